@@ -1,0 +1,41 @@
+//! Checks of the source tree that no compiler makes: the layers go one way, files and functions stay small,
+//! every module says what it is, and nothing unfinished or machine-specific is left behind.
+//!
+//! `cargo xtask tidy` prints the findings; the test `tidy` fails on any.
+
+mod layers;
+mod sources;
+
+use std::path::{Path, PathBuf};
+
+pub use layers::LAYERS;
+
+/// One thing found, with its place as `path:line` (line 0: the whole file).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// Path from the repository's root.
+    pub path: PathBuf,
+    /// Line, counted from one; zero means the whole file.
+    pub line: usize,
+    /// What is wrong and what to do about it.
+    pub what: String,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}: {}", self.path.display(), self.line, self.what)
+    }
+}
+
+/// The repository's root, found from this crate's own folder.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap_or(here).to_path_buf()
+}
+
+/// Runs every check over the tree at `root`.
+pub fn tidy(root: &Path) -> std::io::Result<Vec<Finding>> {
+    let mut findings = layers::check(root)?;
+    findings.extend(sources::check(root)?);
+    Ok(findings)
+}
