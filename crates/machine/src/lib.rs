@@ -1,0 +1,40 @@
+//! The machine below the engine: CPUs, memory, files (real and simulated), clock.
+//!
+//! Everything above this crate meets the operating system here, and the file system in two forms with one shape:
+//! [`Disk::real`] and [`Disk::simulated`]. The second keeps, beside what a program sees, what a power failure
+//! would leave, so that the same engine code can be crashed thousands of times a second.
+//!
+//! Linux only: direct I/O, memory mappings and affinity are written against its system calls.
+
+#[cfg(not(target_os = "linux"))]
+compile_error!("pikepole-machine is written for Linux");
+
+pub mod affinity;
+pub mod clock;
+pub mod probe;
+
+mod aligned;
+mod disk;
+mod error;
+mod folder_lock;
+mod mapping;
+mod real;
+mod simulated;
+mod topology;
+
+pub use aligned::AlignedBuffer;
+pub use disk::{Disk, File, OpenOptions};
+pub use error::{FileError, FolderBusy, is_crash, is_full};
+pub use folder_lock::FolderLock;
+pub use mapping::{Region, RingMapping};
+pub use simulated::{Operation, SimulatedDisk};
+pub use topology::{Cache, CacheKind, Cpu, Topology};
+
+/// Bytes that a device writes whole or not at all: the grain at which a power failure tears a write.
+pub const SECTOR: usize = 512;
+
+/// Alignment, in bytes, of direct I/O: of buffers in memory, and of offsets and lengths in files.
+pub const BLOCK: usize = 4096;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,252 @@
+//! Files of the operating system.
+
+use std::fs;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+use pikepole_contention::sync::OnceLock;
+use pikepole_contention::sync::atomic::{AtomicU8, Ordering};
+
+use crate::{BLOCK, OpenOptions};
+
+/// An open file of the operating system.
+#[derive(Debug)]
+pub(crate) struct RealFile {
+    file: fs::File,
+    direct: bool,
+    durable: DurableWrites,
+}
+
+/// How durable writes are made: the first of these that the kernel grants, found out by trying.
+#[derive(Debug)]
+struct DurableWrites {
+    /// One of the constants below; it only grows.
+    method: AtomicU8,
+    /// The second descriptor of `DSYNC_DESCRIPTOR`; `None` when it could not be opened.
+    descriptor: OnceLock<Option<fs::File>>,
+}
+
+/// One system call that writes and makes durable.
+const PER_WRITE_FLAG: u8 = 0;
+/// A descriptor opened so that each write through it is durable.
+const DSYNC_DESCRIPTOR: u8 = 1;
+/// A plain write, then a sync of the whole file.
+const WRITE_THEN_SYNC: u8 = 2;
+
+impl RealFile {
+    pub(crate) fn open(path: &Path, options: OpenOptions) -> io::Result<Self> {
+        let open = |flags: i32| {
+            fs::OpenOptions::new()
+                .read(true)
+                .write(!options.read_only)
+                .create(options.create && !options.read_only)
+                .custom_flags(flags)
+                .open(path)
+        };
+        let (file, direct) = match options.direct.then(|| open(libc::O_DIRECT)) {
+            Some(Ok(file)) => (file, true),
+            Some(Err(error)) if error.raw_os_error() != Some(libc::EINVAL) => return Err(error),
+            // The file system has no direct I/O, or none was asked for.
+            _ => (open(0)?, false),
+        };
+        let durable = DurableWrites { method: AtomicU8::new(PER_WRITE_FLAG), descriptor: OnceLock::new() };
+        Ok(Self { file, direct, durable })
+    }
+
+    pub(crate) fn is_direct(&self) -> bool {
+        self.direct
+    }
+
+    pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(buffer, offset)
+    }
+
+    pub(crate) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.write_all(bytes, offset, |part, at| self.file.write_at(part, at))
+    }
+
+    pub(crate) fn write_durable_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        // Relaxed: the number says only which method to try; each of them is complete by itself.
+        let mut method = self.durable.method.load(Ordering::Relaxed);
+        loop {
+            let written = match method {
+                PER_WRITE_FLAG => self.write_all(bytes, offset, |part, at| write_flagged(&self.file, part, at)),
+                DSYNC_DESCRIPTOR => self.write_through_descriptor(bytes, offset),
+                _ => self.write_at(bytes, offset).and_then(|()| self.sync()),
+            };
+            match written {
+                Err(error) if method < WRITE_THEN_SYNC && is_refusal(&error) => {
+                    method += 1;
+                    self.durable.method.fetch_max(method, Ordering::Relaxed);
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn write_through_descriptor(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let descriptor = self.durable.descriptor.get_or_init(|| {
+            // The path may have been renamed since: reopen what is open.
+            let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+            let direct = if self.direct { libc::O_DIRECT } else { 0 };
+            fs::OpenOptions::new().write(true).custom_flags(libc::O_DSYNC | direct).open(path).ok()
+        });
+        let Some(file) = descriptor else {
+            return Err(io::Error::from_raw_os_error(libc::EOPNOTSUPP));
+        };
+        self.write_all(bytes, offset, |part, at| file.write_at(part, at))
+    }
+
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        // std calls again only when a signal came first; any other answer is the last one.
+        self.file.sync_data()
+    }
+
+    pub(crate) fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    pub(crate) fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    pub(crate) fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        let too_far = |_| io::Error::from(io::ErrorKind::FileTooLarge);
+        let offset = libc::off64_t::try_from(offset).map_err(too_far)?;
+        let len = libc::off64_t::try_from(len).map_err(too_far)?;
+        loop {
+            // SAFETY: the call takes no memory of ours, and `self.file` keeps the descriptor open.
+            if unsafe { libc::fallocate64(self.file.as_raw_fd(), 0, offset, len) } == 0 {
+                return Ok(());
+            }
+            let error = io::Error::last_os_error();
+            if error.kind() == io::ErrorKind::Interrupted {
+                continue;
+            }
+            return if is_refusal(&error) { Ok(()) } else { Err(error) };
+        }
+    }
+
+    /// Calls `write` until all `bytes` are written.
+    fn write_all(
+        &self,
+        mut bytes: &[u8],
+        mut offset: u64,
+        write: impl Fn(&[u8], u64) -> io::Result<usize>,
+    ) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let mut count = match write(bytes, offset) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            if self.direct && count < bytes.len() {
+                // The rest must start at a block again; the cut block is written once more.
+                count -= count % BLOCK;
+            }
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            bytes = &bytes[count..];
+            offset += count as u64;
+        }
+        Ok(())
+    }
+}
+
+/// One write that returns when its bytes are on stable storage; may write less than asked for.
+fn write_flagged(file: &fs::File, bytes: &[u8], offset: u64) -> io::Result<usize> {
+    let offset = libc::off_t::try_from(offset).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: `part` names the live slice `bytes`, which the kernel only reads; one part is given, one is counted;
+    // `file` keeps the descriptor open.
+    let count = unsafe { libc::pwritev2(file.as_raw_fd(), &part, 1, offset, libc::RWF_DSYNC) };
+    usize::try_from(count).map_err(|_| io::Error::last_os_error())
+}
+
+/// Whether the kernel or the file system says that it does not know this call or flag.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS))
+}
+
+pub(crate) fn list(path: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path)? {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
+    fs::File::open(path)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::AlignedBuffer;
+    use crate::tests::TestFolder;
+
+    const DIRECT: OpenOptions = OpenOptions { create: true, direct: true, durable_writes: true, read_only: false };
+
+    #[test]
+    fn every_method_of_durable_writes_writes() {
+        let folder = TestFolder::new("durable");
+        for method in [PER_WRITE_FLAG, DSYNC_DESCRIPTOR, WRITE_THEN_SYNC] {
+            for direct in [true, false] {
+                let path = folder.path().join(format!("{method}{direct}"));
+                let file = RealFile::open(&path, OpenOptions { direct, ..DIRECT }).expect("a file");
+                file.durable.method.store(method, Ordering::Relaxed);
+                let mut page = AlignedBuffer::zeroed(BLOCK);
+                page.fill(5);
+                std::fs::rename(&path, path.with_extension("renamed")).expect("a rename");
+                file.write_durable_at(&page, BLOCK as u64).expect("a write");
+                let mut read = AlignedBuffer::zeroed(BLOCK);
+                file.read_at(&mut read, BLOCK as u64).expect("a read");
+                assert_eq!(read[..], page[..]);
+                let now = file.durable.method.load(Ordering::Relaxed);
+                assert!(now >= method, "a method is given up for the next one only");
+            }
+        }
+    }
+
+    #[test]
+    fn short_and_interrupted_writes_are_continued_at_a_block() {
+        let folder = TestFolder::new("short");
+        for direct in [true, false] {
+            let path = folder.path().join(format!("{direct}"));
+            let mut file = RealFile::open(&path, OpenOptions { direct: false, ..DIRECT }).expect("a file");
+            file.direct = direct;
+            let content: Vec<u8> = (0..4 * BLOCK).map(|byte| byte as u8).collect();
+            let written = std::cell::RefCell::new(vec![0; 4 * BLOCK]);
+            let calls = std::cell::Cell::new(0);
+            let write = |bytes: &[u8], offset: u64| {
+                calls.set(calls.get() + 1);
+                let count = match calls.get() {
+                    1 => return Err(io::ErrorKind::Interrupted.into()),
+                    2 => BLOCK + 100,
+                    _ => bytes.len().min(2 * BLOCK),
+                };
+                assert!(!direct || offset.is_multiple_of(BLOCK as u64));
+                written.borrow_mut()[offset as usize..][..count].copy_from_slice(&bytes[..count]);
+                Ok(count)
+            };
+            file.write_all(&content, 0, write).expect("all of it");
+            assert_eq!(*written.borrow(), content);
+            let stuck = file.write_all(&content, 0, |_, _| Ok(if direct { 512 } else { 0 }));
+            assert_eq!(stuck.expect_err("no progress").kind(), io::ErrorKind::WriteZero);
+            let full = file.write_all(&content, 0, |_, _| Err(io::Error::from_raw_os_error(libc::ENOSPC)));
+            assert_eq!(full.expect_err("full").kind(), io::ErrorKind::StorageFull);
+        }
+    }
+
+    #[test]
+    fn files_that_refuse_direct_io_are_buffered() {
+        let options = OpenOptions { create: false, read_only: true, ..DIRECT };
+        let file = RealFile::open(Path::new("/proc/self/status"), options).expect("a file");
+        assert!(!file.is_direct());
+    }
+}
