@@ -1,0 +1,316 @@
+//! Running the runs: sessions on threads of their own, each with a connection, started together.
+
+use super::statistics::{self, Statistics};
+use super::workload::DATABASE;
+use super::{Amount, Durability, Options, StressError, Workload};
+use crate::load::{self, CpuUse};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use pikepole_contention::sync::{Arc, thread};
+use pikepole_embedded::blocking::Connection;
+use pikepole_embedded::{Engine, Options as EngineOptions, Value};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// A run in which other processes used more of the machine than this is flagged.
+const OTHER_CPU_PERCENT_MAX: f64 = 5.0;
+/// Time that one call of the procedure should take: long against its cost, short against a run.
+const CALL_TIME: Duration = Duration::from_millis(50);
+/// Rows of a session's first call, before its speed is known.
+const FIRST_CALL_ROWS: u64 = 16;
+/// Rows of one call at the most.
+const CALL_ROWS_MAX: u64 = 1 << 20;
+
+/// What one run did and what it cost.
+#[derive(Debug, Clone, Serialize)]
+pub struct Run {
+    /// The workload's name.
+    pub workload: &'static str,
+    /// Concurrent sessions.
+    pub sessions: usize,
+    /// FULL or DELAYED.
+    pub durability: &'static str,
+    /// Every policy of the server and its value during the run.
+    pub policies: BTreeMap<String, String>,
+    /// Rows acknowledged.
+    pub rows: u64,
+    /// Seconds from the common start to the last session's end.
+    pub seconds: f64,
+    /// Rows acknowledged a second.
+    pub rows_per_second: f64,
+    /// Bytes of log records appended.
+    pub log_bytes: u64,
+    /// Bytes written to the log files, headers and padding included.
+    pub log_bytes_written: u64,
+    /// Writes to the log files.
+    pub flushes: u64,
+    /// CPU seconds of this process.
+    pub cpu_seconds: f64,
+    /// What other processes used of the machine's CPUs, in percent; `None` where the system does not tell.
+    pub other_cpu_percent: Option<f64>,
+    /// Other processes used so much that the figures should not be compared.
+    pub noisy: bool,
+    /// Highest resident memory of this process since it started, in bytes.
+    pub peak_memory_bytes: Option<u64>,
+    /// The three statistics.
+    #[serde(flatten)]
+    pub statistics: Statistics,
+}
+
+/// What the driver tells about its progress.
+pub trait Progress {
+    /// A run begins; `of` runs in all.
+    fn begin(&mut self, run: usize, of: usize, durability: Durability, sessions: usize);
+    /// The run goes on: rows acknowledged so far, and the part of the run that is over (0 to 1).
+    fn tick(&mut self, rows: u64, part: f64);
+    /// The run is over.
+    fn end(&mut self, run: &Run);
+}
+
+/// Runs everything that `options` ask for, one run after another.
+pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, StressError> {
+    let mut engine_options = EngineOptions::new(&options.folder);
+    for (name, value) in &options.policies {
+        engine_options = engine_options.policy(name, value);
+    }
+    if let Some(bytes) = options.buffer_pool_bytes {
+        engine_options = engine_options.buffer_pool_bytes(bytes);
+    }
+    let engine = Engine::open(engine_options)?;
+    let mut control = prepare(&engine, &options.workload)?;
+    let total = options.durabilities.len() * options.sessions.len();
+    let mut runs = Vec::with_capacity(total);
+    for durability in &options.durabilities {
+        for sessions in &options.sessions {
+            progress.begin(runs.len() + 1, total, *durability, *sessions);
+            let run = run_once(&engine, &mut control, options, *durability, *sessions, progress)?;
+            progress.end(&run);
+            runs.push(run);
+        }
+    }
+    drop(control);
+    engine.shutdown()?;
+    Ok(runs)
+}
+
+fn prepare(engine: &Engine, workload: &Workload) -> Result<Connection, StressError> {
+    let mut control = engine.connect_blocking()?;
+    control.execute(&format!("IF DB_ID('{DATABASE}') IS NULL CREATE DATABASE {DATABASE}"), &[])?;
+    control.execute(&format!("USE {DATABASE}"), &[])?;
+    for batch in workload.setup() {
+        control.execute(&batch, &[])?;
+    }
+    Ok(control)
+}
+
+fn run_once(
+    engine: &Engine,
+    control: &mut Connection,
+    options: &Options,
+    durability: Durability,
+    sessions: usize,
+    progress: &mut dyn Progress,
+) -> Result<Run, StressError> {
+    for batch in options.workload.reset() {
+        control.execute(batch, &[])?;
+    }
+    let option = durability.database_option();
+    control.execute(&format!("ALTER DATABASE {DATABASE} SET DELAYED_DURABILITY = {option}"), &[])?;
+    let mut drivers = Vec::with_capacity(sessions);
+    let shared = Arc::new(Shared::new(options.amount));
+    for _ in 0..sessions {
+        drivers.push(Driver::connect(engine, &options.workload, Arc::clone(&shared))?);
+    }
+    statistics::clear(control)?;
+    let log_before = statistics::log_counters(control, DATABASE)?;
+    let cpu_before = CpuUse::now();
+    let (rows, elapsed) = drive(drivers, &shared, options.amount, progress)?;
+    let spent = cpu_before.spent();
+    let log_after = statistics::log_counters(control, DATABASE)?;
+    let statistics = statistics::read(control)?;
+    check_rows(control, &options.workload, rows, durability, sessions)?;
+
+    let seconds = elapsed.as_secs_f64();
+    let cpus = thread::available_parallelism().map_or(1, usize::from) as f64;
+    let other_cpu_percent = spent.other_seconds.map(|other| 100.0 * other / (seconds * cpus));
+    Ok(Run {
+        workload: options.workload.name(),
+        sessions,
+        durability: durability.name(),
+        policies: engine.policies().into_iter().map(|policy| (policy.name, policy.value)).collect(),
+        rows,
+        seconds,
+        rows_per_second: rows as f64 / seconds,
+        log_bytes: difference(log_after.record_bytes, log_before.record_bytes),
+        log_bytes_written: difference(log_after.written_bytes, log_before.written_bytes),
+        flushes: difference(log_after.flushes, log_before.flushes),
+        cpu_seconds: spent.own_seconds,
+        other_cpu_percent,
+        noisy: other_cpu_percent.is_some_and(|percent| percent > OTHER_CPU_PERCENT_MAX),
+        peak_memory_bytes: load::peak_memory_bytes(),
+        statistics,
+    })
+}
+
+fn difference(after: i64, before: i64) -> u64 {
+    u64::try_from(after - before).unwrap_or(0)
+}
+
+fn check_rows(
+    control: &mut Connection,
+    workload: &Workload,
+    acknowledged: u64,
+    durability: Durability,
+    sessions: usize,
+) -> Result<(), StressError> {
+    let Some(count) = workload.count() else { return Ok(()) };
+    let rows = control.query(count, &[])?;
+    let counted: i64 = rows.iter().next().map_or(Ok(0), |row| row.get(0))?;
+    let counted = u64::try_from(counted).unwrap_or(0);
+    if counted == acknowledged {
+        return Ok(());
+    }
+    Err(StressError::RowsDiffer { acknowledged, counted, durability: durability.name(), sessions })
+}
+
+/// What the sessions of one run share; touched once a call, not once a row.
+struct Shared {
+    started: AtomicBool,
+    stopped: AtomicBool,
+    rows: AtomicU64,
+    amount: Amount,
+}
+
+impl Shared {
+    fn new(amount: Amount) -> Self {
+        Shared {
+            started: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            rows: AtomicU64::new(0),
+            amount,
+        }
+    }
+}
+
+/// Starts the sessions, watches them until the last has ended, and gives the rows and the time.
+fn drive(
+    drivers: Vec<Driver>,
+    shared: &Arc<Shared>,
+    amount: Amount,
+    progress: &mut dyn Progress,
+) -> Result<(u64, Duration), StressError> {
+    let sessions = drivers.len() as u64;
+    let threads: Vec<_> = drivers.into_iter().map(|driver| thread::spawn(move || driver.run())).collect();
+    let begun = Instant::now();
+    // Release: pairs with the Acquire in `Driver::run`; the threads begin after the clock has been read.
+    shared.started.store(true, Ordering::Release);
+    for thread in &threads {
+        thread.thread().unpark();
+    }
+    while !threads.iter().all(thread::JoinHandle::is_finished) {
+        thread::sleep(Duration::from_millis(20));
+        let rows = shared.rows.load(Ordering::Relaxed);
+        let part = match amount {
+            Amount::Time(time) => begun.elapsed().as_secs_f64() / time.as_secs_f64(),
+            Amount::Iterations(count) => rows as f64 / (count * sessions).max(1) as f64,
+        };
+        progress.tick(rows, part.min(1.0));
+        if matches!(amount, Amount::Time(time) if begun.elapsed() >= time) {
+            shared.stopped.store(true, Ordering::Relaxed);
+        }
+    }
+    let mut rows = 0;
+    let mut ended = begun;
+    for thread in threads {
+        let (done, at) = thread.join().map_err(|_| StressError::SessionLost)??;
+        rows += done;
+        ended = ended.max(at);
+    }
+    Ok((rows, ended - begun))
+}
+
+/// One session of a run.
+struct Driver {
+    connection: Connection,
+    workload: Workload,
+    shared: Arc<Shared>,
+}
+
+impl Driver {
+    fn connect(engine: &Engine, workload: &Workload, shared: Arc<Shared>) -> Result<Self, StressError> {
+        let mut connection = engine.connect_blocking()?;
+        connection.execute(&format!("USE {DATABASE}"), &[])?;
+        Ok(Driver { connection, workload: workload.clone(), shared })
+    }
+
+    /// The rows acknowledged and when the last of them was.
+    fn run(mut self) -> Result<(u64, Instant), StressError> {
+        // Acquire: pairs with the Release in `drive`.
+        while !self.shared.started.load(Ordering::Acquire) {
+            thread::park();
+        }
+        let result = match self.workload.clone() {
+            Workload::SingletonInsert => self.singleton_inserts(),
+            Workload::Batch { batches, .. } => self.batches(&batches),
+        };
+        if result.is_err() {
+            self.shared.stopped.store(true, Ordering::Relaxed);
+        }
+        Ok((result?, Instant::now()))
+    }
+
+    fn over(&self, done: u64) -> bool {
+        let enough = matches!(self.shared.amount, Amount::Iterations(count) if done >= count);
+        enough || self.shared.stopped.load(Ordering::Relaxed)
+    }
+
+    fn singleton_inserts(&mut self) -> Result<u64, StressError> {
+        let mut done = 0;
+        let mut rows = FIRST_CALL_ROWS;
+        while !self.over(done) {
+            if let Amount::Iterations(count) = self.shared.amount {
+                rows = rows.min(count - done);
+            }
+            let begun = Instant::now();
+            let parameters = [("@first", Value::BigInt(done as i64)), ("@rows", Value::BigInt(rows as i64))];
+            self.connection.execute("EXEC dbo.insert_rows @first = @first, @rows = @rows", &parameters)?;
+            done += rows;
+            self.shared.rows.fetch_add(rows, Ordering::Relaxed);
+            rows = next_call(rows, begun.elapsed());
+        }
+        Ok(done)
+    }
+
+    fn batches(&mut self, batches: &[String]) -> Result<u64, StressError> {
+        let mut rows = 0;
+        let mut iterations = 0;
+        while !self.over(iterations) {
+            for batch in batches {
+                let affected = self.connection.execute(batch, &[])?.rows_affected;
+                rows += affected;
+                self.shared.rows.fetch_add(affected, Ordering::Relaxed);
+            }
+            iterations += 1;
+        }
+        Ok(rows)
+    }
+}
+
+/// Rows of the next call, so that it takes about `CALL_TIME`; at most four times the last one's.
+fn next_call(rows: u64, took: Duration) -> u64 {
+    let ideal = rows as f64 * CALL_TIME.as_secs_f64() / took.as_secs_f64().max(1e-6);
+    (ideal as u64).clamp(1, rows * 4).min(CALL_ROWS_MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_grow_towards_their_time_by_four_at_most() {
+        assert_eq!(next_call(16, Duration::from_micros(10)), 64);
+        assert_eq!(next_call(1000, CALL_TIME), 1000);
+        assert_eq!(next_call(1000, CALL_TIME * 2), 500);
+        assert_eq!(next_call(1, Duration::from_secs(9)), 1);
+    }
+}

@@ -1,0 +1,52 @@
+//! The load driver: many sessions run one workload, once for each durability and number of sessions asked for.
+//!
+//! ```text
+//!   options -> engine opened, setup run -> for each durability, for each number of sessions:
+//!        empty the table, clear the statistics, start the sessions together, stop at the deadline,
+//!        read the statistics, count the rows and compare them with what was acknowledged
+//! ```
+//!
+//! Only acknowledged work counts: a row is counted when the batch that inserted it has come back without an error.
+
+mod drive;
+mod options;
+mod report;
+mod statistics;
+mod workload;
+
+pub use drive::{Progress, Run, run};
+pub use options::{Amount, Durability, Options};
+pub use report::{bar, print, write_json};
+pub use statistics::{LatchRow, SpinlockRow, WaitRow};
+pub use workload::Workload;
+
+/// Why a run of the load driver ended.
+#[derive(Debug, thiserror::Error)]
+pub enum StressError {
+    /// The engine refused something.
+    #[error(transparent)]
+    Engine(#[from] pikepole_embedded::Error),
+    /// Rows are missing or too many after a run: acknowledged work was lost, or the count is wrong.
+    #[error("{acknowledged} rows were acknowledged and {counted} are there ({durability}, {sessions} sessions)")]
+    RowsDiffer {
+        /// Rows whose statements came back without an error.
+        acknowledged: u64,
+        /// Rows found in the table.
+        counted: u64,
+        /// Durability of the run.
+        durability: &'static str,
+        /// Sessions of the run.
+        sessions: usize,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {error}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// A session's thread ended by itself.
+    #[error("a session of the load driver ended unexpectedly")]
+    SessionLost,
+}

@@ -1,0 +1,165 @@
+//! Showing the runs: a table for reading, JSON for programs.
+
+use super::drive::{Progress, Run};
+use super::{Durability, StressError};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::Write;
+use std::path::Path;
+
+/// Rows shown of each statistic.
+const TOP: usize = 3;
+
+/// A progress bar on standard error, for a terminal.
+pub struct Bar(ProgressBar);
+
+/// Makes the progress bar.
+pub fn bar() -> Bar {
+    let bar = ProgressBar::new(1000);
+    if let Ok(style) = ProgressStyle::with_template("{msg:40} [{bar:30}] {elapsed}") {
+        bar.set_style(style.progress_chars("=> "));
+    }
+    Bar(bar)
+}
+
+impl Progress for Bar {
+    fn begin(&mut self, run: usize, of: usize, durability: Durability, sessions: usize) {
+        self.0.reset();
+        self.0.set_message(format!("run {run}/{of}: {}, {sessions} sessions", durability.name()));
+    }
+
+    fn tick(&mut self, rows: u64, part: f64) {
+        self.0.set_position((part * 1000.0) as u64);
+        let message = self.0.message();
+        let head = message.split(" | ").next().unwrap_or("");
+        self.0.set_message(format!("{head} | {} rows", grouped(rows)));
+    }
+
+    fn end(&mut self, run: &Run) {
+        let line = format!("{:>8} {:>3} sessions: {:>12} rows/s", run.durability, run.sessions, rate(run));
+        self.0.println(line);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// Prints the table of rates and, for each run, its top waits, latches and spinlocks.
+pub fn print(runs: &[Run], out: &mut dyn Write) -> std::io::Result<()> {
+    writeln!(out, "{}", rates(runs))?;
+    writeln!(out, "{}", tops(runs))?;
+    for run in runs.iter().filter(|run| run.noisy) {
+        let percent = run.other_cpu_percent.unwrap_or(0.0);
+        let (durability, sessions) = (run.durability, run.sessions);
+        writeln!(out, "noisy: other processes used {percent:.0}% of the CPUs ({durability}, {sessions} sessions)")?;
+    }
+    writeln!(out, "every run: the rows in the table are the rows acknowledged")
+}
+
+fn rates(runs: &[Run]) -> Table {
+    let mut table = table();
+    table.set_header(
+        ["durability", "sessions", "rows/s", "rows", "log B/row", "written B/row", "rows/flush", "CPU us/row", "peak MB"]
+            .map(Cell::new),
+    );
+    for run in runs {
+        let rows = run.rows.max(1) as f64;
+        table.add_row([
+            Cell::new(run.durability),
+            right(run.sessions),
+            right(rate(run)),
+            right(grouped(run.rows)),
+            right(format!("{:.1}", run.log_bytes as f64 / rows)),
+            right(format!("{:.1}", run.log_bytes_written as f64 / rows)),
+            right(format!("{:.1}", rows / run.flushes.max(1) as f64)),
+            right(format!("{:.2}", run.cpu_seconds * 1e6 / rows)),
+            right(run.peak_memory_bytes.map_or("-".to_string(), |bytes| grouped(bytes >> 20))),
+        ]);
+    }
+    table
+}
+
+fn tops(runs: &[Run]) -> Table {
+    let mut table = table();
+    table.set_header(
+        ["run", "waits (count, ms, of it signal ms)", "latches (count, ms)", "spinlocks (collisions, spins)"]
+            .map(Cell::new),
+    );
+    for run in runs {
+        let statistics = &run.statistics;
+        let waits = statistics.waits.iter().take(TOP).map(|row| {
+            let (count, time) = (row.waiting_tasks_count, row.wait_time_ms);
+            format!("{} {count} {time} {}", row.wait_type, row.signal_wait_time_ms)
+        });
+        let latches = statistics.latches.iter().take(TOP).map(|row| {
+            format!("{} {} {}", row.latch_class, row.waiting_requests_count, row.wait_time_ms)
+        });
+        let spinlocks = statistics
+            .spinlocks
+            .iter()
+            .take(TOP)
+            .map(|row| format!("{} {} {}", row.name, row.collisions, row.spins));
+        table.add_row([
+            format!("{} {}", run.durability, run.sessions),
+            lines(waits),
+            lines(latches),
+            lines(spinlocks),
+        ]);
+    }
+    table
+}
+
+/// Writes the runs as a JSON array.
+pub fn write_json(runs: &[Run], path: &Path) -> Result<(), StressError> {
+    let failed = |error| StressError::File { path: path.display().to_string(), error };
+    let text = serde_json::to_vec_pretty(runs).map_err(|error| failed(error.into()))?;
+    std::fs::write(path, text).map_err(failed)
+}
+
+fn table() -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
+    table
+}
+
+fn right(value: impl ToString) -> Cell {
+    Cell::new(value.to_string()).set_alignment(CellAlignment::Right)
+}
+
+fn lines(items: impl Iterator<Item = String>) -> String {
+    let joined = items.collect::<Vec<_>>().join("\n");
+    if joined.is_empty() { "-".to_string() } else { joined }
+}
+
+fn rate(run: &Run) -> String {
+    grouped(run.rows_per_second as u64)
+}
+
+/// A number with a comma between its thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::grouped;
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(999), "999");
+        assert_eq!(grouped(1_000), "1,000");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+    }
+}

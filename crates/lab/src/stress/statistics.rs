@@ -1,0 +1,155 @@
+//! The statistics around a run, read and cleared through the same views and commands that users have.
+
+use super::StressError;
+use pikepole_embedded::{Rows, blocking::Connection};
+use serde::Serialize;
+
+/// A row of `sys.dm_os_wait_stats`.
+#[derive(Debug, Clone, Serialize)]
+pub struct WaitRow {
+    /// The wait's type.
+    pub wait_type: String,
+    /// Completed waits.
+    pub waiting_tasks_count: i64,
+    /// Their time in milliseconds, signal time included.
+    pub wait_time_ms: i64,
+    /// The longest one in milliseconds.
+    pub max_wait_time_ms: i64,
+    /// Milliseconds from the signals to running again.
+    pub signal_wait_time_ms: i64,
+}
+
+/// A row of `sys.dm_os_latch_stats`.
+#[derive(Debug, Clone, Serialize)]
+pub struct LatchRow {
+    /// The latch's class.
+    pub latch_class: String,
+    /// Requests that had to wait.
+    pub waiting_requests_count: i64,
+    /// Their time in milliseconds.
+    pub wait_time_ms: i64,
+    /// The longest one in milliseconds.
+    pub max_wait_time_ms: i64,
+}
+
+/// A row of `sys.dm_os_spinlock_stats`.
+#[derive(Debug, Clone, Serialize)]
+pub struct SpinlockRow {
+    /// The spinlock's name.
+    pub name: String,
+    /// Acquisitions that found a holder.
+    pub collisions: i64,
+    /// Turns of the spin loops.
+    pub spins: i64,
+    /// Spins for each collision.
+    pub spins_per_collision: f64,
+    /// Milliseconds slept in back-offs.
+    pub sleep_time: i64,
+    /// Back-offs: the spinner gave up the CPU.
+    pub backoffs: i64,
+}
+
+/// The log's counters, as they stand at one moment.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct LogCounters {
+    /// Bytes of log records appended.
+    pub record_bytes: i64,
+    /// Bytes written to the log files, headers and padding included.
+    pub written_bytes: i64,
+    /// Writes to the log files.
+    pub flushes: i64,
+}
+
+/// The three statistics of one run; rows in which nothing was counted are left out.
+#[derive(Debug, Clone, Serialize)]
+pub struct Statistics {
+    /// Waits, the longest in all first.
+    pub waits: Vec<WaitRow>,
+    /// Latches, the longest in all first.
+    pub latches: Vec<LatchRow>,
+    /// Spinlocks, most spins first.
+    pub spinlocks: Vec<SpinlockRow>,
+}
+
+/// Clears the three statistics.
+pub fn clear(connection: &mut Connection) -> Result<(), StressError> {
+    for view in ["sys.dm_os_wait_stats", "sys.dm_os_latch_stats", "sys.dm_os_spinlock_stats"] {
+        connection.execute(&format!("DBCC SQLPERF('{view}', CLEAR) WITH NO_INFOMSGS"), &[])?;
+    }
+    Ok(())
+}
+
+/// Reads the three statistics.
+pub fn read(connection: &mut Connection) -> Result<Statistics, StressError> {
+    Ok(Statistics { waits: waits(connection)?, latches: latches(connection)?, spinlocks: spinlocks(connection)? })
+}
+
+fn waits(connection: &mut Connection) -> Result<Vec<WaitRow>, StressError> {
+    let sql = "SELECT wait_type, waiting_tasks_count, wait_time_ms, max_wait_time_ms, signal_wait_time_ms
+               FROM sys.dm_os_wait_stats WHERE waiting_tasks_count > 0 ORDER BY wait_time_ms DESC";
+    let mut found = Vec::new();
+    for row in &query(connection, sql)? {
+        found.push(WaitRow {
+            wait_type: row.get("wait_type")?,
+            waiting_tasks_count: row.get("waiting_tasks_count")?,
+            wait_time_ms: row.get("wait_time_ms")?,
+            max_wait_time_ms: row.get("max_wait_time_ms")?,
+            signal_wait_time_ms: row.get("signal_wait_time_ms")?,
+        });
+    }
+    Ok(found)
+}
+
+fn latches(connection: &mut Connection) -> Result<Vec<LatchRow>, StressError> {
+    let sql = "SELECT latch_class, waiting_requests_count, wait_time_ms, max_wait_time_ms
+               FROM sys.dm_os_latch_stats WHERE waiting_requests_count > 0 ORDER BY wait_time_ms DESC";
+    let mut found = Vec::new();
+    for row in &query(connection, sql)? {
+        found.push(LatchRow {
+            latch_class: row.get("latch_class")?,
+            waiting_requests_count: row.get("waiting_requests_count")?,
+            wait_time_ms: row.get("wait_time_ms")?,
+            max_wait_time_ms: row.get("max_wait_time_ms")?,
+        });
+    }
+    Ok(found)
+}
+
+fn spinlocks(connection: &mut Connection) -> Result<Vec<SpinlockRow>, StressError> {
+    let sql = "SELECT name, collisions, spins, spins_per_collision, sleep_time, backoffs
+               FROM sys.dm_os_spinlock_stats WHERE collisions > 0 ORDER BY spins DESC";
+    let mut found = Vec::new();
+    for row in &query(connection, sql)? {
+        found.push(SpinlockRow {
+            name: row.get("name")?,
+            collisions: row.get("collisions")?,
+            spins: row.get("spins")?,
+            spins_per_collision: row.get("spins_per_collision")?,
+            sleep_time: row.get("sleep_time")?,
+            backoffs: row.get("backoffs")?,
+        });
+    }
+    Ok(found)
+}
+
+/// Reads the log's counters of the driver's database.
+pub fn log_counters(connection: &mut Connection, database: &str) -> Result<LogCounters, StressError> {
+    let sql = format!(
+        "SELECT counter_name, cntr_value FROM sys.dm_os_performance_counters WHERE instance_name = '{database}'"
+    );
+    let mut counters = LogCounters::default();
+    for row in &query(connection, &sql)? {
+        let value = row.get("cntr_value")?;
+        match row.get::<String>("counter_name")?.trim_end() {
+            "Log Record Bytes/sec" => counters.record_bytes = value,
+            "Log Bytes Flushed/sec" => counters.written_bytes = value,
+            "Log Flushes/sec" => counters.flushes = value,
+            _ => {}
+        }
+    }
+    Ok(counters)
+}
+
+fn query(connection: &mut Connection, sql: &str) -> Result<Rows, StressError> {
+    Ok(connection.query(sql, &[])?)
+}

@@ -1,0 +1,267 @@
+//! Waiting until the log is durable up to a position.
+//!
+//! ```text
+//!   committer, slot 0 --push--> stack 0 --+
+//!   committer, slot 0 --push-->           +--swap all--> left over --(end <= durable)--> woken, in one batch
+//!   committer, slot 3 --push--> stack 3 --+                  |
+//!                                                            +--(end > durable)--> stays for the next flush
+//! ```
+//! With the policy [`FlushQueue::Spinlock`] all push to one list under `LOGFLUSHQ` instead.
+//!
+//! Why no wake-up is missed. A committer pushes itself, fences, and looks at `durable` again; a flusher stores `durable`, fences, and then takes the
+//! stacks. Both fences are SeqCst, so one comes first: if the committer's, the flusher finds its push; if the flusher's, the committer
+//! sees the new `durable`. The same holds for the end by `poisoned`.
+
+use crate::policy::FlushQueue as Policy;
+use crate::{Lsn, Poisoned};
+use pikepole_contention::slot::SLOTS_MAX;
+use pikepole_contention::sync::Mutex;
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
+use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics, fault};
+use std::ptr;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// One wait.
+pub(crate) struct Waiter {
+    end: u64,
+    since_us: u64,
+    /// None: nobody waits any more, or it was woken.
+    waker: Mutex<Option<Waker>>,
+    /// The next in its stack; written before the push, read after the swap.
+    next: AtomicPtr<Waiter>,
+}
+
+impl Waiter {
+    fn set_waker(&self, waker: Option<Waker>) -> Option<Waker> {
+        let mut place = self.waker.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        std::mem::replace(&mut *place, waker)
+    }
+
+    /// Wakes nobody when its time comes.
+    pub fn forget(&self) {
+        self.set_waker(None);
+    }
+}
+
+/// The horizon `durable` and those who wait for it.
+pub(crate) struct Commits {
+    durable: CachePadded<AtomicU64>,
+    poisoned: AtomicBool,
+    policy: AtomicU8,
+    slots_used: AtomicUsize,
+    stacks: Box<[CachePadded<AtomicPtr<Waiter>>]>,
+    list: Spinlock<Vec<Arc<Waiter>>>,
+    /// How many are in `list` and in `left_over`: hints for who might flush.
+    list_len: AtomicUsize,
+    left_over_len: AtomicUsize,
+    /// Taken from the queues, and not durable yet.
+    left_over: Mutex<Vec<Arc<Waiter>>>,
+}
+
+/// What a move of the horizon brought.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Hardened {
+    /// Waits that ended.
+    pub waits: u64,
+    /// Their time together.
+    pub wait_us: u64,
+}
+
+impl Commits {
+    /// Everything below `durable` is.
+    pub fn new(durable: u64, policy: Policy, statistics: &Arc<Statistics>) -> Self {
+        let stack = || CachePadded::new(AtomicPtr::new(ptr::null_mut()));
+        Self {
+            durable: CachePadded::new(AtomicU64::new(durable)),
+            poisoned: AtomicBool::new(false),
+            policy: AtomicU8::new(policy as u8),
+            slots_used: AtomicUsize::new(0),
+            stacks: (0..SLOTS_MAX).map(|_| stack()).collect(),
+            list: Spinlock::new(SpinlockClass::LOGFLUSHQ, statistics, Vec::new()),
+            list_len: AtomicUsize::new(0),
+            left_over_len: AtomicUsize::new(0),
+            left_over: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The horizon.
+    #[inline]
+    pub fn durable(&self) -> u64 {
+        // Acquire pairs with the Release in `harden`: who sees the horizon sees what the flusher did before.
+        self.durable.load(Ordering::Acquire)
+    }
+
+    /// Whether the log takes no more.
+    pub fn is_poisoned(&self) -> bool {
+        // Acquire pairs with the Release in `poison`.
+        self.poisoned.load(Ordering::Acquire)
+    }
+
+    /// Changes the policy. Who queued under the old one is found there.
+    pub fn set_policy(&self, policy: Policy) {
+        self.policy.store(policy as u8, Ordering::Relaxed);
+    }
+
+    /// The policy in force.
+    pub fn policy(&self) -> Policy {
+        match self.policy.load(Ordering::Relaxed) {
+            0 => Policy::Spinlock,
+            _ => Policy::LockFree,
+        }
+    }
+
+    /// Whether the log is durable up to `end`. Queues the task of `cx` in `waiter` when it is not.
+    pub fn poll(
+        &self,
+        slot: usize,
+        end: Lsn,
+        waiter: &mut Option<Arc<Waiter>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), Poisoned>> {
+        if let Some(outcome) = self.outcome(end) {
+            return Poll::Ready(outcome);
+        }
+        match waiter {
+            // If it is being woken just now, the lock orders this after the horizon that wakes it, which is seen below.
+            Some(waiter) => drop(waiter.set_waker(Some(cx.waker().clone()))),
+            None => {
+                let new = Arc::new(Waiter {
+                    end: end.0,
+                    since_us: pikepole_contention::clock::now_us(),
+                    waker: Mutex::new(Some(cx.waker().clone())),
+                    next: AtomicPtr::new(ptr::null_mut()),
+                });
+                self.push(slot, Arc::clone(&new));
+                *waiter = Some(new);
+            }
+        }
+        if !fault::planted("commit_looks_once") {
+            // Pairs with the fence in `take_all`, as the module says.
+            fence(Ordering::SeqCst);
+            if let Some(outcome) = self.outcome(end) {
+                return Poll::Ready(outcome);
+            }
+        }
+        Poll::Pending
+    }
+
+    fn outcome(&self, end: Lsn) -> Option<Result<(), Poisoned>> {
+        if self.durable() >= end.0 {
+            return Some(Ok(()));
+        }
+        self.is_poisoned().then_some(Err(Poisoned))
+    }
+
+    fn push(&self, slot: usize, waiter: Arc<Waiter>) {
+        if self.policy() == Policy::Spinlock {
+            let mut list = self.list.lock();
+            list.push(waiter);
+            self.list_len.store(list.len(), Ordering::Relaxed);
+            return;
+        }
+        if slot >= self.slots_used.load(Ordering::Relaxed) {
+            self.slots_used.fetch_max(slot + 1, Ordering::Relaxed);
+        }
+        let stack = &*self.stacks[slot];
+        let waiter = Arc::into_raw(waiter).cast_mut();
+        let mut head = stack.load(Ordering::Relaxed);
+        loop {
+            // SAFETY: `waiter` came from `into_raw` just now and its reference is given up only by the push below.
+            unsafe { &*waiter }.next.store(head, Ordering::Relaxed);
+            // Release pairs with the Acquire swap in `take_stack`: `next` and the rest of the waiter are seen there. That of
+            // the ones below it is carried on, since every change of a head is a read-modify-write.
+            match stack.compare_exchange_weak(head, waiter, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(other) => head = other,
+            }
+        }
+    }
+
+    /// Whether somebody waits whom the owner of `slot` should see to: its own committers, or those that a flush left over.
+    #[inline]
+    pub fn has_waiters(&self, slot: usize) -> bool {
+        !self.stacks[slot].load(Ordering::Relaxed).is_null()
+            || self.left_over_len.load(Ordering::Relaxed) > 0
+            || self.list_len.load(Ordering::Relaxed) > 0
+    }
+
+    /// Holds the spinlock as a committer does.
+    #[cfg(all(test, not(loom)))]
+    pub fn hold_for_test(&self) -> impl Drop {
+        self.list.lock()
+    }
+
+    /// Moves the horizon and adds those whose wait is over to `wakers`.
+    pub fn harden(&self, durable: u64, wakers: &mut Vec<Waker>) -> Hardened {
+        debug_assert!(durable >= self.durable.load(Ordering::Relaxed), "durable never goes back");
+        // Release pairs with the Acquire in `durable`.
+        self.durable.store(durable, Ordering::Release);
+        self.take_all(durable, wakers)
+    }
+
+    /// Ends all waits with an error, those to come too.
+    pub fn poison(&self, wakers: &mut Vec<Waker>) {
+        // Release pairs with the Acquire in `is_poisoned`.
+        self.poisoned.store(true, Ordering::Release);
+        self.take_all(u64::MAX, wakers);
+    }
+
+    fn take_all(&self, durable: u64, wakers: &mut Vec<Waker>) -> Hardened {
+        // Pairs with the fence in `poll`, as the module says.
+        fence(Ordering::SeqCst);
+        let mut left_over = self.left_over.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let used = self.slots_used.load(Ordering::Relaxed);
+        for stack in &self.stacks[..used] {
+            take_stack(stack, &mut left_over);
+        }
+        {
+            let mut list = self.list.lock();
+            left_over.append(&mut list);
+            self.list_len.store(0, Ordering::Relaxed);
+        }
+        let now_us = pikepole_contention::clock::now_us();
+        let mut hardened = Hardened::default();
+        left_over.retain(|waiter| {
+            if waiter.end > durable {
+                return true;
+            }
+            hardened.waits += 1;
+            hardened.wait_us += now_us.saturating_sub(waiter.since_us);
+            wakers.extend(waiter.set_waker(None));
+            false
+        });
+        self.left_over_len.store(left_over.len(), Ordering::Relaxed);
+        hardened
+    }
+}
+
+fn take_stack(stack: &AtomicPtr<Waiter>, into: &mut Vec<Arc<Waiter>>) {
+    if stack.load(Ordering::Relaxed).is_null() {
+        return;
+    }
+    // Acquire pairs with the Release push.
+    let mut waiter = stack.swap(ptr::null_mut(), Ordering::Acquire);
+    let first = into.len();
+    while !waiter.is_null() {
+        // SAFETY: the pointer came from `into_raw` in `push`, and the swap took it out of the stack, so its reference is ours alone.
+        let owned = unsafe { Arc::from_raw(waiter) };
+        waiter = owned.next.load(Ordering::Relaxed);
+        into.push(owned);
+    }
+    // A stack gives the last one first; wake in the order of queueing.
+    into[first..].reverse();
+}
+
+impl Drop for Commits {
+    fn drop(&mut self) {
+        let mut waiters = Vec::new();
+        for stack in &self.stacks {
+            take_stack(stack, &mut waiters);
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+#[path = "commit_models.rs"]
+mod models;

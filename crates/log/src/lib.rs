@@ -1,0 +1,111 @@
+//! The transaction log: records, reservation, flushes, horizons, segments, reader.
+//!
+//! A log is a stream of records. A record's place in it is its LSN ([`Lsn`]), a byte position that only grows. Four horizons move along the stream:
+//!
+//! ```text
+//!            durable        written         copied         reserved
+//!   ------------|--------------|---------------|---------------|------>
+//!   on stable   | the device   | filled, to be | being filled  | free
+//!   storage     | has it       | taken         | by appenders  |
+//! ```
+//! | horizon | below it | moved by |
+//! |---|---|---|
+//! | `reserved` | every byte has an owner | each append, by one atomic addition |
+//! | `copied` | every byte is filled | the holder of the flusher role, from the appenders' slots |
+//! | `written` | every byte is in a block on its way to disk; its place in the buffer is free | the holder of the flusher role |
+//! | `durable` | every byte survives a power failure | the holder of the flusher role |
+//!
+//! `reserved >= copied >= written >= durable`, always.
+//!
+//! The parts: [`field`] and [`record_table!`] are the records' codec; `reservation` and `buffer` are appending; `flush`, `commit` and `writer` make
+//! durable and wake; `space` and `segments` are the room; `format`, `scan` and `reader` are the disk's bytes, the end of the log after a crash, and
+//! reading. The crate knows a record as a kind byte and a payload, and nothing of pages or transactions.
+//!
+//! ```
+//! use pikepole_contention::Statistics;
+//! use pikepole_log::{FlushOutcome, Log, LogOptions, Lsn};
+//! use pikepole_machine::{Disk, SimulatedDisk};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let disk = Disk::simulated(SimulatedDisk::new(1));
+//! let statistics = Statistics::new();
+//! let log = Log::create(&disk, "/db/log", LogOptions::small(), &statistics)?;
+//! let place = log.append(6, |record, _lsn| record.copy_from_slice(b"\x01hello"))?;
+//! assert!(matches!(log.flush_step(), FlushOutcome::Wrote(_)));
+//! assert!(log.durable() >= place.end);
+//! drop(log);
+//!
+//! let (_log, mut reader) = Log::open(&disk, "/db/log", LogOptions::small(), &statistics, Lsn::OLDEST)?;
+//! let (lsn, record, _end) = reader.next()?.expect("one record");
+//! assert_eq!((lsn, record), (place.start, &b"\x01hello"[..]));
+//! assert!(reader.next()?.is_none());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Models: `RUSTFLAGS="--cfg loom" cargo test -p pikepole-log --release --lib loom`. Under loom only the modules that are models' subjects are
+//! compiled.
+
+#[cfg_attr(loom, allow(dead_code, reason = "a model uses a part of it"))]
+mod commit;
+mod error;
+pub mod field;
+mod lsn;
+mod policy;
+mod record;
+#[cfg_attr(loom, allow(dead_code, reason = "a model uses a part of it"))]
+mod reservation;
+#[cfg_attr(loom, allow(dead_code, reason = "a model uses a part of it"))]
+mod signal;
+
+#[cfg(not(loom))]
+mod buffer;
+#[cfg(all(test, not(loom)))]
+mod crash_tests;
+#[cfg(not(loom))]
+mod fault;
+#[cfg(not(loom))]
+mod flush;
+#[cfg(not(loom))]
+mod format;
+#[cfg(not(loom))]
+mod log;
+#[cfg(not(loom))]
+mod open;
+#[cfg(not(loom))]
+mod options;
+#[cfg(not(loom))]
+mod reader;
+#[cfg(not(loom))]
+mod scan;
+#[cfg(not(loom))]
+mod segments;
+#[cfg(not(loom))]
+mod space;
+#[cfg(not(loom))]
+mod stats;
+#[cfg(all(test, not(loom)))]
+mod tests;
+#[cfg(not(loom))]
+mod writer;
+#[cfg(all(test, not(loom)))]
+mod writer_tests;
+
+pub use error::{LogError, Poisoned, Refused};
+#[cfg(not(loom))]
+pub use flush::FlushOutcome;
+#[cfg(not(loom))]
+pub use log::{DurableAfter, Log};
+pub use lsn::{Lsn, LsnRange};
+#[cfg(not(loom))]
+pub use options::{LogOptions, RECORD_BYTES_MAX};
+pub use policy::{BLOCK_BYTES_CLASSIC, CommitBy, FlushQueue, Policy, Reservation};
+#[cfg(not(loom))]
+pub use reader::Reader;
+#[doc(hidden)]
+pub use record::finish;
+pub use record::{FieldDoc, LogRecord, RecordDoc, docs_table};
+#[cfg(not(loom))]
+pub use space::BufferSpace;
+#[cfg(not(loom))]
+pub use stats::{LogReport, LogStats};

@@ -1,0 +1,339 @@
+//! The log: appending, waiting, policies.
+
+use crate::buffer::Buffer;
+use crate::commit::{Commits, Waiter};
+use crate::field::{put_varint, varint_len};
+use crate::flush::Flusher;
+use crate::options::LogOptions;
+use crate::policy::{CommitBy, Policy};
+use crate::record::LogRecord;
+use crate::reservation::{Place, Reservations, Space};
+use crate::segments::{Growing, Segments};
+use crate::signal::Signal;
+use crate::space::SpaceWaiters;
+use crate::stats::{LogStats, Totals};
+use crate::{LogError, Lsn, LsnRange, Poisoned, Refused};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use pikepole_contention::sync::{Mutex, MutexGuard};
+use pikepole_contention::{CachePadded, Statistics, slot};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// An append that crosses a multiple of this many bytes wakes the log writer: so large amounts stream to disk although nobody waits.
+const STREAM_SHIFT: u32 = 18;
+
+/// A transaction log.
+///
+/// Shared by all threads. Appending never waits; whoever needs to know that a record is durable awaits [`durable_after`](Self::durable_after).
+/// Something must flush: a task that runs [`run_log_writer`](Self::run_log_writer), calls of [`idle_step`](Self::idle_step) by the schedulers, or of
+/// [`flush_step`](Self::flush_step) by hand.
+pub struct Log {
+    pub(crate) reservations: Reservations,
+    pub(crate) buffer: Buffer,
+    pub(crate) written: CachePadded<AtomicU64>,
+    pub(crate) commits: Commits,
+    /// The flusher role: its holder takes from the buffer, writes, and moves `written` and `durable`.
+    pub(crate) flusher: Mutex<Flusher>,
+    pub(crate) segments: Mutex<Segments>,
+    /// The segment being prepared. Held over its I/O; taken before `segments`.
+    pub(crate) growing: Mutex<Option<Growing>>,
+    /// Asks the log writer to look.
+    pub(crate) writer: Signal,
+    pub(crate) space_waiters: SpaceWaiters,
+    pub(crate) options: LogOptions,
+    pub(crate) block_bytes_max: AtomicUsize,
+    pub(crate) commit_by: AtomicU8,
+    /// Shut down: no more appends.
+    pub(crate) closed: AtomicBool,
+    pub(crate) statistics: Arc<Statistics>,
+    pub(crate) totals: Totals,
+    pub(crate) log_id: u64,
+    pub(crate) incarnation: u64,
+    /// Where this opening's records begin.
+    pub(crate) opened_at: u64,
+}
+
+impl std::fmt::Debug for Log {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Log")
+            .field("incarnation", &self.incarnation)
+            .field("reserved", &self.reserved())
+            .field("durable", &self.durable())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Locks a mutex whose holders leave its content whole even when they panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Log {
+    /// Appends a record of `len` bytes, which `fill` writes: its kind first. `fill` also gets the record's LSN. The bytes that it gets hold
+    /// anything, and are `len` long. Never waits.
+    ///
+    /// # Errors
+    /// [`Refused`]; nothing was reserved then and `fill` was not called.
+    ///
+    /// # Panics
+    /// When `len` is 0 or above [`LogOptions::record_bytes_max`]. If `fill` panics, the log takes no more records and no
+    /// wait ends well any more: what it left is no record, and cannot be taken back.
+    #[inline]
+    pub fn append(&self, len: usize, fill: impl FnOnce(&mut [u8], Lsn)) -> Result<LsnRange, Refused> {
+        self.append_in(Space::Ordinary, len, fill)
+    }
+
+    /// Appends a record that ends transactions or helps to: undo, commit, checkpoint. It may use the space that is kept back for them, so it is
+    /// never refused for [`Refused::LogFull`].
+    ///
+    /// # Errors
+    /// [`Refused::BufferFull`] and [`Refused::Poisoned`], as [`append`](Self::append).
+    ///
+    /// # Panics
+    /// As [`append`](Self::append).
+    #[inline]
+    pub fn append_reserved(&self, len: usize, fill: impl FnOnce(&mut [u8], Lsn)) -> Result<LsnRange, Refused> {
+        self.append_in(Space::KeptBack, len, fill)
+    }
+
+    /// Appends a record of a [`record_table!`](crate::record_table).
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    ///
+    /// # Panics
+    /// As [`append`](Self::append).
+    #[inline]
+    pub fn append_record(&self, record: &impl LogRecord) -> Result<LsnRange, Refused> {
+        self.append(record.encoded_len(), |out, _| record.encode(out))
+    }
+
+    /// Appends a record of a table as [`append_reserved`](Self::append_reserved) does.
+    ///
+    /// # Errors
+    /// As [`append_reserved`](Self::append_reserved).
+    ///
+    /// # Panics
+    /// As [`append`](Self::append).
+    #[inline]
+    pub fn append_record_reserved(&self, record: &impl LogRecord) -> Result<LsnRange, Refused> {
+        self.append_reserved(record.encoded_len(), |out, _| record.encode(out))
+    }
+
+    #[inline]
+    fn append_in(&self, space: Space, len: usize, fill: impl FnOnce(&mut [u8], Lsn)) -> Result<LsnRange, Refused> {
+        assert!((1..=self.options.record_bytes_max).contains(&len), "a record has 1 to record_bytes_max bytes");
+        let slot = slot::current();
+        let length_bytes = varint_len(len as u64);
+        let bytes = length_bytes + len;
+        let place = match self.reservations.take(slot, bytes as u64, space) {
+            Some(place) => place,
+            None => self.take_slowly(slot, bytes as u64, space)?,
+        };
+        let (start, end) = (place.start, place.start + bytes as u64);
+        // SAFETY: `place` is the reservation of exactly these bytes, and it is published below, after the last use of the slice. At most
+        // RECORD_BYTES_MAX + 3 bytes, which the options keep far below the ring's size.
+        let record = unsafe { self.buffer.place(start, bytes) };
+        let unfinished = Unfinished(self);
+        put_varint(record, len as u64);
+        fill(&mut record[length_bytes..], Lsn(start));
+        std::mem::forget(unfinished);
+        place.publish();
+        if (start ^ end) >> STREAM_SHIFT != 0 || self.reservations.writer_is_idle() {
+            self.wake_writer();
+        }
+        Ok(LsnRange { start: Lsn(start), end: Lsn(end) })
+    }
+
+    #[cold]
+    fn take_slowly(&self, slot: usize, bytes: u64, space: Space) -> Result<Place<'_>, Refused> {
+        loop {
+            self.refuse(slot, bytes, space)?;
+            if let Some(place) = self.reservations.take(slot, bytes, space) {
+                return Ok(place);
+            }
+        }
+    }
+
+    #[cold]
+    pub(crate) fn wake_writer(&self) {
+        self.reservations.wake_writer();
+        self.writer.notify();
+    }
+
+    /// Says that open transactions may need `bytes` more of log, or less, to roll back. Kept per scheduler; the sum
+    /// counts, so one may add and another take away. Ordinary appends are refused early enough that twice the sum still fits.
+    #[inline]
+    pub fn undo_reserve(&self, bytes: i64) {
+        self.reservations.add_undo_bytes(slot::current(), bytes);
+    }
+
+    /// Ready when the log is durable up to `end`, the end of a record appended before. Await it under `WRITELOG`. Dropping it gives the wait up.
+    #[inline]
+    pub fn durable_after(&self, end: Lsn) -> DurableAfter<'_> {
+        DurableAfter { log: self, end, waiter: None, hurry: false }
+    }
+
+    /// As [`durable_after`](Self::durable_after), and asks the log writer to write now. For checkpoints and page writes.
+    pub fn flush_to(&self, end: Lsn) -> DurableAfter<'_> {
+        debug_assert!(end <= self.reserved(), "nothing beyond the last record can become durable");
+        DurableAfter { log: self, end, waiter: None, hurry: true }
+    }
+
+    /// Ready when all that was appended before the call is durable.
+    pub fn flush_all(&self) -> DurableAfter<'_> {
+        self.flush_to(self.reserved())
+    }
+
+    /// Below it, all records are on stable storage.
+    #[inline]
+    pub fn durable(&self) -> Lsn {
+        Lsn(self.commits.durable())
+    }
+
+    /// Below it, all was handed to the device.
+    pub fn written(&self) -> Lsn {
+        Lsn(self.written.load(Ordering::Relaxed))
+    }
+
+    /// Below it, all places were filled when the log was last flushed.
+    pub fn copied(&self) -> Lsn {
+        Lsn(self.reservations.copied())
+    }
+
+    /// The end of the last place taken.
+    pub fn reserved(&self) -> Lsn {
+        Lsn(self.reservations.reserved())
+    }
+
+    /// Whether an earlier write failed, so that the log takes no more.
+    pub fn is_poisoned(&self) -> bool {
+        self.commits.is_poisoned()
+    }
+
+    /// Changes a policy while the log is in use.
+    ///
+    /// # Errors
+    /// [`LogError::Options`] for a block size out of bounds.
+    pub fn set_policy(&self, policy: Policy) -> Result<(), LogError> {
+        match policy {
+            Policy::Reservation(policy) => self.reservations.set_policy(policy),
+            Policy::FlushQueue(policy) => self.commits.set_policy(policy),
+            Policy::CommitBy(policy) => {
+                self.commit_by.store(policy as u8, Ordering::Relaxed);
+                // Whoever waits now must be seen to by somebody.
+                self.wake_writer();
+            }
+            Policy::BlockBytesMax(bytes) => {
+                LogOptions { block_bytes_max: bytes, ..self.options.clone() }.check()?;
+                self.block_bytes_max.store(bytes, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// The policies in force.
+    pub fn policies(&self) -> [Policy; 4] {
+        [
+            Policy::Reservation(self.reservations.policy()),
+            Policy::FlushQueue(self.commits.policy()),
+            Policy::CommitBy(self.commit_by()),
+            Policy::BlockBytesMax(self.block_bytes_max.load(Ordering::Relaxed)),
+        ]
+    }
+
+    pub(crate) fn commit_by(&self) -> CommitBy {
+        match self.commit_by.load(Ordering::Relaxed) {
+            0 => CommitBy::LogWriter,
+            _ => CommitBy::Scheduler,
+        }
+    }
+
+    /// The log at this moment.
+    pub fn stats(&self) -> LogStats {
+        let total = |total: &AtomicU64| total.load(Ordering::Relaxed);
+        let segments = lock(&self.segments);
+        LogStats {
+            reserved: self.reserved(),
+            copied: self.copied(),
+            written: self.written(),
+            durable: self.durable(),
+            truncated: Lsn(segments.truncated),
+            incarnation: self.incarnation,
+            record_bytes: self.reserved().0 - self.opened_at,
+            bytes_written: total(&self.totals.bytes_written),
+            flushes: total(&self.totals.flushes),
+            flush_waits: total(&self.totals.flush_waits),
+            flush_wait_us: total(&self.totals.flush_wait_us),
+            flush_write_us: total(&self.totals.flush_write_us),
+            bytes: segments.bytes,
+            bytes_used: segments.bytes.saturating_sub(segments.ready_bytes()),
+            bytes_max: segments.bytes_max,
+            undo_bytes: self.reservations.undo_bytes(),
+            segments_active: segments.active.len(),
+            segments_free: segments.free.len(),
+            growth_failed: segments.growth_failed.clone(),
+            poisoned: self.is_poisoned(),
+        }
+    }
+
+    /// Ends all waits with an error and refuses all appends from now on.
+    #[cold]
+    pub(crate) fn poison(&self) {
+        let mut wakers: Vec<Waker> = Vec::new();
+        self.commits.poison(&mut wakers);
+        self.update_limits(&lock(&self.segments));
+        self.space_waiters.take(&mut wakers);
+        pikepole_scheduler::wake_all(wakers);
+        self.writer.notify();
+    }
+}
+
+/// Poisons the log when a record's closure panics: the place stays unpublished, so nothing behind it becomes durable.
+struct Unfinished<'a>(&'a Log);
+
+impl Drop for Unfinished<'_> {
+    fn drop(&mut self) {
+        self.0.poison();
+    }
+}
+
+/// See [`Log::durable_after`].
+#[must_use = "futures do nothing unless awaited"]
+pub struct DurableAfter<'a> {
+    log: &'a Log,
+    end: Lsn,
+    waiter: Option<Arc<Waiter>>,
+    /// The log writer is to write at once.
+    hurry: bool,
+}
+
+impl Future for DurableAfter<'_> {
+    type Output = Result<(), Poisoned>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = &mut *self;
+        let is_new = this.waiter.is_none();
+        let outcome = this.log.commits.poll(slot::current(), this.end, &mut this.waiter, cx);
+        if outcome.is_pending() && is_new {
+            // On a scheduler, the idle hook writes; anywhere else only the log writer does.
+            let by_writer = this.hurry
+                || this.log.commit_by() == CommitBy::LogWriter
+                || pikepole_scheduler::current_scheduler().is_none();
+            if by_writer {
+                this.log.wake_writer();
+            }
+        }
+        outcome
+    }
+}
+
+impl Drop for DurableAfter<'_> {
+    fn drop(&mut self) {
+        if let Some(waiter) = &self.waiter {
+            waiter.forget();
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Sizes and policies of a log.
+
+use crate::{CommitBy, FlushQueue, LogError, Reservation};
+use pikepole_contention::slot::SLOTS_MAX;
+
+/// The largest record, kind byte included, unless [`LogOptions::record_bytes_max`] says less.
+pub const RECORD_BYTES_MAX: usize = 64 << 10;
+
+/// Payload bytes of a block at most, by the format: a reader believes no header that names more.
+pub(crate) const BLOCK_PAYLOAD_MAX: usize = 16 << 20;
+
+/// Sizes and policies of a log. The default suits a server.
+#[derive(Debug, Clone)]
+pub struct LogOptions {
+    /// Size of the first segment in bytes: small, because creating the log waits until it is written once.
+    pub first_segment_bytes: u64,
+    /// Size of a segment at most. Segments double from the first one's size up to this.
+    pub segment_bytes: u64,
+    /// Size of all segments together at most, in bytes. Records that end transactions may exceed it a little when
+    /// there is no other way.
+    pub bytes_max: u64,
+    /// Size of the ring that holds records on their way to disk, in bytes: a power of two.
+    pub ring_bytes: usize,
+    /// The largest record, kind byte included, in bytes.
+    pub record_bytes_max: usize,
+    /// Bytes of a block at most, header included.
+    pub block_bytes_max: usize,
+    /// Whether the log goes round the page cache.
+    pub direct: bool,
+    /// How appenders take their place.
+    pub reservation: Reservation,
+    /// How committers queue.
+    pub flush_queue: FlushQueue,
+    /// Who writes for a commit.
+    pub commit_by: CommitBy,
+}
+
+impl Default for LogOptions {
+    fn default() -> Self {
+        Self {
+            first_segment_bytes: 16 << 20,
+            segment_bytes: 64 << 20,
+            bytes_max: 16 << 30,
+            ring_bytes: 32 << 20,
+            record_bytes_max: RECORD_BYTES_MAX,
+            block_bytes_max: 1 << 20,
+            direct: true,
+            reservation: Reservation::Atomic,
+            flush_queue: FlushQueue::LockFree,
+            commit_by: CommitBy::Scheduler,
+        }
+    }
+}
+
+impl LogOptions {
+    /// A log of a few hundred KB that reaches every boundary soon: for tests and examples.
+    pub fn small() -> Self {
+        Self {
+            first_segment_bytes: 64 << 10,
+            segment_bytes: 128 << 10,
+            bytes_max: 1 << 20,
+            ring_bytes: 1 << 20,
+            record_bytes_max: 1 << 10,
+            block_bytes_max: 16 << 10,
+            ..Self::default()
+        }
+    }
+
+    /// Bytes by which appenders can overrun the ring's soft limit: each slot once, by one record and its length.
+    pub(crate) fn ring_margin(&self) -> u64 {
+        (SLOTS_MAX * (self.record_bytes_max + crate::format::LENGTH_BYTES_MAX)) as u64
+    }
+
+    pub(crate) fn check(&self) -> Result<(), LogError> {
+        let block = pikepole_machine::BLOCK as u64;
+        let segments_aligned = self.first_segment_bytes % block == 0 && self.segment_bytes % block == 0;
+        if !self.ring_bytes.is_power_of_two() || self.ring_bytes % pikepole_machine::BLOCK != 0 {
+            return Err(LogError::Options("ring_bytes must be a power of two of at least 4096"));
+        }
+        if !segments_aligned || self.first_segment_bytes < SEGMENT_BYTES_MIN {
+            return Err(LogError::Options("segment sizes must be multiples of 4096, the first one at least 64 KB"));
+        }
+        if self.segment_bytes < self.first_segment_bytes || self.bytes_max < self.segment_bytes {
+            return Err(LogError::Options("first_segment_bytes <= segment_bytes <= bytes_max must hold"));
+        }
+        if !(16..=RECORD_BYTES_MAX).contains(&self.record_bytes_max) {
+            return Err(LogError::Options("record_bytes_max must be between 16 and 65536"));
+        }
+        if self.ring_bytes as u64 <= self.ring_margin() + (self.record_bytes_max as u64) * 2 {
+            return Err(LogError::Options("ring_bytes is too small for record_bytes_max"));
+        }
+        if !(pikepole_machine::BLOCK..=BLOCK_PAYLOAD_MAX).contains(&self.block_bytes_max) {
+            return Err(LogError::Options("block_bytes_max must be between 4 KB and 16 MB"));
+        }
+        Ok(())
+    }
+}
+
+/// The smallest segment worth having, in bytes.
+pub(crate) const SEGMENT_BYTES_MIN: u64 = 64 << 10;

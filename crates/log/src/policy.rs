@@ -1,0 +1,47 @@
+//! The log's policies: how its threads take turns. What can be switched while running says so in [`Log::set_policy`](crate::Log::set_policy).
+
+/// How appenders take their place in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Reservation {
+    /// Under the spinlock `LOGCACHE_ACCESS`, whose holder writes 16 bytes.
+    Spinlock = 0,
+    /// By one atomic addition, with a copy slot for each scheduler.
+    Atomic = 1,
+}
+
+/// How committers hand themselves to whoever flushes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum FlushQueue {
+    /// One queue under the spinlock `LOGFLUSHQ`.
+    Spinlock = 0,
+    /// One lock-free stack for each scheduler.
+    LockFree = 1,
+}
+
+/// Who writes the log for a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum CommitBy {
+    /// The log writer, on its hidden scheduler: each commit is handed to another thread and back.
+    LogWriter = 0,
+    /// The committing scheduler when it has nothing else to run; the log writer stands by.
+    Scheduler = 1,
+}
+
+/// One policy to change with [`Log::set_policy`](crate::Log::set_policy).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// `LOG_RESERVATION`.
+    Reservation(Reservation),
+    /// `LOG_FLUSH_QUEUE`.
+    FlushQueue(FlushQueue),
+    /// Who writes for a commit.
+    CommitBy(CommitBy),
+    /// Bytes of a block at most, header included: 60 KB is the classic size.
+    BlockBytesMax(usize),
+}
+
+/// The classic size of a log block at most, in bytes.
+pub const BLOCK_BYTES_CLASSIC: usize = 60 << 10;

@@ -1,0 +1,87 @@
+//! What a log says of itself.
+
+use crate::Lsn;
+use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+
+/// A log at one moment. The parts are read one after the other, so they can be some microseconds apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LogStats {
+    /// The end of the last place taken.
+    pub reserved: Lsn,
+    /// Below it, all places were filled when the log was last flushed.
+    pub copied: Lsn,
+    /// Below it, all was handed to the device.
+    pub written: Lsn,
+    /// Below it, all is on stable storage.
+    pub durable: Lsn,
+    /// Below it, no record is needed any more.
+    pub truncated: Lsn,
+    /// Raised by each opening.
+    pub incarnation: u64,
+    /// Bytes of records, with their lengths, since the log was opened.
+    pub record_bytes: u64,
+    /// Bytes written to segments since then, with headers and padding.
+    pub bytes_written: u64,
+    /// Durable writes since then.
+    pub flushes: u64,
+    /// Waits for the durable horizon that have ended since then.
+    pub flush_waits: u64,
+    /// Their time together, in microseconds.
+    pub flush_wait_us: u64,
+    /// Time of the durable writes together, in microseconds.
+    pub flush_write_us: u64,
+    /// Bytes of all segment files.
+    pub bytes: u64,
+    /// Bytes of segments that are in use: not free, or already written in the last one.
+    pub bytes_used: u64,
+    /// Bytes that all segments may have together.
+    pub bytes_max: u64,
+    /// Bytes that open transactions may need to roll back.
+    pub undo_bytes: u64,
+    /// Segments in use.
+    pub segments_active: usize,
+    /// Segments that are ready to be used.
+    pub segments_free: usize,
+    /// Why the last attempt to prepare a segment failed, if it did.
+    pub growth_failed: Option<String>,
+    /// An earlier write failed.
+    pub poisoned: bool,
+}
+
+/// Totals that the holder of the flusher role adds to.
+#[derive(Debug, Default)]
+pub(crate) struct Totals {
+    pub bytes_written: AtomicU64,
+    pub flushes: AtomicU64,
+    pub flush_waits: AtomicU64,
+    pub flush_wait_us: AtomicU64,
+    pub flush_write_us: AtomicU64,
+}
+
+/// Adds to a total. One thread at a time does: the holder of the flusher role.
+pub(crate) fn add(total: &AtomicU64, amount: u64) {
+    total.store(total.load(Ordering::Relaxed) + amount, Ordering::Relaxed);
+}
+
+/// What [`Log::check`](crate::Log::check) found in a log without damage.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogReport {
+    /// Segments in use.
+    pub segments: usize,
+    /// Segments that are prewritten and free.
+    pub segments_free: usize,
+    /// Bytes of all segment files.
+    pub bytes: u64,
+    /// Good blocks.
+    pub blocks: u64,
+    /// Whole records.
+    pub records: u64,
+    /// Their bytes, with their lengths.
+    pub record_bytes: u64,
+    /// The first record's position.
+    pub start: Lsn,
+    /// The position behind the last good byte.
+    pub end: Lsn,
+    /// How often the log was opened.
+    pub incarnation: u64,
+}

@@ -1,0 +1,170 @@
+//! The log among tasks: commits by the schedulers and by the log writer, on the seeded twin and on threads.
+
+use crate::tests::{FOLDER, append};
+use crate::*;
+use pikepole_contention::{Statistics, WaitType};
+use pikepole_machine::{Disk, SimulatedDisk};
+use pikepole_scheduler::{IdleOutcome, Placement, SchedulerOptions, Schedulers, TaskInfo, wait};
+use std::sync::Arc;
+use std::time::Duration;
+
+struct Server {
+    schedulers: Arc<Schedulers>,
+    statistics: Arc<Statistics>,
+    log: Arc<Log>,
+}
+
+impl Server {
+    fn on(schedulers: Arc<Schedulers>, statistics: Arc<Statistics>, options: LogOptions) -> Self {
+        let disk = Disk::simulated(SimulatedDisk::new(1));
+        let log = Arc::new(Log::create(&disk, FOLDER, options, &statistics).unwrap());
+        let hook = Arc::clone(&log);
+        schedulers.set_idle_hook(Arc::new(move || match hook.idle_step() {
+            FlushOutcome::Wrote(_) => IdleOutcome::Worked,
+            FlushOutcome::Nothing | FlushOutcome::Busy => IdleOutcome::Nothing,
+        }));
+        Self { schedulers, statistics, log }
+    }
+
+    fn simulated(seed: u64, options: LogOptions) -> Self {
+        let statistics = Statistics::new();
+        Self::on(Schedulers::simulated(seed, 2, Arc::clone(&statistics)), statistics, options)
+    }
+
+    fn start_writer(&self) {
+        self.schedulers.hidden("LOG WRITER", None, Arc::clone(&self.log).run_log_writer());
+    }
+
+    /// `sessions` tasks that append and commit `rounds` times each.
+    fn commit(&self, sessions: usize, rounds: usize, durable: bool) -> Vec<pikepole_scheduler::JoinHandle<()>> {
+        (0..sessions)
+            .map(|_| {
+                let log = Arc::clone(&self.log);
+                let info = TaskInfo { session_id: None, command: "TEST" };
+                self.schedulers.spawn(info, Placement::LeastLoaded, async move {
+                    for _ in 0..rounds {
+                        let place = loop {
+                            match append(&log, &[7; 40]) {
+                                Ok(place) => break place,
+                                Err(Refused::BufferFull) => wait(WaitType::LOGBUFFER, log.buffer_space()).await,
+                                Err(refused) => panic!("{refused}"),
+                            }
+                        };
+                        if durable {
+                            wait(WaitType::WRITELOG, log.durable_after(place.end)).await.unwrap();
+                            assert!(log.durable() >= place.end);
+                        }
+                    }
+                })
+            })
+            .collect()
+    }
+
+    fn waits(&self, wait_type: &str) -> u64 {
+        let rows = self.statistics.waits();
+        rows.iter().find(|row| row.wait_type == wait_type).map_or(0, |row| row.waiting_tasks_count)
+    }
+}
+
+fn options(commit_by: CommitBy, flush_queue: FlushQueue) -> LogOptions {
+    LogOptions { commit_by, flush_queue, bytes_max: 16 << 20, segment_bytes: 1 << 20, ..LogOptions::small() }
+}
+
+#[test]
+fn committing_schedulers_write_for_all_without_a_log_writer() {
+    for queue in [FlushQueue::Spinlock, FlushQueue::LockFree] {
+        let server = Server::simulated(3, options(CommitBy::Scheduler, queue));
+        let tasks = server.commit(8, 5, true);
+        server.schedulers.run_until_idle();
+        assert!(tasks.iter().all(|task| task.is_finished()));
+        assert_eq!(server.waits("WRITELOG"), 40);
+        let stats = server.log.stats();
+        assert_eq!(stats.flush_waits, 40);
+        // Grouped: far fewer writes than commits.
+        assert!(stats.flushes < 30, "{stats:?}");
+    }
+}
+
+#[test]
+fn the_log_writer_writes_for_all() {
+    for seed in 0..5 {
+        let server = Server::simulated(seed, options(CommitBy::LogWriter, FlushQueue::LockFree));
+        server.start_writer();
+        server.schedulers.run_until_idle();
+        assert_eq!(server.waits("LOGMGR_QUEUE"), 0, "it waits for its first commit still");
+        let tasks = server.commit(8, 5, true);
+        server.schedulers.run_until_idle();
+        assert!(tasks.iter().all(|task| task.is_finished()));
+        assert!(server.waits("LOGMGR_QUEUE") > 0);
+    }
+}
+
+#[test]
+fn without_the_log_writer_its_policy_writes_nothing() {
+    let server = Server::simulated(1, options(CommitBy::LogWriter, FlushQueue::LockFree));
+    let tasks = server.commit(2, 1, true);
+    server.schedulers.run_until_idle();
+    assert!(tasks.iter().all(|task| !task.is_finished()));
+    // Commits that wait are seen to when the policy changes.
+    server.log.set_policy(Policy::CommitBy(CommitBy::Scheduler)).unwrap();
+    server.schedulers.run_until_idle();
+    assert!(tasks.iter().all(|task| task.is_finished()));
+}
+
+#[test]
+fn what_nobody_waits_for_is_durable_after_a_tick_and_then_the_writer_sleeps() {
+    let server = Server::simulated(2, options(CommitBy::Scheduler, FlushQueue::LockFree));
+    server.start_writer();
+    server.commit(4, 100, false);
+    server.schedulers.advance(Duration::from_millis(3));
+    assert_eq!(server.log.durable(), server.log.reserved());
+    let waits = server.waits("LOGMGR_QUEUE");
+    server.schedulers.advance(Duration::from_secs(10));
+    assert_eq!(server.waits("LOGMGR_QUEUE"), waits, "an idle log writer has no ticks");
+    server.commit(1, 1, false);
+    server.schedulers.advance(Duration::from_millis(3));
+    assert_eq!(server.log.durable(), server.log.reserved());
+}
+
+#[test]
+fn large_amounts_stream_through_a_small_buffer() {
+    let server = Server::simulated(4, options(CommitBy::Scheduler, FlushQueue::LockFree));
+    server.start_writer();
+    let tasks = server.commit(4, 10_000, false);
+    server.schedulers.advance(Duration::from_millis(50));
+    assert!(tasks.iter().all(|task| task.is_finished()));
+    assert_eq!(server.log.durable(), server.log.reserved());
+    assert!(server.log.stats().segments_active > 2, "{:?}", server.log.stats());
+}
+
+#[test]
+fn shutdown_ends_the_log_writer() {
+    let server = Server::simulated(5, options(CommitBy::Scheduler, FlushQueue::LockFree));
+    let writer = server.schedulers.hidden("LOG WRITER", None, Arc::clone(&server.log).run_log_writer());
+    server.commit(2, 3, false);
+    server.schedulers.run_until_idle();
+    server.log.shutdown().unwrap();
+    assert_eq!(server.log.durable(), server.log.reserved());
+    server.schedulers.advance(Duration::from_millis(5));
+    assert!(writer.is_finished());
+}
+
+#[test]
+fn threads_from_outside_are_served_by_the_log_writer() {
+    let statistics = Statistics::new();
+    let cpus = vec![0];
+    let threads = SchedulerOptions { cpus, pin: false, quantum_us: 4000, spin_before_park_us: 0 };
+    let schedulers = Schedulers::start(threads, Arc::clone(&statistics)).unwrap();
+    let server = Server::on(schedulers, statistics, options(CommitBy::Scheduler, FlushQueue::LockFree));
+    server.start_writer();
+    let place = append(&server.log, b"from outside").unwrap();
+    server.schedulers.block_on(server.log.durable_after(place.end)).unwrap();
+    assert!(server.log.durable() >= place.end);
+    for task in server.commit(16, 20, true) {
+        task.join().unwrap();
+    }
+    server.schedulers.block_on(server.log.flush_all()).unwrap();
+    assert_eq!(server.log.durable(), server.log.reserved());
+    server.log.shutdown().unwrap();
+    server.schedulers.shutdown();
+}

@@ -1,0 +1,409 @@
+//! Who owns which pages: extents of 8 pages, the map pages that name their owners, and the mirror in memory.
+//!
+//! ```text
+//!   page 0     page 8 ...                       page 8128
+//!   | map 0 .. | extent 1 | extent 2 | ... 1015 | map 1 .. | extent 1 | ...
+//!      |
+//!      +--> header 64, then for each of its 1016 extents: | owner u32 | pages in use u8 | 0 0 0 |
+//! ```
+//! A map page leads each 1016 extents; its own extent belongs to the store. Owner 0: free.
+//!
+//! The mirror decides; the map page follows in the same log record that first uses the page: it names page and owner,
+//! sets both, and so commutes with records of neighbours that are logged in another order. A page taken but never logged
+//! (the log had no room) is given back to the mirror.
+//!
+//! Invariants
+//! - map pages never leave the pool, so changing one needs no read;
+//! - a map page's latch is the last one taken;
+//! - extents of a dropped object are freed after the commit of the drop was logged: what reuses them has later records,
+//!   and a page on disk never runs ahead of the durable log, so a drop that a crash undoes finds its pages untouched.
+//!   A crash between the commit and [`Store::free_object`] leaves owned extents that no catalog entry knows;
+//!   [`Store::free_unowned`] at the end of recovery finds them.
+//! - a few free extents are kept for undo, which may need a page when it restores a longer row.
+
+use std::collections::HashMap;
+
+use pikepole_contention::Counter;
+use pikepole_contention::sync::atomic::Ordering;
+use pikepole_machine::is_full;
+
+use crate::error::{Need, PageId, Stop, StorageError};
+use crate::frame::IO_IDLE;
+use crate::page::{PAGE_BYTES, PAGE_HEADER_BYTES, Page, PageKind, PageMut, get_u32};
+use crate::pool::{Exclusive, PAGES_MAX};
+use crate::records::{ChangeList, Record};
+use crate::store::Store;
+
+/// Pages of an extent.
+pub const EXTENT_PAGES: u32 = 8;
+/// Extents that one map page describes.
+pub const MAP_EXTENTS: u32 = ((PAGE_BYTES - PAGE_HEADER_BYTES) / MAP_ENTRY_BYTES) as u32;
+/// Object ids from here on are the caller's; smaller ones are the store's own.
+pub const OBJECT_FIRST: u32 = 16;
+
+const MAP_ENTRY_BYTES: usize = 8;
+const MAP_PAGES: u32 = MAP_EXTENTS * EXTENT_PAGES;
+pub(crate) const OWNER_FREE: u32 = 0;
+pub(crate) const OWNER_STORE: u32 = 1;
+/// Free extents that only undo may take.
+const EXTENTS_KEPT: u32 = 4;
+/// Free extents below which an operation that found none makes the file grow.
+pub(crate) const EXTENTS_FREE_MIN: u32 = EXTENTS_KEPT * 4;
+/// Free extents that the lazy writer keeps ahead.
+pub(crate) const EXTENTS_AHEAD: u32 = 256;
+const GROWTH_BYTES_MIN: u64 = 8 << 20;
+const GROWTH_BYTES_MAX: u64 = 256 << 20;
+const EXTENT_BYTES: u64 = EXTENT_PAGES as u64 * PAGE_BYTES as u64;
+
+/// The map page that describes a page.
+pub(crate) fn map_page_of(page: PageId) -> PageId {
+    PageId(page.0 / MAP_PAGES * MAP_PAGES)
+}
+
+pub(crate) fn is_map_page(page: PageId) -> bool {
+    page.0.is_multiple_of(MAP_PAGES)
+}
+
+fn entry_at(page: PageId) -> usize {
+    PAGE_HEADER_BYTES + MAP_ENTRY_BYTES * (page.0 % MAP_PAGES / EXTENT_PAGES) as usize
+}
+
+fn page_bit(page: PageId) -> u8 {
+    1 << (page.0 % EXTENT_PAGES)
+}
+
+impl Page<'_> {
+    /// Owner and used pages of the `index`-th extent of a map page.
+    pub(crate) fn map_entry(self, index: u32) -> (u32, u8) {
+        let at = PAGE_HEADER_BYTES + MAP_ENTRY_BYTES * index as usize;
+        (get_u32(self.0, at), self.0[at + 4])
+    }
+}
+
+impl PageMut<'_> {
+    /// Makes an empty map page: all extents free but its own.
+    pub(crate) fn format_map(&mut self, id: PageId) {
+        self.format(id, OWNER_STORE, PageKind::Map, 0);
+        self.use_page(id, OWNER_STORE);
+    }
+
+    /// Notes in a map page that `page` is in use and its extent belongs to `owner`.
+    pub(crate) fn use_page(&mut self, page: PageId, owner: u32) {
+        let at = entry_at(page);
+        self.0[at..at + 4].copy_from_slice(&owner.to_le_bytes());
+        self.0[at + 4] |= page_bit(page);
+    }
+
+    /// Frees all extents of `owner` in a map page.
+    pub(crate) fn free_extents(&mut self, owner: u32) {
+        for entry in self.0[PAGE_HEADER_BYTES..].chunks_exact_mut(MAP_ENTRY_BYTES) {
+            if get_u32(entry, 0) == owner {
+                entry.fill(0);
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct ObjectSpace {
+    /// All its extents, in the order they were taken.
+    extents: Vec<u32>,
+    /// Extents with unused pages that no target works on.
+    loose: Vec<u32>,
+    /// The extent that each insertion target takes pages from.
+    targets: Vec<(usize, u32)>,
+}
+
+/// The mirror of the map pages.
+#[derive(Default)]
+pub(crate) struct Space {
+    owners: Vec<(u32, u8)>,
+    free: u32,
+    /// No free extent lies below.
+    free_from: usize,
+    objects: HashMap<u32, ObjectSpace>,
+}
+
+impl Space {
+    /// Forgets everything and takes over what the map pages say of a file of `extents`.
+    pub fn rebuild(&mut self, extents: u32) {
+        *self = Space::default();
+        self.extend(extents);
+    }
+
+    /// The file has `extents` now; new ones are free, but those of map pages.
+    pub fn extend(&mut self, extents: u32) {
+        for extent in self.owners.len() as u32..extents {
+            let map = extent.is_multiple_of(MAP_EXTENTS);
+            self.owners.push(if map { (OWNER_STORE, 1) } else { (OWNER_FREE, 0) });
+            self.free += u32::from(!map);
+        }
+    }
+
+    /// Takes over one entry of a map page.
+    pub fn set(&mut self, extent: u32, owner: u32, used: u8) {
+        let Some(entry) = self.owners.get_mut(extent as usize) else { return };
+        self.free -= u32::from(entry.0 == OWNER_FREE);
+        self.free += u32::from(owner == OWNER_FREE);
+        *entry = (owner, used);
+        if owner >= OBJECT_FIRST {
+            let object = self.objects.entry(owner).or_default();
+            object.extents.push(extent);
+            if used != u8::MAX {
+                object.loose.push(extent);
+            }
+        }
+    }
+
+    pub fn extents(&self) -> u32 {
+        self.owners.len() as u32
+    }
+
+    pub fn free_extents(&self) -> u32 {
+        self.free
+    }
+
+    pub fn entry(&self, extent: u32) -> Option<(u32, u8)> {
+        self.owners.get(extent as usize).copied()
+    }
+
+    pub fn owner_of(&self, page: PageId) -> Option<u32> {
+        let (owner, used) = self.entry(page.0 / EXTENT_PAGES)?;
+        (owner != OWNER_FREE && used & page_bit(page) != 0).then_some(owner)
+    }
+
+    /// The `index`-th extent of an object and its used pages.
+    pub fn extent_of(&self, object: u32, index: usize) -> Option<(u32, u8)> {
+        let extent = *self.objects.get(&object)?.extents.get(index)?;
+        Some((extent, self.owners[extent as usize].1))
+    }
+
+    pub fn objects(&self) -> Vec<u32> {
+        let mut objects: Vec<u32> = self.objects.keys().copied().collect();
+        objects.sort_unstable();
+        objects
+    }
+
+    fn extents_of(&self, object: u32) -> Vec<u32> {
+        self.objects.get(&object).map(|object| object.extents.clone()).unwrap_or_default()
+    }
+
+    /// Takes an unused page for an insertion target of an object.
+    fn take_page(&mut self, object: u32, target: usize, keep: u32) -> Option<PageId> {
+        let space = self.objects.entry(object).or_default();
+        let current = space.targets.iter().position(|&(of, _)| of == target);
+        let mut extent = current.map(|at| space.targets[at].1).filter(|&e| self.owners[e as usize].1 != u8::MAX);
+        if extent.is_none() {
+            extent = space.loose.pop();
+            if extent.is_none() {
+                if self.free <= keep {
+                    return None;
+                }
+                let free = (self.free_from..self.owners.len()).find(|&e| self.owners[e].0 == OWNER_FREE)?;
+                self.free_from = free + 1;
+                self.free -= 1;
+                self.owners[free] = (object, 0);
+                space.extents.push(free as u32);
+                extent = Some(free as u32);
+            }
+            match current {
+                Some(at) => space.targets[at].1 = extent?,
+                None => space.targets.push((target, extent?)),
+            }
+        }
+        let extent = extent?;
+        let used = &mut self.owners[extent as usize].1;
+        let index = used.trailing_ones();
+        *used |= 1 << index;
+        Some(PageId(extent * EXTENT_PAGES + index))
+    }
+
+    fn give_back(&mut self, page: PageId) {
+        self.owners[(page.0 / EXTENT_PAGES) as usize].1 &= !page_bit(page);
+    }
+
+    fn free_object(&mut self, object: u32) -> usize {
+        let Some(space) = self.objects.remove(&object) else { return 0 };
+        for &extent in &space.extents {
+            self.owners[extent as usize] = (OWNER_FREE, 0);
+            self.free += 1;
+            self.free_from = self.free_from.min(extent as usize);
+        }
+        space.extents.len()
+    }
+}
+
+/// A page taken from the mirror for an object; goes back when dropped before [`NewPage::used`].
+pub(crate) struct NewPage<'a> {
+    store: &'a Store,
+    pub id: PageId,
+    pub object: u32,
+    logged: bool,
+}
+
+impl NewPage<'_> {
+    /// The page is in a log record now.
+    pub fn used(mut self) {
+        self.logged = true;
+        self.store.pool.statistics.add(Counter::PagesAllocated, 1);
+    }
+}
+
+impl Drop for NewPage<'_> {
+    fn drop(&mut self) {
+        if !self.logged {
+            self.store.space.lock().give_back(self.id);
+        }
+    }
+}
+
+impl Store {
+    /// The object that owns a page, if the page is in use.
+    pub fn object_of(&self, page: PageId) -> Option<u32> {
+        self.space.lock().owner_of(page)
+    }
+
+    /// Takes a page for an object's insertion target. Undo may take the last extents.
+    pub(crate) fn new_page(&self, object: u32, target: usize, undo: bool) -> Result<NewPage<'_>, Stop> {
+        let keep = if undo { 0 } else { EXTENTS_KEPT };
+        let id = self.space.lock().take_page(object, target, keep).ok_or(Need::Space)?;
+        Ok(NewPage { store: self, id, object, logged: false })
+    }
+
+    /// The latch of the map page of a new page, to be held while its record is appended.
+    pub(crate) fn latch_map(&self, page: PageId) -> Result<Exclusive<'_>, Stop> {
+        self.pool.exclusive(map_page_of(page))
+    }
+
+    /// Frees all pages of an object. Call it when the commit of the drop has been logged; call it again after a need.
+    ///
+    /// # Errors
+    /// Needs, or a poisoned log.
+    pub fn free_object(&self, object: u32) -> Result<(), Stop> {
+        assert!(object >= OBJECT_FIRST, "the store's own pages are never freed");
+        let mut extents = self.space.lock().extents_of(object);
+        extents.sort_unstable();
+        for &extent in &extents {
+            for page in extent * EXTENT_PAGES..(extent + 1) * EXTENT_PAGES {
+                self.discard_page(PageId(page))?;
+            }
+        }
+        let mut maps: Vec<PageId> = extents.iter().map(|extent| map_page_of(PageId(extent * EXTENT_PAGES))).collect();
+        maps.dedup();
+        for map in maps {
+            let mut guard = self.pool.exclusive(map)?;
+            let range = self.append_kept(&Record::FreeExtents { page: map.0, object })?;
+            guard.page_mut().free_extents(object);
+            guard.logged(range);
+        }
+        let freed = self.space.lock().free_object(object);
+        self.pool.statistics.add(Counter::ExtentDeallocations, freed as u64);
+        Ok(())
+    }
+
+    /// Frees the pages of every object that is not `live`: at the end of recovery, when the catalog is whole again. Finds
+    /// what a crash left between the commit of a drop and its [`Store::free_object`], and the pages of objects whose
+    /// creation was undone.
+    ///
+    /// # Errors
+    /// As of [`Store::free_object`].
+    pub fn free_unowned(&self, live: &dyn Fn(u32) -> bool) -> Result<(), Stop> {
+        let objects = self.space.lock().objects();
+        for object in objects.into_iter().filter(|&object| !live(object)) {
+            self.free_object(object)?;
+        }
+        Ok(())
+    }
+
+    fn discard_page(&self, page: PageId) -> Result<(), Stop> {
+        let Some(frame) = self.pool.lookup(page) else { return Ok(()) };
+        let Some(guard) = self.pool.exclusive_at(frame, page)? else { return Ok(()) };
+        if guard.header().io.load(Ordering::Relaxed) != IO_IDLE {
+            return Err(Stop::Need(Need::PageLatch(page)));
+        }
+        self.pool.discard(guard);
+        Ok(())
+    }
+
+    /// Makes the file longer by a step, if it has fewer free extents than that. Blocks.
+    pub(crate) fn grow(&self, free_min: u32) -> Result<(), StorageError> {
+        let _turn = self.growth.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let (old, free) = {
+            let space = self.space.lock();
+            (space.extents(), space.free_extents())
+        };
+        if free >= free_min {
+            return Ok(());
+        }
+        let bytes = old as u64 * EXTENT_BYTES;
+        let mut step =
+            bytes.next_power_of_two().clamp(GROWTH_BYTES_MIN, GROWTH_BYTES_MAX).min(self.options.growth_bytes_max);
+        if old as u64 + step / EXTENT_BYTES > (PAGES_MAX / EXTENT_PAGES) as u64 {
+            return Err(StorageError::DataFull { why: "the data file has its largest size".into() });
+        }
+        loop {
+            match self.data.allocate(bytes, step).and_then(|()| self.data_reaches(bytes + step)) {
+                Ok(()) => break,
+                // Less than a step may still be there.
+                Err(error) if is_full(&error) && step > 8 * EXTENT_BYTES => {
+                    step = (step / 4).next_multiple_of(EXTENT_BYTES)
+                }
+                Err(error) if is_full(&error) => return Err(StorageError::DataFull { why: error.to_string() }),
+                Err(error) => return Err(StorageError::io("growing the data file", error)),
+            }
+        }
+        let new = old + (step / EXTENT_BYTES) as u32;
+        self.format_maps(old, new)?;
+        self.space.lock().extend(new);
+        self.pool.statistics.add(Counter::DataFilesSize, step >> 10);
+        self.pages_in_file.fetch_max(new * EXTENT_PAGES, Ordering::Release);
+        Ok(())
+    }
+
+    /// File systems without preallocation do not extend the file by it.
+    fn data_reaches(&self, bytes: u64) -> std::io::Result<()> {
+        if self.data.len()? < bytes { self.data.set_len(bytes) } else { Ok(()) }
+    }
+
+    /// Makes the map pages of extents `old..new`.
+    fn format_maps(&self, old: u32, new: u32) -> Result<(), StorageError> {
+        for map in (old.next_multiple_of(MAP_EXTENTS)..new).step_by(MAP_EXTENTS as usize) {
+            let id = PageId(map * EXTENT_PAGES);
+            self.until_done(|| {
+                let (mut guard, _) = self.pool.install(self.pool.take_free()?, id)?;
+                guard.header().pinned.store(1, Ordering::Relaxed);
+                guard.retype_to_plain();
+                guard.page_mut().format_map(id);
+                let mut changes = ChangeList::new();
+                changes.image(guard.page());
+                let range = self.append_kept(&changes.record())?;
+                guard.formatted(range);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Reads all map pages, pins them and rebuilds the mirror: at open, and again after redo.
+    pub(crate) fn load_space(&self) -> Result<(), StorageError> {
+        let extents = self.pages_in_file.load(Ordering::Acquire) / EXTENT_PAGES;
+        self.space.lock().rebuild(extents);
+        for map in (0..extents).step_by(MAP_EXTENTS as usize) {
+            let id = PageId(map * EXTENT_PAGES);
+            self.load_page(id)?;
+            let guard = self.until_done(|| self.pool.exclusive(id))?;
+            guard.header().pinned.store(1, Ordering::Relaxed);
+            if guard.page().kind() != Some(PageKind::Map) {
+                return Err(StorageError::corrupt(id, "it is not a page of the allocation map"));
+            }
+            let mut space = self.space.lock();
+            for index in 1..MAP_EXTENTS.min(extents - map) {
+                let (owner, used) = guard.page().map_entry(index);
+                if owner != OWNER_FREE {
+                    space.set(map + index, owner, used);
+                }
+            }
+        }
+        Ok(())
+    }
+}

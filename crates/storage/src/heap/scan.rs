@@ -1,0 +1,97 @@
+//! Reading a heap, page by page in the order in which its extents were taken.
+//!
+//! A scan copies one page at a time and holds nothing in between. Rows inserted behind it are not met, rows inserted before
+//! it are; a row that is there all the time is met once, at home.
+
+use super::*;
+use crate::allocation::EXTENT_PAGES;
+
+/// A row as it was when its page was copied. Ghosts are rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeapRow<'a> {
+    /// Its place.
+    pub rid: Rid,
+    /// Flags and last writer.
+    pub header: RowHeader,
+    /// The columns.
+    pub rest: &'a [u8],
+}
+
+/// A scan; see the module.
+pub struct HeapScan {
+    heap: Heap,
+    /// The next extent (of the object's) and page in it.
+    extent: usize,
+    page: u32,
+    bodies: Vec<u8>,
+    /// Place, header, and where the columns end in `bodies`.
+    rows: Vec<(Rid, RowHeader, u32)>,
+}
+
+impl Heap {
+    /// A scan of the whole heap. Nothing is read before [`HeapScan::next_batch`].
+    pub fn scan(&self) -> HeapScan {
+        HeapScan { heap: self.clone(), extent: 0, page: 0, bodies: Vec::new(), rows: Vec::new() }
+    }
+}
+
+impl HeapScan {
+    /// Copies the rows of the next page that has some; `false`: there are none. The rows of the last batch are gone then.
+    ///
+    /// # Errors
+    /// Needs, then call again; a damaged page.
+    pub fn next_batch(&mut self) -> Result<bool, Stop> {
+        loop {
+            self.bodies.clear();
+            self.rows.clear();
+            let heap = self.heap.clone();
+            let Some((extent, used)) = heap.store.space.lock().extent_of(heap.object, self.extent) else {
+                return Ok(false);
+            };
+            if used >> self.page & 1 != 0 {
+                self.copy(&heap, PageId(extent * EXTENT_PAGES + self.page))?;
+            }
+            self.page += 1;
+            if self.page == EXTENT_PAGES {
+                (self.extent, self.page) = (self.extent + 1, 0);
+            }
+            if !self.rows.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn copy(&mut self, heap: &Heap, id: PageId) -> Result<(), Stop> {
+        let guard = heap.store.pool.shared(id)?;
+        let page = guard.page();
+        if !heap.is_mine(page) {
+            return Err(StorageError::corrupt(id, format!("it is no page of heap {}", heap.object)).into());
+        }
+        for slot in 0..page.slots() as u16 {
+            let rid = Rid { page: id, slot };
+            let header = match home_entry(page, slot) {
+                None => continue,
+                Some(Entry::Here(header, columns)) => {
+                    self.bodies.extend_from_slice(columns);
+                    header
+                }
+                Some(Entry::Forwarded(header, to)) => {
+                    heap.with_moved(rid, to, |columns| self.bodies.extend_from_slice(columns))?;
+                    header
+                }
+            };
+            self.rows.push((rid, header, self.bodies.len() as u32));
+        }
+        Ok(())
+    }
+
+    /// The rows of the last batch.
+    pub fn rows(&self) -> impl Iterator<Item = HeapRow<'_>> {
+        let mut start = 0;
+        self.rows.iter().map(move |&(rid, header, end)| {
+            let rest = &self.bodies[start..end as usize];
+            start = end as usize;
+            HeapRow { rid, header, rest }
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! Pages, buffer pool, allocation, heaps, B+trees and checkpoints.
+//!
+//! ```text
+//!   Tree, Heap        rows by key, rows by place       sync; return what they need and never wait
+//!      |
+//!   Store             satisfies needs; create, open, redo, checkpoint, check
+//!      |
+//!   pool, allocation  page -> frame, latches; object -> extents
+//!      |
+//!   data file         8 KB pages, direct I/O           Log: a record for every change, while the page is latched
+//! ```
+//!
+//! Every operation returns `Result<T, Stop>`. [`Stop::Need`] says what it lacks, and that nothing was changed: await
+//! [`Store::satisfy`] and call it again. Between two calls no latch is held.
+//!
+//! To open a database: [`Store::read_master`], then the log from [`Master::recovery_lsn`], then [`Store::open`], then
+//! [`Store::redo`] for every record from [`Master::redo_lsn`] on, then [`Store::redo_end`]; then the caller undoes what did
+//! not commit, by the row records ([`records::Record::row_change`]), and calls [`Store::free_unowned`].
+
+mod allocation;
+mod check;
+mod checkpoint;
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod damage_tests;
+mod error;
+mod fault;
+mod frame;
+mod heap;
+mod page;
+mod pool;
+pub mod records;
+mod redo;
+mod row;
+mod store;
+#[cfg(test)]
+mod test_support;
+mod tree;
+
+pub use allocation::{EXTENT_PAGES, MAP_EXTENTS, OBJECT_FIRST};
+pub use check::{CheckReport, Finding, ObjectReport};
+pub use checkpoint::{FORMAT_VERSION, Master};
+pub use error::{Need, PageId, Stop, StorageError};
+pub use heap::{Heap, HeapRow, HeapScan, Rid};
+pub use page::{PAGE_BYTES, PAGE_HEADER_BYTES, PageKind};
+pub use row::{LogContext, ROW_HEADER_BYTES, RowHeader};
+pub use store::{HeapInsertTargets, PAGES_FILE, Store, StoreOptions};
+pub use tree::{
+    ChangeOutcome, Direction, InsertOutcome, KEY_BYTES_MAX, ScanRange, ScanRow, Tree, TreeCursor, TreeScan,
+};

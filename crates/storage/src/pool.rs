@@ -1,0 +1,494 @@
+//! The buffer pool: frames of one region, the array from page to frame, latches, the free list and the clock.
+//!
+//! ```text
+//!   page id --> map[id / 65536][id % 65536] --> frame number --> header (64 bytes), bytes (8 KB)
+//!                 (chunks made when needed)        |
+//!   free list <-- clock hand (clean, unused) <-----+-- writer (dirty -> clean) <-- changes
+//! ```
+//!
+//! Invariants
+//! - a frame's page changes only under its exclusive latch, and never while `pinned` or being written;
+//! - the map names a frame only if that frame holds the page, seen under its latch; without the latch the answer is a
+//!   hint to be checked;
+//! - `rec_lsn != 0` as long as the disk may lack a change of the page; such a page never leaves the pool;
+//! - a frame on the free list has no page, level 0, and nobody writes it.
+//!
+//! Memory is touched when it is first used; `touch_ahead` lets a thread do that in the background.
+
+use std::ptr;
+use std::sync::Arc;
+
+use pikepole_contention::sync::Mutex;
+use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use pikepole_contention::{Counter, Spinlock, SpinlockClass, Spinner, Statistics};
+use pikepole_log::LsnRange;
+use pikepole_machine::Region;
+
+use crate::error::{Need, PageId, Stop};
+use crate::frame::{FrameHeader, IO_IDLE, Readers};
+use crate::page::inner::{self, WORDS, Words};
+use crate::page::{PAGE_BYTES, Page, PageBytes, PageMut};
+
+const CHUNK_PAGES: usize = 1 << 16;
+/// Most pages of a data file: 2 TB.
+pub(crate) const PAGES_MAX: u32 = 1 << 28;
+/// Tries before a taken latch becomes a need.
+const LATCH_SPINS: u32 = 100;
+/// Fewest frames of a pool.
+pub(crate) const FRAMES_MIN: usize = 64;
+
+/// From page to frame number plus 1; 0: not in the pool.
+struct PageMap {
+    chunks: Box<[AtomicPtr<[AtomicU32; CHUNK_PAGES]>]>,
+}
+
+impl PageMap {
+    fn new() -> PageMap {
+        let chunks = (0..PAGES_MAX as usize / CHUNK_PAGES).map(|_| AtomicPtr::new(ptr::null_mut())).collect();
+        PageMap { chunks }
+    }
+
+    fn get(&self, page: PageId) -> Option<&AtomicU32> {
+        // Acquire pairs with the Release in `get_or_make`.
+        let chunk = self.chunks.get(page.0 as usize / CHUNK_PAGES)?.load(Ordering::Acquire);
+        // SAFETY: a chunk pointer that is not null came from `Box::into_raw` in `get_or_make` and is freed only when
+        // the map is dropped, which `&self` excludes.
+        let chunk = unsafe { chunk.as_ref() }?;
+        Some(&chunk[page.0 as usize % CHUNK_PAGES])
+    }
+
+    fn get_or_make(&self, page: PageId) -> &AtomicU32 {
+        assert!(page.0 < PAGES_MAX, "allocation stays below the limit");
+        if let Some(entry) = self.get(page) {
+            return entry;
+        }
+        let fresh: Box<[AtomicU32]> = (0..CHUNK_PAGES).map(|_| AtomicU32::new(0)).collect();
+        let fresh: Box<[AtomicU32; CHUNK_PAGES]> = fresh.try_into().ok().expect("a chunk's length");
+        let fresh = Box::into_raw(fresh);
+        let place = &self.chunks[page.0 as usize / CHUNK_PAGES];
+        // Release pairs with the Acquire in `get`.
+        if place.compare_exchange(ptr::null_mut(), fresh, Ordering::Release, Ordering::Relaxed).is_err() {
+            // SAFETY: `fresh` came from `Box::into_raw` above and lost the race: nobody else has seen it.
+            drop(unsafe { Box::from_raw(fresh) });
+        }
+        self.get(page).expect("the chunk is there now")
+    }
+}
+
+impl Drop for PageMap {
+    fn drop(&mut self) {
+        for chunk in &mut self.chunks {
+            let chunk = *chunk.get_mut();
+            if !chunk.is_null() {
+                // SAFETY: the pointer came from `Box::into_raw` and the map, its only holder, is going away.
+                drop(unsafe { Box::from_raw(chunk) });
+            }
+        }
+    }
+}
+
+struct FreeFrames {
+    list: Vec<u32>,
+    /// Frames from here on were never used.
+    fresh: u32,
+}
+
+/// See the module.
+pub(crate) struct Pool {
+    headers: Region,
+    bytes: Arc<Region>,
+    frames: u32,
+    map: PageMap,
+    free: Spinlock<FreeFrames>,
+    /// How many frames are free; kept by the holders of `free`, read without it.
+    free_count: AtomicUsize,
+    hand: Mutex<u32>,
+    pub readers: Readers,
+    pub statistics: Arc<Statistics>,
+}
+
+// SAFETY: the regions are plain memory. Headers are atomics; a page's bytes are reached only through `Exclusive`,
+// `Shared` and optimistic words, whose rules (module `frame`) keep plain writes apart from every other access.
+unsafe impl Send for Pool {}
+// SAFETY: as above.
+unsafe impl Sync for Pool {}
+
+/// What a turn of the clock hand found.
+#[derive(Default)]
+pub(crate) struct Swept {
+    pub freed: usize,
+    /// Frames of dirty pages that were not used lately.
+    pub dirty: Vec<u32>,
+}
+
+impl Pool {
+    pub fn new(pool_bytes: usize, touch_ahead: bool, statistics: &Arc<Statistics>) -> std::io::Result<Pool> {
+        let frames = (pool_bytes / PAGE_BYTES).clamp(FRAMES_MIN, u32::MAX as usize / 2);
+        let headers = Region::new(frames * size_of::<FrameHeader>())?;
+        let bytes = Arc::new(Region::new(frames * PAGE_BYTES)?);
+        if touch_ahead {
+            bytes.touch_in_background();
+        }
+        statistics.add(Counter::TargetPages, frames as u64);
+        let free = FreeFrames { list: Vec::new(), fresh: 0 };
+        Ok(Pool {
+            headers,
+            bytes,
+            frames: frames as u32,
+            map: PageMap::new(),
+            free: Spinlock::new(SpinlockClass::BUF_FREE_LIST, statistics, free),
+            free_count: AtomicUsize::new(frames),
+            hand: Mutex::new(0),
+            readers: Readers::new(),
+            statistics: Arc::clone(statistics),
+        })
+    }
+
+    pub fn frames(&self) -> usize {
+        self.frames as usize
+    }
+
+    pub fn free_frames(&self) -> usize {
+        self.free_count.load(Ordering::Relaxed)
+    }
+
+    /// Frames that ever held a page.
+    pub fn frames_used(&self) -> u32 {
+        self.free.lock().fresh
+    }
+
+    #[inline]
+    pub fn header(&self, frame: u32) -> &FrameHeader {
+        assert!(frame < self.frames);
+        let headers: *const FrameHeader = self.headers.as_ptr().cast();
+        // SAFETY: the region has `frames` headers (by `new`), starts at a 2 MB boundary, lives as long as `self`, and
+        // zeroed memory is a valid header: all its fields are atomic integers.
+        unsafe { &*headers.add(frame as usize) }
+    }
+
+    #[inline]
+    fn bytes_at(&self, frame: u32) -> *mut PageBytes {
+        debug_assert!(frame < self.frames);
+        // SAFETY: the region has `frames` pages of bytes (by `new`), so the sum stays inside it.
+        unsafe { self.bytes.as_ptr().cast::<PageBytes>().add(frame as usize) }
+    }
+
+    /// The words of a frame, for optimistic reading or for the holder of a latch.
+    #[inline]
+    pub fn words(&self, frame: u32) -> Words<'_> {
+        let words: *const [AtomicU64; WORDS] = self.bytes_at(frame).cast();
+        // SAFETY: the address is in the region and aligned; any bytes are valid atomics. No plain write runs meanwhile:
+        // the caller saw a level > 0 in a read section, or holds a latch (module `frame`).
+        Words(unsafe { &*words })
+    }
+
+    #[inline]
+    pub fn lookup(&self, page: PageId) -> Option<u32> {
+        // Acquire pairs with the Release in `install`: the frame's header is set.
+        self.map.get(page)?.load(Ordering::Acquire).checked_sub(1)
+    }
+
+    /// Takes the exclusive latch of a page.
+    #[inline]
+    pub fn exclusive(&self, page: PageId) -> Result<Exclusive<'_>, Stop> {
+        let frame = self.lookup(page).ok_or(Need::Page(page))?;
+        self.exclusive_at(frame, page)?.ok_or(Stop::Need(Need::Page(page)))
+    }
+
+    /// Takes the exclusive latch of `frame` if it still holds `page`; `None` if not.
+    #[inline]
+    pub fn exclusive_at(&self, frame: u32, page: PageId) -> Result<Option<Exclusive<'_>>, Stop> {
+        let header = self.header(frame);
+        if !header.try_exclusive() {
+            self.spin(page, || header.try_exclusive())?;
+        }
+        let guard = Exclusive { pool: self, frame };
+        Ok((header.page() == Some(page.0)).then_some(guard))
+    }
+
+    /// Takes a shared latch of a page.
+    pub fn shared(&self, page: PageId) -> Result<Shared<'_>, Stop> {
+        let frame = self.lookup(page).ok_or(Need::Page(page))?;
+        let header = self.header(frame);
+        if !header.try_shared() {
+            self.spin(page, || header.try_shared())?;
+        }
+        let guard = Shared { pool: self, frame };
+        if header.page() == Some(page.0) { Ok(guard) } else { Err(Stop::Need(Need::Page(page))) }
+    }
+
+    pub fn try_shared_at(&self, frame: u32) -> Option<Shared<'_>> {
+        self.header(frame).try_shared().then(|| Shared { pool: self, frame })
+    }
+
+    pub fn try_exclusive_at(&self, frame: u32) -> Option<Exclusive<'_>> {
+        self.header(frame).try_exclusive().then(|| Exclusive { pool: self, frame })
+    }
+
+    /// A guard of a latch that the caller took by [`FrameHeader::try_exclusive_from`].
+    pub fn adopt(&self, frame: u32) -> Exclusive<'_> {
+        debug_assert!(self.header(frame).is_held_exclusively());
+        Exclusive { pool: self, frame }
+    }
+
+    #[cold]
+    fn spin(&self, page: PageId, take: impl Fn() -> bool) -> Result<(), Stop> {
+        self.statistics.spinlock_collides(SpinlockClass::BUF_PAGE_LATCH);
+        let mut spinner = Spinner::new();
+        let taken = (0..LATCH_SPINS).any(|_| {
+            spinner.spin();
+            take()
+        });
+        self.statistics.spinlock_spun(SpinlockClass::BUF_PAGE_LATCH, &spinner);
+        if taken { Ok(()) } else { Err(Stop::Need(Need::PageLatch(page))) }
+    }
+
+    /// Takes a free frame for a page to come.
+    pub fn take_free(&self) -> Result<FreeFrame<'_>, Stop> {
+        let mut free = self.free.lock();
+        let frame = match free.list.pop() {
+            Some(frame) => frame,
+            None if free.fresh < self.frames => {
+                free.fresh += 1;
+                free.fresh - 1
+            }
+            None => return Err(Stop::Need(Need::Frame)),
+        };
+        self.free_count.fetch_sub(1, Ordering::Relaxed);
+        Ok(FreeFrame { pool: self, frame: Some(frame) })
+    }
+
+    fn give_free(&self, frame: u32) {
+        self.free.lock().list.push(frame);
+        self.free_count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Makes `page` the content of a free frame, latched, its bytes to be filled by the caller at once; if the page is
+    /// in the pool already, its frame is latched instead (`false`) and the free one goes back.
+    pub fn install<'a>(&'a self, mut spare: FreeFrame<'a>, page: PageId) -> Result<(Exclusive<'a>, bool), Stop> {
+        let entry = self.map.get_or_make(page);
+        let frame = spare.frame.expect("a free frame is used once");
+        let header = self.header(frame);
+        // Somebody who followed an old hint can hold the latch for a moment.
+        self.spin_uncounted(page, || header.try_exclusive())?;
+        header.set_page(Some(page.0));
+        // Release pairs with the Acquire in `lookup`.
+        if entry.compare_exchange(0, frame + 1, Ordering::Release, Ordering::Relaxed).is_err() {
+            header.set_page(None);
+            header.release_exclusive();
+            return Ok((self.exclusive(page)?, false));
+        }
+        spare.frame = None;
+        header.referenced.store(1, Ordering::Relaxed);
+        header.format_lsn.store(0, Ordering::Relaxed);
+        header.io.store(IO_IDLE, Ordering::Relaxed);
+        self.statistics.add(Counter::DatabasePages, 1);
+        Ok((Exclusive { pool: self, frame }, true))
+    }
+
+    fn spin_uncounted(&self, page: PageId, take: impl Fn() -> bool) -> Result<(), Stop> {
+        if take() { Ok(()) } else { self.spin(page, take) }
+    }
+
+    /// Takes the page out of its frame, which becomes free. Its changes are lost: the caller has seen it clean, or the
+    /// page belongs to nobody any more.
+    pub fn discard(&self, guard: Exclusive<'_>) {
+        let frame = guard.frame;
+        let header = self.header(frame);
+        let page = header.page().expect("a latched page");
+        header.rec_lsn.store(0, Ordering::Relaxed);
+        if let Some(entry) = self.map.get(PageId(page)) {
+            // Relaxed: who still finds the frame looks at its page under the latch.
+            entry.store(0, Ordering::Relaxed);
+        }
+        header.set_page(None);
+        header.pinned.store(0, Ordering::Relaxed);
+        if header.level.load(Ordering::Relaxed) > 0 {
+            header.level.store(0, Ordering::Release);
+            self.readers.quiesce();
+        }
+        drop(guard);
+        self.statistics.subtract(Counter::DatabasePages, 1);
+        self.give_free(frame);
+    }
+
+    /// Moves the clock hand until `want` clean frames are freed or `want` dirty pages found, at most twice round.
+    pub fn sweep(&self, want: usize) -> Swept {
+        let mut hand = self.hand.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let used = self.frames_used();
+        let mut swept = Swept::default();
+        for _ in 0..used as usize * 2 {
+            if swept.freed >= want || swept.dirty.len() >= want {
+                break;
+            }
+            let frame = *hand;
+            *hand = if frame + 1 >= used { 0 } else { frame + 1 };
+            self.look_at(frame, &mut swept);
+        }
+        swept
+    }
+
+    fn look_at(&self, frame: u32, swept: &mut Swept) {
+        let header = self.header(frame);
+        if header.page().is_none()
+            || header.pinned.load(Ordering::Relaxed) != 0
+            || header.io.load(Ordering::Relaxed) != IO_IDLE
+        {
+            return;
+        }
+        if header.referenced.load(Ordering::Relaxed) != 0 {
+            // Inner pages get another round: they lead to hundreds of others.
+            let next =
+                u8::from(header.level.load(Ordering::Relaxed) > 0 && header.referenced.load(Ordering::Relaxed) == 1)
+                    * 2;
+            header.referenced.store(next, Ordering::Relaxed);
+            return;
+        }
+        if header.rec_lsn.load(Ordering::Relaxed) != 0 {
+            swept.dirty.push(frame);
+            return;
+        }
+        swept.freed += usize::from(self.evict(frame));
+    }
+
+    /// Frees a frame if its page is clean and nobody holds it.
+    pub fn evict(&self, frame: u32) -> bool {
+        let Some(guard) = self.try_exclusive_at(frame) else { return false };
+        let header = guard.header();
+        let free_to_go = header.page().is_some()
+            && header.referenced.load(Ordering::Relaxed) == 0
+            && header.rec_lsn.load(Ordering::Relaxed) == 0
+            && header.io.load(Ordering::Relaxed) == IO_IDLE
+            && header.pinned.load(Ordering::Relaxed) == 0;
+        if free_to_go {
+            self.discard(guard);
+        }
+        free_to_go
+    }
+}
+
+/// A frame taken from the free list; goes back when dropped unused.
+pub(crate) struct FreeFrame<'a> {
+    pool: &'a Pool,
+    frame: Option<u32>,
+}
+
+impl Drop for FreeFrame<'_> {
+    fn drop(&mut self) {
+        if let Some(frame) = self.frame {
+            self.pool.give_free(frame);
+        }
+    }
+}
+
+/// A shared latch.
+pub(crate) struct Shared<'a> {
+    pool: &'a Pool,
+    pub frame: u32,
+}
+
+impl Shared<'_> {
+    pub fn page(&self) -> Page<'_> {
+        // SAFETY: this guard's shared latch excludes writers; optimistic readers only load.
+        Page(unsafe { &*self.pool.bytes_at(self.frame) })
+    }
+
+    pub fn header(&self) -> &FrameHeader {
+        self.pool.header(self.frame)
+    }
+}
+
+impl Drop for Shared<'_> {
+    fn drop(&mut self) {
+        self.pool.header(self.frame).release_shared();
+    }
+}
+
+/// An exclusive latch.
+pub(crate) struct Exclusive<'a> {
+    pool: &'a Pool,
+    pub frame: u32,
+}
+
+impl<'a> Exclusive<'a> {
+    #[inline]
+    pub fn header(&self) -> &'a FrameHeader {
+        self.pool.header(self.frame)
+    }
+
+    #[inline]
+    pub fn page(&self) -> Page<'_> {
+        // SAFETY: this guard's exclusive latch excludes other writers, and `&self` excludes `page_mut`.
+        Page(unsafe { &*self.pool.bytes_at(self.frame) })
+    }
+
+    /// The page of a frame of level 0, to be changed in place.
+    #[inline]
+    pub fn page_mut(&mut self) -> PageMut<'_> {
+        assert!(self.header().level.load(Ordering::Relaxed) == 0, "inner pages are changed in a copy");
+        // SAFETY: the exclusive latch excludes all holders of latches; the level is 0, and no optimistic reader that saw
+        // a higher level of this frame is still inside (`retype` and `discard` waited), so nobody else reads these bytes.
+        PageMut(unsafe { &mut *self.pool.bytes_at(self.frame) })
+    }
+
+    /// The bytes of a frame of level 0, for reading a page into them.
+    pub fn bytes_mut(&mut self) -> &mut PageBytes {
+        self.page_mut().0
+    }
+
+    /// Puts a page built elsewhere into the frame, whatever it held before.
+    pub fn set_page(&mut self, page: &PageBytes) {
+        let header = self.header();
+        let (old, new) = (header.level.load(Ordering::Relaxed), Page(page).level());
+        if old > 0 && new > 0 {
+            inner::store(self.pool.words(self.frame).0, page);
+        } else {
+            self.retype_to_plain();
+            *self.bytes_mut() = *page;
+        }
+        self.set_level(new);
+    }
+
+    /// After this the bytes may be written plainly.
+    pub fn retype_to_plain(&mut self) {
+        let header = self.header();
+        if header.level.load(Ordering::Relaxed) > 0 {
+            header.level.store(0, Ordering::Release);
+            self.pool.readers.quiesce();
+        }
+    }
+
+    /// Tells optimistic readers what the bytes, complete now, are.
+    pub fn set_level(&mut self, level: u8) {
+        // Release pairs with the Acquire load in the descent: the plain writes before are seen.
+        self.header().level.store(level, Ordering::Release);
+    }
+
+    /// Notes that the change of this record is in the page. For inner pages the lsn is in the copy already.
+    #[inline]
+    pub fn logged(&mut self, range: LsnRange) {
+        let header = self.header();
+        if header.level.load(Ordering::Relaxed) == 0 {
+            self.page_mut().set_lsn(range.end.0);
+        }
+        if header.rec_lsn.load(Ordering::Relaxed) == 0 {
+            header.rec_lsn.store(range.start.0, Ordering::Relaxed);
+        }
+        if header.referenced.load(Ordering::Relaxed) == 0 {
+            header.referenced.store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that this record rebuilds the page as a whole.
+    pub fn formatted(&mut self, range: LsnRange) {
+        self.header().format_lsn.store(range.start.0, Ordering::Relaxed);
+        self.logged(range);
+    }
+}
+
+impl Drop for Exclusive<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.header().release_exclusive();
+    }
+}

@@ -1,0 +1,413 @@
+//! The store of one database: its files, its pool, its log, and the loop that satisfies needs.
+//!
+//! ```text
+//!   data/pages          the pages                         direct I/O
+//!   data/double-write   copies of pages about to be overwritten (see `checkpoint::writer`)
+//!   data/master         where recovery begins (see `checkpoint::master`)
+//! ```
+//!
+//! Order of latches and locks, outermost first: checkpointing -> growth -> writer -> page latches (parent, child, new page,
+//! map page) -> space -> free list. None of them is held across a need; the first three are only taken by blocking code.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, thread};
+use pikepole_contention::{Counter, LatchClass, Spinlock, SpinlockClass, Statistics};
+use pikepole_log::{FlushOutcome, Log, Lsn, LsnRange, Refused};
+use pikepole_machine::{AlignedBuffer, Disk, File, OpenOptions, clock};
+
+use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
+use crate::checkpoint::{Master, Writer};
+use crate::error::{Need, PageId, Stop, StorageError};
+use crate::page::{PAGE_BYTES, Page, PageBytes};
+use crate::pool::Pool;
+use crate::records::Record;
+use crate::redo::RedoState;
+use crate::row::LogContext;
+
+/// Name of the file of pages in the store's folder.
+pub const PAGES_FILE: &str = "pages";
+pub(crate) const DOUBLE_WRITE_FILE: &str = "double-write";
+pub(crate) const MASTER_FILE: &str = "master";
+/// How long a thread that may block leaves a flush of the log to whoever is at it.
+const FLUSH_PAUSE: Duration = Duration::from_micros(50);
+
+/// Sizes of a store.
+#[derive(Clone, Debug)]
+pub struct StoreOptions {
+    /// Bytes of pages kept in memory; at least 64 pages are.
+    pub pool_bytes: usize,
+    /// Whether a thread touches the pool's memory ahead of its use.
+    pub touch_ahead: bool,
+    /// Largest step by which the data file grows, in bytes: a multiple of 64 KB.
+    pub growth_bytes_max: u64,
+    /// Whether files are opened past the page cache.
+    pub direct: bool,
+}
+
+impl Default for StoreOptions {
+    fn default() -> StoreOptions {
+        StoreOptions { pool_bytes: 256 << 20, touch_ahead: true, growth_bytes_max: 256 << 20, direct: true }
+    }
+}
+
+/// How many pages inserts into a heap work on at once (`HEAP_INSERT_TARGETS`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum HeapInsertTargets {
+    /// One, under the spinlock `ALLOC_CACHES_HASH`.
+    OneTarget,
+    /// One for each scheduler.
+    PerScheduler,
+}
+
+/// The pages of one database. Trees and heaps are handles on it.
+pub struct Store {
+    pub(crate) pool: Pool,
+    pub(crate) log: Arc<Log>,
+    pub(crate) options: StoreOptions,
+    pub(crate) data: File,
+    pub(crate) pages_in_file: AtomicU32,
+    pub(crate) space: Spinlock<Space>,
+    /// One checkpoint at a time: an older one must not put the redo start back.
+    pub(crate) checkpointing: Mutex<()>,
+    pub(crate) growth: Mutex<()>,
+    pub(crate) writer: Mutex<Writer>,
+    pub(crate) redo: Mutex<RedoState>,
+    pub(crate) stopping: AtomicBool,
+    loading: Mutex<HashSet<u32>>,
+    loaded: Condvar,
+    poisoned: Mutex<Option<String>>,
+    heap_insert_targets: AtomicU8,
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic elsewhere leaves these values whole: each is changed by single assignments.
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+impl Store {
+    /// Makes an empty store in `folder`, which must exist and hold none.
+    ///
+    /// # Errors
+    /// Files that cannot be made; a full disk.
+    pub fn create(
+        disk: &Disk,
+        folder: impl AsRef<Path>,
+        options: StoreOptions,
+        log: Arc<Log>,
+        statistics: Arc<Statistics>,
+    ) -> Result<Arc<Store>, StorageError> {
+        let folder = folder.as_ref();
+        if disk.exists(folder.join(MASTER_FILE)) {
+            return Err(StorageError::bad_file(MASTER_FILE, "the folder holds a database already"));
+        }
+        let start = log.reserved();
+        let master = Master::first(start);
+        let store = Store::start(disk, folder, options, log, statistics, master)?;
+        store.space.lock().rebuild(0);
+        store.grow(EXTENTS_FREE_MIN)?;
+        store.checkpoint_now(&|| None, &|| 1, false)?;
+        disk.sync_dir(folder).map_err(|error| StorageError::io("making the data files", error))?;
+        Ok(store)
+    }
+
+    /// Opens the store in `folder`. Then, in this order: [`Store::redo`] for every record from
+    /// [`Master::redo_lsn`] on, [`Store::redo_end`], and only then anything else.
+    ///
+    /// # Errors
+    /// Missing, damaged or truncated files.
+    pub fn open(
+        disk: &Disk,
+        folder: impl AsRef<Path>,
+        options: StoreOptions,
+        log: Arc<Log>,
+        statistics: Arc<Statistics>,
+    ) -> Result<Arc<Store>, StorageError> {
+        let folder = folder.as_ref();
+        let master = Master::read(disk, folder)?;
+        let pages_at_checkpoint = master.pages;
+        let store = Store::start(disk, folder, options, log, statistics, master)?;
+        let pages = store.pages_in_file.load(Ordering::Relaxed);
+        if pages < pages_at_checkpoint {
+            let why = format!("the data file was cut off: it has {pages} of {pages_at_checkpoint} pages");
+            return Err(StorageError::corrupt(PageId(pages), why));
+        }
+        let mut writer = lock(&store.writer);
+        if master.clean {
+            // From the first change on this is no longer so, and a crash must find it out.
+            writer.write_master(Master { sequence: master.sequence + 1, clean: false, ..master })?;
+        } else {
+            writer.restore_torn(&store.data)?;
+        }
+        drop(writer);
+        Ok(store)
+    }
+
+    /// What recovery must know before the log and the store can be opened.
+    ///
+    /// # Errors
+    /// No master, a damaged one, or one of another format.
+    pub fn read_master(disk: &Disk, folder: impl AsRef<Path>) -> Result<Master, StorageError> {
+        Master::read(disk, folder.as_ref())
+    }
+
+    fn start(
+        disk: &Disk,
+        folder: &Path,
+        options: StoreOptions,
+        log: Arc<Log>,
+        statistics: Arc<Statistics>,
+        master: Master,
+    ) -> Result<Arc<Store>, StorageError> {
+        let open = |name: &str, direct| {
+            let file_options = OpenOptions { create: true, direct, ..OpenOptions::default() };
+            disk.open(folder.join(name), file_options).map_err(|error| StorageError::io("opening a data file", error))
+        };
+        let data = open(PAGES_FILE, options.direct)?;
+        let writer = Writer::new(open(DOUBLE_WRITE_FILE, options.direct)?, open(MASTER_FILE, false)?, master);
+        let len = data.len().map_err(|error| StorageError::io("reading the data file's length", error))?;
+        let pool = Pool::new(options.pool_bytes, options.touch_ahead, &statistics)
+            .map_err(|error| StorageError::io("reserving memory for the buffer pool", error))?;
+        let extent_bytes = PAGE_BYTES as u64 * EXTENT_PAGES as u64;
+        statistics.add(Counter::DataFilesSize, len >> 10);
+        Ok(Arc::new(Store {
+            pool,
+            log,
+            data,
+            pages_in_file: AtomicU32::new((len / extent_bytes) as u32 * EXTENT_PAGES),
+            space: Spinlock::new(SpinlockClass::SPACE_MANAGER, &statistics, Space::default()),
+            checkpointing: Mutex::new(()),
+            growth: Mutex::new(()),
+            writer: Mutex::new(writer),
+            redo: Mutex::new(RedoState::default()),
+            stopping: AtomicBool::new(false),
+            loading: Mutex::new(HashSet::new()),
+            loaded: Condvar::new(),
+            poisoned: Mutex::new(None),
+            heap_insert_targets: AtomicU8::new(HeapInsertTargets::PerScheduler as u8),
+            options,
+        }))
+    }
+
+    /// Switches how inserts into heaps find their page; takes effect with the next insert.
+    pub fn set_heap_insert_targets(&self, policy: HeapInsertTargets) {
+        self.heap_insert_targets.store(policy as u8, Ordering::Relaxed);
+    }
+
+    /// The policy in force.
+    pub fn heap_insert_targets(&self) -> HeapInsertTargets {
+        if self.heap_insert_targets.load(Ordering::Relaxed) == HeapInsertTargets::OneTarget as u8 {
+            HeapInsertTargets::OneTarget
+        } else {
+            HeapInsertTargets::PerScheduler
+        }
+    }
+
+    /// The log that this store writes to.
+    pub fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    /// The statistics that this store counts in.
+    pub fn statistics(&self) -> &Arc<Statistics> {
+        &self.pool.statistics
+    }
+
+    /// Pages of the data file, used or not.
+    pub fn file_pages(&self) -> u32 {
+        self.pages_in_file.load(Ordering::Relaxed)
+    }
+
+    /// The reason why the store takes no more changes, if there is one.
+    pub fn poisoned(&self) -> Option<String> {
+        lock(&self.poisoned).clone()
+    }
+
+    pub(crate) fn poison(&self, why: String) -> StorageError {
+        let why = lock(&self.poisoned).get_or_insert(why).clone();
+        StorageError::Poisoned { why }
+    }
+
+    /// Appends the record of a change of a row, as its context asks.
+    #[inline]
+    pub(crate) fn append(&self, context: &LogContext, record: &Record<'_>) -> Result<LsnRange, Stop> {
+        let appended =
+            if context.is_clr() { self.log.append_record_reserved(record) } else { self.log.append_record(record) };
+        appended.map_err(|refused| self.refused(refused))
+    }
+
+    /// Appends a record that space is kept for: it ends or undoes something.
+    pub(crate) fn append_kept(&self, record: &Record<'_>) -> Result<LsnRange, Stop> {
+        self.log.append_record_reserved(record).map_err(|refused| self.refused(refused))
+    }
+
+    #[cold]
+    fn refused(&self, refused: Refused) -> Stop {
+        match refused {
+            Refused::BufferFull => Stop::Need(Need::LogBuffer),
+            Refused::LogFull => Stop::Error(StorageError::LogFull),
+            Refused::Poisoned => Stop::Error(StorageError::Poisoned { why: "writing the log failed".into() }),
+        }
+    }
+
+    /// Blocks until the log is durable up to `lsn`.
+    pub(crate) fn flush_log_to(&self, lsn: Lsn) -> Result<(), StorageError> {
+        while self.log.durable() < lsn {
+            self.flush_log_once()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what the log's buffer holds, or lets whoever does that go on.
+    fn flush_log_once(&self) -> Result<(), StorageError> {
+        let outcome = self.log.flush_step();
+        let prepared = self.log.prepare_step();
+        if self.log.is_poisoned() {
+            return Err(StorageError::Poisoned { why: "writing the log failed".into() });
+        }
+        match outcome {
+            FlushOutcome::Wrote(_) => {}
+            // A durable write is under way: it takes about that long.
+            FlushOutcome::Busy => thread::sleep(FLUSH_PAUSE),
+            FlushOutcome::Nothing if prepared => {}
+            FlushOutcome::Nothing => thread::yield_now(),
+        }
+        Ok(())
+    }
+
+    /// Does what an operation lacked; call the operation again when this is done. Page reads and writes run on the
+    /// scheduler's threads for blocking work.
+    ///
+    /// # Errors
+    /// The page is damaged, the disk is full, or I/O failed.
+    pub async fn satisfy(self: &Arc<Self>, need: Need) -> Result<(), StorageError> {
+        match need {
+            Need::LogBuffer => {
+                self.log.buffer_space().await;
+                Ok(())
+            }
+            Need::PageLatch(page) => {
+                self.latch_freed(page).await;
+                Ok(())
+            }
+            Need::Page(_) | Need::Frame | Need::Space => {
+                let store = Arc::clone(self);
+                pikepole_scheduler::run_blocking(move || store.satisfy_now(need)).await
+            }
+        }
+    }
+
+    /// Waits, by giving way to other tasks, until a page's latch is free. Whoever holds it is running, for microseconds.
+    async fn latch_freed(&self, page: PageId) {
+        let begin_us = clock::now_us();
+        std::future::poll_fn(|context| {
+            if !self.is_latched(page) {
+                return Poll::Ready(());
+            }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
+        self.pool.statistics.record_latch_wait(LatchClass::BUFFER, clock::now_us() - begin_us);
+    }
+
+    fn is_latched(&self, page: PageId) -> bool {
+        self.pool.lookup(page).is_some_and(|frame| self.pool.header(frame).is_held_exclusively())
+    }
+
+    /// [`Store::satisfy`] for threads that may block: recovery, tools, tests.
+    ///
+    /// # Errors
+    /// As of [`Store::satisfy`].
+    pub fn satisfy_now(&self, need: Need) -> Result<(), StorageError> {
+        match need {
+            Need::Page(page) => self.load_page(page),
+            Need::PageLatch(page) => {
+                let begin_us = clock::now_us();
+                while self.is_latched(page) {
+                    thread::yield_now();
+                }
+                self.pool.statistics.record_latch_wait(LatchClass::BUFFER, clock::now_us() - begin_us);
+                Ok(())
+            }
+            Need::Frame => self.make_room(),
+            Need::Space => self.grow(EXTENTS_FREE_MIN),
+            Need::LogBuffer => self.flush_log_once(),
+        }
+    }
+
+    /// Calls `operation` until it is done, satisfying its needs here and now: for recovery, tools and tests.
+    ///
+    /// # Errors
+    /// What the operation or a need ends with.
+    pub fn until_done<T>(&self, mut operation: impl FnMut() -> Result<T, Stop>) -> Result<T, StorageError> {
+        loop {
+            match operation() {
+                Ok(done) => return Ok(done),
+                Err(Stop::Need(need)) => self.satisfy_now(need)?,
+                Err(Stop::Error(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Brings a page into the pool. Blocks. One reader a page: others wait for it.
+    pub(crate) fn load_page(&self, page: PageId) -> Result<(), StorageError> {
+        if !self.begin_load(page) {
+            return Ok(());
+        }
+        let result = self.read_page(page).and_then(|bytes| {
+            Page(&bytes).validate(page)?;
+            self.put_page(page, &bytes)
+        });
+        lock(&self.loading).remove(&page.0);
+        self.loaded.notify_all();
+        result
+    }
+
+    /// Whether the caller is to read the page; if not, it is in the pool or another reader has just ended.
+    fn begin_load(&self, page: PageId) -> bool {
+        let mut loading = lock(&self.loading);
+        if self.pool.lookup(page).is_some() {
+            return false;
+        }
+        if loading.insert(page.0) {
+            return true;
+        }
+        while loading.contains(&page.0) {
+            loading = self.loaded.wait(loading).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        false
+    }
+
+    /// The page's bytes on disk, unchecked.
+    pub(crate) fn read_page(&self, page: PageId) -> Result<Box<PageBytes>, StorageError> {
+        if page.0 >= self.pages_in_file.load(Ordering::Acquire) {
+            return Err(StorageError::corrupt(page, "it lies beyond the end of the data file"));
+        }
+        let mut buffer = AlignedBuffer::zeroed(PAGE_BYTES);
+        self.data
+            .read_at(&mut buffer, page.0 as u64 * PAGE_BYTES as u64)
+            .map_err(|error| StorageError::io(format!("reading page {page}"), error))?;
+        self.pool.statistics.add(Counter::PageReads, 1);
+        let mut bytes = Box::new([0; PAGE_BYTES]);
+        bytes.copy_from_slice(&buffer);
+        Ok(bytes)
+    }
+
+    /// Puts a page that was read into a frame.
+    pub(crate) fn put_page(&self, page: PageId, bytes: &PageBytes) -> Result<(), StorageError> {
+        self.until_done(|| {
+            let (mut guard, fresh) = self.pool.install(self.pool.take_free()?, page)?;
+            if fresh {
+                guard.set_page(bytes);
+            }
+            Ok(())
+        })
+    }
+}

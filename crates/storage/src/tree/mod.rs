@@ -1,0 +1,160 @@
+//! Clustered B+trees: unique keys compared as bytes, rows in the leaves.
+//!
+//! ```text
+//!   root (fixed page)          [ "" -> 17 | "k" -> 42 ]                 level 2
+//!                             /                        \
+//!   inner          [ "" -> 9 | "c" -> 11 ]      [ "" -> 30 | "p" -> 31 ]   level 1
+//!                   /            \               /            \
+//!   leaves   [ , c) rows --> [c, k) rows --> [k, p) rows --> [p, ) rows     level 0, next pages
+//! ```
+//!
+//! Invariants
+//! - a leaf holds exactly the keys between its fences; the fences of neighbours meet; so whoever holds a leaf's latch can
+//!   tell by the fences alone whether a key belongs there, and a [`TreeCursor`] is no more than a page and its frame;
+//! - the root's page never changes: the root grows by pushing its content into a new child;
+//! - a split is one log record for all its pages, under the latches of parent and child; the parent has room by then
+//!   (a full parent is split first, in a record of its own);
+//! - leaves and inner pages are never merged; emptied leaves are filled again by later keys of their range, and all
+//!   pages go when the object does.
+//!
+//! Modules: `descent` finds a leaf, `insert` and `change` work on one, `split` makes room, `scan` reads in order.
+
+mod change;
+mod descent;
+mod insert;
+mod scan;
+mod split;
+#[cfg(test)]
+mod tests;
+
+pub use scan::{Direction, ScanRange, ScanRow, TreeScan};
+
+use std::sync::Arc;
+
+use pikepole_contention::slot;
+use pikepole_log::LsnRange;
+
+use crate::allocation::OBJECT_FIRST;
+use crate::error::{PageId, Stop, StorageError};
+use crate::page::slotted::leaf_entry_bytes;
+use crate::page::{PAGE_BYTES, PAGE_HEADER_BYTES, PageBytes, PageKind, PageMut, SLOT_BYTES};
+use crate::records::ChangeList;
+use crate::row::{LogContext, RowHeader};
+use crate::store::Store;
+
+/// Longest key that a tree can be created for, in bytes: an inner page then still holds four children.
+pub const KEY_BYTES_MAX: usize = 1500;
+
+/// A handle on a tree. Cheap to clone.
+#[derive(Clone)]
+pub struct Tree {
+    store: Arc<Store>,
+    object: u32,
+    root: PageId,
+    key_bytes_max: usize,
+}
+
+/// Where a session last worked in a tree: the next operation nearby needs no descent. One cursor serves one tree at a
+/// time; with another one it only costs a descent.
+#[derive(Clone, Debug, Default)]
+pub struct TreeCursor {
+    /// The leaf and its frame; page 0 (a map page): none.
+    page: PageId,
+    frame: u32,
+    slot: u32,
+    /// Inserts in a row that went upwards.
+    ascents: u32,
+}
+
+impl TreeCursor {
+    /// A cursor that has been nowhere.
+    pub fn new() -> TreeCursor {
+        TreeCursor::default()
+    }
+}
+
+/// What an insert did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum InsertOutcome {
+    /// The row is in; its log record lies there.
+    Done(LsnRange),
+    /// The key is taken by a row with this header, perhaps a ghost. Nothing was changed.
+    Exists(RowHeader),
+}
+
+/// What a change of a row did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ChangeOutcome {
+    /// Done; its log record lies there.
+    Done(LsnRange),
+    /// The row has this header now, not the expected one. Nothing was changed.
+    Changed(RowHeader),
+    /// There is no such row.
+    Missing,
+}
+
+impl Tree {
+    /// Makes an empty tree. The caller keeps the root's page and `key_bytes_max`, the length of its longest possible key
+    /// (at most [`KEY_BYTES_MAX`]).
+    ///
+    /// # Errors
+    /// Needs; a full disk or log.
+    pub fn create(store: &Arc<Store>, object: u32, key_bytes_max: usize) -> Result<Tree, Stop> {
+        assert!(object >= OBJECT_FIRST, "smaller ids are the store's own");
+        if key_bytes_max > KEY_BYTES_MAX {
+            return Err(Stop::Error(StorageError::KeyTooLong { bytes: key_bytes_max, bytes_max: KEY_BYTES_MAX }));
+        }
+        let spare = store.pool.take_free()?;
+        let page = store.new_page(object, slot::current(), false)?;
+        let root = page.id;
+        let mut bytes: PageBytes = [0; PAGE_BYTES];
+        PageMut(&mut bytes).format(root, object, PageKind::Leaf, 0);
+        let mut changes = ChangeList::new();
+        changes.image(PageMut(&mut bytes).as_page());
+        store.log_new_page(&LogContext::default(), spare, page, &bytes, changes)?;
+        Ok(Tree { store: Arc::clone(store), object, root, key_bytes_max })
+    }
+
+    /// A handle on a tree made by [`Tree::create`] with the same numbers.
+    pub fn open(store: &Arc<Store>, object: u32, root: PageId, key_bytes_max: usize) -> Tree {
+        Tree { store: Arc::clone(store), object, root, key_bytes_max }
+    }
+
+    /// The root's page.
+    pub fn root(&self) -> PageId {
+        self.root
+    }
+
+    /// The object that the tree's pages belong to.
+    pub fn object(&self) -> u32 {
+        self.object
+    }
+
+    /// The longest key allowed, in bytes.
+    pub fn key_bytes_max(&self) -> usize {
+        self.key_bytes_max
+    }
+
+    /// Bytes of key and rest that a row of this tree may have together.
+    pub fn row_bytes_max(&self) -> usize {
+        // Header and key length are not the row's; both fences can be a byte longer than the longest key.
+        PAGE_BYTES - PAGE_HEADER_BYTES - SLOT_BYTES - 2 * (self.key_bytes_max + 1) - leaf_entry_bytes(200, 0) + 200
+    }
+
+    #[inline]
+    fn check_size(&self, key: &[u8], rest: &[u8]) -> Result<(), Stop> {
+        if key.len() > self.key_bytes_max || key.len() + rest.len() > self.row_bytes_max() {
+            return Err(self.too_long(key, rest));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_long(&self, key: &[u8], rest: &[u8]) -> Stop {
+        Stop::Error(if key.len() > self.key_bytes_max {
+            StorageError::KeyTooLong { bytes: key.len(), bytes_max: self.key_bytes_max }
+        } else {
+            StorageError::RowTooLong { bytes: key.len() + rest.len(), bytes_max: self.row_bytes_max() }
+        })
+    }
+}

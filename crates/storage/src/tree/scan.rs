@@ -1,0 +1,205 @@
+//! Reading a tree in key order, forward or backward.
+//!
+//! A scan copies the rows of one leaf at a time and holds nothing between two of them: it goes on at the fence where the
+//! last leaf ended, wherever that key lives by then. So every row that is there during the whole scan is met exactly once;
+//! one that comes or goes meanwhile may be met or not.
+
+use std::ops::Bound;
+
+use super::*;
+use crate::page::Page;
+use crate::page::inner::Seek;
+use crate::page::slotted::LeafEntry;
+
+/// Which way a scan goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    /// Keys ascend.
+    Forward,
+    /// Keys descend.
+    Backward,
+}
+
+/// Which keys a scan is for.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanRange<'a> {
+    /// The lower end.
+    pub low: Bound<&'a [u8]>,
+    /// The upper end.
+    pub high: Bound<&'a [u8]>,
+    /// Which way.
+    pub direction: Direction,
+}
+
+impl ScanRange<'_> {
+    /// All keys, ascending.
+    pub const ALL: ScanRange<'static> =
+        ScanRange { low: Bound::Unbounded, high: Bound::Unbounded, direction: Direction::Forward };
+}
+
+/// A row as it was when its leaf was copied. Ghosts are rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScanRow<'a> {
+    /// Flags and last writer.
+    pub header: RowHeader,
+    /// The key.
+    pub key: &'a [u8],
+    /// The other columns.
+    pub rest: &'a [u8],
+}
+
+enum Position {
+    Start,
+    /// Forward: the leaf that holds this key. Backward: the leaf that holds the keys below it.
+    At,
+    End,
+}
+
+/// A scan; see the module.
+pub struct TreeScan {
+    tree: Tree,
+    low: Bound<Vec<u8>>,
+    high: Bound<Vec<u8>>,
+    direction: Direction,
+    position: Position,
+    fence: Vec<u8>,
+    /// The entries of the last leaf, one after the other, and where each ends.
+    entries: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl Tree {
+    /// A scan of a range of keys. Nothing is read before [`TreeScan::next_batch`].
+    pub fn scan(&self, range: ScanRange<'_>) -> TreeScan {
+        let mut scan = TreeScan {
+            tree: self.clone(),
+            low: Bound::Unbounded,
+            high: Bound::Unbounded,
+            direction: Direction::Forward,
+            position: Position::Start,
+            fence: Vec::new(),
+            entries: Vec::new(),
+            ends: Vec::new(),
+        };
+        scan.restart(range);
+        scan
+    }
+}
+
+impl TreeScan {
+    /// Begins anew with another range; buffers are kept.
+    pub fn restart(&mut self, range: ScanRange<'_>) {
+        self.low = range.low.map(<[u8]>::to_vec);
+        self.high = range.high.map(<[u8]>::to_vec);
+        self.direction = range.direction;
+        self.position = Position::Start;
+        self.entries.clear();
+        self.ends.clear();
+    }
+
+    /// Copies the next rows; `false`: there are none. The rows of the last batch are gone then.
+    ///
+    /// # Errors
+    /// Needs, then call again; a damaged page.
+    pub fn next_batch(&mut self) -> Result<bool, Stop> {
+        loop {
+            self.entries.clear();
+            self.ends.clear();
+            if matches!(self.position, Position::End) {
+                return Ok(false);
+            }
+            let tree = self.tree.clone();
+            let guard = tree.leaf_shared(self.seek())?;
+            self.copy(guard.page());
+            self.go_on(guard.page());
+            if !self.ends.is_empty() {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// The rows of the last batch, in the scan's direction.
+    pub fn rows(&self) -> impl Iterator<Item = ScanRow<'_>> {
+        let count = self.ends.len();
+        let backward = self.direction == Direction::Backward;
+        (0..count).map(move |index| self.row(if backward { count - 1 - index } else { index }))
+    }
+
+    /// Rows in the last batch.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether the last batch has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The `index`-th row of the last batch in key order, whatever the direction.
+    ///
+    /// # Panics
+    /// When the batch has fewer rows.
+    pub fn row(&self, index: usize) -> ScanRow<'_> {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
+        let entry = LeafEntry::of(&self.entries[start..self.ends[index] as usize]);
+        ScanRow { header: entry.header, key: entry.key, rest: entry.rest }
+    }
+
+    fn seek(&self) -> Seek<'_> {
+        match (&self.position, self.direction) {
+            (Position::At, Direction::Forward) => Seek::At(&self.fence),
+            (Position::At, Direction::Backward) => Seek::Before(&self.fence),
+            (_, Direction::Forward) => match &self.low {
+                Bound::Unbounded => Seek::At(&[]),
+                Bound::Included(key) | Bound::Excluded(key) => Seek::At(key),
+            },
+            (_, Direction::Backward) => match &self.high {
+                Bound::Unbounded => Seek::Last,
+                Bound::Included(key) => Seek::At(key),
+                // Nothing is below the empty key; its own leaf says so as well.
+                Bound::Excluded(key) if key.is_empty() => Seek::At(key),
+                Bound::Excluded(key) => Seek::Before(key),
+            },
+        }
+    }
+
+    fn copy(&mut self, page: Page<'_>) {
+        let from = match &self.low {
+            Bound::Unbounded => 0,
+            Bound::Included(key) => page.find(key).unwrap_or_else(|slot| slot),
+            Bound::Excluded(key) => page.find(key).map_or_else(|slot| slot, |slot| slot + 1),
+        };
+        let to = match &self.high {
+            Bound::Unbounded => page.slots(),
+            Bound::Included(key) => page.find(key).map_or_else(|slot| slot, |slot| slot + 1),
+            Bound::Excluded(key) => page.find(key).unwrap_or_else(|slot| slot),
+        };
+        for slot in from..to {
+            self.entries.extend_from_slice(page.entry(slot));
+            self.ends.push(self.entries.len() as u32);
+        }
+    }
+
+    /// Moves the position to the neighbour of the leaf that was copied.
+    fn go_on(&mut self, page: Page<'_>) {
+        let fence = match self.direction {
+            Direction::Forward => page.high_fence().filter(|fence| match &self.high {
+                Bound::Unbounded => true,
+                Bound::Included(key) => *fence <= &key[..],
+                Bound::Excluded(key) => *fence < &key[..],
+            }),
+            Direction::Backward => Some(page.low_fence()).filter(|fence| match &self.low {
+                Bound::Unbounded => !fence.is_empty(),
+                Bound::Included(key) | Bound::Excluded(key) => *fence > &key[..],
+            }),
+        };
+        self.position = match fence {
+            None => Position::End,
+            Some(fence) => {
+                self.fence.clear();
+                self.fence.extend_from_slice(fence);
+                Position::At
+            }
+        };
+    }
+}

@@ -1,0 +1,55 @@
+//! Transactions: ids, snapshots, row versions, table locks, undo.
+//!
+//! ```text
+//!   session --> Transaction --change--> row on a page, carrying the id ----> log record
+//!                  |  \--undo entry         \--what it replaced--> version store
+//!                  |                                                    ^
+//!                  +--ends--> status word of the id <--asks-- readers --+
+//! ```
+//!
+//! The log is the clock: a transaction commits at the LSN where its commit record ends, and a snapshot is an LSN. A row
+//! version is visible when its writer committed at or below the snapshot. An id that is active is the lock of every row
+//! that carries it; there are no other row locks.
+//!
+//! Operations are synchronous: one that cannot go on returns [`Stop::Need`], and the engine's one loop awaits it.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `id` | dealing and retiring ids: XDESMGR and its policies |
+//! | `status` | what became of each id |
+//! | `registry` | snapshots and open transactions of all sessions |
+//! | `version` | older row versions |
+//! | `lock` | table locks |
+//! | `wait` | waiting for other transactions, deadlocks |
+//! | `undo` | undo entries, and undoing one |
+//! | `transaction` | a session's transaction: begin, commit, rollback, its locks |
+//! | `rows` | changing rows; what a snapshot sees of one |
+//! | `recovery` | transactions that a crash cut short |
+
+mod error;
+mod id;
+mod lock;
+mod recovery;
+mod registry;
+mod rows;
+mod status;
+mod structure;
+mod transaction;
+mod transactions;
+mod undo;
+mod version;
+mod wait;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{Need, Stop, TransactionError};
+pub use id::{TransactionId, TransactionIds};
+pub use lock::{LockMode, TableLock};
+pub use recovery::{Analysis, now};
+pub use registry::TransactionRow;
+pub use rows::{Inserted, Seen, View};
+pub use status::Status;
+pub use structure::{RID_BYTES, Structure};
+pub use transaction::{Isolation, Mark, Transaction};
+pub use transactions::Transactions;

@@ -1,0 +1,414 @@
+//! Table locks: cheap for the many who read and write rows, exact for the few who need the whole table.
+//!
+//! ```text
+//!   weak (Sch-S, IX)       stripe 0 [ IX count | Sch-S count ]   stripe 1 [ ... ]  ...   one add on an own line
+//!                             \__ then a look at the gate
+//!   strong (S, BU, X, Sch-M)  gate: bits of the strong modes held or waited for; holders and waiters under a mutex
+//! ```
+//!
+//! # Protocol
+//! A weak taker adds to a stripe, then reads the gate; a strong one sets its bit in the gate, then sums the stripes. Both
+//! steps of both are SeqCst, so at least one sees the other: a weak taker that sees a conflicting bit gives its count back
+//! and waits; a strong one that sees counts waits until they are gone. The bit of a waiting strong taker keeps new weak ones
+//! out, so it is not starved.
+//!
+//! | | Sch-S | IX | S | BU | X | Sch-M |
+//! |---|---|---|---|---|---|---|
+//! | **Sch-S** | | | | | | no |
+//! | **IX** | | | no | no | no | no |
+//! | **S** | | no | | no | no | no |
+//! | **BU** | | no | no | | no | no |
+//! | **X** | | no | no | no | no | no |
+//! | **Sch-M** | no | no | no | no | no | no |
+//!
+//! An owner never conflicts with itself.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use pikepole_contention::CachePadded;
+use pikepole_contention::sync::Mutex;
+use pikepole_contention::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use pikepole_contention::{WaitType, slot};
+
+use crate::registry::lock;
+
+/// Stripes of weak counts; slots share them when there are more slots.
+const STRIPES: usize = 32;
+
+/// How a table is locked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LockMode {
+    /// Keeps the table's definition: every reader.
+    SchS,
+    /// Changes rows, each guarded by its own writer's id. Keeps the definition too.
+    IX,
+    /// Nobody changes rows.
+    S,
+    /// Bulk load beside other bulk loads.
+    BU,
+    /// Nobody else changes or share-locks rows.
+    X,
+    /// Changes the definition: nobody else uses the table.
+    SchM,
+}
+
+impl LockMode {
+    fn bit(self) -> u32 {
+        1 << self as u32
+    }
+
+    fn conflict_bits(self) -> u32 {
+        use LockMode::*;
+        let all = IX.bit() | S.bit() | BU.bit() | X.bit() | SchM.bit();
+        match self {
+            SchS => SchM.bit(),
+            IX => all & !IX.bit(),
+            S => all & !S.bit(),
+            BU => all & !BU.bit(),
+            X => all,
+            SchM => all | SchS.bit(),
+        }
+    }
+
+    /// Whether two owners cannot hold these at once.
+    pub fn conflicts(self, other: LockMode) -> bool {
+        self.conflict_bits() & other.bit() != 0
+    }
+
+    fn is_weak(self) -> bool {
+        self < LockMode::S
+    }
+
+    /// Whether holding this makes asking for `other` needless.
+    pub fn covers(self, other: LockMode) -> bool {
+        use LockMode::*;
+        match self {
+            SchS => other == SchS,
+            IX => matches!(other, SchS | IX),
+            S => matches!(other, SchS | S),
+            BU => matches!(other, SchS | IX | BU),
+            X => other != SchM,
+            SchM => true,
+        }
+    }
+
+    /// The wait type of who waits for it.
+    pub fn wait_type(self) -> WaitType {
+        match self {
+            LockMode::SchS => WaitType::LCK_M_SCH_S,
+            LockMode::IX => WaitType::LCK_M_IX,
+            LockMode::S => WaitType::LCK_M_S,
+            LockMode::BU => WaitType::LCK_M_BU,
+            LockMode::X => WaitType::LCK_M_X,
+            LockMode::SchM => WaitType::LCK_M_SCH_M,
+        }
+    }
+
+    fn unit(self) -> u64 {
+        match self {
+            LockMode::SchS => 1,
+            _ => 1 << 32,
+        }
+    }
+}
+
+struct Waiter {
+    owner: u64,
+    mode: LockMode,
+    waker: Waker,
+}
+
+#[derive(Default)]
+struct Strong {
+    holders: Vec<(u64, LockMode)>,
+    waiters: Vec<Waiter>,
+}
+
+/// The lock of one table (or of another thing with a number, such as the catalog).
+pub struct TableLock {
+    object: u32,
+    stripes: Box<[CachePadded<AtomicU64>]>,
+    gate: AtomicU32,
+    strong: Mutex<Strong>,
+}
+
+impl std::fmt::Debug for TableLock {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TableLock({})", self.object)
+    }
+}
+
+/// A lock that was granted; given back by [`TableLock::release`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grant {
+    pub mode: LockMode,
+    stripe: usize,
+}
+
+impl TableLock {
+    /// The lock of the object of this number.
+    pub fn new(object: u32) -> Self {
+        Self {
+            object,
+            stripes: (0..STRIPES).map(|_| CachePadded::new(AtomicU64::new(0))).collect(),
+            gate: AtomicU32::new(0),
+            strong: Mutex::new(Strong::default()),
+        }
+    }
+
+    /// The object's number.
+    pub fn object(&self) -> u32 {
+        self.object
+    }
+
+    /// Whether somebody holds or waits for a lock that conflicts with `mode`, the asker's own included.
+    #[inline]
+    pub(crate) fn is_wanted_against(&self, mode: LockMode) -> bool {
+        self.gate.load(Ordering::Relaxed) & mode.conflict_bits() != 0
+    }
+
+    /// Takes the lock if it is free for `owner`, who holds `own` of it already.
+    #[inline]
+    pub(crate) fn try_acquire(&self, owner: u64, own: &[Grant], mode: LockMode) -> Option<Grant> {
+        if mode.is_weak() {
+            let stripe = slot::current() % STRIPES;
+            // SeqCst: see the protocol in the module's header; pairs with `try_strong`.
+            self.stripes[stripe].fetch_add(mode.unit(), Ordering::SeqCst);
+            let grant = Grant { mode, stripe };
+            if self.gate.load(Ordering::SeqCst) & mode.conflict_bits() == 0 {
+                return Some(grant);
+            }
+            return self.settle_weak(owner, grant);
+        }
+        self.try_strong(&mut lock(&self.strong), owner, own, mode)
+    }
+
+    /// A weak taker met a conflicting bit: it may be its own.
+    #[cold]
+    fn settle_weak(&self, owner: u64, grant: Grant) -> Option<Grant> {
+        let strong = lock(&self.strong);
+        let in_the_way = strong
+            .holders
+            .iter()
+            .map(|(o, m)| (*o, *m))
+            .chain(strong.waiters.iter().filter(|w| !w.mode.is_weak()).map(|w| (w.owner, w.mode)))
+            .any(|(o, m)| o != owner && m.conflicts(grant.mode));
+        drop(strong);
+        if !in_the_way {
+            return Some(grant);
+        }
+        self.release(owner, grant);
+        None
+    }
+
+    fn try_strong(&self, strong: &mut Strong, owner: u64, own: &[Grant], mode: LockMode) -> Option<Grant> {
+        if strong.holders.iter().any(|(o, m)| *o != owner && m.conflicts(mode)) {
+            return None;
+        }
+        // SeqCst: see the protocol in the module's header.
+        self.gate.fetch_or(mode.bit(), Ordering::SeqCst);
+        let mut counted = [0u64; 2];
+        for stripe in &self.stripes {
+            let word = stripe.load(Ordering::SeqCst);
+            counted[0] += word & u64::from(u32::MAX);
+            counted[1] += word >> 32;
+        }
+        let of_others = |weak: LockMode, counted: u64| {
+            counted > own.iter().filter(|g| g.mode == weak).count() as u64 && weak.conflicts(mode)
+        };
+        if of_others(LockMode::SchS, counted[0]) || of_others(LockMode::IX, counted[1]) {
+            self.reset_gate(strong);
+            return None;
+        }
+        strong.holders.push((owner, mode));
+        Some(Grant { mode, stripe: 0 })
+    }
+
+    fn reset_gate(&self, strong: &Strong) {
+        let modes = strong.holders.iter().map(|(_, m)| *m);
+        let waited = strong.waiters.iter().map(|w| w.mode).filter(|m| !m.is_weak());
+        let bits = modes.chain(waited).fold(0, |bits, m| bits | m.bit());
+        self.gate.store(bits, Ordering::SeqCst);
+    }
+
+    /// Gives a granted lock back and wakes who may go on.
+    #[inline]
+    pub(crate) fn release(&self, owner: u64, grant: Grant) {
+        if grant.mode.is_weak() {
+            // SeqCst: a strong taker that counted this one either is in the gate already, or counts again later.
+            self.stripes[grant.stripe].fetch_sub(grant.mode.unit(), Ordering::SeqCst);
+            if self.gate.load(Ordering::SeqCst) != 0 {
+                self.wake_all();
+            }
+            return;
+        }
+        let mut strong = lock(&self.strong);
+        let at = strong.holders.iter().position(|(o, m)| *o == owner && *m == grant.mode);
+        strong.holders.swap_remove(at.expect("a granted strong lock has its holder"));
+        self.reset_gate(&strong);
+        drop(strong);
+        self.wake_all();
+    }
+
+    #[cold]
+    fn wake_all(&self) {
+        let wakers: Vec<Waker> = lock(&self.strong).waiters.iter().map(|w| w.waker.clone()).collect();
+        pikepole_scheduler::wake_all(wakers);
+    }
+
+    /// The owners other than `owner` whose strong locks, held or waited for, keep it from taking `mode`.
+    pub(crate) fn strong_blockers(&self, owner: u64, mode: LockMode) -> Vec<u64> {
+        let strong = lock(&self.strong);
+        let held = strong.holders.iter().map(|(o, m)| (*o, *m));
+        let waited = strong
+            .waiters
+            .iter()
+            .filter(|w| mode.is_weak() && !w.mode.is_weak())
+            .map(|w| (w.owner, w.mode));
+        held.chain(waited)
+            .filter(|(o, m)| *o != owner && m.conflicts(mode))
+            .map(|(o, _)| o)
+            .collect()
+    }
+
+    fn forget_waiter(&self, owner: u64) {
+        let mut strong = lock(&self.strong);
+        let before = strong.waiters.len();
+        strong.waiters.retain(|w| w.owner != owner);
+        if strong.waiters.len() != before {
+            self.reset_gate(&strong);
+            drop(strong);
+            self.wake_all();
+        }
+    }
+}
+
+/// Waits until the lock is granted.
+pub(crate) struct LockWait<'a> {
+    pub lock: &'a TableLock,
+    pub owner: u64,
+    pub own: &'a [Grant],
+    pub mode: LockMode,
+}
+
+impl Future for LockWait<'_> {
+    type Output = Grant;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Grant> {
+        let (table, owner, mode) = (self.lock, self.owner, self.mode);
+        let mut strong = lock(&table.strong);
+        // Registered before the try: whoever releases after it finds the waker.
+        strong.waiters.retain(|w| w.owner != owner);
+        strong.waiters.push(Waiter {
+            owner,
+            mode,
+            waker: context.waker().clone(),
+        });
+        table.reset_gate(&strong);
+        let granted = if mode.is_weak() {
+            drop(strong);
+            table.try_weak_waiting(owner, mode)
+        } else {
+            let granted = table.try_strong(&mut strong, owner, self.own, mode);
+            drop(strong);
+            granted
+        };
+        match granted {
+            Some(grant) => {
+                table.forget_waiter(owner);
+                Poll::Ready(grant)
+            }
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl TableLock {
+    /// As [`TableLock::try_acquire`], without waking others when it fails: they would wake the asker in turn for ever.
+    fn try_weak_waiting(&self, owner: u64, mode: LockMode) -> Option<Grant> {
+        if !self.strong_blockers(owner, mode).is_empty() {
+            return None;
+        }
+        self.try_acquire(owner, &[], mode)
+    }
+}
+
+impl Drop for LockWait<'_> {
+    fn drop(&mut self) {
+        self.lock.forget_waiter(self.owner);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODES: [LockMode; 6] = [
+        LockMode::SchS,
+        LockMode::IX,
+        LockMode::S,
+        LockMode::BU,
+        LockMode::X,
+        LockMode::SchM,
+    ];
+
+    #[test]
+    fn conflicts_are_symmetric_and_enforced() {
+        for a in MODES {
+            for b in MODES {
+                assert_eq!(a.conflicts(b), b.conflicts(a), "{a:?} {b:?}");
+                let table = TableLock::new(7);
+                let held = table.try_acquire(1, &[], a).expect("a free lock is granted");
+                let granted = table.try_acquire(2, &[], b);
+                assert_eq!(granted.is_none(), a.conflicts(b), "{a:?} {b:?}");
+                if let Some(granted) = granted {
+                    table.release(2, granted);
+                }
+                table.release(1, held);
+                let again = table.try_acquire(2, &[], b).expect("all was given back");
+                table.release(2, again);
+                assert_eq!(table.gate.load(Ordering::Relaxed), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_waiting_strong_taker_keeps_new_weak_ones_out_and_is_granted() {
+        let table = TableLock::new(7);
+        let weak = table.try_acquire(1, &[], LockMode::IX).expect("free");
+        let mut context = Context::from_waker(Waker::noop());
+        let mut wait = Box::pin(LockWait {
+            lock: &table,
+            owner: 2,
+            own: &[],
+            mode: LockMode::SchM,
+        });
+        assert!(wait.as_mut().poll(&mut context).is_pending());
+        assert!(table.try_acquire(3, &[], LockMode::SchS).is_none());
+        assert_eq!(table.strong_blockers(3, LockMode::SchS), vec![2]);
+        table.release(1, weak);
+        let Poll::Ready(grant) = wait.as_mut().poll(&mut context) else {
+            panic!("the lock is free");
+        };
+        drop(wait);
+        table.release(2, grant);
+        assert!(table.try_acquire(3, &[], LockMode::SchS).is_some());
+    }
+
+    #[test]
+    fn a_dropped_wait_leaves_nothing() {
+        let table = TableLock::new(7);
+        let _held = table.try_acquire(1, &[], LockMode::IX).expect("free");
+        let mut wait = Box::pin(LockWait {
+            lock: &table,
+            owner: 2,
+            own: &[],
+            mode: LockMode::X,
+        });
+        assert!(wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        drop(wait);
+        assert!(table.try_acquire(3, &[], LockMode::IX).is_some());
+    }
+}

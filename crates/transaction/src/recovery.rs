@@ -1,0 +1,181 @@
+//! Recovery: finding the transactions that did not end, and undoing them.
+//!
+//! ```text
+//!   log   redo start ............................................. end
+//!           [T1 a][T2 single][T1 b][T3 c][T1 commit][T3 undo of c]
+//!   one pass: the store redoes every record; the analysis keeps T3's c (T1 is let go at its commit)
+//!   then: losers are undone by the code that rollback uses, and get their abort records
+//! ```
+//!
+//! A crash during the undo does no harm: undoing again changes nothing where it was done already (see the module `undo`).
+//!
+//! The analysis keeps the old images of transactions that have not ended at that point of the log, in memory.
+
+use std::collections::HashMap;
+
+use pikepole_log::LogRecord;
+use pikepole_storage::records::{Record, RowChangeKind};
+use pikepole_storage::{LogContext, PageId, Rid, RowHeader, Store, StorageError, TreeCursor};
+
+use crate::error::{Need, Stop, TransactionError};
+use crate::id::TransactionId;
+use crate::structure::Structure;
+use crate::undo::{UndoEntry, UndoKind, undo_one};
+
+struct Change {
+    kind: UndoKind,
+    page: PageId,
+    name: Box<[u8]>,
+    old_header: RowHeader,
+    old_rest: Box<[u8]>,
+}
+
+/// What the pass over the log finds out about transactions.
+#[derive(Default)]
+pub struct Analysis {
+    open: HashMap<u64, Vec<Change>>,
+    id_max: u64,
+    records: u64,
+}
+
+impl Analysis {
+    /// Takes the next record of the log, as its reader gives it.
+    ///
+    /// # Errors
+    /// Bytes that are no record.
+    pub fn record(&mut self, record: &[u8]) -> Result<(), StorageError> {
+        self.records += 1;
+        let record = Record::decode(record).map_err(|error| StorageError::BadFile {
+            file: "log".to_owned(),
+            why: error.to_string(),
+        })?;
+        match record {
+            Record::Commit { xid, .. } | Record::Abort { xid } => {
+                self.id_max = self.id_max.max(xid);
+                self.open.remove(&xid);
+                return Ok(());
+            }
+            _ => (),
+        }
+        let Some(change) = record.row_change() else {
+            return Ok(());
+        };
+        self.id_max = self.id_max.max(change.xid);
+        let of_transaction = change.xid != TransactionId::SYSTEM.0;
+        if !of_transaction || change.flags & (LogContext::CLR | LogContext::COMMIT) != 0 {
+            return Ok(());
+        }
+        let kind = match change.kind {
+            RowChangeKind::Insert => UndoKind::Insert,
+            RowChangeKind::Replace => UndoKind::Replace,
+            RowChangeKind::SetHeader => UndoKind::SetHeader,
+            RowChangeKind::Remove => return Ok(()),
+        };
+        let name: Box<[u8]> = if change.key.is_empty() {
+            let rid = Rid {
+                page: change.page,
+                slot: change.slot,
+            };
+            rid.to_bytes().into()
+        } else {
+            change.key.into()
+        };
+        self.open.entry(change.xid).or_default().push(Change {
+            kind,
+            page: change.page,
+            name,
+            old_header: public(change.old_header.unwrap_or_default()),
+            old_rest: change.old_rest.unwrap_or_default().into(),
+        });
+        Ok(())
+    }
+
+    /// Records seen.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Transactions that have not ended.
+    pub fn losers(&self) -> usize {
+        self.open.len()
+    }
+
+    /// An id above every id that the log names, and at or above `next`, which the last checkpoint noted.
+    pub fn next_id(&self, next: TransactionId) -> TransactionId {
+        TransactionId(next.0.max(self.id_max + 1))
+    }
+
+    /// Undoes every transaction that has not ended. `structure_of` knows the structure of an object; objects it does not
+    /// know were made by a transaction that did not commit, and go away as a whole.
+    ///
+    /// # Errors
+    /// Whatever the store reports; needs are satisfied on the spot.
+    pub fn undo(
+        mut self,
+        store: &Store,
+        mut structure_of: impl FnMut(u32) -> Result<Option<Structure>, TransactionError>,
+    ) -> Result<(), TransactionError> {
+        let mut ids: Vec<u64> = self.open.keys().copied().collect();
+        // Every row belongs to one open transaction at most, so the order among them does not matter; newest first is
+        // the same each time.
+        ids.sort_unstable_by(|a, b| b.cmp(a));
+        let mut cursor = TreeCursor::default();
+        for id in ids {
+            for change in self.open.remove(&id).unwrap_or_default().iter().rev() {
+                let Some(object) = store.object_of(change.page) else {
+                    continue;
+                };
+                let Some(structure) = structure_of(object)? else {
+                    continue;
+                };
+                let entry = UndoEntry {
+                    kind: change.kind,
+                    name: &change.name,
+                    old_header: change.old_header,
+                    old_rest: &change.old_rest,
+                };
+                now(store, || {
+                    undo_one(&structure, &mut cursor, TransactionId(id), &entry).map_err(Stop::from)
+                })?;
+            }
+            now(store, || append_abort(store, id))?;
+        }
+        Ok(())
+    }
+}
+
+/// A header as callers of a heap give it: where the row is, the heap knows itself.
+fn public(header: RowHeader) -> RowHeader {
+    let flags = RowHeader::GHOST | RowHeader::HAS_OLDER_VERSION;
+    RowHeader::new(header.flags() & flags, header.xid())
+}
+
+fn append_abort(store: &Store, id: u64) -> Result<(), Stop> {
+    let record = Record::Abort { xid: id };
+    let appended = store
+        .log()
+        .append_reserved(record.encoded_len(), |bytes, _| record.encode(bytes));
+    match appended {
+        Ok(_) => Ok(()),
+        Err(pikepole_log::Refused::Poisoned) => {
+            Err(TransactionError::Poisoned(pikepole_log::Poisoned).into())
+        }
+        Err(_) => Err(Need::Storage(pikepole_storage::Need::LogBuffer).into()),
+    }
+}
+
+/// Runs an operation to its end, satisfying needs on the spot: for recovery and other work that nobody runs beside.
+///
+/// # Errors
+/// What the operation or the store reports. An operation that waits for another transaction never ends here; recovery has
+/// none.
+pub fn now<T>(store: &Store, mut operation: impl FnMut() -> Result<T, Stop>) -> Result<T, TransactionError> {
+    loop {
+        match operation() {
+            Ok(done) => return Ok(done),
+            Err(Stop::Error(error)) => return Err(error),
+            Err(Stop::Need(Need::Storage(need))) => store.satisfy_now(need)?,
+            Err(Stop::Need(need)) => unreachable!("nobody else is there to wait for: {need:?}"),
+        }
+    }
+}

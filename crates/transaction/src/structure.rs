@@ -1,0 +1,86 @@
+//! A tree or a heap, and the name of a row in it: what row changes and their undo have in common.
+
+use pikepole_storage::{ChangeOutcome, Heap, LogContext, Rid, RowHeader, Stop, Tree, TreeCursor};
+
+/// Where rows live.
+#[derive(Clone)]
+pub enum Structure {
+    /// Rows by key.
+    Tree(Tree),
+    /// Rows by place.
+    Heap(Heap),
+}
+
+/// Bytes of a rid as the name of a row.
+pub const RID_BYTES: usize = 6;
+
+fn rid(name: &[u8]) -> Rid {
+    Rid::from_bytes(name.try_into().expect("rows of a heap are named by rids"))
+}
+
+impl Structure {
+    /// The number of the object in the store.
+    pub fn object(&self) -> u32 {
+        match self {
+            Structure::Tree(tree) => tree.object(),
+            Structure::Heap(heap) => heap.object(),
+        }
+    }
+
+    /// Looks at the row called `name` (a key, or a rid as bytes), ghosts included.
+    pub fn get<R>(
+        &self,
+        name: &[u8],
+        look: impl FnOnce(RowHeader, &[u8]) -> R,
+    ) -> Result<Option<R>, Stop> {
+        match self {
+            Structure::Tree(tree) => tree.get(name, look),
+            Structure::Heap(heap) => heap.get(rid(name), look),
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "where, who, which row, what to, where the old one goes")]
+    pub(crate) fn replace(
+        &self,
+        cursor: &mut TreeCursor,
+        context: &LogContext,
+        name: &[u8],
+        expected: RowHeader,
+        new: RowHeader,
+        rest: &[u8],
+        keep: impl FnOnce(RowHeader, &[u8]),
+    ) -> Result<ChangeOutcome, Stop> {
+        match self {
+            Structure::Tree(tree) => tree.replace(cursor, context, name, expected, new, rest, keep),
+            Structure::Heap(heap) => heap.replace(context, rid(name), expected, new, rest, keep),
+        }
+    }
+
+    pub(crate) fn set_header(
+        &self,
+        cursor: &mut TreeCursor,
+        context: &LogContext,
+        name: &[u8],
+        expected: RowHeader,
+        new: RowHeader,
+        keep: impl FnOnce(RowHeader, &[u8]),
+    ) -> Result<ChangeOutcome, Stop> {
+        match self {
+            Structure::Tree(tree) => tree.set_header(cursor, context, name, expected, new, keep),
+            Structure::Heap(heap) => heap.set_header(context, rid(name), expected, new, keep),
+        }
+    }
+
+    pub(crate) fn remove(
+        &self,
+        cursor: &mut TreeCursor,
+        context: &LogContext,
+        name: &[u8],
+        expected: RowHeader,
+    ) -> Result<ChangeOutcome, Stop> {
+        match self {
+            Structure::Tree(tree) => tree.remove(cursor, context, name, expected),
+            Structure::Heap(heap) => heap.remove(context, rid(name), expected),
+        }
+    }
+}

@@ -1,0 +1,628 @@
+//! A session's transaction: one descriptor for all the transactions that a session runs, one after the other.
+//!
+//! ```text
+//!   idle --first change, explicit or of many rows--> active --commit record--> committed --\
+//!    |                                                 |  \--undo, abort record--> aborted ----> idle
+//!    \--one row, autocommit--> committing --record placed--> committed --> idle
+//! ```
+//!
+//! # Invariants
+//! - an id is dealt at the first change; one that changed nothing is kept for the session's next transaction;
+//! - a row carries the id only between the reservation of its record and the commit or the undo of that record;
+//! - a transaction of one record is never Active with a row in place: COMMITTING is stored before the row's record is
+//!   reserved, under the page's latch, and the end right after the call that placed it. A reader that copies the page in
+//!   between meets COMMITTING and waits the few instructions until the end is there; it then compares as always;
+//! - the table locks of a session that rests or waits are those that its open transaction needs; while it runs from statement
+//!   to statement it keeps the weak ones it used last, as long as nobody wants the table for himself.
+
+use pikepole_contention::sync::Arc;
+use pikepole_contention::sync::atomic::Ordering;
+use pikepole_contention::{CachePadded, Counter};
+use pikepole_log::{LogRecord, Lsn, LsnRange, Refused};
+use pikepole_machine::clock;
+use pikepole_scheduler as scheduler;
+use pikepole_storage::records::Record;
+use pikepole_storage::{LogContext, TreeCursor};
+
+use crate::error::{Need, Stop, TransactionError};
+use crate::id::{Dealt, TransactionId};
+use crate::lock::{Grant, LockMode, LockWait, TableLock};
+use crate::registry::{NONE, SessionCell, lock};
+use crate::status::{Status, WordPlace};
+use crate::transactions::{Ghost, Transactions};
+use crate::undo::{UndoKind, UndoLog, undo_one};
+use crate::wait::{EndWait, WaitedFor};
+
+/// Log space kept back for the undo of a change, beyond the length of its record, in bytes.
+const UNDO_SLACK: i64 = 64;
+
+/// Log space kept back for the end of a transaction, in bytes.
+const END_RECORD: i64 = 64;
+
+/// Weak locks that a running session keeps at most between statements.
+const IDLE_LOCKS_MAX: usize = 32;
+
+/// What a transaction sees of others, and what conflicts it accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// Everything, committed or not.
+    ReadUncommitted,
+    /// What was committed when the statement began.
+    #[default]
+    ReadCommitted,
+    /// Runs on the transaction's snapshot, as `Snapshot`.
+    RepeatableRead,
+    /// Runs on the transaction's snapshot, as `Snapshot`.
+    Serializable,
+    /// What was committed when the transaction first read; changing a row that somebody changed since is a conflict.
+    Snapshot,
+}
+
+impl Isolation {
+    /// Whether one snapshot serves the whole transaction.
+    pub fn is_per_transaction(self) -> bool {
+        matches!(
+            self,
+            Isolation::RepeatableRead | Isolation::Serializable | Isolation::Snapshot
+        )
+    }
+}
+
+/// A point of a transaction to roll back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark(usize);
+
+impl Mark {
+    /// Before the first change.
+    pub const START: Mark = Mark(0);
+}
+
+struct Held {
+    lock: Arc<TableLock>,
+    grant: Grant,
+    in_use: bool,
+}
+
+/// The transaction of a session.
+pub struct Transaction {
+    pub(crate) home: Arc<Transactions>,
+    pub(crate) cell: Arc<CachePadded<SessionCell>>,
+    dealt: Option<(Dealt, WordPlace)>,
+    explicit: bool,
+    isolation: Isolation,
+    pub(crate) snapshot: Option<Lsn>,
+    pub(crate) undo: UndoLog,
+    /// The cell shows the id and the first LSN.
+    announced: bool,
+    /// A record with the id is in the log.
+    logged: bool,
+    records: u64,
+    undo_bytes: i64,
+    /// Where the last commit ends that nobody has waited for; zero: none.
+    unhardened: Lsn,
+    held: Vec<Held>,
+    pub(crate) name: Vec<u8>,
+    cursor: TreeCursor,
+}
+
+impl Transaction {
+    pub(crate) fn new(home: Arc<Transactions>, session_id: i32) -> Self {
+        let cell = home.registry.register(session_id);
+        Self {
+            home,
+            cell,
+            dealt: None,
+            explicit: false,
+            isolation: Isolation::default(),
+            snapshot: None,
+            undo: UndoLog::default(),
+            announced: false,
+            logged: false,
+            records: 0,
+            undo_bytes: 0,
+            unhardened: Lsn::ZERO,
+            held: Vec::new(),
+            name: Vec::new(),
+            cursor: TreeCursor::default(),
+        }
+    }
+
+    /// The transactions this one is among.
+    pub fn home(&self) -> &Arc<Transactions> {
+        &self.home
+    }
+
+    /// An explicit transaction begins.
+    pub fn begin(&mut self) {
+        self.explicit = true;
+    }
+
+    /// Whether an explicit transaction is open.
+    pub fn is_explicit(&self) -> bool {
+        self.explicit
+    }
+
+    /// Whether anything was changed that has not ended yet.
+    pub fn has_changes(&self) -> bool {
+        self.logged
+    }
+
+    /// The id of the open transaction; None while it has changed nothing.
+    pub fn id(&self) -> Option<TransactionId> {
+        self.dealt
+            .filter(|_| self.announced)
+            .map(|(dealt, _)| dealt.id)
+    }
+
+    /// The number of the session.
+    pub fn session_id(&self) -> i32 {
+        self.cell.session_id
+    }
+
+    /// What it sees of others.
+    pub fn isolation(&self) -> Isolation {
+        self.isolation
+    }
+
+    /// Sets what later statements see of others.
+    pub fn set_isolation(&mut self, isolation: Isolation) {
+        self.isolation = isolation;
+    }
+
+    /// The present point of the transaction.
+    pub fn mark(&self) -> Mark {
+        Mark(self.undo.position())
+    }
+
+    /// A statement begins: under READ COMMITTED its first read takes a new snapshot.
+    pub fn begin_statement(&mut self) -> Mark {
+        if !self.isolation.is_per_transaction() {
+            self.drop_snapshot();
+        }
+        self.mark()
+    }
+
+    /// A statement is over: its snapshot and its locks on definitions are no longer needed.
+    pub fn end_statement(&mut self) {
+        if !self.isolation.is_per_transaction() || !self.explicit {
+            self.drop_snapshot();
+        }
+        let held = self.held.iter_mut();
+        for held in held.filter(|h| h.grant.mode == LockMode::SchS) {
+            held.in_use = false;
+        }
+        self.give_back_wanted();
+    }
+
+    fn drop_snapshot(&mut self) {
+        if self.snapshot.take().is_some() {
+            // Release: what the reads of this snapshot found is no longer used.
+            self.cell.snapshot.store(NONE, Ordering::Release);
+        }
+    }
+
+    /// The snapshot of the statement or the transaction, taken when there is none.
+    pub(crate) fn snapshot(&mut self) -> Lsn {
+        match self.snapshot {
+            Some(snapshot) => snapshot,
+            None => {
+                let home = &self.home;
+                let snapshot = home.registry.take_snapshot(&self.cell, || home.clock());
+                self.snapshot = Some(snapshot);
+                snapshot
+            }
+        }
+    }
+
+    /// The session's id, dealt when it has none.
+    #[inline]
+    pub(crate) fn own_id(&mut self) -> (TransactionId, WordPlace) {
+        if let Some((dealt, place)) = self.dealt {
+            return (dealt.id, place);
+        }
+        let home = &self.home;
+        let dealt = home.dealer.deal(&home.status, || home.sweep());
+        let place = home.status.locate(dealt.id);
+        self.dealt = Some((dealt, place));
+        (dealt.id, place)
+    }
+
+    /// The id if one was dealt, which a row may carry or not.
+    pub(crate) fn own_id_if_dealt(&self) -> u64 {
+        self.dealt.map_or(0, |(dealt, _)| dealt.id.0)
+    }
+
+    /// Whether a change of one row now can be a transaction of its own in one record.
+    pub(crate) fn can_be_single(&self, single: bool) -> bool {
+        single && !self.explicit && !self.logged
+    }
+
+    /// Before a change that is one of many: others must know the transaction before its first record is reserved.
+    pub(crate) fn announce(&mut self) -> LogContext {
+        let (id, _) = self.own_id();
+        if !self.announced {
+            self.announced = true;
+            // SeqCst: see the module `registry` on the first LSN.
+            self.cell
+                .first_lsn
+                .store(self.home.clock().0, Ordering::SeqCst);
+            self.cell.id.store(id.0, Ordering::Relaxed);
+            self.cell.begun_us.store(clock::now_us(), Ordering::Relaxed);
+            self.home.statistics.add(Counter::ActiveTransactions, 1);
+            self.keep_back(END_RECORD);
+        }
+        let flags = if self.logged { 0 } else { LogContext::FIRST };
+        LogContext::new(id.0).with(flags)
+    }
+
+    /// A transaction of one record is about to place it.
+    #[inline]
+    pub(crate) fn begin_single(&mut self) -> LogContext {
+        let (id, place) = self.own_id();
+        self.home.status.committing_single(place);
+        LogContext::new(id.0).with(LogContext::FIRST | LogContext::COMMIT)
+    }
+
+    /// The record was not placed.
+    pub(crate) fn abandon_single(&mut self) {
+        let (_, place) = self.own_id();
+        self.home.status.not_committing_single(place);
+    }
+
+    /// The record was placed: the transaction is over.
+    #[inline]
+    pub(crate) fn finish_single(&mut self, range: LsnRange) {
+        let (dealt, place) = self.dealt.take().expect("a record was placed with an id");
+        self.home.status.committed_single(place, range.end);
+        self.home.dealer.retire(dealt);
+        self.home.statistics.add(Counter::WriteTransactions, 1);
+        self.unhardened = range.end;
+    }
+
+    /// A record of a transaction of many was placed.
+    pub(crate) fn changed(&mut self, range: LsnRange) {
+        self.logged = true;
+        self.records += 1;
+        let bytes = range.end.0 - range.start.0;
+        self.keep_back(bytes as i64 + UNDO_SLACK);
+        let cell = &self.cell;
+        let total = cell.log_bytes.load(Ordering::Relaxed) + bytes;
+        cell.log_bytes.store(total, Ordering::Relaxed);
+        cell.log_records.store(self.records, Ordering::Relaxed);
+    }
+
+    fn keep_back(&mut self, bytes: i64) {
+        self.home.log.undo_reserve(bytes);
+        self.undo_bytes += bytes;
+    }
+
+    fn append_end(&self, record: &Record<'_>) -> Result<LsnRange, Stop> {
+        let appended = self
+            .home
+            .log
+            .append_reserved(record.encoded_len(), |bytes, _| record.encode(bytes));
+        appended.map_err(|refused| match refused {
+            Refused::BufferFull | Refused::LogFull => {
+                Stop::Need(Need::Storage(pikepole_storage::Need::LogBuffer))
+            }
+            Refused::Poisoned => TransactionError::Poisoned(pikepole_log::Poisoned).into(),
+        })
+    }
+
+    /// Commits what was changed; with nothing changed it only ends the transaction. The commit is in the log, and everybody
+    /// sees it; [`Transaction::try_harden`] makes it durable. `publish` is called once it has committed, while its locks are
+    /// still held.
+    ///
+    /// # Errors
+    /// A need of room in the log buffer, or a log that failed earlier; nothing has ended then.
+    #[inline]
+    pub fn try_commit(&mut self, publish: impl FnOnce()) -> Result<(), Stop> {
+        if !self.logged {
+            publish();
+            self.ended();
+            return Ok(());
+        }
+        let (dealt, place) = self.dealt.expect("a change has an id");
+        let record = Record::Commit {
+            xid: dealt.id.0,
+            time_us: clock::unix_time_us().unsigned_abs(),
+        };
+        self.home.status.committing(place);
+        let range = match self.append_end(&record) {
+            Ok(range) => range,
+            Err(stop) => {
+                self.home.status.not_committing(place);
+                return Err(stop);
+            }
+        };
+        self.remember_ghosts();
+        self.end_word(dealt, place, range.end, true);
+        self.unhardened = range.end;
+        self.home.statistics.add(Counter::WriteTransactions, 1);
+        publish();
+        self.ended();
+        Ok(())
+    }
+
+    fn end_word(&mut self, dealt: Dealt, place: WordPlace, lsn: Lsn, committed: bool) {
+        self.dealt = None;
+        if self.home.status.end(place, lsn, committed) {
+            self.home.sleepers.wake(dealt.id);
+        }
+        self.home.dealer.retire(dealt);
+    }
+
+    /// The deleted rows of a committing transaction are removed once nobody needs them.
+    fn remember_ghosts(&mut self) {
+        if self.undo.ghosts == 0 {
+            return;
+        }
+        let (id, _) = self.own_id();
+        let mut at = self.undo.position();
+        while let Some((structure, entry, start)) = self.undo.before(at) {
+            at = start;
+            if entry.kind != UndoKind::SetHeader || entry.old_header.is_ghost() {
+                continue;
+            }
+            self.home.add_ghost(Ghost {
+                structure: structure.clone(),
+                name: entry.name.into(),
+                header: crate::rows::ghost_header(entry.old_header, id),
+            });
+        }
+    }
+
+    /// What both ends have in common.
+    fn ended(&mut self) {
+        if self.announced {
+            self.announced = false;
+            self.cell.id.store(0, Ordering::Relaxed);
+            self.cell.log_bytes.store(0, Ordering::Relaxed);
+            self.cell.log_records.store(0, Ordering::Relaxed);
+            // Release: the checkpoint that no longer sees the transaction sees its end in the log.
+            self.cell.first_lsn.store(NONE, Ordering::Release);
+            self.home.statistics.subtract(Counter::ActiveTransactions, 1);
+            self.home.log.undo_reserve(-self.undo_bytes);
+            self.undo_bytes = 0;
+            self.records = 0;
+            self.undo.clear();
+        }
+        self.logged = false;
+        self.explicit = false;
+        self.drop_snapshot();
+        self.held.retain_mut(|held| {
+            held.in_use = false;
+            let weak = matches!(held.grant.mode, LockMode::SchS | LockMode::IX);
+            if !weak {
+                give_back(&self.cell, held);
+            }
+            weak
+        });
+        self.give_back_wanted();
+    }
+
+    /// Makes the last commit durable when `full`; otherwise that is left to the next flush.
+    ///
+    /// # Errors
+    /// The need to wait for the log.
+    #[inline]
+    pub fn try_harden(&mut self, full: bool) -> Result<(), Stop> {
+        if full && self.unhardened > self.home.log.durable() {
+            return Err(Stop::Need(Need::Durable(self.unhardened)));
+        }
+        self.unhardened = Lsn::ZERO;
+        Ok(())
+    }
+
+    /// Undoes all changes made since `mark`.
+    ///
+    /// # Errors
+    /// Needs; what was undone so far stays undone, and the next call goes on.
+    pub fn try_rollback_to(&mut self, mark: Mark) -> Result<(), Stop> {
+        let Some((dealt, _)) = self.dealt else {
+            return Ok(());
+        };
+        while self.undo.position() > mark.0 {
+            let Some((structure, entry, start)) = self.undo.before(self.undo.position()) else {
+                break;
+            };
+            undo_one(structure, &mut self.cursor, dealt.id, &entry)?;
+            self.undo.truncate(start);
+        }
+        Ok(())
+    }
+
+    /// Undoes all changes and ends the transaction.
+    ///
+    /// # Errors
+    /// Needs, as [`Transaction::try_rollback_to`]; a store that takes no more changes: then [`Transaction::abandon`].
+    pub fn try_rollback(&mut self) -> Result<(), Stop> {
+        self.try_rollback_to(Mark::START)?;
+        if self.logged {
+            let (dealt, place) = self.dealt.expect("a change has an id");
+            let range = self.append_end(&Record::Abort { xid: dealt.id.0 })?;
+            self.end_word(dealt, place, range.end, false);
+        }
+        self.ended();
+        Ok(())
+    }
+
+    /// Ends a transaction whose changes cannot be undone because the log failed. Its rows stay invisible; the database
+    /// takes no changes any more, and the next start undoes them.
+    pub fn abandon(&mut self) {
+        if let Some((dealt, place)) = self.dealt.filter(|_| self.logged) {
+            self.end_word(dealt, place, Lsn(u64::MAX >> 8), false);
+        }
+        self.ended();
+    }
+
+    /// Takes a table lock for the transaction, or for the statement when it is Sch-S.
+    ///
+    /// # Errors
+    /// The need to wait for it.
+    #[inline]
+    pub fn try_lock(&mut self, table: &Arc<TableLock>, mode: LockMode) -> Result<(), Stop> {
+        for held in &mut self.held {
+            if held.grant.mode.covers(mode) && Arc::ptr_eq(&held.lock, table) {
+                if held.in_use || !table.is_wanted_against(held.grant.mode) {
+                    held.in_use = true;
+                    return Ok(());
+                }
+            }
+        }
+        self.lock_anew(table, mode)
+    }
+
+    #[cold]
+    fn lock_anew(&mut self, table: &Arc<TableLock>, mode: LockMode) -> Result<(), Stop> {
+        self.give_back_wanted();
+        let own = self.own_grants(table);
+        match table.try_acquire(self.cell.owner, &own, mode) {
+            Some(grant) => {
+                self.hold(table.clone(), grant);
+                Ok(())
+            }
+            None => Err(Stop::Need(Need::Lock(table.clone(), mode))),
+        }
+    }
+
+    fn own_grants(&self, table: &Arc<TableLock>) -> Vec<Grant> {
+        let own = self.held.iter().filter(|h| Arc::ptr_eq(&h.lock, table));
+        own.map(|h| h.grant).collect()
+    }
+
+    fn hold(&mut self, table: Arc<TableLock>, grant: Grant) {
+        lock(&self.cell.held).push((table.object(), grant.mode));
+        if self.held.len() >= IDLE_LOCKS_MAX {
+            self.rest();
+        }
+        self.held.push(Held {
+            lock: table,
+            grant,
+            in_use: true,
+        });
+    }
+
+    /// Gives back the idle locks that somebody wants.
+    fn give_back_wanted(&mut self) {
+        let cell = &self.cell;
+        self.held.retain(|held| {
+            let keep = held.in_use || !held.lock.is_wanted_against(held.grant.mode);
+            if !keep {
+                give_back(cell, held);
+            }
+            keep
+        });
+    }
+
+    /// Gives back all idle locks: the session is about to wait, or has nothing to do.
+    pub fn rest(&mut self) {
+        let cell = &self.cell;
+        self.held.retain(|held| {
+            if !held.in_use {
+                give_back(cell, held);
+            }
+            held.in_use
+        });
+    }
+
+    /// Waits for the end of another transaction, for a lock or for the log, under the wait's type. Needs of the store are
+    /// the store's to satisfy.
+    ///
+    /// # Errors
+    /// Deadlock: this session is the victim. Poisoned: the log failed.
+    pub async fn satisfy(&mut self, need: &Need) -> Result<(), TransactionError> {
+        self.rest();
+        let home = self.home.clone();
+        match need {
+            Need::Storage(_) => Ok(()),
+            Need::Durable(lsn) => {
+                scheduler::wait(
+                    pikepole_contention::WaitType::WRITELOG,
+                    home.log.durable_after(*lsn),
+                )
+                .await?;
+                Ok(())
+            }
+            Need::TransactionEnd(id) => {
+                self.wait_in_graph(WaitedFor::Transaction(*id))?;
+                let _edge = Edge(&home, self.cell.owner);
+                let wait = EndWait {
+                    id: *id,
+                    sleepers: &home.sleepers,
+                    table: &home.status,
+                };
+                scheduler::wait(LockMode::X.wait_type(), wait).await;
+                Ok(())
+            }
+            Need::Lock(table, mode) => {
+                self.wait_in_graph(WaitedFor::Lock(table.clone(), *mode))?;
+                let edge = Edge(&home, self.cell.owner);
+                let own = self.own_grants(table);
+                let wait = LockWait {
+                    lock: table,
+                    owner: self.cell.owner,
+                    own: &own,
+                    mode: *mode,
+                };
+                let grant = scheduler::wait(mode.wait_type(), wait).await;
+                drop(edge);
+                self.hold(table.clone(), grant);
+                Ok(())
+            }
+        }
+    }
+
+    fn wait_in_graph(&self, waited: WaitedFor) -> Result<(), TransactionError> {
+        let home = &self.home;
+        home.statistics.add(Counter::LockWaits, 1);
+        if home.graph.begin(self.cell.owner, waited, &home.registry) {
+            return Ok(());
+        }
+        home.statistics.add(Counter::Deadlocks, 1);
+        Err(TransactionError::Deadlock)
+    }
+
+    /// What became of the writer of a row, once it is not in the middle of its commit.
+    pub(crate) fn settled(&self, writer: TransactionId) -> Status {
+        self.home.settled(writer)
+    }
+}
+
+fn give_back(cell: &SessionCell, held: &Held) {
+    held.lock.release(cell.owner, held.grant);
+    let mut shown = lock(&cell.held);
+    let at = shown
+        .iter()
+        .position(|(object, mode)| *object == held.lock.object() && *mode == held.grant.mode);
+    shown.swap_remove(at.expect("a held lock is shown"));
+}
+
+/// An edge of the wait graph, gone when the wait is, cancelled or not.
+struct Edge<'a>(&'a Transactions, u64);
+
+impl Drop for Edge<'_> {
+    fn drop(&mut self) {
+        self.0.graph.end(self.1);
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        if self.logged {
+            // The session went away in the middle: somebody else rolls back, see `Transactions::take_orphans`. What is
+            // dropped here is a fresh descriptor in its place.
+            let fresh = Transaction::new(self.home.clone(), self.cell.session_id);
+            let orphan = std::mem::replace(self, fresh);
+            self.home.add_orphan(orphan);
+        } else {
+            if let Some((dealt, place)) = self.dealt.take() {
+                self.home.status.end(place, Lsn::ZERO, false);
+                self.home.dealer.retire(dealt);
+            }
+            self.ended();
+        }
+        self.rest();
+        self.home.registry.unregister(self.cell.owner);
+    }
+}

@@ -1,0 +1,190 @@
+//! All transactions of one database: what sessions share.
+
+use std::collections::VecDeque;
+
+use pikepole_contention::Statistics;
+use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+use pikepole_contention::sync::{Arc, Mutex};
+use pikepole_log::{Log, Lsn};
+use pikepole_storage::{LogContext, RowHeader, TreeCursor};
+
+use crate::error::Stop;
+use crate::id::{Dealer, RANGE_IDS, TransactionId, TransactionIds};
+use crate::registry::{Registry, TransactionRow, lock};
+use crate::status::{Status, StatusTable};
+use crate::structure::Structure;
+use crate::transaction::Transaction;
+use crate::version::VersionStore;
+use crate::wait::{Sleepers, WaitGraph};
+
+/// Deleted rows remembered for removal; a table scan finds what is beyond.
+const GHOSTS_MAX: usize = 100_000;
+
+/// A deleted row that is still on its page.
+pub(crate) struct Ghost {
+    pub structure: Structure,
+    pub name: Box<[u8]>,
+    pub header: RowHeader,
+}
+
+/// The transactions of one database.
+pub struct Transactions {
+    pub(crate) log: Arc<Log>,
+    pub(crate) statistics: Arc<Statistics>,
+    pub(crate) status: StatusTable,
+    pub(crate) dealer: Dealer,
+    pub(crate) registry: Registry,
+    pub(crate) versions: VersionStore,
+    pub(crate) sleepers: Sleepers,
+    pub(crate) graph: WaitGraph,
+    /// A recent answer to "what is the oldest snapshot": too low at worst.
+    oldest_known: AtomicU64,
+    ghosts: Mutex<VecDeque<Ghost>>,
+    orphans: Mutex<Vec<Transaction>>,
+}
+
+impl Transactions {
+    /// No transaction is open, and every row there is was written by an id below `next`: the first ids dealt are at or
+    /// above it.
+    pub fn new(
+        log: Arc<Log>,
+        statistics: Arc<Statistics>,
+        next: TransactionId,
+        policy: TransactionIds,
+    ) -> Arc<Transactions> {
+        let first = TransactionId(next.0.max(1).next_multiple_of(RANGE_IDS));
+        Arc::new(Transactions {
+            status: StatusTable::new(first),
+            dealer: Dealer::new(first, policy, &statistics),
+            registry: Registry::new(),
+            versions: VersionStore::new(&statistics),
+            sleepers: Sleepers::default(),
+            graph: WaitGraph::default(),
+            oldest_known: AtomicU64::new(0),
+            ghosts: Mutex::new(VecDeque::new()),
+            orphans: Mutex::new(Vec::new()),
+            log,
+            statistics,
+        })
+    }
+
+    /// The transaction descriptor of a new session.
+    pub fn session(self: &Arc<Self>, session_id: i32) -> Transaction {
+        Transaction::new(self.clone(), session_id)
+    }
+
+    /// Switches the policy of XDESMGR.
+    pub fn set_ids(&self, policy: TransactionIds) {
+        self.dealer.set_policy(policy);
+    }
+
+    /// The log of the database.
+    pub fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    /// What became of `id`. Of one that was rolled back long ago it may say that it committed: then no row carries it.
+    pub fn status(&self, id: TransactionId) -> Status {
+        self.status.status(id)
+    }
+
+    /// No id at or above this was dealt: what a checkpoint notes.
+    pub fn next_id(&self) -> TransactionId {
+        self.dealer.above_all()
+    }
+
+    /// Where the log of the oldest open transaction begins. Call it after the checkpoint's begin record is reserved.
+    pub fn oldest_first_lsn(&self) -> Option<Lsn> {
+        self.registry.oldest_first_lsn()
+    }
+
+    /// The transactions that have changed something and not ended.
+    pub fn active(&self) -> Vec<TransactionRow> {
+        self.registry.rows()
+    }
+
+    /// Older row versions in memory.
+    pub fn versions_count(&self) -> usize {
+        self.versions.count()
+    }
+
+    pub(crate) fn clock(&self) -> Lsn {
+        self.log.reserved()
+    }
+
+    /// Gives back status pages that nobody needs.
+    pub(crate) fn sweep(&self) {
+        let seen = self.registry.snapshots(|| self.clock());
+        let oldest = seen.held.iter().copied().min().unwrap_or(seen.horizon);
+        self.oldest_known.fetch_max(oldest.0, Ordering::Relaxed);
+        self.status.sweep(&seen);
+    }
+
+    /// The oldest snapshot in use, or the present when there is none.
+    pub(crate) fn refresh_oldest(&self) -> Lsn {
+        let seen = self.registry.snapshots(|| self.clock());
+        let oldest = seen.held.iter().copied().min().unwrap_or(seen.horizon);
+        self.oldest_known.fetch_max(oldest.0, Ordering::Relaxed);
+        oldest
+    }
+
+    /// Whether `id` ended at or below every snapshot, by the last look at the snapshots.
+    pub(crate) fn is_over(&self, id: TransactionId) -> bool {
+        let oldest = Lsn(self.oldest_known.load(Ordering::Relaxed));
+        self.status.ended_at(id).is_some_and(|end| end <= oldest)
+    }
+
+    pub(crate) fn add_ghost(&self, ghost: Ghost) {
+        let mut ghosts = lock(&self.ghosts);
+        if ghosts.len() < GHOSTS_MAX {
+            ghosts.push_back(ghost);
+        }
+    }
+
+    pub(crate) fn add_orphan(&self, orphan: Transaction) {
+        lock(&self.orphans).push(orphan);
+    }
+
+    /// Transactions whose session went away before they ended: roll them back.
+    pub fn take_orphans(&self) -> Vec<Transaction> {
+        std::mem::take(&mut *lock(&self.orphans))
+    }
+
+    /// Removes deleted rows that no snapshot needs, `rows_max` at most, and older versions likewise. True: there is more
+    /// to do now.
+    pub fn clean(&self, rows_max: usize) -> Result<bool, Stop> {
+        self.refresh_oldest();
+        self.versions.purge(&|id| self.is_over(id));
+        let mut cursor = TreeCursor::default();
+        for _ in 0..rows_max {
+            let Some(ghost) = lock(&self.ghosts).pop_front() else {
+                return Ok(false);
+            };
+            if !self.is_over(TransactionId(ghost.header.xid())) {
+                // Those behind it were deleted later.
+                lock(&self.ghosts).push_front(ghost);
+                return Ok(false);
+            }
+            let context = LogContext::new(TransactionId::SYSTEM.0);
+            // Changed: it was revived or is gone; then it is nobody's ghost.
+            let removed = ghost
+                .structure
+                .remove(&mut cursor, &context, &ghost.name, ghost.header);
+            if let Err(stop) = removed {
+                lock(&self.ghosts).push_front(ghost);
+                return Err(stop.into());
+            }
+        }
+        Ok(!lock(&self.ghosts).is_empty())
+    }
+
+    /// Deleted rows that wait for removal.
+    pub fn ghosts_count(&self) -> usize {
+        lock(&self.ghosts).len()
+    }
+
+    /// Forgets the deleted rows of an object whose storage is about to be given back.
+    pub fn forget_ghosts(&self, object: u32) {
+        lock(&self.ghosts).retain(|ghost| ghost.structure.object() != object);
+    }
+}

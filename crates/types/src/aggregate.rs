@@ -1,0 +1,231 @@
+//! Aggregates: COUNT, SUM, AVG, MIN and MAX over values of one type.
+
+use crate::arithmetic::{ArithmeticOp, arithmetic_into};
+use crate::collation::Collation;
+use crate::compare::order;
+use crate::convert;
+use crate::decimal::Decimal;
+use crate::error::SqlError;
+use crate::sql_type::SqlType;
+use crate::value::Value;
+use std::cmp::Ordering;
+
+/// Which aggregate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Aggregate {
+    /// `COUNT`, an `int`.
+    Count,
+    /// `COUNT_BIG`, a `bigint`.
+    CountBig,
+    /// `SUM`
+    Sum,
+    /// `AVG`
+    Avg,
+    /// `MIN`
+    Min,
+    /// `MAX`
+    Max,
+}
+
+impl Aggregate {
+    /// An aggregate by its name, upper or lower case.
+    pub fn by_name(name: &str) -> Option<Aggregate> {
+        Some(match name.to_ascii_uppercase().as_str() {
+            "COUNT" => Aggregate::Count,
+            "COUNT_BIG" => Aggregate::CountBig,
+            "SUM" => Aggregate::Sum,
+            "AVG" => Aggregate::Avg,
+            "MIN" => Aggregate::Min,
+            "MAX" => Aggregate::Max,
+            _ => return None,
+        })
+    }
+
+    fn operator_name(self) -> &'static str {
+        match self {
+            Aggregate::Count => "count",
+            Aggregate::CountBig => "count_big",
+            Aggregate::Sum => "sum",
+            Aggregate::Avg => "avg",
+            Aggregate::Min => "min",
+            Aggregate::Max => "max",
+        }
+    }
+}
+
+/// The type of an aggregate's result: sums of small integers are `int`, of decimals have 38 digits, averages of integers
+/// are integers.
+///
+/// # Errors
+/// 8117 when the aggregate does not take the type.
+pub fn aggregate_type(aggregate: Aggregate, argument: &SqlType) -> Result<SqlType, SqlError> {
+    let refused = || SqlError::operand_type_invalid(argument.error_name(), aggregate.operator_name());
+    match aggregate {
+        Aggregate::Count => Ok(SqlType::Int),
+        Aggregate::CountBig => Ok(SqlType::BigInt),
+        Aggregate::Min | Aggregate::Max => match argument {
+            SqlType::Bit => Err(refused()),
+            _ => Ok(*argument),
+        },
+        Aggregate::Sum | Aggregate::Avg => Ok(match *argument {
+            SqlType::TinyInt | SqlType::SmallInt | SqlType::Int => SqlType::Int,
+            SqlType::BigInt => SqlType::BigInt,
+            SqlType::Decimal { scale, .. } if aggregate == Aggregate::Sum => SqlType::Decimal { precision: 38, scale },
+            SqlType::Decimal { scale, .. } => SqlType::Decimal { precision: 38, scale: scale.max(6) },
+            SqlType::Money | SqlType::SmallMoney => SqlType::Money,
+            SqlType::Real | SqlType::Float => SqlType::Float,
+            _ => return Err(refused()),
+        }),
+    }
+}
+
+/// The running state of one aggregate.
+#[derive(Debug, Clone)]
+pub struct Accumulator {
+    aggregate: Aggregate,
+    argument: SqlType,
+    /// The type of a running sum.
+    sum_type: SqlType,
+    collation: Collation,
+    /// Values that were not NULL.
+    count: i64,
+    /// The sum or the extreme so far.
+    state: Value,
+}
+
+impl Accumulator {
+    /// An empty one; `argument` is the type of the values that come.
+    ///
+    /// # Errors
+    /// As [`aggregate_type`].
+    pub fn new(aggregate: Aggregate, argument: &SqlType, collation: Collation) -> Result<Accumulator, SqlError> {
+        aggregate_type(aggregate, argument)?;
+        // Averages of integers sum up in bigint.
+        let sum_type = match (aggregate, aggregate_type(Aggregate::Sum, argument)) {
+            (Aggregate::Avg, Ok(SqlType::Int)) => SqlType::BigInt,
+            (_, Ok(ty)) => ty,
+            (_, Err(_)) => *argument,
+        };
+        Ok(Accumulator { aggregate, argument: *argument, sum_type, collation, count: 0, state: Value::Null })
+    }
+
+    /// Counts a row for `COUNT(*)`.
+    pub fn add_row(&mut self) {
+        self.count += 1;
+    }
+
+    /// Takes one value; NULL does not count. Gives whether it was counted.
+    ///
+    /// # Errors
+    /// 8115 when the sum overflows.
+    pub fn add(&mut self, value: &Value) -> Result<bool, SqlError> {
+        if value.is_null() {
+            return Ok(false);
+        }
+        self.count += 1;
+        match self.aggregate {
+            Aggregate::Count | Aggregate::CountBig => {}
+            Aggregate::Sum | Aggregate::Avg => self.add_to_sum(value)?,
+            Aggregate::Min => self.keep(value, Ordering::Less),
+            Aggregate::Max => self.keep(value, Ordering::Greater),
+        }
+        Ok(true)
+    }
+
+    fn keep(&mut self, value: &Value, wanted: Ordering) {
+        if self.state.is_null() || order(value, &self.state, self.collation) == wanted {
+            self.state.clone_from(value);
+        }
+    }
+
+    fn add_to_sum(&mut self, value: &Value) -> Result<(), SqlError> {
+        let overflow = || SqlError::arithmetic_overflow("expression", self.sum_type.error_name());
+        match (&self.state, value) {
+            (Value::Null, _) => self.state = convert::convert(value, &self.argument, &self.sum_type, None)?,
+            (Value::Decimal(sum), Value::Decimal(next)) => {
+                // In the type of the sum: the operator's own would grow with every row.
+                let sum = sum.mantissa().checked_add(next.mantissa()).ok_or_else(overflow)?;
+                let scale = self.sum_type.scale();
+                self.state = Value::Decimal(Decimal::new(sum, 38, scale).ok_or_else(overflow)?);
+            }
+            _ => {
+                let sum = std::mem::take(&mut self.state);
+                arithmetic_into(ArithmeticOp::Add, &sum, value, &mut self.state)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The result: counts are 0 and all others NULL when nothing was counted.
+    ///
+    /// # Errors
+    /// 8115 when a count or average does not fit its type.
+    pub fn finish(&self) -> Result<Value, SqlError> {
+        match self.aggregate {
+            Aggregate::CountBig => Ok(Value::BigInt(self.count)),
+            Aggregate::Count => {
+                let overflow = |_| SqlError::arithmetic_overflow("expression", "int");
+                i32::try_from(self.count).map(Value::Int).map_err(overflow)
+            }
+            Aggregate::Avg => self.average(),
+            _ => Ok(self.state.clone()),
+        }
+    }
+
+    fn average(&self) -> Result<Value, SqlError> {
+        let count = i128::from(self.count);
+        let ty = aggregate_type(Aggregate::Avg, &self.argument)?;
+        let overflow = || SqlError::arithmetic_overflow("expression", ty.error_name());
+        Ok(match &self.state {
+            Value::BigInt(sum) => {
+                let average = Value::BigInt(sum / self.count);
+                convert::convert(&average, &SqlType::BigInt, &ty, None)?
+            }
+            Value::Money(sum) => Value::Money(sum / self.count),
+            Value::Float(sum) => Value::Float(sum / self.count as f64),
+            Value::Decimal(sum) => {
+                let mantissa = sum.mantissa_at(ty.scale()).ok_or_else(overflow)? / count;
+                Value::Decimal(Decimal::new(mantissa, 38, ty.scale()).ok_or_else(overflow)?)
+            }
+            _ => Value::Null,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn over(aggregate: Aggregate, ty: SqlType, values: &[Value]) -> Result<Value, SqlError> {
+        let mut accumulator = Accumulator::new(aggregate, &ty, Collation::default())?;
+        for value in values {
+            accumulator.add(value)?;
+        }
+        accumulator.finish()
+    }
+
+    #[test]
+    fn results_and_types() {
+        let ints = [Value::Int(1), Value::Null, Value::Int(4)];
+        assert_eq!(over(Aggregate::Count, SqlType::Int, &ints), Ok(Value::Int(2)));
+        assert_eq!(over(Aggregate::Sum, SqlType::Int, &ints), Ok(Value::Int(5)));
+        assert_eq!(over(Aggregate::Avg, SqlType::Int, &ints), Ok(Value::Int(2)));
+        assert_eq!(over(Aggregate::Max, SqlType::Int, &ints), Ok(Value::Int(4)));
+        assert_eq!(over(Aggregate::Sum, SqlType::Int, &[Value::Null]), Ok(Value::Null));
+        let edge = [Value::Int(i32::MAX), Value::Int(1)];
+        assert_eq!(over(Aggregate::Sum, SqlType::Int, &edge).unwrap_err().number, 8115);
+        assert_eq!(over(Aggregate::Avg, SqlType::Int, &edge), Ok(Value::Int(1 << 30)));
+        let tiny = [Value::TinyInt(200), Value::TinyInt(100)];
+        assert_eq!(over(Aggregate::Sum, SqlType::TinyInt, &tiny), Ok(Value::Int(300)));
+        let d = |text: &str| Value::Decimal(Decimal::from_literal(text).expect("literal"));
+        let ty = SqlType::Decimal { precision: 3, scale: 2 };
+        let average = over(Aggregate::Avg, ty, &[d("1.00"), d("1.01"), d("1.00")]).expect("an average");
+        assert_eq!(crate::display::to_text(&average, &ty), "1.003333");
+        assert_eq!(over(Aggregate::Min, ty, &[d("1.01"), d("1.00")]), Ok(d("1.00")));
+        assert_eq!(
+            aggregate_type(Aggregate::Sum, &SqlType::Date).unwrap_err().message,
+            "Operand data type date is invalid for sum operator."
+        );
+        assert_eq!(aggregate_type(Aggregate::Max, &SqlType::Bit).unwrap_err().number, 8117);
+    }
+}

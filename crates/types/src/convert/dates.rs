@@ -1,0 +1,99 @@
+//! Conversions to dates and times.
+
+use crate::datetime::{
+    DATETIME_DAY, DAY, DAYS_TO_1900, Date, DateTime, DateTime2, DateTimeOffset, Moment, ParseDate, SECOND,
+    SmallDateTime, Time, parse_moment,
+};
+use crate::error::SqlError;
+use crate::sql_type::SqlType;
+use crate::value::Value;
+
+/// The moment of a date or time; a time alone is on 1900-01-01. `None` for all others.
+pub(crate) fn moment_of(value: &Value) -> Option<Moment> {
+    Some(match value {
+        Value::Date(v) => Moment::local(i64::from(v.days()) * DAY),
+        Value::Time(v) => Moment::local(i64::from(DAYS_TO_1900) * DAY + v.ticks()),
+        Value::DateTime(v) => v.moment(),
+        Value::SmallDateTime(v) => v.moment(),
+        Value::DateTime2(v) => Moment::local(v.ticks()),
+        Value::DateTimeOffset(v) => v.moment(),
+        _ => return None,
+    })
+}
+
+/// A moment as a value of a date or time type, rounded to the type's precision; `None` when it is out of range.
+pub(crate) fn time_of(moment: Moment, to: &SqlType) -> Option<Value> {
+    match to {
+        SqlType::Date => Date::from_days(moment.days()).map(Value::Date),
+        SqlType::Time(scale) => {
+            // 23:59:59.9999999 rounded up stays in the day.
+            let ticks = moment.rounded(*scale).ticks - i64::from(moment.days()) * DAY;
+            Time::from_ticks(if ticks >= DAY { 0 } else { ticks }).map(Value::Time)
+        }
+        SqlType::DateTime => DateTime::from_moment(moment).map(Value::DateTime),
+        SqlType::SmallDateTime => SmallDateTime::from_moment(moment).map(Value::SmallDateTime),
+        SqlType::DateTime2(scale) => DateTime2::from_ticks(moment.rounded(*scale).ticks).map(Value::DateTime2),
+        SqlType::DateTimeOffset(scale) => {
+            let offset = moment.offset_minutes.unwrap_or(0);
+            let utc = moment.rounded(*scale).ticks - i64::from(offset) * 60 * SECOND;
+            DateTimeOffset::new(utc, offset).map(Value::DateTimeOffset)
+        }
+        _ => None,
+    }
+}
+
+pub(super) fn to_date(value: &Value, from: &SqlType, to: &SqlType, style: Option<i32>) -> Result<Value, SqlError> {
+    let out_of_range = || SqlError::date_out_of_range(from.error_name(), to.error_name());
+    if let Some(moment) = moment_of(value) {
+        return time_of(moment, to).ok_or_else(out_of_range);
+    }
+    match value {
+        Value::Str(text) => from_text(text, from, to, style),
+        Value::Bin(bytes) => from_binary(bytes, to),
+        _ => {
+            let days = super::as_f64(value).unwrap_or_default();
+            let overflow = || SqlError::arithmetic_overflow("expression", to.error_name());
+            if !(-1e7..1e7).contains(&days) {
+                return Err(overflow());
+            }
+            let ticks = (days * DATETIME_DAY as f64).round() as i64;
+            let value = DateTime::from_ticks(ticks).ok_or_else(overflow)?;
+            time_of(value.moment(), to).ok_or_else(overflow)
+        }
+    }
+}
+
+fn from_text(text: &str, from: &SqlType, to: &SqlType, style: Option<i32>) -> Result<Value, SqlError> {
+    let old_type = matches!(to, SqlType::DateTime | SqlType::SmallDateTime);
+    let syntax = || match to {
+        SqlType::SmallDateTime => SqlError::text_is_not_smalldatetime(),
+        _ => SqlError::text_is_not_a_date(),
+    };
+    let out_of_range = || match old_type {
+        true => SqlError::date_out_of_range(from.error_name(), to.error_name()),
+        false => SqlError::text_is_not_a_date(),
+    };
+    let parsed = parse_moment(text, style).map_err(|why| match why {
+        ParseDate::Syntax => syntax(),
+        ParseDate::OutOfRange => out_of_range(),
+        ParseDate::Style(style) => SqlError::invalid_style(style, from.error_name()),
+    })?;
+    if old_type && (parsed.fraction_digits > 3 || parsed.moment.offset_minutes.is_some_and(|offset| offset != 0)) {
+        return Err(syntax());
+    }
+    time_of(parsed.moment, to).ok_or_else(out_of_range)
+}
+
+/// The eight bytes of a `datetime`: days, then ticks of 1/300 s, both big-endian.
+fn from_binary(bytes: &[u8], to: &SqlType) -> Result<Value, SqlError> {
+    let mut padded = [0u8; 8];
+    let last = &bytes[bytes.len().saturating_sub(8)..];
+    padded[8 - last.len()..].copy_from_slice(last);
+    let [a, b, c, d, e, f, g, h] = padded;
+    let (days, ticks) = (i32::from_be_bytes([a, b, c, d]), i64::from(u32::from_be_bytes([e, f, g, h])));
+    let value = (ticks < DATETIME_DAY)
+        .then(|| DateTime::from_ticks(i64::from(days) * DATETIME_DAY + ticks))
+        .flatten()
+        .and_then(|value| time_of(value.moment(), to));
+    value.ok_or_else(SqlError::datetime_from_binary)
+}

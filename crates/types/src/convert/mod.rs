@@ -1,0 +1,250 @@
+//! Conversions: CAST, CONVERT, TRY_CAST and assignment.
+//!
+//! One function per target kind, in the files beside this one; [`conversion`] says which pairs of types convert at all
+//! and which of them without being asked.
+
+mod binary;
+mod dates;
+mod numbers;
+mod text;
+
+pub(crate) use dates::{moment_of, time_of};
+pub(crate) use numbers::{as_f64, exact, float_in, money_from_decimal};
+pub(crate) use text::{float_text, money_text, push_blanks};
+
+use crate::code_page;
+use crate::error::SqlError;
+use crate::sql_type::{Length, SqlType};
+use crate::value::Value;
+
+/// Whether and how one type converts to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Conversion {
+    /// Without being asked for.
+    Implicit,
+    /// Only by CAST or CONVERT.
+    Explicit,
+    /// Never.
+    None,
+}
+
+/// What is assigned to.
+#[derive(Debug, Clone, Copy)]
+pub enum Target<'a> {
+    /// A variable or parameter: a string that is too long is cut off silently.
+    Variable,
+    /// A column: a string that is too long is error 2628.
+    Column {
+        /// The table's three-part name, `database.schema.table`.
+        table: &'a str,
+        /// The column's name.
+        column: &'a str,
+    },
+}
+
+/// Whether and how `from` converts to `to`.
+pub fn conversion(from: &SqlType, to: &SqlType) -> Conversion {
+    use Conversion::{Explicit, Implicit, None};
+    use SqlType::*;
+    if from == to || *from == Null {
+        return Implicit;
+    }
+    let (from_number, to_number) = (from.is_number(), to.is_number());
+    match (from, to) {
+        (_, Null) => None,
+        _ if from.is_string() => {
+            if to.is_binary() {
+                Explicit
+            } else {
+                Implicit
+            }
+        }
+        (Money | SmallMoney, _) if to.is_string() => Explicit,
+        (UniqueIdentifier, _) => {
+            if to.is_string() || to.is_binary() {
+                Implicit
+            } else {
+                None
+            }
+        }
+        _ if to.is_string() => Implicit,
+        (_, UniqueIdentifier) => {
+            if from.is_binary() {
+                Implicit
+            } else {
+                None
+            }
+        }
+        _ if from_number && to_number => Implicit,
+        _ if from.is_binary() && to.is_binary() => Implicit,
+        _ if from.is_binary() => match to {
+            Real | Float => None,
+            DateTime | SmallDateTime => Implicit,
+            _ if to_number => Implicit,
+            _ => None,
+        },
+        (Real | Float | Decimal { .. }, _) if to.is_binary() => None,
+        _ if from_number && to.is_binary() => Implicit,
+        (DateTime | SmallDateTime, Binary(_) | VarBinary(_)) => Explicit,
+        _ if to.is_binary() => None,
+        _ if from_number => {
+            if matches!(to, DateTime | SmallDateTime) {
+                Implicit
+            } else {
+                None
+            }
+        }
+        (DateTime | SmallDateTime, _) if to_number => Explicit,
+        _ if to_number => None,
+        (Date, Time(_)) | (Time(_), Date) => None,
+        _ => Implicit,
+    }
+}
+
+/// `CAST(value AS to)` and `CONVERT(to, value, style)`; `from` is the type of `value`. NULL stays NULL.
+///
+/// # Errors
+/// 529 where the types never convert; 245, 241, 242, 8114, 8115, 220 ... where this value does not; 281 for a style that
+/// is not known.
+pub fn convert(value: &Value, from: &SqlType, to: &SqlType, style: Option<i32>) -> Result<Value, SqlError> {
+    let mut out = Value::Null;
+    convert_into(value, from, to, style, &mut out)?;
+    Ok(out)
+}
+
+/// [`convert`] into a place whose buffer is used again.
+///
+/// # Errors
+/// As [`convert`]; `out` is then unspecified.
+#[inline]
+pub fn convert_into(
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    style: Option<i32>,
+    out: &mut Value,
+) -> Result<(), SqlError> {
+    match (value, to) {
+        (Value::Null, _) => *out = Value::Null,
+        (Value::Int(v), SqlType::Int) => *out = Value::Int(*v),
+        (Value::BigInt(v), SqlType::BigInt) => *out = Value::BigInt(*v),
+        (Value::Int(v), SqlType::BigInt) => *out = Value::BigInt(i64::from(*v)),
+        (Value::DateTime(v), SqlType::DateTime) => *out = Value::DateTime(*v),
+        _ => return convert_slowly(value, from, to, style, out),
+    }
+    Ok(())
+}
+
+fn convert_slowly(
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    style: Option<i32>,
+    out: &mut Value,
+) -> Result<(), SqlError> {
+    use SqlType::*;
+    if conversion(from, to) == Conversion::None {
+        return Err(SqlError::explicit_conversion_not_allowed(from.error_name(), to.error_name()));
+    }
+    match to {
+        Null => *out = Value::Null,
+        Bit | TinyInt | SmallInt | Int | BigInt | Decimal { .. } | Money | SmallMoney | Real | Float => {
+            *out = numbers::to_number(value, from, to)?;
+        }
+        Date | Time(_) | DateTime | SmallDateTime | DateTime2(_) | DateTimeOffset(_) => {
+            *out = dates::to_date(value, from, to, style)?;
+        }
+        Char(_) | VarChar(_) | NChar(_) | NVarChar(_) => text::to_text(value, from, to, style, out)?,
+        Binary(_) | VarBinary(_) => binary::to_binary(value, from, to, style, out)?,
+        UniqueIdentifier => *out = binary::to_guid(value)?,
+    }
+    Ok(())
+}
+
+/// TRY_CAST and TRY_CONVERT: NULL where this value does not convert.
+///
+/// # Errors
+/// 529 where the types never convert.
+pub fn try_convert(value: &Value, from: &SqlType, to: &SqlType, style: Option<i32>) -> Result<Value, SqlError> {
+    match convert(value, from, to, style) {
+        Err(error) if error.number != 529 => Ok(Value::Null),
+        result => result,
+    }
+}
+
+/// Converts a value to the type of what it is assigned to. Whether NULL is allowed there is the caller's to check.
+///
+/// # Errors
+/// 206 or 257 where there is no implicit conversion, 2628 when a string does not fit into a column, and those of
+/// [`convert`].
+#[inline]
+pub fn assign(
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    target: Target<'_>,
+    out: &mut Value,
+) -> Result<(), SqlError> {
+    match (value, to) {
+        (Value::Null, _) => *out = Value::Null,
+        (Value::Int(v), SqlType::Int) => *out = Value::Int(*v),
+        (Value::BigInt(v), SqlType::BigInt) => *out = Value::BigInt(*v),
+        (Value::DateTime(v), SqlType::DateTime) => *out = Value::DateTime(*v),
+        _ => return assign_slowly(value, from, to, target, out),
+    }
+    Ok(())
+}
+
+fn assign_slowly(
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    target: Target<'_>,
+    out: &mut Value,
+) -> Result<(), SqlError> {
+    if from != to {
+        match (conversion(from, to), target) {
+            (Conversion::Implicit, _) => {}
+            (Conversion::None, _) => return Err(SqlError::operand_type_clash(from.error_name(), to.error_name())),
+            (Conversion::Explicit, Target::Variable) => {
+                return Err(SqlError::implicit_conversion_not_allowed(from.error_name(), to.error_name()));
+            }
+            (Conversion::Explicit, Target::Column { table, column }) => {
+                let (from, to) = (from.error_name(), to.error_name());
+                return Err(SqlError::implicit_conversion_not_allowed_in_column(from, to, table, column));
+            }
+        }
+    }
+    if let Target::Column { table, column } = target {
+        check_length(value, to, table, column)?;
+    }
+    convert_into(value, from, to, None, out)
+}
+
+/// Error 2628 when a string is longer than its column; blanks at its end do not count.
+#[inline]
+fn check_length(value: &Value, to: &SqlType, table: &str, column: &str) -> Result<(), SqlError> {
+    let Some(Length::Limit(limit)) = to.declared_length() else {
+        return Ok(());
+    };
+    let limit = usize::from(limit);
+    match value {
+        Value::Str(text) if text.len() > limit && to.is_string() => {
+            let unicode = to.is_unicode();
+            let start = code_page::prefix(text, limit, unicode);
+            if text[start.len()..].bytes().any(|byte| byte != b' ') {
+                return Err(too_long(start, table, column));
+            }
+        }
+        Value::Bin(bytes) if bytes.len() > limit && to.is_binary() => {
+            return Err(too_long("", table, column));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+#[cold]
+fn too_long(start: &str, table: &str, column: &str) -> SqlError {
+    if table.is_empty() { SqlError::truncated() } else { SqlError::truncated_in_column(table, column, start) }
+}

@@ -1,0 +1,214 @@
+//! Conversions to character strings.
+
+use crate::code_page;
+use crate::datetime::style_text;
+use crate::error::SqlError;
+use crate::sql_type::{Length, SqlType};
+use crate::value::Value;
+use std::fmt::Write;
+
+pub(super) fn to_text(
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    style: Option<i32>,
+    out: &mut Value,
+) -> Result<(), SqlError> {
+    if let Value::Str(text) = value {
+        let buffer = out.string_buffer();
+        fit(text, to, buffer);
+        return Ok(());
+    }
+    let limit = to.declared_length().map_or(usize::MAX, Length::limit);
+    let buffer = out.string_buffer();
+    match value {
+        Value::Bit(v) => buffer.push(if *v { '1' } else { '0' }),
+        Value::TinyInt(_) | Value::SmallInt(_) | Value::Int(_) | Value::BigInt(_) => {
+            put(buffer, value.as_i64().unwrap_or(0));
+            if buffer.len() > limit {
+                if to.is_unicode() {
+                    return Err(SqlError::arithmetic_overflow("expression", to.error_name()));
+                }
+                buffer.clear();
+                buffer.push('*');
+            }
+        }
+        Value::Decimal(v) => {
+            put(buffer, v);
+            if buffer.len() > limit {
+                return Err(SqlError::arithmetic_overflow("numeric", to.error_name()));
+            }
+        }
+        Value::Money(v) => money_text(*v, style.unwrap_or(0), buffer),
+        Value::SmallMoney(v) => money_text(i64::from(*v), style.unwrap_or(0), buffer),
+        Value::Float(v) => float_style(*v, style, from, buffer)?,
+        Value::Real(v) => float_style(f64::from(*v), style, from, buffer)?,
+        Value::Guid(bytes) => crate::display::write_guid(bytes, buffer),
+        Value::Bin(bytes) => binary_text(bytes, from, to, style, buffer)?,
+        _ => date_text(value, from, style, buffer)?,
+    }
+    if buffer.len() > limit {
+        match value {
+            Value::Money(_) | Value::SmallMoney(_) => return Err(SqlError::no_space_for_money(to.error_name())),
+            Value::Guid(_) => return Err(SqlError::no_space_for_guid()),
+            Value::Float(_) | Value::Real(_) => {
+                return Err(SqlError::arithmetic_overflow("expression", to.error_name()));
+            }
+            _ => {}
+        }
+    }
+    fit_in_place(to, buffer);
+    Ok(())
+}
+
+/// Writes to a string, which cannot fail.
+fn put(buffer: &mut String, value: impl std::fmt::Display) {
+    write!(buffer, "{value}").unwrap_or_default();
+}
+
+/// A string cut to the declared length, in the type's code page, filled up with blanks for `char` and `nchar`.
+#[inline]
+fn fit(text: &str, to: &SqlType, buffer: &mut String) {
+    let unicode = to.is_unicode();
+    let limit = to.declared_length().map_or(usize::MAX, Length::limit);
+    if text.is_ascii() {
+        buffer.push_str(&text[..text.len().min(limit)]);
+    } else if unicode {
+        buffer.push_str(code_page::prefix(text, limit, true));
+    } else {
+        let replaced = code_page::replace_foreign(text);
+        buffer.push_str(code_page::prefix(&replaced, limit, false));
+    }
+    pad(to, buffer);
+}
+
+fn fit_in_place(to: &SqlType, buffer: &mut String) {
+    if let Some(Length::Limit(limit)) = to.declared_length() {
+        let end = code_page::prefix(buffer, usize::from(limit), to.is_unicode()).len();
+        buffer.truncate(end);
+    }
+    pad(to, buffer);
+}
+
+#[inline]
+fn pad(to: &SqlType, buffer: &mut String) {
+    if let SqlType::Char(n) | SqlType::NChar(n) = *to {
+        let missing = usize::from(n).saturating_sub(code_page::units(buffer, to.is_unicode()));
+        push_blanks(missing, buffer);
+    }
+}
+
+/// Appends blanks.
+#[inline]
+pub(crate) fn push_blanks(count: usize, buffer: &mut String) {
+    const BLANKS: &str = "                                                                ";
+    let mut left = count;
+    while left > 0 {
+        let step = left.min(BLANKS.len());
+        buffer.push_str(&BLANKS[..step]);
+        left -= step;
+    }
+}
+
+/// Style 0: two digits after the point; 1: with commas; 2: four digits.
+pub(crate) fn money_text(ten_thousandths: i64, style: i32, buffer: &mut String) {
+    let digits = if style == 2 || style == 126 { 4 } else { 2 };
+    let unit = 10u128.pow(4 - digits);
+    // Half away from zero, as everywhere.
+    let rounded = (u128::from(ten_thousandths.unsigned_abs()) + unit / 2) / unit;
+    let scale = 10u128.pow(digits);
+    if ten_thousandths < 0 && rounded != 0 {
+        buffer.push('-');
+    }
+    let whole = (rounded / scale).to_string();
+    for (at, digit) in whole.chars().enumerate() {
+        if style == 1 && at > 0 && (whole.len() - at) % 3 == 0 {
+            buffer.push(',');
+        }
+        buffer.push(digit);
+    }
+    let width = digits as usize;
+    write!(buffer, ".{:0width$}", rounded % scale).unwrap_or_default();
+}
+
+/// Style 0: at most 6 digits; 1: 8 digits, always with an exponent; 2: 16 digits likewise; 3: 17 digits.
+fn float_style(value: f64, style: Option<i32>, from: &SqlType, buffer: &mut String) -> Result<(), SqlError> {
+    match style.unwrap_or(0) {
+        0 => float_text(value, 6, 3, 'e', buffer),
+        style @ (1 | 2) => {
+            let text = format!("{value:.*e}", if style == 1 { 7 } else { 15 });
+            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+            buffer.push_str(mantissa);
+            push_exponent(exponent.parse().unwrap_or(0), 3, 'e', buffer);
+        }
+        3 if *from == SqlType::Real => float_text(value, 9, 3, 'e', buffer),
+        3 | 126 | 128 | 129 => float_text(value, 17, 3, 'e', buffer),
+        style => return Err(SqlError::invalid_style(style, from.error_name())),
+    }
+    Ok(())
+}
+
+/// At most `digits` significant digits, trailing zeros left out; with an exponent where it is below -4 or not below
+/// `digits`.
+pub(crate) fn float_text(value: f64, digits: usize, exponent_digits: usize, letter: char, buffer: &mut String) {
+    if value == 0.0 {
+        buffer.push('0');
+        return;
+    }
+    let text = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if exponent < -4 || exponent >= digits as i32 {
+        buffer.push_str(trim_fraction(mantissa));
+        push_exponent(exponent, exponent_digits, letter, buffer);
+        return;
+    }
+    let places = (digits as i32 - 1 - exponent).max(0) as usize;
+    let plain = format!("{value:.places$}");
+    buffer.push_str(trim_fraction(&plain));
+}
+
+fn trim_fraction(text: &str) -> &str {
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
+}
+
+fn push_exponent(exponent: i32, digits: usize, letter: char, buffer: &mut String) {
+    let sign = if exponent < 0 { '-' } else { '+' };
+    write!(buffer, "{letter}{sign}{:0digits$}", exponent.unsigned_abs()).unwrap_or_default();
+}
+
+/// Style 0: the bytes are characters; 1: hexadecimal with `0x` in front; 2: hexadecimal.
+fn binary_text(
+    bytes: &[u8],
+    from: &SqlType,
+    to: &SqlType,
+    style: Option<i32>,
+    buffer: &mut String,
+) -> Result<(), SqlError> {
+    match style.unwrap_or(0) {
+        0 if to.is_unicode() => {
+            let units = bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
+            buffer.extend(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
+        }
+        0 => buffer.extend(bytes.iter().map(|&byte| code_page::from_byte(byte))),
+        style @ (1 | 2) => {
+            if style == 1 {
+                buffer.push_str("0x");
+            }
+            crate::display::write_hexadecimal(bytes, buffer);
+        }
+        style => return Err(SqlError::invalid_style(style, from.error_name())),
+    }
+    Ok(())
+}
+
+fn date_text(value: &Value, from: &SqlType, style: Option<i32>, buffer: &mut String) -> Result<(), SqlError> {
+    let old_type = matches!(from, SqlType::DateTime | SqlType::SmallDateTime);
+    let style = style.unwrap_or(if old_type { 0 } else { 121 });
+    let moment = super::moment_of(value)
+        .ok_or_else(|| SqlError::explicit_conversion_not_allowed(from.error_name(), "varchar"))?;
+    if style_text(moment, from, style, buffer) {
+        return Ok(());
+    }
+    Err(SqlError::invalid_style(style, from.error_name()))
+}

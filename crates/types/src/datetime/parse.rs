@@ -1,0 +1,336 @@
+//! Reading dates and times from text.
+//!
+//! Understood: `yyyymmdd`, `yymmdd`, `yyyy`; numbers with `-`, `/` or `.` between them, the year first when it has four
+//! digits, else in the order of the style (month, day, year without one); a month's name with a day and a year in any
+//! order; a time `hh:mm[:ss[.fffffff]]` or `hh AM` with or without a date; ISO 8601 with a `T`, a `Z` or an offset.
+
+use super::{DAY, DAYS_TO_1900, Moment, SECOND, days_from_ymd};
+
+/// What was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ParsedMoment {
+    pub moment: Moment,
+    /// Digits written after the seconds: the older types take three at most.
+    pub fraction_digits: u8,
+}
+
+/// Why a text is no date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ParseDate {
+    Syntax,
+    /// It has the form of a date, but there is no such day or time.
+    OutOfRange,
+    /// A style that is not known.
+    Style(i32),
+}
+
+/// In which order three numbers stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    MonthDayYear,
+    DayMonthYear,
+    YearMonthDay,
+}
+
+fn order_of(style: Option<i32>) -> Result<Order, ParseDate> {
+    Ok(match style.unwrap_or(0) {
+        0 | 100 | 1 | 101 | 7 | 107 | 8 | 108 | 9 | 109 | 10 | 110 | 14 | 114 | 22 | 24 => Order::MonthDayYear,
+        3..=6 | 103..=106 | 13 | 113 => Order::DayMonthYear,
+        2 | 102 | 11 | 111 | 12 | 112 | 20 | 21 | 23 | 25 | 120 | 121 | 126 | 127 => Order::YearMonthDay,
+        style => return Err(ParseDate::Style(style)),
+    })
+}
+
+/// Reads a date, a time or both. An empty text is 1900-01-01 00:00, a time alone is on that day, a date alone at 00:00.
+pub(crate) fn parse_moment(text: &str, style: Option<i32>) -> Result<ParsedMoment, ParseDate> {
+    let order = order_of(style)?;
+    let mut reader =
+        Reader { rest: text.as_bytes(), order, date: None, month: None, numbers: Numbers::default(), time: None };
+    reader.read_all()?;
+    let days = reader.days()?;
+    let time = reader.time.unwrap_or_default();
+    Ok(ParsedMoment {
+        moment: Moment { ticks: i64::from(days) * DAY + time.ticks, offset_minutes: time.offset_minutes },
+        fraction_digits: time.fraction_digits,
+    })
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct TimeOfDay {
+    ticks: i64,
+    fraction_digits: u8,
+    offset_minutes: Option<i16>,
+}
+
+/// A number and how many digits it was written with.
+type Number = (i32, usize);
+
+/// Numbers that stand alone, at most two.
+#[derive(Debug, Default)]
+struct Numbers {
+    seen: [Number; 2],
+    count: usize,
+}
+
+struct Reader<'t> {
+    rest: &'t [u8],
+    order: Order,
+    /// Year, month, day.
+    date: Option<(i32, i32, i32)>,
+    /// A month given by its name.
+    month: Option<i32>,
+    numbers: Numbers,
+    time: Option<TimeOfDay>,
+}
+
+impl Reader<'_> {
+    fn read_all(&mut self) -> Result<(), ParseDate> {
+        loop {
+            self.skip_blanks();
+            match self.rest.first() {
+                None => return Ok(()),
+                Some(b',') => self.rest = &self.rest[1..],
+                Some(b'0'..=b'9') => self.read_number()?,
+                Some(byte) if byte.is_ascii_alphabetic() => self.read_word()?,
+                Some(b'+' | b'-') => self.read_offset()?,
+                Some(_) => return Err(ParseDate::Syntax),
+            }
+        }
+    }
+
+    fn skip_blanks(&mut self) {
+        while let [b' ' | b'\t' | b'\n' | b'\r', rest @ ..] = self.rest {
+            self.rest = rest;
+        }
+    }
+
+    fn take(&mut self, wanted: u8) -> bool {
+        let found = self.rest.first() == Some(&wanted);
+        if found {
+            self.rest = &self.rest[1..];
+        }
+        found
+    }
+
+    fn digits(&mut self) -> Result<Number, ParseDate> {
+        let count = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if !(1..=9).contains(&count) {
+            return Err(ParseDate::Syntax);
+        }
+        let value = self.rest[..count].iter().fold(0, |number, byte| number * 10 + i32::from(byte - b'0'));
+        self.rest = &self.rest[count..];
+        Ok((value, count))
+    }
+
+    /// A word in lower case, cut off after 15 letters.
+    fn word(&mut self) -> ([u8; 15], usize) {
+        let count = self.rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let mut lower = [0; 15];
+        for (to, from) in lower.iter_mut().zip(&self.rest[..count]) {
+            *to = from.to_ascii_lowercase();
+        }
+        self.rest = &self.rest[count..];
+        (lower, count.min(15))
+    }
+
+    /// AM or PM ahead, perhaps after blanks: whether it is PM. It is taken.
+    fn half_of_day(&mut self) -> Option<bool> {
+        let before = self.rest;
+        self.skip_blanks();
+        if self.rest.first().is_some_and(u8::is_ascii_alphabetic) {
+            let (word, length) = self.word();
+            match &word[..length] {
+                b"am" => return Some(false),
+                b"pm" => return Some(true),
+                _ => {}
+            }
+        }
+        self.rest = before;
+        None
+    }
+
+    fn read_number(&mut self) -> Result<(), ParseDate> {
+        let first = self.digits()?;
+        if self.rest.first() == Some(&b':') {
+            return self.read_time(first);
+        }
+        if first.1 <= 2
+            && let Some(afternoon) = self.half_of_day()
+        {
+            return self.set_time(first.0, 0, 0, Some(afternoon));
+        }
+        match self.rest.first() {
+            Some(&separator @ (b'-' | b'/' | b'.')) if self.date.is_none() && self.time.is_none() => {
+                self.rest = &self.rest[1..];
+                self.read_separated(first, separator)
+            }
+            _ if self.numbers.count < 2 => {
+                self.numbers.seen[self.numbers.count] = first;
+                self.numbers.count += 1;
+                Ok(())
+            }
+            _ => Err(ParseDate::Syntax),
+        }
+    }
+
+    /// A date behind its first number and separator.
+    fn read_separated(&mut self, first: Number, separator: u8) -> Result<(), ParseDate> {
+        if self.rest.first().is_some_and(u8::is_ascii_alphabetic) {
+            // dd-mon-yyyy
+            let (word, length) = self.word();
+            let month = month_by_name(&word[..length]).ok_or(ParseDate::Syntax)?;
+            if !self.take(separator) {
+                return Err(ParseDate::Syntax);
+            }
+            let last = self.digits()?;
+            let (day, year) = if first.1 == 4 { (last, first) } else { (first, last) };
+            self.date = Some((full_year(year)?, month, day.0));
+            return Ok(());
+        }
+        let second = self.digits()?;
+        if !self.take(separator) {
+            return Err(ParseDate::Syntax);
+        }
+        let third = self.digits()?;
+        let (year, month, day) = match self.order {
+            _ if first.1 == 4 => (first, second, third),
+            Order::DayMonthYear => (third, second, first),
+            Order::YearMonthDay if third.1 != 4 => (first, second, third),
+            Order::MonthDayYear | Order::YearMonthDay => (third, first, second),
+        };
+        if month.1 > 2 || day.1 > 2 {
+            return Err(ParseDate::Syntax);
+        }
+        self.date = Some((full_year(year)?, month.0, day.0));
+        Ok(())
+    }
+
+    /// A time behind its hour.
+    fn read_time(&mut self, hour: Number) -> Result<(), ParseDate> {
+        self.take(b':');
+        let minute = self.digits()?;
+        let mut second = (0, 1);
+        let (mut fraction, mut fraction_digits) = (0, 0);
+        if self.take(b':') {
+            second = self.digits()?;
+            if self.take(b'.') {
+                let (value, count) = self.digits()?;
+                if count > 7 {
+                    return Err(ParseDate::Syntax);
+                }
+                (fraction, fraction_digits) = (i64::from(value) * 10i64.pow(7 - count as u32), count as u8);
+            } else if self.take(b':') {
+                // Behind a colon stand milliseconds, as a number.
+                let (value, count) = self.digits()?;
+                if count > 3 {
+                    return Err(ParseDate::Syntax);
+                }
+                (fraction, fraction_digits) = (i64::from(value) * 10_000, 3);
+            }
+        }
+        if hour.1 > 2 || minute.1 > 2 || second.1 > 2 {
+            return Err(ParseDate::Syntax);
+        }
+        if minute.0 > 59 || second.0 > 59 {
+            return Err(ParseDate::OutOfRange);
+        }
+        let within_hour = i64::from(minute.0 * 60 + second.0) * SECOND + fraction;
+        let afternoon = self.half_of_day();
+        self.set_time(hour.0, within_hour, fraction_digits, afternoon)
+    }
+
+    fn set_time(
+        &mut self,
+        hour: i32,
+        within_hour: i64,
+        fraction_digits: u8,
+        afternoon: Option<bool>,
+    ) -> Result<(), ParseDate> {
+        if self.time.is_some() {
+            return Err(ParseDate::Syntax);
+        }
+        let hour = match afternoon {
+            None if hour <= 23 => hour,
+            Some(false) if hour <= 12 => hour % 12,
+            Some(true) if (1..=12).contains(&hour) => hour % 12 + 12,
+            Some(true) if (13..=23).contains(&hour) => hour,
+            _ => return Err(ParseDate::OutOfRange),
+        };
+        let ticks = i64::from(hour) * 3600 * SECOND + within_hour;
+        self.time = Some(TimeOfDay { ticks, fraction_digits, offset_minutes: None });
+        Ok(())
+    }
+
+    fn read_word(&mut self) -> Result<(), ParseDate> {
+        let (word, length) = self.word();
+        match (&word[..length], &mut self.time) {
+            (b"t", None) if self.rest.first().is_some_and(u8::is_ascii_digit) => Ok(()),
+            (b"z", Some(time)) if time.offset_minutes.is_none() => {
+                time.offset_minutes = Some(0);
+                Ok(())
+            }
+            (name, _) if self.month.is_none() && self.date.is_none() => {
+                self.month = Some(month_by_name(name).ok_or(ParseDate::Syntax)?);
+                Ok(())
+            }
+            _ => Err(ParseDate::Syntax),
+        }
+    }
+
+    /// `+hh:mm` behind a time.
+    fn read_offset(&mut self) -> Result<(), ParseDate> {
+        let negative = self.rest.first() == Some(&b'-');
+        self.rest = &self.rest[1..];
+        let hours = self.digits()?;
+        if !self.take(b':') {
+            return Err(ParseDate::Syntax);
+        }
+        let minutes = self.digits()?;
+        let Some(time) = self.time.as_mut().filter(|time| time.offset_minutes.is_none()) else {
+            return Err(ParseDate::Syntax);
+        };
+        if hours.1 > 2 || minutes.1 != 2 || minutes.0 > 59 || hours.0 * 60 + minutes.0 > 14 * 60 {
+            return Err(ParseDate::OutOfRange);
+        }
+        let offset = (hours.0 * 60 + minutes.0) as i16;
+        time.offset_minutes = Some(if negative { -offset } else { offset });
+        Ok(())
+    }
+
+    /// The day, from whatever was found.
+    fn days(&self) -> Result<i32, ParseDate> {
+        let numbers = &self.numbers.seen[..self.numbers.count];
+        let (year, month, day) = match (self.date, self.month, numbers) {
+            (Some(date), None, []) => date,
+            (None, None, []) => return Ok(DAYS_TO_1900),
+            (None, None, [(value, 8)]) => (value / 10_000, value / 100 % 100, value % 100),
+            (None, None, [(value, 6)]) => (full_year((value / 10_000, 2))?, value / 100 % 100, value % 100),
+            (None, None, [(value, 4)]) => (*value, 1, 1),
+            (None, Some(month), [year]) => (full_year(*year)?, month, 1),
+            (None, Some(month), [year @ (_, 4), day]) | (None, Some(month), [day, year]) => {
+                (full_year(*year)?, month, day.0)
+            }
+            _ => return Err(ParseDate::Syntax),
+        };
+        days_from_ymd(year, month, day).ok_or(ParseDate::OutOfRange)
+    }
+}
+
+/// Two digits name a year from 1950 to 2049.
+fn full_year((value, digits): Number) -> Result<i32, ParseDate> {
+    match digits {
+        4 => Ok(value),
+        1 | 2 if value < 50 => Ok(2000 + value),
+        1 | 2 => Ok(1900 + value),
+        _ => Err(ParseDate::Syntax),
+    }
+}
+
+/// 1 to 12, by the whole name or its first three letters, in lower case.
+fn month_by_name(name: &[u8]) -> Option<i32> {
+    let position = super::MONTHS.iter().position(|month| {
+        let month = month.as_bytes();
+        month.eq_ignore_ascii_case(name) || name.len() == 3 && month[..3].eq_ignore_ascii_case(name)
+    });
+    position.map(|at| at as i32 + 1)
+}

@@ -1,0 +1,121 @@
+//! Values as a result set's text.
+
+use crate::convert::{float_text, moment_of, money_text};
+use crate::datetime::style_text;
+use crate::sql_type::SqlType;
+use crate::value::Value;
+use std::fmt::Write;
+
+/// The text that query tools show for a value: NULL as `NULL`, dates in ISO form, money with four digits, `float` with as
+/// many digits as it takes to read it back (15 to 17), binary in hexadecimal.
+pub fn to_text(value: &Value, ty: &SqlType) -> String {
+    let mut text = String::new();
+    write_text(value, ty, &mut text);
+    text
+}
+
+/// Appends what [`to_text`] gives.
+pub fn write_text(value: &Value, ty: &SqlType, out: &mut String) {
+    let written = match value {
+        Value::Null => {
+            out.push_str("NULL");
+            Ok(())
+        }
+        Value::Bit(v) => write!(out, "{}", u8::from(*v)),
+        Value::TinyInt(v) => write!(out, "{v}"),
+        Value::SmallInt(v) => write!(out, "{v}"),
+        Value::Int(v) => write!(out, "{v}"),
+        Value::BigInt(v) => write!(out, "{v}"),
+        Value::Decimal(v) => write!(out, "{v}"),
+        Value::Money(v) => {
+            money_text(*v, 2, out);
+            Ok(())
+        }
+        Value::SmallMoney(v) => {
+            money_text(i64::from(*v), 2, out);
+            Ok(())
+        }
+        Value::Float(v) => {
+            write_shortest(*v, 15..=17, |text| text.parse() == Ok(*v), out);
+            Ok(())
+        }
+        Value::Real(v) => {
+            write_shortest(f64::from(*v), 7..=9, |text| text.parse() == Ok(*v), out);
+            Ok(())
+        }
+        Value::Str(text) => {
+            out.push_str(text);
+            Ok(())
+        }
+        Value::Bin(bytes) => {
+            out.push_str("0x");
+            write_hexadecimal(bytes, out);
+            Ok(())
+        }
+        Value::Guid(bytes) => {
+            write_guid(bytes, out);
+            Ok(())
+        }
+        Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::SmallDateTime(_)
+        | Value::DateTime2(_)
+        | Value::DateTimeOffset(_) => {
+            write_date(value, ty, out);
+            Ok(())
+        }
+    };
+    debug_assert!(written.is_ok(), "writing to a string cannot fail");
+}
+
+fn write_date(value: &Value, ty: &SqlType, out: &mut String) {
+    let natural = crate::compare::natural_type(value);
+    // A type that is not the value's own says nothing about its digits.
+    let ty = if std::mem::discriminant(ty) == std::mem::discriminant(&natural) { ty } else { &natural };
+    let style = if *ty == SqlType::SmallDateTime { 120 } else { 121 };
+    if let Some(moment) = moment_of(value) {
+        style_text(moment, ty, style, out);
+    }
+}
+
+/// The fewest digits of `digits` that read back as the same number.
+fn write_shortest(
+    value: f64,
+    digits: std::ops::RangeInclusive<usize>,
+    reads_back: impl Fn(&str) -> bool,
+    out: &mut String,
+) {
+    let start = out.len();
+    let most = *digits.end();
+    for count in digits {
+        float_text(value, count, 2, 'E', out);
+        if count == most || reads_back(&out[start..]) {
+            return;
+        }
+        out.truncate(start);
+    }
+}
+
+/// Upper-case hexadecimal digits.
+pub(crate) fn write_hexadecimal(bytes: &[u8], out: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.reserve(bytes.len() * 2);
+    for byte in bytes {
+        out.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        out.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
+}
+
+/// `XXXXXXXX-XXXX-XXXX-XXXX-XXXXXXXXXXXX`; the first three groups are little-endian.
+pub(crate) fn write_guid(bytes: &[u8; 16], out: &mut String) {
+    const GROUPS: [&[usize]; 5] = [&[3, 2, 1, 0], &[5, 4], &[7, 6], &[8, 9], &[10, 11, 12, 13, 14, 15]];
+    for (at, group) in GROUPS.iter().enumerate() {
+        if at > 0 {
+            out.push('-');
+        }
+        for &byte in *group {
+            write_hexadecimal(&[bytes[byte]], out);
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Built-in functions: one table by name, a file per subject.
+//!
+//! A function sees its arguments as values with their declared types, and a [`Context`] for what is not in them: the
+//! time, the random state, the collation. So the same statement with the same context gives the same result, which
+//! simulation relies on.
+//!
+//! CASE, COALESCE, IIF, CAST and CONVERT are not here: they decide what is evaluated, or take a type, and belong to the
+//! binder.
+
+mod date;
+mod format;
+mod math;
+mod other;
+mod string;
+mod table;
+
+pub use table::FUNCTIONS;
+
+use crate::collation::Collation;
+use crate::convert;
+use crate::datetime::DateTimeOffset;
+use crate::error::SqlError;
+use crate::sql_type::{Length, SqlType};
+use crate::value::Value;
+use std::borrow::Cow;
+
+/// Gives a function's result type from those of its arguments.
+pub type ResultType = fn(&[SqlType]) -> Result<SqlType, SqlError>;
+
+/// Computes a function from its arguments' values and types.
+pub type Eval = fn(&mut Context, &[Value], &[SqlType]) -> Result<Value, SqlError>;
+
+/// A built-in function.
+#[derive(Debug)]
+pub struct Function {
+    /// Its name in upper case.
+    pub name: &'static str,
+    /// The fewest arguments it takes.
+    pub min_args: usize,
+    /// The most arguments it takes.
+    pub max_args: usize,
+    /// Whether its first argument is a bare word that names a date part (`DATEADD(day, ...)`); it is passed as a string.
+    pub date_part: bool,
+    /// Whether equal arguments always give equal results.
+    pub deterministic: bool,
+    /// The type of its result; an error when it does not take these types.
+    pub result_type: ResultType,
+    /// Computes it. The caller has checked the number of arguments and passes as many types as values.
+    pub eval: Eval,
+}
+
+impl Function {
+    /// Checks the number of arguments.
+    ///
+    /// # Errors
+    /// 174 or 189.
+    pub fn check_count(&self, count: usize) -> Result<(), SqlError> {
+        let name = self.name.to_ascii_lowercase();
+        match (self.min_args, self.max_args) {
+            (min, max) if (min..=max).contains(&count) => Ok(()),
+            (min, max) if min == max => Err(SqlError::function_needs_arguments(name, min)),
+            (min, max) => Err(SqlError::function_needs_argument_range(name, min, max)),
+        }
+    }
+}
+
+/// A function by its name, upper or lower case.
+pub fn lookup(name: &str) -> Option<&'static Function> {
+    let upper = name.to_ascii_uppercase();
+    let at = FUNCTIONS.binary_search_by(|function| function.name.cmp(upper.as_str())).ok()?;
+    Some(&FUNCTIONS[at])
+}
+
+/// What functions need to know beyond their arguments.
+#[derive(Debug, Clone)]
+pub struct Context {
+    /// The time, read by the caller once per statement; its offset gives the server's local time.
+    pub now: DateTimeOffset,
+    /// The collation of the database.
+    pub collation: Collation,
+    random: [u64; 2],
+}
+
+impl Context {
+    /// A context; `seed` feeds RAND and NEWID and must differ between sessions.
+    pub fn new(now: DateTimeOffset, seed: u128) -> Context {
+        Context { now, collation: Collation::default(), random: [seed as u64, (seed >> 64) as u64] }
+    }
+
+    /// The next 64 random bits: two SplitMix64 streams, so that all 128 bits of the seed matter.
+    pub(crate) fn random(&mut self) -> u64 {
+        let mut mixed = 0;
+        for (state, step) in self.random.iter_mut().zip([0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03u64]) {
+            *state = state.wrapping_add(step);
+            let z = (*state ^ *state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            let z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+            mixed = (z ^ z >> 31) ^ u64::rotate_left(mixed, 32);
+        }
+        mixed
+    }
+
+    /// RAND with a seed: starts the stream over.
+    pub(crate) fn seed(&mut self, seed: u64) {
+        self.random = [seed, !seed];
+    }
+}
+
+/// An argument as text.
+fn text<'v>(values: &'v [Value], types: &[SqlType], at: usize) -> Result<Cow<'v, str>, SqlError> {
+    match &values[at] {
+        Value::Str(text) => Ok(Cow::Borrowed(text)),
+        other => {
+            let text_type = SqlType::VarChar(Length::Max);
+            match convert::convert(other, &types[at], &text_type, None)? {
+                Value::Str(text) => Ok(Cow::Owned(text)),
+                _ => Ok(Cow::Borrowed("")),
+            }
+        }
+    }
+}
+
+/// An argument as a whole number.
+fn whole(values: &[Value], types: &[SqlType], at: usize) -> Result<i64, SqlError> {
+    if let Some(number) = values[at].as_i64() {
+        return Ok(number);
+    }
+    let number = convert::convert(&values[at], &types[at], &SqlType::Int, None)?;
+    Ok(number.as_i64().unwrap_or(0))
+}
+
+/// An argument as a float.
+fn float(values: &[Value], types: &[SqlType], at: usize) -> Result<f64, SqlError> {
+    if let Some(number) = convert::as_f64(&values[at]) {
+        return Ok(number);
+    }
+    let number = convert::convert(&values[at], &types[at], &SqlType::Float, None)?;
+    Ok(convert::as_f64(&number).unwrap_or(0.0))
+}
+
+/// The string type of an argument's text: its own if it is a string, else `varchar` that holds any number or date.
+fn text_type(ty: &SqlType) -> SqlType {
+    match *ty {
+        SqlType::Char(n) => SqlType::VarChar(Length::Limit(n)),
+        SqlType::NChar(n) => SqlType::NVarChar(Length::Limit(n)),
+        SqlType::VarChar(_) | SqlType::NVarChar(_) => *ty,
+        SqlType::Binary(n) => SqlType::VarChar(Length::Limit(n)),
+        SqlType::VarBinary(length) => SqlType::VarChar(length),
+        _ => SqlType::VarChar(Length::Limit(50)),
+    }
+}
+
+/// `varchar(8000)`, `nvarchar(4000)` or their `(max)`, whichever the types lead to.
+fn longest_text(types: &[SqlType]) -> SqlType {
+    let unicode = types.iter().any(SqlType::is_unicode);
+    let max = types.iter().any(SqlType::is_max);
+    match (unicode, max) {
+        (true, true) => SqlType::NVarChar(Length::Max),
+        (true, false) => SqlType::NVarChar(Length::Limit(4000)),
+        (false, true) => SqlType::VarChar(Length::Max),
+        (false, false) => SqlType::VarChar(Length::Limit(8000)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted_and_found_in_any_case() {
+        for pair in FUNCTIONS.windows(2) {
+            assert!(pair[0].name < pair[1].name, "{} is out of order", pair[1].name);
+        }
+        assert_eq!(lookup("dateAdd").map(|function| function.name), Some("DATEADD"));
+        assert!(lookup("NO_SUCH_FUNCTION").is_none());
+        let len = lookup("len").expect("LEN");
+        assert_eq!(len.check_count(2).unwrap_err().message, "The len function requires 1 argument(s).");
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_numbers() {
+        let now = DateTimeOffset::new(0, 0).expect("a time");
+        let numbers = |seed| {
+            let mut context = Context::new(now, seed);
+            [context.random(), context.random(), context.random()]
+        };
+        assert_eq!(numbers(7), numbers(7));
+        assert_ne!(numbers(7), numbers(7 | 1 << 100));
+    }
+}

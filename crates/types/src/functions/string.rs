@@ -1,0 +1,393 @@
+//! String functions. Positions and lengths count UTF-16 units of `nvarchar` and bytes of `varchar`, from 1.
+
+use super::{Context, longest_text, text, text_type, whole};
+use crate::code_page::{self, offset_of_unit, units};
+use crate::collation::Collation;
+use crate::convert::push_blanks;
+use crate::error::SqlError;
+use crate::like::LikePattern;
+use crate::sql_type::{Length, SqlType};
+use crate::value::Value;
+
+type Evaluated = Result<Value, SqlError>;
+type Typed = Result<SqlType, SqlError>;
+
+pub(super) fn int_type(_: &[SqlType]) -> Typed {
+    Ok(SqlType::Int)
+}
+
+/// `bigint` for `(max)` types, `int` for all others.
+pub(super) fn position_type(types: &[SqlType]) -> Typed {
+    Ok(if types.iter().any(SqlType::is_max) { SqlType::BigInt } else { SqlType::Int })
+}
+
+pub(super) fn char_type(_: &[SqlType]) -> Typed {
+    Ok(SqlType::Char(1))
+}
+
+pub(super) fn nchar_type(_: &[SqlType]) -> Typed {
+    Ok(SqlType::NChar(1))
+}
+
+pub(super) fn quotename_type(_: &[SqlType]) -> Typed {
+    Ok(SqlType::NVarChar(Length::Limit(258)))
+}
+
+/// The varying string type of the first argument.
+pub(super) fn same_text(types: &[SqlType]) -> Typed {
+    Ok(text_type(&types[0]))
+}
+
+/// The varying string or binary type of the first argument.
+pub(super) fn same_string(types: &[SqlType]) -> Typed {
+    Ok(match types[0] {
+        SqlType::Binary(n) => SqlType::VarBinary(Length::Limit(n)),
+        SqlType::VarBinary(_) => types[0],
+        _ => text_type(&types[0]),
+    })
+}
+
+/// The longest string type that the arguments lead to.
+pub(super) fn long_text(types: &[SqlType]) -> Typed {
+    Ok(longest_text(types))
+}
+
+/// The sum of the lengths.
+pub(super) fn concat_type(types: &[SqlType]) -> Typed {
+    let longest = longest_text(types);
+    let sum =
+        types.iter().map(|ty| text_type(ty).declared_length().map_or(0, Length::limit)).fold(0, usize::saturating_add);
+    let fit = |most: usize| Length::Limit(sum.clamp(1, most) as u16);
+    Ok(match longest {
+        SqlType::NVarChar(Length::Limit(_)) => SqlType::NVarChar(fit(4000)),
+        SqlType::VarChar(Length::Limit(_)) => SqlType::VarChar(fit(8000)),
+        max => max,
+    })
+}
+
+/// A position or length in the result type of [`position_type`].
+fn position(number: usize, types: &[SqlType]) -> Evaluated {
+    Ok(match position_type(types)? {
+        SqlType::BigInt => Value::BigInt(number as i64),
+        _ => Value::Int(number as i32),
+    })
+}
+
+/// A text cut to the longest its type holds.
+fn limited(mut text: String, types: &[SqlType]) -> Evaluated {
+    let ty = longest_text(types);
+    let limit = ty.declared_length().map_or(usize::MAX, Length::limit);
+    let end = code_page::prefix(&text, limit, ty.is_unicode()).len();
+    text.truncate(end);
+    Ok(Value::Str(text))
+}
+
+pub(super) fn len(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    if let Value::Bin(bytes) = &values[0] {
+        return position(bytes.len(), types);
+    }
+    let text = text(values, types, 0)?;
+    position(units(text.trim_end_matches(' '), true), types)
+}
+
+pub(super) fn datalength(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let bytes = match &values[0] {
+        Value::Bin(bytes) => bytes.len(),
+        Value::Str(text) if types[0].is_unicode() => units(text, true) * 2,
+        Value::Str(text) => units(text, false),
+        _ => types[0].max_length() as usize,
+    };
+    position(bytes, types)
+}
+
+pub(super) fn substring(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (start, length) = (whole(values, types, 1)?, whole(values, types, 2)?);
+    if length < 0 {
+        return Err(SqlError::invalid_length_of_left_or_substring());
+    }
+    // A start before the first character takes from the length.
+    let (from, to) = ((start - 1).max(0), (start - 1).saturating_add(length).max(0));
+    let (from, to) = (from as usize, (to.max(from)) as usize);
+    if let Value::Bin(bytes) = &values[0] {
+        return Ok(Value::Bin(bytes[from.min(bytes.len())..to.min(bytes.len())].to_vec()));
+    }
+    let text = text(values, types, 0)?;
+    Ok(Value::from(between(&text, from, to, types[0].is_unicode())))
+}
+
+/// The units from `from` up to, not including, `to`.
+fn between(text: &str, from: usize, to: usize, unicode: bool) -> &str {
+    let start = offset_of_unit(text, from, unicode);
+    let end = offset_of_unit(text, to, unicode);
+    &text[start..end.max(start)]
+}
+
+pub(super) fn left(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let count = usize::try_from(whole(values, types, 1)?).map_err(|_| SqlError::invalid_length_of_left_or_substring())?;
+    let text = text(values, types, 0)?;
+    Ok(Value::from(between(&text, 0, count, types[0].is_unicode())))
+}
+
+pub(super) fn right(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let count = usize::try_from(whole(values, types, 1)?).map_err(|_| SqlError::invalid_length("right"))?;
+    let text = text(values, types, 0)?;
+    let unicode = types[0].is_unicode();
+    let all = units(&text, unicode);
+    Ok(Value::from(between(&text, all.saturating_sub(count), all, unicode)))
+}
+
+pub(super) fn upper(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let text = text(values, types, 0)?;
+    Ok(Value::Str(map_case(&text, char::to_uppercase, |c| c.to_ascii_uppercase(), types[0].is_unicode())))
+}
+
+pub(super) fn lower(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let text = text(values, types, 0)?;
+    Ok(Value::Str(map_case(&text, char::to_lowercase, |c| c.to_ascii_lowercase(), types[0].is_unicode())))
+}
+
+/// Maps character by character; one whose other case is longer, or not in the code page, stays.
+fn map_case<I: Iterator<Item = char>>(
+    text: &str,
+    map: impl Fn(char) -> I,
+    ascii: impl Fn(char) -> char,
+    unicode: bool,
+) -> String {
+    let other_case = |c: char| {
+        if c.is_ascii() {
+            return ascii(c);
+        }
+        let mut mapped = map(c);
+        match (mapped.next(), mapped.next()) {
+            (Some(one), None) if unicode || code_page::to_byte(one).is_some() => one,
+            _ => c,
+        }
+    };
+    text.chars().map(other_case).collect()
+}
+
+/// The characters that a trim function takes away: blanks without a second argument.
+fn trimmed_set(values: &[Value], types: &[SqlType]) -> Result<String, SqlError> {
+    if values.len() < 2 {
+        return Ok(" ".to_owned());
+    }
+    Ok(text(values, types, 1)?.into_owned())
+}
+
+pub(super) fn ltrim(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (text, set) = (text(values, types, 0)?, trimmed_set(values, types)?);
+    Ok(Value::from(text.trim_start_matches(|c| set.contains(c))))
+}
+
+pub(super) fn rtrim(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (text, set) = (text(values, types, 0)?, trimmed_set(values, types)?);
+    Ok(Value::from(text.trim_end_matches(|c| set.contains(c))))
+}
+
+/// `TRIM(text [, characters])`; the parser turns `TRIM(characters FROM text)` into this order.
+pub(super) fn trim(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (text, set) = (text(values, types, 0)?, trimmed_set(values, types)?);
+    Ok(Value::from(text.trim_matches(|c| set.contains(c))))
+}
+
+/// The first place, as byte offsets, at or after `from` where `wanted` (not empty) stands.
+fn find(text: &str, wanted: &str, from: usize, collation: Collation) -> Option<(usize, usize)> {
+    if collation == Collation::Binary {
+        return text[from..].find(wanted).map(|at| (from + at, from + at + wanted.len()));
+    }
+    let starts = text[from..].char_indices().map(|(at, _)| from + at);
+    starts.into_iter().find_map(|start| {
+        let mut have = text[start..].chars();
+        let all = wanted.chars().all(|c| have.next().is_some_and(|h| collation.fold(h) == collation.fold(c)));
+        all.then(|| (start, text.len() - have.as_str().len()))
+    })
+}
+
+pub(super) fn charindex(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (wanted, text) = (text(values, types, 0)?, text(values, types, 1)?);
+    let start = if values.len() > 2 { whole(values, types, 2)?.max(1) as usize } else { 1 };
+    let unicode = types[1].is_unicode();
+    let from = offset_of_unit(&text, start - 1, unicode);
+    if wanted.is_empty() {
+        return position(0, types);
+    }
+    let found = find(&text, &wanted, from, context.collation);
+    position(found.map_or(0, |(at, _)| units(&text[..at], unicode) + 1), types)
+}
+
+pub(super) fn patindex(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (pattern, text) = (text(values, types, 0)?, text(values, types, 1)?);
+    let found = LikePattern::new(&pattern, None, context.collation).find(&text);
+    position(found.map_or(0, |at| units(&text[..at], types[1].is_unicode()) + 1), types)
+}
+
+pub(super) fn replace(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (text, wanted, by) = (text(values, types, 0)?, text(values, types, 1)?, text(values, types, 2)?);
+    if wanted.is_empty() {
+        return Ok(Value::from(&*text));
+    }
+    let mut replaced = String::with_capacity(text.len());
+    let mut from = 0;
+    while let Some((start, end)) = find(&text, &wanted, from, context.collation) {
+        replaced.push_str(&text[from..start]);
+        replaced.push_str(&by);
+        from = end;
+    }
+    replaced.push_str(&text[from..]);
+    limited(replaced, types)
+}
+
+pub(super) fn replicate(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let text = text(values, types, 0)?;
+    let Ok(count) = usize::try_from(whole(values, types, 1)?) else {
+        return Ok(Value::Null);
+    };
+    if text.is_empty() {
+        return Ok(Value::from(""));
+    }
+    // No more than the result can hold, whatever the count.
+    const MAX_BYTES: usize = 1 << 31;
+    let ty = longest_text(types);
+    let count = match ty.declared_length() {
+        Some(Length::Limit(limit)) => count.min(usize::from(limit) / units(&text, ty.is_unicode()) + 1),
+        _ if text.len().saturating_mul(count) >= MAX_BYTES => return Err(SqlError::insufficient_memory("default")),
+        _ => count,
+    };
+    limited(text.repeat(count), types)
+}
+
+pub(super) fn space(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let Ok(count) = usize::try_from(whole(values, types, 0)?) else {
+        return Ok(Value::Null);
+    };
+    let mut text = String::new();
+    push_blanks(count.min(8000), &mut text);
+    Ok(Value::Str(text))
+}
+
+pub(super) fn concat(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let mut joined = String::new();
+    for at in 0..values.len() {
+        if !values[at].is_null() {
+            joined.push_str(&text(values, types, at)?);
+        }
+    }
+    limited(joined, types)
+}
+
+pub(super) fn concat_ws(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let separator = if values[0].is_null() { "".into() } else { text(values, types, 0)? };
+    let mut joined = String::new();
+    let mut first = true;
+    for at in 1..values.len() {
+        if !values[at].is_null() {
+            if !first {
+                joined.push_str(&separator);
+            }
+            first = false;
+            joined.push_str(&text(values, types, at)?);
+        }
+    }
+    limited(joined, types)
+}
+
+/// A NULL replacement deletes.
+pub(super) fn stuff(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    if values[..3].iter().any(Value::is_null) {
+        return Ok(Value::Null);
+    }
+    let text = text(values, types, 0)?;
+    let (start, length) = (whole(values, types, 1)?, whole(values, types, 2)?);
+    let unicode = types[0].is_unicode();
+    if start < 1 || length < 0 || start as usize > units(&text, unicode) {
+        return Ok(Value::Null);
+    }
+    let from = offset_of_unit(&text, start as usize - 1, unicode);
+    let to = offset_of_unit(&text, (start - 1).saturating_add(length) as usize, unicode);
+    let by = if values[3].is_null() { "".into() } else { super::text(values, types, 3)? };
+    limited([&text[..from], &by, &text[to..]].concat(), types)
+}
+
+pub(super) fn reverse(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    Ok(Value::Str(text(values, types, 0)?.chars().rev().collect()))
+}
+
+/// `STR(number [, length [, decimals]])`: right-aligned, stars when the whole part does not fit.
+pub(super) fn str(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let number = super::float(values, types, 0)?;
+    let length = if values.len() > 1 { whole(values, types, 1)? } else { 10 };
+    let decimals = if values.len() > 2 { whole(values, types, 2)?.clamp(0, 16) as usize } else { 0 };
+    if !(1..=8000).contains(&length) {
+        return Ok(Value::Null);
+    }
+    let length = length as usize;
+    let round = |places: usize| match crate::decimal::Decimal::from_f64(number, 38, places as u8) {
+        // Half away from zero, by the shortest text of the number.
+        Some(rounded) => rounded.to_string(),
+        None => format!("{number:.places$}"),
+    };
+    let whole_part = round(0);
+    if whole_part.len() > length {
+        return Ok(Value::Str("*".repeat(length)));
+    }
+    let room = length.saturating_sub(whole_part.len() + 1);
+    Ok(Value::Str(format!("{:>length$}", round(decimals.min(room)))))
+}
+
+pub(super) fn ascii(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let first = text(values, types, 0)?.chars().next();
+    Ok(first.map_or(Value::Null, |c| Value::Int(i32::from(code_page::to_byte(c).unwrap_or(b'?')))))
+}
+
+pub(super) fn unicode(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let first = text(values, types, 0)?.encode_utf16().next();
+    Ok(first.map_or(Value::Null, |unit| Value::Int(i32::from(unit))))
+}
+
+pub(super) fn char_of(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let byte = u8::try_from(whole(values, types, 0)?).ok();
+    Ok(byte.map_or(Value::Null, |byte| Value::Str(code_page::from_byte(byte).to_string())))
+}
+
+pub(super) fn nchar(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let code = u32::try_from(whole(values, types, 0)?).ok().filter(|&code| code <= 0xFFFF);
+    Ok(code.and_then(char::from_u32).map_or(Value::Null, |c| Value::Str(c.to_string())))
+}
+
+/// `QUOTENAME(name [, quote])`: brackets unless told otherwise; NULL for a name of more than 128 characters.
+pub(super) fn quotename(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let name = text(values, types, 0)?;
+    let quote = if values.len() > 1 { text(values, types, 1)?.chars().next() } else { Some('[') };
+    let (open, close) = match quote {
+        Some('[' | ']') | None => ('[', ']'),
+        Some('(' | ')') => ('(', ')'),
+        Some('<' | '>') => ('<', '>'),
+        Some('{' | '}') => ('{', '}'),
+        Some(c @ ('\'' | '"' | '`')) => (c, c),
+        Some(_) => return Ok(Value::Null),
+    };
+    if units(&name, true) > 128 {
+        return Ok(Value::Null);
+    }
+    let mut quoted = String::with_capacity(name.len() + 2);
+    quoted.push(open);
+    for c in name.chars() {
+        quoted.push(c);
+        if c == close {
+            quoted.push(c);
+        }
+    }
+    quoted.push(close);
+    Ok(Value::Str(quoted))
+}
+
+pub(super) fn translate(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (text, from, to) = (text(values, types, 0)?, text(values, types, 1)?, text(values, types, 2)?);
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    if from.len() != to.len() {
+        return Err(SqlError::translate_lengths_differ());
+    }
+    let fold = |c: char| context.collation.fold(c);
+    let translated = text.chars().map(|c| from.iter().position(|&f| fold(f) == fold(c)).map_or(c, |at| to[at]));
+    Ok(Value::Str(translated.collect()))
+}

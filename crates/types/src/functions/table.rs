@@ -1,0 +1,131 @@
+//! The table of functions, ascending by name.
+
+use super::{Function, date, format, math, other, string};
+use crate::value::Value;
+
+/// A function that is NULL as soon as one of its arguments is.
+macro_rules! strict {
+    ($name:literal, $min:literal..=$max:literal, $result:expr, $eval:expr) => {
+        Function {
+            name: $name,
+            min_args: $min,
+            max_args: $max,
+            date_part: false,
+            deterministic: true,
+            result_type: $result,
+            eval: |context, values, types| {
+                if values.iter().any(Value::is_null) { Ok(Value::Null) } else { $eval(context, values, types) }
+            },
+        }
+    };
+}
+
+/// A strict function whose first argument names a date part.
+macro_rules! of_part {
+    ($name:literal, $count:literal, $result:expr, $eval:expr) => {
+        Function { date_part: true, ..strict!($name, $count..=$count, $result, $eval) }
+    };
+}
+
+/// A function that looks at NULLs itself.
+macro_rules! lenient {
+    ($name:literal, $min:literal..=$max:literal, $result:expr, $eval:expr) => {
+        Function {
+            name: $name,
+            min_args: $min,
+            max_args: $max,
+            date_part: false,
+            deterministic: true,
+            result_type: $result,
+            eval: $eval,
+        }
+    };
+}
+
+/// A function of the context.
+macro_rules! changing {
+    ($name:literal, $min:literal..=$max:literal, $result:expr, $eval:expr) => {
+        Function { deterministic: false, ..lenient!($name, $min..=$max, $result, $eval) }
+    };
+}
+
+/// Every built-in function, ascending by name.
+pub static FUNCTIONS: &[Function] = &[
+    strict!("ABS", 1..=1, math::same_number, math::abs),
+    strict!("ACOS", 1..=1, math::float_type, math::acos),
+    strict!("ASCII", 1..=1, string::int_type, string::ascii),
+    strict!("ASIN", 1..=1, math::float_type, math::asin),
+    strict!("ATAN", 1..=1, math::float_type, math::atan),
+    strict!("ATN2", 2..=2, math::float_type, math::atn2),
+    strict!("CEILING", 1..=1, math::whole_type, math::ceiling),
+    strict!("CHAR", 1..=1, string::char_type, string::char_of),
+    strict!("CHARINDEX", 2..=3, string::position_type, string::charindex),
+    lenient!("CHECKSUM", 1..=254, string::int_type, other::checksum),
+    lenient!("CHOOSE", 2..=254, other::choose_type, other::choose),
+    lenient!("CONCAT", 2..=254, string::concat_type, string::concat),
+    lenient!("CONCAT_WS", 3..=254, string::concat_type, string::concat_ws),
+    strict!("COS", 1..=1, math::float_type, math::cos),
+    strict!("COT", 1..=1, math::float_type, math::cot),
+    changing!("CURRENT_TIMESTAMP", 0..=0, date::datetime_type, date::getdate),
+    strict!("DATALENGTH", 1..=1, string::position_type, string::datalength),
+    of_part!("DATEADD", 3, date::dateadd_type, date::dateadd),
+    of_part!("DATEDIFF", 3, string::int_type, date::datediff),
+    of_part!("DATEDIFF_BIG", 3, date::bigint_type, date::datediff_big),
+    strict!("DATEFROMPARTS", 3..=3, date::date_type, date::datefromparts),
+    of_part!("DATENAME", 2, date::name_type, date::datename),
+    of_part!("DATEPART", 2, string::int_type, date::datepart),
+    strict!("DATETIME2FROMPARTS", 8..=8, date::datetime2_type, date::datetime2fromparts),
+    strict!("DATETIMEFROMPARTS", 7..=7, date::datetime_type, date::datetimefromparts),
+    strict!("DAY", 1..=1, string::int_type, date::day),
+    strict!("DEGREES", 1..=1, math::float_type, math::degrees),
+    lenient!("EOMONTH", 1..=2, date::date_type, date::eomonth),
+    strict!("EXP", 1..=1, math::float_type, math::exp),
+    strict!("FLOOR", 1..=1, math::whole_type, math::floor),
+    strict!("FORMAT", 2..=3, format::format_type, format::format),
+    changing!("GETDATE", 0..=0, date::datetime_type, date::getdate),
+    changing!("GETUTCDATE", 0..=0, date::datetime_type, date::getutcdate),
+    lenient!("GREATEST", 1..=254, other::meeting_type, other::greatest),
+    lenient!("ISDATE", 1..=1, string::int_type, date::isdate),
+    lenient!("ISNULL", 2..=2, other::isnull_type, other::isnull),
+    lenient!("ISNUMERIC", 1..=1, string::int_type, other::isnumeric),
+    lenient!("LEAST", 1..=254, other::meeting_type, other::least),
+    strict!("LEFT", 2..=2, string::same_text, string::left),
+    strict!("LEN", 1..=1, string::position_type, string::len),
+    strict!("LOG", 1..=2, math::float_type, math::log),
+    strict!("LOG10", 1..=1, math::float_type, math::log10),
+    strict!("LOWER", 1..=1, string::same_text, string::lower),
+    strict!("LTRIM", 1..=2, string::same_text, string::ltrim),
+    strict!("MONTH", 1..=1, string::int_type, date::month),
+    strict!("NCHAR", 1..=1, string::nchar_type, string::nchar),
+    changing!("NEWID", 0..=0, other::guid_type, other::newid),
+    lenient!("NULLIF", 2..=2, other::first_type, other::nullif),
+    strict!("PATINDEX", 2..=2, string::position_type, string::patindex),
+    strict!("PI", 0..=0, math::float_type, math::pi),
+    strict!("POWER", 2..=2, math::power_type, math::power),
+    strict!("QUOTENAME", 1..=2, string::quotename_type, string::quotename),
+    strict!("RADIANS", 1..=1, math::float_type, math::radians),
+    changing!("RAND", 0..=1, math::float_type, math::rand),
+    strict!("REPLACE", 3..=3, string::long_text, string::replace),
+    strict!("REPLICATE", 2..=2, string::long_text, string::replicate),
+    strict!("REVERSE", 1..=1, string::same_text, string::reverse),
+    strict!("RIGHT", 2..=2, string::same_text, string::right),
+    strict!("ROUND", 2..=3, math::same_number, math::round),
+    strict!("RTRIM", 1..=2, string::same_text, string::rtrim),
+    strict!("SIGN", 1..=1, math::same_number, math::sign),
+    strict!("SIN", 1..=1, math::float_type, math::sin),
+    strict!("SPACE", 1..=1, string::long_text, string::space),
+    strict!("SQRT", 1..=1, math::float_type, math::sqrt),
+    strict!("SQUARE", 1..=1, math::float_type, math::square),
+    strict!("STR", 1..=3, string::long_text, string::str),
+    lenient!("STUFF", 4..=4, string::long_text, string::stuff),
+    strict!("SUBSTRING", 3..=3, string::same_string, string::substring),
+    changing!("SYSDATETIME", 0..=0, date::datetime2_type, date::sysdatetime),
+    changing!("SYSDATETIMEOFFSET", 0..=0, date::datetimeoffset_type, date::sysdatetimeoffset),
+    changing!("SYSUTCDATETIME", 0..=0, date::datetime2_type, date::sysutcdatetime),
+    strict!("TAN", 1..=1, math::float_type, math::tan),
+    strict!("TRANSLATE", 3..=3, string::same_text, string::translate),
+    strict!("TRIM", 1..=2, string::same_text, string::trim),
+    strict!("UNICODE", 1..=1, string::int_type, string::unicode),
+    strict!("UPPER", 1..=1, string::same_text, string::upper),
+    strict!("YEAR", 1..=1, string::int_type, date::year),
+];

@@ -1,0 +1,46 @@
+//! T-SQL's types: values, conversions, operators, functions and the row codec.
+//!
+//! | for | use |
+//! |---|---|
+//! | a type, a value | [`SqlType`], [`Value`] |
+//! | an error with SQL Server's number and wording | [`SqlError`]'s constructors |
+//! | CAST, CONVERT, TRY_CAST | [`convert`], [`convert_into`], [`try_convert`] |
+//! | storing into a column or variable | [`assign`] |
+//! | `+ - * / % & \| ^`, unary `-` and `~` | [`arithmetic`], [`arithmetic_into`], [`operator_type`], [`negate`], [`bit_not`] |
+//! | `= < >`, ORDER BY, GROUP BY | [`compare`], [`order`], [`hash`] |
+//! | the type two operands meet at | [`implicit_type`] |
+//! | LIKE | [`LikePattern`] |
+//! | built-in functions, aggregates | [`lookup`], [`Accumulator`] |
+//! | rows on pages and keys in trees | [`RowLayout`] |
+//! | result sets as text | [`to_text`] |
+
+mod aggregate;
+mod arithmetic;
+mod code_page;
+mod collation;
+mod compare;
+mod convert;
+mod datetime;
+mod decimal;
+mod display;
+mod error;
+mod functions;
+mod like;
+mod row;
+mod sql_type;
+mod value;
+
+pub use aggregate::{Accumulator, Aggregate, aggregate_type};
+pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate, operator_type};
+pub use collation::Collation;
+pub use compare::{compare, hash, order};
+pub use convert::{Conversion, Target, assign, conversion, convert, convert_into, try_convert};
+pub use datetime::{Date, DatePart, DateTime, DateTime2, DateTimeOffset, Moment, SmallDateTime, Time};
+pub use decimal::{Decimal, PRECISION_MAX, add_type, divide_type, multiply_type, remainder_type};
+pub use display::{to_text, write_text};
+pub use error::{ERRORS, ErrorTemplate, SqlError};
+pub use functions::{Context, FUNCTIONS, Function, lookup};
+pub use like::LikePattern;
+pub use row::{ColumnType, KeyColumn, Projection, RowError, RowLayout};
+pub use sql_type::{Length, SqlType, implicit_type};
+pub use value::Value;

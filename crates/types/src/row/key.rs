@@ -1,0 +1,205 @@
+//! Columns of a key: bytes that compare as the values do.
+
+use super::{ColumnType, KeyColumn, RowError};
+use crate::collation::Collation;
+use crate::compare::{GUID_ORDER, trim_zeros};
+use crate::datetime::{Date, DateTime, DateTime2, SmallDateTime, Time};
+use crate::decimal::Decimal;
+use crate::sql_type::SqlType;
+use crate::value::Value;
+
+/// Whether a value can be read back from its key bytes.
+pub(super) fn gives_back(ty: &SqlType) -> bool {
+    !(ty.is_string() || ty.is_binary() || matches!(ty, SqlType::DateTimeOffset(_)))
+}
+
+/// Bytes of a type's key, when they are always as many.
+fn fixed_width(ty: &SqlType) -> Option<usize> {
+    Some(match ty {
+        SqlType::Bit | SqlType::TinyInt => 1,
+        SqlType::SmallInt => 2,
+        SqlType::Date => 3,
+        SqlType::Null | SqlType::Int | SqlType::SmallMoney | SqlType::Real | SqlType::SmallDateTime => 4,
+        SqlType::Time(_) => 5,
+        SqlType::BigInt | SqlType::Money | SqlType::Float | SqlType::DateTime => 8,
+        SqlType::DateTime2(_) | SqlType::DateTimeOffset(_) => 8,
+        SqlType::UniqueIdentifier => 16,
+        SqlType::Decimal { precision, .. } => match precision {
+            0..=9 => 4,
+            10..=18 => 8,
+            _ => 16,
+        },
+        _ => return None,
+    })
+}
+
+/// Appends the bytes of one column.
+pub(super) fn encode(value: &Value, key: &KeyColumn, ty: &ColumnType, out: &mut Vec<u8>) -> Result<(), RowError> {
+    let start = out.len();
+    match value {
+        Value::Null if ty.nullable => out.push(0),
+        Value::Null => return Err(RowError::Null { column: key.column }),
+        _ => {
+            if ty.nullable {
+                out.push(1);
+            }
+            encode_value(value, ty, out).ok_or(RowError::WrongType { column: key.column })?;
+        }
+    }
+    if key.descending {
+        out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+    Ok(())
+}
+
+/// Appends the last `width` bytes of a number that is ordered as an unsigned one once its sign bit is turned.
+fn push_signed(number: i128, width: usize, out: &mut Vec<u8>) {
+    let turned = (number as u128) ^ (1 << (width * 8 - 1));
+    out.extend_from_slice(&turned.to_be_bytes()[16 - width..]);
+}
+
+fn encode_value(value: &Value, ty: &ColumnType, out: &mut Vec<u8>) -> Option<()> {
+    let width = fixed_width(&ty.ty).unwrap_or(0);
+    let mut unsigned = |number: u64| out.extend_from_slice(&number.to_be_bytes()[8 - width..]);
+    match (&ty.ty, value) {
+        (SqlType::Bit, Value::Bit(v)) => unsigned(u64::from(*v)),
+        (SqlType::TinyInt, Value::TinyInt(v)) => unsigned(u64::from(*v)),
+        (SqlType::SmallInt, Value::SmallInt(v)) => push_signed(i128::from(*v), width, out),
+        (SqlType::Int, Value::Int(v)) => push_signed(i128::from(*v), width, out),
+        (SqlType::BigInt, Value::BigInt(v)) => push_signed(i128::from(*v), width, out),
+        (SqlType::Money, Value::Money(v)) => push_signed(i128::from(*v), width, out),
+        (SqlType::SmallMoney, Value::SmallMoney(v)) => push_signed(i128::from(*v), width, out),
+        (SqlType::Decimal { precision, scale }, Value::Decimal(v)) => {
+            push_signed(v.rescale(*precision, *scale)?.mantissa(), width, out);
+        }
+        (SqlType::Real, Value::Real(v)) => {
+            // The bits of a negative float are all turned, of others the sign. Adding 0 makes -0 into 0.
+            let bits = (v + 0.0).to_bits();
+            unsigned(u64::from(if bits >> 31 == 1 { !bits } else { bits ^ 1 << 31 }));
+        }
+        (SqlType::Float, Value::Float(v)) => {
+            let bits = (v + 0.0).to_bits();
+            unsigned(if bits >> 63 == 1 { !bits } else { bits ^ 1 << 63 });
+        }
+        (SqlType::Date, Value::Date(v)) => unsigned(v.days() as u64),
+        (SqlType::Time(_), Value::Time(v)) => unsigned(v.ticks() as u64),
+        (SqlType::DateTime, Value::DateTime(v)) => push_signed(i128::from(v.ticks()), width, out),
+        (SqlType::SmallDateTime, Value::SmallDateTime(v)) => unsigned(v.minutes() as u64),
+        (SqlType::DateTime2(_), Value::DateTime2(v)) => unsigned(v.ticks() as u64),
+        (SqlType::DateTimeOffset(_), Value::DateTimeOffset(v)) => unsigned(v.utc_ticks() as u64),
+        (SqlType::UniqueIdentifier, Value::Guid(bytes)) => out.extend(GUID_ORDER.map(|at| bytes[at])),
+        (SqlType::Binary(_) | SqlType::VarBinary(_), Value::Bin(bytes)) => push_escaped(trim_zeros(bytes), out),
+        (ty_, Value::Str(text)) if ty_.is_string() => ty.collation.write_key(text, out),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Bytes with 0 written as 0 255, ended by 0 0: no such string is the start of another.
+fn push_escaped(bytes: &[u8], out: &mut Vec<u8>) {
+    for &byte in bytes {
+        out.push(byte);
+        if byte == 0 {
+            out.push(0xFF);
+        }
+    }
+    out.extend_from_slice(&[0, 0]);
+}
+
+/// Reads one column into `place`, if it is wanted, and gives the bytes behind it; `None` when they are damaged.
+#[inline]
+pub(super) fn decode<'b>(
+    bytes: &'b [u8],
+    key: &KeyColumn,
+    ty: &ColumnType,
+    place: Option<&mut Value>,
+) -> Option<&'b [u8]> {
+    let flip = if key.descending { 0xFF } else { 0 };
+    let mut bytes = bytes;
+    if ty.nullable {
+        let (&mark, behind) = bytes.split_first()?;
+        match mark ^ flip {
+            0 => {
+                place.into_iter().for_each(|place| *place = Value::Null);
+                return Some(behind);
+            }
+            1 => bytes = behind,
+            _ => return None,
+        }
+    }
+    let Some(width) = fixed_width(&ty.ty) else {
+        return skip_string(bytes, flip, ty);
+    };
+    let (own, behind) = bytes.split_at_checked(width)?;
+    if let Some(place) = place {
+        *place = decode_value(own, flip, &ty.ty)?;
+    }
+    Some(behind)
+}
+
+fn decode_value(own: &[u8], flip: u8, ty: &SqlType) -> Option<Value> {
+    let width = own.len();
+    if *ty == SqlType::UniqueIdentifier {
+        let mut guid = [0; 16];
+        for (&byte, at) in own.iter().zip(GUID_ORDER) {
+            guid[at] = byte ^ flip;
+        }
+        return Some(Value::Guid(guid));
+    }
+    let unsigned = own.iter().fold(0u128, |number, &byte| number << 8 | u128::from(byte ^ flip));
+    // Turn the sign bit, then spread it to the left.
+    let shift = 128 - width as u32 * 8;
+    let signed = ((unsigned ^ 1 << (width * 8 - 1)) << shift) as i128 >> shift;
+    Some(match ty {
+        SqlType::Bit => Value::Bit(match unsigned {
+            0 => false,
+            1 => true,
+            _ => return None,
+        }),
+        SqlType::TinyInt => Value::TinyInt(unsigned as u8),
+        SqlType::SmallInt => Value::SmallInt(signed as i16),
+        SqlType::Int => Value::Int(signed as i32),
+        SqlType::BigInt => Value::BigInt(signed as i64),
+        SqlType::Money => Value::Money(signed as i64),
+        SqlType::SmallMoney => Value::SmallMoney(signed as i32),
+        SqlType::Decimal { precision, scale } => Value::Decimal(Decimal::new(signed, *precision, *scale)?),
+        SqlType::Real => {
+            let bits = unsigned as u32;
+            let value = f32::from_bits(if bits >> 31 == 0 { !bits } else { bits ^ 1 << 31 });
+            Value::Real(Some(value).filter(|v| v.is_finite())?)
+        }
+        SqlType::Float => {
+            let bits = unsigned as u64;
+            let value = f64::from_bits(if bits >> 63 == 0 { !bits } else { bits ^ 1 << 63 });
+            Value::Float(Some(value).filter(|v| v.is_finite())?)
+        }
+        SqlType::Date => Value::Date(Date::from_days(unsigned as i32)?),
+        SqlType::Time(_) => Value::Time(Time::from_ticks(unsigned as i64)?),
+        SqlType::DateTime => Value::DateTime(DateTime::from_ticks(signed as i64)?),
+        SqlType::SmallDateTime => Value::SmallDateTime(SmallDateTime::from_minutes(unsigned as i32)?),
+        SqlType::DateTime2(_) => Value::DateTime2(DateTime2::from_ticks(i64::try_from(unsigned).ok()?)?),
+        _ => return None,
+    })
+}
+
+/// The bytes behind a string's key.
+fn skip_string<'b>(bytes: &'b [u8], flip: u8, ty: &ColumnType) -> Option<&'b [u8]> {
+    if ty.ty.is_string() && ty.collation == Collation::Latin1CiAs {
+        let length = Collation::key_length(bytes.iter().map(|byte| byte ^ flip))?;
+        return bytes.get(length..);
+    }
+    let mut at = 0;
+    loop {
+        let byte = bytes.get(at)? ^ flip;
+        at += 1;
+        if byte == 0 {
+            let second = bytes.get(at)? ^ flip;
+            at += 1;
+            match second {
+                0 => return bytes.get(at..),
+                0xFF => {}
+                _ => return None,
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Columns of the rest: compact bytes.
+
+use super::RowError;
+use crate::code_page;
+use crate::convert::push_blanks;
+use crate::datetime::{Date, DateTime, DateTime2, DateTimeOffset, SmallDateTime, Time};
+use crate::decimal::Decimal;
+use crate::sql_type::SqlType;
+use crate::value::Value;
+
+/// Appends a number in groups of 7 bits, lowest first; the top bit says that more follow.
+#[inline]
+fn push_varint(mut number: u64, out: &mut Vec<u8>) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+#[inline]
+fn push_zigzag(number: i64, out: &mut Vec<u8>) {
+    push_varint((number << 1 ^ number >> 63) as u64, out);
+}
+
+#[inline]
+fn take_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (&first, mut behind) = bytes.split_first()?;
+    if first < 0x80 {
+        return Some((u64::from(first), behind));
+    }
+    let mut number = u64::from(first & 0x7F);
+    let mut shift = 7;
+    loop {
+        let (&byte, rest) = behind.split_first()?;
+        behind = rest;
+        // The tenth byte has one bit left.
+        if shift > 63 || shift == 63 && byte > 1 {
+            return None;
+        }
+        number |= u64::from(byte & 0x7F) << shift;
+        if byte < 0x80 {
+            return Some((number, behind));
+        }
+        shift += 7;
+    }
+}
+
+#[inline]
+fn take_zigzag(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    let (number, behind) = take_varint(bytes)?;
+    Some(((number >> 1) as i64 ^ -((number & 1) as i64), behind))
+}
+
+#[inline]
+fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
+    push_varint(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+#[inline]
+fn take_bytes(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, behind) = take_varint(bytes)?;
+    behind.split_at_checked(usize::try_from(length).ok()?)
+}
+
+/// A decimal's mantissa is a zigzag varint where 64 bits are enough; else it is this number, which is never written for
+/// itself, and 16 bytes.
+const WIDE: i64 = i64::MIN;
+
+/// Appends one value that is not NULL.
+#[inline]
+pub(super) fn encode(value: &Value, ty: &SqlType, column: usize, out: &mut Vec<u8>) -> Result<(), RowError> {
+    match (ty, value) {
+        (SqlType::Int, Value::Int(v)) => push_zigzag(i64::from(*v), out),
+        (SqlType::BigInt, Value::BigInt(v)) => push_zigzag(*v, out),
+        (SqlType::DateTime, Value::DateTime(v)) => push_zigzag(v.ticks(), out),
+        (SqlType::Char(_) | SqlType::NChar(_), Value::Str(text)) => {
+            push_bytes(text.trim_end_matches(' ').as_bytes(), out);
+        }
+        (SqlType::VarChar(_) | SqlType::NVarChar(_), Value::Str(text)) => push_bytes(text.as_bytes(), out),
+        (_, Value::Null) => return Err(RowError::Null { column }),
+        _ => return encode_others(value, ty, out).ok_or(RowError::WrongType { column }),
+    }
+    Ok(())
+}
+
+fn encode_others(value: &Value, ty: &SqlType, out: &mut Vec<u8>) -> Option<()> {
+    match (ty, value) {
+        (SqlType::Bit, Value::Bit(v)) => out.push(u8::from(*v)),
+        (SqlType::TinyInt, Value::TinyInt(v)) => out.push(*v),
+        (SqlType::SmallInt, Value::SmallInt(v)) => push_zigzag(i64::from(*v), out),
+        (SqlType::Decimal { precision, scale }, Value::Decimal(v)) => {
+            let mantissa = v.rescale(*precision, *scale)?.mantissa();
+            match i64::try_from(mantissa) {
+                Ok(short) if short != WIDE => push_zigzag(short, out),
+                _ => {
+                    push_zigzag(WIDE, out);
+                    out.extend_from_slice(&mantissa.to_le_bytes());
+                }
+            }
+        }
+        (SqlType::Money, Value::Money(v)) => push_zigzag(*v, out),
+        (SqlType::SmallMoney, Value::SmallMoney(v)) => push_zigzag(i64::from(*v), out),
+        (SqlType::Real, Value::Real(v)) => out.extend_from_slice(&v.to_le_bytes()),
+        (SqlType::Float, Value::Float(v)) => out.extend_from_slice(&v.to_le_bytes()),
+        (SqlType::Date, Value::Date(v)) => push_varint(v.days() as u64, out),
+        (SqlType::Time(_), Value::Time(v)) => push_varint(v.ticks() as u64, out),
+        (SqlType::SmallDateTime, Value::SmallDateTime(v)) => push_varint(v.minutes() as u64, out),
+        (SqlType::DateTime2(_), Value::DateTime2(v)) => push_varint(v.ticks() as u64, out),
+        (SqlType::DateTimeOffset(_), Value::DateTimeOffset(v)) => {
+            push_varint(v.utc_ticks() as u64, out);
+            push_zigzag(i64::from(v.offset_minutes()), out);
+        }
+        (SqlType::Binary(_) | SqlType::VarBinary(_), Value::Bin(bytes)) => push_bytes(bytes, out),
+        (SqlType::UniqueIdentifier, Value::Guid(bytes)) => out.extend_from_slice(bytes),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Reads one value into `place`, if it is wanted, and gives the bytes behind it; `None` when they are damaged.
+#[inline]
+pub(super) fn decode<'b>(bytes: &'b [u8], ty: &SqlType, place: Option<&mut Value>) -> Option<&'b [u8]> {
+    let (value, behind) = match *ty {
+        SqlType::Int => {
+            let (number, behind) = take_zigzag(bytes)?;
+            (Value::Int(i32::try_from(number).ok()?), behind)
+        }
+        SqlType::BigInt => {
+            let (number, behind) = take_zigzag(bytes)?;
+            (Value::BigInt(number), behind)
+        }
+        SqlType::DateTime => {
+            let (ticks, behind) = take_zigzag(bytes)?;
+            (Value::DateTime(DateTime::from_ticks(ticks)?), behind)
+        }
+        _ if ty.is_string() => {
+            let (own, behind) = take_bytes(bytes)?;
+            if let Some(place) = place {
+                decode_text(own, ty, place)?;
+            }
+            return Some(behind);
+        }
+        SqlType::Binary(_) | SqlType::VarBinary(_) => {
+            let (own, behind) = take_bytes(bytes)?;
+            if let Some(place) = place {
+                place.binary_buffer().extend_from_slice(own);
+            }
+            return Some(behind);
+        }
+        _ => decode_others(bytes, ty)?,
+    };
+    if let Some(place) = place {
+        *place = value;
+    }
+    Some(behind)
+}
+
+fn decode_text(own: &[u8], ty: &SqlType, place: &mut Value) -> Option<()> {
+    let text = std::str::from_utf8(own).ok()?;
+    let buffer = place.string_buffer();
+    buffer.push_str(text);
+    if let SqlType::Char(n) | SqlType::NChar(n) = *ty {
+        let missing = usize::from(n).saturating_sub(code_page::units(text, ty.is_unicode()));
+        push_blanks(missing, buffer);
+    }
+    Some(())
+}
+
+fn decode_others<'b>(bytes: &'b [u8], ty: &SqlType) -> Option<(Value, &'b [u8])> {
+    Some(match *ty {
+        SqlType::Bit => match bytes.split_first()? {
+            (&mark @ (0 | 1), behind) => (Value::Bit(mark == 1), behind),
+            _ => return None,
+        },
+        SqlType::TinyInt => {
+            let (&byte, behind) = bytes.split_first()?;
+            (Value::TinyInt(byte), behind)
+        }
+        SqlType::SmallInt => {
+            let (number, behind) = take_zigzag(bytes)?;
+            (Value::SmallInt(i16::try_from(number).ok()?), behind)
+        }
+        SqlType::Decimal { precision, scale } => {
+            let (short, behind) = take_zigzag(bytes)?;
+            let (mantissa, behind) = match short {
+                WIDE => {
+                    let (wide, behind) = behind.split_first_chunk()?;
+                    (i128::from_le_bytes(*wide), behind)
+                }
+                _ => (i128::from(short), behind),
+            };
+            (Value::Decimal(Decimal::new(mantissa, precision, scale)?), behind)
+        }
+        SqlType::Money => {
+            let (number, behind) = take_zigzag(bytes)?;
+            (Value::Money(number), behind)
+        }
+        SqlType::SmallMoney => {
+            let (number, behind) = take_zigzag(bytes)?;
+            (Value::SmallMoney(i32::try_from(number).ok()?), behind)
+        }
+        SqlType::Real => {
+            let (own, behind) = bytes.split_first_chunk()?;
+            (Value::Real(Some(f32::from_le_bytes(*own)).filter(|v| v.is_finite())?), behind)
+        }
+        SqlType::Float => {
+            let (own, behind) = bytes.split_first_chunk()?;
+            (Value::Float(Some(f64::from_le_bytes(*own)).filter(|v| v.is_finite())?), behind)
+        }
+        SqlType::Date => {
+            let (days, behind) = take_varint(bytes)?;
+            (Value::Date(Date::from_days(i32::try_from(days).ok()?)?), behind)
+        }
+        SqlType::Time(_) => {
+            let (ticks, behind) = take_varint(bytes)?;
+            (Value::Time(Time::from_ticks(i64::try_from(ticks).ok()?)?), behind)
+        }
+        SqlType::SmallDateTime => {
+            let (minutes, behind) = take_varint(bytes)?;
+            (Value::SmallDateTime(SmallDateTime::from_minutes(i32::try_from(minutes).ok()?)?), behind)
+        }
+        SqlType::DateTime2(_) => {
+            let (ticks, behind) = take_varint(bytes)?;
+            (Value::DateTime2(DateTime2::from_ticks(i64::try_from(ticks).ok()?)?), behind)
+        }
+        SqlType::DateTimeOffset(_) => {
+            let (ticks, behind) = take_varint(bytes)?;
+            let (offset, behind) = take_zigzag(behind)?;
+            let value = DateTimeOffset::new(i64::try_from(ticks).ok()?, i16::try_from(offset).ok()?)?;
+            (Value::DateTimeOffset(value), behind)
+        }
+        SqlType::UniqueIdentifier => {
+            let (own, behind) = bytes.split_first_chunk()?;
+            (Value::Guid(*own), behind)
+        }
+        _ => return None,
+    })
+}

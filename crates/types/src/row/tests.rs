@@ -1,0 +1,254 @@
+use super::*;
+use crate::compare::order;
+use crate::datetime::{Date, DateTime, DateTime2, DateTimeOffset, SmallDateTime, Time};
+use crate::decimal::{Decimal, power_of_ten};
+use crate::sql_type::Length;
+use proptest::prelude::*;
+use std::cmp::Ordering;
+
+/// Integers of all magnitudes, with the edges.
+fn wide_i64() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        any::<i64>(),
+        (any::<i64>(), 0u32..63).prop_map(|(number, shift)| number >> shift),
+        Just(i64::MIN),
+        Just(i64::MAX),
+        -3i64..3,
+    ]
+}
+
+fn within(low: i64, high: i64) -> impl Strategy<Value = i64> {
+    prop_oneof![low..=high, Just(low), Just(high), low..=low + 2]
+}
+
+fn sql_type() -> impl Strategy<Value = SqlType> {
+    use SqlType::*;
+    prop_oneof![
+        Just(Bit),
+        Just(TinyInt),
+        Just(SmallInt),
+        Just(Int),
+        Just(BigInt),
+        Just(Money),
+        Just(SmallMoney),
+        Just(Real),
+        Just(Float),
+        Just(Date),
+        Just(Time(7)),
+        Just(DateTime),
+        Just(SmallDateTime),
+        Just(DateTime2(7)),
+        Just(DateTimeOffset(7)),
+        Just(UniqueIdentifier),
+        Just(Char(12)),
+        Just(VarChar(Length::Limit(40))),
+        Just(NChar(12)),
+        Just(NVarChar(Length::Max)),
+        Just(Binary(8)),
+        Just(VarBinary(Length::Max)),
+        (1u8..=38)
+            .prop_flat_map(|precision| (Just(precision), 0..=precision))
+            .prop_map(|(precision, scale)| Decimal { precision, scale }),
+    ]
+}
+
+fn text(unicode: bool) -> BoxedStrategy<String> {
+    let letters = if unicode { "[aAbB éÉß\u{0}\tΩω😀-]{0,6}" } else { "[aAbB éÉß\u{0}\t~€-]{0,10}" };
+    proptest::string::string_regex(letters).expect("a pattern").boxed()
+}
+
+/// A value of a type, as assignment leaves it.
+fn value(ty: SqlType) -> BoxedStrategy<Value> {
+    let (days, tick_days) = (3_652_058i64, 864_000_000_000i64);
+    match ty {
+        SqlType::Bit => any::<bool>().prop_map(Value::Bit).boxed(),
+        SqlType::TinyInt => any::<u8>().prop_map(Value::TinyInt).boxed(),
+        SqlType::SmallInt => any::<i16>().prop_map(Value::SmallInt).boxed(),
+        SqlType::Int => wide_i64().prop_map(|v| Value::Int(v as i32)).boxed(),
+        SqlType::BigInt => wide_i64().prop_map(Value::BigInt).boxed(),
+        SqlType::Money => wide_i64().prop_map(Value::Money).boxed(),
+        SqlType::SmallMoney => wide_i64().prop_map(|v| Value::SmallMoney(v as i32)).boxed(),
+        SqlType::Real => (-1e3f32..1e3).prop_map(Value::Real).boxed(),
+        SqlType::Float => prop_oneof![-1e9f64..1e9, Just(0.0), Just(-0.0), Just(f64::MAX), Just(f64::MIN_POSITIVE)]
+            .prop_map(Value::Float)
+            .boxed(),
+        SqlType::Decimal { precision, scale } => (any::<i128>(), 0u32..127)
+            .prop_map(move |(number, shift)| {
+                let mantissa = (number >> shift) % power_of_ten(precision);
+                Value::Decimal(Decimal::new(mantissa, precision, scale).expect("fits"))
+            })
+            .boxed(),
+        SqlType::Date => within(0, days).prop_map(|v| Value::Date(Date::from_days(v as i32).expect("fits"))).boxed(),
+        SqlType::Time(_) => {
+            within(0, tick_days - 1).prop_map(|v| Value::Time(Time::from_ticks(v).expect("fits"))).boxed()
+        }
+        SqlType::DateTime => within(-53_690 * 25_920_000, 2_958_464 * 25_920_000 - 1)
+            .prop_map(|v| Value::DateTime(DateTime::from_ticks(v).expect("fits")))
+            .boxed(),
+        SqlType::SmallDateTime => within(0, 65_536 * 1440 - 1)
+            .prop_map(|v| Value::SmallDateTime(SmallDateTime::from_minutes(v as i32).expect("fits")))
+            .boxed(),
+        SqlType::DateTime2(_) => within(0, (days + 1) * tick_days - 1)
+            .prop_map(|v| Value::DateTime2(DateTime2::from_ticks(v).expect("fits")))
+            .boxed(),
+        SqlType::DateTimeOffset(_) => (within(tick_days, days * tick_days), -840i16..=840)
+            .prop_map(|(ticks, offset)| Value::DateTimeOffset(DateTimeOffset::new(ticks, offset).expect("fits")))
+            .boxed(),
+        SqlType::UniqueIdentifier => any::<[u8; 16]>().prop_map(Value::Guid).boxed(),
+        SqlType::Binary(n) => proptest::collection::vec(0u8..3, usize::from(n)).prop_map(Value::Bin).boxed(),
+        SqlType::VarBinary(_) => {
+            proptest::collection::vec(prop_oneof![Just(0), Just(1), Just(255)], 0..5).prop_map(Value::Bin).boxed()
+        }
+        SqlType::Char(n) | SqlType::NChar(n) => text(ty.is_unicode())
+            .prop_map(move |mut text| {
+                while crate::code_page::units(&text, ty.is_unicode()) < usize::from(n) {
+                    text.push(' ');
+                }
+                Value::Str(text)
+            })
+            .boxed(),
+        _ => text(ty.is_unicode()).prop_map(Value::Str).boxed(),
+    }
+}
+
+fn nullable_value(column: ColumnType) -> BoxedStrategy<Value> {
+    let nulls = if column.nullable { 1 } else { 0 };
+    prop_oneof![5 => value(column.ty), nulls => Just(Value::Null)].boxed()
+}
+
+fn column() -> impl Strategy<Value = ColumnType> {
+    (sql_type(), any::<bool>(), prop_oneof![Just(Collation::Latin1CiAs), Just(Collation::Binary)])
+        .prop_map(|(ty, nullable, collation)| ColumnType { ty, nullable, collation })
+}
+
+/// Columns, a key and two rows.
+fn table() -> impl Strategy<Value = (Vec<ColumnType>, Vec<KeyColumn>, Vec<Value>, Vec<Value>)> {
+    proptest::collection::vec(column(), 1..7).prop_flat_map(|columns| {
+        let keys = proptest::collection::vec((0..columns.len(), any::<bool>()), 0..4)
+            .prop_map(|key| key.into_iter().map(|(column, descending)| KeyColumn { column, descending }).collect());
+        let row = || columns.iter().map(|&column| nullable_value(column)).collect::<Vec<_>>();
+        // Half of the second row's values are the first's, so that later key columns decide too.
+        let mixed = (row(), row(), proptest::collection::vec(any::<bool>(), columns.len())).prop_map(|(a, b, same)| {
+            let b = a.iter().zip(b).zip(same).map(|((a, b), same)| if same { a.clone() } else { b }).collect();
+            (a, b)
+        });
+        (Just(columns), keys, mixed).prop_map(|(columns, key, (a, b))| (columns, key, a, b))
+    })
+}
+
+fn encode(layout: &RowLayout, row: &[Value]) -> (Vec<u8>, Vec<u8>) {
+    let (mut key, mut rest) = (Vec::new(), Vec::new());
+    layout.encode_key(|column| &row[column], &mut key).expect("a key");
+    layout.encode_rest(|column| &row[column], &mut rest).expect("a rest");
+    (key, rest)
+}
+
+/// Equality to the last bit, apart from the sign of zero in a key.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::DateTimeOffset(x), Value::DateTimeOffset(y)) => x == y && x.offset_minutes() == y.offset_minutes(),
+        (Value::Decimal(x), Value::Decimal(y)) => x == y && x.sql_type() == y.sql_type(),
+        _ => a == b,
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn rows_round_trip((columns, key, row, other) in table(), wanted in proptest::collection::vec(any::<usize>(), 0..6)) {
+        let layout = RowLayout::new(&columns, &key);
+        let (key_bytes, rest_bytes) = encode(&layout, &row);
+        // Into places that hold another row's values.
+        let mut out = other.clone();
+        layout.decode_all(&key_bytes, &rest_bytes, &mut out).expect("decodes");
+        for (a, b) in row.iter().zip(&out) {
+            prop_assert!(same(a, b), "{:?} became {:?}", a, b);
+        }
+        let wanted: Vec<usize> = wanted.iter().map(|column| column % columns.len()).collect();
+        let mut out = vec![Value::Null; wanted.len()];
+        layout.decode(&key_bytes, &rest_bytes, &layout.projection(&wanted), &mut out).expect("decodes");
+        for (column, value) in wanted.iter().zip(&out) {
+            prop_assert!(same(&row[*column], value));
+        }
+    }
+
+    #[test]
+    fn keys_order_as_values_do((columns, key, a, b) in table()) {
+        let layout = RowLayout::new(&columns, &key);
+        let (key_a, key_b) = (encode(&layout, &a).0, encode(&layout, &b).0);
+        let expected = key.iter().map(|part| {
+            let way = order(&a[part.column], &b[part.column], columns[part.column].collation);
+            if part.descending { way.reverse() } else { way }
+        }).find(|&way| way != Ordering::Equal).unwrap_or(Ordering::Equal);
+        prop_assert_eq!(key_a.cmp(&key_b), expected);
+        prop_assert!(expected == Ordering::Equal || !key_b.starts_with(&key_a));
+        // A prefix of the key is the start of the whole, and ends below what prefix_end says.
+        let first: Vec<&Value> = key.iter().take(1).map(|part| &a[part.column]).collect();
+        let mut prefix = Vec::new();
+        layout.encode_key_prefix(&first, &mut prefix).expect("a prefix");
+        prop_assert!(key_a.starts_with(&prefix));
+        if RowLayout::prefix_end(&mut prefix) {
+            prop_assert!(key_a < prefix);
+        }
+    }
+
+    #[test]
+    fn damaged_bytes_never_panic((columns, key, row, _) in table(), noise in proptest::collection::vec(any::<u8>(), 0..40), at in any::<usize>(), cut in any::<usize>()) {
+        let layout = RowLayout::new(&columns, &key);
+        let mut out = vec![Value::Null; columns.len()];
+        let _ = layout.decode_all(&noise, &noise, &mut out);
+        let (mut key_bytes, mut rest_bytes) = encode(&layout, &row);
+        // Cut anywhere, a row is never taken for a whole one.
+        if !rest_bytes.is_empty() {
+            let short = &rest_bytes[..cut % rest_bytes.len()];
+            prop_assert!(layout.decode_all(&key_bytes, short, &mut out).is_err());
+        }
+        for bytes in [&mut key_bytes, &mut rest_bytes] {
+            if !bytes.is_empty() {
+                let at = at % bytes.len();
+                bytes[at] ^= 1 << (cut % 8);
+            }
+        }
+        let _ = layout.decode_all(&key_bytes, &rest_bytes, &mut out);
+    }
+}
+
+#[test]
+fn the_row_of_the_first_experiment_is_small() {
+    let columns = [
+        ColumnType::new(SqlType::BigInt, false),
+        ColumnType::new(SqlType::DateTime, false),
+        ColumnType::new(SqlType::Char(111), false),
+        ColumnType::new(SqlType::Int, false),
+        ColumnType::new(SqlType::Int, false),
+        ColumnType::new(SqlType::BigInt, true),
+    ];
+    let layout = RowLayout::new(&columns, &[KeyColumn::ascending(0)]);
+    let now = DateTime::from_ticks(46_000 * 25_920_000 + 20_000_000).expect("a day of 2025");
+    let row = [
+        Value::BigInt(51 * 10_000_000_000 + 1_234_567),
+        Value::DateTime(now),
+        Value::Str(format!("{:<111}", "x123456789")),
+        Value::Int(1_234_567),
+        Value::Int(100),
+        Value::Null,
+    ];
+    let (key, rest) = encode(&layout, &row);
+    assert_eq!(key.len(), 8);
+    assert_eq!(key.len() + rest.len(), 8 + 1 + 6 + 11 + 4 + 2, "key, bitmap, datetime, text, two integers");
+    let mut out = vec![Value::Null; 6];
+    layout.decode_all(&key, &rest, &mut out).expect("decodes");
+    assert_eq!(out, row);
+}
+
+#[test]
+fn values_of_other_types_are_refused() {
+    let layout = RowLayout::new(&[ColumnType::new(SqlType::BigInt, false)], &[KeyColumn::ascending(0)]);
+    let mut out = Vec::new();
+    assert_eq!(layout.encode_key(|_| &Value::Int(1), &mut out), Err(RowError::WrongType { column: 0 }));
+    assert_eq!(layout.encode_key(|_| &Value::Null, &mut out), Err(RowError::Null { column: 0 }));
+    let heap = RowLayout::new(&[ColumnType::new(SqlType::Int, false)], &[]);
+    assert_eq!(heap.encode_rest(|_| &Value::Null, &mut out), Err(RowError::Null { column: 0 }));
+    assert_eq!(heap.encode_rest(|_| &Value::Bit(true), &mut out), Err(RowError::WrongType { column: 0 }));
+}
