@@ -1,8 +1,8 @@
 //! Faults planted on purpose, to show that a loom model would catch them.
 //!
 //! Code under a model asks [`planted`] at the place where a mistake would hurt. Outside `--cfg loom` the answer is
-//! a constant `false`, so the fault is not in the program at all. Within a model, [`with`] plants one for the calls
-//! below it: loom runs all threads of a model on the thread that started it, so a plain thread local reaches them.
+//! a constant `false`, so the fault is not in the program at all. Under loom `plant` plants one for the calling
+//! thread: loom runs all threads of a model on the thread that started it, so a plain thread local reaches them.
 //!
 //! The canaries run with the models, in one command; each expects its model to fail.
 
@@ -24,15 +24,8 @@ pub fn planted(name: &'static str) -> bool {
     PLANTED.get() == Some(name)
 }
 
-/// Runs `model` with the fault `name` planted and returns the panic message of its failure, or None when the model
-/// did not notice.
+/// Plants the fault of this name for the models that the calling thread checks from now on.
 #[cfg(loom)]
-pub fn with(name: &'static str, model: impl FnOnce() + std::panic::UnwindSafe) -> Option<String> {
+pub fn plant(name: &'static str) {
     PLANTED.set(Some(name));
-    let outcome = std::panic::catch_unwind(model);
-    PLANTED.set(None);
-    let panic = outcome.err()?;
-    let text =
-        panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|text| text.to_string()));
-    Some(text.unwrap_or_default())
 }

@@ -40,8 +40,9 @@ const EXCLUSIVE: u32 = 1;
 const QUEUED: u32 = 2;
 const ONE_SHARED: u32 = 4;
 
-/// Spins of an unfair request before it queues.
-const SPINS_BEFORE_WAIT: u64 = if cfg!(loom) { 1 } else { 100 };
+/// Spins of an unfair request before it queues. None in a model, where a spinning thread lets all others go first, so
+/// that it would hardly ever come to wait.
+const SPINS_BEFORE_WAIT: u64 = if cfg!(loom) { 0 } else { 100 };
 
 /// What a guard may do with what the latch guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -240,8 +241,13 @@ impl Latch {
                 // holders meanwhile, since QUEUED keeps newcomers out.
                 return self.hand_on(mode);
             }
-            // Release pairs with the Acquire in `try_acquire`, `take_or_mark` and `hand_on`.
-            match self.word.compare_exchange_weak(word, rest, Ordering::Release, Ordering::Relaxed) {
+            let ordering = if fault::planted("latch_left_relaxed") {
+                Ordering::Relaxed
+            } else {
+                // Release pairs with the Acquire in `try_acquire`, `take_or_mark`, `hand_on` and `grant`.
+                Ordering::Release
+            };
+            match self.word.compare_exchange_weak(word, rest, ordering, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(now) => word = now,
             }
@@ -275,7 +281,7 @@ impl Latch {
             if !allows(word, mode) {
                 break;
             }
-            // Acquire pairs with the Release in `leave_fairly`.
+            // Acquire pairs with the Release in `leave_fairly` and `hand_on`.
             let next = with_holder(word, mode);
             let swap = self.word.compare_exchange(word, next, Ordering::Acquire, Ordering::Relaxed);
             if swap.is_err() {
@@ -470,6 +476,215 @@ impl Drop for Acquire<'_> {
             self.latch.cancel(ticket, self.mode);
             let wait_time_us = now_us().saturating_sub(begin_us);
             self.latch.statistics.latch_wait_ends(self.latch.class, wait_time_us);
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::LatchRow;
+    use std::sync::atomic::AtomicU64;
+    use std::task::Wake;
+
+    const CLASS: LatchClass = LatchClass::NESTING_TRANSACTION_FULL;
+
+    fn new(fairness: Fairness) -> (Latch, Arc<Statistics>) {
+        let statistics = Statistics::new();
+        (Latch::new(CLASS, fairness, &statistics), statistics)
+    }
+
+    fn row(statistics: &Statistics) -> LatchRow {
+        statistics.latches()[CLASS as usize]
+    }
+
+    /// Counts the signals that it gets.
+    #[derive(Default)]
+    struct Signals(AtomicU64);
+
+    impl Wake for Signals {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// A request that has been polled once, and its signals.
+    struct Request<'a>(Acquire<'a>, Arc<Signals>);
+
+    impl<'a> Request<'a> {
+        fn waiting(latch: &'a Latch, mode: LatchMode) -> Self {
+            let mut request = Self(latch.acquire(mode), Arc::default());
+            assert!(request.poll().is_none(), "the latch is held");
+            request
+        }
+
+        fn poll(&mut self) -> Option<LatchGuard<'a>> {
+            let waker = Waker::from(Arc::clone(&self.1));
+            match Pin::new(&mut self.0).poll(&mut Context::from_waker(&waker)) {
+                Poll::Ready(guard) => Some(guard),
+                Poll::Pending => None,
+            }
+        }
+
+        fn signals(&self) -> u64 {
+            self.1.0.load(Ordering::SeqCst)
+        }
+    }
+
+    #[test]
+    fn immediate_grants_are_not_counted() {
+        for fairness in [Fairness::Fair, Fairness::Unfair] {
+            let (latch, statistics) = new(fairness);
+            let first = latch.try_acquire(LatchMode::Shared).unwrap();
+            let second = latch.try_acquire(LatchMode::Shared).unwrap();
+            assert!(latch.try_acquire(LatchMode::Exclusive).is_none());
+            drop((first, second));
+            let writer = latch.try_acquire(LatchMode::Exclusive).unwrap();
+            assert_eq!(writer.mode(), LatchMode::Exclusive);
+            assert!(latch.try_acquire(LatchMode::Shared).is_none());
+            drop(writer);
+            let mut request = latch.acquire(LatchMode::Exclusive);
+            assert!(Pin::new(&mut request).poll(&mut Context::from_waker(Waker::noop())).is_ready());
+            assert_eq!(row(&statistics).waiting_requests_count, 0);
+            assert!(statistics.spinlocks().iter().all(|row| row.collisions == 0));
+        }
+    }
+
+    #[test]
+    fn a_wait_is_counted_at_its_begin_and_its_time_at_its_end() {
+        for fairness in [Fairness::Fair, Fairness::Unfair] {
+            let (latch, statistics) = new(fairness);
+            crate::clock::set_virtual_us(Some(1_000));
+            let holder = latch.try_acquire(LatchMode::Exclusive).unwrap();
+            let mut request = Request::waiting(&latch, LatchMode::Shared);
+            let begun = row(&statistics);
+            assert_eq!((begun.waiting_requests_count, begun.wait_time_us), (1, 0));
+            crate::clock::set_virtual_us(Some(1_250));
+            drop(holder);
+            assert_eq!(request.signals(), 1);
+            let guard = request.poll();
+            crate::clock::set_virtual_us(None);
+            assert!(guard.is_some());
+            let ended = row(&statistics);
+            assert_eq!((ended.waiting_requests_count, ended.wait_time_us, ended.max_wait_time_us), (1, 250, 250));
+            let spins = statistics.spinlocks()[SpinlockClass::LATCH_SPIN_STATS as usize];
+            let expected = if fairness == Fairness::Unfair { (1, SPINS_BEFORE_WAIT) } else { (0, 0) };
+            assert_eq!((spins.collisions, spins.spins), expected);
+        }
+    }
+
+    #[test]
+    fn a_fair_latch_is_handed_over_and_nobody_passes_the_queue() {
+        let (latch, _) = new(Fairness::Fair);
+        let holder = latch.try_acquire(LatchMode::Shared).unwrap();
+        let mut writer = Request::waiting(&latch, LatchMode::Exclusive);
+        assert!(latch.try_acquire(LatchMode::Shared).is_none(), "a writer waits");
+        let mut readers = [(); 2].map(|()| Request::waiting(&latch, LatchMode::Shared));
+        let mut last = Request::waiting(&latch, LatchMode::Exclusive);
+        drop(holder);
+        assert!(latch.try_acquire(LatchMode::Exclusive).is_none(), "it is the waiter's already");
+        assert!(readers[0].poll().is_none());
+        drop(writer.poll().unwrap());
+        assert_eq!(readers.each_ref().map(Request::signals), [1, 1]);
+        assert_eq!(last.signals(), 0);
+        let guards = readers.each_mut().map(|reader| reader.poll().unwrap());
+        assert!(last.poll().is_none());
+        drop(guards);
+        drop(last.poll().unwrap());
+        assert!(latch.try_acquire(LatchMode::Exclusive).is_some());
+    }
+
+    #[test]
+    fn an_unfair_latch_is_freed_and_a_waiter_keeps_its_place() {
+        let (latch, _) = new(Fairness::Unfair);
+        let holder = latch.try_acquire(LatchMode::Exclusive).unwrap();
+        let mut first = Request::waiting(&latch, LatchMode::Exclusive);
+        let mut second = Request::waiting(&latch, LatchMode::Exclusive);
+        drop(holder);
+        assert_eq!((first.signals(), second.signals()), (1, 0));
+        let passer_by = latch.try_acquire(LatchMode::Exclusive).expect("whoever comes first");
+        assert!(first.poll().is_none());
+        drop(passer_by);
+        assert_eq!((first.signals(), second.signals()), (2, 0));
+        assert!(second.poll().is_none(), "it is not its turn");
+        drop(first.poll().unwrap());
+        assert_eq!(second.signals(), 1);
+        drop(second.poll().unwrap());
+    }
+
+    #[test]
+    fn readers_of_an_unfair_latch_cannot_keep_a_writer_out() {
+        let (latch, _) = new(Fairness::Unfair);
+        let reader = latch.try_acquire(LatchMode::Shared).unwrap();
+        let mut writer = Request::waiting(&latch, LatchMode::Exclusive);
+        assert!(latch.try_acquire(LatchMode::Shared).is_none());
+        drop(reader);
+        drop(writer.poll().unwrap());
+    }
+
+    #[test]
+    fn who_gives_up_leaves_no_trace() {
+        for fairness in [Fairness::Fair, Fairness::Unfair] {
+            let (latch, statistics) = new(fairness);
+            let reader = latch.try_acquire(LatchMode::Shared).unwrap();
+            let writer = Request::waiting(&latch, LatchMode::Exclusive);
+            let mut behind = Request::waiting(&latch, LatchMode::Shared);
+            // The writer was all that kept the second reader out.
+            drop(writer);
+            assert_eq!(behind.signals(), 1);
+            drop(behind.poll().unwrap());
+            drop(reader);
+            // One that gives up with the latch, or the signal, in its hand.
+            let holder = latch.try_acquire(LatchMode::Exclusive).unwrap();
+            let (first, mut second) =
+                (Request::waiting(&latch, LatchMode::Exclusive), Request::waiting(&latch, LatchMode::Exclusive));
+            drop(holder);
+            drop(first);
+            drop(second.poll().unwrap());
+            assert!(latch.try_acquire(LatchMode::Exclusive).is_some());
+            assert_eq!(row(&statistics).waiting_requests_count, 4);
+        }
+    }
+
+    #[test]
+    fn threads_take_turns() {
+        struct Unpark(std::thread::Thread);
+        impl Wake for Unpark {
+            fn wake(self: Arc<Self>) {
+                self.0.unpark();
+            }
+        }
+        let lock = |latch: &Latch, mode, change: &dyn Fn()| {
+            let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+            let mut request = latch.acquire(mode);
+            let _guard = loop {
+                match Pin::new(&mut request).poll(&mut Context::from_waker(&waker)) {
+                    Poll::Ready(guard) => break guard,
+                    Poll::Pending => std::thread::park(),
+                }
+            };
+            change();
+        };
+        for fairness in [Fairness::Fair, Fairness::Unfair] {
+            let (latch, _) = new(fairness);
+            let (left, right) = (AtomicU64::new(0), AtomicU64::new(0));
+            let add = |side: &AtomicU64| side.store(side.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        for _ in 0..500 {
+                            lock(&latch, LatchMode::Exclusive, &|| {
+                                add(&left);
+                                add(&right);
+                            });
+                            lock(&latch, LatchMode::Shared, &|| {
+                                assert_eq!(left.load(Ordering::Relaxed), right.load(Ordering::Relaxed));
+                            });
+                        }
+                    });
+                }
+            });
+            assert_eq!((left.into_inner(), right.into_inner()), (2_000, 2_000));
         }
     }
 }

@@ -54,8 +54,13 @@ impl RunState {
                 RUNNING => SIGNALLED,
                 other => other,
             };
-            // Release pairs with the Acquire in `begin`.
-            match self.0.compare_exchange_weak(state, next, Ordering::Release, Ordering::Relaxed) {
+            let ordering = if fault::planted("run_state_signals_relaxed") {
+                Ordering::Relaxed
+            } else {
+                // Release pairs with the Acquire in `begin`.
+                Ordering::Release
+            };
+            match self.0.compare_exchange_weak(state, next, ordering, Ordering::Relaxed) {
                 Ok(_) => return state == WAITING,
                 Err(now) => state = now,
             }

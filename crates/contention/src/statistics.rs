@@ -185,19 +185,14 @@ impl Statistics {
         })
     }
 
-    #[cfg(not(loom))]
+    /// A model claims no slots for counting: that would only multiply its schedules.
     #[inline]
     fn place(&self) -> Place<'_> {
-        match crate::slot::try_current() {
+        let slot = if cfg!(loom) { None } else { crate::slot::try_current() };
+        match slot {
             Some(slot) => Place::Own(self.slots[slot].get_or_init(new_cells)),
             None => Place::Shared(&self.overflow),
         }
-    }
-
-    /// A model claims no slots for counting: that would only multiply its schedules.
-    #[cfg(loom)]
-    fn place(&self) -> Place<'_> {
-        Place::Shared(&self.overflow)
     }
 
     /// Adds to a counter, in the unit that its help names. A few nanoseconds, and no shared line.
@@ -219,10 +214,12 @@ impl Statistics {
         self.levels[counter as usize].store(value, Ordering::Relaxed);
     }
 
-    /// The sum of what was added and set, in the unit that was added.
+    /// The sum of what was added and set, in the unit that was added. Never below 0, though a reader may meet what one
+    /// slot has taken away before what another has added.
     pub fn counter(&self, counter: Counter) -> u64 {
         let level = self.levels[counter as usize].load(Ordering::Relaxed);
-        self.sum(counter_cell(counter)).wrapping_add(level)
+        let sum = self.sum(counter_cell(counter)).wrapping_add(level);
+        (sum as i64).max(0) as u64
     }
 
     /// Counts an acquisition of a spinlock that found a holder.

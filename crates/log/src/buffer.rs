@@ -1,5 +1,5 @@
-//! The log buffer: a ring of memory in which the byte at position p of the stream lies at p modulo the ring's size. It is mapped
-//! twice in a row, so a record is one slice wherever it lies.
+//! The log buffer: a ring of memory in which the byte at position p of the stream lies at p modulo the ring's size.
+//! It is mapped twice in a row, so a record is one slice wherever it lies.
 //!
 //! Who may touch which bytes follows from the horizons (`reservation`):
 //!
@@ -21,8 +21,8 @@ pub(crate) struct Buffer {
     mask: u64,
 }
 
-// SAFETY: `start` points into `ring`, which this struct owns and never moves in memory; all access goes through the unsafe methods
-// below, whose callers promise not to race.
+// SAFETY: `start` points into `ring`, which this struct owns and never moves in memory; all access goes through the
+// unsafe methods below, whose callers promise not to race.
 unsafe impl Send for Buffer {}
 // SAFETY: as above.
 unsafe impl Sync for Buffer {}
@@ -49,9 +49,9 @@ impl Buffer {
     #[allow(clippy::mut_from_ref, reason = "the reservation stands in for the exclusive borrow")]
     pub unsafe fn place(&self, position: u64, len: usize) -> &mut [u8] {
         debug_assert!(len as u64 <= self.mask);
-        // SAFETY: the masked position is in the first of two mappings in a row, so `len` bytes behind it are mapped; the ring lives as
-        // long as `self`; a reservation has one owner, and the flusher neither reads it before it is published nor gives
-        // the bytes away again before it has read them, so nobody else touches them.
+        // SAFETY: the masked position is in the first of two mappings in a row, so `len` bytes behind it are mapped;
+        // the ring lives as long as `self`; a reservation has one owner, and the flusher neither reads it before it
+        // is published nor gives the bytes away again before it has read them, so nobody else touches them.
         unsafe { std::slice::from_raw_parts_mut(self.start.add((position & self.mask) as usize), len) }
     }
 
@@ -61,8 +61,8 @@ impl Buffer {
     /// The caller holds the flusher role, and the bytes are between `written` and `copied`.
     pub unsafe fn filled(&self, position: u64, len: usize) -> &[u8] {
         debug_assert!(len as u64 <= self.mask);
-        // SAFETY: mapped as in `place`; below `copied` every place is published, and no new one overlaps until the holder of the
-        // role moves `written`.
+        // SAFETY: mapped as in `place`; below `copied` every place is published, and no new one overlaps until the
+        // holder of the role moves `written`.
         unsafe { std::slice::from_raw_parts(self.start.add((position & self.mask) as usize), len) }
     }
 }

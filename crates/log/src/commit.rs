@@ -8,9 +8,10 @@
 //! ```
 //! With the policy [`FlushQueue::Spinlock`] all push to one list under `LOGFLUSHQ` instead.
 //!
-//! Why no wake-up is missed. A committer pushes itself, fences, and looks at `durable` again; a flusher stores `durable`, fences, and then takes the
-//! stacks. Both fences are SeqCst, so one comes first: if the committer's, the flusher finds its push; if the flusher's, the committer
-//! sees the new `durable`. The same holds for the end by `poisoned`.
+//! Why no wake-up is missed. A committer pushes itself, fences, and looks at `durable` again; a flusher stores
+//! `durable`, fences, and then takes the stacks. Both fences are SeqCst, so one comes first: if the committer's, the
+//! flusher finds its push; if the flusher's, the committer sees the new `durable`. The same holds for the end by
+//! `poisoned`.
 
 use crate::policy::FlushQueue as Policy;
 use crate::{Lsn, Poisoned};
@@ -169,8 +170,8 @@ impl Commits {
         loop {
             // SAFETY: `waiter` came from `into_raw` just now and its reference is given up only by the push below.
             unsafe { &*waiter }.next.store(head, Ordering::Relaxed);
-            // Release pairs with the Acquire swap in `take_stack`: `next` and the rest of the waiter are seen there. That of
-            // the ones below it is carried on, since every change of a head is a read-modify-write.
+            // Release pairs with the Acquire swap in `take_stack`: `next` and the rest of the waiter are seen there.
+            // That of the ones below it is carried on, since every change of a head is a read-modify-write.
             match stack.compare_exchange_weak(head, waiter, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,
                 Err(other) => head = other,
@@ -178,7 +179,8 @@ impl Commits {
         }
     }
 
-    /// Whether somebody waits whom the owner of `slot` should see to: its own committers, or those that a flush left over.
+    /// Whether somebody waits whom the owner of `slot` should see to: its own committers, or those that a flush left
+    /// over.
     #[inline]
     pub fn has_waiters(&self, slot: usize) -> bool {
         !self.stacks[slot].load(Ordering::Relaxed).is_null()
@@ -244,7 +246,8 @@ fn take_stack(stack: &AtomicPtr<Waiter>, into: &mut Vec<Arc<Waiter>>) {
     let mut waiter = stack.swap(ptr::null_mut(), Ordering::Acquire);
     let first = into.len();
     while !waiter.is_null() {
-        // SAFETY: the pointer came from `into_raw` in `push`, and the swap took it out of the stack, so its reference is ours alone.
+        // SAFETY: the pointer came from `into_raw` in `push`, and the swap took it out of the stack, so its reference
+        // is ours alone.
         let owned = unsafe { Arc::from_raw(waiter) };
         waiter = owned.next.load(Ordering::Relaxed);
         into.push(owned);

@@ -3,12 +3,12 @@
 use super::{Commits, Policy};
 use crate::Lsn;
 use loom::thread;
+use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_contention::{Statistics, fault};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Wake, Waker};
 
-/// Counts its wakes. std's atomics: the models ask for the count after all threads have ended.
+/// Counts its wakes.
 struct Count(AtomicUsize);
 
 impl Wake for Count {

@@ -1,5 +1,6 @@
-//! Crashes: a log lives several lives on a simulated disk whose power fails at each of its operations in turn. After each
-//! failure everything that was durable must be read back whole and in order, and nothing may follow that was not appended.
+//! Crashes: a log lives several lives on a simulated disk whose power fails at each of its operations in turn. After
+//! each failure everything that was durable must be read back whole and in order, and nothing may follow that was not
+//! appended.
 //!
 //! One thread plays several schedulers: an append of one slot goes on while others append and while the log is flushed.
 
@@ -84,7 +85,8 @@ impl World {
         }
     }
 
-    /// Appends from one slot; now and then, another slot appends or the log is flushed while the record is being filled.
+    /// Appends from one slot; now and then, another slot appends or the log is flushed while the record is being
+    /// filled.
     fn append(&mut self, log: &Log) {
         let Some(slot) = self.slots.pop() else { return };
         let len = match self.random.below(4) {
@@ -125,8 +127,8 @@ impl World {
     /// As a checkpoint: notes where recovery is to begin, then gives the log before it up.
     fn truncate(&mut self, log: &Log) {
         self.written.sort_by_key(|record| record.start);
-        let durable = self.written.iter().filter(|record| record.end <= self.acknowledged);
-        if let Some(last) = durable.last() {
+        let durable = self.written.iter().rfind(|record| record.end <= self.acknowledged);
+        if let Some(last) = durable {
             self.start = last.start;
         }
         self.written.retain(|record| record.start >= self.start);
@@ -182,7 +184,8 @@ impl World {
         Ok(Some(log))
     }
 
-    /// Compares what the reader finds with what was written; returns how many records are there. Err(None): the power failed.
+    /// Compares what the reader finds with what was written; returns how many records are there. Err(None): the power
+    /// failed.
     fn compare(&mut self, reader: &mut Reader) -> Result<usize, Option<String>> {
         self.written.sort_by_key(|record| record.start);
         let mut count = 0;

@@ -61,8 +61,8 @@ pub enum Refused {
     /// [`Log::buffer_space`](crate::Log::buffer_space) and append again.
     #[error("the log buffer is full")]
     BufferFull,
-    /// The log has reached its size limit, or the disk is full. Roll back; appends are taken again after a truncation or
-    /// when there is room.
+    /// The log has reached its size limit, or the disk is full. Roll back; appends are taken again after a truncation
+    /// or when there is room.
     #[error("the log is full")]
     LogFull,
     /// An earlier write of the log failed, so it takes no more.

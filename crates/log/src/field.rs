@@ -1,8 +1,8 @@
 //! Field kinds: what a field of a log record may be, and its bytes.
 //!
 //! Each kind is a marker type that says which Rust value stands for it, how many bytes that value takes, and how to
-//! write, read and show it. [`record_table!`](crate::record_table) combines them. An engine adds a kind of its own by implementing
-//! [`FieldKind`] for a marker type.
+//! write, read and show it. [`record_table!`](crate::record_table) combines them. An engine adds a kind of its own by
+//! implementing [`FieldKind`] for a marker type.
 //!
 //! | kind | value | bytes |
 //! |---|---|---|

@@ -1,4 +1,5 @@
-//! Flushing: one holder of the flusher role at a time takes what is copied, puts it into a block, and writes that durably.
+//! Flushing: one holder of the flusher role at a time takes what is copied, puts it into a block, and writes that
+//! durably.
 //!
 //! ```text
 //!   buffer   |####################|......          1. take the role, compute `copied`
@@ -7,7 +8,8 @@
 //!                  v                               4. write, durably
 //!   [header|payload|zeros] -> segment              5. move `durable`, wake all whose commit it covers, in one batch
 //! ```
-//! - A block names the durable horizon from before its own write, so a block is believed to be promised only by what came later.
+//! - A block names the durable horizon from before its own write, so a block is believed to be promised only by what
+//!   came later.
 //! - A failed write is never tried again: what the device holds is not known, so the log is poisoned.
 
 use crate::commit::Hardened;
@@ -90,7 +92,8 @@ impl Log {
         }
     }
 
-    /// For the schedulers' idle hook: writes when commits of this scheduler wait, or those that a flush left over, or appends for room.
+    /// For the schedulers' idle hook: writes when commits of this scheduler wait, or those that a flush left over, or
+    /// appends for room.
     pub fn idle_step(&self) -> FlushOutcome {
         if self.commit_by() == CommitBy::LogWriter {
             return FlushOutcome::Nothing;
@@ -120,7 +123,8 @@ impl Log {
         Ok(())
     }
 
-    /// Where the first record at or above `end` begins: `copied` if all of it is taken, else found by going from record to record.
+    /// Where the first record at or above `end` begins: `copied` if all of it is taken, else found by going from
+    /// record to record.
     fn boundary_behind(&self, flusher: &Flusher, end: u64, copied: u64) -> u64 {
         if end == copied {
             return copied;
@@ -128,7 +132,8 @@ impl Log {
         let mut boundary = flusher.boundary;
         while boundary < end {
             let length_bytes = LENGTH_BYTES_MAX.min((copied - boundary) as usize);
-            // SAFETY: the caller holds the flusher role, and a record that begins below `copied` lies below it as a whole.
+            // SAFETY: the caller holds the flusher role, and a record that begins below `copied` lies below it as a
+            // whole.
             let length = get_varint(unsafe { self.buffer.filled(boundary, length_bytes) });
             let (len, length_bytes) = length.expect("the log itself put a length in front of each record");
             boundary += len + length_bytes as u64;
@@ -168,8 +173,8 @@ impl Log {
         let (segment_header, rest) = flusher.buffer.split_at_mut(BLOCK);
         let block = &mut rest[..disk_bytes as usize];
         let (payload, padding) = block[BLOCK_HEADER_BYTES..].split_at_mut(len);
-        // SAFETY: the caller holds the flusher role (`flusher` is what its lock guards), and `len` bytes from `written` on are
-        // at or below the `copied` that it computed.
+        // SAFETY: the caller holds the flusher role (`flusher` is what its lock guards), and `len` bytes from
+        // `written` on are at or below the `copied` that it computed.
         payload.copy_from_slice(unsafe { self.buffer.filled(written, len) });
         padding.fill(0);
         let durable = self.commits.durable();

@@ -99,8 +99,8 @@ impl BlockHeader {
         put_u32(block, 4, crc);
     }
 
-    /// What the first [`BLOCK_HEADER_BYTES`] of `bytes` say, if they look like a block of the log `log_id`. The checksum is still to be
-    /// verified.
+    /// What the first [`BLOCK_HEADER_BYTES`] of `bytes` say, if they look like a block of the log `log_id`. The
+    /// checksum is still to be verified.
     pub fn peek(bytes: &[u8], log_id: u64) -> Option<BlockHeader> {
         let bytes = bytes.get(..BLOCK_HEADER_BYTES)?;
         let payload_len = get_u32(bytes, 56) as usize;

@@ -1,6 +1,7 @@
 //! The transaction log: records, reservation, flushes, horizons, segments, reader.
 //!
-//! A log is a stream of records. A record's place in it is its LSN ([`Lsn`]), a byte position that only grows. Four horizons move along the stream:
+//! A log is a stream of records. A record's place in it is its LSN ([`Lsn`]), a byte position that only grows. Four
+//! horizons move along the stream:
 //!
 //! ```text
 //!            durable        written         copied         reserved
@@ -17,9 +18,10 @@
 //!
 //! `reserved >= copied >= written >= durable`, always.
 //!
-//! The parts: [`field`] and [`record_table!`] are the records' codec; `reservation` and `buffer` are appending; `flush`, `commit` and `writer` make
-//! durable and wake; `space` and `segments` are the room; `format`, `scan` and `reader` are the disk's bytes, the end of the log after a crash, and
-//! reading. The crate knows a record as a kind byte and a payload, and nothing of pages or transactions.
+//! The parts: [`field`] and [`record_table!`] are the records' codec; `reservation` and `buffer` are appending;
+//! `flush`, `commit` and `writer` make durable and wake; `space` and `segments` are the room; `format`, `scan` and
+//! `reader` are the disk's bytes, the end of the log after a crash, and reading. The crate knows a record as a kind
+//! byte and a payload, and nothing of pages or transactions.
 //!
 //! ```
 //! use pikepole_contention::Statistics;
@@ -43,8 +45,8 @@
 //! # }
 //! ```
 //!
-//! Models: `RUSTFLAGS="--cfg loom" cargo test -p pikepole-log --release --lib loom`. Under loom only the modules that are models' subjects are
-//! compiled.
+//! Models: `RUSTFLAGS="--cfg loom" cargo test -p pikepole-log --release --lib loom`. Under loom only the modules that
+//! are models' subjects are compiled.
 
 #[cfg_attr(loom, allow(dead_code, reason = "a model uses a part of it"))]
 mod commit;
@@ -101,7 +103,7 @@ pub use lsn::{Lsn, LsnRange};
 pub use options::{LogOptions, RECORD_BYTES_MAX};
 pub use policy::{BLOCK_BYTES_CLASSIC, CommitBy, FlushQueue, Policy, Reservation};
 #[cfg(not(loom))]
-pub use reader::Reader;
+pub use reader::{Entry, Reader};
 #[doc(hidden)]
 pub use record::finish;
 pub use record::{FieldDoc, LogRecord, RecordDoc, docs_table};

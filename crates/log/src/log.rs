@@ -21,13 +21,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-/// An append that crosses a multiple of this many bytes wakes the log writer: so large amounts stream to disk although nobody waits.
+/// An append that crosses a multiple of this many bytes wakes the log writer: so large amounts stream to disk
+/// although nobody waits.
 const STREAM_SHIFT: u32 = 18;
 
 /// A transaction log.
 ///
-/// Shared by all threads. Appending never waits; whoever needs to know that a record is durable awaits [`durable_after`](Self::durable_after).
-/// Something must flush: a task that runs [`run_log_writer`](Self::run_log_writer), calls of [`idle_step`](Self::idle_step) by the schedulers, or of
+/// Shared by all threads. Appending never waits; whoever needs to know that a record is durable awaits
+/// [`durable_after`](Self::durable_after). Something must flush: a task that runs
+/// [`run_log_writer`](Self::run_log_writer), calls of [`idle_step`](Self::idle_step) by the schedulers, or of
 /// [`flush_step`](Self::flush_step) by hand.
 pub struct Log {
     pub(crate) reservations: Reservations,
@@ -71,22 +73,22 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Log {
-    /// Appends a record of `len` bytes, which `fill` writes: its kind first. `fill` also gets the record's LSN. The bytes that it gets hold
-    /// anything, and are `len` long. Never waits.
+    /// Appends a record of `len` bytes, which `fill` writes: its kind first. `fill` also gets the record's LSN. The
+    /// bytes that it gets hold anything, and are `len` long. Never waits.
     ///
     /// # Errors
     /// [`Refused`]; nothing was reserved then and `fill` was not called.
     ///
     /// # Panics
-    /// When `len` is 0 or above [`LogOptions::record_bytes_max`]. If `fill` panics, the log takes no more records and no
-    /// wait ends well any more: what it left is no record, and cannot be taken back.
+    /// When `len` is 0 or above [`LogOptions::record_bytes_max`]. If `fill` panics, the log takes no more records and
+    /// no wait ends well any more: what it left is no record, and cannot be taken back.
     #[inline]
     pub fn append(&self, len: usize, fill: impl FnOnce(&mut [u8], Lsn)) -> Result<LsnRange, Refused> {
         self.append_in(Space::Ordinary, len, fill)
     }
 
-    /// Appends a record that ends transactions or helps to: undo, commit, checkpoint. It may use the space that is kept back for them, so it is
-    /// never refused for [`Refused::LogFull`].
+    /// Appends a record that ends transactions or helps to: undo, commit, checkpoint. It may use the space that is
+    /// kept back for them, so it is never refused for [`Refused::LogFull`].
     ///
     /// # Errors
     /// [`Refused::BufferFull`] and [`Refused::Poisoned`], as [`append`](Self::append).
@@ -133,8 +135,8 @@ impl Log {
             None => self.take_slowly(slot, bytes as u64, space)?,
         };
         let (start, end) = (place.start, place.start + bytes as u64);
-        // SAFETY: `place` is the reservation of exactly these bytes, and it is published below, after the last use of the slice. At most
-        // RECORD_BYTES_MAX + 3 bytes, which the options keep far below the ring's size.
+        // SAFETY: `place` is the reservation of exactly these bytes, and it is published below, after the last use of
+        // the slice. At most RECORD_BYTES_MAX + 3 bytes, which the options keep far below the ring's size.
         let record = unsafe { self.buffer.place(start, bytes) };
         let unfinished = Unfinished(self);
         put_varint(record, len as u64);
@@ -164,19 +166,22 @@ impl Log {
     }
 
     /// Says that open transactions may need `bytes` more of log, or less, to roll back. Kept per scheduler; the sum
-    /// counts, so one may add and another take away. Ordinary appends are refused early enough that twice the sum still fits.
+    /// counts, so one may add and another take away. Ordinary appends are refused early enough that twice the sum
+    /// still fits.
     #[inline]
     pub fn undo_reserve(&self, bytes: i64) {
         self.reservations.add_undo_bytes(slot::current(), bytes);
     }
 
-    /// Ready when the log is durable up to `end`, the end of a record appended before. Await it under `WRITELOG`. Dropping it gives the wait up.
+    /// Ready when the log is durable up to `end`, the end of a record appended before. Await it under `WRITELOG`.
+    /// Dropping it gives the wait up.
     #[inline]
     pub fn durable_after(&self, end: Lsn) -> DurableAfter<'_> {
         DurableAfter { log: self, end, waiter: None, hurry: false }
     }
 
-    /// As [`durable_after`](Self::durable_after), and asks the log writer to write now. For checkpoints and page writes.
+    /// As [`durable_after`](Self::durable_after), and asks the log writer to write now. For checkpoints and page
+    /// writes.
     pub fn flush_to(&self, end: Lsn) -> DurableAfter<'_> {
         debug_assert!(end <= self.reserved(), "nothing beyond the last record can become durable");
         DurableAfter { log: self, end, waiter: None, hurry: true }

@@ -46,7 +46,8 @@ struct Position {
 impl Log {
     /// Creates a log in the folder `path`, which is made if need be.
     ///
-    /// A crash meanwhile leaves a folder that neither this nor [`open`](Self::open) takes: create it under a name that counts only when this has returned.
+    /// A crash meanwhile leaves a folder that neither this nor [`open`](Self::open) takes: create it under a name
+    /// that counts only when this has returned.
     ///
     /// # Errors
     /// [`LogError::Exists`], [`LogError::Options`], [`LogError::Io`].
@@ -77,12 +78,13 @@ impl Log {
 
     /// Opens the log in the folder `path` and reads its records from `start` on: a record's LSN, or [`Lsn::OLDEST`].
     ///
-    /// What was not durable at a crash may be there or not; up to some point in the stream all of it is, behind it nothing. New records
-    /// go behind that point. The reader may be used while records are appended, which it does not see.
+    /// What was not durable at a crash may be there or not; up to some point in the stream all of it is, behind it
+    /// nothing. New records go behind that point. The reader may be used while records are appended, which it does
+    /// not see.
     ///
     /// # Errors
-    /// [`LogError::Corrupt`] when blocks are missing or damaged that were durable; [`LogError::Missing`], [`LogError::Version`],
-    /// [`LogError::StartGone`], [`LogError::Options`], [`LogError::Io`].
+    /// [`LogError::Corrupt`] when blocks are missing or damaged that were durable; [`LogError::Missing`],
+    /// [`LogError::Version`], [`LogError::StartGone`], [`LogError::Options`], [`LogError::Io`].
     pub fn open(
         disk: &Disk,
         path: impl AsRef<Path>,
@@ -200,7 +202,8 @@ impl Log {
     }
 }
 
-/// The files that are not part of the chain, ready to be used: marked free if they are not, or removed if they never were segments.
+/// The files that are not part of the chain, ready to be used: marked free if they are not, or removed if they never
+/// were segments.
 fn free_segments(folder: &Folder, found: &[Found], chain: &Chain) -> Result<Vec<SegmentFile>, LogError> {
     let mut free = Vec::new();
     for behind in chain.active[chain.last + 1..].iter().rev() {

@@ -73,8 +73,9 @@ impl LogOptions {
 
     pub(crate) fn check(&self) -> Result<(), LogError> {
         let block = pikepole_machine::BLOCK as u64;
-        let segments_aligned = self.first_segment_bytes % block == 0 && self.segment_bytes % block == 0;
-        if !self.ring_bytes.is_power_of_two() || self.ring_bytes % pikepole_machine::BLOCK != 0 {
+        let segments_aligned =
+            self.first_segment_bytes.is_multiple_of(block) && self.segment_bytes.is_multiple_of(block);
+        if !self.ring_bytes.is_power_of_two() || !self.ring_bytes.is_multiple_of(pikepole_machine::BLOCK) {
             return Err(LogError::Options("ring_bytes must be a power of two of at least 4096"));
         }
         if !segments_aligned || self.first_segment_bytes < SEGMENT_BYTES_MIN {

@@ -1,4 +1,5 @@
-//! The log's policies: how its threads take turns. What can be switched while running says so in [`Log::set_policy`](crate::Log::set_policy).
+//! The log's policies: how its threads take turns. What can be switched while running says so in
+//! [`Log::set_policy`](crate::Log::set_policy).
 
 /// How appenders take their place in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

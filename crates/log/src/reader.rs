@@ -8,9 +8,13 @@ use crate::segments::{Active, SegmentFile};
 use crate::{LogError, Lsn};
 use pikepole_machine::BLOCK;
 
+/// A record as a [`Reader`] lends it: its position, its bytes (kind first), and the position behind it.
+pub type Entry<'a> = (Lsn, &'a [u8], Lsn);
+
 /// Streams the records of a log from a start to its end, as they were when it was opened.
 ///
-/// It reads the segments itself: a truncation that frees what is still to be read makes it fail with [`LogError::Corrupt`].
+/// It reads the segments itself: a truncation that frees what is still to be read makes it fail with
+/// [`LogError::Corrupt`].
 pub struct Reader {
     log_id: u64,
     /// The segments that are still to be read, youngest first; the last one is being read.
@@ -57,7 +61,7 @@ impl Reader {
     /// # Errors
     /// [`LogError::Corrupt`] when the bytes are not a record, [`LogError::Io`].
     #[allow(clippy::should_implement_trait, reason = "the record is lent by the reader")]
-    pub fn next(&mut self) -> Result<Option<(Lsn, &[u8], Lsn)>, LogError> {
+    pub fn next(&mut self) -> Result<Option<Entry<'_>>, LogError> {
         let (length_bytes, len) = loop {
             if let Some(framing) = self.framing()? {
                 break framing;

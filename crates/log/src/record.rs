@@ -7,7 +7,8 @@
 //!                                    Display           one line of a dump
 //!                                    TABLE             kinds, names, fields and docs, for docs/log.md
 //! ```
-//! The bytes of a record are `[kind u8][field]...`, each field as its [kind](crate::field) says. The log puts the length in front.
+//! The bytes of a record are `[kind u8][field]...`, each field as its [kind](crate::field) says. The log puts the
+//! length in front.
 
 use crate::field::RecordError;
 

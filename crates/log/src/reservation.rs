@@ -7,8 +7,9 @@
 //!                          ^            ^
 //!                    slot 3: here   slot 0: here              slots 1, 2: IDLE
 //! ```
-//! An appender adds its length to `reserved` and owns the bytes in between. Its slot, which no other thread writes, says where
-//! it is filling. Whoever flushes computes `copied` = the lowest place that is still being filled, or `reserved`.
+//! An appender adds its length to `reserved` and owns the bytes in between. Its slot, which no other thread writes,
+//! says where it is filling. Whoever flushes computes `copied` = the lowest place that is still being filled, or
+//! `reserved`.
 //!
 //! | `Slot::position` | means | who changes it |
 //! |---|---|---|
@@ -17,26 +18,32 @@
 //! | a position | the owner fills the bytes from there | the owner, after its addition |
 //! | `IDLE` again | they are filled | the owner |
 //!
-//! Why nothing unfilled is ever below `copied`. Take an append A with position p, and a flusher that read `reserved` = r.
+//! Why nothing unfilled is ever below `copied`. Take an append A with position p, and a flusher that read `reserved`
+//! = r.
 //! 1. r <= p: then `copied` <= r <= p.
-//! 2. r > p: the flusher's Acquire load of `reserved` read the value of A's addition or of a later one. All writes to `reserved`
-//!    are read-modify-writes, so the value is in the release sequence of A's AcqRel addition, and what A's thread did before
-//!    its addition happened before: the flusher sees A's lower bound in the slot, or something later. A lower bound or p itself gives
-//!    `copied` <= p. Something later is the IDLE that A stored with Release after filling, or a lower bound or position of a later append of the
-//!    same slot, stored with Release too and above A's end: each pairs with the flusher's Acquire load of the slot, so A's bytes are seen.
-//! 3. A slot that the flusher does not scan (`slots_used`) was not registered before A's addition by the argument of 2, so r <= p.
+//! 2. r > p: the flusher's Acquire load of `reserved` read the value of A's addition or of a later one. All writes to
+//!    `reserved` are read-modify-writes, so the value is in the release sequence of A's AcqRel addition, and what A's
+//!    thread did before its addition happened before: the flusher sees A's lower bound in the slot, or something
+//!    later. A lower bound or p itself gives `copied` <= p. Something later is the IDLE that A stored with Release
+//!    after filling, or a lower bound or position of a later append of the same slot, stored with Release too and
+//!    above A's end: each pairs with the flusher's Acquire load of the slot, so A's bytes are seen.
+//! 3. A slot that the flusher does not scan (`slots_used`) was not registered before A's addition by the argument of
+//!    2, so r <= p.
 //! 4. `copied` never goes back: what was below it stays filled.
 //!
-//! A lower bound may be far below `reserved`. That only holds `copied` back for the few nanoseconds until the position is stored.
+//! A lower bound may be far below `reserved`. That only holds `copied` back for the few nanoseconds until the
+//! position is stored.
 //!
-//! The soft limit. An appender looks at the end of its own last record, not at `reserved`, and gives up above the limit: so it
-//! reads no shared line that others write often. It may pass the limit, but then knows and is refused until the limit has moved.
+//! The soft limit. An appender looks at the end of its own last record, not at `reserved`, and gives up above the
+//! limit: so it reads no shared line that others write often. It may pass the limit, but then knows and is refused
+//! until the limit has moved.
 //!
-//! Why an appender never overwrites ring bytes that the flusher still reads, with limit = `written` + ring size - margin and margin
-//! = slots x (largest record). Take an append A, and the largest limit L that A or any append before it in the order of `reserved` went by.
-//! Every slot has at most one append that ends above L and went by L or less, so A ends at or below L + margin = `written` of
-//! that limit + ring size: it overwrites only bytes that were taken when L was set. L's Release store pairs with the Acquire load of the append that
-//! went by it, and that append's addition with A's, so the flusher's reading happened before A's writing.
+//! Why an appender never overwrites ring bytes that the flusher still reads, with limit = `written` + ring size -
+//! margin and margin = slots x (largest record). Take an append A, and the largest limit L that A or any append
+//! before it in the order of `reserved` went by. Every slot has at most one append that ends above L and went by L or
+//! less, so A ends at or below L + margin = `written` of that limit + ring size: it overwrites only bytes that were
+//! taken when L was set. L's Release store pairs with the Acquire load of the append that went by it, and that
+//! append's addition with A's, so the flusher's reading happened before A's writing.
 
 use crate::policy::Reservation as Policy;
 use pikepole_contention::slot::SLOTS_MAX;
@@ -130,7 +137,8 @@ impl Reservations {
         }
     }
 
-    /// Takes the next `bytes` of the stream for the owner of `slot`, or None when the limit is passed as far as this slot knows.
+    /// Takes the next `bytes` of the stream for the owner of `slot`, or None when the limit is passed as far as this
+    /// slot knows.
     #[inline]
     pub fn take(&self, slot: usize, bytes: u64, space: Space) -> Option<Place<'_>> {
         let shared = &*self.shared;
@@ -172,14 +180,15 @@ impl Reservations {
         let ordering = if fault::planted("lower_bound_relaxed") {
             Ordering::Relaxed
         } else {
-            // Release pairs with the Acquire of the slot in `publish_copied`: it may be read in place of the IDLE before it.
+            // Release pairs with the Acquire of the slot in `publish_copied`: it may be read in place of the IDLE
+            // before it.
             Ordering::Release
         };
         if !fault::planted("slot_set_after_add") {
             own.position.store(lower_bound, ordering);
         }
-        // The Release half pairs with the Acquire of `reserved` in `publish_copied` (the lower bound is seen there), the
-        // Acquire half with the Release in `sleep_unless_more` (the writer that sleeps is seen here).
+        // The Release half pairs with the Acquire of `reserved` in `publish_copied` (the lower bound is seen there),
+        // the Acquire half with the Release in `sleep_unless_more` (the writer that sleeps is seen here).
         let start = self.reserved.fetch_add(bytes, Ordering::AcqRel);
         // Release: as the lower bound.
         own.position.store(start, Ordering::Release);
@@ -265,8 +274,9 @@ impl Reservations {
 
     /// Marks the log writer as asleep unless something was reserved above `seen`. Returns whether it may sleep.
     ///
-    /// Why no append is missed: the addition of 0 and an append's addition are ordered. If the append's comes first, this
-    /// one returns its end. If it comes second, it reads from this one, whose Release pairs with its Acquire, so the append sees the flag.
+    /// Why no append is missed: the addition of 0 and an append's addition are ordered. If the append's comes first,
+    /// this one returns its end. If it comes second, it reads from this one, whose Release pairs with its Acquire, so
+    /// the append sees the flag.
     pub fn sleep_unless_more(&self, seen: u64) -> bool {
         self.shared.writer_idle.store(true, Ordering::Relaxed);
         let reserved = if fault::planted("writer_looks_with_a_load") {

@@ -1,5 +1,5 @@
-//! Models of the reservation: appenders fill cells of a ring, a flusher reads what `copied` says is filled. loom fails a
-//! model when a cell is read and written without an order between.
+//! Models of the reservation: appenders fill cells of a ring, a flusher reads what `copied` says is filled. loom
+//! fails a model when a cell is read and written without an order between.
 
 use super::{Policy, Reservations, Space};
 use loom::cell::UnsafeCell;

@@ -6,17 +6,19 @@
 //!                                                  ^        |
 //!       the chain: 70 .. 75                        end      names what was durable when it was written
 //! ```
-//! The chain is followed from the segment that holds the start: the next block must have the next sequence and begin where the last one ended, in the
-//! same incarnation or as the first block of a later one. Where no such block lies behind the last one, the chain goes
-//! on in the next segment if that segment's header says so; else the log ends there.
+//! The chain is followed from the segment that holds the start: the next block must have the next sequence and begin
+//! where the last one ended, in the same incarnation or as the first block of a later one. Where no such block lies
+//! behind the last one, the chain goes on in the next segment if that segment's header says so; else the log ends
+//! there.
 //!
-//! An end is believed only when nothing behind it contradicts: every good block of this log, wherever it lies, names the block
-//! sequence below which all was durable when it was written. If one names more than the end's sequence, blocks are missing that somebody was promised.
-//! That is corruption, reported with the place of the first missing block.
+//! An end is believed only when nothing behind it contradicts: every good block of this log, wherever it lies, names
+//! the block sequence below which all was durable when it was written. If one names more than the end's sequence,
+//! blocks are missing that somebody was promised. That is corruption, reported with the place of the first missing
+//! block.
 //!
-//! Why stale blocks are harmless. Blocks behind an end (from before a crash, or from a segment's former use) have been written in an earlier
-//! incarnation or with an earlier sequence, so the chain never takes them. What they name as durable really was durable, so
-//! it never exceeds a true end.
+//! Why stale blocks are harmless. Blocks behind an end (from before a crash, or from a segment's former use) have
+//! been written in an earlier incarnation or with an earlier sequence, so the chain never takes them. What they name
+//! as durable really was durable, so it never exceeds a true end.
 
 use crate::format::{BlockHeader, SegmentHeader, SegmentKind, VERSION};
 use crate::segments::{Active, Folder, SegmentFile, segment_name};
@@ -92,7 +94,8 @@ pub(crate) struct Found {
 /// All segment files of a folder.
 ///
 /// # Errors
-/// [`LogError::Missing`] when there is none; an unknown format version; I/O errors; damage that no scan could get round.
+/// [`LogError::Missing`] when there is none; an unknown format version; I/O errors; damage that no scan could get
+/// round.
 pub(crate) fn find_segments(folder: &Folder, read_only: bool) -> Result<Vec<Found>, LogError> {
     let mut found = Vec::new();
     if !folder.disk.is_dir(&folder.path) {
@@ -301,7 +304,8 @@ impl Follower {
         }
     }
 
-    /// Looks for witnesses: good blocks behind the end, in the rest of its segment, in later ones and in those without a header.
+    /// Looks for witnesses: good blocks behind the end, in the rest of its segment, in later ones and in those
+    /// without a header.
     fn look_behind_the_end(&mut self, found: &[Found]) -> Result<(), LogError> {
         self.reader.reset();
         let rest = self.chain.active[self.chain.last].segment.clone();

@@ -6,10 +6,10 @@
 //!                            +------------------- truncate (below the point; marked free) ---+
 //! ```
 //! - A free segment has been written over its whole length, so a durable write into it changes no metadata.
-//! - Active segments have consecutive sequences; the oldest becomes free first. So at any moment the good headers on disk have
-//!   consecutive sequences, and a gap means damage.
-//! - A segment is marked free, durably, before it can be activated: else a crash during the activation could leave its old header over
-//!   new content, and a log that seems to begin with damage.
+//! - Active segments have consecutive sequences; the oldest becomes free first. So at any moment the good headers on
+//!   disk have consecutive sequences, and a gap means damage.
+//! - A segment is marked free, durably, before it can be activated: else a crash during the activation could leave
+//!   its old header over new content, and a log that seems to begin with damage.
 
 use crate::format::{BLOCK_HEADER_BYTES, SegmentHeader};
 use crate::options::SEGMENT_BYTES_MIN;
@@ -283,7 +283,8 @@ impl Growing {
         Ok(Grown::Whole(self.segment.clone()))
     }
 
-    /// Removes what there is of the file. If that fails, the next opening finds a segment without a header and removes it.
+    /// Removes what there is of the file. If that fails, the next opening finds a segment without a header and
+    /// removes it.
     pub fn give_up(self, folder: &Folder) {
         let _ = folder.remove(&self.segment.name);
     }

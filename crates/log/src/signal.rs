@@ -5,8 +5,8 @@
 //! | false | nothing is asked for | the waiting task, when it goes on |
 //! | true | the task is to go on | anybody |
 //!
-//! A waiting task stores its waker under the lock and then looks at the flag; a notifier sets the flag and then takes the waker under the lock.
-//! Whoever comes second to the lock sees what the other did before.
+//! A waiting task stores its waker under the lock and then looks at the flag; a notifier sets the flag and then takes
+//! the waker under the lock. Whoever comes second to the lock sees what the other did before.
 
 use pikepole_contention::fault;
 use pikepole_contention::sync::Mutex;
@@ -54,15 +54,15 @@ impl Signal {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
+    use pikepole_contention::sync::atomic::AtomicUsize;
     use std::sync::Arc;
-    use std::sync::atomic::AtomicUsize;
     use std::task::Wake;
 
     struct Count(AtomicUsize);
 
     impl Wake for Count {
         fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            self.0.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -81,7 +81,7 @@ mod models {
             for notifier in notifiers {
                 notifier.join().unwrap();
             }
-            let woken = count.0.load(std::sync::atomic::Ordering::Relaxed) > 0;
+            let woken = count.0.load(Ordering::Relaxed) > 0;
             assert!(ready || woken, "a notification was missed");
         });
     }

@@ -7,11 +7,13 @@
 //!   |-- taken, not yet written --|-- given to ordinary appends: a quarter --|-- ... --|-- kept back --|
 //!                                                                              2 x undo bytes + a fixed part
 //! ```
-//! - Only segments that exist and are prewritten count. A full disk shows while the next one is prepared, and then refuses new work; it never
-//!   fails a write of records.
-//! - Each computing gives ordinary appends a quarter of what is left. So while open transactions announce more undo bytes than
-//!   were known when the limit was set, the space to roll them back is still there. The limit is computed at every flush and before every refusal.
-//! - The fixed part is for the blocks in which transactions end: each takes 4096 bytes at least, however short its records.
+//! - Only segments that exist and are prewritten count. A full disk shows while the next one is prepared, and then
+//!   refuses new work; it never fails a write of records.
+//! - Each computing gives ordinary appends a quarter of what is left. So while open transactions announce more undo
+//!   bytes than were known when the limit was set, the space to roll them back is still there. The limit is computed
+//!   at every flush and before every refusal.
+//! - The fixed part is for the blocks in which transactions end: each takes 4096 bytes at least, however short its
+//!   records.
 //! - If transactions end with more than all that, one more segment is prepared on the spot, beyond the size limit.
 
 use crate::log::{Log, lock};
@@ -94,7 +96,8 @@ impl Log {
         Err(refused)
     }
 
-    /// Ready when an append that was refused for [`Refused::BufferFull`] may be tried again. Await it under `LOGBUFFER`.
+    /// Ready when an append that was refused for [`Refused::BufferFull`] may be tried again. Await it under
+    /// `LOGBUFFER`.
     ///
     /// It may be ready too early: append in a loop.
     pub fn buffer_space(&self) -> BufferSpace<'_> {
@@ -128,7 +131,8 @@ impl Log {
         pikepole_scheduler::wake_all(wakers);
     }
 
-    /// Says that no record below `before` is needed any more: segments that lie wholly below are used again. What is not durable yet is kept anyway.
+    /// Says that no record below `before` is needed any more: segments that lie wholly below are used again. What is
+    /// not durable yet is kept anyway.
     ///
     /// Writes one block to each segment that it frees.
     pub fn truncate(&self, before: Lsn) {
@@ -161,8 +165,8 @@ impl Log {
         }
     }
 
-    /// Prepares a part of the next segment when one will be needed soon. The log writer calls it between flushes; without one, call it after
-    /// flushes. Returns whether there was something to do.
+    /// Prepares a part of the next segment when one will be needed soon. The log writer calls it between flushes;
+    /// without one, call it after flushes. Returns whether there was something to do.
     ///
     /// A failure, such as a full disk, is no error: new work is refused from then on, and the next call tries again.
     pub fn prepare_step(&self) -> bool {

@@ -6,8 +6,10 @@
 //! | ticking | a notification, or a millisecond | something was appended, or nothing is left |
 //! | idle | a notification | the first append after all was written finds `writer_idle` set and notifies |
 //!
-//! With [`CommitBy::LogWriter`](crate::CommitBy::LogWriter) each commit notifies it. With [`CommitBy::Scheduler`](crate::CommitBy::Scheduler) the committing schedulers write, and
-//! it stands by: for commits of schedulers that never come to rest, for waiters outside the schedulers, for delayed durability, and for preparing segments.
+//! With [`CommitBy::LogWriter`](crate::CommitBy::LogWriter) each commit notifies it. With
+//! [`CommitBy::Scheduler`](crate::CommitBy::Scheduler) the committing schedulers write, and it stands by: for commits
+//! of schedulers that never come to rest, for waiters outside the schedulers, for delayed durability, and for
+//! preparing segments.
 
 use crate::log::{Log, lock};
 use crate::{FlushOutcome, LogError};
@@ -26,7 +28,8 @@ const TICK: Duration = Duration::from_millis(1);
 const TICKS_BETWEEN_ATTEMPTS: u32 = 16;
 
 impl Log {
-    /// Runs the log writer until [`shutdown`](Self::shutdown). For a hidden scheduler: it blocks its thread while it writes.
+    /// Runs the log writer until [`shutdown`](Self::shutdown). For a hidden scheduler: it blocks its thread while it
+    /// writes.
     pub async fn run_log_writer(self: Arc<Self>) {
         self.buffer.touch();
         let mut ticks = 0u32;
@@ -52,7 +55,7 @@ impl Log {
 
     fn may_prepare(&self, ticks: u32) -> bool {
         let failed = lock(&self.segments).growth_failed.is_some();
-        !failed || ticks % TICKS_BETWEEN_ATTEMPTS == 0
+        !failed || ticks.is_multiple_of(TICKS_BETWEEN_ATTEMPTS)
     }
 
     /// Ready at a notification, or after a tick.
@@ -65,8 +68,8 @@ impl Log {
         .await;
     }
 
-    /// Refuses new records, writes all that was appended, and adds a block that names it durable, so that later damage to any of it
-    /// would be noticed. The log writer ends. Blocks the calling thread.
+    /// Refuses new records, writes all that was appended, and adds a block that names it durable, so that later
+    /// damage to any of it would be noticed. The log writer ends. Blocks the calling thread.
     ///
     /// # Errors
     /// [`LogError::Poisoned`] when an earlier write failed; [`LogError::Io`] when there is no room for what is left.

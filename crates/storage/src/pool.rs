@@ -63,7 +63,7 @@ impl PageMap {
             return entry;
         }
         let fresh: Box<[AtomicU32]> = (0..CHUNK_PAGES).map(|_| AtomicU32::new(0)).collect();
-        let fresh: Box<[AtomicU32; CHUNK_PAGES]> = fresh.try_into().ok().expect("a chunk's length");
+        let fresh: Box<[AtomicU32; CHUNK_PAGES]> = fresh.try_into().expect("a chunk's length");
         let fresh = Box::into_raw(fresh);
         let place = &self.chunks[page.0 as usize / CHUNK_PAGES];
         // Release pairs with the Acquire in `get`.

@@ -18,6 +18,9 @@ pub enum Need {
     Lock(Arc<TableLock>, LockMode),
     /// The log durable up to here (`WRITELOG`).
     Durable(Lsn),
+    /// The log truncated, so that it has room again (`LOGMGR_RESERVE_APPEND`). No operation of this crate asks for it: one
+    /// that finds the log full fails, and a caller that can have the log truncated makes this of the error.
+    LogSpace,
 }
 
 /// Why an operation failed for good.

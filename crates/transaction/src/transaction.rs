@@ -526,8 +526,8 @@ impl Transaction {
         });
     }
 
-    /// Waits for the end of another transaction, for a lock or for the log, under the wait's type. Needs of the store are
-    /// the store's to satisfy.
+    /// Waits for the end of another transaction, for a lock or for the log, under the wait's type. Needs of the store and
+    /// of log space are the caller's to satisfy.
     ///
     /// # Errors
     /// Deadlock: this session is the victim. Poisoned: the log failed.
@@ -535,7 +535,7 @@ impl Transaction {
         self.rest();
         let home = self.home.clone();
         match need {
-            Need::Storage(_) => Ok(()),
+            Need::Storage(_) | Need::LogSpace => Ok(()),
             Need::Durable(lsn) => {
                 scheduler::wait(
                     pikepole_contention::WaitType::WRITELOG,

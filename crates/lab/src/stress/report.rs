@@ -2,7 +2,7 @@
 
 use super::drive::{Progress, Run};
 use super::{Durability, StressError};
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::ASCII_MARKDOWN};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::path::Path;
@@ -121,7 +121,7 @@ pub fn write_json(runs: &[Run], path: &Path) -> Result<(), StressError> {
 
 fn table() -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
+    table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
     table
 }
 

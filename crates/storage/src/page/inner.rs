@@ -50,7 +50,7 @@ impl Words<'_> {
 
     /// The two bytes at an even offset.
     fn u16(self, at: usize) -> Option<usize> {
-        debug_assert!(at % 2 == 0);
+        debug_assert!(at.is_multiple_of(2));
         Some((self.word(at / 8)? >> (8 * (at % 8))) as u16 as usize)
     }
 

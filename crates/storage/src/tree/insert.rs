@@ -72,12 +72,12 @@ impl Tree {
     /// The leaf for a key, latched: the cursor's if it fits, otherwise by a descent, which moves the cursor.
     #[inline]
     pub(super) fn leaf_for(&self, cursor: &mut TreeCursor, key: &[u8]) -> Result<Exclusive<'_>, Stop> {
-        if cursor.page.0 != 0 {
-            if let Some(guard) = self.store.pool.exclusive_at(cursor.frame, cursor.page)? {
-                let page = guard.page();
-                if page.kind() == Some(PageKind::Leaf) && page.object() == self.object && page.covers(key) {
-                    return Ok(guard);
-                }
+        if cursor.page.0 != 0
+            && let Some(guard) = self.store.pool.exclusive_at(cursor.frame, cursor.page)?
+        {
+            let page = guard.page();
+            if page.kind() == Some(PageKind::Leaf) && page.object() == self.object && page.covers(key) {
+                return Ok(guard);
             }
         }
         let guard = self.leaf_exclusive(Seek::At(key))?;

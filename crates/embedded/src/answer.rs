@@ -1,0 +1,83 @@
+//! What a batch sends back, event by event or gathered.
+
+use crate::rows::{Column, Row, Rows};
+use crate::{Error, SqlError, Value};
+
+/// One thing a batch sends back; events come in the order in which they arise.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A result set begins.
+    Columns(Vec<Column>),
+    /// One row of the result set.
+    Row(Row),
+    /// A statement has ended; `rows` is absent when it counts none or NOCOUNT is on.
+    Done {
+        /// Rows affected or returned.
+        rows: Option<u64>,
+    },
+    /// An informational message.
+    Message(Message),
+    /// An error that no TRY block caught; the batch may go on, as T-SQL's rules say.
+    Error(SqlError),
+}
+
+/// An informational message: PRINT, RAISERROR with a severity of 10 or less, a notice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// The message's number; zero for PRINT.
+    pub number: i32,
+    /// The text.
+    pub text: String,
+}
+
+/// All that a batch sent back.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Rows that INSERT, UPDATE, DELETE and SELECT statements counted, in all.
+    pub rows_affected: u64,
+    /// The result sets.
+    pub sets: Vec<Rows>,
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// Parameters after the batch, by name: what the batch assigned to them.
+    pub parameters: Vec<(String, Value)>,
+}
+
+/// Gathers events; the first error is kept while the rest of the batch drains.
+#[derive(Default)]
+pub(crate) struct Gathering {
+    outcome: Outcome,
+    error: Option<SqlError>,
+}
+
+impl Gathering {
+    pub(crate) fn add(&mut self, event: Event) {
+        match event {
+            Event::Columns(columns) => self.outcome.sets.push(Rows::new(columns)),
+            Event::Row(row) => {
+                if let Some(set) = self.outcome.sets.last_mut() {
+                    set.push(row);
+                }
+            }
+            Event::Done { rows } => self.outcome.rows_affected += rows.unwrap_or(0),
+            Event::Message(message) => self.outcome.messages.push(message),
+            Event::Error(error) => {
+                self.error.get_or_insert(error);
+            }
+        }
+    }
+
+    pub(crate) fn finish(mut self, parameters: Vec<(String, Value)>) -> Result<Outcome, Error> {
+        self.outcome.parameters = parameters;
+        match self.error {
+            Some(error) => Err(Error::Sql(error)),
+            None => Ok(self.outcome),
+        }
+    }
+}
+
+/// The first result set of an outcome.
+pub(crate) fn first_set(outcome: Outcome) -> Result<Rows, Error> {
+    let none = || Error::Usage("the batch returned no result set".to_string());
+    outcome.sets.into_iter().next().ok_or_else(none)
+}

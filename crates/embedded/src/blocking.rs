@@ -1,0 +1,70 @@
+//! The form of a connection for plain threads: every call waits for its answer.
+
+use crate::answer::{Event, Gathering, Outcome, first_set};
+use crate::mailbox::Taken;
+use crate::{Error, Rows, Value};
+
+/// A connection whose calls block the calling thread; see [`crate::Connection`].
+pub struct Connection(crate::Connection);
+
+impl Connection {
+    pub(crate) fn new(connection: crate::Connection) -> Self {
+        Connection(connection)
+    }
+
+    /// The session's number, `@@SPID`.
+    pub fn session_id(&self) -> i32 {
+        self.0.session_id()
+    }
+
+    /// Starts a batch and gives its events as they come.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] when the engine has been shut down. What the batch itself does wrong comes as events.
+    pub fn run(&mut self, sql: &str, parameters: &[(&str, Value)]) -> Result<Events<'_>, Error> {
+        self.0.run_blocking(sql, parameters)?;
+        Ok(Events { connection: self })
+    }
+
+    /// Runs a batch to its end.
+    ///
+    /// # Errors
+    /// The first error that no TRY block caught, or [`Error::Closed`].
+    pub fn execute(&mut self, sql: &str, parameters: &[(&str, Value)]) -> Result<Outcome, Error> {
+        self.0.run_blocking(sql, parameters)?;
+        let mut gathering = Gathering::default();
+        let mut values = Vec::new();
+        while let Some(taken) = self.0.take_blocking()? {
+            match taken {
+                Taken::Event(event) => gathering.add(event),
+                Taken::End(parameters) => values = parameters,
+            }
+        }
+        gathering.finish(values)
+    }
+
+    /// Runs a batch and gives its first result set.
+    ///
+    /// # Errors
+    /// As [`Connection::execute`]; [`Error::Usage`] when the batch returns no result set.
+    pub fn query(&mut self, sql: &str, parameters: &[(&str, Value)]) -> Result<Rows, Error> {
+        first_set(self.execute(sql, parameters)?)
+    }
+}
+
+/// The events of a batch under way.
+pub struct Events<'a> {
+    connection: &'a mut Connection,
+}
+
+impl Iterator for Events<'_> {
+    type Item = Result<Event, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.connection.0.take_blocking() {
+            Ok(Some(Taken::Event(event))) => Some(Ok(event)),
+            Ok(Some(Taken::End(_)) | None) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! The async form of a connection.
+
+use crate::answer::{Event, Gathering, Outcome, first_set};
+use crate::engine::Opened;
+use crate::mailbox::{Mailbox, Request, Taken};
+use crate::{Error, Rows, Value};
+use std::future::poll_fn;
+use std::sync::Arc;
+
+/// A connection: a session of its own on one of the engine's schedulers. Dropping it rolls back what is open.
+pub struct Connection {
+    mailbox: Arc<Mailbox>,
+    session_id: i32,
+    /// Keeps the engine open as long as a connection is.
+    _engine: Arc<Opened>,
+    /// An answer has not been taken to its end.
+    unread: bool,
+}
+
+impl Connection {
+    pub(crate) fn new(mailbox: Arc<Mailbox>, session_id: i32, engine: Arc<Opened>) -> Self {
+        Connection { mailbox, session_id, _engine: engine, unread: false }
+    }
+
+    /// The session's number, `@@SPID`.
+    pub fn session_id(&self) -> i32 {
+        self.session_id
+    }
+
+    /// Starts a batch and gives its events as they come. Parameters are variables of the batch, named with their `@`.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] when the engine has been shut down. What the batch itself does wrong comes as events.
+    pub async fn run(&mut self, sql: &str, parameters: &[(&str, Value)]) -> Result<Events<'_>, Error> {
+        while self.unread {
+            self.mailbox.cancel();
+            let taken = poll_fn(|context| self.mailbox.poll_take(context)).await?;
+            self.unread = !matches!(taken, Taken::End(_));
+        }
+        self.mailbox.put(request(sql, parameters))?;
+        self.unread = true;
+        Ok(Events { connection: self, parameters: Vec::new() })
+    }
+
+    /// Runs a batch to its end.
+    ///
+    /// # Errors
+    /// The first error that no TRY block caught, or [`Error::Closed`].
+    pub async fn execute(&mut self, sql: &str, parameters: &[(&str, Value)]) -> Result<Outcome, Error> {
+        let mut gathering = Gathering::default();
+        let mut events = self.run(sql, parameters).await?;
+        while let Some(event) = events.next().await? {
+            gathering.add(event);
+        }
+        let parameters = events.parameters;
+        gathering.finish(parameters)
+    }
+
+    /// Runs a batch and gives its first result set.
+    ///
+    /// # Errors
+    /// As [`Connection::execute`]; [`Error::Usage`] when the batch returns no result set.
+    pub async fn query(&mut self, sql: &str, parameters: &[(&str, Value)]) -> Result<Rows, Error> {
+        first_set(self.execute(sql, parameters).await?)
+    }
+
+    // The same for callers that block, see `blocking`.
+
+    pub(crate) fn run_blocking(&mut self, sql: &str, parameters: &[(&str, Value)]) -> Result<(), Error> {
+        while self.unread {
+            self.mailbox.cancel();
+            self.unread = !matches!(self.mailbox.take()?, Taken::End(_));
+        }
+        self.mailbox.put(request(sql, parameters))?;
+        self.unread = true;
+        Ok(())
+    }
+
+    /// The next thing of the batch under way; `None` when its end has been taken already.
+    pub(crate) fn take_blocking(&mut self) -> Result<Option<Taken>, Error> {
+        if !self.unread {
+            return Ok(None);
+        }
+        let taken = self.mailbox.take()?;
+        self.unread = !matches!(taken, Taken::End(_));
+        Ok(Some(taken))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.mailbox.close();
+    }
+}
+
+fn request(sql: &str, parameters: &[(&str, Value)]) -> Request {
+    let parameters = parameters.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+    Request { sql: sql.to_string(), parameters }
+}
+
+/// The events of a batch under way.
+pub struct Events<'a> {
+    connection: &'a mut Connection,
+    parameters: Vec<(String, Value)>,
+}
+
+impl Events<'_> {
+    /// The next event; `None` at the end of the batch.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] when the engine has been shut down meanwhile.
+    pub async fn next(&mut self) -> Result<Option<Event>, Error> {
+        if !self.connection.unread {
+            return Ok(None);
+        }
+        match poll_fn(|context| self.connection.mailbox.poll_take(context)).await? {
+            Taken::Event(event) => Ok(Some(event)),
+            Taken::End(parameters) => {
+                self.connection.unread = false;
+                self.parameters = parameters;
+                Ok(None)
+            }
+        }
+    }
+}

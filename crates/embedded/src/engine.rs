@@ -1,0 +1,303 @@
+//! Opening a folder, connecting, policies, checking.
+
+use crate::connection::Connection;
+use crate::mailbox::Mailbox;
+use crate::task;
+use crate::{Error, blocking};
+use pikepole_contention::sync::{Mutex, MutexGuard};
+use pikepole_engine::{OpenError, SchedulerChoice, Server, ServerOptions};
+use pikepole_scheduler::{JoinHandle, Placement};
+use pikepole_session::{Registry, Session, SessionOptions};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+
+/// How an engine is opened.
+///
+/// ```no_run
+/// use pikepole_embedded::{Engine, Options};
+///
+/// let options = Options::new("./data").buffer_pool_bytes(64 << 20).policy("LOG_RESERVATION", "SPINLOCK");
+/// let engine = Engine::open(options)?;
+/// # Ok::<(), pikepole_embedded::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Options {
+    folder: PathBuf,
+    create: bool,
+    buffer_pool_bytes: Option<u64>,
+    log_bytes_max: Option<u64>,
+    cpus: Option<Vec<usize>>,
+    policies: Vec<(String, String)>,
+}
+
+impl Options {
+    /// The folder of databases; it is made when it is not there.
+    pub fn new(folder: impl Into<PathBuf>) -> Options {
+        Options {
+            folder: folder.into(),
+            create: true,
+            buffer_pool_bytes: None,
+            log_bytes_max: None,
+            cpus: None,
+            policies: Vec::new(),
+        }
+    }
+
+    /// Whether a folder that is not there is made; it is unless this says no.
+    pub fn create(mut self, create: bool) -> Options {
+        self.create = create;
+        self
+    }
+
+    /// Bytes of pages kept in memory; without it a quarter of the machine's memory, 1 GB at the most.
+    pub fn buffer_pool_bytes(mut self, bytes: u64) -> Options {
+        self.buffer_pool_bytes = Some(bytes);
+        self
+    }
+
+    /// Bytes that the log of a database may take on disk at the most.
+    pub fn log_bytes_max(mut self, bytes: u64) -> Options {
+        self.log_bytes_max = Some(bytes);
+        self
+    }
+
+    /// The CPUs to run on, one scheduler each; without it all that the process may use.
+    pub fn cpus(mut self, cpus: Vec<usize>) -> Options {
+        self.cpus = Some(cpus);
+        self
+    }
+
+    /// A policy of a serialisation point, for this run; see [`Engine::policies`].
+    pub fn policy(mut self, name: &str, value: &str) -> Options {
+        self.policies.push((name.to_string(), value.to_string()));
+        self
+    }
+
+    fn server(self) -> ServerOptions {
+        let pool = self.buffer_pool_bytes.unwrap_or_else(default_buffer_pool_bytes);
+        ServerOptions {
+            schedulers: SchedulerChoice::Threads { cpus: self.cpus, pin: true },
+            buffer_pool_bytes: Some(pool),
+            log_bytes_max: self.log_bytes_max,
+            policies: self.policies,
+            ..ServerOptions::new(self.folder)
+        }
+    }
+}
+
+/// A quarter of the machine's memory, 1 GB at the most and 64 MB at the least.
+fn default_buffer_pool_bytes() -> u64 {
+    const MOST: u64 = 1 << 30;
+    const LEAST: u64 = 64 << 20;
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
+    total.map_or(MOST, |kilobytes: u64| (kilobytes * 1024 / 4).clamp(LEAST, MOST))
+}
+
+/// A policy of a serialisation point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// The values it can have, the classic way first.
+    pub values: Vec<String>,
+    /// What it is about.
+    pub help: String,
+}
+
+/// An open folder of databases. Cheap to clone; the folder is closed by [`Engine::shutdown`], or when the last clone and the
+/// last connection are gone.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("pikepole-doc-engine-{}", std::process::id()));
+/// use pikepole_embedded::{Engine, Options, Value};
+///
+/// let engine = Engine::open(Options::new(&folder))?;
+/// let mut connection = engine.connect_blocking()?;
+/// connection.execute("CREATE TABLE dbo.reading (id int PRIMARY KEY, celsius float NOT NULL)", &[])?;
+/// connection.execute(
+///     "INSERT dbo.reading (id, celsius) VALUES (@id, @celsius)",
+///     &[("@id", Value::Int(1)), ("@celsius", Value::Float(21.5))],
+/// )?;
+/// let rows = connection.query("SELECT id, celsius FROM dbo.reading", &[])?;
+/// for row in &rows {
+///     let celsius: f64 = row.get("celsius")?;
+///     assert_eq!(celsius, 21.5);
+/// }
+/// drop(connection);
+/// engine.shutdown()?;
+/// # std::fs::remove_dir_all(&folder).ok();
+/// # Ok::<(), pikepole_embedded::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Engine {
+    opened: Arc<Opened>,
+}
+
+/// What the clones of an engine and its connections share.
+pub(crate) struct Opened {
+    server: Arc<Server>,
+    registry: Arc<Registry>,
+    sessions: Mutex<Sessions>,
+}
+
+#[derive(Default)]
+struct Sessions {
+    closed: bool,
+    open: Vec<(Weak<Mailbox>, JoinHandle<()>)>,
+}
+
+impl Opened {
+    fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        // Each critical section changes the list in one step.
+        self.sessions.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Ends the sessions, then the databases, then the threads.
+    fn shutdown(&self) -> Result<(), Error> {
+        let open = {
+            let mut sessions = self.sessions();
+            if std::mem::replace(&mut sessions.closed, true) {
+                return Ok(());
+            }
+            std::mem::take(&mut sessions.open)
+        };
+        for (mailbox, session) in open {
+            if let Some(mailbox) = mailbox.upgrade() {
+                mailbox.close();
+            }
+            // A session that panicked has ended too; its transaction is rolled back with its database.
+            let _ = session.join();
+        }
+        let schedulers = self.server.schedulers();
+        let result = schedulers.block_on(self.server.shutdown());
+        schedulers.shutdown();
+        result.map_err(Error::Sql)
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        // Whoever wants to know whether all went well calls `Engine::shutdown`.
+        let _ = self.shutdown();
+    }
+}
+
+impl Engine {
+    /// Opens a folder of databases and recovers what a crash left.
+    ///
+    /// # Errors
+    /// [`Error::Open`], which says why: in use elsewhere, not writable, not a folder, another version's, a policy that is not
+    /// one.
+    pub fn open(options: Options) -> Result<Engine, Error> {
+        check_folder(&options)?;
+        let server = Server::open(options.server()).map_err(|error| refused(&error))?;
+        let registry = Registry::new(server.statistics());
+        let opened = Opened { server, registry, sessions: Mutex::default() };
+        Ok(Engine { opened: Arc::new(opened) })
+    }
+
+    /// A connection for async code of any runtime.
+    ///
+    /// # Errors
+    /// [`Error::Closed`] after a shutdown; [`Error::Sql`] when the session cannot begin.
+    pub fn connect(&self) -> Result<Connection, Error> {
+        let opened = &self.opened;
+        let mut sessions = opened.sessions();
+        if sessions.closed {
+            return Err(Error::Closed);
+        }
+        let (server, registry) = (Arc::clone(&opened.server), Arc::clone(&opened.registry));
+        let session = Session::new(server, registry, SessionOptions::default())?;
+        let session_id = session.id();
+        let mailbox = Arc::new(Mailbox::new(session.cancel_switch()));
+        let info = session.task_info();
+        let work = task::run(session, Arc::clone(&mailbox));
+        let handle = opened.server.schedulers().spawn(info, Placement::LeastLoaded, work);
+        sessions.open.retain(|(_, session)| !session.is_finished());
+        sessions.open.push((Arc::downgrade(&mailbox), handle));
+        drop(sessions);
+        Ok(Connection::new(mailbox, session_id, Arc::clone(opened)))
+    }
+
+    /// A connection for plain threads.
+    ///
+    /// # Errors
+    /// As [`Engine::connect`].
+    pub fn connect_blocking(&self) -> Result<blocking::Connection, Error> {
+        Ok(blocking::Connection::new(self.connect()?))
+    }
+
+    /// The policies of the serialisation points.
+    pub fn policies(&self) -> Vec<Policy> {
+        let rows = self.opened.server.policies().into_iter();
+        rows.map(|row| Policy {
+            name: row.name.to_string(),
+            value: row.value.to_string(),
+            values: row.allowed.iter().map(|value| (*value).to_string()).collect(),
+            help: row.description.to_string(),
+        })
+        .collect()
+    }
+
+    /// Sets a policy, now and for later starts.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for a name or value that is not one; it says which there are.
+    pub fn set_policy(&self, name: &str, value: &str) -> Result<(), Error> {
+        match self.opened.server.set_policy(name, value) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(Error::Usage(error.message)),
+        }
+    }
+
+    /// Closes the folder: ends every connection, rolls back what is open, writes a last checkpoint.
+    ///
+    /// # Errors
+    /// [`Error::Sql`] when a database could not be closed in order; it recovers at the next start.
+    ///
+    /// # Panics
+    /// On one of the engine's own threads.
+    pub fn shutdown(&self) -> Result<(), Error> {
+        self.opened.shutdown()
+    }
+}
+
+/// Says plainly what is wrong with a folder that cannot be one of databases.
+fn check_folder(options: &Options) -> Result<(), Error> {
+    let folder = &options.folder;
+    match std::fs::metadata(folder) {
+        Ok(found) if !found.is_dir() => Err(Error::Open(format!("{} is a file, not a folder", folder.display()))),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && options.create => Ok(()),
+        Err(error) => Err(Error::Open(format!("the folder {} cannot be opened: {error}", folder.display()))),
+    }
+}
+
+fn refused(error: &OpenError) -> Error {
+    Error::Open(error.to_string())
+}
+
+/// What [`check`] found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// What was looked at, a line each.
+    pub lines: Vec<String>,
+    /// What is wrong, a line each; empty when nothing is.
+    pub damage: Vec<String>,
+}
+
+/// Verifies the databases of a folder that no engine has open: logs, page checksums, trees, row counts. A database that was
+/// not closed in order is recovered by it. `progress` hears what is being looked at.
+///
+/// # Errors
+/// [`Error::Open`] when the folder is in use or cannot be read.
+pub fn check(folder: impl AsRef<Path>, progress: &mut dyn FnMut(&str)) -> Result<CheckReport, Error> {
+    let folder = folder.as_ref();
+    check_folder(&Options::new(folder).create(false))?;
+    let disk = pikepole_machine::Disk::real();
+    let report = Server::check(&disk, folder, progress).map_err(|error| refused(&error))?;
+    Ok(CheckReport { lines: report.lines, damage: report.damage })
+}

@@ -1,0 +1,29 @@
+//! The embedded API: open a folder of databases, run T-SQL, read typed rows.
+//!
+//! ```text
+//!   your thread or task            one of the engine's schedulers
+//!     Connection  -- request -->     session (a task of its own)
+//!                 <-- events ---     columns, rows, row counts, messages, errors
+//! ```
+//!
+//! A connection's session runs as a task on one of the engine's schedulers, so the engine's work stays on its own
+//! threads whatever runtime the caller lives in; requests and events pass through a mailbox. A result set streams: the
+//! session waits (ASYNC_NETWORK_IO) when the caller does not take its rows. [`Connection`] is the async form,
+//! [`blocking::Connection`] the form for plain threads.
+
+mod answer;
+pub mod blocking;
+mod connection;
+mod engine;
+mod error;
+mod mailbox;
+mod rows;
+mod task;
+
+pub use answer::{Event, Message, Outcome};
+pub use connection::{Connection, Events};
+pub use engine::{CheckReport, Engine, Options, Policy, check};
+pub use error::Error;
+pub use rows::{Column, ColumnIndex, FromValue, Row, Rows};
+
+pub use pikepole_types::{SqlError, SqlType, Value};

@@ -1,0 +1,137 @@
+//! A session's task: takes requests from the mailbox, runs them, and sends events back in batches.
+
+use crate::answer::{Event, Message};
+use crate::mailbox::{Mailbox, Request};
+use crate::rows::{Column, Row};
+use crate::{SqlError, Value};
+use std::sync::Arc;
+use pikepole_session::{ColumnInfo, Done, Output, Parameter, Session};
+use pikepole_types::{Length, SqlType};
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+/// Events that are handed over at once; a batch's last ones go with its end, so a small batch costs one hand-over.
+const EVENTS_BATCH: usize = 128;
+
+/// Tells the caller when the task ends, however it ends.
+struct Ending(Arc<Mailbox>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.session_ended();
+    }
+}
+
+/// Runs requests until the caller is gone.
+pub(crate) async fn run(mut session: Session, mailbox: Arc<Mailbox>) {
+    let ending = Ending(Arc::clone(&mailbox));
+    let mut sender = Sender { mailbox: Arc::clone(&mailbox), events: Vec::new(), columns: Arc::from([]), full: false };
+    while let Some(request) = poll_fn(|context| mailbox.poll_request(context)).await {
+        let Request { sql, parameters } = request;
+        let mut parameters: Vec<Parameter> = parameters.into_iter().map(parameter).collect();
+        session.run(&sql, &mut parameters, &mut sender).await;
+        let values = parameters.into_iter().map(|parameter| (parameter.name, parameter.value)).collect();
+        sender.full = false;
+        mailbox.finish(&mut sender.events, values);
+    }
+    session.close().await;
+    drop(ending);
+}
+
+/// A parameter whose type follows from its value; every one comes back with what the batch left in it.
+fn parameter((name, value): (String, Value)) -> Parameter {
+    let ty = type_of(&value);
+    Parameter { name, value, ty, output: true }
+}
+
+/// The type that a value is declared with.
+fn type_of(value: &Value) -> SqlType {
+    /// UTF-16 units of an `nvarchar` that is not `(max)`.
+    const TEXT_UNITS_MAX: u16 = 4000;
+    /// Bytes of a `varbinary` that is not `(max)`.
+    const BINARY_BYTES_MAX: u16 = 8000;
+    match value {
+        Value::Null => SqlType::NVarChar(Length::Limit(TEXT_UNITS_MAX)),
+        Value::Bit(_) => SqlType::Bit,
+        Value::TinyInt(_) => SqlType::TinyInt,
+        Value::SmallInt(_) => SqlType::SmallInt,
+        Value::Int(_) => SqlType::Int,
+        Value::BigInt(_) => SqlType::BigInt,
+        Value::Decimal(decimal) => decimal.sql_type(),
+        Value::Money(_) => SqlType::Money,
+        Value::SmallMoney(_) => SqlType::SmallMoney,
+        Value::Real(_) => SqlType::Real,
+        Value::Float(_) => SqlType::Float,
+        Value::Date(_) => SqlType::Date,
+        Value::Time(_) => SqlType::Time(7),
+        Value::DateTime(_) => SqlType::DateTime,
+        Value::SmallDateTime(_) => SqlType::SmallDateTime,
+        Value::DateTime2(_) => SqlType::DateTime2(7),
+        Value::DateTimeOffset(_) => SqlType::DateTimeOffset(7),
+        Value::Str(text) if text.len() <= TEXT_UNITS_MAX.into() => SqlType::NVarChar(Length::Limit(TEXT_UNITS_MAX)),
+        Value::Str(text) if text.encode_utf16().count() <= TEXT_UNITS_MAX.into() => {
+            SqlType::NVarChar(Length::Limit(TEXT_UNITS_MAX))
+        }
+        Value::Str(_) => SqlType::NVarChar(Length::Max),
+        Value::Bin(bytes) if bytes.len() <= BINARY_BYTES_MAX.into() => {
+            SqlType::VarBinary(Length::Limit(BINARY_BYTES_MAX))
+        }
+        Value::Bin(_) => SqlType::VarBinary(Length::Max),
+        Value::Guid(_) => SqlType::UniqueIdentifier,
+    }
+}
+
+/// The output of a session's batches: events gathered, then handed to the mailbox.
+struct Sender {
+    mailbox: Arc<Mailbox>,
+    events: Vec<Event>,
+    columns: Arc<[Column]>,
+    /// The caller had no room after the last hand-over.
+    full: bool,
+}
+
+impl Sender {
+    fn push(&mut self, event: Event) {
+        self.events.push(event);
+        if self.events.len() >= EVENTS_BATCH {
+            self.full = !self.mailbox.send(&mut self.events);
+        }
+    }
+}
+
+impl Output for Sender {
+    fn columns(&mut self, columns: &[ColumnInfo]) {
+        let column =
+            |info: &ColumnInfo| Column { name: info.name.clone(), sql_type: info.ty, nullable: info.nullable };
+        let columns: Vec<Column> = columns.iter().map(column).collect();
+        self.columns = Arc::from(columns.as_slice());
+        self.push(Event::Columns(columns));
+    }
+
+    fn row(&mut self, row: &[Value]) {
+        let row = Row::new(Arc::clone(&self.columns), row.to_vec());
+        self.push(Event::Row(row));
+    }
+
+    fn done(&mut self, done: Done) {
+        self.push(Event::Done { rows: done.rows });
+    }
+
+    fn message(&mut self, message: &SqlError) {
+        self.push(Event::Message(Message { number: message.number, text: message.message.clone() }));
+    }
+
+    fn error(&mut self, error: &SqlError) {
+        self.push(Event::Error(error.clone()));
+    }
+
+    fn is_full(&self) -> bool {
+        self.full
+    }
+
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let room = self.mailbox.poll_room(context);
+        self.full = room.is_pending();
+        room
+    }
+}

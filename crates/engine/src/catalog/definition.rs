@@ -1,0 +1,201 @@
+//! What the catalog stores of each object, as it is serialised.
+//!
+//! The stored form is JSON with a format number in front of it (see [`super::rows`]); a field added later has a default, so
+//! that older databases stay readable.
+
+use pikepole_types::SqlType;
+use serde::{Deserialize, Serialize};
+
+/// Where the rows of a tree or heap are in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageRef {
+    /// The object's number in the store.
+    pub object: u32,
+    /// The root page of a tree; none: a heap.
+    pub root: Option<u32>,
+    /// The longest key, in bytes.
+    pub key_bytes_max: u16,
+}
+
+/// A default: the expression as written, under the constraint's name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Default {
+    /// The constraint's name.
+    pub name: String,
+    /// The constraint's object id.
+    #[serde(default)]
+    pub object_id: i32,
+    /// The expression, as T-SQL.
+    pub text: String,
+}
+
+/// An identity column's first value and step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The first value.
+    pub seed: i64,
+    /// Added for each next one.
+    pub increment: i64,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// The name, as written.
+    pub name: String,
+    /// The type.
+    pub ty: SqlType,
+    /// Whether it may hold NULL.
+    pub nullable: bool,
+    /// The default for inserts that leave it out.
+    pub default: Option<Default>,
+    /// Set for the identity column.
+    pub identity: Option<Identity>,
+}
+
+/// A column of an index's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexColumn {
+    /// Position among the table's columns, from zero.
+    pub column: usize,
+    /// Largest first.
+    pub descending: bool,
+}
+
+/// An index, or the constraint that it enforces.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index {
+    /// 1 is the clustered index; others count from 2.
+    pub index_id: i32,
+    /// The name of the index and of its constraint.
+    pub name: String,
+    /// The object id of the constraint; zero for a plain index.
+    pub constraint_id: i32,
+    /// No two rows have the same key.
+    pub unique: bool,
+    /// It enforces the PRIMARY KEY.
+    pub primary_key: bool,
+    /// It enforces a PRIMARY KEY or UNIQUE constraint.
+    pub constraint: bool,
+    /// The table's rows are in it.
+    pub clustered: bool,
+    /// The key.
+    pub columns: Vec<IndexColumn>,
+    /// Where its entries are.
+    pub storage: StorageRef,
+}
+
+/// A table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableRecord {
+    /// The object id.
+    pub object_id: i32,
+    /// The schema's id.
+    pub schema_id: i32,
+    /// The schema's name.
+    pub schema: String,
+    /// The table's name.
+    pub name: String,
+    /// The columns, in their order.
+    pub columns: Vec<Column>,
+    /// The indexes, the clustered one first.
+    pub indexes: Vec<Index>,
+    /// Where the rows of a table without clustered index are.
+    pub heap: Option<StorageRef>,
+    /// When it was created, in microseconds since 1970.
+    pub created_us: u64,
+    /// When its definition changed last, in microseconds since 1970.
+    pub modified_us: u64,
+}
+
+impl TableRecord {
+    /// The clustered index.
+    pub fn clustered(&self) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.clustered)
+    }
+
+    /// Whether the rows are in a heap.
+    pub fn is_heap(&self) -> bool {
+        self.heap.is_some()
+    }
+
+    /// Position of the column of this name, whatever its case.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        let name = name.to_lowercase();
+        self.columns
+            .iter()
+            .position(|column| column.name.to_lowercase() == name)
+    }
+
+    /// Position of the identity column.
+    pub fn identity_column(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.identity.is_some())
+    }
+
+    /// `schema.name`, as error texts name it.
+    pub fn full_name(&self) -> String {
+        format!("{}.{}", self.schema, self.name)
+    }
+
+    /// Every tree and heap of the table.
+    pub fn storages(&self) -> impl Iterator<Item = StorageRef> + '_ {
+        self.heap.into_iter().chain(self.indexes.iter().map(|index| index.storage))
+    }
+}
+
+/// A schema.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Schema {
+    /// The schema's id.
+    pub schema_id: i32,
+    /// The name.
+    pub name: String,
+}
+
+/// A procedure or a view: its text, which is compiled when it is used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Module {
+    /// The object id.
+    pub object_id: i32,
+    /// The schema's id.
+    pub schema_id: i32,
+    /// The schema's name.
+    pub schema: String,
+    /// The name.
+    pub name: String,
+    /// The whole CREATE statement.
+    pub text: String,
+    /// When it was created, in microseconds since 1970.
+    pub created_us: u64,
+    /// When its text changed last, in microseconds since 1970.
+    pub modified_us: u64,
+}
+
+/// A stored procedure.
+pub type Procedure = Module;
+/// A view.
+pub type View = Module;
+
+/// One object as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StoredObject {
+    /// A schema.
+    Schema(Schema),
+    /// A table.
+    Table(TableRecord),
+    /// A procedure.
+    Procedure(Procedure),
+    /// A view.
+    View(View),
+}
+
+impl StoredObject {
+    /// The number that names it among stored objects. Schemas count apart, below zero.
+    pub(crate) fn stored_id(&self) -> i32 {
+        match self {
+            StoredObject::Schema(schema) => -schema.schema_id,
+            StoredObject::Table(table) => table.object_id,
+            StoredObject::Procedure(module) | StoredObject::View(module) => module.object_id,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The catalog: schemas, tables, procedures and views of a database.
+//!
+//! ```text
+//!   system tree --at start--> Arc<Catalog> (current) --clone, change--> Arc<Catalog> (of one transaction)
+//!        ^                         ^                                        |
+//!        \--row changes------------|--- published at its commit -----------/
+//! ```
+//!
+//! A catalog is immutable. A transaction that changes definitions holds the catalog's lock to its end, so there is one
+//! catalog in the making at most; it is the current one of that transaction only, until the commit publishes it. Each has a
+//! version of its own: a compiled statement notes it and compares one number before it runs.
+
+pub(crate) mod definition;
+pub(crate) mod rows;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::table::Table;
+use definition::{Procedure, Schema, View};
+
+/// The first object id of users' objects.
+pub(crate) const OBJECT_ID_FIRST: i32 = 1_000_001;
+
+/// The schema of objects that are named without one.
+pub const DEFAULT_SCHEMA: &str = "dbo";
+
+/// A schema that a new database has, with its id.
+pub(crate) const BUILT_IN_SCHEMAS: [(i32, &str); 3] = [(1, "dbo"), (3, "INFORMATION_SCHEMA"), (4, "sys")];
+
+/// An object found by name.
+#[derive(Debug, Clone)]
+pub enum Object {
+    /// A table.
+    Table(Arc<Table>),
+    /// A procedure.
+    Procedure(Arc<Procedure>),
+    /// A view.
+    View(Arc<View>),
+}
+
+impl Object {
+    /// The object id.
+    pub fn object_id(&self) -> i32 {
+        match self {
+            Object::Table(table) => table.object_id,
+            Object::Procedure(module) | Object::View(module) => module.object_id,
+        }
+    }
+
+    /// What error texts call such an object.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Object::Table(_) => "table",
+            Object::Procedure(_) => "procedure",
+            Object::View(_) => "view",
+        }
+    }
+
+    /// The object's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Object::Table(table) => &table.name,
+            Object::Procedure(module) | Object::View(module) => &module.name,
+        }
+    }
+
+    /// The schema's id.
+    pub fn schema_id(&self) -> i32 {
+        match self {
+            Object::Table(table) => table.schema_id,
+            Object::Procedure(module) | Object::View(module) => module.schema_id,
+        }
+    }
+}
+
+/// The definitions of a database at one moment.
+#[derive(Debug, Clone, Default)]
+pub struct Catalog {
+    pub(crate) version: u64,
+    schemas: BTreeMap<String, Arc<Schema>>,
+    objects: BTreeMap<i32, Object>,
+    names: BTreeMap<(i32, String), i32>,
+}
+
+impl Catalog {
+    /// This catalog's version: no other catalog of the database, published or not, has the same.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The schema of this name, whatever its case.
+    pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
+        self.schemas.get(&name.to_lowercase())
+    }
+
+    /// All schemas, by name.
+    pub fn schemas(&self) -> impl Iterator<Item = &Arc<Schema>> {
+        self.schemas.values()
+    }
+
+    /// The object of this name in the schema of that name, whatever their case.
+    pub fn object(&self, schema: &str, name: &str) -> Option<&Object> {
+        let schema = self.schema(schema)?;
+        let id = self.names.get(&(schema.schema_id, name.to_lowercase()))?;
+        self.objects.get(id)
+    }
+
+    /// The object of this id.
+    pub fn object_by_id(&self, object_id: i32) -> Option<&Object> {
+        self.objects.get(&object_id)
+    }
+
+    /// All objects, by id.
+    pub fn objects(&self) -> impl Iterator<Item = &Object> {
+        self.objects.values()
+    }
+
+    /// The table of this name.
+    pub fn table(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
+        match self.object(schema, name)? {
+            Object::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The table of this object id.
+    pub fn table_by_id(&self, object_id: i32) -> Option<&Arc<Table>> {
+        match self.objects.get(&object_id)? {
+            Object::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The procedure of this name.
+    pub fn procedure(&self, schema: &str, name: &str) -> Option<&Arc<Procedure>> {
+        match self.object(schema, name)? {
+            Object::Procedure(procedure) => Some(procedure),
+            _ => None,
+        }
+    }
+
+    /// The view of this name.
+    pub fn view(&self, schema: &str, name: &str) -> Option<&Arc<View>> {
+        match self.object(schema, name)? {
+            Object::View(view) => Some(view),
+            _ => None,
+        }
+    }
+
+    /// All tables, by object id.
+    pub fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.objects.values().filter_map(|object| match object {
+            Object::Table(table) => Some(table),
+            _ => None,
+        })
+    }
+
+    /// All procedures, by object id.
+    pub fn procedures(&self) -> impl Iterator<Item = &Arc<Procedure>> {
+        self.objects.values().filter_map(|object| match object {
+            Object::Procedure(procedure) => Some(procedure),
+            _ => None,
+        })
+    }
+
+    /// All views, by object id.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<View>> {
+        self.objects.values().filter_map(|object| match object {
+            Object::View(view) => Some(view),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn put_schema(&mut self, schema: Schema) {
+        self.schemas.insert(schema.name.to_lowercase(), Arc::new(schema));
+    }
+
+    pub(crate) fn remove_schema(&mut self, name: &str) {
+        self.schemas.remove(&name.to_lowercase());
+    }
+
+    pub(crate) fn put(&mut self, object: Object) {
+        let (id, schema_id) = (object.object_id(), object.schema_id());
+        self.names.insert((schema_id, object.name().to_lowercase()), id);
+        self.objects.insert(id, object);
+    }
+
+    pub(crate) fn remove(&mut self, object_id: i32) {
+        if let Some(object) = self.objects.remove(&object_id) {
+            self.names
+                .remove(&(object.schema_id(), object.name().to_lowercase()));
+        }
+    }
+
+    /// Whether a constraint of the schema has this name.
+    pub(crate) fn constraint_exists(&self, schema_id: i32, name: &str) -> bool {
+        let name = name.to_lowercase();
+        self.tables().filter(|table| table.schema_id == schema_id).any(|table| {
+            let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
+            let keys = table.indexes.iter().filter(|index| index.constraint);
+            defaults.map(|d| &d.name).chain(keys.map(|i| &i.name)).any(|n| n.to_lowercase() == name)
+        })
+    }
+
+    /// The largest object id in use, constraints included.
+    pub(crate) fn object_id_max(&self) -> i32 {
+        let of_tables = self.tables().flat_map(|table| {
+            let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
+            defaults
+                .map(|d| d.object_id)
+                .chain(table.indexes.iter().map(|index| index.constraint_id))
+        });
+        of_tables.chain(self.objects.keys().copied()).max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,162 @@
+//! The catalog's own rows: how stored objects lie in the system tree.
+//!
+//! ```text
+//!   key   [ kind 1 | id 4 | chunk 4 ]      all big-endian; an id's sign bit is flipped so that bytes compare as numbers
+//!   rest  kind 1: [ format 1 | JSON ...]   cut into chunks of CHUNK_BYTES, so that a long procedure fits
+//!         kind 2: [ identity high-water 8 ]
+//! ```
+
+use super::definition::StoredObject;
+
+/// The catalog's tree in the store.
+pub(crate) const CATALOG_OBJECT: u32 = pikepole_storage::OBJECT_FIRST;
+/// The longest key of the catalog's tree, in bytes.
+pub(crate) const CATALOG_KEY_BYTES: usize = 9;
+/// The first number for trees and heaps of tables.
+pub(crate) const STORAGE_FIRST: u32 = CATALOG_OBJECT + 16;
+
+const CHUNK_BYTES: usize = 3_000;
+const FORMAT: u8 = 1;
+
+/// What a catalog row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum RowKind {
+    Object = 1,
+    Identity = 2,
+}
+
+pub(crate) fn row_key(kind: RowKind, id: i32, chunk: u32) -> [u8; CATALOG_KEY_BYTES] {
+    let mut key = [0; CATALOG_KEY_BYTES];
+    key[0] = kind as u8;
+    key[1..5].copy_from_slice(&((id as u32) ^ (1 << 31)).to_be_bytes());
+    key[5..].copy_from_slice(&chunk.to_be_bytes());
+    key
+}
+
+fn parse_key(key: &[u8]) -> Option<(u8, i32, u32)> {
+    let key: &[u8; CATALOG_KEY_BYTES] = key.try_into().ok()?;
+    let [kind, a, b, c, d, e, f, g, h] = *key;
+    let id = (u32::from_be_bytes([a, b, c, d]) ^ (1 << 31)) as i32;
+    Some((kind, id, u32::from_be_bytes([e, f, g, h])))
+}
+
+/// The chunks of an object.
+pub(crate) fn encode(object: &StoredObject) -> Vec<Vec<u8>> {
+    let json = serde_json::to_vec(object).expect("definitions are plain data");
+    let mut bytes = Vec::with_capacity(json.len() + 1);
+    bytes.push(FORMAT);
+    bytes.extend_from_slice(&json);
+    bytes.chunks(CHUNK_BYTES).map(<[u8]>::to_vec).collect()
+}
+
+/// Puts rows, given in key order, together to objects and identity values.
+#[derive(Default)]
+pub(crate) struct Decoder {
+    pub objects: Vec<StoredObject>,
+    pub identities: Vec<(i32, i64)>,
+    pub damage: Vec<String>,
+    current: Option<(i32, u32, Vec<u8>)>,
+}
+
+impl Decoder {
+    pub fn row(&mut self, key: &[u8], rest: &[u8]) {
+        let Some((kind, id, chunk)) = parse_key(key) else {
+            self.damage.push(format!("a catalog key of {} bytes", key.len()));
+            return;
+        };
+        if kind == RowKind::Identity as u8 {
+            match rest.try_into() {
+                Ok(bytes) => self.identities.push((id, i64::from_le_bytes(bytes))),
+                Err(_) => self.damage.push(format!("the identity value of object {id}")),
+            }
+            return;
+        }
+        match &mut self.current {
+            Some((of, next, bytes)) if *of == id && *next == chunk => {
+                bytes.extend_from_slice(rest);
+                *next += 1;
+            }
+            _ => {
+                self.finish_object();
+                if chunk == 0 {
+                    self.current = Some((id, 1, rest.to_vec()));
+                } else {
+                    self.damage.push(format!("object {id} lacks its part {}", chunk - 1));
+                }
+            }
+        }
+    }
+
+    fn finish_object(&mut self) {
+        let Some((id, _, bytes)) = self.current.take() else {
+            return;
+        };
+        match bytes.split_first() {
+            Some((&FORMAT, json)) => match serde_json::from_slice(json) {
+                Ok(object) => self.objects.push(object),
+                Err(error) => self.damage.push(format!("object {id}: {error}")),
+            },
+            Some((format, _)) => self.damage.push(format!("object {id} has the unknown format {format}")),
+            None => self.damage.push(format!("object {id} is empty")),
+        }
+    }
+
+    pub fn finish(mut self) -> Self {
+        self.finish_object();
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::definition::Module;
+    use super::*;
+
+    fn module(id: i32, text: String) -> StoredObject {
+        StoredObject::Procedure(Module {
+            object_id: id,
+            schema_id: 1,
+            schema: "dbo".into(),
+            name: format!("p{id}"),
+            text,
+            created_us: 1,
+            modified_us: 2,
+        })
+    }
+
+    #[test]
+    fn long_objects_are_cut_and_put_together() {
+        let objects = [module(7, "x".repeat(10_000)), module(8, "y".into())];
+        let mut decoder = Decoder::default();
+        for object in &objects {
+            for (chunk, bytes) in encode(object).iter().enumerate() {
+                decoder.row(&row_key(RowKind::Object, object.stored_id(), chunk as u32), bytes);
+            }
+        }
+        decoder.row(&row_key(RowKind::Identity, 7, 0), &41i64.to_le_bytes());
+        let decoder = decoder.finish();
+        assert_eq!(decoder.objects, objects);
+        assert_eq!(decoder.identities, [(7, 41)]);
+        assert!(decoder.damage.is_empty());
+    }
+
+    #[test]
+    fn damage_is_reported_and_the_rest_is_read() {
+        let mut decoder = Decoder::default();
+        decoder.row(b"short", b"");
+        let whole = encode(&module(9, "x".repeat(5_000)));
+        decoder.row(&row_key(RowKind::Object, 9, 1), &whole[1]);
+        decoder.row(&row_key(RowKind::Object, 10, 0), b"\x01{not json");
+        decoder.row(&row_key(RowKind::Object, 11, 0), &encode(&module(11, "z".into()))[0]);
+        let decoder = decoder.finish();
+        assert_eq!(decoder.objects.len(), 1);
+        assert_eq!(decoder.damage.len(), 3);
+    }
+
+    #[test]
+    fn keys_compare_as_ids() {
+        assert!(row_key(RowKind::Object, -1, 0) < row_key(RowKind::Object, 1, 0));
+        assert!(row_key(RowKind::Object, 1, 9) < row_key(RowKind::Object, 2, 0));
+    }
+}

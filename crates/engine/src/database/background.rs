@@ -1,0 +1,217 @@
+//! What a database does by itself: the log writer, the lazy writer, and the loop that checkpoints and cleans.
+//!
+//! | task | on a hidden scheduler of its own | does |
+//! |---|---|---|
+//! | LOG WRITER | yes | flushes for committers, prepares segments |
+//! | LAZY WRITER | yes | keeps free frames |
+//! | CHECKPOINT | yes | checkpoints when enough log has gathered, truncates the log, gives back dropped storage, removes deleted rows and old versions, rolls back what lost its session |
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pikepole_contention::WaitType;
+use pikepole_contention::sync::atomic::Ordering;
+use pikepole_scheduler as scheduler;
+use pikepole_storage::StorageError;
+use pikepole_transaction::{Need, Stop};
+use pikepole_types::SqlError;
+
+use super::Database;
+use crate::transaction::{Definitions, Transaction};
+
+/// How often the checkpoint task looks whether a checkpoint is due.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// It cleans at each of so many looks.
+const CLEAN_EVERY: u32 = 5;
+
+/// How often somebody who waits for log space looks whether the checkpoint is done.
+const SPACE_EVERY: Duration = Duration::from_millis(2);
+
+/// Deleted rows removed in one go.
+const CLEAN_ROWS: usize = 500;
+
+/// Why the log cannot be truncated further, as `log_reuse_wait_desc` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFullReason {
+    /// Nothing holds it; it is smaller than the work needs, or the disk is full.
+    Nothing,
+    /// A checkpoint has to be written.
+    Checkpoint,
+    /// The oldest open transaction.
+    ActiveTransaction,
+}
+
+impl LogFullReason {
+    /// As error 9002 names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LogFullReason::Nothing => "NOTHING",
+            LogFullReason::Checkpoint => "CHECKPOINT",
+            LogFullReason::ActiveTransaction => "ACTIVE_TRANSACTION",
+        }
+    }
+}
+
+impl Database {
+    /// Starts the database's system tasks.
+    pub(crate) fn start(self: &Arc<Self>) {
+        let log = self.log.clone();
+        self.schedulers.hidden("LOG WRITER", None, log.run_log_writer());
+        let store = self.store.clone();
+        self.schedulers.hidden("LAZY WRITER", None, store.run_writer());
+        let database = self.clone();
+        self.schedulers
+            .hidden("CHECKPOINT", None, async move { database.run_checkpoints().await });
+    }
+
+    /// Why the log is as full as it is.
+    pub fn log_full_reason(&self) -> LogFullReason {
+        let oldest = self.transactions.active().iter().filter_map(|t| t.first_lsn).min();
+        match oldest {
+            Some(oldest) if oldest <= self.store.master().redo_lsn => LogFullReason::ActiveTransaction,
+            _ if self.log_since_checkpoint() > self.log.stats().bytes_max / 16 => LogFullReason::Checkpoint,
+            Some(_) => LogFullReason::ActiveTransaction,
+            None => LogFullReason::Nothing,
+        }
+    }
+
+    /// Bytes written to the log since the last checkpoint, padding included.
+    fn log_since_checkpoint(&self) -> u64 {
+        let written = self.log.stats().bytes_written;
+        written.saturating_sub(self.written_at_checkpoint.load(Ordering::Relaxed))
+    }
+
+    /// Whether a full log would have room after a checkpoint.
+    pub(crate) fn can_make_log_space(&self) -> bool {
+        !self.is_stopping() && self.log_full_reason() == LogFullReason::Checkpoint
+    }
+
+    /// Waits for the next checkpoint.
+    pub(crate) async fn make_log_space(&self) {
+        let done = self.checkpoints.load(Ordering::Relaxed);
+        self.want_checkpoint();
+        let made = async {
+            while self.checkpoints.load(Ordering::Relaxed) == done && !self.is_stopping() {
+                scheduler::sleep(SPACE_EVERY).await;
+            }
+        };
+        scheduler::wait(WaitType::LOGMGR_RESERVE_APPEND, made).await;
+    }
+
+    /// A statement found the log full: a checkpoint may make room.
+    pub(crate) fn want_checkpoint(&self) {
+        self.checkpoint_wanted.store(true, Ordering::Relaxed);
+    }
+
+    fn is_checkpoint_due(&self) -> bool {
+        self.checkpoint_wanted.swap(false, Ordering::Relaxed)
+            || self.store.redo_bytes() >= self.checkpoint_bytes
+            || self.log_since_checkpoint() >= self.log.stats().bytes_max / 4
+    }
+
+    async fn run_checkpoints(self: Arc<Self>) {
+        let mut looks = 0u32;
+        while !self.is_stopping() {
+            scheduler::wait(WaitType::CHECKPOINT_QUEUE, scheduler::sleep(LOOK_EVERY)).await;
+            if self.is_stopping() {
+                return;
+            }
+            if self.is_checkpoint_due() {
+                // A failure shows in the store's own state; the next look tries again.
+                let _ = self.checkpoint_in_background().await;
+                self.checkpoints.fetch_add(1, Ordering::Relaxed);
+            }
+            looks = looks.wrapping_add(1);
+            if looks % CLEAN_EVERY == 0 {
+                self.roll_back_orphans().await;
+                self.clean().await;
+            }
+        }
+    }
+
+    async fn checkpoint_in_background(self: &Arc<Self>) -> Result<(), StorageError> {
+        let (oldest, next) = (self.transactions.clone(), self.transactions.clone());
+        let written = self.log.stats().bytes_written;
+        let truncate = self
+            .store
+            .checkpoint(move || oldest.oldest_first_lsn(), move || next.next_id().0, false)
+            .await?;
+        self.log.truncate(truncate);
+        self.written_at_checkpoint.store(written, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Rolls back the transactions of sessions that went away.
+    pub(crate) async fn roll_back_orphans(&self) {
+        for inner in self.transactions.take_orphans() {
+            let mut orphan = Transaction {
+                inner,
+                definitions: Definitions::default(),
+            };
+            // What cannot be undone stays invisible, and the next start undoes it.
+            let _ = self.rollback(&mut orphan).await;
+        }
+    }
+
+    /// Gives back dropped storage, removes deleted rows and older versions that nobody needs.
+    async fn clean(self: &Arc<Self>) {
+        if !super::lock(&self.to_free).is_empty() {
+            let database = self.clone();
+            // A failure keeps the object on the list.
+            let _ = scheduler::run_blocking(move || database.free_now()).await;
+        }
+        loop {
+            match self.transactions.clean(CLEAN_ROWS) {
+                Ok(true) => scheduler::yield_now().await,
+                Ok(false) => return,
+                Err(Stop::Need(Need::Storage(need))) => {
+                    if self.satisfy_storage(need).await.is_err() {
+                        return;
+                    }
+                }
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// CHECKPOINT: writes what is dirty and lets go of the log before it.
+    ///
+    /// # Errors
+    /// 9001 when the log failed; what writing pages ends with.
+    pub async fn checkpoint(self: &Arc<Self>, tx: &mut Transaction) -> Result<(), SqlError> {
+        tx.rest();
+        let checkpoint = self.checkpoint_in_background();
+        let done = scheduler::wait(WaitType::SLEEP_BPOOL_FLUSH, checkpoint).await;
+        done.map_err(|error| self.place(tx, "").storage(&error))
+    }
+
+    /// `sp_flush_log`: everything committed so far becomes durable.
+    ///
+    /// # Errors
+    /// 9001 when the log failed.
+    pub async fn flush_log(&self, tx: &mut Transaction) -> Result<(), SqlError> {
+        tx.rest();
+        let flushed = scheduler::wait(WaitType::LOGMGR_FLUSH, self.log.flush_all()).await;
+        flushed.map_err(|_| SqlError::log_not_available(self.name()))
+    }
+
+    /// Ends the database's work: sessions are gone. Rolls back what they left, writes a last checkpoint.
+    ///
+    /// # Errors
+    /// What could not be written; the next start recovers.
+    pub(crate) async fn close(self: &Arc<Self>) -> Result<(), SqlError> {
+        if self.stopping.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.roll_back_orphans().await;
+        self.note_identities().await;
+        self.store.stop();
+        let database = self.clone();
+        let closed = scheduler::run_blocking(move || database.close_files()).await;
+        closed.map_err(|why| {
+            let what = format!("checkpoint of database {}", self.name());
+            SqlError::operating_system_error(why, what, 0, self.folder().display())
+        })
+    }
+}

@@ -1,0 +1,819 @@
+//! Changing definitions: CREATE, ALTER and DROP as calls. Each is part of the caller's transaction.
+//!
+//! The first change takes the catalog's lock to the end of the transaction, so that one transaction changes definitions at a
+//! time. What a table's change touches is locked with Sch-M: nobody else is in the table then.
+
+use std::sync::Arc;
+
+use pikepole_storage::{Tree, TreeCursor};
+use pikepole_transaction::{Inserted, LockMode, Mark, TableLock};
+use pikepole_types::{SqlError, SqlType, Value};
+
+use super::rebuild::{NewColumn, RowMap};
+use super::{Database, lock};
+use crate::catalog::definition::{
+    Column, Default, Identity, Index, IndexColumn, Module, Schema, StorageRef, StoredObject, TableRecord,
+};
+use crate::catalog::rows::{RowKind, encode, row_key};
+use crate::catalog::{Catalog, Object};
+use crate::error::Blocked;
+use crate::table::{Table, TableState, can_be_key, key_bytes_max};
+use crate::transaction::Transaction;
+use pikepole_contention::sync::atomic::Ordering;
+
+/// Columns of a table at most.
+const COLUMNS_MAX: usize = 1_024;
+
+/// A column to be made.
+#[derive(Debug, Clone)]
+pub struct ColumnDefinition {
+    /// The name.
+    pub name: String,
+    /// The type.
+    pub ty: SqlType,
+    /// Whether it may hold NULL.
+    pub nullable: bool,
+    /// The default: the constraint's name, if it was given one, and the expression as T-SQL.
+    pub default: Option<(Option<String>, String)>,
+    /// Set for the identity column.
+    pub identity: Option<Identity>,
+}
+
+/// What kind of index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexKind {
+    /// PRIMARY KEY.
+    PrimaryKey,
+    /// UNIQUE, as a constraint.
+    UniqueConstraint,
+    /// CREATE INDEX.
+    Index,
+}
+
+/// An index to be made.
+#[derive(Debug, Clone)]
+pub struct IndexDefinition {
+    /// The name; None: one is made up, as for constraints without a name.
+    pub name: Option<String>,
+    /// What kind.
+    pub kind: IndexKind,
+    /// No two rows may have the same key; implied by constraints.
+    pub unique: bool,
+    /// The table's rows are in it.
+    pub clustered: bool,
+    /// The columns of the key; true: descending.
+    pub columns: Vec<(String, bool)>,
+}
+
+/// A table to be made.
+#[derive(Debug, Clone)]
+pub struct TableDefinition {
+    /// The schema.
+    pub schema: String,
+    /// The name.
+    pub name: String,
+    /// The columns.
+    pub columns: Vec<ColumnDefinition>,
+    /// The indexes and constraints.
+    pub indexes: Vec<IndexDefinition>,
+}
+
+/// What a CREATE or ALTER of a procedure or view may find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PutMode {
+    /// CREATE: it must not be there.
+    Create,
+    /// ALTER: it must be there.
+    Alter,
+    /// CREATE OR ALTER.
+    CreateOrAlter,
+}
+
+/// Procedure or view.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ModuleKind {
+    Procedure,
+    View,
+}
+
+impl ModuleKind {
+    fn name(self) -> &'static str {
+        match self {
+            ModuleKind::Procedure => "procedure",
+            ModuleKind::View => "view",
+        }
+    }
+
+    fn stored(self, module: Module) -> StoredObject {
+        match self {
+            ModuleKind::Procedure => StoredObject::Procedure(module),
+            ModuleKind::View => StoredObject::View(module),
+        }
+    }
+
+    fn object(self, module: Module) -> Object {
+        match self {
+            ModuleKind::Procedure => Object::Procedure(Arc::new(module)),
+            ModuleKind::View => Object::View(Arc::new(module)),
+        }
+    }
+
+    fn is(self, object: &Object) -> bool {
+        match self {
+            ModuleKind::Procedure => matches!(object, Object::Procedure(_)),
+            ModuleKind::View => matches!(object, Object::View(_)),
+        }
+    }
+}
+
+fn now_us() -> u64 {
+    u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0)
+}
+
+impl Database {
+    /// Locks the catalog for the transaction and gives a copy of it to change.
+    async fn begin_definition(&self, tx: &mut Transaction) -> Result<(Mark, Catalog), SqlError> {
+        self.lock_whole(tx, &self.catalog_lock, LockMode::X).await?;
+        Ok((tx.mark(), Catalog::clone(&self.catalog(tx))))
+    }
+
+    async fn lock_whole(&self, tx: &mut Transaction, table: &Arc<TableLock>, mode: LockMode) -> Result<(), SqlError> {
+        self.run(tx, |tx| {
+            let locked = tx.inner.try_lock(table, mode);
+            locked.map_err(|stop| self.place(tx, "").stop(stop))
+        })
+        .await
+    }
+
+    fn end_definition(&self, tx: &mut Transaction, mark: Mark, mut catalog: Catalog, version: u64) {
+        catalog.version = version;
+        tx.see_catalog(mark, Arc::new(catalog));
+    }
+
+    fn new_object_id(&self) -> i32 {
+        self.object_id_next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Puts an object into the catalog's tree, in the place of the one of the same id.
+    async fn store_object(&self, tx: &mut Transaction, object: &StoredObject) -> Result<(), SqlError> {
+        let chunks = encode(object);
+        let id = object.stored_id();
+        let mut cursor = TreeCursor::new();
+        for (chunk, bytes) in chunks.iter().enumerate() {
+            let key = row_key(RowKind::Object, id, chunk as u32);
+            self.run(tx, |tx| self.try_put_row(tx, &mut cursor, &key, bytes)).await?;
+        }
+        self.remove_rows(tx, RowKind::Object, id, chunks.len() as u32).await
+    }
+
+    fn try_put_row(
+        &self,
+        tx: &mut Transaction,
+        cursor: &mut TreeCursor,
+        key: &[u8],
+        bytes: &[u8],
+    ) -> Result<(), Blocked> {
+        let tree = &self.catalog_tree;
+        let put = || loop {
+            match tx.inner.try_current(tree, key, |_| ())? {
+                Some((header, ())) => {
+                    if tx.inner.try_replace(tree, cursor, key, header, bytes, false)? {
+                        return Ok(());
+                    }
+                }
+                None => {
+                    if tx.inner.try_insert(tree, cursor, key, bytes, false)? == Inserted::Done {
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        let mut put = put;
+        let done: Result<(), pikepole_transaction::Stop> = put();
+        done.map_err(|stop| self.place(tx, "sys.objects").stop(stop))
+    }
+
+    /// Removes the rows of an object from `chunk` on.
+    async fn remove_rows(&self, tx: &mut Transaction, kind: RowKind, id: i32, chunk: u32) -> Result<(), SqlError> {
+        let mut cursor = TreeCursor::new();
+        for chunk in chunk.. {
+            let key = row_key(kind, id, chunk);
+            let removed = self
+                .run(tx, |tx| {
+                    let tree = &self.catalog_tree;
+                    let mut remove = || loop {
+                        let Some((header, ())) = tx.inner.try_current(tree, &key, |_| ())? else {
+                            return Ok(false);
+                        };
+                        if tx.inner.try_delete(tree, &mut cursor, &key, header, false)? {
+                            return Ok(true);
+                        }
+                    };
+                    let removed: Result<bool, pikepole_transaction::Stop> = remove();
+                    removed.map_err(|stop| self.place(tx, "sys.objects").stop(stop))
+                })
+                .await?;
+            if !removed {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a tree or a heap in the store; the transaction remembers it for the case that it rolls back.
+    async fn create_storage(&self, tx: &mut Transaction, key_bytes_max: Option<u16>) -> Result<StorageRef, SqlError> {
+        let object = self.storage_next.fetch_add(1, Ordering::Relaxed);
+        tx.definitions.created.push(object);
+        let root = self
+            .run(tx, |tx| {
+                let root = match key_bytes_max {
+                    Some(bytes) => Tree::create(&self.store, object, bytes.into()).map(|tree| Some(tree.root().0)),
+                    None => Ok(None),
+                };
+                root.map_err(|stop| self.place(tx, "").storage_stop(stop))
+            })
+            .await?;
+        Ok(StorageRef {
+            object,
+            root,
+            key_bytes_max: key_bytes_max.unwrap_or(0),
+        })
+    }
+
+    /// CREATE SCHEMA.
+    ///
+    /// # Errors
+    /// 2714 when there is one of this name.
+    pub async fn create_schema(&self, tx: &mut Transaction, name: &str) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        if catalog.schema(name).is_some() {
+            return Err(SqlError::object_exists(name));
+        }
+        let schema_id = catalog.schemas().map(|s| s.schema_id).max().unwrap_or(4).max(4) + 1;
+        let schema = Schema {
+            schema_id,
+            name: name.to_owned(),
+        };
+        self.store_object(tx, &StoredObject::Schema(schema.clone())).await?;
+        catalog.put_schema(schema);
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// DROP SCHEMA.
+    ///
+    /// # Errors
+    /// 15151 when there is none; 3729 when objects are in it.
+    pub async fn drop_schema(&self, tx: &mut Transaction, name: &str) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let Some(schema) = catalog.schema(name).cloned().filter(|s| s.schema_id > 4) else {
+            return Err(SqlError::item_missing("drop", "schema", name));
+        };
+        if let Some(object) = catalog.objects().find(|o| o.schema_id() == schema.schema_id) {
+            return Err(SqlError::referenced_by("drop schema", name, object.name()));
+        }
+        self.remove_rows(tx, RowKind::Object, -schema.schema_id, 0).await?;
+        catalog.remove_schema(name);
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// CREATE TABLE.
+    ///
+    /// # Errors
+    /// 2714, 2760, 2705, 8110, 1902, 1911, 1909, 1919 and their like for definitions that cannot be; 1105, 9002 when there
+    /// is no room.
+    pub async fn create_table(&self, tx: &mut Transaction, table: TableDefinition) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let schema = user_schema(&catalog, &table.schema)?;
+        if catalog.object(&schema.name, &table.name).is_some() || catalog.constraint_exists(schema.schema_id, &table.name)
+        {
+            return Err(SqlError::object_exists(&table.name));
+        }
+        let object_id = self.new_object_id();
+        let now = now_us();
+        let mut record = TableRecord {
+            object_id,
+            schema_id: schema.schema_id,
+            schema: schema.name.clone(),
+            name: table.name.clone(),
+            columns: Vec::new(),
+            indexes: Vec::new(),
+            heap: None,
+            created_us: now,
+            modified_us: now,
+        };
+        record.columns = self.columns(&catalog, &record, &table.columns)?;
+        for index in clustered_first(&table.indexes) {
+            self.add_index(tx, &catalog, &mut record, index).await?;
+        }
+        if record.clustered().is_none() {
+            record.heap = Some(self.create_storage(tx, None).await?);
+        }
+        let version = self.new_version();
+        let state = TableState::new(object_id, version, &self.statistics);
+        self.lock_whole(tx, &state.lock, LockMode::SchM).await?;
+        self.store_object(tx, &StoredObject::Table(record.clone())).await?;
+        let table = Arc::new(Table::new(record, version, state, &self.store));
+        catalog.put(Object::Table(table.clone()));
+        self.end_definition(tx, mark, catalog, version);
+        Ok(table)
+    }
+
+    /// The columns of a table to be made, or after a change.
+    fn columns(
+        &self,
+        catalog: &Catalog,
+        record: &TableRecord,
+        definitions: &[ColumnDefinition],
+    ) -> Result<Vec<Column>, SqlError> {
+        if definitions.len() > COLUMNS_MAX {
+            return Err(SqlError::too_many_columns(&definitions[COLUMNS_MAX].name, &record.name, COLUMNS_MAX));
+        }
+        let mut columns: Vec<Column> = Vec::with_capacity(definitions.len());
+        for definition in definitions {
+            let lower = definition.name.to_lowercase();
+            if columns.iter().any(|c| c.name.to_lowercase() == lower) {
+                return Err(SqlError::column_name_twice(&definition.name, &record.name));
+            }
+            if definition.identity.is_some() && columns.iter().any(|c| c.identity.is_some()) {
+                return Err(SqlError::identity_twice(&record.name));
+            }
+            let default = match &definition.default {
+                None => None,
+                Some((name, text)) => {
+                    let object_id = self.new_object_id();
+                    let generated = || generated_name("DF", &record.name, &definition.name, object_id);
+                    let name = name.clone().unwrap_or_else(generated);
+                    self.check_constraint_name(catalog, record, &name)?;
+                    Some(Default {
+                        name,
+                        object_id,
+                        text: text.clone(),
+                    })
+                }
+            };
+            columns.push(Column {
+                name: definition.name.clone(),
+                ty: definition.ty,
+                nullable: definition.nullable && definition.identity.is_none(),
+                default,
+                identity: definition.identity,
+            });
+        }
+        Ok(columns)
+    }
+
+    fn check_constraint_name(&self, catalog: &Catalog, record: &TableRecord, name: &str) -> Result<(), SqlError> {
+        let own = record.columns.iter().filter_map(|c| c.default.as_ref()).map(|d| &d.name);
+        let lower = name.to_lowercase();
+        let taken = own.chain(record.indexes.iter().filter(|i| i.constraint).map(|i| &i.name));
+        if taken.into_iter().any(|n| n.to_lowercase() == lower)
+            || catalog.object(&record.schema, name).is_some()
+            || catalog.constraint_exists(record.schema_id, name)
+        {
+            return Err(SqlError::object_exists(name));
+        }
+        Ok(())
+    }
+
+    /// Adds an index, with storage of its own, to a table's definition.
+    async fn add_index(
+        &self,
+        tx: &mut Transaction,
+        catalog: &Catalog,
+        record: &mut TableRecord,
+        definition: &IndexDefinition,
+    ) -> Result<(), SqlError> {
+        let primary_key = definition.kind == IndexKind::PrimaryKey;
+        let constraint = definition.kind != IndexKind::Index;
+        if primary_key && record.indexes.iter().any(|index| index.primary_key) {
+            return Err(SqlError::primary_key_twice(&record.name));
+        }
+        if definition.clustered {
+            if let Some(other) = record.clustered() {
+                return Err(SqlError::clustered_index_exists("table", &record.name, &other.name));
+            }
+        }
+        let columns = index_columns(record, definition)?;
+        let constraint_id = if constraint { self.new_object_id() } else { 0 };
+        let prefix = if primary_key { "PK" } else { "UQ" };
+        let generated = || generated_name(prefix, &record.name, "", constraint_id);
+        let name = definition.name.clone().unwrap_or_else(generated);
+        let lower = name.to_lowercase();
+        if record.indexes.iter().any(|index| index.name.to_lowercase() == lower) {
+            return Err(SqlError::index_exists(&name, "table", record.full_name()));
+        }
+        if constraint {
+            self.check_constraint_name(catalog, record, &name)?;
+        }
+        if primary_key {
+            for key in &columns {
+                record.columns[key.column].nullable = false;
+            }
+        }
+        let unique = definition.unique || constraint;
+        if definition.clustered && !unique {
+            return Err(SqlError::new(
+                40_000,
+                16,
+                1,
+                format!("The clustered index '{name}' must be unique: clustered indexes with duplicate keys are not supported. Declare it UNIQUE, or NONCLUSTERED."),
+            ));
+        }
+        let index_id = if definition.clustered {
+            1
+        } else {
+            record.indexes.iter().map(|index| index.index_id).max().unwrap_or(1).max(1) + 1
+        };
+        let bytes = key_bytes_max(record, &columns, definition.clustered, unique);
+        let storage = self.create_storage(tx, Some(bytes)).await?;
+        let index = Index {
+            index_id,
+            name,
+            constraint_id,
+            unique,
+            primary_key,
+            constraint,
+            clustered: definition.clustered,
+            columns,
+            storage,
+        };
+        if definition.clustered {
+            record.indexes.insert(0, index);
+        } else {
+            record.indexes.push(index);
+        }
+        Ok(())
+    }
+
+    /// The table as the transaction sees it, locked with Sch-M.
+    async fn lock_table_to_change(
+        &self,
+        tx: &mut Transaction,
+        catalog: &Catalog,
+        object_id: i32,
+        missing: SqlError,
+    ) -> Result<Arc<Table>, SqlError> {
+        let table = catalog.table_by_id(object_id).cloned().ok_or(missing)?;
+        self.lock_whole(tx, &table.state.lock, LockMode::SchM).await?;
+        Ok(table)
+    }
+
+    /// Stores a changed definition of `old`; the new table has the same lock and identity values.
+    async fn replace_table(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        old: &Table,
+        mut record: TableRecord,
+        map: Option<RowMap<'_>>,
+    ) -> Result<(Arc<Table>, u64), SqlError> {
+        record.modified_us = now_us();
+        let version = self.new_version();
+        let table = Arc::new(Table::succeeding(old, record.clone(), version, &self.store));
+        if let Some(map) = map {
+            self.fill(tx, old, &table, map).await?;
+        }
+        self.store_object(tx, &StoredObject::Table(record)).await?;
+        catalog.put(Object::Table(table.clone()));
+        Ok((table, version))
+    }
+
+    /// DROP TABLE.
+    ///
+    /// # Errors
+    /// 3701 when there is none.
+    pub async fn drop_table(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let missing = || SqlError::object_missing("drop", "table", name);
+        let object_id = catalog.table(schema, name).ok_or_else(missing)?.object_id;
+        let table = self.lock_table_to_change(tx, &catalog, object_id, missing()).await?;
+        self.remove_rows(tx, RowKind::Object, table.object_id, 0).await?;
+        self.remove_rows(tx, RowKind::Identity, table.object_id, 0).await?;
+        catalog.remove(table.object_id);
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// TRUNCATE TABLE: the table gets new, empty storage; identity values begin anew at the commit.
+    ///
+    /// # Errors
+    /// 4701 when the table is gone; 1105, 9002 when there is no room.
+    pub async fn truncate_table(&self, tx: &mut Transaction, table: &Table) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let missing = SqlError::truncate_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        if record.heap.is_some() {
+            record.heap = Some(self.create_storage(tx, None).await?);
+        }
+        for index in &mut record.indexes {
+            index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
+        }
+        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, None).await?;
+        tx.definitions.reseeded.push(table.state.clone());
+        self.end_definition(tx, mark, catalog, version);
+        Ok(())
+    }
+
+    /// CREATE INDEX, ALTER TABLE ADD CONSTRAINT PRIMARY KEY or UNIQUE; the table's rows are put into the index.
+    ///
+    /// # Errors
+    /// As [`Database::create_table`]; 1505 for keys that are there twice; 8111 for a primary key on a nullable column.
+    pub async fn create_index(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        definition: IndexDefinition,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let missing = SqlError::alter_table_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        if definition.kind == IndexKind::PrimaryKey {
+            let columns = index_columns(&record, &definition)?;
+            if columns.iter().any(|key| record.columns[key.column].nullable) {
+                return Err(SqlError::primary_key_on_nullable(&record.name));
+            }
+        }
+        self.add_index(tx, &catalog, &mut record, &definition).await?;
+        if definition.clustered {
+            // The rows move into the index, so every locator changes.
+            record.heap = None;
+            self.renew_secondary(tx, &mut record).await?;
+        }
+        let (table, version) = self
+            .replace_table(tx, &mut catalog, &table, record, Some(&same_row))
+            .await?;
+        self.end_definition(tx, mark, catalog, version);
+        Ok(table)
+    }
+
+    /// Gives every nonclustered index new storage, for locators of the present base.
+    async fn renew_secondary(&self, tx: &mut Transaction, record: &mut TableRecord) -> Result<(), SqlError> {
+        for at in 0..record.indexes.len() {
+            let index = &record.indexes[at];
+            if !index.clustered {
+                let bytes = key_bytes_max(record, &index.columns, false, index.unique);
+                record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// DROP INDEX, or ALTER TABLE DROP CONSTRAINT of a key or a default. The rows of a dropped clustered index move to a heap.
+    ///
+    /// # Errors
+    /// 3701 when there is none of this name; 3723 for DROP INDEX of a constraint; 3728 for DROP CONSTRAINT of an index.
+    pub async fn drop_index(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        name: &str,
+        constraint: bool,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let missing = SqlError::alter_table_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        let lower = name.to_lowercase();
+        let at = record.indexes.iter().position(|index| index.name.to_lowercase() == lower);
+        let map: Option<RowMap<'_>> = match at {
+            Some(at) => {
+                let index = &record.indexes[at];
+                if index.constraint && !constraint {
+                    let kind = if index.primary_key { "PRIMARY KEY" } else { "UNIQUE KEY" };
+                    let full = format!("{}.{}", record.full_name(), index.name);
+                    return Err(SqlError::drop_index_of_constraint(full, kind));
+                }
+                if constraint && !index.constraint {
+                    return Err(SqlError::not_a_constraint(name));
+                }
+                if record.indexes.remove(at).clustered {
+                    record.heap = Some(self.create_storage(tx, None).await?);
+                    self.renew_secondary(tx, &mut record).await?;
+                    Some(&same_row)
+                } else {
+                    None
+                }
+            }
+            None => {
+                let default = record.columns.iter_mut().find(|column| {
+                    constraint && column.default.as_ref().is_some_and(|d| d.name.to_lowercase() == lower)
+                });
+                let Some(column) = default else {
+                    return Err(if constraint {
+                        SqlError::not_a_constraint(name)
+                    } else {
+                        SqlError::object_missing("drop", "index", format!("{}.{name}", record.full_name()))
+                    });
+                };
+                column.default = None;
+                None
+            }
+        };
+        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, map).await?;
+        self.end_definition(tx, mark, catalog, version);
+        Ok(table)
+    }
+
+    /// ALTER TABLE: the table gets these columns; `map` computes a new row from an old one. Indexes keep their columns by
+    /// source; the caller has made sure that no dropped column is in one.
+    ///
+    /// # Errors
+    /// As [`Database::create_table`]; whatever `map` reports.
+    pub async fn alter_columns(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        columns: &[NewColumn],
+        map: &(dyn Fn(&[Value], &mut [Value]) -> Result<(), SqlError> + Sync),
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let missing = SqlError::alter_table_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        record.columns = Vec::new();
+        let mut of_catalog = catalog.clone();
+        of_catalog.remove(table.object_id);
+        let definitions: Vec<ColumnDefinition> = columns.iter().map(|c| c.definition.clone()).collect();
+        record.columns = self.columns(&of_catalog, &record, &definitions)?;
+        for index in &mut record.indexes {
+            for key in &mut index.columns {
+                let old = key.column;
+                let new = columns.iter().position(|c| c.source == Some(old));
+                key.column = new.ok_or_else(|| {
+                    SqlError::column_is_in_use("ALTER TABLE DROP COLUMN", &table.columns[old].name)
+                })?;
+            }
+        }
+        if record.heap.is_some() {
+            record.heap = Some(self.create_storage(tx, None).await?);
+        }
+        for at in 0..record.indexes.len() {
+            let index = &record.indexes[at];
+            let bytes = key_bytes_max(&record, &index.columns, index.clustered, index.unique);
+            record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
+        }
+        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, Some(map)).await?;
+        self.end_definition(tx, mark, catalog, version);
+        Ok(table)
+    }
+
+    /// CREATE or ALTER PROCEDURE: keeps its text.
+    ///
+    /// # Errors
+    /// 2714 when the name is taken; 208 when there is nothing to alter; 2760 for an unknown schema.
+    pub async fn put_procedure(
+        &self,
+        tx: &mut Transaction,
+        schema: &str,
+        name: &str,
+        text: &str,
+        mode: PutMode,
+    ) -> Result<(), SqlError> {
+        self.put_module(tx, ModuleKind::Procedure, schema, name, text, mode).await
+    }
+
+    /// CREATE or ALTER VIEW: keeps its text.
+    ///
+    /// # Errors
+    /// As [`Database::put_procedure`].
+    pub async fn put_view(
+        &self,
+        tx: &mut Transaction,
+        schema: &str,
+        name: &str,
+        text: &str,
+        mode: PutMode,
+    ) -> Result<(), SqlError> {
+        self.put_module(tx, ModuleKind::View, schema, name, text, mode).await
+    }
+
+    async fn put_module(
+        &self,
+        tx: &mut Transaction,
+        kind: ModuleKind,
+        schema: &str,
+        name: &str,
+        text: &str,
+        mode: PutMode,
+    ) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let schema = user_schema(&catalog, schema)?;
+        let existing = match catalog.object(&schema.name, name) {
+            Some(object) if kind.is(object) && mode != PutMode::Create => Some(object.clone()),
+            Some(_) => return Err(SqlError::object_exists(name)),
+            None if mode == PutMode::Alter => return Err(SqlError::invalid_object(name)),
+            None => None,
+        };
+        let now = now_us();
+        let created_us = match &existing {
+            Some(Object::Procedure(module) | Object::View(module)) => module.created_us,
+            _ => now,
+        };
+        let module = Module {
+            object_id: existing.map_or_else(|| self.new_object_id(), |object| object.object_id()),
+            schema_id: schema.schema_id,
+            schema: schema.name.clone(),
+            name: name.to_owned(),
+            text: text.to_owned(),
+            created_us,
+            modified_us: now,
+        };
+        self.store_object(tx, &kind.stored(module.clone())).await?;
+        catalog.remove(module.object_id);
+        catalog.put(kind.object(module));
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// DROP PROCEDURE.
+    ///
+    /// # Errors
+    /// 3701 when there is none.
+    pub async fn drop_procedure(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
+        self.drop_module(tx, ModuleKind::Procedure, schema, name).await
+    }
+
+    /// DROP VIEW.
+    ///
+    /// # Errors
+    /// 3701 when there is none.
+    pub async fn drop_view(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
+        self.drop_module(tx, ModuleKind::View, schema, name).await
+    }
+
+    async fn drop_module(
+        &self,
+        tx: &mut Transaction,
+        kind: ModuleKind,
+        schema: &str,
+        name: &str,
+    ) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let object = catalog.object(schema, name).filter(|object| kind.is(object));
+        let Some(object_id) = object.map(Object::object_id) else {
+            return Err(SqlError::object_missing("drop", kind.name(), name));
+        };
+        self.remove_rows(tx, RowKind::Object, object_id, 0).await?;
+        catalog.remove(object_id);
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// Storage that waits to be given back.
+    #[doc(hidden)]
+    pub fn storage_to_free(&self) -> usize {
+        lock(&self.to_free).len()
+    }
+}
+
+fn same_row(old: &[Value], new: &mut [Value]) -> Result<(), SqlError> {
+    for (old, new) in old.iter().zip(new) {
+        new.clone_from(old);
+    }
+    Ok(())
+}
+
+fn user_schema(catalog: &Catalog, name: &str) -> Result<Arc<Schema>, SqlError> {
+    let schema = catalog.schema(name).ok_or_else(|| SqlError::schema_unknown(name))?;
+    if schema.schema_id == 3 || schema.schema_id == 4 {
+        return Err(SqlError::schema_unknown(name));
+    }
+    Ok(schema.clone())
+}
+
+fn clustered_first(indexes: &[IndexDefinition]) -> impl Iterator<Item = &IndexDefinition> {
+    let clustered = indexes.iter().filter(|index| index.clustered);
+    clustered.chain(indexes.iter().filter(|index| !index.clustered))
+}
+
+fn index_columns(record: &TableRecord, definition: &IndexDefinition) -> Result<Vec<IndexColumn>, SqlError> {
+    let mut columns: Vec<IndexColumn> = Vec::with_capacity(definition.columns.len());
+    for (name, descending) in &definition.columns {
+        let Some(column) = record.column(name) else {
+            return Err(SqlError::key_column_unknown(name));
+        };
+        if columns.iter().any(|key| key.column == column) {
+            return Err(SqlError::key_column_twice("index", name));
+        }
+        if !can_be_key(&record.columns[column].ty) {
+            return Err(SqlError::key_column_type_invalid(name, &record.name));
+        }
+        columns.push(IndexColumn {
+            column,
+            descending: *descending,
+        });
+    }
+    Ok(columns)
+}
+
+/// A name such as `PK__Orders__00000000000F4243` for a constraint that was given none.
+fn generated_name(prefix: &str, table: &str, column: &str, object_id: i32) -> String {
+    let table: String = table.chars().take(9).collect();
+    let column: String = column.chars().take(5).collect();
+    let middle = if column.is_empty() { table } else { format!("{table}__{column}") };
+    format!("{prefix}__{middle}__{object_id:016X}")
+}

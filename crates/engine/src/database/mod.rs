@@ -1,0 +1,276 @@
+//! A database: its log, its store, its transactions and its catalog, opened together.
+//!
+//! ```text
+//!   folder/database.toml   name, id, options, where the catalog's tree is
+//!   folder/log/            the log
+//!   folder/data/           the pages
+//! ```
+//!
+//! # Opening
+//! The store's master names where the log is needed from. One pass over the log redoes what the pages lack and finds the
+//! transactions that did not end; those are undone; the catalog is read; trees that no definition names are given back; a
+//! checkpoint ends it. A database that was closed in order has nothing to redo and nothing to undo.
+
+mod background;
+mod definitions;
+mod files;
+mod identity;
+mod open;
+mod rebuild;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use pikepole_contention::Statistics;
+use pikepole_contention::sync::Mutex;
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use pikepole_log::{Log, LogStats};
+use pikepole_machine::Disk;
+use pikepole_scheduler::Schedulers;
+use pikepole_storage::{Store, StorageError};
+use pikepole_transaction::{Structure, TableLock, TransactionRow, Transactions};
+use pikepole_types::SqlError;
+
+pub use background::LogFullReason;
+use crate::catalog::Catalog;
+use crate::transaction::Transaction;
+pub use definitions::{ColumnDefinition, IndexDefinition, IndexKind, PutMode, TableDefinition};
+pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
+pub(crate) use files::{DATABASE_FILE, DatabaseFile};
+pub(crate) use open::{OpenContext, check_database};
+pub use rebuild::NewColumn;
+
+/// Locks a mutex whose data stays whole whatever a panicking holder did: each critical section changes it in one step.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// When a commit returns, as a statement asks for it. The database's option comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// When it is durable.
+    #[default]
+    Full,
+    /// At once; it becomes durable with a later flush.
+    Delayed,
+}
+
+/// A database that is open.
+pub struct Database {
+    id: i32,
+    name: String,
+    created_us: u64,
+    folder: PathBuf,
+    catalog_root: u32,
+    disk: Disk,
+    schedulers: Arc<Schedulers>,
+    statistics: Arc<Statistics>,
+    log: Arc<Log>,
+    store: Arc<Store>,
+    transactions: Arc<Transactions>,
+    catalog_tree: Structure,
+    catalog_lock: Arc<TableLock>,
+    catalog: Mutex<Arc<Catalog>>,
+    catalog_version: AtomicU64,
+    version_next: AtomicU64,
+    object_id_next: AtomicI32,
+    storage_next: AtomicU32,
+    options: Mutex<DatabaseOptions>,
+    /// [`DelayedDurability`] of `options`, for the commit's way.
+    delayed_durability: AtomicU8,
+    /// Writes identity high-water marks, each in a transaction of its own.
+    system: Mutex<pikepole_transaction::Transaction>,
+    to_free: Mutex<Vec<u32>>,
+    stopping: AtomicBool,
+    checkpoint_wanted: AtomicBool,
+    /// Checkpoints that the checkpoint task has tried.
+    checkpoints: AtomicU64,
+    /// Bytes of log written up to the last checkpoint.
+    written_at_checkpoint: AtomicU64,
+    /// Log bytes after which a checkpoint is due.
+    checkpoint_bytes: u64,
+    sessions: AtomicI32,
+}
+
+impl std::fmt::Debug for Database {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Database({})", self.name)
+    }
+}
+
+impl Database {
+    /// The database's id.
+    pub fn id(&self) -> i32 {
+        self.id
+    }
+
+    /// The database's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// When it was created, in microseconds since 1970.
+    pub fn created_us(&self) -> u64 {
+        self.created_us
+    }
+
+    /// The folder with its files.
+    pub fn folder(&self) -> &std::path::Path {
+        &self.folder
+    }
+
+    /// Its options.
+    pub fn options(&self) -> DatabaseOptions {
+        *lock(&self.options)
+    }
+
+    /// Sets its options, durably.
+    ///
+    /// # Errors
+    /// 5069 when the file of options cannot be written.
+    pub(crate) fn set_options(&self, options: DatabaseOptions) -> Result<(), SqlError> {
+        let mut current = lock(&self.options);
+        let file = DatabaseFile {
+            options,
+            ..self.file(&current)
+        };
+        file.write(&self.disk, &self.folder)
+            .map_err(|_| SqlError::alter_database_failed())?;
+        *current = options;
+        self.delayed_durability
+            .store(options.delayed_durability as u8, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn file(&self, options: &DatabaseOptions) -> DatabaseFile {
+        DatabaseFile {
+            format: files::FORMAT,
+            id: self.id,
+            name: self.name.clone(),
+            created_us: self.created_us,
+            catalog_root: self.catalog_root,
+            options: *options,
+        }
+    }
+
+    /// Whether a commit that asks for `durability` waits for the disk.
+    #[inline]
+    pub(crate) fn is_full(&self, durability: Durability) -> bool {
+        let option = self.delayed_durability.load(Ordering::Relaxed);
+        if option == DelayedDurability::Allowed as u8 {
+            durability == Durability::Full
+        } else {
+            option == DelayedDurability::Disabled as u8
+        }
+    }
+
+    /// The log.
+    pub fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    /// The pages.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// The transactions.
+    pub(crate) fn transactions(&self) -> &Arc<Transactions> {
+        &self.transactions
+    }
+
+    /// The log's figures.
+    pub fn log_stats(&self) -> LogStats {
+        self.log.stats()
+    }
+
+    /// The transactions that have changed something and not ended.
+    pub fn active_transactions(&self) -> Vec<TransactionRow> {
+        self.transactions.active()
+    }
+
+    /// Older row versions in memory.
+    pub fn versions_count(&self) -> usize {
+        self.transactions.versions_count()
+    }
+
+    /// A session begins to use the database; while one does, the database cannot be dropped.
+    pub fn enter(&self) {
+        self.sessions.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A session that had entered uses another database, or is gone.
+    pub fn leave(&self) {
+        self.sessions.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Sessions that use the database.
+    pub(crate) fn sessions(&self) -> i32 {
+        self.sessions.load(Ordering::Relaxed)
+    }
+
+    /// The definitions as `tx` sees them: its own uncommitted ones included.
+    pub fn catalog(&self, tx: &Transaction) -> Arc<Catalog> {
+        match &tx.definitions.catalog {
+            Some(catalog) => catalog.clone(),
+            None => self.current_catalog(),
+        }
+    }
+
+    /// The version of [`Database::catalog`], at the cost of one load.
+    #[inline]
+    pub fn catalog_version(&self, tx: &Transaction) -> u64 {
+        match &tx.definitions.catalog {
+            Some(catalog) => catalog.version(),
+            // Acquire pairs with the Release in `publish_catalog`.
+            None => self.catalog_version.load(Ordering::Acquire),
+        }
+    }
+
+    /// The committed definitions.
+    pub fn current_catalog(&self) -> Arc<Catalog> {
+        lock(&self.catalog).clone()
+    }
+
+    /// A version that no catalog has had.
+    pub(crate) fn new_version(&self) -> u64 {
+        self.version_next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Makes `catalog` the current one: a transaction that changed definitions has committed and still holds its locks.
+    pub(crate) fn publish_catalog(&self, catalog: Arc<Catalog>, created: &[u32]) {
+        let mut current = lock(&self.catalog);
+        let kept: Vec<u32> = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).collect();
+        let former = current.tables().flat_map(|t| t.storages().map(|s| s.object));
+        let gone: Vec<u32> = former
+            .chain(created.iter().copied())
+            .filter(|object| !kept.contains(object))
+            .collect();
+        for table in current.tables() {
+            let version = catalog.table_by_id(table.object_id).map_or(u64::MAX, |t| t.version);
+            table.state.publish(version);
+        }
+        // Release pairs with the Acquire in `catalog_version`.
+        self.catalog_version.store(catalog.version(), Ordering::Release);
+        *current = catalog;
+        drop(current);
+        self.free_later(gone);
+    }
+
+    /// Storage that no definition names any more is given back in the background.
+    pub(crate) fn free_later(&self, objects: impl IntoIterator<Item = u32>) {
+        lock(&self.to_free).extend(objects);
+    }
+
+    pub(crate) async fn satisfy_storage(&self, need: pikepole_storage::Need) -> Result<(), StorageError> {
+        use pikepole_contention::WaitType;
+        use pikepole_storage::Need;
+        let wait_type = match need {
+            Need::Page(_) => WaitType::PAGEIOLATCH_SH,
+            Need::PageLatch(_) => WaitType::PAGELATCH_EX,
+            Need::LogBuffer => WaitType::LOGBUFFER,
+            Need::Frame | Need::Space => WaitType::IO_COMPLETION,
+        };
+        pikepole_scheduler::wait(wait_type, self.store.satisfy(need)).await
+    }
+}

@@ -1,0 +1,385 @@
+//! Making, opening, checking a database.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pikepole_contention::Statistics;
+use pikepole_contention::sync::Mutex;
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use pikepole_log::{Log, LogOptions, LsnRange};
+use pikepole_machine::Disk;
+use pikepole_scheduler::Schedulers;
+use pikepole_storage::{Direction, HeapInsertTargets, PageId, ScanRange, Store, StoreOptions, Tree};
+use pikepole_transaction::{Analysis, Structure, TableLock, TransactionId, TransactionIds, Transactions};
+
+use super::files::{DatabaseFile, DatabaseOptions, FORMAT};
+use super::{Database, lock};
+use crate::catalog::definition::{Schema, StoredObject, TableRecord};
+use crate::catalog::rows::{CATALOG_KEY_BYTES, CATALOG_OBJECT, Decoder, RowKind, STORAGE_FIRST, encode, row_key};
+use crate::catalog::{BUILT_IN_SCHEMAS, Catalog, OBJECT_ID_FIRST, Object};
+use crate::table::{Table, TableState, open_structure};
+
+/// The session that the system's own transactions name.
+const SYSTEM_SESSION: i32 = 5;
+
+/// What a database is opened with.
+#[derive(Clone)]
+pub(crate) struct OpenContext {
+    pub disk: Disk,
+    pub schedulers: Arc<Schedulers>,
+    pub statistics: Arc<Statistics>,
+    pub log: LogOptions,
+    pub store: StoreOptions,
+    pub ids: TransactionIds,
+    pub heap_targets: HeapInsertTargets,
+    /// Log bytes after which a checkpoint is due.
+    pub checkpoint_bytes: u64,
+}
+
+/// Every row of the catalog's tree, as it is on the pages; deleted ones too when `ghosts`.
+fn read_catalog(store: &Store, tree: &Tree, ghosts: bool) -> Result<Decoder, String> {
+    let mut decoder = Decoder::default();
+    let mut scan = tree.scan(ScanRange {
+        low: std::ops::Bound::Unbounded,
+        high: std::ops::Bound::Unbounded,
+        direction: Direction::Forward,
+    });
+    while store.until_done(|| scan.next_batch()).map_err(|e| e.to_string())? {
+        for row in scan.rows() {
+            if ghosts || !row.header.is_ghost() {
+                decoder.row(row.key, row.rest);
+            }
+        }
+    }
+    Ok(decoder.finish())
+}
+
+/// Finds trees and heaps by their numbers while transactions are undone: by the definitions as they are on the pages,
+/// committed or not, deleted or not, read again when a number is not among them (undoing may have brought it back).
+struct StructureFinder<'a> {
+    store: &'a Arc<Store>,
+    catalog: Tree,
+    known: std::collections::HashMap<u32, Structure>,
+}
+
+impl StructureFinder<'_> {
+    fn find(&mut self, object: u32) -> Result<Option<Structure>, String> {
+        if object == CATALOG_OBJECT {
+            return Ok(Some(Structure::Tree(self.catalog.clone())));
+        }
+        if !self.known.contains_key(&object) {
+            let decoder = read_catalog(self.store, &self.catalog, true)?;
+            for table in decoder.objects.iter().filter_map(as_table) {
+                for storage in table.storages() {
+                    self.known.insert(storage.object, open_structure(self.store, storage));
+                }
+            }
+        }
+        Ok(self.known.get(&object).cloned())
+    }
+}
+
+fn as_table(object: &StoredObject) -> Option<&TableRecord> {
+    match object {
+        StoredObject::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
+impl Database {
+    /// Makes a database in `folder`, which holds none: whatever an interrupted attempt left there is removed.
+    ///
+    /// # Errors
+    /// What went wrong, for people.
+    pub(crate) fn create(
+        context: &OpenContext,
+        folder: &Path,
+        name: &str,
+        id: i32,
+    ) -> Result<Arc<Database>, String> {
+        let disk = &context.disk;
+        let text = |error: std::io::Error| error.to_string();
+        if disk.exists(folder) {
+            disk.remove_dir_all(folder).map_err(text)?;
+        }
+        let (data, logs) = (folder.join("data"), folder.join("log"));
+        disk.create_dir_all(&data).map_err(text)?;
+        disk.create_dir_all(&logs).map_err(text)?;
+        let statistics = &context.statistics;
+        let log = Log::create(disk, &logs, context.log.clone(), statistics).map_err(|e| e.to_string())?;
+        let log = Arc::new(log);
+        let store = Store::create(disk, &data, context.store.clone(), log, statistics.clone())
+            .map_err(|e| e.to_string())?;
+        let tree = store
+            .until_done(|| Tree::create(&store, CATALOG_OBJECT, CATALOG_KEY_BYTES))
+            .map_err(|e| e.to_string())?;
+        write_built_in_schemas(&store, &tree)?;
+        let truncate = store.checkpoint_now(&|| None, &|| 1, false).map_err(|e| e.to_string())?;
+        store.log().truncate(truncate);
+        disk.sync_dir(folder).map_err(text)?;
+        let file = DatabaseFile {
+            format: FORMAT,
+            id,
+            name: name.to_owned(),
+            created_us: now_us(),
+            catalog_root: tree.root().0,
+            options: DatabaseOptions::default(),
+        };
+        file.write(disk, folder).map_err(text)?;
+        Self::assemble(context, folder, file, store, &tree, TransactionId(1))
+    }
+
+    /// Opens the database in `folder`, recovering it if it was not closed in order.
+    ///
+    /// # Errors
+    /// What is damaged or missing, for people.
+    pub(crate) fn open(context: &OpenContext, folder: &Path, file: DatabaseFile) -> Result<Arc<Database>, String> {
+        let (data, logs) = (folder.join("data"), folder.join("log"));
+        let statistics = &context.statistics;
+        let master = Store::read_master(&context.disk, &data).map_err(|e| e.to_string())?;
+        let (log, mut reader) =
+            Log::open(&context.disk, &logs, context.log.clone(), statistics, master.recovery_lsn)
+                .map_err(|e| e.to_string())?;
+        let log = Arc::new(log);
+        let store = Store::open(&context.disk, &data, context.store.clone(), log, statistics.clone())
+            .map_err(|e| e.to_string())?;
+        let mut analysis = Analysis::default();
+        while let Some((start, record, end)) = reader.next().map_err(|e| e.to_string())? {
+            if start >= master.redo_lsn {
+                store.redo(LsnRange { start, end }, record).map_err(|e| e.to_string())?;
+            }
+            analysis.record(record).map_err(|e| e.to_string())?;
+        }
+        store.redo_end().map_err(|e| e.to_string())?;
+        let next = analysis.next_id(TransactionId(master.next_transaction));
+        let root = PageId(file.catalog_root);
+        let tree = Tree::open(&store, CATALOG_OBJECT, root, CATALOG_KEY_BYTES);
+        undo(&store, &tree, analysis)?;
+        let database = Self::assemble(context, folder, file, store, &tree, next)?;
+        if !master.clean {
+            database.finish_recovery()?;
+        }
+        Ok(database)
+    }
+
+    /// Gives back what no definition names, and notes that recovery need not be done again.
+    fn finish_recovery(&self) -> Result<(), String> {
+        let catalog = self.current_catalog();
+        let live: Vec<u32> = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).collect();
+        let is_live = |object: u32| object < STORAGE_FIRST || live.contains(&object);
+        self.store
+            .until_done(|| self.store.free_unowned(&is_live))
+            .map_err(|e| e.to_string())?;
+        self.checkpoint_now(false).map_err(|e| e.to_string())
+    }
+
+    fn assemble(
+        context: &OpenContext,
+        folder: &Path,
+        file: DatabaseFile,
+        store: Arc<Store>,
+        tree: &Tree,
+        next: TransactionId,
+    ) -> Result<Arc<Database>, String> {
+        let decoder = read_catalog(&store, tree, false)?;
+        if let Some(damage) = decoder.damage.first() {
+            return Err(format!("the catalog is damaged: {damage}"));
+        }
+        store.set_heap_insert_targets(context.heap_targets);
+        let log = store.log().clone();
+        let transactions = Transactions::new(log.clone(), context.statistics.clone(), next, context.ids);
+        let catalog = build_catalog(&decoder, &store, &context.statistics);
+        let storage_max = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).max();
+        let object_id_next = catalog.object_id_max().max(OBJECT_ID_FIRST - 1) + 1;
+        let database = Arc::new(Database {
+            id: file.id,
+            name: file.name,
+            created_us: file.created_us,
+            folder: PathBuf::from(folder),
+            catalog_root: file.catalog_root,
+            disk: context.disk.clone(),
+            schedulers: context.schedulers.clone(),
+            statistics: context.statistics.clone(),
+            log,
+            transactions: transactions.clone(),
+            catalog_tree: Structure::Tree(tree.clone()),
+            catalog_lock: Arc::new(TableLock::new(0)),
+            catalog_version: AtomicU64::new(catalog.version),
+            version_next: AtomicU64::new(catalog.version + 1),
+            catalog: Mutex::new(Arc::new(catalog)),
+            object_id_next: AtomicI32::new(object_id_next),
+            storage_next: AtomicU32::new(storage_max.map_or(STORAGE_FIRST, |max| max + 1)),
+            delayed_durability: AtomicU8::new(file.options.delayed_durability as u8),
+            options: Mutex::new(file.options),
+            system: Mutex::new(transactions.session(SYSTEM_SESSION)),
+            to_free: Mutex::new(Vec::new()),
+            stopping: AtomicBool::new(false),
+            checkpoint_wanted: AtomicBool::new(false),
+            checkpoints: AtomicU64::new(0),
+            written_at_checkpoint: AtomicU64::new(0),
+            checkpoint_bytes: context.checkpoint_bytes,
+            sessions: AtomicI32::new(0),
+            store,
+        });
+        Ok(database)
+    }
+
+    /// Writes a checkpoint and lets go of the log before it; blocks.
+    pub(crate) fn checkpoint_now(&self, clean: bool) -> Result<(), pikepole_storage::StorageError> {
+        let transactions = &self.transactions;
+        let oldest = || transactions.oldest_first_lsn();
+        let next = || transactions.next_id().0;
+        let truncate = self.store.checkpoint_now(&oldest, &next, clean)?;
+        self.log.truncate(truncate);
+        Ok(())
+    }
+
+    /// Gives back the storage of committed drops; blocks.
+    pub(crate) fn free_now(&self) -> Result<(), pikepole_storage::StorageError> {
+        loop {
+            let Some(object) = lock(&self.to_free).pop() else {
+                return Ok(());
+            };
+            self.transactions.forget_ghosts(object);
+            if let Err(error) = self.store.until_done(|| self.store.free_object(object)) {
+                lock(&self.to_free).push(object);
+                return Err(error);
+            }
+        }
+    }
+
+    /// The blocking pool's part of a database being closed: nothing else runs any more.
+    pub(crate) fn close_files(&self) -> Result<(), String> {
+        self.free_now().map_err(|e| e.to_string())?;
+        self.checkpoint_now(true).map_err(|e| e.to_string())?;
+        self.log.shutdown().map_err(|e| e.to_string())
+    }
+
+    /// What a check says of one tree or heap.
+    fn object_line(&self, object: &pikepole_storage::ObjectReport) -> String {
+        let catalog = self.current_catalog();
+        let table = catalog.tables().find(|t| t.storages().any(|s| s.object == object.object));
+        let name = table.map_or_else(|| "the catalog".to_owned(), |table| table.full_name());
+        let kind = if object.is_tree { "tree" } else { "heap" };
+        format!(
+            "{kind} {} of {name}: {} pages, {} rows, {} deleted rows",
+            object.object, object.pages, object.rows, object.ghosts
+        )
+    }
+
+    /// Whether the database is being closed.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+}
+
+fn now_us() -> u64 {
+    u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0)
+}
+
+fn undo(store: &Arc<Store>, catalog: &Tree, analysis: Analysis) -> Result<(), String> {
+    let mut finder = StructureFinder {
+        store,
+        catalog: catalog.clone(),
+        known: std::collections::HashMap::new(),
+    };
+    let mut damage = None;
+    analysis
+        .undo(store, |object| {
+            Ok(finder.find(object).unwrap_or_else(|why| {
+                damage.get_or_insert(why);
+                None
+            }))
+        })
+        .map_err(|e| e.to_string())?;
+    damage.map_or(Ok(()), Err)
+}
+
+fn write_built_in_schemas(store: &Store, tree: &Tree) -> Result<(), String> {
+    let mut cursor = pikepole_storage::TreeCursor::new();
+    for (schema_id, name) in BUILT_IN_SCHEMAS {
+        let object = StoredObject::Schema(Schema {
+            schema_id,
+            name: name.to_owned(),
+        });
+        let context = pikepole_storage::LogContext::new(TransactionId::SYSTEM.0);
+        for (chunk, bytes) in encode(&object).iter().enumerate() {
+            let key = row_key(RowKind::Object, object.stored_id(), chunk as u32);
+            store
+                .until_done(|| tree.insert(&mut cursor, &context, &key, bytes))
+                .map_err(|e| e.to_string())?;
+        }
+    }
+    Ok(())
+}
+
+fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statistics>) -> Catalog {
+    let mut catalog = Catalog::default();
+    catalog.version = 1;
+    for object in &decoder.objects {
+        match object {
+            StoredObject::Schema(schema) => catalog.put_schema(schema.clone()),
+            StoredObject::Procedure(module) => catalog.put(Object::Procedure(Arc::new(module.clone()))),
+            StoredObject::View(module) => catalog.put(Object::View(Arc::new(module.clone()))),
+            StoredObject::Table(record) => {
+                let state = TableState::new(record.object_id, 1, statistics);
+                let identity = decoder.identities.iter().find(|(id, _)| *id == record.object_id);
+                if let Some((_, next)) = identity {
+                    state.resume_identity(*next);
+                }
+                catalog.put(Object::Table(Arc::new(Table::new(record.clone(), 1, state, store))));
+            }
+        }
+    }
+    catalog
+}
+
+/// Checks a database that nobody has open: its log, then its pages, in memory as recovery would leave them. Nothing is
+/// written. The lines say what was looked at; the errors what is wrong.
+pub(crate) fn check_database(
+    context: &OpenContext,
+    folder: &Path,
+    lines: &mut Vec<String>,
+    damage: &mut Vec<String>,
+) {
+    match Log::check(&context.disk, folder.join("log")) {
+        Ok(report) => lines.push(format!(
+            "log: {} segments, {} blocks, {} records, {} bytes, LSN {} to {}",
+            report.segments, report.blocks, report.records, report.record_bytes, report.start, report.end
+        )),
+        Err(error) => damage.push(format!("log: {error}")),
+    }
+    let file = match DatabaseFile::read(&context.disk, folder) {
+        Ok(file) => file,
+        Err(why) => return damage.push(why),
+    };
+    let database = match Database::open(context, folder, file) {
+        Ok(database) => database,
+        Err(why) => return damage.push(format!("opening: {why}")),
+    };
+    match database.store.check() {
+        Ok(report) => {
+            lines.push(format!(
+                "pages: {} in the file, {} in use, {} free extents",
+                report.file_pages, report.pages, report.free_extents
+            ));
+            for object in &report.objects {
+                lines.push(database.object_line(object));
+            }
+            for finding in &report.findings {
+                damage.push(format!("page {} of object {}: {}", finding.page, finding.object, finding.what));
+            }
+        }
+        Err(error) => damage.push(format!("pages: {error}")),
+    }
+    let tables = database.current_catalog();
+    lines.push(format!(
+        "catalog: {} tables, {} procedures, {} views",
+        tables.tables().count(),
+        tables.procedures().count(),
+        tables.views().count()
+    ));
+    if let Err(why) = database.close_files() {
+        damage.push(format!("closing: {why}"));
+    }
+}

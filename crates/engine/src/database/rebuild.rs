@@ -1,0 +1,124 @@
+//! Filling new trees and heaps from a table's rows: CREATE INDEX on a table with rows, and changes of its columns.
+//!
+//! The table is locked with Sch-M. The copies are written as the system's changes, visible to all and undone by nobody: if the
+//! transaction rolls back, the new trees and heaps are given back as a whole.
+
+use pikepole_storage::{InsertOutcome, LogContext, TreeCursor};
+use pikepole_transaction::{Structure, TransactionId};
+use pikepole_types::{SqlError, Value};
+
+use super::{ColumnDefinition, Database};
+use crate::error::{Blocked, Interrupted};
+use crate::table::{ScanRange, Table};
+use crate::transaction::Transaction;
+
+/// A column of a table after ALTER TABLE.
+#[derive(Debug, Clone)]
+pub struct NewColumn {
+    /// What it is.
+    pub definition: ColumnDefinition,
+    /// The column whose values it takes, by position in the table as it was; None: a new column.
+    pub source: Option<usize>,
+}
+
+/// Computes the new row from the old one.
+pub(crate) type RowMap<'a> = &'a (dyn Fn(&[Value], &mut [Value]) -> Result<(), SqlError> + Sync);
+
+impl Database {
+    /// Copies every row of `old` that the transaction sees into the trees and heaps of `new` that `old` does not have.
+    pub(crate) async fn fill(
+        &self,
+        tx: &mut Transaction,
+        old: &Table,
+        new: &Table,
+        map: RowMap<'_>,
+    ) -> Result<(), SqlError> {
+        let wanted: Vec<usize> = (0..old.columns.len()).collect();
+        let mut scan = old.scan(ScanRange::all(), &wanted);
+        let mut row: Vec<Value> = wanted.iter().map(|_| Value::Null).collect();
+        let mut mapped: Vec<Value> = new.columns.iter().map(|_| Value::Null).collect();
+        let base_is_new = old.base.object() != new.base.object();
+        let new_indexes: Vec<usize> = (0..new.secondary.len())
+            .filter(|at| {
+                let object = new.secondary[*at].structure.object();
+                old.storages().all(|storage| storage.object != object)
+            })
+            .collect();
+        let mut cursors = vec![TreeCursor::new(); new.secondary.len() + 1];
+        let (mut locator, mut key, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        self.begin_statement(tx);
+        loop {
+            let next = self.drive(tx, |tx| self.try_next(tx, old, &mut scan, &mut row)).await;
+            match next {
+                Ok(true) => (),
+                Ok(false) => break,
+                Err(Interrupted::Error(error)) => return Err(*error),
+                Err(Interrupted::Stale) => return Err(SqlError::snapshot_schema_changed(self.name())),
+            }
+            map(&row, &mut mapped)?;
+            locator.clear();
+            if base_is_new {
+                rest.clear();
+                let encoded = new
+                    .layout
+                    .encode_key(|i| &mapped[i], &mut locator)
+                    .and_then(|()| new.layout.encode_rest(|i| &mapped[i], &mut rest));
+                encoded.map_err(|error| self.place(tx, &new.full_name()).row(&error))?;
+                let at = new.indexes.iter().position(|index| index.clustered);
+                self.place_copy(tx, new, &new.base, &mut cursors[0], at, &mut locator, &rest, &mapped)
+                    .await?;
+            } else {
+                locator.extend_from_slice(&scan.locator().0);
+            }
+            for at in &new_indexes {
+                let index = &new.secondary[*at];
+                index
+                    .entry_key(|i| &mapped[i], &locator, &mut key)
+                    .map_err(|error| self.place(tx, &new.full_name()).row(&error))?;
+                let cursor = &mut cursors[at + 1];
+                self.place_copy(tx, new, &index.structure, cursor, Some(index.at), &mut key, &locator, &mapped)
+                    .await?;
+            }
+            pikepole_scheduler::yield_if_due().await;
+        }
+        self.end_statement(tx);
+        Ok(())
+    }
+
+    /// Puts one copy into a tree or heap; in a heap, `key` gets the row's rid.
+    #[expect(clippy::too_many_arguments, reason = "the buffers of one loop, not worth a name of their own")]
+    async fn place_copy(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        structure: &Structure,
+        cursor: &mut TreeCursor,
+        index: Option<usize>,
+        key: &mut Vec<u8>,
+        rest: &[u8],
+        row: &[Value],
+    ) -> Result<(), SqlError> {
+        let context = LogContext::new(TransactionId::SYSTEM.0);
+        self.run(tx, |tx| {
+            let stopped = |stop| -> Blocked { self.place(tx, &table.full_name()).storage_stop(stop) };
+            match structure {
+                Structure::Heap(heap) => {
+                    let (rid, _) = heap.insert(&context, rest).map_err(stopped)?;
+                    key.clear();
+                    key.extend_from_slice(&rid.to_bytes());
+                    Ok(())
+                }
+                Structure::Tree(tree) => match tree.insert(cursor, &context, key, rest).map_err(stopped)? {
+                    InsertOutcome::Done(_) => Ok(()),
+                    InsertOutcome::Exists(_) => {
+                        let index = &table.indexes[index.unwrap_or_default()];
+                        let text = table.key_text(index, |i| &row[i]);
+                        Err(SqlError::duplicate_key_at_create(table.full_name(), &index.name, text)
+                        .into())
+                    }
+                },
+            }
+        })
+        .await
+    }
+}

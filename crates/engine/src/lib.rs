@@ -1,0 +1,49 @@
+//! A server of databases: catalog, recovery, typed table API, configuration.
+//!
+//! ```text
+//!   Server --- Database --- Catalog (Arc, versions)     definitions
+//!                 |  \----- Table (Arc) -- TableWriter, TableScan     rows
+//!                 |  \----- Transaction (one a session)
+//!                 |  \----- LOG WRITER, LAZY WRITER, CHECKPOINT       hidden schedulers
+//!                 \-------- log, store, transactions                  the crates below
+//! ```
+//!
+//! # One place waits
+//! Every `try_*` call is synchronous and never blocks. One that cannot go on returns [`Blocked::Need`];
+//! [`Database::satisfy`] awaits it under its wait type, and the call is made again: that loop is [`Database::drive`].
+//!
+//! | for | use |
+//! |---|---|
+//! | opening a folder, making databases, policies | [`Server`] |
+//! | statements and transactions | [`Database::begin_statement`], [`Database::try_commit`], [`Database::rollback_to`] |
+//! | definitions | [`Database::catalog`], [`Database::create_table`] and its kin |
+//! | rows | [`Database::try_insert`], [`Database::try_next`], [`Database::try_get`], [`Database::try_read_current`], [`Database::try_update`], [`Database::try_delete`] |
+
+mod catalog;
+mod database;
+mod error;
+mod server;
+mod table;
+mod transaction;
+
+#[cfg(test)]
+mod crash_tests;
+#[cfg(test)]
+mod tests;
+
+pub use catalog::definition::{
+    Column, Default, Identity, Index, IndexColumn, Module, Procedure, Schema, StorageRef, TableRecord, View,
+};
+pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
+pub use database::{
+    ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, IndexDefinition, IndexKind,
+    LogFullReason, NewColumn, PutMode, RecoveryModel, TableDefinition,
+};
+pub use error::{Blocked, Interrupted, OpenError};
+pub use pikepole_transaction::{Isolation, LockMode, Mark, Need, TransactionId, TransactionRow};
+pub use server::{
+    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, SchedulerChoice, Server,
+    ServerConfiguration, ServerOptions, TraceFlags,
+};
+pub use table::{Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
+pub use transaction::Transaction;

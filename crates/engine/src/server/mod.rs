@@ -1,0 +1,564 @@
+//! A server: a folder of databases, the schedulers they share, one configuration.
+//!
+//! ```text
+//!   folder/pikepole.toml        the configuration
+//!   folder/master/              the default database
+//!   folder/<name>/database.toml one folder a database
+//! ```
+//!
+//! One process has the folder open at a time. A database that cannot be opened does not keep the server from starting: it is
+//! marked SUSPECT, and whoever uses it is told why.
+
+mod configuration;
+mod options;
+mod trace_flags;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pikepole_contention::Statistics;
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_contention::sync::{Mutex, RwLock};
+use pikepole_machine::{Disk, FolderLock, affinity};
+use pikepole_scheduler::{IdleOutcome, SchedulerOptions, Schedulers};
+use pikepole_types::SqlError;
+
+pub use configuration::{Effect, PolicyRow, ServerConfiguration};
+pub use options::{SchedulerChoice, ServerOptions};
+pub use trace_flags::TraceFlags;
+
+use crate::database::{
+    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, OpenContext, RecoveryModel,
+    check_database,
+};
+use crate::error::OpenError;
+
+/// The database that is always there.
+pub const MASTER: &str = "master";
+/// Its id.
+const MASTER_ID: i32 = 1;
+/// The id of the first database that a user makes.
+const USER_DATABASE_ID_FIRST: i32 = 5;
+const CONFIGURATION_FILE: &str = "pikepole.toml";
+
+/// What a database is at the moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DatabaseState {
+    /// Open.
+    Online,
+    /// It could not be opened, for this reason.
+    Suspect(String),
+}
+
+impl DatabaseState {
+    /// As `sys.databases` spells it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            DatabaseState::Online => "ONLINE",
+            DatabaseState::Suspect(_) => "SUSPECT",
+        }
+    }
+}
+
+/// A row of `sys.databases`.
+#[derive(Debug, Clone)]
+pub struct DatabaseInfo {
+    /// The id.
+    pub id: i32,
+    /// The name.
+    pub name: String,
+    /// When it was created, in microseconds since 1970.
+    pub created_us: u64,
+    /// What it is at the moment.
+    pub state: DatabaseState,
+    /// Its options.
+    pub options: DatabaseOptions,
+}
+
+/// One option of a database to set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DatabaseOption {
+    /// `DELAYED_DURABILITY`.
+    DelayedDurability(DelayedDurability),
+    /// `RECOVERY`.
+    Recovery(RecoveryModel),
+    /// `READ_COMMITTED_SNAPSHOT`.
+    ReadCommittedSnapshot(bool),
+    /// `ALLOW_SNAPSHOT_ISOLATION`.
+    AllowSnapshotIsolation(bool),
+}
+
+enum Entry {
+    Online(Arc<Database>),
+    Suspect {
+        id: i32,
+        name: String,
+        folder: PathBuf,
+        why: String,
+    },
+}
+
+impl Entry {
+    fn id(&self) -> i32 {
+        match self {
+            Entry::Online(database) => database.id(),
+            Entry::Suspect { id, .. } => *id,
+        }
+    }
+}
+
+/// Databases by their names in lower case.
+type Databases = BTreeMap<String, Entry>;
+
+/// A server that is open.
+pub struct Server {
+    options: ServerOptions,
+    statistics: Arc<Statistics>,
+    schedulers: Arc<Schedulers>,
+    configuration: Mutex<ServerConfiguration>,
+    trace_flags: TraceFlags,
+    databases: Arc<RwLock<Databases>>,
+    context: OpenContext,
+    closed: AtomicBool,
+    started_us: i64,
+    _folder_lock: FolderLock,
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Server({})", self.options.folder.display())
+    }
+}
+
+fn read<T>(rw: &RwLock<T>) -> pikepole_contention::sync::RwLockReadGuard<'_, T> {
+    rw.read().unwrap_or_else(|e| e.into_inner())
+}
+
+fn write<T>(rw: &RwLock<T>) -> pikepole_contention::sync::RwLockWriteGuard<'_, T> {
+    rw.write().unwrap_or_else(|e| e.into_inner())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Server {
+    /// Opens the folder, making it and the database `master` if they are not there, and recovers every database in it.
+    ///
+    /// # Errors
+    /// A folder that is open elsewhere or cannot be written; a configuration that is not one.
+    pub fn open(options: ServerOptions) -> Result<Arc<Server>, OpenError> {
+        let (disk, folder) = (&options.disk, &options.folder);
+        let unusable = |error: std::io::Error| folder_error(folder, error);
+        disk.create_dir_all(folder).map_err(unusable)?;
+        let folder_lock = disk.lock_folder(folder).map_err(unusable)?;
+        let statistics = Statistics::new();
+        let configuration = read_configuration(&options)?;
+        let trace_flags = TraceFlags::new(options.trace_flags.iter().copied());
+        let schedulers = start_schedulers(&options, &statistics)?;
+        let context = configuration.context(&options, &schedulers, &statistics);
+        let server = Arc::new(Server {
+            statistics,
+            schedulers,
+            configuration: Mutex::new(configuration),
+            trace_flags,
+            databases: Arc::new(RwLock::new(Databases::new())),
+            context,
+            closed: AtomicBool::new(false),
+            started_us: pikepole_machine::clock::unix_time_us(),
+            _folder_lock: folder_lock,
+            options,
+        });
+        server.open_databases()?;
+        server.set_idle_hook();
+        Ok(server)
+    }
+
+    fn open_databases(&self) -> Result<(), OpenError> {
+        let (disk, folder) = (&self.options.disk, &self.options.folder);
+        let names = disk.list(folder).map_err(|error| folder_error(folder, error))?;
+        for name in names {
+            let database_folder = folder.join(&name);
+            if disk.exists(database_folder.join(DATABASE_FILE)) {
+                self.open_database(&name, database_folder);
+            }
+        }
+        if !read(&self.databases).contains_key(MASTER) {
+            self.create_now(MASTER, MASTER_ID).map_err(|why| OpenError::Create {
+                name: MASTER.to_owned(),
+                why,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn open_database(&self, folder_name: &str, folder: PathBuf) {
+        let file = DatabaseFile::read(&self.options.disk, &folder);
+        let (name, id) = match &file {
+            Ok(file) => (file.name.clone(), file.id),
+            Err(_) if folder_name == MASTER => (MASTER.to_owned(), MASTER_ID),
+            Err(_) => (folder_name.to_owned(), 0),
+        };
+        let opened = file.and_then(|file| Database::open(&self.context, &folder, file));
+        let entry = match opened {
+            Ok(database) => {
+                database.start();
+                Entry::Online(database)
+            }
+            Err(why) => Entry::Suspect {
+                id,
+                name: name.clone(),
+                folder,
+                why,
+            },
+        };
+        write(&self.databases).insert(name.to_lowercase(), entry);
+    }
+
+    fn create_now(&self, name: &str, id: i32) -> Result<(), String> {
+        let folder = self.options.folder.join(folder_name(name));
+        let database = Database::create(&self.context, &folder, name, id)?;
+        database.start();
+        write(&self.databases).insert(name.to_lowercase(), Entry::Online(database));
+        Ok(())
+    }
+
+    /// Idle schedulers write the logs that their committers wait for.
+    fn set_idle_hook(&self) {
+        let databases = Arc::downgrade(&self.databases);
+        self.schedulers.set_idle_hook(Arc::new(move || {
+            let Some(databases) = databases.upgrade() else {
+                return IdleOutcome::Nothing;
+            };
+            // Whoever adds a database is done soon; the hook is called again.
+            let Ok(databases) = databases.try_read() else {
+                return IdleOutcome::Nothing;
+            };
+            let mut outcome = IdleOutcome::Nothing;
+            for entry in databases.values() {
+                if let Entry::Online(database) = entry {
+                    if let pikepole_log::FlushOutcome::Wrote(_) = database.log().idle_step() {
+                        outcome = IdleOutcome::Worked;
+                    }
+                }
+            }
+            outcome
+        }));
+    }
+
+    /// The schedulers.
+    pub fn schedulers(&self) -> &Arc<Schedulers> {
+        &self.schedulers
+    }
+
+    /// Waits, latches, spinlocks and counters of the server.
+    pub fn statistics(&self) -> &Arc<Statistics> {
+        &self.statistics
+    }
+
+    /// The server's folder.
+    pub fn folder(&self) -> &Path {
+        &self.options.folder
+    }
+
+    /// When the server was started, in microseconds since 1970.
+    pub fn started_us(&self) -> i64 {
+        self.started_us
+    }
+
+    /// The trace flags that are on for all sessions.
+    pub fn trace_flags(&self) -> &TraceFlags {
+        &self.trace_flags
+    }
+
+    /// The database of this name, whatever its case.
+    ///
+    /// # Errors
+    /// 911 when there is none; 926 when it could not be opened.
+    pub fn database(&self, name: &str) -> Result<Arc<Database>, SqlError> {
+        match read(&self.databases).get(&name.to_lowercase()) {
+            Some(Entry::Online(database)) => Ok(database.clone()),
+            Some(Entry::Suspect { name, why, .. }) => {
+                let mut error = SqlError::database_suspect(name);
+                error.message = format!("{} ({why})", error.message);
+                Err(error)
+            }
+            None => Err(SqlError::database_unknown(name)),
+        }
+    }
+
+    /// The open database of this id.
+    pub fn database_by_id(&self, id: i32) -> Option<Arc<Database>> {
+        read(&self.databases).values().find_map(|entry| match entry {
+            Entry::Online(database) if database.id() == id => Some(database.clone()),
+            _ => None,
+        })
+    }
+
+    /// All databases, by id.
+    pub fn databases(&self) -> Vec<DatabaseInfo> {
+        let mut rows: Vec<DatabaseInfo> = read(&self.databases)
+            .values()
+            .map(|entry| match entry {
+                Entry::Online(database) => DatabaseInfo {
+                    id: database.id(),
+                    name: database.name().to_owned(),
+                    created_us: database.created_us(),
+                    state: DatabaseState::Online,
+                    options: database.options(),
+                },
+                Entry::Suspect { id, name, why, .. } => DatabaseInfo {
+                    id: *id,
+                    name: name.clone(),
+                    created_us: 0,
+                    state: DatabaseState::Suspect(why.clone()),
+                    options: DatabaseOptions::default(),
+                },
+            })
+            .collect();
+        rows.sort_by_key(|row| row.id);
+        rows
+    }
+
+    /// CREATE DATABASE.
+    ///
+    /// # Errors
+    /// 1801 when there is one of this name; 1802 when its files cannot be made.
+    pub async fn create_database(self: &Arc<Self>, name: &str) -> Result<(), SqlError> {
+        let id = {
+            let databases = read(&self.databases);
+            if databases.contains_key(&name.to_lowercase()) {
+                return Err(SqlError::database_exists(name));
+            }
+            let ids: Vec<i32> = databases.values().map(Entry::id).collect();
+            let free = (USER_DATABASE_ID_FIRST..).find(|id| !ids.contains(id));
+            free.expect("there are fewer databases than ids")
+        };
+        let (server, owned) = (self.clone(), name.to_owned());
+        let made = pikepole_scheduler::run_blocking(move || server.create_now(&owned, id)).await;
+        made.map_err(|why| {
+            let mut error = SqlError::create_database_failed();
+            error.message = format!("{} ({why})", error.message);
+            error
+        })
+    }
+
+    /// DROP DATABASE.
+    ///
+    /// # Errors
+    /// 3701 when there is none; 3702 when a session uses it; 3708 for master.
+    pub async fn drop_database(self: &Arc<Self>, name: &str) -> Result<(), SqlError> {
+        let key = name.to_lowercase();
+        if key == MASTER {
+            return Err(SqlError::system_object("drop", "database", name, "database"));
+        }
+        let entry = {
+            let mut databases = write(&self.databases);
+            match databases.get(&key) {
+                None => return Err(SqlError::object_missing("drop", "database", name)),
+                Some(Entry::Online(database)) if database.sessions() > 0 => {
+                    return Err(SqlError::database_in_use(name));
+                }
+                Some(_) => databases.remove(&key),
+            }
+        };
+        let folder = match entry {
+            Some(Entry::Online(database)) => {
+                // What cannot be written any more need not be: the files go away.
+                let _ = database.close().await;
+                database.folder().to_path_buf()
+            }
+            Some(Entry::Suspect { folder, .. }) => folder,
+            None => return Ok(()),
+        };
+        let disk = self.options.disk.clone();
+        let removed = pikepole_scheduler::run_blocking(move || {
+            disk.remove_file(folder.join(DATABASE_FILE))?;
+            disk.sync_dir(&folder)?;
+            disk.remove_dir_all(&folder)
+        })
+        .await;
+        removed.map_err(|error| SqlError::operating_system_error(error, "delete", 0, name))
+    }
+
+    /// ALTER DATABASE ... SET.
+    ///
+    /// # Errors
+    /// 911, 926; 5069 when the option cannot be written down.
+    pub fn set_database_option(&self, name: &str, option: DatabaseOption) -> Result<(), SqlError> {
+        let database = self.database(name)?;
+        let mut options = database.options();
+        match option {
+            DatabaseOption::DelayedDurability(value) => options.delayed_durability = value,
+            DatabaseOption::Recovery(value) => options.recovery = value,
+            DatabaseOption::ReadCommittedSnapshot(value) => options.read_committed_snapshot = value,
+            DatabaseOption::AllowSnapshotIsolation(value) => options.allow_snapshot_isolation = value,
+        }
+        database.set_options(options)
+    }
+
+    /// Every policy with its value and what it may be.
+    pub fn policies(&self) -> Vec<PolicyRow> {
+        lock(&self.configuration).rows()
+    }
+
+    /// ALTER SERVER CONFIGURATION SET PIKEPOLE name = value: keeps the value, and puts it in force where that can be done
+    /// while the server runs.
+    ///
+    /// # Errors
+    /// 15123 for a name or value that is not one, saying which there are.
+    pub fn set_policy(&self, name: &str, value: &str) -> Result<Effect, SqlError> {
+        let mut configuration = lock(&self.configuration);
+        let mut changed = configuration.clone();
+        let effect = changed.set(name, value)?;
+        let file = self.options.folder.join(CONFIGURATION_FILE);
+        let written = self.options.disk.replace(&file, changed.to_text().as_bytes());
+        written.map_err(|error| SqlError::operating_system_error(error, "write", 0, file.display()))?;
+        *configuration = changed;
+        for entry in read(&self.databases).values() {
+            if let Entry::Online(database) = entry {
+                configuration.apply(database);
+            }
+        }
+        Ok(effect)
+    }
+
+    /// Ends the server's work: every database writes a last checkpoint, so that the next start has nothing to recover. The
+    /// schedulers stop with the server's last owner, or by [`Schedulers::shutdown`].
+    ///
+    /// # Errors
+    /// The first database that could not be closed in order; the others are closed all the same.
+    pub async fn shutdown(&self) -> Result<(), SqlError> {
+        if self.closed.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let online: Vec<Arc<Database>> = read(&self.databases)
+            .values()
+            .filter_map(|entry| match entry {
+                Entry::Online(database) => Some(database.clone()),
+                Entry::Suspect { .. } => None,
+            })
+            .collect();
+        let mut result = Ok(());
+        for database in online {
+            let closed = database.close().await;
+            result = result.and(closed);
+        }
+        result
+    }
+
+    /// Checks the databases of a folder that nobody has open: logs, pages, trees, catalogs. `progress` hears what is being
+    /// looked at. A database that was not closed in order is recovered by it.
+    ///
+    /// # Errors
+    /// A folder that is open elsewhere or is none.
+    pub fn check(
+        disk: &Disk,
+        folder: &Path,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<CheckReport, OpenError> {
+        let unusable = |error: std::io::Error| folder_error(folder, error);
+        let names = disk.list(folder).map_err(unusable)?;
+        let _folder_lock = disk.lock_folder(folder).map_err(unusable)?;
+        let options = ServerOptions {
+            disk: disk.clone(),
+            schedulers: SchedulerChoice::Simulated { seed: 1, count: 1 },
+            ..ServerOptions::new(folder)
+        };
+        let statistics = Statistics::new();
+        let configuration = read_configuration(&options)?;
+        let schedulers = start_schedulers(&options, &statistics)?;
+        let context = configuration.context(&options, &schedulers, &statistics);
+        let mut report = CheckReport::default();
+        for name in names {
+            let database = folder.join(&name);
+            if !disk.exists(database.join(DATABASE_FILE)) {
+                continue;
+            }
+            progress(&name);
+            let (mut lines, mut damage) = (Vec::new(), Vec::new());
+            check_database(&context, &database, &mut lines, &mut damage);
+            report.lines.extend(lines.into_iter().map(|line| format!("{name}: {line}")));
+            report.damage.extend(damage.into_iter().map(|line| format!("{name}: {line}")));
+        }
+        Ok(report)
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// What was looked at.
+    pub lines: Vec<String>,
+    /// What is wrong; empty: nothing.
+    pub damage: Vec<String>,
+}
+
+fn folder_error(folder: &Path, error: std::io::Error) -> OpenError {
+    let (folder, why) = (folder.to_path_buf(), error.to_string());
+    if error.kind() == std::io::ErrorKind::ResourceBusy {
+        OpenError::InUse { folder, why }
+    } else {
+        OpenError::Folder { folder, why }
+    }
+}
+
+fn read_configuration(options: &ServerOptions) -> Result<ServerConfiguration, OpenError> {
+    let file = options.folder.join(CONFIGURATION_FILE);
+    let mut configuration = ServerConfiguration::default();
+    if options.disk.exists(&file) {
+        let bytes = options.disk.read(&file).map_err(|error| folder_error(&options.folder, error))?;
+        let why = match String::from_utf8(bytes) {
+            Ok(text) => configuration.read_text(&text).err(),
+            Err(_) => Some("it is not text".to_owned()),
+        };
+        if let Some(why) = why {
+            return Err(OpenError::Configuration { file, why });
+        }
+    }
+    for (name, value) in &options.policies {
+        configuration.set(name, value).map_err(OpenError::Option)?;
+    }
+    Ok(configuration)
+}
+
+fn start_schedulers(options: &ServerOptions, statistics: &Arc<Statistics>) -> Result<Arc<Schedulers>, OpenError> {
+    match &options.schedulers {
+        SchedulerChoice::Simulated { seed, count } => Ok(Schedulers::simulated(*seed, *count, statistics.clone())),
+        SchedulerChoice::Threads { cpus, pin } => {
+            let cpus = match cpus {
+                Some(cpus) => cpus.clone(),
+                None => affinity::allowed().map_err(OpenError::Schedulers)?,
+            };
+            let scheduler_options = SchedulerOptions {
+                cpus,
+                pin: *pin,
+                ..SchedulerOptions::default()
+            };
+            Schedulers::start(scheduler_options, statistics.clone()).map_err(OpenError::Schedulers)
+        }
+    }
+}
+
+/// The folder of a database: its name, with what files systems do not take written as `%` and two digits.
+fn folder_name(name: &str) -> String {
+    let mut folder = String::new();
+    for byte in name.to_lowercase().bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-') {
+            folder.push(byte as char);
+        } else {
+            folder.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    folder
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn folders_of_databases_have_plain_names() {
+        assert_eq!(super::folder_name("Sales_2024"), "sales_2024");
+        assert_eq!(super::folder_name("../a b"), "%2E%2E%2Fa%20b");
+    }
+}

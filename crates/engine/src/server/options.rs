@@ -1,0 +1,61 @@
+//! What a server is started with.
+
+use std::path::PathBuf;
+
+use pikepole_machine::Disk;
+
+/// What runs the server's tasks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SchedulerChoice {
+    /// One thread a CPU.
+    Threads {
+        /// The CPUs; None: all that the process may use.
+        cpus: Option<Vec<usize>>,
+        /// Whether each thread is bound to its CPU.
+        pin: bool,
+    },
+    /// The seeded, single-threaded twin.
+    Simulated {
+        /// The seed of its order.
+        seed: u64,
+        /// How many schedulers it acts.
+        count: usize,
+    },
+}
+
+/// What a server is started with.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// The folder of its databases.
+    pub folder: PathBuf,
+    /// The disk that the folder is on.
+    pub disk: Disk,
+    /// What runs its tasks.
+    pub schedulers: SchedulerChoice,
+    /// Bytes of pages in memory for each database; None: a quarter of the machine's memory at most, and 1 GB at most.
+    pub buffer_pool_bytes: Option<u64>,
+    /// Bytes of all log segments of a database at most; None: as the log's own default has it.
+    pub log_bytes_max: Option<u64>,
+    /// Whether the sizes inside are those for tests: small segments, a small ring, few pages.
+    pub small: bool,
+    /// Policies to set before anything starts, as (name, value); they are not written to the configuration.
+    pub policies: Vec<(String, String)>,
+    /// Trace flags that are on from the start.
+    pub trace_flags: Vec<i32>,
+}
+
+impl ServerOptions {
+    /// The folder on the real disk, all CPUs, everything else by default.
+    pub fn new(folder: impl Into<PathBuf>) -> Self {
+        Self {
+            folder: folder.into(),
+            disk: Disk::real(),
+            schedulers: SchedulerChoice::Threads { cpus: None, pin: true },
+            buffer_pool_bytes: None,
+            log_bytes_max: None,
+            small: false,
+            policies: Vec::new(),
+            trace_flags: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! A table as statements use it: its definition, its trees and heaps, the codec of its rows.
+//!
+//! ```text
+//!   clustered:  tree  key -> rest                      nonclustered:  tree  index key -> locator
+//!   heap:       rid -> rest (all columns)                             (a locator is the clustered key, or a rid)
+//! ```
+//!
+//! A [`Table`] belongs to one version of the catalog. What all versions of one table share (its lock, its identity values)
+//! is in its [`TableState`].
+
+mod scan;
+mod state;
+mod writer;
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use pikepole_storage::{Heap, PageId, Store, Tree};
+use pikepole_transaction::{RID_BYTES, Structure};
+use pikepole_types::{Collation, ColumnType, KeyColumn, Length, RowError, RowLayout, SqlType, Value};
+
+use crate::catalog::definition::{Index, IndexColumn, StorageRef, TableRecord};
+pub use scan::{ScanRange, TableScan};
+pub(crate) use state::TableState;
+pub use writer::{Locator, RowCount, TableWriter};
+
+/// The longest key of a clustered index, in bytes.
+pub(crate) const CLUSTERED_KEY_BYTES_MAX: usize = 900;
+/// The longest key of a nonclustered index, in bytes.
+pub(crate) const INDEX_KEY_BYTES_MAX: usize = pikepole_storage::KEY_BYTES_MAX;
+
+/// An index whose entries lead to the table's rows.
+pub(crate) struct SecondaryIndex {
+    /// Position in the table's list of indexes.
+    pub at: usize,
+    pub structure: Structure,
+    pub layout: RowLayout,
+    pub unique: bool,
+}
+
+impl SecondaryIndex {
+    /// Puts the key of the entry that leads from `row` to the row at `locator` into `key`.
+    pub fn entry_key<'v>(
+        &self,
+        row: impl Fn(usize) -> &'v Value,
+        locator: &[u8],
+        key: &mut Vec<u8>,
+    ) -> Result<(), RowError> {
+        key.clear();
+        self.layout.encode_key(row, key)?;
+        if !self.unique {
+            key.extend_from_slice(locator);
+        }
+        Ok(())
+    }
+}
+
+/// A table of one catalog version.
+pub struct Table {
+    record: TableRecord,
+    pub(crate) version: u64,
+    pub(crate) state: Arc<TableState>,
+    pub(crate) base: Structure,
+    pub(crate) layout: RowLayout,
+    pub(crate) secondary: Vec<SecondaryIndex>,
+}
+
+impl Deref for Table {
+    type Target = TableRecord;
+
+    fn deref(&self) -> &TableRecord {
+        &self.record
+    }
+}
+
+impl std::fmt::Debug for Table {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Table({} version {})", self.full_name(), self.version)
+    }
+}
+
+impl Table {
+    pub(crate) fn new(record: TableRecord, version: u64, state: Arc<TableState>, store: &Arc<Store>) -> Table {
+        Self::with_structures(record, version, state, |at| open_structure(store, at))
+    }
+
+    /// The next version of `former`: trees and heaps that both have keep their handles.
+    pub(crate) fn succeeding(former: &Table, record: TableRecord, version: u64, store: &Arc<Store>) -> Table {
+        Self::with_structures(record, version, former.state.clone(), |at| {
+            let indexes = former.secondary.iter().map(|index| &index.structure);
+            let kept = indexes.chain([&former.base]).find(|structure| structure.object() == at.object);
+            kept.cloned().unwrap_or_else(|| open_structure(store, at))
+        })
+    }
+
+    fn with_structures(
+        record: TableRecord,
+        version: u64,
+        state: Arc<TableState>,
+        open: impl Fn(StorageRef) -> Structure,
+    ) -> Table {
+        let clustered = record.clustered();
+        let base = match (clustered, record.heap) {
+            (Some(index), _) => open(index.storage),
+            (None, Some(heap)) => open(heap),
+            (None, None) => unreachable!("a table has a heap or a clustered index"),
+        };
+        let layout = layout(&record, clustered.map_or(&[], |index| &index.columns));
+        let secondary = record
+            .indexes
+            .iter()
+            .enumerate()
+            .filter(|(_, index)| !index.clustered)
+            .map(|(at, index)| SecondaryIndex {
+                at,
+                structure: open(index.storage),
+                layout: self::layout(&record, &index.columns),
+                unique: index.unique,
+            })
+            .collect();
+        Table {
+            version,
+            state,
+            base,
+            layout,
+            secondary,
+            record,
+        }
+    }
+
+    /// The definition, to be changed and stored anew.
+    pub(crate) fn record(&self) -> &TableRecord {
+        &self.record
+    }
+
+    /// Cursors and buffers for changing the table; kept by a session's compiled statement.
+    pub fn writer(&self) -> TableWriter {
+        TableWriter::new(self.columns.len())
+    }
+
+    /// A scan of `range` that gives the columns `wanted`, in that order; kept by a session's compiled statement.
+    pub fn scan(&self, range: ScanRange, wanted: &[usize]) -> TableScan {
+        TableScan::new(self, range, wanted)
+    }
+
+    pub(crate) fn index_of(&self, index_id: i32) -> Option<(usize, &Index)> {
+        self.record
+            .indexes
+            .iter()
+            .enumerate()
+            .find(|(_, index)| index.index_id == index_id)
+    }
+
+    /// The key of the row in the clustered index, as error texts show it.
+    pub(crate) fn key_text<'v>(&self, index: &Index, row: impl Fn(usize) -> &'v Value) -> String {
+        let texts: Vec<String> = index
+            .columns
+            .iter()
+            .map(|key| {
+                let value = row(key.column);
+                if value.is_null() {
+                    return "<NULL>".to_owned();
+                }
+                pikepole_types::to_text(value, &self.record.columns[key.column].ty)
+            })
+            .collect();
+        format!("({})", texts.join(", "))
+    }
+}
+
+pub(crate) fn open_structure(store: &Arc<Store>, at: StorageRef) -> Structure {
+    match at.root {
+        Some(root) => Structure::Tree(Tree::open(store, at.object, PageId(root), at.key_bytes_max.into())),
+        None => Structure::Heap(Heap::open(store, at.object)),
+    }
+}
+
+fn layout(record: &TableRecord, key: &[IndexColumn]) -> RowLayout {
+    let columns: Vec<ColumnType> = record
+        .columns
+        .iter()
+        .map(|column| ColumnType {
+            ty: column.ty,
+            nullable: column.nullable,
+            collation: Collation::default(),
+        })
+        .collect();
+    let key: Vec<KeyColumn> = key
+        .iter()
+        .map(|column| KeyColumn {
+            column: column.column,
+            descending: column.descending,
+        })
+        .collect();
+    RowLayout::new(&columns, &key)
+}
+
+/// Bytes of an encoded key of these columns at most: what a tree is created for.
+pub(crate) fn key_bytes_max(record: &TableRecord, columns: &[IndexColumn], clustered: bool, unique: bool) -> u16 {
+    let cap = if clustered { CLUSTERED_KEY_BYTES_MAX } else { INDEX_KEY_BYTES_MAX };
+    let own: usize = columns
+        .iter()
+        .map(|key| column_key_bytes_max(&record.columns[key.column].ty))
+        .sum();
+    let locator = match record.clustered() {
+        _ if clustered || unique => 0,
+        Some(index) => usize::from(index.storage.key_bytes_max),
+        None => RID_BYTES,
+    };
+    (own.min(cap) + locator).min(INDEX_KEY_BYTES_MAX) as u16
+}
+
+/// Bytes of one column in a key at most; strings take room for weights, escapes and an end.
+fn column_key_bytes_max(ty: &SqlType) -> usize {
+    let string = |units: usize| units * 4 + 8;
+    match ty {
+        SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => string(usize::from(*n)),
+        SqlType::VarChar(length) | SqlType::NVarChar(length) | SqlType::VarBinary(length) => match length {
+            Length::Limit(n) => string(usize::from(*n)),
+            Length::Max => INDEX_KEY_BYTES_MAX,
+        },
+        _ => 24,
+    }
+}
+
+/// Whether a column of this type can be in a key.
+pub(crate) fn can_be_key(ty: &SqlType) -> bool {
+    !matches!(
+        ty,
+        SqlType::VarChar(Length::Max) | SqlType::NVarChar(Length::Max) | SqlType::VarBinary(Length::Max)
+    )
+}

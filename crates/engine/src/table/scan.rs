@@ -1,0 +1,389 @@
+//! Reading rows of a table as a snapshot sees them: in key order, in heap order, through an index, or one by its key.
+//!
+//! A scan works on a copy of one leaf at a time; nothing of the store is held between calls. For each row of the copy the
+//! version that the snapshot sees is found, and the wanted columns are decoded into the caller's values.
+
+use std::ops::Bound;
+
+use pikepole_storage::{Direction, HeapScan, RowHeader, ScanRange as StorageRange, TreeScan};
+use pikepole_transaction::{LockMode, RID_BYTES, Seen, Structure, View};
+use pikepole_types::{Projection, SqlError, Value};
+
+use super::{Locator, Table};
+use crate::database::Database;
+use crate::error::Blocked;
+use crate::transaction::Transaction;
+
+/// What a scan covers.
+#[derive(Debug, Clone)]
+pub struct ScanRange {
+    /// The index, by its id; None: the clustered index, or the heap.
+    pub index: Option<i32>,
+    /// The first key, or the first columns of it.
+    pub from: Bound<Vec<Value>>,
+    /// The last key, or the first columns of it.
+    pub to: Bound<Vec<Value>>,
+    /// From the last to the first.
+    pub reverse: bool,
+}
+
+impl ScanRange {
+    /// Every row, in the order of the clustered index or of the heap.
+    pub fn all() -> Self {
+        Self {
+            index: None,
+            from: Bound::Unbounded,
+            to: Bound::Unbounded,
+            reverse: false,
+        }
+    }
+}
+
+enum Source {
+    Tree(Box<TreeScan>),
+    Heap(Box<HeapBatches>),
+}
+
+/// A scan of a heap, with its last batch laid out for reading row by row.
+struct HeapBatches {
+    scan: HeapScan,
+    bodies: Vec<u8>,
+    /// Rid, header, and where the body ends in `bodies`.
+    rows: Vec<([u8; RID_BYTES], RowHeader, usize)>,
+}
+
+impl HeapBatches {
+    fn next_batch(&mut self) -> Result<bool, pikepole_storage::Stop> {
+        self.bodies.clear();
+        self.rows.clear();
+        let more = self.scan.next_batch()?;
+        for row in self.scan.rows() {
+            self.bodies.extend_from_slice(row.rest);
+            self.rows.push((row.rid.to_bytes(), row.header, self.bodies.len()));
+        }
+        Ok(more)
+    }
+
+    fn row(&self, at: usize) -> Option<(&[u8; RID_BYTES], RowHeader, &[u8])> {
+        let (rid, header, end) = self.rows.get(at)?;
+        let start = at.checked_sub(1).map_or(0, |before| self.rows[before].2);
+        Some((rid, *header, &self.bodies[start..*end]))
+    }
+}
+
+/// A scan of a table; kept and reused by a session's compiled statement.
+pub struct TableScan {
+    range: ScanRange,
+    projection: Projection,
+    /// Position of the index among the table's secondary ones.
+    secondary: Option<usize>,
+    source: Option<Source>,
+    /// The next row of the batch.
+    next: usize,
+    batch: bool,
+    locator: Locator,
+    key: Vec<u8>,
+    rest: Vec<u8>,
+    older: Vec<u8>,
+    name: Vec<u8>,
+    counted: u64,
+}
+
+impl TableScan {
+    pub(crate) fn new(table: &Table, range: ScanRange, wanted: &[usize]) -> Self {
+        let mut scan = Self {
+            range: ScanRange::all(),
+            projection: table.layout.projection(wanted),
+            secondary: None,
+            source: None,
+            next: 0,
+            batch: false,
+            locator: Locator::default(),
+            key: Vec::new(),
+            rest: Vec::new(),
+            older: Vec::new(),
+            name: Vec::new(),
+            counted: 0,
+        };
+        scan.restart(table, range);
+        scan
+    }
+
+    /// Begins again, over `range`; buffers are kept.
+    pub fn restart(&mut self, table: &Table, range: ScanRange) {
+        self.secondary = range.index.and_then(|id| {
+            let (at, _) = table.index_of(id)?;
+            table.secondary.iter().position(|index| index.at == at)
+        });
+        self.range = range;
+        self.rewind();
+    }
+
+    /// Begins again, over the same range.
+    pub fn rewind(&mut self) {
+        self.source = None;
+        self.next = 0;
+        self.batch = false;
+        self.counted = 0;
+    }
+
+    /// The row that the last call gave.
+    pub fn locator(&self) -> &Locator {
+        &self.locator
+    }
+
+    fn open(&mut self, table: &Table) -> Result<(), pikepole_types::RowError> {
+        let (structure, layout) = match self.secondary {
+            Some(at) => (&table.secondary[at].structure, &table.secondary[at].layout),
+            None => (&table.base, &table.layout),
+        };
+        self.source = Some(match structure {
+            Structure::Heap(heap) => Source::Heap(Box::new(HeapBatches {
+                scan: heap.scan(),
+                bodies: Vec::new(),
+                rows: Vec::new(),
+            })),
+            Structure::Tree(tree) => {
+                let low = encode_bound(layout, &self.range.from, false)?;
+                let high = encode_bound(layout, &self.range.to, true)?;
+                Source::Tree(Box::new(tree.scan(StorageRange {
+                    low: low.as_ref().map(|key| key.as_slice()),
+                    high: high.as_ref().map(|key| key.as_slice()),
+                    direction: if self.range.reverse {
+                        Direction::Backward
+                    } else {
+                        Direction::Forward
+                    },
+                })))
+            }
+        });
+        self.next = 0;
+        self.batch = false;
+        Ok(())
+    }
+
+    /// The next row of the copy into `key` (or the rid) and `rest`; None: the copy is used up.
+    fn next_of_batch(&mut self) -> Option<RowHeader> {
+        let reverse = self.range.reverse;
+        let Self {
+            source, next, key, rest, ..
+        } = self;
+        let at = *next;
+        let header = match source.as_ref()? {
+            Source::Tree(scan) => {
+                let last = scan.len().checked_sub(at + 1)?;
+                let row = scan.row(if reverse { last } else { at });
+                key.clear();
+                key.extend_from_slice(row.key);
+                rest.clear();
+                rest.extend_from_slice(row.rest);
+                row.header
+            }
+            Source::Heap(scan) => {
+                let (rid, header, body) = scan.row(at)?;
+                key.clear();
+                key.extend_from_slice(rid);
+                rest.clear();
+                rest.extend_from_slice(body);
+                header
+            }
+        };
+        *next += 1;
+        Some(header)
+    }
+
+    fn next_batch(&mut self) -> Result<bool, pikepole_storage::Stop> {
+        let more = match self.source.as_mut() {
+            Some(Source::Tree(scan)) => scan.next_batch()?,
+            Some(Source::Heap(scan)) => scan.next_batch()?,
+            None => false,
+        };
+        self.next = 0;
+        self.batch = more;
+        Ok(more)
+    }
+}
+
+/// The bytes that bound a scan. A prefix of a key stands for all keys that begin with it: an inclusive upper bound (or an
+/// exclusive lower one) therefore lies behind all of them.
+fn encode_bound(
+    layout: &pikepole_types::RowLayout,
+    bound: &Bound<Vec<Value>>,
+    upper: bool,
+) -> Result<Bound<Vec<u8>>, pikepole_types::RowError> {
+    let (values, inclusive) = match bound {
+        Bound::Unbounded => return Ok(Bound::Unbounded),
+        Bound::Included(values) => (values, true),
+        Bound::Excluded(values) => (values, false),
+    };
+    let values: Vec<&Value> = values.iter().collect();
+    let mut key = Vec::new();
+    layout.encode_key_prefix(&values, &mut key)?;
+    if inclusive != upper {
+        return Ok(if upper { Bound::Excluded(key) } else { Bound::Included(key) });
+    }
+    // The least key that is greater than all that begin with these bytes.
+    while key.pop_if(|last| *last == u8::MAX).is_some() {}
+    let Some(last) = key.last_mut() else {
+        return Ok(if upper {
+            Bound::Unbounded
+        } else {
+            // Nothing lies behind keys of 0xFF bytes only.
+            Bound::Excluded(vec![u8::MAX; super::INDEX_KEY_BYTES_MAX])
+        });
+    };
+    *last += 1;
+    Ok(if upper { Bound::Excluded(key) } else { Bound::Included(key) })
+}
+
+impl Database {
+    /// The next row that the statement sees: its wanted columns go to `out`. False: there are no more.
+    ///
+    /// # Errors
+    /// Needs; damage; a definition that is no longer current.
+    pub fn try_next(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        out: &mut [Value],
+    ) -> Result<bool, Blocked> {
+        if !self.advance(tx, table, scan)? {
+            return Ok(false);
+        }
+        let key = if table.is_heap() { &[][..] } else { &scan.locator.0 };
+        table
+            .layout
+            .decode(key, &scan.rest, &scan.projection, out)
+            .map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        Ok(true)
+    }
+
+    /// Counts the rows that the statement sees in the scan's range, decoding none. The scan keeps what it counted, so that
+    /// the next call goes on after a need.
+    ///
+    /// # Errors
+    /// As [`Database::try_next`].
+    pub fn try_count(&self, tx: &mut Transaction, table: &Table, scan: &mut TableScan) -> Result<u64, Blocked> {
+        while self.advance(tx, table, scan)? {
+            scan.counted += 1;
+        }
+        Ok(scan.counted)
+    }
+
+    /// Moves to the next visible row: its locator and body are in the scan then.
+    fn advance(&self, tx: &mut Transaction, table: &Table, scan: &mut TableScan) -> Result<bool, Blocked> {
+        self.lock_for(tx, table, LockMode::SchS)?;
+        let view = tx.inner.view();
+        if scan.source.is_none() {
+            scan.open(table)
+                .map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        }
+        loop {
+            if !scan.batch {
+                let more = scan.next_batch();
+                if !more.map_err(|stop| self.stop(tx, table, stop.into()))? {
+                    return Ok(false);
+                }
+            }
+            let before = scan.next;
+            let Some(header) = scan.next_of_batch() else {
+                scan.batch = false;
+                continue;
+            };
+            match self.found(tx, table, scan, &view, header) {
+                Ok(true) => return Ok(true),
+                Ok(false) => continue,
+                Err(blocked) => {
+                    scan.next = before;
+                    return Err(blocked);
+                }
+            }
+        }
+    }
+
+    /// Whether the view sees the row in `scan.key` and `scan.rest`; through an index, the table's row is fetched.
+    fn found(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        view: &View,
+        header: RowHeader,
+    ) -> Result<bool, Blocked> {
+        let structure = match scan.secondary {
+            Some(at) => &table.secondary[at].structure,
+            None => &table.base,
+        };
+        let home = self.transactions();
+        let TableScan { key, rest, older, name, .. } = scan;
+        match home.resolve(view, structure, key, header, older, name) {
+            Seen::Nothing => return Ok(false),
+            Seen::Older => std::mem::swap(rest, older),
+            Seen::Row => (),
+        }
+        if scan.secondary.is_none() {
+            std::mem::swap(&mut scan.locator.0, &mut scan.key);
+            return Ok(true);
+        }
+        // An entry of an index holds the locator of its row.
+        std::mem::swap(&mut scan.locator.0, &mut scan.rest);
+        self.fetch(tx, table, scan, view)
+    }
+
+    /// Reads the row at `scan.locator` into `scan.rest`. False: the view sees none there.
+    fn fetch(&self, tx: &Transaction, table: &Table, scan: &mut TableScan, view: &View) -> Result<bool, Blocked> {
+        let rest = &mut scan.rest;
+        let found = table.base.get(&scan.locator.0, |header, bytes| {
+            rest.clear();
+            rest.extend_from_slice(bytes);
+            header
+        });
+        let Some(header) = found.map_err(|stop| self.stop(tx, table, stop.into()))? else {
+            return Ok(false);
+        };
+        let TableScan { locator, older, name, rest, .. } = scan;
+        let home = self.transactions();
+        match home.resolve(view, &table.base, &locator.0, header, older, name) {
+            Seen::Nothing => Ok(false),
+            Seen::Row => Ok(true),
+            Seen::Older => {
+                std::mem::swap(rest, older);
+                Ok(true)
+            }
+        }
+    }
+
+    /// Reads the row of this whole key of the clustered index: its wanted columns go to `out`. False: there is none.
+    ///
+    /// # Errors
+    /// As [`Database::try_next`]; 8624 for a table that has no clustered index.
+    pub fn try_get(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        key: &[&Value],
+        out: &mut [Value],
+    ) -> Result<bool, Blocked> {
+        if table.is_heap() {
+            let text = "Internal Query Processor Error: a heap has no key to look rows up by.";
+            return Err(SqlError::new(8624, 16, 1, text).into());
+        }
+        self.lock_for(tx, table, LockMode::SchS)?;
+        let view = tx.inner.view();
+        scan.locator.0.clear();
+        table
+            .layout
+            .encode_key_prefix(key, &mut scan.locator.0)
+            .map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        if !self.fetch(tx, table, scan, &view)? {
+            return Ok(false);
+        }
+        table
+            .layout
+            .decode(&scan.locator.0, &scan.rest, &scan.projection, out)
+            .map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,433 @@
+//! Changing rows of a table and of its indexes.
+//!
+//! A change of a table with indexes is several changes, each of which can stop for a need. The writer notes how many are
+//! done, so that the next call with the same arguments goes on with the rest. Any other end (an error, after which the
+//! statement is rolled back; another statement) is told by the transaction's mark, which is not where the writer left it.
+
+use pikepole_storage::{RowHeader, TreeCursor};
+use pikepole_transaction::{Inserted, LockMode, Mark, Stop, Structure};
+use pikepole_types::{SqlError, Value};
+
+use super::{SecondaryIndex, Table};
+use crate::database::Database;
+use crate::error::Blocked;
+use crate::transaction::Transaction;
+
+/// How many rows the statement changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowCount {
+    /// This one only: under autocommit its log record can be the whole transaction.
+    One,
+    /// More, or not known.
+    Many,
+}
+
+/// The identity of a row within its table: its clustered key, or its place in the heap.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Locator(pub(crate) Vec<u8>);
+
+/// Cursors and buffers for changing a table; kept and reused by a session's compiled statement.
+pub struct TableWriter {
+    cursor: TreeCursor,
+    index_cursors: Vec<TreeCursor>,
+    key: Vec<u8>,
+    rest: Vec<u8>,
+    old_key: Vec<u8>,
+    /// The row as [`Database::try_read_current`] found it, and the header to expect.
+    old: Vec<Value>,
+    expected: Option<RowHeader>,
+    /// Changes done of the present row, and the transaction's mark after them.
+    done: usize,
+    done_at: Mark,
+}
+
+impl TableWriter {
+    pub(crate) fn new(columns: usize) -> Self {
+        Self {
+            cursor: TreeCursor::default(),
+            index_cursors: Vec::new(),
+            key: Vec::new(),
+            rest: Vec::new(),
+            old_key: Vec::new(),
+            old: (0..columns).map(|_| Value::Null).collect(),
+            expected: None,
+            done: 0,
+            done_at: Mark::START,
+        }
+    }
+
+    /// Where to go on: after `done` changes if the transaction is where it was then, else at the start.
+    fn resume(&mut self, tx: &Transaction) -> usize {
+        if self.done == 0 || tx.mark() != self.done_at {
+            self.done = 0;
+        }
+        self.done
+    }
+
+    fn step_done(&mut self, tx: &Transaction) {
+        self.done += 1;
+        self.done_at = tx.mark();
+    }
+
+    fn cursor_of(&mut self, index: usize) -> &mut TreeCursor {
+        if self.index_cursors.len() <= index {
+            self.index_cursors.resize_with(index + 1, TreeCursor::default);
+        }
+        &mut self.index_cursors[index]
+    }
+}
+
+impl Database {
+    /// Locks the table for row changes, unless its definition is no longer current.
+    #[inline]
+    pub(crate) fn lock_for(&self, tx: &mut Transaction, table: &Table, mode: LockMode) -> Result<(), Blocked> {
+        tx.inner
+            .try_lock(&table.state.lock, mode)
+            .map_err(|stop| self.stop(tx, table, stop))?;
+        if table.state.is_stale(table.version) {
+            return Err(Blocked::Stale);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    pub(crate) fn stop(&self, tx: &Transaction, table: &Table, stop: Stop) -> Blocked {
+        self.place(tx, &table.full_name()).stop(stop)
+    }
+
+    #[cold]
+    fn row_error(&self, tx: &Transaction, table: &Table, error: pikepole_types::RowError) -> Blocked {
+        self.place(tx, &table.full_name()).row(&error).into()
+    }
+
+    /// Takes a lock on the whole table for the transaction: what a hint asks for. Changes and reads take what they need
+    /// themselves.
+    ///
+    /// # Errors
+    /// The need to wait for it; a definition that is no longer current.
+    pub fn try_lock_table(&self, tx: &mut Transaction, table: &Table, mode: LockMode) -> Result<(), Blocked> {
+        self.lock_for(tx, table, mode)
+    }
+
+    /// Inserts a row, given in the order of the table's columns and already of their types.
+    ///
+    /// # Errors
+    /// 2627 and 2601 for a key that is there; 9002, 1105 when there is no room; needs.
+    #[inline]
+    pub fn try_insert(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        row: &[Value],
+        count: RowCount,
+    ) -> Result<(), Blocked> {
+        assert_eq!(row.len(), table.columns.len(), "a row has every column");
+        self.lock_for(tx, table, LockMode::IX)?;
+        if table.secondary.is_empty() {
+            self.insert_base(tx, table, writer, row, count == RowCount::One)?;
+            return Ok(());
+        }
+        self.insert_with_indexes(tx, table, writer, row)
+    }
+
+    fn insert_with_indexes(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        row: &[Value],
+    ) -> Result<(), Blocked> {
+        if writer.resume(tx) == 0 {
+            self.insert_base(tx, table, writer, row, false)?;
+            writer.step_done(tx);
+        }
+        while writer.done <= table.secondary.len() {
+            let at = writer.done - 1;
+            self.insert_entry(tx, table, writer, at, row)?;
+            writer.step_done(tx);
+        }
+        writer.done = 0;
+        Ok(())
+    }
+
+    /// Inserts into the clustered tree or heap; the locator of the row is in `writer.key` then.
+    fn insert_base(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        row: &[Value],
+        single: bool,
+    ) -> Result<(), Blocked> {
+        let TableWriter { cursor, key, rest, .. } = writer;
+        key.clear();
+        rest.clear();
+        let encoded = table
+            .layout
+            .encode_key(|i| &row[i], key)
+            .and_then(|()| table.layout.encode_rest(|i| &row[i], rest));
+        encoded.map_err(|error| self.row_error(tx, table, error))?;
+        let outcome = match &table.base {
+            tree @ Structure::Tree(_) => tx.inner.try_insert(tree, cursor, key, rest, single),
+            heap @ Structure::Heap(_) => tx.inner.try_insert_heap(heap, rest, single).map(|rid| {
+                key.extend_from_slice(&rid.to_bytes());
+                Inserted::Done
+            }),
+        };
+        match outcome {
+            Ok(Inserted::Done) => Ok(()),
+            Ok(Inserted::Duplicate) => {
+                let at = table.indexes.iter().position(|index| index.clustered);
+                Err(self.duplicate(table, at.unwrap_or_default(), row).into())
+            }
+            Err(stop) => Err(self.stop(tx, table, stop)),
+        }
+    }
+
+    /// Inserts the entry of one index; the row's locator is in `writer.key`.
+    fn insert_entry(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        at: usize,
+        row: &[Value],
+    ) -> Result<(), Blocked> {
+        let index = &table.secondary[at];
+        let (locator, mut key) = (std::mem::take(&mut writer.key), std::mem::take(&mut writer.old_key));
+        let result = index
+            .entry_key(|i| &row[i], &locator, &mut key)
+            .map_err(|error| self.row_error(tx, table, error))
+            .and_then(|()| {
+                let cursor = writer.cursor_of(at);
+                tx.inner
+                    .try_insert(&index.structure, cursor, &key, &locator, false)
+                    .map_err(|stop| self.stop(tx, table, stop))
+            });
+        (writer.key, writer.old_key) = (locator, key);
+        match result? {
+            Inserted::Done => Ok(()),
+            Inserted::Duplicate => Err(self.duplicate(table, index.at, row).into()),
+        }
+    }
+
+    #[cold]
+    fn duplicate(&self, table: &Table, index: usize, row: &[Value]) -> SqlError {
+        let index = &table.indexes[index];
+        let key = table.key_text(index, |i| &row[i]);
+        if index.constraint {
+            let kind = if index.primary_key { "PRIMARY KEY" } else { "UNIQUE KEY" };
+            SqlError::duplicate_key(kind, &index.name, table.full_name(), key)
+        } else {
+            SqlError::duplicate_key_in_index(table.full_name(), &index.name, key)
+        }
+    }
+
+    /// Reads a row as it is now, for changing it: all its columns, into `out`. False: the row is gone. Waits (by need) for
+    /// another transaction that has changed the row.
+    ///
+    /// # Errors
+    /// 3960 under snapshot isolation, for a row that changed since the snapshot; needs.
+    pub fn try_read_current(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        locator: &Locator,
+        out: &mut [Value],
+    ) -> Result<bool, Blocked> {
+        self.lock_for(tx, table, LockMode::IX)?;
+        let rest = &mut writer.rest;
+        let found = tx
+            .inner
+            .try_current(&table.base, &locator.0, |bytes| {
+                rest.clear();
+                rest.extend_from_slice(bytes);
+            })
+            .map_err(|stop| self.stop(tx, table, stop))?;
+        writer.done = 0;
+        let Some((header, ())) = found else {
+            writer.expected = None;
+            return Ok(false);
+        };
+        writer.expected = Some(header);
+        let key = if table.is_heap() { &[][..] } else { &locator.0 };
+        table
+            .layout
+            .decode_all(key, &writer.rest, out)
+            .map_err(|error| self.row_error(tx, table, error))?;
+        if !table.secondary.is_empty() {
+            for (old, new) in writer.old.iter_mut().zip(out) {
+                old.clone_from(new);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Gives the row at `locator`, which [`Database::try_read_current`] has just read, the values `row`. False: somebody
+    /// changed it since; read it again.
+    ///
+    /// # Errors
+    /// As [`Database::try_insert`].
+    pub fn try_update(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        locator: &Locator,
+        row: &[Value],
+    ) -> Result<bool, Blocked> {
+        assert_eq!(row.len(), table.columns.len(), "a row has every column");
+        self.lock_for(tx, table, LockMode::IX)?;
+        writer.resume(tx);
+        writer.key.clear();
+        if table.is_heap() {
+            writer.key.extend_from_slice(&locator.0);
+        } else {
+            table
+                .layout
+                .encode_key(|i| &row[i], &mut writer.key)
+                .map_err(|error| self.row_error(tx, table, error))?;
+        }
+        let moves = writer.key != locator.0;
+        if writer.done == 0 {
+            if !self.update_base(tx, table, writer, locator, row, moves)? {
+                return Ok(false);
+            }
+            writer.step_done(tx);
+        }
+        // Two steps for each index, after the one above and the insert of a row that moves.
+        if writer.done == 1 {
+            if moves {
+                self.insert_base(tx, table, writer, row, false)?;
+            }
+            writer.step_done(tx);
+        }
+        while writer.done - 2 < table.secondary.len() * 2 {
+            let step = writer.done - 2;
+            let index = &table.secondary[step / 2];
+            if moves || self.entry_changes(tx, table, writer, index, locator, row)? {
+                if step % 2 == 0 {
+                    self.delete_entry(tx, table, writer, step / 2, locator)?;
+                } else {
+                    self.insert_entry(tx, table, writer, step / 2, row)?;
+                }
+            }
+            writer.step_done(tx);
+        }
+        writer.done = 0;
+        Ok(true)
+    }
+
+    /// The first step of an update: the row in place, or, when its key changes, the old row's end.
+    fn update_base(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        locator: &Locator,
+        row: &[Value],
+        moves: bool,
+    ) -> Result<bool, Blocked> {
+        let Some(expected) = writer.expected else {
+            return Ok(false);
+        };
+        let TableWriter { cursor, rest, .. } = writer;
+        let changed = if moves {
+            tx.inner.try_delete(&table.base, cursor, &locator.0, expected, false)
+        } else {
+            rest.clear();
+            table
+                .layout
+                .encode_rest(|i| &row[i], rest)
+                .map_err(|error| self.row_error(tx, table, error))?;
+            tx.inner.try_replace(&table.base, cursor, &locator.0, expected, rest, false)
+        };
+        changed.map_err(|stop| self.stop(tx, table, stop))
+    }
+
+    /// Whether the entry of an index differs between the old row and the new one, which is in the same place.
+    fn entry_changes(
+        &self,
+        tx: &Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        index: &SecondaryIndex,
+        locator: &Locator,
+        row: &[Value],
+    ) -> Result<bool, Blocked> {
+        let TableWriter { old, old_key, rest, .. } = writer;
+        index
+            .entry_key(|i| &old[i], &locator.0, old_key)
+            .and_then(|()| index.entry_key(|i| &row[i], &locator.0, rest))
+            .map_err(|error| self.row_error(tx, table, error))?;
+        Ok(old_key != rest)
+    }
+
+    /// Deletes the row at `locator`, which [`Database::try_read_current`] has just read. False: somebody changed it since;
+    /// read it again.
+    ///
+    /// # Errors
+    /// 9002 when the log is full; needs.
+    pub fn try_delete(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        locator: &Locator,
+    ) -> Result<bool, Blocked> {
+        self.lock_for(tx, table, LockMode::IX)?;
+        if writer.resume(tx) == 0 {
+            let Some(expected) = writer.expected else {
+                return Ok(false);
+            };
+            let cursor = &mut writer.cursor;
+            let deleted = tx.inner.try_delete(&table.base, cursor, &locator.0, expected, false);
+            if !deleted.map_err(|stop| self.stop(tx, table, stop))? {
+                return Ok(false);
+            }
+            writer.step_done(tx);
+        }
+        while writer.done <= table.secondary.len() {
+            self.delete_entry(tx, table, writer, writer.done - 1, locator)?;
+            writer.step_done(tx);
+        }
+        writer.done = 0;
+        Ok(true)
+    }
+
+    /// Deletes the old row's entry of one index. The row's own lock guards it: nobody else changes it meanwhile.
+    fn delete_entry(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        at: usize,
+        locator: &Locator,
+    ) -> Result<(), Blocked> {
+        let index = &table.secondary[at];
+        let TableWriter { old, old_key, .. } = writer;
+        index
+            .entry_key(|i| &old[i], &locator.0, old_key)
+            .map_err(|error| self.row_error(tx, table, error))?;
+        let key = std::mem::take(&mut writer.old_key);
+        let result = loop {
+            let current = match tx.inner.try_current(&index.structure, &key, |_| ()) {
+                Ok(current) => current,
+                Err(stop) => break Err(stop),
+            };
+            let Some((header, ())) = current else {
+                break Ok(());
+            };
+            let cursor = writer.cursor_of(at);
+            match tx.inner.try_delete(&index.structure, cursor, &key, header, false) {
+                Ok(true) => break Ok(()),
+                Ok(false) => continue,
+                Err(stop) => break Err(stop),
+            }
+        };
+        writer.old_key = key;
+        result.map_err(|stop| self.stop(tx, table, stop))
+    }
+}

@@ -1,0 +1,277 @@
+//! A session's transaction in one database: the rows' part, and the definitions that it has changed.
+//!
+//! ```text
+//!   CREATE TABLE t          catalog of the transaction: current + t        published by the commit,
+//!   savepoint               (mark, catalog before the change) kept         forgotten by the rollback
+//! ```
+
+use std::sync::Arc;
+
+use pikepole_storage::StorageError;
+use pikepole_transaction::{Isolation, Mark, Need, Stop, TransactionError, TransactionId};
+use pikepole_types::SqlError;
+
+use crate::catalog::Catalog;
+use crate::database::{Database, Durability};
+use crate::error::{Blocked, Interrupted, Place};
+use crate::table::TableState;
+
+/// Definitions changed by a transaction that has not ended.
+#[derive(Default)]
+pub(crate) struct Definitions {
+    /// The catalog that the transaction sees, when it has changed any.
+    pub catalog: Option<Arc<Catalog>>,
+    /// The catalogs before each change, with the mark before it.
+    history: Vec<(Mark, Option<Arc<Catalog>>)>,
+    /// Numbers in the store of the trees and heaps that it made.
+    pub created: Vec<u32>,
+    /// Tables whose identity values begin anew at the commit.
+    pub reseeded: Vec<Arc<TableState>>,
+}
+
+/// The transaction of a session in one database; reused from transaction to transaction.
+pub struct Transaction {
+    pub(crate) inner: pikepole_transaction::Transaction,
+    pub(crate) definitions: Definitions,
+}
+
+impl Transaction {
+    pub(crate) fn new(inner: pikepole_transaction::Transaction) -> Self {
+        Self {
+            inner,
+            definitions: Definitions::default(),
+        }
+    }
+
+    /// An explicit transaction begins: the session's outermost BEGIN TRANSACTION.
+    pub fn begin(&mut self) {
+        self.inner.begin();
+    }
+
+    /// Whether an explicit transaction is open.
+    pub fn is_explicit(&self) -> bool {
+        self.inner.is_explicit()
+    }
+
+    /// Whether anything was changed that has not ended yet.
+    pub fn has_changes(&self) -> bool {
+        self.inner.has_changes()
+    }
+
+    /// The id of the open transaction; None while it has changed nothing.
+    pub fn id(&self) -> Option<TransactionId> {
+        self.inner.id()
+    }
+
+    /// The number of the session.
+    pub fn session_id(&self) -> i32 {
+        self.inner.session_id()
+    }
+
+    /// What it sees of others.
+    pub fn isolation(&self) -> Isolation {
+        self.inner.isolation()
+    }
+
+    /// Sets what later statements see of others.
+    pub fn set_isolation(&mut self, isolation: Isolation) {
+        self.inner.set_isolation(isolation);
+    }
+
+    /// The present point of the transaction: a savepoint.
+    pub fn mark(&self) -> Mark {
+        self.inner.mark()
+    }
+
+    /// The batch is over, or a long wait begins: locks that are only kept for the next statement are given back.
+    pub fn rest(&mut self) {
+        self.inner.rest();
+    }
+
+    /// A definition is about to change: from now on the transaction sees `catalog`.
+    pub(crate) fn see_catalog(&mut self, before: Mark, catalog: Arc<Catalog>) {
+        let former = self.definitions.catalog.replace(catalog);
+        self.definitions.history.push((before, former));
+    }
+
+    /// The rows were rolled back to `mark`: definitions changed since are as they were.
+    fn forget_definitions_since(&mut self, mark: Mark) {
+        while let Some((_, former)) = self.definitions.history.pop_if(|(at, _)| *at >= mark) {
+            self.definitions.catalog = former;
+        }
+    }
+}
+
+impl Database {
+    /// The transaction descriptor of a session that begins to use the database.
+    pub fn transaction(&self, session_id: i32) -> Transaction {
+        Transaction::new(self.transactions().session(session_id))
+    }
+
+    /// What error texts name.
+    pub(crate) fn place<'a>(&'a self, tx: &Transaction, object: &'a str) -> Place<'a> {
+        Place {
+            database: self,
+            object,
+            session_id: tx.session_id(),
+        }
+    }
+
+    /// A statement begins. The mark is what to roll back to if it fails within an explicit transaction.
+    #[inline]
+    pub fn begin_statement(&self, tx: &mut Transaction) -> Mark {
+        tx.inner.begin_statement()
+    }
+
+    /// A statement is over, whatever its end: its snapshot is given back.
+    #[inline]
+    pub fn end_statement(&self, tx: &mut Transaction) {
+        tx.inner.end_statement();
+    }
+
+    /// Commits, and waits (by need) until the commit is durable if the database's option and `durability` say so. It is also
+    /// the end of an autocommit statement, whether that changed anything or not.
+    ///
+    /// # Errors
+    /// Needs; 9001 when the log failed.
+    #[inline]
+    pub fn try_commit(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
+        let Transaction { inner, definitions } = tx;
+        inner
+            .try_commit(|| self.publish(definitions))
+            .and_then(|()| inner.try_harden(self.is_full(durability)))
+            .map_err(|stop| match stop {
+                Stop::Need(need) => Blocked::Need(need),
+                Stop::Error(error) => self.place(tx, "").transaction(&error).into(),
+            })
+    }
+
+    /// Commits; see [`Database::try_commit`].
+    ///
+    /// # Errors
+    /// 9001 when the log failed.
+    pub async fn commit(&self, tx: &mut Transaction, durability: Durability) -> Result<(), SqlError> {
+        self.run(tx, |tx| self.try_commit(tx, durability)).await
+    }
+
+    /// Undoes what was changed since `mark`.
+    ///
+    /// # Errors
+    /// 9001 when the log failed: then the whole transaction must be rolled back.
+    pub async fn rollback_to(&self, tx: &mut Transaction, mark: Mark) -> Result<(), SqlError> {
+        self.run(tx, |tx| {
+            let undone = tx.inner.try_rollback_to(mark);
+            undone.map_err(|stop| self.place(tx, "").stop(stop))
+        })
+        .await?;
+        tx.forget_definitions_since(mark);
+        Ok(())
+    }
+
+    /// Undoes the whole transaction and ends it. When the log has failed, the rows stay as they are, invisible, until the
+    /// next start undoes them.
+    ///
+    /// # Errors
+    /// Damage that keeps a change from being undone; the transaction has ended all the same.
+    pub async fn rollback(&self, tx: &mut Transaction) -> Result<(), SqlError> {
+        let undone = loop {
+            match tx.inner.try_rollback() {
+                Ok(()) => break Ok(()),
+                Err(Stop::Need(need)) => {
+                    if let Err(error) = self.satisfy(tx, need).await {
+                        break Err(error);
+                    }
+                }
+                Err(Stop::Error(error)) if is_poisoned(&error) => {
+                    tx.inner.abandon();
+                    break Ok(());
+                }
+                Err(Stop::Error(error)) => break Err(self.place(tx, "").transaction(&error)),
+            }
+        };
+        if undone.is_err() {
+            tx.inner.abandon();
+        }
+        self.forget_definitions(&mut tx.definitions);
+        undone
+    }
+
+    /// A transaction that has changed definitions has been rolled back.
+    fn forget_definitions(&self, definitions: &mut Definitions) {
+        self.free_later(definitions.created.drain(..));
+        definitions.catalog = None;
+        definitions.history.clear();
+        definitions.reseeded.clear();
+    }
+
+    /// The commit of a transaction that has changed definitions: what it saw is what all see from now on.
+    fn publish(&self, definitions: &mut Definitions) {
+        let Some(catalog) = definitions.catalog.take() else {
+            return;
+        };
+        for state in definitions.reseeded.drain(..) {
+            state.begin_anew();
+        }
+        let created = std::mem::take(&mut definitions.created);
+        definitions.history.clear();
+        self.publish_catalog(catalog, &created);
+    }
+
+    /// Awaits what an operation lacks, under its wait type.
+    ///
+    /// # Errors
+    /// 1205 when waiting would never end; 9001 when the log failed; what reading a page or growing a file ends with.
+    pub async fn satisfy(&self, tx: &mut Transaction, need: Need) -> Result<(), SqlError> {
+        let satisfied = match need {
+            Need::Storage(need) => {
+                tx.inner.rest();
+                self.satisfy_storage(need).await.map_err(TransactionError::from)
+            }
+            Need::LogSpace => {
+                tx.inner.rest();
+                self.make_log_space().await;
+                Ok(())
+            }
+            need => tx.inner.satisfy(&need).await,
+        };
+        satisfied.map_err(|error| self.place(tx, "").transaction(&error))
+    }
+
+    /// Runs an operation to its end: tries, satisfies what it lacks, tries again.
+    ///
+    /// # Errors
+    /// What the operation or a need ends with; [`Interrupted::Stale`] is for the caller to compile anew.
+    pub async fn drive<T>(
+        &self,
+        tx: &mut Transaction,
+        mut operation: impl FnMut(&mut Transaction) -> Result<T, Blocked>,
+    ) -> Result<T, Interrupted> {
+        loop {
+            match operation(tx) {
+                Ok(done) => return Ok(done),
+                Err(Blocked::Need(need)) => self.satisfy(tx, need).await?,
+                Err(Blocked::Error(error)) => return Err(Interrupted::Error(error)),
+                Err(Blocked::Stale) => return Err(Interrupted::Stale),
+            }
+        }
+    }
+
+    /// [`Database::drive`] for operations on what cannot become stale.
+    pub(crate) async fn run<T>(
+        &self,
+        tx: &mut Transaction,
+        operation: impl FnMut(&mut Transaction) -> Result<T, Blocked>,
+    ) -> Result<T, SqlError> {
+        self.drive(tx, operation).await.map_err(|interrupted| match interrupted {
+            Interrupted::Error(error) => *error,
+            Interrupted::Stale => SqlError::snapshot_schema_changed(self.name()),
+        })
+    }
+}
+
+fn is_poisoned(error: &TransactionError) -> bool {
+    matches!(
+        error,
+        TransactionError::Poisoned(_) | TransactionError::Storage(StorageError::Poisoned { .. })
+    )
+}

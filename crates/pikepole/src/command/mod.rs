@@ -1,0 +1,40 @@
+//! The commands, one module each.
+
+pub mod check;
+mod output;
+mod shell;
+pub mod sql;
+pub mod stress;
+
+/// Why a command ended.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// The engine refused something.
+    #[error(transparent)]
+    Engine(#[from] pikepole::Error),
+    /// The load driver stopped.
+    #[error(transparent)]
+    Stress(#[from] pikepole_lab::stress::StressError),
+    /// A file or the terminal could not be used.
+    #[error("{what}: {error}")]
+    Io {
+        /// The file or stream.
+        what: String,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The terminal's line editor failed.
+    #[error("line editor: {0}")]
+    Terminal(#[from] rustyline::error::ReadlineError),
+    /// The command line asks for something that cannot be.
+    #[error("{0}")]
+    Usage(String),
+}
+
+impl CommandError {
+    /// For `map_err`: names the file or stream that failed.
+    pub fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> CommandError {
+        let what = what.into();
+        move |error| CommandError::Io { what, error }
+    }
+}

@@ -1,0 +1,199 @@
+//! Printing what a batch sends back: aligned tables, JSON or CSV; messages and errors go to standard error for programs.
+
+use super::CommandError;
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::ASCII_MARKDOWN};
+use pikepole::blocking::Events;
+use pikepole::{Column, Event, Row, SqlError, Value};
+use std::io::{self, Write};
+
+/// How results are shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Aligned columns, for reading.
+    Table,
+    /// One array of objects a result set, each on a line.
+    Json,
+    /// A header line and a line a row.
+    Csv,
+}
+
+/// Rows of one table: a longer result set continues in a further table, so that memory stays bounded.
+const TABLE_ROWS_MAX: usize = 1000;
+
+/// Prints the events of batches in one format.
+pub struct Printer {
+    format: Format,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+    printed: u64,
+}
+
+impl Printer {
+    /// A printer to standard output.
+    pub fn new(format: Format) -> Self {
+        Printer { format, columns: Vec::new(), rows: Vec::new(), printed: 0 }
+    }
+
+    /// Prints a batch's events as they come; whether there was no error. `line_offset` is what precedes the batch in its script.
+    pub fn print(&mut self, events: Events<'_>, line_offset: u32) -> Result<bool, CommandError> {
+        let mut clean = true;
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        for event in events {
+            match event? {
+                Event::Columns(columns) => self.begin(columns, &mut out),
+                Event::Row(row) => self.row(row, &mut out),
+                Event::Done { rows } => self.done(rows, &mut out),
+                Event::Message(message) => self.message(&message.text, &mut out),
+                Event::Error(error) => {
+                    clean = false;
+                    self.done(None, &mut out).and_then(|()| out.flush()).and_then(|()| report(&error, line_offset))
+                }
+            }
+            .map_err(CommandError::io("standard output"))?;
+        }
+        self.done(None, &mut out).and_then(|()| out.flush()).map_err(CommandError::io("standard output"))?;
+        Ok(clean)
+    }
+
+    fn begin(&mut self, columns: Vec<Column>, out: &mut impl Write) -> io::Result<()> {
+        self.done(None, out)?;
+        self.columns = columns;
+        self.printed = 0;
+        match self.format {
+            Format::Table => Ok(()),
+            Format::Json => write!(out, "["),
+            Format::Csv => {
+                let names: Vec<String> = self.columns.iter().map(|column| csv_field(&column.name)).collect();
+                writeln!(out, "{}", names.join(","))
+            }
+        }
+    }
+
+    fn row(&mut self, row: Row, out: &mut impl Write) -> io::Result<()> {
+        match self.format {
+            Format::Table => {
+                self.rows.push(row);
+                if self.rows.len() == TABLE_ROWS_MAX { self.table(out) } else { Ok(()) }
+            }
+            Format::Json => {
+                let comma = if self.printed > 0 { "," } else { "" };
+                self.printed += 1;
+                write!(out, "{comma}{}", serde_json::Value::Object(json_row(&self.columns, &row)))
+            }
+            Format::Csv => {
+                let fields: Vec<String> = (0..self.columns.len()).map(|place| csv_value(&row, place)).collect();
+                writeln!(out, "{}", fields.join(","))
+            }
+        }
+    }
+
+    /// Ends the result set under way, if any, and tells how many rows a statement touched.
+    fn done(&mut self, rows: Option<u64>, out: &mut impl Write) -> io::Result<()> {
+        if !self.columns.is_empty() {
+            match self.format {
+                Format::Table if !self.rows.is_empty() || self.printed == 0 => self.table(out)?,
+                Format::Json => writeln!(out, "]")?,
+                Format::Table | Format::Csv => {}
+            }
+            self.columns.clear();
+        }
+        match rows {
+            Some(1) if self.format == Format::Table => writeln!(out, "(1 row affected)"),
+            Some(rows) if self.format == Format::Table => writeln!(out, "({rows} rows affected)"),
+            _ => Ok(()),
+        }
+    }
+
+    fn table(&mut self, out: &mut impl Write) -> io::Result<()> {
+        let mut table = Table::new();
+        table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(self.columns.iter().map(|column| Cell::new(&column.name)));
+        for row in self.rows.drain(..) {
+            table.add_row((0..self.columns.len()).map(|place| {
+                let alignment = if is_number(&row.values()[place]) { CellAlignment::Right } else { CellAlignment::Left };
+                Cell::new(row.text(place)).set_alignment(alignment)
+            }));
+            self.printed += 1;
+        }
+        writeln!(out, "{table}")
+    }
+
+    fn message(&mut self, text: &str, out: &mut impl Write) -> io::Result<()> {
+        if self.format == Format::Table { writeln!(out, "{text}") } else { writeln!(io::stderr(), "{text}") }
+    }
+}
+
+/// Prints an error the way the field's tools do, with the line in the script.
+fn report(error: &SqlError, line_offset: u32) -> io::Result<()> {
+    let mut err = io::stderr().lock();
+    let (number, severity, state) = (error.number, error.severity, error.state);
+    match &error.procedure {
+        Some(procedure) => {
+            let line = error.line;
+            writeln!(err, "Msg {number}, Level {severity}, State {state}, Procedure {procedure}, Line {line}")?;
+        }
+        None => writeln!(err, "Msg {number}, Level {severity}, State {state}, Line {}", error.line + line_offset)?,
+    }
+    writeln!(err, "{}", error.message)
+}
+
+fn is_number(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::Bit(_)
+            | Value::TinyInt(_)
+            | Value::SmallInt(_)
+            | Value::Int(_)
+            | Value::BigInt(_)
+            | Value::Decimal(_)
+            | Value::Money(_)
+            | Value::SmallMoney(_)
+            | Value::Real(_)
+            | Value::Float(_)
+    )
+}
+
+fn json_row(columns: &[Column], row: &Row) -> serde_json::Map<String, serde_json::Value> {
+    let mut object = serde_json::Map::with_capacity(columns.len());
+    for (place, column) in columns.iter().enumerate() {
+        let name = if column.name.is_empty() { format!("column{}", place + 1) } else { column.name.clone() };
+        object.insert(name, json_value(row, place));
+    }
+    object
+}
+
+/// Integers, floats and bits as JSON's own; everything exact or textual as a string.
+fn json_value(row: &Row, place: usize) -> serde_json::Value {
+    match &row.values()[place] {
+        Value::Null => serde_json::Value::Null,
+        Value::Bit(bit) => (*bit).into(),
+        Value::TinyInt(number) => (*number).into(),
+        Value::SmallInt(number) => (*number).into(),
+        Value::Int(number) => (*number).into(),
+        Value::BigInt(number) => (*number).into(),
+        Value::Real(number) => f64::from(*number).into(),
+        Value::Float(number) => (*number).into(),
+        Value::Str(text) => text.clone().into(),
+        _ => row.text(place).into(),
+    }
+}
+
+fn csv_value(row: &Row, place: usize) -> String {
+    if matches!(row.values()[place], Value::Null) { String::new() } else { csv_field(&row.text(place)) }
+}
+
+fn csv_field(text: &str) -> String {
+    if text.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::csv_field;
+
+    #[test]
+    fn csv_quotes_what_needs_it() {
+        assert_eq!(csv_field("plain"), "plain");
+        assert_eq!(csv_field("a,b"), "\"a,b\"");
+        assert_eq!(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
+    }
+}

@@ -1,0 +1,70 @@
+//! The interactive shell: lines are gathered until GO, then run as a batch.
+
+use super::CommandError;
+use super::output::Printer;
+use pikepole::blocking::Connection;
+use rustyline::DefaultEditor;
+use rustyline::error::ReadlineError;
+use std::path::PathBuf;
+
+const GREETING: &str = "Pikepole T-SQL shell. GO on a line of its own runs the batch; `exit` or Ctrl-D leaves; Ctrl-C drops the batch.";
+
+/// Reads, runs and prints until the end of input; whether no batch failed.
+pub fn run(connection: &mut Connection, printer: &mut Printer) -> Result<bool, CommandError> {
+    println!("{GREETING}");
+    let mut editor = DefaultEditor::new()?;
+    let history = history_path();
+    if let Some(path) = &history {
+        // A first run has no history yet.
+        let _ = editor.load_history(path);
+    }
+    let mut clean = true;
+    let mut batch = String::new();
+    let mut lines = 0;
+    loop {
+        match editor.readline(&format!("{}> ", lines + 1)) {
+            Ok(line) if lines == 0 && is_exit(&line) => break,
+            Ok(line) => {
+                editor.add_history_entry(&line)?;
+                batch.push_str(&line);
+                batch.push('\n');
+                lines += 1;
+            }
+            Err(ReadlineError::Interrupted) => {
+                batch.clear();
+                lines = 0;
+                continue;
+            }
+            Err(ReadlineError::Eof) => break,
+            Err(error) => return Err(error.into()),
+        }
+        if pikepole_tsql::ends_with_go(&batch) {
+            clean &= run_batches(connection, printer, &batch)?;
+            batch.clear();
+            lines = 0;
+        }
+    }
+    if let Some(path) = &history {
+        // Losing the history loses no data.
+        let _ = editor.save_history(path);
+    }
+    Ok(clean)
+}
+
+fn run_batches(connection: &mut Connection, printer: &mut Printer, text: &str) -> Result<bool, CommandError> {
+    let mut clean = true;
+    for batch in pikepole_tsql::split_batches(text) {
+        for _ in 0..batch.count {
+            clean &= printer.print(connection.run(batch.text, &[])?, batch.line - 1)?;
+        }
+    }
+    Ok(clean)
+}
+
+fn is_exit(line: &str) -> bool {
+    matches!(line.trim().trim_end_matches(';').to_ascii_lowercase().as_str(), "exit" | "quit" | ":q")
+}
+
+fn history_path() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".pikepole_history"))
+}

@@ -1,0 +1,138 @@
+//! `pikepole sql`: scripts, single batches, or the shell.
+
+use super::output::{Format, Printer};
+use super::{CommandError, shell};
+use pikepole::{Engine, Options, blocking::Connection};
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What to run and how to show it.
+#[derive(clap::Args)]
+#[command(after_help = "Without -i and -Q: an interactive shell on a terminal, else a script from standard input.\n\
+Batches are separated by GO on a line of its own; GO 5 runs the batch five times. Exit status 1 after any error.")]
+pub struct Arguments {
+    /// Folder of databases; made when it is not there
+    #[arg(short = 'd', long = "data", value_name = "FOLDER", default_value = "pikepole-data")]
+    data: PathBuf,
+    /// Run a script file; `-` reads standard input
+    #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "query")]
+    input: Option<PathBuf>,
+    /// Run one batch
+    #[arg(short = 'Q', long, value_name = "BATCH")]
+    query: Option<String>,
+    /// Results as JSON: one array of row objects for each result set, on a line of its own
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Results as CSV with a header line
+    #[arg(long)]
+    csv: bool,
+    /// Stop at the first batch with an error
+    #[arg(short = 'b', long)]
+    stop_on_error: bool,
+    /// A policy of the server, NAME=VALUE; may be given several times
+    #[arg(long = "policy", value_name = "NAME=VALUE")]
+    policies: Vec<String>,
+}
+
+/// Runs the script, the batch or the shell; status 1 when anything failed.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
+    let script = script(arguments)?;
+    let mut options = Options::new(&arguments.data);
+    for (name, value) in super::stress::policies(&arguments.policies)? {
+        options = options.policy(&name, &value);
+    }
+    let engine = Engine::open(options)?;
+    let mut connection = engine.connect_blocking()?;
+    let format = match (arguments.json, arguments.csv) {
+        (true, _) => Format::Json,
+        (_, true) => Format::Csv,
+        _ => Format::Table,
+    };
+    let mut printer = Printer::new(format);
+    let clean = match script {
+        Some(text) => run_script(&mut connection, &text, arguments.stop_on_error, &mut printer)?,
+        None => shell::run(&mut connection, &mut printer)?,
+    };
+    drop(connection);
+    engine.shutdown()?;
+    Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The text to run; `None` means the shell.
+fn script(arguments: &Arguments) -> Result<Option<String>, CommandError> {
+    if let Some(text) = &arguments.query {
+        return Ok(Some(text.clone()));
+    }
+    match &arguments.input {
+        Some(path) if path.as_os_str() == "-" => read_input().map(Some),
+        Some(path) => read_script(path).map(Some),
+        None if std::io::stdin().is_terminal() => Ok(None),
+        None => read_input().map(Some),
+    }
+}
+
+fn read_input() -> Result<String, CommandError> {
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes).map_err(CommandError::io("standard input"))?;
+    decode(bytes, "standard input")
+}
+
+/// Reads a script: UTF-8, or UTF-16 with a byte order mark as SQL Server's tools write it.
+pub fn read_script(path: &Path) -> Result<String, CommandError> {
+    let what = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(CommandError::io(&what))?;
+    decode(bytes, &what)
+}
+
+fn decode(bytes: Vec<u8>, what: &str) -> Result<String, CommandError> {
+    let wide = |pair: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes[2..].as_chunks().0.iter().map(|bytes| pair(*bytes)).collect();
+        String::from_utf16(&units).map_err(|_| CommandError::Usage(format!("{what} is not valid UTF-16")))
+    };
+    match bytes.as_slice() {
+        [0xff, 0xfe, ..] => wide(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => wide(u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, ..] => text(bytes[3..].to_vec(), what),
+        _ => text(bytes, what),
+    }
+}
+
+fn text(bytes: Vec<u8>, what: &str) -> Result<String, CommandError> {
+    String::from_utf8(bytes).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        CommandError::Usage(format!("{what} is not UTF-8 text (byte {place}); save it as UTF-8 or UTF-16"))
+    })
+}
+
+fn run_script(
+    connection: &mut Connection,
+    text: &str,
+    stop_on_error: bool,
+    printer: &mut Printer,
+) -> Result<bool, CommandError> {
+    let mut clean = true;
+    for batch in pikepole_tsql::split_batches(text) {
+        for _ in 0..batch.count {
+            clean &= printer.print(connection.run(batch.text, &[])?, batch.line - 1)?;
+            if !clean && stop_on_error {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(clean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+
+    #[test]
+    fn scripts_are_read_in_the_encodings_tools_write() {
+        assert_eq!(decode(b"SELECT 1".to_vec(), "t").unwrap(), "SELECT 1");
+        assert_eq!(decode(b"\xef\xbb\xbfGO".to_vec(), "t").unwrap(), "GO");
+        assert_eq!(decode(b"\xff\xfeG\0O\0".to_vec(), "t").unwrap(), "GO");
+        assert_eq!(decode(b"\xfe\xff\0G\0O".to_vec(), "t").unwrap(), "GO");
+        assert!(decode(b"\xc3".to_vec(), "t").unwrap_err().to_string().contains("byte 0"));
+    }
+}

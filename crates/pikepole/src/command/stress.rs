@@ -1,0 +1,148 @@
+//! `pikepole stress`: the load driver's command line.
+
+use super::CommandError;
+use pikepole_lab::stress::{self, Amount, Durability, Options, Workload};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// What to run.
+#[derive(clap::Args)]
+#[command(after_help = HELP)]
+pub struct Arguments {
+    /// Folder of databases; without it, a fresh folder below the current one, removed afterwards
+    #[arg(short = 'd', long = "data", value_name = "FOLDER")]
+    data: Option<PathBuf>,
+    /// Numbers of concurrent sessions, one run each
+    #[arg(short = 'n', long, value_name = "N,N...", value_delimiter = ',', default_value = "1,2,4,8,16,32")]
+    sessions: Vec<usize>,
+    /// Seconds of each run
+    #[arg(long, default_value_t = 5.0, value_name = "SECONDS")]
+    seconds: f64,
+    /// Iterations of each session instead of seconds (rows, for the built-in workload)
+    #[arg(short = 'r', long, value_name = "COUNT", conflicts_with = "seconds")]
+    iterations: Option<u64>,
+    /// A script of your own as the workload: its batches (split on GO) are one iteration
+    #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "query")]
+    input: Option<PathBuf>,
+    /// A batch of your own as the workload
+    #[arg(short = 'Q', long, value_name = "BATCH")]
+    query: Option<String>,
+    /// A script run once before the runs, for a workload of your own
+    #[arg(long, value_name = "FILE")]
+    setup: Option<PathBuf>,
+    /// When a commit returns: full, delayed, or both in turn
+    #[arg(long, value_enum, default_value = "both")]
+    durability: DurabilityChoice,
+    /// A policy of the server, NAME=VALUE; may be given several times
+    #[arg(long = "policy", value_name = "NAME=VALUE")]
+    policies: Vec<String>,
+    /// Buffer pool in megabytes
+    #[arg(long, value_name = "MB")]
+    buffer_pool: Option<u64>,
+    /// Also write the runs as a JSON array
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+const HELP: &str = "\
+The built-in workload calls a T-SQL procedure that inserts one row a turn of its loop, each insert a transaction of its own,
+each session in its own ascending key range. Policies: SELECT name, value FROM the configuration with
+  pikepole sql -Q \"EXEC sp_configure\"
+or give a wrong one: the error lists what there is.";
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum DurabilityChoice {
+    Full,
+    Delayed,
+    Both,
+}
+
+/// Runs the driver and prints its tables.
+pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
+    let fresh = arguments.data.is_none();
+    let folder = match &arguments.data {
+        Some(folder) => folder.clone(),
+        None => PathBuf::from(format!("pikepole-stress-{}", std::process::id())),
+    };
+    let options = options(arguments, folder.clone())?;
+    let result = {
+        let mut bar = stress::bar();
+        stress::run(&options, &mut bar)
+    };
+    if fresh {
+        // A folder that cannot be removed is left behind; the runs' result matters more.
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    let runs = result?;
+    stress::print(&runs, &mut std::io::stdout().lock()).map_err(CommandError::io("standard output"))?;
+    if let Some(path) = &arguments.json {
+        stress::write_json(&runs, path)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandError> {
+    if arguments.sessions.contains(&0) {
+        return Err(CommandError::Usage("a run needs at least one session".to_string()));
+    }
+    if !(arguments.seconds.is_finite() && arguments.seconds > 0.0) {
+        return Err(CommandError::Usage("--seconds takes a number above zero".to_string()));
+    }
+    let amount = match arguments.iterations {
+        Some(count) => Amount::Iterations(count),
+        None => Amount::Time(Duration::from_secs_f64(arguments.seconds)),
+    };
+    let durabilities = match arguments.durability {
+        DurabilityChoice::Full => vec![Durability::Full],
+        DurabilityChoice::Delayed => vec![Durability::Delayed],
+        DurabilityChoice::Both => vec![Durability::Full, Durability::Delayed],
+    };
+    Ok(Options {
+        folder,
+        sessions: arguments.sessions.clone(),
+        durabilities,
+        amount,
+        workload: workload(arguments)?,
+        policies: policies(&arguments.policies)?,
+        buffer_pool_bytes: arguments.buffer_pool.map(|megabytes| megabytes << 20),
+    })
+}
+
+fn workload(arguments: &Arguments) -> Result<Workload, CommandError> {
+    let setup = match &arguments.setup {
+        Some(path) => batches(&super::sql::read_script(path)?),
+        None => Vec::new(),
+    };
+    let batches = match (&arguments.input, &arguments.query) {
+        (Some(path), _) => batches(&super::sql::read_script(path)?),
+        (None, Some(text)) => vec![text.clone()],
+        (None, None) if setup.is_empty() => return Ok(Workload::SingletonInsert),
+        (None, None) => {
+            return Err(CommandError::Usage("--setup goes with a workload of your own (-i or -Q)".to_string()));
+        }
+    };
+    Ok(Workload::Batch { setup, batches })
+}
+
+fn batches(script: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    for batch in pikepole_tsql::split_batches(script) {
+        for _ in 0..batch.count {
+            texts.push(batch.text.to_string());
+        }
+    }
+    texts
+}
+
+/// Splits `NAME=VALUE` arguments.
+pub fn policies(arguments: &[String]) -> Result<Vec<(String, String)>, CommandError> {
+    let mut pairs = Vec::new();
+    for argument in arguments {
+        let Some((name, value)) = argument.split_once('=') else {
+            return Err(CommandError::Usage(format!("--policy takes NAME=VALUE, not `{argument}`")));
+        };
+        pairs.push((name.trim().to_string(), value.trim().to_string()));
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,450 @@
+//! The engine as plans and cursors see it: tables by name, scans over ranges of keys.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use crate::expression::{Fault, Width};
+use crate::plan::{KeyValue, Scan};
+use crate::run::Run;
+use pikepole_engine::{self as engine, Blocked, Catalog, Database, Locator, ScanRange, TableScan};
+pub(crate) use pikepole_engine::Need;
+use pikepole_tsql::ObjectName;
+use pikepole_types::{SqlError, SqlType, Value};
+
+/// Why an operator or statement stopped.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// Something must be awaited first.
+    Blocked(Need),
+    /// A definition changed since the statement was bound.
+    Stale,
+    /// It failed.
+    Error(Fault),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Error(fault)
+    }
+}
+
+impl From<Blocked> for Stop {
+    fn from(blocked: Blocked) -> Stop {
+        match blocked {
+            Blocked::Need(need) => Stop::Blocked(need),
+            Blocked::Error(error) => Stop::Error(error),
+            Blocked::Stale => Stop::Stale,
+        }
+    }
+}
+
+/// What a plan was bound against: a database and a version of its catalog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CatalogStamp {
+    /// The database's id.
+    pub database: i32,
+    /// The catalog's version.
+    pub version: u64,
+}
+
+/// A column of a table, as the binder needs it.
+#[derive(Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: SqlType,
+    /// Whether it can hold NULL.
+    pub nullable: bool,
+    /// The text of its DEFAULT.
+    pub default: Option<String>,
+}
+
+/// A column of a key.
+#[derive(Debug, Clone, Copy)]
+pub struct KeyColumn {
+    /// Its position among the table's columns.
+    pub column: usize,
+    /// Whether the largest value comes first.
+    pub descending: bool,
+}
+
+/// A secondary index.
+#[derive(Debug)]
+pub struct Index {
+    /// Its id.
+    pub id: i32,
+    /// Its key.
+    pub key: Vec<KeyColumn>,
+}
+
+/// A table of one catalog version.
+#[derive(Debug)]
+pub struct Table {
+    /// The engine's table.
+    pub engine: Arc<engine::Table>,
+    /// Its object id.
+    pub object_id: i32,
+    /// Its name.
+    pub name: String,
+    /// `database.schema.name`, as error 2628 has it.
+    pub display: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// The key of the clustered index; empty for a heap.
+    pub key: Vec<KeyColumn>,
+    /// The other indexes.
+    pub indexes: Vec<Index>,
+    /// The position of the identity column.
+    pub identity: Option<usize>,
+}
+
+impl Table {
+    fn new(engine: &Arc<engine::Table>, database: &str) -> Table {
+        let key = |index: &engine::Index| {
+            let columns = index.columns.iter().map(|column| KeyColumn {
+                column: column.column,
+                descending: column.descending,
+            });
+            columns.collect::<Vec<_>>()
+        };
+        Table {
+            object_id: engine.object_id,
+            name: engine.name.clone(),
+            display: format!("{database}.{}.{}", engine.schema, engine.name),
+            columns: engine
+                .columns
+                .iter()
+                .map(|column| Column {
+                    name: column.name.clone(),
+                    ty: column.ty,
+                    nullable: column.nullable,
+                    default: column.default.as_ref().map(|default| default.text.clone()),
+                })
+                .collect(),
+            key: engine.clustered().map(key).unwrap_or_default(),
+            indexes: engine
+                .indexes
+                .iter()
+                .filter(|index| !index.clustered)
+                .map(|index| Index {
+                    id: index.index_id,
+                    key: key(index),
+                })
+                .collect(),
+            identity: engine.identity_column(),
+            engine: Arc::clone(engine),
+        }
+    }
+
+    /// The position of a column, by name.
+    pub fn column(&self, name: &str) -> Option<usize> {
+        let same = |column: &Column| {
+            column.name.eq_ignore_ascii_case(name)
+                || column.name.to_lowercase() == name.to_lowercase()
+        };
+        self.columns.iter().position(same)
+    }
+
+    /// `schema.name`.
+    pub fn qualified_name(&self) -> String {
+        self.engine.full_name()
+    }
+}
+
+/// The definitions of a database as one transaction sees them.
+#[derive(Clone)]
+pub struct CatalogView {
+    pub(crate) database: Arc<Database>,
+    pub(crate) catalog: Arc<Catalog>,
+}
+
+impl CatalogView {
+    /// A view of a catalog.
+    pub fn new(database: Arc<Database>, catalog: Arc<Catalog>) -> CatalogView {
+        CatalogView { database, catalog }
+    }
+
+    /// The definitions themselves.
+    pub fn definitions(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The version the view is of.
+    pub fn stamp(&self) -> CatalogStamp {
+        CatalogStamp {
+            database: self.database.id(),
+            version: self.catalog.version(),
+        }
+    }
+
+    /// The schema a name is in: `dbo` when it has none. `None` when the name is of another database.
+    ///
+    /// # Errors
+    /// A name on a linked server or in another database is refused by name, unless it is of a system schema.
+    pub(crate) fn schema_of<'n>(&self, name: &'n ObjectName) -> Result<Option<&'n str>, Fault> {
+        if name.server.is_some() {
+            return Err(crate::errors::unsupported("A linked server"));
+        }
+        let schema = name.schema_str().unwrap_or("dbo");
+        match name.database_str() {
+            Some(database) if !database.eq_ignore_ascii_case(self.database.name()) => {
+                if is_system_schema(schema) {
+                    return Ok(None);
+                }
+                Err(crate::errors::unsupported(
+                    "A name in another database than the current one",
+                ))
+            }
+            _ => Ok(Some(schema)),
+        }
+    }
+
+    /// The table of a name.
+    ///
+    /// # Errors
+    /// As [`CatalogView::schema_of`].
+    pub fn table(&self, name: &ObjectName) -> Result<Option<Arc<Table>>, Fault> {
+        let Some(schema) = self.schema_of(name)? else {
+            return Ok(None);
+        };
+        let found = self.catalog.table(schema, &name.name.text);
+        Ok(found.map(|table| Arc::new(Table::new(table, self.database.name()))))
+    }
+
+    /// The text of the view of a name.
+    ///
+    /// # Errors
+    /// As [`CatalogView::schema_of`].
+    pub fn view_text(&self, name: &ObjectName) -> Result<Option<String>, Fault> {
+        let Some(schema) = self.schema_of(name)? else {
+            return Ok(None);
+        };
+        let found = self.catalog.view(schema, &name.name.text);
+        Ok(found.map(|view| view.text.clone()))
+    }
+}
+
+fn is_system_schema(schema: &str) -> bool {
+    schema.eq_ignore_ascii_case("sys") || schema.eq_ignore_ascii_case("information_schema")
+}
+
+/// The state of one scan: the engine's cursor and a buffer for the columns read.
+pub(crate) struct ScanCursor {
+    scan: Option<TableScan>,
+    row: Vec<Value>,
+    opened: bool,
+    empty: bool,
+    given: bool,
+    key: Vec<Value>,
+}
+
+/// What a bound on a key column comes to.
+enum KeyBound {
+    Value(Value),
+    /// Every value of the column is on the wanted side.
+    All,
+    /// No value is.
+    Nothing,
+}
+
+impl ScanCursor {
+    pub(crate) fn new(plan: &Scan) -> ScanCursor {
+        ScanCursor {
+            scan: None,
+            row: vec![Value::Null; plan.wanted.len()],
+            opened: false,
+            empty: false,
+            given: false,
+            key: Vec::new(),
+        }
+    }
+
+    /// Starts over.
+    pub(crate) fn rewind(&mut self) {
+        self.opened = false;
+    }
+
+    /// Where the last row is.
+    pub(crate) fn locator(&self) -> Option<&Locator> {
+        self.scan.as_ref().map(TableScan::locator)
+    }
+
+    fn open(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Fault> {
+        self.empty = false;
+        self.given = false;
+        if plan.is_point() {
+            self.key.resize(plan.range.prefix.len(), Value::Null);
+            for at in 0..plan.range.prefix.len() {
+                match equal_bound(&plan.range.prefix[at], run)? {
+                    KeyBound::Value(value) => self.key[at] = value,
+                    _ => self.empty = true,
+                }
+            }
+            if self.scan.is_none() {
+                self.scan = Some(plan.table.engine.scan(ScanRange::all(), &plan.wanted));
+            }
+        } else {
+            match scan_range(plan, run)? {
+                None => self.empty = true,
+                Some(range) => match &mut self.scan {
+                    Some(scan) => scan.restart(&plan.table.engine, range),
+                    None => self.scan = Some(plan.table.engine.scan(range, &plan.wanted)),
+                },
+            }
+        }
+        self.opened = true;
+        Ok(())
+    }
+
+    /// Moves to the next row and leaves its columns in the plan's registers.
+    pub(crate) fn next(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
+        if !self.opened {
+            self.open(plan, run)?;
+        }
+        let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
+            return Ok(false);
+        };
+        let (database, tx) = run.context.engine();
+        let table = &plan.table.engine;
+        let found = if plan.is_point() {
+            if self.given {
+                return Ok(false);
+            }
+            let found = match self.key.as_slice() {
+                [key] => database.try_get(tx, table, scan, &[key], &mut self.row)?,
+                many => {
+                    let key: Vec<&Value> = many.iter().collect();
+                    database.try_get(tx, table, scan, &key, &mut self.row)?
+                }
+            };
+            self.given = true;
+            found
+        } else {
+            database.try_next(tx, table, scan, &mut self.row)?
+        };
+        if found {
+            for (column, value) in plan.wanted.iter().zip(&mut self.row) {
+                std::mem::swap(&mut run.slots[plan.registers.first + column], value);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The number of rows of the whole scan, without reading their columns.
+    pub(crate) fn count(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<u64, Stop> {
+        if !self.opened {
+            self.open(plan, run)?;
+        }
+        if plan.is_point() {
+            return Ok(u64::from(self.next(plan, run)?));
+        }
+        let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
+            return Ok(0);
+        };
+        let (database, tx) = run.context.engine();
+        Ok(database.try_count(tx, &plan.table.engine, scan)?)
+    }
+}
+
+/// The bound of an equality: a value out of the column's range equals nothing, as NULL does.
+fn equal_bound(key: &KeyValue, run: &mut Run<'_>) -> Result<KeyBound, Fault> {
+    let value = key.expr.eval(&mut run.env())?;
+    if value.is_null() {
+        return Ok(KeyBound::Nothing);
+    }
+    let Some(width) = Width::of(&key.ty) else {
+        return Ok(KeyBound::Value(value));
+    };
+    Ok(match value.as_i64() {
+        Some(integer) if width.fits(integer) => {
+            let mut out = Value::Null;
+            width.store(Some(integer), &mut out);
+            KeyBound::Value(out)
+        }
+        _ => KeyBound::Nothing,
+    })
+}
+
+/// A lower (`upper` false) or upper bound: beyond the column's range it leaves all values or none.
+fn range_bound(key: &KeyValue, upper: bool, run: &mut Run<'_>) -> Result<KeyBound, Fault> {
+    let value = key.expr.eval(&mut run.env())?;
+    if value.is_null() {
+        return Ok(KeyBound::Nothing);
+    }
+    let Some(width) = Width::of(&key.ty) else {
+        return Ok(KeyBound::Value(value));
+    };
+    let Some(integer) = value.as_i64() else {
+        return Ok(KeyBound::Nothing);
+    };
+    let (smallest, _) = width.bounds();
+    if width.fits(integer) {
+        let mut out = Value::Null;
+        width.store(Some(integer), &mut out);
+        return Ok(KeyBound::Value(out));
+    }
+    let below_all = integer < smallest;
+    Ok(if below_all != upper {
+        KeyBound::All
+    } else {
+        KeyBound::Nothing
+    })
+}
+
+/// The engine's range of a scan; `None` when no row can be in it.
+fn scan_range(plan: &Scan, run: &mut Run<'_>) -> Result<Option<ScanRange>, Fault> {
+    let mut prefix = Vec::with_capacity(plan.range.prefix.len() + 1);
+    for key in &plan.range.prefix {
+        match equal_bound(key, run)? {
+            KeyBound::Value(value) => prefix.push(value),
+            _ => return Ok(None),
+        }
+    }
+    let mut side = |bound: &Option<(KeyValue, bool)>, upper: bool| -> Result<Option<Bound<Vec<Value>>>, Fault> {
+        let whole = || {
+            if prefix.is_empty() {
+                Bound::Unbounded
+            } else {
+                Bound::Included(prefix.clone())
+            }
+        };
+        let Some((key, inclusive)) = bound else {
+            return Ok(Some(whole()));
+        };
+        Ok(match range_bound(key, upper, run)? {
+            KeyBound::Nothing => None,
+            KeyBound::All => Some(whole()),
+            KeyBound::Value(value) => {
+                let mut values = prefix.clone();
+                values.push(value);
+                Some(if *inclusive {
+                    Bound::Included(values)
+                } else {
+                    Bound::Excluded(values)
+                })
+            }
+        })
+    };
+    let (Some(low), Some(high)) = (side(&plan.range.low, false)?, side(&plan.range.high, true)?)
+    else {
+        return Ok(None);
+    };
+    // A NULL sorts first and no comparison holds for it: an upper bound alone leaves the NULLs to the filter.
+    let (from, to) = if plan.range.descending {
+        (high, low)
+    } else {
+        (low, high)
+    };
+    Ok(Some(ScanRange {
+        index: plan.range.index,
+        from,
+        to,
+        reverse: plan.reverse,
+    }))
+}
+
+/// An error for a table that is gone.
+pub(crate) fn invalid_object(name: &ObjectName) -> Fault {
+    Box::new(SqlError::invalid_object(name.dotted()))
+}

@@ -1,0 +1,243 @@
+//! Conditions.
+
+use super::typed::{Typed, convert_to};
+use super::{Binder, PendingApply};
+use crate::errors;
+use crate::expression::{Comparison, Expr, Fault, Predicate, Width};
+use crate::plan::{Node, Test};
+use pikepole_tsql as tree;
+use pikepole_types::{LikePattern, SqlError, SqlType, Value, implicit_type};
+
+impl Binder<'_> {
+    /// Binds a condition.
+    ///
+    /// # Errors
+    /// As [`Binder::expr`].
+    pub(crate) fn condition(&mut self, condition: &tree::Condition) -> Result<Predicate, Fault> {
+        use tree::Condition;
+        match condition {
+            Condition::Compare(compare) => {
+                let left = self.expr(&compare.left)?;
+                let right = self.expr(&compare.right)?;
+                self.compare(comparison(compare.op), left, right)
+            }
+            Condition::CompareQuery(compare) => self.compare_query(compare),
+            Condition::And(parts) => self.all(parts).map(Predicate::And),
+            Condition::Or(parts) => self.all(parts).map(Predicate::Or),
+            Condition::Not(inner) => Ok(Predicate::Not(Box::new(self.condition(inner)?))),
+            Condition::IsNull { expr, negated } => {
+                let expr = self.expr(expr)?;
+                Ok(negate(*negated, Predicate::IsNull(Box::new(expr.expr))))
+            }
+            Condition::IsDistinct { operands, negated } => {
+                let left = self.expr(&operands[0])?;
+                let right = self.expr(&operands[1])?;
+                self.distinct(left, right, *negated)
+            }
+            Condition::Between {
+                expr,
+                bounds,
+                negated,
+            } => {
+                let expr = self.expr(expr)?;
+                let low = self.expr(&bounds[0])?;
+                let high = self.expr(&bounds[1])?;
+                let above = self.compare(Comparison::GreaterOrEqual, expr.clone(), low)?;
+                let below = self.compare(Comparison::LessOrEqual, expr, high)?;
+                Ok(negate(*negated, Predicate::And(vec![above, below])))
+            }
+            Condition::In {
+                expr,
+                list,
+                negated,
+            } => {
+                let found = match list {
+                    tree::InList::Values(values) => self.in_list(expr, values)?,
+                    tree::InList::Query(query) => {
+                        let left = self.expr(expr)?;
+                        self.in_query(left, query)?
+                    }
+                };
+                Ok(negate(*negated, found))
+            }
+            Condition::Like(like) => self.like(like),
+            Condition::Exists(query) => self.exists(query),
+            Condition::Updated(_) => Err(errors::unsupported("UPDATE() in a trigger")),
+            Condition::FullText(_) => Err(errors::unsupported("Full-text search")),
+        }
+    }
+
+    fn all(&mut self, parts: &[tree::Condition]) -> Result<Vec<Predicate>, Fault> {
+        parts.iter().map(|part| self.condition(part)).collect()
+    }
+
+    /// `left op right`, both bound.
+    pub(crate) fn compare(
+        &mut self,
+        op: Comparison,
+        left: Typed,
+        right: Typed,
+    ) -> Result<Predicate, Fault> {
+        let ty = implicit_type(&left.ty, &right.ty)?;
+        if ty == SqlType::Null {
+            return Ok(Predicate::Const(None));
+        }
+        let left = convert_to(left, &ty)?;
+        let right = convert_to(right, &ty)?;
+        if Width::of(&ty).is_some() {
+            let operands = Box::new([left.integer(), right.integer()]);
+            return Ok(Predicate::Integers(op, operands));
+        }
+        let operands = Box::new([left.expr, right.expr]);
+        Ok(Predicate::Values(op, operands, self.collation))
+    }
+
+    fn distinct(
+        &mut self,
+        left: Typed,
+        right: Typed,
+        negated: bool,
+    ) -> Result<Predicate, Fault> {
+        let null_left = Predicate::IsNull(Box::new(left.expr.clone()));
+        let null_right = Predicate::IsNull(Box::new(right.expr.clone()));
+        let equal = self.compare(Comparison::Equal, left, right)?;
+        let not_null = |test: &Predicate| Predicate::Not(Box::new(test.clone()));
+        // The same: both NULL, or neither NULL and equal.
+        let same = Predicate::Or(vec![
+            Predicate::And(vec![null_left.clone(), null_right.clone()]),
+            Predicate::And(vec![not_null(&null_left), not_null(&null_right), equal]),
+        ]);
+        Ok(negate(!negated, same))
+    }
+
+    fn in_list(&mut self, expr: &tree::Expr, values: &[tree::Expr]) -> Result<Predicate, Fault> {
+        let left = self.expr(expr)?;
+        let mut ty = left.ty;
+        let mut items = Vec::with_capacity(values.len());
+        for value in values {
+            let item = self.expr(value)?;
+            ty = implicit_type(&ty, &item.ty)?;
+            items.push(item);
+        }
+        if ty == SqlType::Null {
+            return Ok(Predicate::Const(None));
+        }
+        let left = convert_to(left, &ty)?;
+        let mut list = Vec::with_capacity(items.len());
+        for item in items {
+            list.push(convert_to(item, &ty)?.expr);
+        }
+        if Width::of(&ty).is_some() && list.iter().all(Expr::is_const) {
+            let values = list.iter().filter_map(|item| match item {
+                Expr::Const(value) => value.as_i64(),
+                _ => None,
+            });
+            let mut integers: Vec<i64> = values.collect();
+            let has_null = integers.len() < list.len();
+            integers.sort_unstable();
+            return Ok(Predicate::InIntegers(
+                Box::new(left.integer()),
+                integers,
+                has_null,
+            ));
+        }
+        Ok(Predicate::InValues(
+            Box::new(left.expr),
+            list,
+            self.collation,
+        ))
+    }
+
+    fn in_query(&mut self, left: Typed, query: &tree::Query) -> Result<Predicate, Fault> {
+        let (bound, correlated) = self.subquery(query)?;
+        let [column] = bound.columns.as_slice() else {
+            return Err(Box::new(SqlError::one_expression_in_subquery()));
+        };
+        let nullable = column.nullable;
+        let right = bound.values.into_iter().next().unwrap_or(Expr::NULL);
+        let right = Typed::new(right, column.ty, nullable);
+        let ty = implicit_type(&left.ty, &right.ty)?;
+        let left = convert_to(left, &ty)?.expr;
+        let right = convert_to(right, &ty)?.expr;
+        Ok(self.apply(bound.node, Test::In { left, right }, correlated))
+    }
+
+    fn exists(&mut self, query: &tree::Query) -> Result<Predicate, Fault> {
+        let (bound, correlated) = self.subquery(query)?;
+        Ok(self.apply(bound.node, Test::Exists, correlated))
+    }
+
+    fn apply(&mut self, subquery: Node, test: Test, correlated: bool) -> Predicate {
+        let slot = self.register();
+        self.pending.push(PendingApply {
+            subquery,
+            test,
+            slot,
+            correlated,
+        });
+        Predicate::Slot(slot)
+    }
+
+    /// `= ANY` is IN, `<> ALL` is NOT IN; the others are refused by name.
+    fn compare_query(&mut self, compare: &tree::CompareQuery) -> Result<Predicate, Fault> {
+        use tree::CompareOp;
+        let negated = match (compare.op, compare.all) {
+            (CompareOp::Equal, false) => false,
+            (CompareOp::NotEqual, true) => true,
+            _ => return Err(errors::unsupported("This comparison with ANY or ALL")),
+        };
+        let left = self.expr(&compare.left)?;
+        let found = self.in_query(left, &compare.query)?;
+        Ok(negate(negated, found))
+    }
+
+    fn like(&mut self, like: &tree::Like) -> Result<Predicate, Fault> {
+        let text = self.text(&like.expr)?;
+        let pattern = self.text(&like.pattern)?;
+        let escape = match &like.escape {
+            None => None,
+            Some(escape) => Some(self.text(escape)?),
+        };
+        let found = match (&pattern, &escape) {
+            (Expr::Const(Value::Str(pattern)), None) => {
+                let pattern = LikePattern::new(pattern, None, self.collation);
+                Predicate::LikeConst(Box::new(text), Box::new(pattern))
+            }
+            _ => Predicate::Like {
+                operands: Box::new([text, pattern]),
+                escape: escape.map(Box::new),
+                collation: self.collation,
+            },
+        };
+        Ok(negate(like.negated, found))
+    }
+
+    /// An expression as text.
+    fn text(&mut self, expr: &tree::Expr) -> Result<Expr, Fault> {
+        let typed = self.expr(expr)?;
+        if typed.ty.is_string() {
+            return Ok(typed.expr);
+        }
+        let ty = SqlType::NVarChar(pikepole_types::Length::Limit(4000));
+        Ok(convert_to(typed, &ty)?.expr)
+    }
+}
+
+fn negate(negated: bool, predicate: Predicate) -> Predicate {
+    if negated {
+        Predicate::Not(Box::new(predicate))
+    } else {
+        predicate
+    }
+}
+
+fn comparison(op: tree::CompareOp) -> Comparison {
+    match op {
+        tree::CompareOp::Equal => Comparison::Equal,
+        tree::CompareOp::NotEqual => Comparison::NotEqual,
+        tree::CompareOp::Less => Comparison::Less,
+        tree::CompareOp::LessOrEqual => Comparison::LessOrEqual,
+        tree::CompareOp::Greater => Comparison::Greater,
+        tree::CompareOp::GreaterOrEqual => Comparison::GreaterOrEqual,
+    }
+}

@@ -1,0 +1,147 @@
+//! Types as written become types.
+
+use crate::expression::Fault;
+use pikepole_tsql::{DataType, TypeArguments};
+use pikepole_types::{Length, SqlError, SqlType};
+
+/// Where a type stands, which decides the default length of strings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TypePlace {
+    /// A column, variable or parameter: `varchar` is `varchar(1)`.
+    Declaration,
+    /// CAST and CONVERT: `varchar` is `varchar(30)`.
+    Conversion,
+}
+
+/// The type that `written` names; `position` is the number of the column, parameter or variable, for errors.
+///
+/// # Errors
+/// 2715 for an unknown type, 2716 for a length where none belongs, 131, 1001, 2750, 2751 for sizes out of range.
+pub(crate) fn sql_type(
+    written: &DataType,
+    place: TypePlace,
+    position: usize,
+) -> Result<SqlType, Fault> {
+    let name = written.name.text.to_ascii_lowercase();
+    let plain = |ty: SqlType| match written.arguments {
+        TypeArguments::None => Ok(ty),
+        _ => Err(Box::new(SqlError::width_not_allowed(position, &name))),
+    };
+    let length = |maximum: u16| length(written, &name, place, position, maximum);
+    match name.as_str() {
+        "bit" => plain(SqlType::Bit),
+        "tinyint" => plain(SqlType::TinyInt),
+        "smallint" => plain(SqlType::SmallInt),
+        "int" | "integer" => plain(SqlType::Int),
+        "bigint" => plain(SqlType::BigInt),
+        "decimal" | "dec" | "numeric" => decimal(written, position),
+        "money" => plain(SqlType::Money),
+        "smallmoney" => plain(SqlType::SmallMoney),
+        "real" => plain(SqlType::Real),
+        "float" => match written.arguments {
+            TypeArguments::None => Ok(SqlType::Float),
+            TypeArguments::One(1..=24) => Ok(SqlType::Real),
+            TypeArguments::One(25..=53) => Ok(SqlType::Float),
+            TypeArguments::One(precision) => {
+                Err(Box::new(SqlError::precision_too_large(position, precision, 53)))
+            }
+            _ => plain(SqlType::Float),
+        },
+        "date" => plain(SqlType::Date),
+        "datetime" => plain(SqlType::DateTime),
+        "smalldatetime" => plain(SqlType::SmallDateTime),
+        "time" => Ok(SqlType::Time(fraction(written, position)?)),
+        "datetime2" => Ok(SqlType::DateTime2(fraction(written, position)?)),
+        "datetimeoffset" => Ok(SqlType::DateTimeOffset(fraction(written, position)?)),
+        "char" | "character" => match length(8000)? {
+            Length::Limit(n) => Ok(SqlType::Char(n)),
+            Length::Max => Err(Box::new(SqlError::incorrect_syntax("max"))),
+        },
+        "nchar" => match length(4000)? {
+            Length::Limit(n) => Ok(SqlType::NChar(n)),
+            Length::Max => Err(Box::new(SqlError::incorrect_syntax("max"))),
+        },
+        "binary" => match length(8000)? {
+            Length::Limit(n) => Ok(SqlType::Binary(n)),
+            Length::Max => Err(Box::new(SqlError::incorrect_syntax("max"))),
+        },
+        "varchar" => Ok(SqlType::VarChar(length(8000)?)),
+        "nvarchar" => Ok(SqlType::NVarChar(length(4000)?)),
+        "varbinary" => Ok(SqlType::VarBinary(length(8000)?)),
+        "text" => plain(SqlType::VarChar(Length::Max)),
+        "ntext" | "xml" | "json" => plain(SqlType::NVarChar(Length::Max)),
+        "image" => plain(SqlType::VarBinary(Length::Max)),
+        "sysname" => plain(SqlType::NVarChar(Length::Limit(128))),
+        "uniqueidentifier" => plain(SqlType::UniqueIdentifier),
+        "rowversion" | "timestamp" | "sql_variant" | "hierarchyid" | "geography" | "geometry" => {
+            Err(crate::errors::unsupported(format!("The type {name}")))
+        }
+        _ => Err(Box::new(SqlError::type_unknown(
+            position,
+            &written.name.text,
+        ))),
+    }
+}
+
+fn length(
+    written: &DataType,
+    name: &str,
+    place: TypePlace,
+    position: usize,
+    maximum: u16,
+) -> Result<Length, Fault> {
+    match written.arguments {
+        TypeArguments::None if place == TypePlace::Conversion => Ok(Length::Limit(30)),
+        TypeArguments::None => Ok(Length::Limit(1)),
+        TypeArguments::Max => Ok(Length::Max),
+        TypeArguments::One(n) if n >= 1 && n <= u32::from(maximum) => {
+            Ok(Length::Limit(u16::try_from(n).unwrap_or(maximum)))
+        }
+        TypeArguments::One(0) => Err(Box::new(SqlError::new(
+            1001,
+            15,
+            1,
+            "Length or precision specification 0 is invalid.",
+        ))),
+        TypeArguments::One(n) => Err(Box::new(SqlError::size_exceeds_maximum(
+            n, "type", name, 8000,
+        ))),
+        _ => Err(Box::new(SqlError::width_not_allowed(position, name))),
+    }
+}
+
+fn decimal(written: &DataType, position: usize) -> Result<SqlType, Fault> {
+    let (precision, scale) = match written.arguments {
+        TypeArguments::None => (18, 0),
+        TypeArguments::One(precision) => (precision, 0),
+        TypeArguments::Two(precision, scale) => (precision, scale),
+        _ => return Err(Box::new(SqlError::width_not_allowed(position, "decimal"))),
+    };
+    if !(1..=38).contains(&precision) {
+        return Err(Box::new(SqlError::precision_too_large(
+            position, precision, 38,
+        )));
+    }
+    if scale > precision {
+        return Err(Box::new(SqlError::scale_too_large(
+            position, scale, precision,
+        )));
+    }
+    // Both are at most 38 here.
+    Ok(SqlType::Decimal {
+        precision: precision as u8,
+        scale: scale as u8,
+    })
+}
+
+fn fraction(written: &DataType, position: usize) -> Result<u8, Fault> {
+    match written.arguments {
+        TypeArguments::None => Ok(7),
+        TypeArguments::One(scale @ 0..=7) => Ok(scale as u8),
+        TypeArguments::One(scale) => Err(Box::new(SqlError::scale_too_large(position, scale, 7))),
+        _ => Err(Box::new(SqlError::width_not_allowed(
+            position,
+            &written.name.text,
+        ))),
+    }
+}

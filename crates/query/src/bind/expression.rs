@@ -1,0 +1,534 @@
+//! Scalar expressions.
+
+use super::data_type::{TypePlace, sql_type};
+use super::scope::{Clause, Column};
+use super::typed::{Typed, convert_to};
+use super::{Binder, PendingApply};
+use crate::errors;
+use crate::expression::{
+    Arithmetic, Case, Comparison, Convert, Expr, Fault, Integer, IntegerOp, Predicate, Width,
+};
+use crate::plan::Test;
+use crate::state::Global;
+use pikepole_tsql as tree;
+use pikepole_types::{ArithmeticOp, Length, SqlError, SqlType, Value, implicit_type};
+
+impl Binder<'_> {
+    /// Binds a scalar expression.
+    ///
+    /// # Errors
+    /// Names, types, misplaced aggregates, and constructs not supported; with the expression's line.
+    pub(crate) fn expr(&mut self, expr: &tree::Expr) -> Result<Typed, Fault> {
+        if let Some(key) = self.grouping_value(expr)? {
+            return Ok(key);
+        }
+        match self.expr_kind(expr) {
+            Err(mut fault) => {
+                if fault.line == 0 {
+                    fault.line = expr.line();
+                }
+                Err(fault)
+            }
+            bound => bound,
+        }
+    }
+
+    fn expr_kind(&mut self, expr: &tree::Expr) -> Result<Typed, Fault> {
+        use tree::ExprKind;
+        match &expr.kind {
+            ExprKind::Literal(value) => literal(value),
+            ExprKind::Column(column) => self.column(column),
+            ExprKind::Variable(name) => {
+                let (slot, ty) = self.variable(&name.text)?;
+                Ok(Typed::new(Expr::Slot(slot), ty, true))
+            }
+            ExprKind::Global(name) => self.global(&name.text),
+            ExprKind::Unary(op, operand) => {
+                let operand = self.expr(operand)?;
+                unary(*op, operand)
+            }
+            ExprKind::Binary(binary) => self.binary_chain(binary),
+            ExprKind::Function(call) => self.call(call),
+            ExprKind::Niladic(niladic) => self.niladic(*niladic),
+            ExprKind::Case(case) => self.case(case),
+            ExprKind::Cast(cast) => {
+                if cast.parse {
+                    return Err(errors::unsupported("PARSE"));
+                }
+                let ty = sql_type(&cast.data_type, TypePlace::Conversion, 1)?;
+                let input = self.expr(&cast.expr)?;
+                explicit(input, ty, None, cast.lenient)
+            }
+            ExprKind::Convert(convert) => {
+                let ty = sql_type(&convert.data_type, TypePlace::Conversion, 1)?;
+                let input = self.expr(&convert.expr)?;
+                let style = match &convert.style {
+                    None => None,
+                    Some(style) => Some(convert_to(self.expr(style)?, &SqlType::Int)?),
+                };
+                explicit(input, ty, style, convert.lenient)
+            }
+            ExprKind::Trim(trim) => {
+                let characters = self.expr(&trim.characters)?;
+                let input = self.expr(&trim.expr)?;
+                let name = match trim.side {
+                    tree::TrimSide::Both => "TRIM",
+                    tree::TrimSide::Leading => "LTRIM",
+                    tree::TrimSide::Trailing => "RTRIM",
+                };
+                self.named_call(name, vec![input, characters])
+            }
+            ExprKind::Iif(iif) => {
+                let condition = self.condition(&iif.condition)?;
+                let then = self.expr(&iif.then)?;
+                let otherwise = self.expr(&iif.otherwise)?;
+                cases(vec![(condition, then)], Some(otherwise))
+            }
+            ExprKind::Coalesce(choices) => self.coalesce(choices),
+            ExprKind::NullIf(operands) => {
+                let left = self.expr(&operands[0])?;
+                let right = self.expr(&operands[1])?;
+                let equal = self.compare(Comparison::Equal, left.clone(), right)?;
+                let null = Typed::constant(Value::Null, left.ty);
+                cases(vec![(equal, null)], Some(left))
+            }
+            ExprKind::Subquery(query) => self.scalar_subquery(query),
+            ExprKind::Collate(inner, _) => self.expr(inner),
+            ExprKind::AtTimeZone(_) => Err(errors::unsupported("AT TIME ZONE")),
+            ExprKind::NextValue(_) => Err(errors::unsupported("NEXT VALUE FOR")),
+        }
+    }
+
+    fn column(&mut self, column: &tree::ColumnRef) -> Result<Typed, Fault> {
+        let found = self.resolve(column)?;
+        self.check_grouped(&found)?;
+        Ok(Typed::new(Expr::Slot(found.slot), found.ty, found.nullable))
+    }
+
+    /// A column of grouped rows can only be read in an aggregate's argument.
+    fn check_grouped(&self, column: &Column) -> Result<(), Fault> {
+        let scope = &self.scopes[column.level];
+        if scope.grouping.is_none() || scope.in_aggregate {
+            return Ok(());
+        }
+        Err(Box::new(match scope.clause {
+            Clause::Having => SqlError::having_column_not_grouped(&column.display),
+            Clause::OrderBy => SqlError::order_by_column_not_grouped(&column.display),
+            _ => SqlError::column_not_grouped(&column.display),
+        }))
+    }
+
+    /// The value of a GROUP BY expression, when `expr` is one in a scope of groups.
+    fn grouping_value(&mut self, expr: &tree::Expr) -> Result<Option<Typed>, Fault> {
+        if let tree::ExprKind::Column(column) = &expr.kind {
+            // A column of an outer query that is grouped counts too; `t.c` and `c` are the same column.
+            if !self.scopes.iter().any(|scope| scope.grouping.is_some()) {
+                return Ok(None);
+            }
+            let found = self.resolve(column)?;
+            let scope = &self.scopes[found.level];
+            if scope.in_aggregate {
+                return Ok(None);
+            }
+            let keys = scope.grouping.iter().flat_map(|grouping| &grouping.keys);
+            for key in keys {
+                if matches!(key.expr, Expr::Slot(slot) if slot == found.slot) {
+                    return Ok(Some(Typed::new(Expr::Slot(key.slot), key.ty, key.nullable)));
+                }
+            }
+            return Ok(None);
+        }
+        if matches!(expr.kind, tree::ExprKind::Literal(_) | tree::ExprKind::Variable(_)) {
+            return Ok(None);
+        }
+        let Some(scope) = self.scopes.last() else {
+            return Ok(None);
+        };
+        if scope.in_aggregate {
+            return Ok(None);
+        }
+        let keys = scope.grouping.iter().flat_map(|grouping| &grouping.keys);
+        Ok(keys
+            .filter(|key| key.tree == *expr)
+            .map(|key| Typed::new(Expr::Slot(key.slot), key.ty, key.nullable))
+            .next())
+    }
+
+    fn global(&mut self, name: &str) -> Result<Typed, Fault> {
+        if let Some(global) = Global::variable(name) {
+            return Ok(global_value(global));
+        }
+        match self.names.host.function(name) {
+            Some(function) => Ok(Typed::new(
+                Expr::Host(function.id, Box::new([])),
+                function.result,
+                true,
+            )),
+            None => Err(Box::new(SqlError::variable_not_declared(name))),
+        }
+    }
+
+    /// Operators of one precedence lean to the left: the chain is walked in a loop, so that a long sum costs no stack.
+    fn binary_chain(&mut self, binary: &tree::Binary) -> Result<Typed, Fault> {
+        let mut chain = vec![binary];
+        let mut left = &binary.left;
+        while let tree::ExprKind::Binary(inner) = &left.kind {
+            if self.scopes.last().is_some_and(|scope| scope.grouping.is_some())
+                && self.grouping_value(left)?.is_some()
+            {
+                break;
+            }
+            chain.push(inner);
+            left = &inner.left;
+        }
+        let mut result = self.expr(left)?;
+        for binary in chain.into_iter().rev() {
+            let right = self.expr(&binary.right)?;
+            result = binary_value(binary.op, result, right)?;
+        }
+        Ok(result)
+    }
+
+    fn niladic(&mut self, niladic: tree::Niladic) -> Result<Typed, Fault> {
+        let name = match niladic {
+            tree::Niladic::CurrentTimestamp => "GETDATE",
+            tree::Niladic::CurrentDate => {
+                let now = self.named_call("GETDATE", Vec::new())?;
+                return explicit(now, SqlType::Date, None, false);
+            }
+            tree::Niladic::CurrentUser | tree::Niladic::SessionUser | tree::Niladic::User => {
+                "USER_NAME"
+            }
+            tree::Niladic::SystemUser => "SUSER_SNAME",
+        };
+        self.named_call(name, Vec::new())
+    }
+
+    fn case(&mut self, case: &tree::Case) -> Result<Typed, Fault> {
+        let mut branches = Vec::new();
+        match &case.branches {
+            tree::CaseBranches::Simple {
+                operand,
+                branches: list,
+            } => {
+                let operand = self.expr(operand)?;
+                for (value, result) in list {
+                    let value = self.expr(value)?;
+                    let condition = self.compare(Comparison::Equal, operand.clone(), value)?;
+                    branches.push((condition, self.expr(result)?));
+                }
+            }
+            tree::CaseBranches::Searched(list) => {
+                for (condition, result) in list {
+                    let condition = self.condition(condition)?;
+                    branches.push((condition, self.expr(result)?));
+                }
+            }
+        }
+        let otherwise = match &case.otherwise {
+            None => None,
+            Some(otherwise) => Some(self.expr(otherwise)?),
+        };
+        cases(branches, otherwise)
+    }
+
+    fn coalesce(&mut self, choices: &[tree::Expr]) -> Result<Typed, Fault> {
+        let mut typed = Vec::with_capacity(choices.len());
+        let mut ty = SqlType::Null;
+        for choice in choices {
+            let choice = self.expr(choice)?;
+            ty = implicit_type(&ty, &choice.ty)?;
+            typed.push(choice);
+        }
+        let nullable = typed.iter().all(|choice| choice.nullable);
+        let mut values = Vec::with_capacity(typed.len());
+        for choice in typed {
+            values.push(convert_to(choice, &ty)?.expr);
+        }
+        Ok(Typed::new(
+            Expr::Coalesce(values.into_boxed_slice()),
+            ty,
+            nullable,
+        ))
+    }
+
+    fn scalar_subquery(&mut self, query: &tree::Query) -> Result<Typed, Fault> {
+        let (bound, correlated) = self.subquery(query)?;
+        let [column] = bound.columns.as_slice() else {
+            return Err(Box::new(SqlError::one_expression_in_subquery()));
+        };
+        let ty = column.ty;
+        let slot = self.register();
+        let value = bound.values.into_iter().next().unwrap_or(Expr::NULL);
+        self.pending.push(PendingApply {
+            subquery: bound.node,
+            test: Test::Scalar(value),
+            slot,
+            correlated,
+        });
+        Ok(Typed::new(Expr::Slot(slot), ty, true))
+    }
+}
+
+/// The value of a global the machine answers.
+pub(crate) fn global_value(global: Global) -> Typed {
+    let name_type = SqlType::NVarChar(Length::Limit(128));
+    let (ty, nullable) = match global {
+        Global::RowCountBig => (SqlType::BigInt, false),
+        Global::TransactionState | Global::SessionId => (SqlType::SmallInt, false),
+        Global::Identity | Global::ScopeIdentity => (
+            SqlType::Decimal {
+                precision: 38,
+                scale: 0,
+            },
+            true,
+        ),
+        Global::ErrorMessage => (SqlType::NVarChar(Length::Limit(4000)), true),
+        Global::ErrorProcedure => (name_type, true),
+        Global::ErrorNumber | Global::ErrorLine | Global::ErrorSeverity | Global::ErrorState => {
+            (SqlType::Int, true)
+        }
+        _ => (SqlType::Int, false),
+    };
+    let expr = match Width::of(&ty) {
+        Some(width) => Expr::Integer(Box::new(Integer::Global(global)), width),
+        None => Expr::Global(global),
+    };
+    Typed::new(expr, ty, nullable)
+}
+
+fn literal(literal: &tree::Literal) -> Result<Typed, Fault> {
+    use tree::Literal;
+    let text_type = |value: &str, national: bool| {
+        let units = if national {
+            value.encode_utf16().count()
+        } else {
+            value.chars().count()
+        };
+        let maximum = if national { 4000 } else { 8000 };
+        let length = match u16::try_from(units) {
+            Ok(units) if units <= maximum => Length::Limit(units.max(1)),
+            _ => Length::Max,
+        };
+        if national {
+            SqlType::NVarChar(length)
+        } else {
+            SqlType::VarChar(length)
+        }
+    };
+    Ok(match literal {
+        Literal::Null => Typed::constant(Value::Null, SqlType::Null),
+        Literal::Int(value) => Typed::constant(Value::Int(*value), SqlType::Int),
+        Literal::Float(value) => Typed::constant(Value::Float(*value), SqlType::Float),
+        Literal::Money(value) => Typed::constant(Value::Money(*value), SqlType::Money),
+        Literal::String { value, national } => Typed::constant(
+            Value::Str(value.clone()),
+            text_type(value, *national),
+        ),
+        Literal::Binary(bytes) => {
+            let length = match u16::try_from(bytes.len()) {
+                Ok(n) if n <= 8000 => Length::Limit(n.max(1)),
+                _ => Length::Max,
+            };
+            Typed::constant(Value::Bin(bytes.clone()), SqlType::VarBinary(length))
+        }
+        Literal::Decimal(digits) => {
+            let whole = digits.trim_start_matches('0');
+            let scale = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+            let precision = whole.bytes().filter(u8::is_ascii_digit).count().max(scale).max(1);
+            let ty = SqlType::Decimal {
+                precision: u8::try_from(precision).unwrap_or(38).min(38),
+                scale: u8::try_from(scale).unwrap_or(38).min(38),
+            };
+            let from = text_type(digits, false);
+            let text = Value::Str(digits.clone());
+            Typed::constant(pikepole_types::convert(&text, &from, &ty, None)?, ty)
+        }
+    })
+}
+
+fn unary(op: tree::UnaryOp, operand: Typed) -> Result<Typed, Fault> {
+    let constant = operand.expr.is_const();
+    let (ty, nullable) = (operand.ty, operand.nullable);
+    if ty == SqlType::Null {
+        return Ok(operand);
+    }
+    let expr = match (op, Width::of(&ty)) {
+        (tree::UnaryOp::Plus, _) => operand.expr,
+        (tree::UnaryOp::Minus, Some(width)) if width != Width::Bit => {
+            let inner = Box::new(operand.integer());
+            Expr::Integer(Box::new(Integer::Negate(inner, width)), width)
+        }
+        (tree::UnaryOp::BitNot, Some(width)) => {
+            let inner = Box::new(operand.integer());
+            Expr::Integer(Box::new(Integer::Complement(inner, width)), width)
+        }
+        (tree::UnaryOp::Minus, _) if ty.is_number() && ty != SqlType::Bit => {
+            Expr::Negate(Box::new(operand.expr))
+        }
+        (tree::UnaryOp::Minus, _) => {
+            return Err(Box::new(SqlError::operand_type_invalid(
+                ty.error_name(),
+                "minus",
+            )));
+        }
+        (tree::UnaryOp::BitNot, None) => {
+            return Err(Box::new(SqlError::operand_type_invalid(
+                ty.error_name(),
+                "'~'",
+            )));
+        }
+    };
+    let typed = Typed::new(expr, ty, nullable);
+    Ok(if constant { typed.folded() } else { typed })
+}
+
+/// Binds `left op right`, both bound.
+pub(crate) fn binary_value(op: tree::BinaryOp, left: Typed, right: Typed) -> Result<Typed, Fault> {
+    use tree::BinaryOp;
+    let op = match op {
+        BinaryOp::Add | BinaryOp::Concat => ArithmeticOp::Add,
+        BinaryOp::Subtract => ArithmeticOp::Subtract,
+        BinaryOp::Multiply => ArithmeticOp::Multiply,
+        BinaryOp::Divide => ArithmeticOp::Divide,
+        BinaryOp::Modulo => ArithmeticOp::Modulo,
+        BinaryOp::BitAnd => ArithmeticOp::BitAnd,
+        BinaryOp::BitOr => ArithmeticOp::BitOr,
+        BinaryOp::BitXor => ArithmeticOp::BitXor,
+        BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
+            return Err(errors::unsupported("Bit shifting"));
+        }
+    };
+    arithmetic(op, left, right)
+}
+
+fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Fault> {
+    let nullable = left.nullable || right.nullable;
+    let constant = left.expr.is_const() && right.expr.is_const();
+    let ty = pikepole_types::operator_type(op, &left.ty, &right.ty)?;
+    let widths = (Width::of(&left.ty), Width::of(&right.ty), Width::of(&ty));
+    let expr = if let (Some(_), Some(_), Some(width)) = widths {
+        Expr::Integer(
+            Box::new(Integer::Binary {
+                op: integer_op(op),
+                width,
+                operands: Box::new([left.integer(), right.integer()]),
+            }),
+            width,
+        )
+    } else {
+        let (left, right) = operands(left, right)?;
+        Expr::Arithmetic(Box::new(Arithmetic {
+            op,
+            operands: [left, right],
+        }))
+    };
+    let typed = Typed::new(expr, ty, nullable);
+    Ok(if constant { typed.folded() } else { typed })
+}
+
+/// Brings operands of different types to types the operator works on: a string becomes the other side's type, a number the
+/// wider one's; dates and intervals stay as they are.
+fn operands(left: Typed, right: Typed) -> Result<(Expr, Expr), Fault> {
+    let date = left.ty.is_date_or_time() || right.ty.is_date_or_time();
+    let strings = left.ty.is_string() && right.ty.is_string();
+    let decimals = left.ty.as_decimal().is_some() && right.ty.as_decimal().is_some();
+    if strings || (date && !left.ty.is_string() && !right.ty.is_string()) {
+        return Ok((left.expr, right.expr));
+    }
+    let common = implicit_type(&left.ty, &right.ty)?;
+    if decimals && matches!(common, SqlType::Decimal { .. }) {
+        // Each keeps its own precision and scale: the result's are computed from them.
+        return Ok((own_decimal(left)?, own_decimal(right)?));
+    }
+    Ok((
+        convert_to(left, &common)?.expr,
+        convert_to(right, &common)?.expr,
+    ))
+}
+
+fn own_decimal(typed: Typed) -> Result<Expr, Fault> {
+    match typed.ty.as_decimal() {
+        Some((precision, scale)) if !matches!(typed.ty, SqlType::Decimal { .. }) => {
+            Ok(convert_to(typed, &SqlType::Decimal { precision, scale })?.expr)
+        }
+        _ => Ok(typed.expr),
+    }
+}
+
+fn integer_op(op: ArithmeticOp) -> IntegerOp {
+    match op {
+        ArithmeticOp::Add => IntegerOp::Add,
+        ArithmeticOp::Subtract => IntegerOp::Subtract,
+        ArithmeticOp::Multiply => IntegerOp::Multiply,
+        ArithmeticOp::Divide => IntegerOp::Divide,
+        ArithmeticOp::Modulo => IntegerOp::Modulo,
+        ArithmeticOp::BitAnd => IntegerOp::And,
+        ArithmeticOp::BitOr => IntegerOp::Or,
+        ArithmeticOp::BitXor => IntegerOp::Xor,
+    }
+}
+
+/// CAST and CONVERT.
+fn explicit(
+    input: Typed,
+    to: SqlType,
+    style: Option<Typed>,
+    lenient: bool,
+) -> Result<Typed, Fault> {
+    use pikepole_types::{Conversion, conversion};
+    if input.ty == SqlType::Null {
+        return Ok(Typed::constant(Value::Null, to));
+    }
+    if conversion(&input.ty, &to) == Conversion::None {
+        let (from, to) = (input.ty.error_name(), to.error_name());
+        return Err(Box::new(SqlError::explicit_conversion_not_allowed(from, to)));
+    }
+    let style_constant = style.as_ref().is_none_or(|style| style.expr.is_const());
+    let constant = input.expr.is_const() && style_constant;
+    if input.ty == to && style.is_none() {
+        return Ok(input);
+    }
+    if !lenient && let (Some(_), Some(_)) = (Width::of(&input.ty), Width::of(&to)) {
+        return convert_to(input, &to);
+    }
+    let nullable = input.nullable || lenient;
+    let expr = Expr::Convert(Box::new(Convert {
+        input: input.expr,
+        from: input.ty,
+        to,
+        style: style.map(|style| style.expr),
+        lenient,
+    }));
+    let typed = Typed::new(expr, to, nullable);
+    Ok(if constant { typed.folded() } else { typed })
+}
+
+/// CASE over bound branches.
+fn cases(branches: Vec<(Predicate, Typed)>, otherwise: Option<Typed>) -> Result<Typed, Fault> {
+    let mut ty = SqlType::Null;
+    for (_, value) in &branches {
+        ty = implicit_type(&ty, &value.ty)?;
+    }
+    if let Some(otherwise) = &otherwise {
+        ty = implicit_type(&ty, &otherwise.ty)?;
+    }
+    if ty == SqlType::Null {
+        return Err(Box::new(SqlError::case_is_all_null()));
+    }
+    let mut nullable = otherwise.as_ref().is_none_or(|otherwise| otherwise.nullable);
+    let mut bound = Vec::with_capacity(branches.len());
+    for (condition, value) in branches {
+        nullable |= value.nullable;
+        bound.push((condition, convert_to(value, &ty)?.expr));
+    }
+    let otherwise = match otherwise {
+        None => Expr::NULL,
+        Some(otherwise) => convert_to(otherwise, &ty)?.expr,
+    };
+    let expr = Expr::Case(Box::new(Case {
+        branches: bound,
+        otherwise,
+    }));
+    Ok(Typed::new(expr, ty, nullable))
+}

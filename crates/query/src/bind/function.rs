@@ -1,0 +1,213 @@
+//! Function calls: aggregates, built-in functions, the session's functions.
+
+use super::Binder;
+use super::expression::global_value;
+use super::typed::{Typed, convert_to};
+use crate::errors;
+use crate::expression::{Call, Expr, Fault, Width};
+use crate::plan;
+use crate::state::Global;
+use pikepole_tsql as tree;
+use pikepole_types::{Aggregate, SqlError, SqlType, Value, aggregate_type};
+
+impl Binder<'_> {
+    /// Binds a call.
+    ///
+    /// # Errors
+    /// 195 for an unknown function, 174 and 189 for a wrong number of arguments, and the arguments' own.
+    pub(crate) fn call(&mut self, call: &tree::FunctionCall) -> Result<Typed, Fault> {
+        if call.over.is_some() {
+            return Err(errors::unsupported("A window function (OVER)"));
+        }
+        let name = call.name.name.as_str();
+        if call.name.schema.is_some() && !call.name.schema_str().is_some_and(is_system) {
+            return Err(errors::unsupported("A user-defined function"));
+        }
+        if let Some(function) = aggregate(name) {
+            return self.aggregate(call, function);
+        }
+        if let Some(global) = Global::function(name) {
+            check_count(name, call.arguments.len(), 0, 0)?;
+            return Ok(global_value(global));
+        }
+        let mut arguments = Vec::with_capacity(call.arguments.len());
+        let date_part = pikepole_types::lookup(name).is_some_and(|function| function.date_part);
+        for (index, argument) in call.arguments.iter().enumerate() {
+            let Some(expr) = argument.expr() else {
+                return Err(errors::unsupported("DEFAULT as an argument"));
+            };
+            if index == 0 && date_part {
+                arguments.push(date_part_word(name, expr)?);
+            } else {
+                arguments.push(self.expr(expr)?);
+            }
+        }
+        self.named_call(name, arguments)
+    }
+
+    /// A call of a built-in or session function with bound arguments.
+    pub(crate) fn named_call(&mut self, name: &str, arguments: Vec<Typed>) -> Result<Typed, Fault> {
+        if name.eq_ignore_ascii_case("ISNULL") && arguments.len() == 2 {
+            return is_null(arguments);
+        }
+        if let Some(function) = pikepole_types::lookup(name) {
+            check_count(name, arguments.len(), function.min_args, function.max_args)?;
+            let types: Box<[SqlType]> = arguments.iter().map(|argument| argument.ty).collect();
+            let ty = (function.result_type)(&types)?;
+            self.reads_clock |= !function.deterministic;
+            let constant = function.deterministic
+                && arguments.iter().all(|argument| argument.expr.is_const());
+            let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
+            let nullable = !types.is_empty();
+            let expr = Expr::Call(Box::new(Call {
+                function,
+                arguments,
+                types,
+            }));
+            let typed = Typed::new(expr, ty, nullable);
+            return Ok(if constant { typed.folded() } else { typed });
+        }
+        match self.names.host.function(name) {
+            Some(function) => {
+                let (min, max) = (function.arguments_min, function.arguments_max);
+                check_count(name, arguments.len(), min, max)?;
+                let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
+                let expr = Expr::Host(function.id, arguments);
+                Ok(Typed::new(expr, function.result, true))
+            }
+            None => Err(Box::new(SqlError::name_not_recognized(
+                name,
+                "built-in function name",
+            ))),
+        }
+    }
+
+    fn aggregate(
+        &mut self,
+        call: &tree::FunctionCall,
+        function: Aggregate,
+    ) -> Result<Typed, Fault> {
+        let scope = self.scope();
+        if scope.in_aggregate {
+            return Err(Box::new(SqlError::aggregate_of_aggregate()));
+        }
+        let Some(grouping) = &scope.grouping else {
+            return Err(Box::new(match scope.clause {
+                super::scope::Clause::GroupBy => SqlError::aggregate_in_group_by(),
+                _ => SqlError::aggregate_in_where(),
+            }));
+        };
+        let known = grouping.aggregates.iter().find(|(tree, _, _)| tree == call);
+        if let Some((_, aggregate, ty)) = known {
+            return Ok(Typed::new(Expr::Slot(aggregate.slot), *ty, true));
+        }
+        let counting = matches!(function, Aggregate::Count | Aggregate::CountBig);
+        let input = if call.star {
+            if !counting {
+                return Err(Box::new(SqlError::incorrect_syntax("*")));
+            }
+            None
+        } else {
+            check_count(&call.name.name.text, call.arguments.len(), 1, 1)?;
+            let argument = call.arguments.first().and_then(tree::FunctionArgument::expr);
+            let argument = argument.ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
+            Some(self.aggregate_input(argument)?)
+        };
+        let input_type = input.as_ref().map_or(SqlType::Int, |input| input.ty);
+        let ty = aggregate_type(function, &input_type)?;
+        let slot = self.register();
+        let aggregate = plan::Aggregate {
+            function,
+            input: input.map(|input| input.expr),
+            input_type,
+            distinct: call.distinct,
+            slot,
+        };
+        if let Some(grouping) = &mut self.scope().grouping {
+            grouping.aggregates.push((call.clone(), aggregate, ty));
+        }
+        Ok(Typed::new(Expr::Slot(slot), ty, !counting))
+    }
+
+    fn aggregate_input(&mut self, argument: &tree::Expr) -> Result<Typed, Fault> {
+        let mark = self.pending.len();
+        self.scope().in_aggregate = true;
+        let input = self.expr(argument);
+        self.scope().in_aggregate = false;
+        let input = input?;
+        if self.pending.len() > mark {
+            return Err(Box::new(SqlError::aggregate_of_aggregate()));
+        }
+        Ok(input)
+    }
+}
+
+/// The aggregate function of a name.
+pub(crate) fn aggregate(name: &str) -> Option<Aggregate> {
+    Some(match name.to_ascii_uppercase().as_str() {
+        "COUNT" => Aggregate::Count,
+        "COUNT_BIG" => Aggregate::CountBig,
+        "SUM" => Aggregate::Sum,
+        "AVG" => Aggregate::Avg,
+        "MIN" => Aggregate::Min,
+        "MAX" => Aggregate::Max,
+        _ => return None,
+    })
+}
+
+fn is_system(schema: &str) -> bool {
+    schema.eq_ignore_ascii_case("sys")
+}
+
+/// ISNULL has the type of its first argument.
+fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
+    let mut arguments = arguments.into_iter();
+    let (Some(first), Some(second)) = (arguments.next(), arguments.next()) else {
+        return Err(Box::new(SqlError::function_needs_arguments("isnull", 2)));
+    };
+    let ty = if first.ty == SqlType::Null {
+        second.ty
+    } else {
+        first.ty
+    };
+    let nullable = first.nullable && second.nullable;
+    let second = if second.ty == ty || second.ty == SqlType::Null {
+        second.expr
+    } else if Width::of(&second.ty).is_some() && Width::of(&ty).is_some() {
+        convert_to(second, &ty)?.expr
+    } else {
+        super::assign_to(second, &ty, None)?
+    };
+    Ok(Typed::new(
+        Expr::Coalesce(Box::new([first.expr, second])),
+        ty,
+        nullable,
+    ))
+}
+
+/// The bare word of `DATEADD(day, ...)`.
+fn date_part_word(function: &str, expr: &tree::Expr) -> Result<Typed, Fault> {
+    let word = match &expr.kind {
+        tree::ExprKind::Column(column) if column.qualifier.is_none() => &column.name.text,
+        _ => {
+            return Err(Box::new(SqlError::invalid_date_part_parameter(
+                1,
+                function.to_ascii_lowercase(),
+            )));
+        }
+    };
+    let ty = SqlType::VarChar(pikepole_types::Length::Limit(32));
+    Ok(Typed::constant(Value::Str(word.clone()), ty))
+}
+
+fn check_count(name: &str, count: usize, minimum: usize, maximum: usize) -> Result<(), Fault> {
+    if (minimum..=maximum).contains(&count) {
+        return Ok(());
+    }
+    let name = name.to_ascii_lowercase();
+    Err(Box::new(if minimum == maximum {
+        SqlError::function_needs_arguments(name, minimum)
+    } else {
+        SqlError::function_needs_argument_range(name, minimum, maximum)
+    }))
+}

@@ -1,0 +1,133 @@
+//! Which part of a table's key order a condition leaves.
+
+use crate::access::{KeyColumn, Table};
+use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
+use crate::plan::{KeyRange, KeyValue, Registers};
+use pikepole_types::SqlType;
+
+/// Takes from `conditions` what bounds the table's key. A comparison of integers is exact and leaves the list; others stay as
+/// a filter over the fewer rows. `ready` says whether a slot has its value before the scan opens.
+///
+/// The clustered key comes first; a secondary index is taken when only its first column is compared for equality.
+pub(crate) fn key_range(
+    table: &Table,
+    registers: Registers,
+    conditions: &mut Vec<Predicate>,
+    ready: &dyn Fn(usize) -> bool,
+) -> KeyRange {
+    let range = range_of(table, &table.key, registers, conditions, ready);
+    if !range.prefix.is_empty() || range.low.is_some() || range.high.is_some() {
+        return KeyRange {
+            point: range.prefix.len() == table.key.len(),
+            ..range
+        };
+    }
+    for index in &table.indexes {
+        let mut rest = conditions.clone();
+        let range = range_of(table, &index.key, registers, &mut rest, ready);
+        if !range.prefix.is_empty() {
+            *conditions = rest;
+            return KeyRange {
+                index: Some(index.id),
+                ..range
+            };
+        }
+    }
+    KeyRange::default()
+}
+
+fn range_of(
+    table: &Table,
+    key: &[KeyColumn],
+    registers: Registers,
+    conditions: &mut Vec<Predicate>,
+    ready: &dyn Fn(usize) -> bool,
+) -> KeyRange {
+    let mut range = KeyRange::default();
+    for key in key {
+        let slot = registers.first + key.column;
+        let column = &table.columns[key.column];
+        if let Some(value) = take(conditions, slot, &column.ty, &[Comparison::Equal], ready) {
+            range.prefix.push(value.1);
+            continue;
+        }
+        let low = [Comparison::Greater, Comparison::GreaterOrEqual];
+        let high = [Comparison::Less, Comparison::LessOrEqual];
+        range.low = take(conditions, slot, &column.ty, &low, ready)
+            .map(|(op, value)| (value, op == Comparison::GreaterOrEqual));
+        // NULLs lie below every upper bound: a column that can hold them keeps its condition as a filter.
+        if !column.nullable || range.low.is_some() {
+            range.high = take(conditions, slot, &column.ty, &high, ready)
+                .map(|(op, value)| (value, op == Comparison::LessOrEqual));
+        }
+        range.descending = key.descending;
+        break;
+    }
+    range
+}
+
+/// The first condition that compares the slot by one of the operators with something ready.
+fn take(
+    conditions: &mut Vec<Predicate>,
+    slot: usize,
+    ty: &SqlType,
+    operators: &[Comparison],
+    ready: &dyn Fn(usize) -> bool,
+) -> Option<(Comparison, KeyValue)> {
+    for at in 0..conditions.len() {
+        let Some((op, expr, exact)) = bound(&conditions[at], slot, ty, ready) else {
+            continue;
+        };
+        if !operators.contains(&op) {
+            continue;
+        }
+        if exact {
+            conditions.remove(at);
+        }
+        return Some((op, KeyValue { expr, ty: *ty }));
+    }
+    None
+}
+
+/// `slot op value` in a condition, whichever side the slot is on; and whether the comparison is exact.
+fn bound(
+    condition: &Predicate,
+    slot: usize,
+    ty: &SqlType,
+    ready: &dyn Fn(usize) -> bool,
+) -> Option<(Comparison, Expr, bool)> {
+    let all_ready = |visit: &dyn Fn(&mut dyn FnMut(usize))| {
+        let mut all = true;
+        visit(&mut |slot| all &= ready(slot));
+        all
+    };
+    match condition {
+        Predicate::Integers(op, operands) => {
+            let is_key = |side: &Integer| matches!(side, Integer::Slot(at) if *at == slot);
+            let (op, value) = match (is_key(&operands[0]), is_key(&operands[1])) {
+                (true, false) => (*op, &operands[1]),
+                (false, true) => (op.flipped(), &operands[0]),
+                _ => return None,
+            };
+            if Width::of(ty).is_none() || !all_ready(&|visit| value.visit_slots(visit)) {
+                return None;
+            }
+            let expr = Expr::Integer(Box::new(value.clone()), Width::Big);
+            Some((op, expr, true))
+        }
+        Predicate::Values(op, operands, _) => {
+            let is_key = |side: &Expr| matches!(side, Expr::Slot(at) if *at == slot);
+            let (op, value) = match (is_key(&operands[0]), is_key(&operands[1])) {
+                (true, false) => (*op, &operands[1]),
+                (false, true) => (op.flipped(), &operands[0]),
+                _ => return None,
+            };
+            // The key's bytes of a decimal depend on its scale, which the other side may not share.
+            if matches!(ty, SqlType::Decimal { .. }) || !all_ready(&|visit| value.visit_slots(visit)) {
+                return None;
+            }
+            Some((op, value.clone(), false))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,234 @@
+//! The binder: names become slots, types meet, queries become plans.
+
+mod condition;
+mod data_type;
+mod expression;
+mod function;
+mod key_range;
+mod modify;
+mod query;
+mod scope;
+mod source;
+mod typed;
+
+pub(crate) use data_type::{TypePlace, sql_type};
+pub(crate) use query::binary_of;
+pub(crate) use typed::{Typed, assign_to, convert_to};
+
+use std::sync::Arc;
+
+use crate::access::CatalogView;
+use crate::expression::{Expr, Fault, Predicate};
+use crate::host::Host;
+use crate::output::ColumnInfo;
+use crate::plan::{Action, Node, Registers, Statement, Test, VirtualSource};
+use crate::program::{LateKind, Variable};
+use pikepole_tsql as tree;
+use pikepole_types::{Collation, SqlError, SqlType};
+
+pub(crate) use scope::Scope;
+
+/// What the binder looks names up in.
+pub(crate) struct Names<'a> {
+    pub(crate) catalog: &'a CatalogView,
+    pub(crate) host: &'a dyn Host,
+    pub(crate) variables: &'a [Variable],
+    /// The table whose identity column takes explicit values.
+    pub(crate) identity_insert: Option<i32>,
+}
+
+/// A subquery found in an expression, waiting to be placed below the operator that evaluates the expression.
+pub(crate) struct PendingApply {
+    pub(crate) subquery: Node,
+    pub(crate) test: Test,
+    pub(crate) slot: usize,
+    pub(crate) correlated: bool,
+}
+
+/// The binder of one statement.
+pub(crate) struct Binder<'a> {
+    pub(crate) names: &'a Names<'a>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) virtual_sources: Vec<VirtualSource>,
+    pub(crate) pending: Vec<PendingApply>,
+    slots: usize,
+    /// How many views are being expanded within each other.
+    views: usize,
+    pub(crate) collation: Collation,
+    /// True once an expression asks for the present time.
+    pub(crate) reads_clock: bool,
+}
+
+/// Views expand within each other no deeper than this.
+const VIEW_DEPTH_MAX: usize = 32;
+
+/// The columns of a query's result.
+pub(crate) struct Bound {
+    pub(crate) node: Node,
+    pub(crate) columns: Vec<ColumnInfo>,
+    pub(crate) values: Vec<Expr>,
+}
+
+impl<'a> Binder<'a> {
+    /// A binder whose registers begin at `first_register`.
+    pub(crate) fn new(names: &'a Names<'a>, first_register: usize) -> Binder<'a> {
+        Binder {
+            names,
+            scopes: Vec::new(),
+            virtual_sources: Vec::new(),
+            pending: Vec::new(),
+            slots: first_register,
+            views: 0,
+            collation: Collation::default(),
+            reads_clock: false,
+        }
+    }
+
+    /// A new register.
+    pub(crate) fn register(&mut self) -> usize {
+        self.slots += 1;
+        self.slots - 1
+    }
+
+    /// New registers.
+    pub(crate) fn registers(&mut self, count: usize) -> Registers {
+        let first = self.slots;
+        self.slots += count;
+        Registers { first, count }
+    }
+
+    /// The slots used so far.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The slot and type of a variable.
+    pub(crate) fn variable(&self, name: &str) -> Result<(usize, SqlType), Fault> {
+        self.names
+            .variables
+            .iter()
+            .position(|variable| variable.name.eq_ignore_ascii_case(name))
+            .map(|slot| (slot, self.names.variables[slot].ty))
+            .ok_or_else(|| Box::new(SqlError::variable_not_declared(name)))
+    }
+
+    /// Puts the subqueries found since `mark` below what reads their results.
+    pub(crate) fn place_pending(&mut self, mark: usize, mut node: Node) -> Node {
+        for pending in self.pending.drain(mark..) {
+            node = Node::Apply {
+                input: Box::new(node),
+                subquery: Box::new(pending.subquery),
+                test: pending.test,
+                slot: pending.slot,
+                correlated: pending.correlated,
+            };
+        }
+        node
+    }
+
+    pub(crate) fn finish(self, source: Node, action: Action) -> Statement {
+        let mut touches = !matches!(action, Action::Select { .. } | Action::Assign { .. });
+        source.visit_scans(&mut |_| touches = true);
+        Statement {
+            source,
+            action,
+            touches,
+            reads_clock: self.reads_clock,
+            virtual_sources: self.virtual_sources,
+            slots: self.slots,
+            bound_to: self.names.catalog.stamp(),
+        }
+    }
+}
+
+/// Binds a statement that touches tables.
+///
+/// # Errors
+/// Names that do not resolve, types that do not meet, constructs that are not supported.
+pub(crate) fn bind(
+    kind: &LateKind,
+    names: &Names<'_>,
+    first_register: usize,
+) -> Result<Arc<Statement>, Fault> {
+    let mut binder = Binder::new(names, first_register);
+    match kind {
+        LateKind::Statement(statement) => bind_statement(binder, statement),
+        LateKind::Value { expr, slot, ty } => {
+            binder.scopes.push(Scope::default());
+            let typed = binder.expr(expr)?;
+            let value = assign_to(typed, ty, None)?;
+            let source = binder.place_pending(0, Node::One);
+            let action = Action::Assign {
+                assignments: vec![(*slot, value)],
+                quiet: true,
+            };
+            Ok(Arc::new(binder.finish(source, action)))
+        }
+        LateKind::Condition { condition, slot } => {
+            binder.scopes.push(Scope::default());
+            let predicate = binder.condition(condition)?;
+            let source = binder.place_pending(0, Node::One);
+            let action = Action::Assign {
+                assignments: vec![(*slot, Expr::Truth(Box::new(predicate)))],
+                quiet: true,
+            };
+            Ok(Arc::new(binder.finish(source, action)))
+        }
+    }
+}
+
+/// Binds the INSERT of rows that a call has returned; they come as the statement's only virtual table.
+///
+/// # Errors
+/// As [`bind`].
+pub(crate) fn bind_captured(
+    table: &tree::ObjectName,
+    columns: &[tree::Name],
+    rows: &[ColumnInfo],
+    names: &Names<'_>,
+    first_register: usize,
+) -> Result<Arc<Statement>, Fault> {
+    Binder::new(names, first_register).insert_captured(table, columns, rows)
+}
+
+fn bind_statement(
+    mut binder: Binder<'_>,
+    statement: &tree::Statement,
+) -> Result<Arc<Statement>, Fault> {
+    match &statement.kind {
+        tree::StatementKind::Select(query) => binder.select_statement(query),
+        tree::StatementKind::Insert(insert) => binder.insert_statement(insert),
+        tree::StatementKind::Update(update) => binder.update_statement(update),
+        tree::StatementKind::Delete(delete) => binder.delete_statement(delete),
+        _ => Err(crate::errors::unsupported("This statement")),
+    }
+}
+
+/// Splits a condition at its ANDs.
+pub(crate) fn conjuncts(predicate: Predicate, into: &mut Vec<Predicate>) {
+    match predicate {
+        Predicate::And(parts) => parts.into_iter().for_each(|part| conjuncts(part, into)),
+        Predicate::Const(Some(true)) => {}
+        other => into.push(other),
+    }
+}
+
+/// The conjunction of conditions; `None` when there are none.
+pub(crate) fn conjunction(mut parts: Vec<Predicate>) -> Option<Predicate> {
+    match parts.len() {
+        0 => None,
+        1 => parts.pop(),
+        _ => Some(Predicate::And(parts)),
+    }
+}
+
+/// A filter over rows, when there is anything to filter by.
+pub(crate) fn filtered(node: Node, parts: Vec<Predicate>) -> Node {
+    match conjunction(parts) {
+        None => node,
+        Some(predicate) => Node::Filter {
+            input: Box::new(node),
+            predicate,
+        },
+    }
+}

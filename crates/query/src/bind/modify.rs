@@ -1,0 +1,500 @@
+//! INSERT, UPDATE, DELETE.
+
+use std::sync::Arc;
+
+use super::query::cut;
+use super::scope::{Clause, CommonTable, SourceColumn};
+use super::source::{JoinTree, Leaf, table_columns};
+use super::typed::Typed;
+use super::{Binder, Bound, Scope, assign_to, conjuncts};
+use crate::access::Table;
+use crate::errors;
+use crate::expression::{Expr, Fault, Predicate};
+use crate::output::ColumnInfo;
+use crate::plan::{Action, ColumnSource, Delete, Insert, Node, Statement, Update, VirtualSource};
+use pikepole_tsql as tree;
+use pikepole_types::{SqlError, Value};
+
+/// More rows than a VALUES list of INSERT may have.
+const VALUE_ROWS_MAX: usize = 1000;
+
+impl Binder<'_> {
+    /// The table that a statement changes.
+    fn target(&self, target: &tree::Target) -> Result<Arc<Table>, Fault> {
+        match target {
+            tree::Target::Table { name, .. } => self.target_table(name),
+            tree::Target::Variable(name) => {
+                Err(Box::new(SqlError::table_variable_not_declared(&name.text)))
+            }
+            tree::Target::Function(_) => Err(errors::unsupported("A rowset function as a target")),
+        }
+    }
+
+    fn target_table(&self, name: &tree::ObjectName) -> Result<Arc<Table>, Fault> {
+        if let Some(table) = self.names.catalog.table(name)? {
+            return Ok(table);
+        }
+        if self.names.catalog.view_text(name)?.is_some() {
+            return Err(errors::unsupported("Changing rows through a view"));
+        }
+        let virtual_table = self.names.host.virtual_table(name.schema_str(), &name.name.text);
+        Err(Box::new(if virtual_table.is_some() {
+            SqlError::system_catalog_update()
+        } else {
+            SqlError::invalid_object(name.dotted())
+        }))
+    }
+
+    /// An INSERT whose rows are VALUES or a query.
+    pub(crate) fn insert_statement(mut self, insert: &tree::Insert) -> Result<Arc<Statement>, Fault> {
+        if insert.output.is_some() {
+            return Err(errors::unsupported("The OUTPUT clause"));
+        }
+        let table = self.target(&insert.target)?;
+        self.scopes.push(Scope {
+            common: CommonTable::list(&insert.with),
+            clause: Clause::SelectList,
+            ..Scope::default()
+        });
+        let columns = self.insert_columns(&table, &insert.columns)?;
+        match &insert.source {
+            tree::InsertSource::Values(rows) => self.insert_values(insert, table, &columns, rows),
+            tree::InsertSource::DefaultValues => {
+                let row = self.complete(&table, &[], Vec::new())?;
+                self.insert_plan(Node::One, table, vec![row])
+            }
+            tree::InsertSource::Query(query) => {
+                let bound = self.query(query)?;
+                self.insert_rows(insert.top.as_ref(), table, &columns, bound)
+            }
+            tree::InsertSource::Execute(_) => Err(errors::unsupported("INSERT ... EXEC here")),
+        }
+    }
+
+    /// The rows of an INSERT ... EXEC, which come as the statement's only virtual table.
+    pub(crate) fn insert_captured(
+        mut self,
+        target: &tree::ObjectName,
+        names: &[tree::Name],
+        rows: &[ColumnInfo],
+    ) -> Result<Arc<Statement>, Fault> {
+        let table = self.target_table(target)?;
+        self.scopes.push(Scope::default());
+        let columns = self.insert_columns(&table, names)?;
+        let registers = self.registers(rows.len());
+        self.virtual_sources.push(VirtualSource {
+            id: 0,
+            arguments: Vec::new(),
+        });
+        if rows.len() != columns.len() {
+            return Err(Box::new(SqlError::values_do_not_match_table()));
+        }
+        let bound = Bound {
+            node: Node::Virtual {
+                index: 0,
+                registers,
+            },
+            columns: rows.to_vec(),
+            values: registers.range().map(Expr::Slot).collect(),
+        };
+        self.insert_rows(None, table, &columns, bound)
+    }
+
+    fn insert_rows(
+        mut self,
+        top: Option<&tree::Top>,
+        table: Arc<Table>,
+        columns: &[usize],
+        bound: Bound,
+    ) -> Result<Arc<Statement>, Fault> {
+        if bound.values.len() < columns.len() {
+            return Err(Box::new(SqlError::insert_select_fewer_items()));
+        }
+        if bound.values.len() > columns.len() {
+            return Err(Box::new(SqlError::insert_select_more_items()));
+        }
+        let mut values = Vec::with_capacity(columns.len());
+        for ((value, info), column) in bound.values.into_iter().zip(&bound.columns).zip(columns) {
+            let typed = Typed::new(value, info.ty, info.nullable);
+            values.push(Some(column_value(&table, *column, typed)?));
+        }
+        let row = self.complete(&table, columns, values)?;
+        let top = match top {
+            None => None,
+            Some(top) => Some(self.top_count(top)?),
+        };
+        let source = cut(bound.node, None, top);
+        let source = collected(source, &table, &row);
+        self.insert_plan(source, table, vec![row])
+    }
+
+    fn top_count(&mut self, top: &tree::Top) -> Result<crate::expression::Integer, Fault> {
+        if top.percent || top.with_ties {
+            return Err(errors::unsupported("TOP ... PERCENT or WITH TIES"));
+        }
+        self.row_count(&top.count)
+    }
+
+    fn insert_values(
+        mut self,
+        insert: &tree::Insert,
+        table: Arc<Table>,
+        columns: &[usize],
+        rows: &[Vec<tree::InsertValue>],
+    ) -> Result<Arc<Statement>, Fault> {
+        if insert.top.is_some() {
+            return Err(errors::unsupported("TOP in INSERT ... VALUES"));
+        }
+        if rows.len() > VALUE_ROWS_MAX {
+            return Err(Box::new(SqlError::too_many_value_rows()));
+        }
+        let mut bound = Vec::with_capacity(rows.len());
+        for row in rows {
+            check_count(insert.columns.is_empty(), columns.len(), row.len())?;
+            let mut values = Vec::with_capacity(columns.len());
+            for (value, column) in row.iter().zip(columns) {
+                values.push(match value {
+                    tree::InsertValue::Default => None,
+                    tree::InsertValue::Expr(expr) => {
+                        let typed = self.expr(expr)?;
+                        Some(column_value(&table, *column, typed)?)
+                    }
+                });
+            }
+            bound.push(self.complete(&table, columns, values)?);
+        }
+        let source = self.place_pending(0, Node::One);
+        self.insert_plan(source, table, bound)
+    }
+
+    fn insert_plan(
+        self,
+        source: Node,
+        table: Arc<Table>,
+        mut rows: Vec<Vec<ColumnSource>>,
+    ) -> Result<Arc<Statement>, Fault> {
+        let mut template = vec![Value::Null; table.columns.len()];
+        if let [row] = rows.as_mut_slice() {
+            for (column, place) in row.iter_mut().zip(&mut template) {
+                if let ColumnSource::Value(Expr::Const(value)) = column {
+                    place.clone_from(value);
+                    *column = ColumnSource::Template;
+                }
+            }
+        }
+        let required = (0..table.columns.len())
+            .filter(|column| !table.columns[*column].nullable)
+            .collect();
+        let explicit_identity = table.identity.filter(|identity| {
+            rows.iter().any(|row| !matches!(row[*identity], ColumnSource::Identity))
+        });
+        let action = Action::Insert(Box::new(Insert {
+            table,
+            rows,
+            template,
+            required,
+            explicit_identity,
+        }));
+        Ok(Arc::new(self.finish(source, action)))
+    }
+
+    /// The columns that values are given for, in the order of the values.
+    fn insert_columns(&self, table: &Table, names: &[tree::Name]) -> Result<Vec<usize>, Fault> {
+        let identity_insert = self.names.identity_insert == Some(table.object_id);
+        if names.is_empty() {
+            if identity_insert && let Some(_) = table.identity {
+                return Err(Box::new(SqlError::identity_needs_column_list(
+                    table.qualified_name(),
+                )));
+            }
+            return Ok((0..table.columns.len())
+                .filter(|column| table.identity != Some(*column))
+                .collect());
+        }
+        let mut columns = Vec::with_capacity(names.len());
+        for name in names {
+            let column = table
+                .column(&name.text)
+                .ok_or_else(|| SqlError::invalid_column(&name.text).at_line(name.span.line))?;
+            if columns.contains(&column) {
+                return Err(Box::new(SqlError::column_set_twice(&name.text)));
+            }
+            if table.identity == Some(column) && !identity_insert {
+                return Err(Box::new(SqlError::identity_insert_off(&table.name)));
+            }
+            columns.push(column);
+        }
+        if identity_insert
+            && let Some(identity) = table.identity
+            && !columns.contains(&identity)
+        {
+            return Err(Box::new(SqlError::identity_value_needed(&table.name)));
+        }
+        Ok(columns)
+    }
+
+    /// A source for every column of the table: the values given, identity values, defaults, NULL.
+    fn complete(
+        &mut self,
+        table: &Table,
+        columns: &[usize],
+        values: Vec<Option<Expr>>,
+    ) -> Result<Vec<ColumnSource>, Fault> {
+        let mut row: Vec<Option<ColumnSource>> = table.columns.iter().map(|_| None).collect();
+        for (column, value) in columns.iter().zip(values) {
+            row[*column] = value.map(ColumnSource::Value);
+        }
+        let mut complete = Vec::with_capacity(row.len());
+        for (column, source) in row.into_iter().enumerate() {
+            complete.push(match source {
+                Some(source) => source,
+                None if table.identity == Some(column) => ColumnSource::Identity,
+                None => ColumnSource::Value(self.default_value(table, column)?),
+            });
+        }
+        Ok(complete)
+    }
+
+    /// The value of a column's DEFAULT, or NULL.
+    fn default_value(&mut self, table: &Table, column: usize) -> Result<Expr, Fault> {
+        let Some(text) = &table.columns[column].default else {
+            return Ok(Expr::NULL);
+        };
+        let expr = tree::parse_expression(text)
+            .map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+        let scopes = std::mem::take(&mut self.scopes);
+        let typed = self.expr(&expr);
+        self.scopes = scopes;
+        column_value(table, column, typed?)
+    }
+
+    /// An UPDATE.
+    pub(crate) fn update_statement(mut self, update: &tree::Update) -> Result<Arc<Statement>, Fault> {
+        if update.output.is_some() {
+            return Err(errors::unsupported("The OUTPUT clause"));
+        }
+        self.push_scope(&update.with);
+        let (table, tree) = self.modified(&update.target, &update.from)?;
+        let (rows, recheck) =
+            self.modified_rows(tree, update.filter.as_ref(), update.top.as_ref())?;
+        let registers = self.scope().sources[0].registers;
+        let mut assignments: Vec<(usize, Expr)> = Vec::new();
+        let mut variables = Vec::new();
+        let mark = self.pending.len();
+        for assignment in &update.assignments {
+            self.set_assignment(&table, assignment, &mut assignments, &mut variables)?;
+        }
+        let source = self.place_pending(mark, rows);
+        let moves_key = assignments
+            .iter()
+            .any(|(column, _)| table.key.iter().any(|key| key.column == *column));
+        let action = Action::Update(Box::new(Update {
+            table,
+            registers,
+            assignments,
+            variables,
+            recheck,
+            moves_key,
+        }));
+        Ok(Arc::new(self.finish(source, action)))
+    }
+
+    fn set_assignment(
+        &mut self,
+        table: &Table,
+        assignment: &tree::Assignment,
+        assignments: &mut Vec<(usize, Expr)>,
+        variables: &mut Vec<(usize, Expr)>,
+    ) -> Result<(), Fault> {
+        let (column, op, value) = match assignment {
+            tree::Assignment::Variable {
+                variable,
+                op,
+                value,
+            } => {
+                variables.push(self.assignment(&variable.text, *op, value)?);
+                return Ok(());
+            }
+            tree::Assignment::Method { .. } => {
+                return Err(errors::unsupported("A method in SET"));
+            }
+            tree::Assignment::Column { column, op, value } => match value {
+                tree::InsertValue::Default => (column, *op, None),
+                tree::InsertValue::Expr(value) => (column, *op, Some(value)),
+            },
+            tree::Assignment::Both {
+                column, op, value, ..
+            } => (column, *op, Some(value)),
+        };
+        let index = table
+            .column(&column.name.text)
+            .ok_or_else(|| SqlError::invalid_column(&column.name.text))?;
+        if assignments.iter().any(|(column, _)| *column == index) {
+            return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
+        }
+        if table.identity == Some(index) {
+            return Err(Box::new(SqlError::identity_not_updatable(&column.name.text)));
+        }
+        let expr = match value {
+            None => self.default_value(table, index)?,
+            Some(value) => {
+                let value = self.expr(value)?;
+                let value = match super::query::binary_of(op) {
+                    None => value,
+                    Some(op) => {
+                        let old = self.target_column(index);
+                        super::expression::binary_value(op, old, value)?
+                    }
+                };
+                column_value(table, index, value)?
+            }
+        };
+        if let tree::Assignment::Both { variable, .. } = assignment {
+            let (slot, ty) = self.variable(&variable.text)?;
+            let typed = Typed::new(expr.clone(), table.columns[index].ty, true);
+            variables.push((slot, assign_to(typed, &ty, None)?));
+        }
+        assignments.push((index, expr));
+        Ok(())
+    }
+
+    /// The present value of a column of the table that is changed.
+    fn target_column(&mut self, index: usize) -> Typed {
+        let source = &mut self.scope().sources[0];
+        source.used[index] = true;
+        let info = &source.columns[index];
+        let slot = source.registers.first + index;
+        Typed::new(Expr::Slot(slot), info.ty, info.nullable)
+    }
+
+    /// A DELETE.
+    pub(crate) fn delete_statement(mut self, delete: &tree::Delete) -> Result<Arc<Statement>, Fault> {
+        if delete.output.is_some() {
+            return Err(errors::unsupported("The OUTPUT clause"));
+        }
+        self.push_scope(&delete.with);
+        let (table, tree) = self.modified(&delete.target, &delete.from)?;
+        let (source, recheck) =
+            self.modified_rows(tree, delete.filter.as_ref(), delete.top.as_ref())?;
+        let registers = self.scope().sources[0].registers;
+        let action = Action::Delete(Box::new(Delete {
+            table,
+            registers,
+            recheck,
+        }));
+        Ok(Arc::new(self.finish(source, action)))
+    }
+
+    fn push_scope(&mut self, with: &[tree::CommonTable]) {
+        self.scopes.push(Scope {
+            common: CommonTable::list(with),
+            clause: Clause::Where,
+            ..Scope::default()
+        });
+    }
+
+    /// The table that UPDATE or DELETE changes, as the first source of the scope. FROM may name it again, by its alias.
+    fn modified(
+        &mut self,
+        target: &tree::Target,
+        from: &[tree::TableSource],
+    ) -> Result<(Arc<Table>, JoinTree), Fault> {
+        let tree::Target::Table { name, .. } = target else {
+            self.target(target)?;
+            return Err(errors::unsupported("This target"));
+        };
+        let (name, alias) = match from {
+            [] => (name, None),
+            [tree::TableSource::Table(table)] => {
+                let by_alias = table.alias.as_ref().is_some_and(|alias| {
+                    name.schema.is_none() && name.name.is(&alias.text)
+                });
+                let by_name = table.name.name.is(&name.name.text);
+                if !by_alias && !by_name {
+                    return Err(errors::unsupported("UPDATE or DELETE with a join in FROM"));
+                }
+                (&table.name, table.alias.as_ref())
+            }
+            _ => return Err(errors::unsupported("UPDATE or DELETE with a join in FROM")),
+        };
+        let table = self.target_table(name)?;
+        let columns: Vec<SourceColumn> = table_columns(&table);
+        let registers = self.registers(columns.len());
+        let shown = alias.unwrap_or(&name.name);
+        self.add_source(&shown.text, columns, registers);
+        if alias.is_none() {
+            let schema = name.schema_str().unwrap_or("dbo").to_owned();
+            self.scope().sources[0].schema = Some(schema);
+        }
+        Ok((Arc::clone(&table), JoinTree::Leaf(0, Leaf::Table(table))))
+    }
+
+    /// The rows to change, and the condition to test again on the newest version of each row.
+    fn modified_rows(
+        &mut self,
+        tree: JoinTree,
+        filter: Option<&tree::RowFilter>,
+        top: Option<&tree::Top>,
+    ) -> Result<(Node, Option<Predicate>), Fault> {
+        let top = match top {
+            None => None,
+            Some(top) => Some(self.top_count(top)?),
+        };
+        let mut conditions = Vec::new();
+        match filter {
+            None => {}
+            Some(tree::RowFilter::CurrentOf(_)) => {
+                return Err(errors::unsupported("WHERE CURRENT OF"));
+            }
+            Some(tree::RowFilter::Condition(condition)) => {
+                conjuncts(self.condition(condition)?, &mut conditions);
+            }
+        }
+        let recheck = super::conjunction(conditions.clone());
+        let node = self.rows(Some(tree), conditions);
+        Ok((cut(node, None, top), recheck))
+    }
+}
+
+/// The rows of an INSERT that reads the table it fills are all read before the first is inserted.
+fn collected(source: Node, table: &Table, row: &[ColumnSource]) -> Node {
+    let mut reads_target = false;
+    source.visit_scans(&mut |scan| reads_target |= scan.table.object_id == table.object_id);
+    if !reads_target {
+        return source;
+    }
+    let mut carry = Vec::new();
+    for value in row {
+        if let ColumnSource::Value(expr) = value {
+            expr.visit_slots(&mut |slot| {
+                if !carry.contains(&slot) {
+                    carry.push(slot);
+                }
+            });
+        }
+    }
+    Node::Sort {
+        input: Box::new(source),
+        keys: Vec::new(),
+        carry,
+    }
+}
+
+/// A value for a column of a table.
+fn column_value(table: &Table, column: usize, typed: Typed) -> Result<Expr, Fault> {
+    let info = &table.columns[column];
+    assign_to(typed, &info.ty, Some((&table.display, &info.name)))
+}
+
+fn check_count(all_columns: bool, columns: usize, values: usize) -> Result<(), Fault> {
+    if columns == values {
+        return Ok(());
+    }
+    Err(Box::new(if all_columns {
+        SqlError::values_do_not_match_table()
+    } else if columns > values {
+        SqlError::more_columns_than_values()
+    } else {
+        SqlError::fewer_columns_than_values()
+    }))
+}

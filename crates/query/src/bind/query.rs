@@ -1,0 +1,878 @@
+//! Queries: SELECT with its clauses, UNION, VALUES.
+
+use std::sync::Arc;
+
+use super::scope::{Clause, CommonTable, GroupKey, Grouping, Source, SourceColumn};
+use super::source::JoinTree;
+use super::typed::{Typed, convert_to};
+use super::{Binder, Bound, Scope, assign_to, conjuncts, filtered};
+use crate::errors;
+use crate::expression::{Expr, Fault, Integer, Predicate};
+use crate::output::ColumnInfo;
+use crate::plan::{Action, Node, Registers, SortKey, Statement};
+use pikepole_tsql as tree;
+use pikepole_types::{SqlError, SqlType, implicit_type};
+
+/// A select list as bound: what the client sees, or what variables take.
+struct Items {
+    columns: Vec<ColumnInfo>,
+    values: Vec<Typed>,
+    trees: Vec<Option<tree::Expr>>,
+    assignments: Vec<(usize, Expr)>,
+}
+
+/// How a query's rows are ordered and cut.
+struct Tail<'t> {
+    order_by: &'t [tree::OrderItem],
+    offset: Option<Integer>,
+    count: Option<Integer>,
+}
+
+impl Binder<'_> {
+    /// A SELECT statement.
+    pub(crate) fn select_statement(mut self, query: &tree::Query) -> Result<Arc<Statement>, Fault> {
+        if let tree::QueryBody::Select(select) = &query.body
+            && select.items.iter().any(|item| matches!(item, tree::SelectItem::Assign { .. }))
+        {
+            return self.assigning_select(query, select);
+        }
+        let bound = self.query(query)?;
+        let action = Action::Select {
+            columns: bound.columns,
+            values: bound.values,
+        };
+        Ok(Arc::new(self.finish(bound.node, action)))
+    }
+
+    fn assigning_select(
+        mut self,
+        query: &tree::Query,
+        select: &tree::Select,
+    ) -> Result<Arc<Statement>, Fault> {
+        let all = select
+            .items
+            .iter()
+            .all(|item| matches!(item, tree::SelectItem::Assign { .. }));
+        if !all {
+            return Err(Box::new(SqlError::select_assigns_and_returns()));
+        }
+        self.check_query(query)?;
+        self.scopes.push(Scope {
+            common: CommonTable::list(&query.with),
+            ..Scope::default()
+        });
+        let (node, items) = self.select(select, query)?;
+        self.scopes.pop();
+        let action = Action::Assign {
+            assignments: items.assignments,
+            quiet: false,
+        };
+        Ok(Arc::new(self.finish(node, action)))
+    }
+
+    /// A query inside an expression; the flag says that it reads columns from outside.
+    pub(crate) fn subquery(&mut self, query: &tree::Query) -> Result<(Bound, bool), Fault> {
+        // What waits to be placed belongs to the query outside.
+        let outside = std::mem::take(&mut self.pending);
+        self.scopes.push(Scope::default());
+        let bound = self.query(query);
+        let correlated = self.scopes.pop().is_some_and(|scope| scope.correlated);
+        self.pending = outside;
+        Ok((bound?, correlated))
+    }
+
+    fn check_query(&self, query: &tree::Query) -> Result<(), Fault> {
+        if query.for_clause.is_some() {
+            return Err(errors::unsupported("FOR XML, FOR JSON or FOR BROWSE"));
+        }
+        Ok(())
+    }
+
+    /// A query: its scope is gone when this returns.
+    pub(crate) fn query(&mut self, query: &tree::Query) -> Result<Bound, Fault> {
+        self.check_query(query)?;
+        let outside = std::mem::take(&mut self.pending);
+        self.scopes.push(Scope {
+            common: CommonTable::list(&query.with),
+            ..Scope::default()
+        });
+        let bound = self.query_in_scope(query);
+        self.scopes.pop();
+        self.pending = outside;
+        bound
+    }
+
+    fn query_in_scope(&mut self, query: &tree::Query) -> Result<Bound, Fault> {
+        match &query.body {
+            tree::QueryBody::Select(select) => {
+                if select.into.is_some() {
+                    return Err(errors::unsupported("SELECT INTO here"));
+                }
+                let (node, items) = self.select(select, query)?;
+                if !items.assignments.is_empty() {
+                    return Err(Box::new(SqlError::select_assigns_and_returns()));
+                }
+                Ok(Bound {
+                    node,
+                    columns: items.columns,
+                    values: items.values.into_iter().map(|value| value.expr).collect(),
+                })
+            }
+            body => {
+                let bound = self.body(body)?;
+                self.order_rows(bound, query)
+            }
+        }
+    }
+
+    /// Rows of a set operation or VALUES, without an ORDER BY of their own.
+    fn body(&mut self, body: &tree::QueryBody) -> Result<Bound, Fault> {
+        match body {
+            tree::QueryBody::Select(select) => {
+                let outside = std::mem::take(&mut self.pending);
+                self.scopes.push(Scope::default());
+                let selected = self.select_rows(select, &no_tail());
+                self.scopes.pop();
+                self.pending = outside;
+                let (node, items) = selected?;
+                Ok(Bound {
+                    node,
+                    columns: items.columns,
+                    values: items.values.into_iter().map(|value| value.expr).collect(),
+                })
+            }
+            tree::QueryBody::SetOperation(operation) => self.set_operation(operation),
+            tree::QueryBody::Values(rows) => self.values(rows),
+        }
+    }
+
+    /// UNION and UNION ALL; a chain of UNION ALL is walked in a loop and becomes one operator.
+    fn set_operation(&mut self, operation: &tree::SetOperation) -> Result<Bound, Fault> {
+        let distinct = match operation.op {
+            tree::SetOperator::UnionAll => false,
+            tree::SetOperator::Union => true,
+            tree::SetOperator::Except => return Err(errors::unsupported("EXCEPT")),
+            tree::SetOperator::Intersect => return Err(errors::unsupported("INTERSECT")),
+        };
+        let mut bodies = vec![&operation.right];
+        let mut left = &operation.left;
+        while let tree::QueryBody::SetOperation(inner) = left
+            && inner.op == operation.op
+        {
+            bodies.push(&inner.right);
+            left = &inner.left;
+        }
+        bodies.push(left);
+        let mut inputs = Vec::with_capacity(bodies.len());
+        for body in bodies.into_iter().rev() {
+            inputs.push(self.body(body)?);
+        }
+        let bound = self.concat(inputs)?;
+        Ok(if distinct { self.distinct_rows(bound) } else { bound })
+    }
+
+    fn concat(&mut self, inputs: Vec<Bound>) -> Result<Bound, Fault> {
+        let mut columns = inputs.first().map(|first| first.columns.clone()).unwrap_or_default();
+        for input in &inputs[1..] {
+            if input.columns.len() != columns.len() {
+                return Err(Box::new(SqlError::union_lists_differ()));
+            }
+            for (column, other) in columns.iter_mut().zip(&input.columns) {
+                column.ty = implicit_type(&column.ty, &other.ty)?;
+                column.nullable |= other.nullable;
+            }
+        }
+        let registers = self.registers(columns.len());
+        let mut nodes = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            let mut values = Vec::with_capacity(columns.len());
+            for ((value, own), column) in input.values.into_iter().zip(&input.columns).zip(&columns) {
+                let typed = Typed::new(value, own.ty, own.nullable);
+                values.push(convert_to(typed, &column.ty)?.expr);
+            }
+            nodes.push((input.node, values));
+        }
+        Ok(Bound {
+            node: Node::Concat {
+                inputs: nodes,
+                registers,
+            },
+            columns,
+            values: registers.range().map(Expr::Slot).collect(),
+        })
+    }
+
+    fn values(&mut self, rows: &[Vec<tree::Expr>]) -> Result<Bound, Fault> {
+        let width = rows.first().map_or(0, Vec::len);
+        let mut types = vec![SqlType::Null; width];
+        let mut nullable = vec![false; width];
+        let mut typed_rows = Vec::with_capacity(rows.len());
+        for row in rows {
+            if row.len() != width {
+                return Err(Box::new(SqlError::value_rows_differ()));
+            }
+            let mut typed = Vec::with_capacity(width);
+            for (index, value) in row.iter().enumerate() {
+                let value = self.expr(value)?;
+                types[index] = implicit_type(&types[index], &value.ty)?;
+                nullable[index] |= value.nullable;
+                typed.push(value);
+            }
+            typed_rows.push(typed);
+        }
+        let registers = self.registers(width);
+        let mut bound_rows = Vec::with_capacity(rows.len());
+        for row in typed_rows {
+            let mut values = Vec::with_capacity(width);
+            for (value, ty) in row.into_iter().zip(&types) {
+                values.push(convert_to(value, ty)?.expr);
+            }
+            bound_rows.push(values);
+        }
+        if !self.pending.is_empty() {
+            return Err(Box::new(SqlError::subquery_not_allowed()));
+        }
+        let columns = types
+            .iter()
+            .zip(nullable)
+            .map(|(ty, nullable)| ColumnInfo {
+                name: String::new(),
+                ty: known_type(*ty),
+                nullable,
+            })
+            .collect();
+        Ok(Bound {
+            node: Node::Values {
+                rows: bound_rows,
+                registers,
+            },
+            columns,
+            values: registers.range().map(Expr::Slot).collect(),
+        })
+    }
+
+    /// ORDER BY, OFFSET and FETCH over the rows of a set operation or VALUES.
+    fn order_rows(&mut self, bound: Bound, query: &tree::Query) -> Result<Bound, Fault> {
+        let mut keys = Vec::new();
+        for item in &query.order_by {
+            let position = self
+                .output_position(&item.expr, &bound.columns)?
+                .ok_or_else(|| SqlError::order_by_not_in_union_list())?;
+            keys.push(SortKey {
+                expr: bound.values[position].clone(),
+                descending: item.descending,
+            });
+        }
+        let (offset, fetch) = self.offset_and_fetch(query)?;
+        let node = sorted(bound.node, keys, &bound.values, &[]);
+        Ok(Bound {
+            node: cut(node, offset, fetch),
+            ..bound
+        })
+    }
+
+    fn offset_and_fetch(
+        &mut self,
+        query: &tree::Query,
+    ) -> Result<(Option<Integer>, Option<Integer>), Fault> {
+        let mut bind = |expr: &Option<tree::Expr>| match expr {
+            None => Ok(None),
+            Some(expr) => self.row_count(expr).map(Some),
+        };
+        Ok((bind(&query.offset)?, bind(&query.fetch)?))
+    }
+
+    /// The count of TOP, OFFSET or FETCH: an integer expression without columns.
+    pub(crate) fn row_count(&mut self, expr: &tree::Expr) -> Result<Integer, Fault> {
+        let sources = std::mem::take(&mut self.scope().sources);
+        let typed = self.expr(expr);
+        self.scope().sources = sources;
+        let typed = typed?;
+        if !typed.ty.is_integer() && typed.ty != SqlType::Bit {
+            return Err(Box::new(SqlError::top_not_an_integer()));
+        }
+        Ok(typed.integer())
+    }
+
+    /// One SELECT with the ORDER BY, OFFSET and FETCH of its query, in the scope on top.
+    fn select(
+        &mut self,
+        select: &tree::Select,
+        query: &tree::Query,
+    ) -> Result<(Node, Items), Fault> {
+        let (offset, fetch) = self.offset_and_fetch(query)?;
+        let tail = Tail {
+            order_by: &query.order_by,
+            offset,
+            count: fetch,
+        };
+        self.select_rows(select, &tail)
+    }
+
+    fn select_rows(
+        &mut self,
+        select: &tree::Select,
+        tail: &Tail<'_>,
+    ) -> Result<(Node, Items), Fault> {
+        let top = match &select.top {
+            None => None,
+            Some(top) if top.percent => return Err(errors::unsupported("TOP ... PERCENT")),
+            Some(top) if top.with_ties => return Err(errors::unsupported("TOP ... WITH TIES")),
+            Some(top) => Some(self.row_count(&top.count)?),
+        };
+        let from = self.from(&select.from)?;
+        self.scope().clause = Clause::Where;
+        let mut conditions = Vec::new();
+        if let Some(filter) = &select.filter {
+            conjuncts(self.condition(filter)?, &mut conditions);
+        }
+        let where_applies = self.pending.len();
+        self.group_keys(select, tail)?;
+        let having = match &select.having {
+            None => Vec::new(),
+            Some(having) => {
+                self.scope().clause = Clause::Having;
+                let mut parts = Vec::new();
+                conjuncts(self.condition(having)?, &mut parts);
+                parts
+            }
+        };
+        let having_applies = self.pending.len();
+        self.scope().clause = Clause::SelectList;
+        let items = self.items(&select.items)?;
+        self.scope().clause = Clause::OrderBy;
+        let keys = self.sort_keys(tail.order_by, &items, select.distinct)?;
+
+        // Everything is bound: the sources know which columns are read, and the tree can be built.
+        let late = self.pending.split_off(having_applies);
+        let having_pending = self.pending.split_off(where_applies);
+        let mut node = self.rows(from, conditions);
+        if let Some(grouping) = self.scope().grouping.take() {
+            node = Node::Group {
+                input: Box::new(node),
+                keys: grouping.keys.into_iter().map(group_key).collect(),
+                aggregates: grouping
+                    .aggregates
+                    .into_iter()
+                    .map(|(_, aggregate, _)| aggregate)
+                    .collect(),
+            };
+        }
+        self.pending = having_pending;
+        node = self.place_pending(0, node);
+        node = filtered(node, having);
+        self.pending = late;
+        node = self.place_pending(0, node);
+        Ok(self.ordered(select, tail, top, node, items, keys))
+    }
+
+    fn ordered(
+        &mut self,
+        select: &tree::Select,
+        tail: &Tail<'_>,
+        top: Option<Integer>,
+        mut node: Node,
+        mut items: Items,
+        mut keys: Vec<SortKey>,
+    ) -> (Node, Items) {
+        if select.distinct {
+            let positions: Vec<Option<usize>> = keys
+                .iter()
+                .map(|key| items.values.iter().position(|value| same_slot(&value.expr, &key.expr)))
+                .collect();
+            let bound = Bound {
+                node,
+                columns: items.columns.clone(),
+                values: items.values.iter().map(|value| value.expr.clone()).collect(),
+            };
+            let bound = self.distinct_rows(bound);
+            node = bound.node;
+            for (value, expr) in items.values.iter_mut().zip(bound.values) {
+                value.expr = expr;
+            }
+            for (key, position) in keys.iter_mut().zip(positions) {
+                if let Some(position) = position {
+                    key.expr = items.values[position].expr.clone();
+                }
+            }
+        }
+        let values: Vec<Expr> = items.values.iter().map(|value| value.expr.clone()).collect();
+        node = sorted(node, keys, &values, &items.assignments);
+        node = cut(node, tail.offset.clone(), tail.count.clone());
+        (cut(node, None, top), items)
+    }
+
+    /// The rows of FROM and WHERE, with the subqueries of WHERE in between.
+    pub(crate) fn rows(&mut self, from: Option<JoinTree>, mut conditions: Vec<Predicate>) -> Node {
+        let results: Vec<usize> = self.pending.iter().map(|pending| pending.slot).collect();
+        let reads_result = |condition: &Predicate| {
+            let mut reads = false;
+            condition.visit_slots(&mut |slot| reads |= results.contains(&slot));
+            reads
+        };
+        let (after, mut before): (Vec<_>, Vec<_>) = conditions.drain(..).partition(reads_result);
+        let node = match from {
+            None => Node::One,
+            Some(tree) => self.join_node(tree, &mut before, &mut Vec::new()),
+        };
+        let node = filtered(node, before);
+        let node = self.place_pending(0, node);
+        filtered(node, after)
+    }
+
+    /// Binds GROUP BY and turns the scope into one of groups, when the query has groups.
+    fn group_keys(&mut self, select: &tree::Select, tail: &Tail<'_>) -> Result<(), Fault> {
+        let aggregates = select.items.iter().any(item_aggregates)
+            || tail.order_by.iter().any(|item| aggregates_in(&item.expr));
+        if select.group_by.is_empty() && select.having.is_none() && !aggregates {
+            return Ok(());
+        }
+        self.scope().clause = Clause::GroupBy;
+        let mut keys = Vec::new();
+        for item in &select.group_by {
+            let tree::GroupingItem::Expr(expr) = item else {
+                return Err(errors::unsupported("ROLLUP, CUBE or GROUPING SETS"));
+            };
+            let mark = self.pending.len();
+            let typed = self.expr(expr)?;
+            if self.pending.len() > mark {
+                return Err(Box::new(SqlError::aggregate_in_group_by()));
+            }
+            if typed.expr.is_const() {
+                return Err(Box::new(SqlError::group_by_needs_a_column()));
+            }
+            keys.push(GroupKey {
+                tree: expr.clone(),
+                expr: typed.expr,
+                slot: self.register(),
+                ty: typed.ty,
+                nullable: typed.nullable,
+            });
+        }
+        self.scope().grouping = Some(Grouping {
+            keys,
+            aggregates: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn items(&mut self, list: &[tree::SelectItem]) -> Result<Items, Fault> {
+        let mut items = Items {
+            columns: Vec::new(),
+            values: Vec::new(),
+            trees: Vec::new(),
+            assignments: Vec::new(),
+        };
+        for item in list {
+            match item {
+                tree::SelectItem::Star { qualifier, .. } => {
+                    self.star(qualifier.as_deref(), &mut items)?;
+                }
+                tree::SelectItem::Expr { expr, alias } => {
+                    let typed = self.expr(expr)?;
+                    let name = match (alias, &expr.kind) {
+                        (Some(alias), _) => alias.text.clone(),
+                        (None, tree::ExprKind::Column(column)) => column.name.text.clone(),
+                        _ => String::new(),
+                    };
+                    items.columns.push(ColumnInfo {
+                        name,
+                        ty: known_type(typed.ty),
+                        nullable: typed.nullable,
+                    });
+                    items.values.push(typed);
+                    items.trees.push(Some(expr.clone()));
+                }
+                tree::SelectItem::Assign {
+                    variable,
+                    op,
+                    value,
+                } => {
+                    let assignment = self.assignment(&variable.text, *op, value)?;
+                    items.assignments.push(assignment);
+                }
+            }
+        }
+        Ok(items)
+    }
+
+    /// `@v op= value` as a slot and the value it takes.
+    pub(crate) fn assignment(
+        &mut self,
+        variable: &str,
+        op: tree::AssignOp,
+        value: &tree::Expr,
+    ) -> Result<(usize, Expr), Fault> {
+        let (slot, ty) = self.variable(variable)?;
+        let value = self.expr(value)?;
+        let value = match binary_of(op) {
+            None => value,
+            Some(op) => {
+                let old = Typed::new(Expr::Slot(slot), ty, true);
+                super::expression::binary_value(op, old, value)?
+            }
+        };
+        Ok((slot, assign_to(value, &ty, None)?))
+    }
+
+    fn star(
+        &mut self,
+        qualifier: Option<&tree::ObjectName>,
+        items: &mut Items,
+    ) -> Result<(), Fault> {
+        let mut columns: Vec<(Option<String>, String)> = Vec::new();
+        let sources = &self.scope().sources;
+        if sources.is_empty() {
+            return Err(Box::new(SqlError::no_table_to_select_from()));
+        }
+        let mut found = false;
+        for source in sources {
+            if qualifier.is_some_and(|qualifier| !source.answers_to(qualifier)) {
+                continue;
+            }
+            found = true;
+            for column in &source.columns {
+                columns.push((Some(source.alias.clone()), column.name.clone()));
+            }
+        }
+        if !found {
+            let prefix = qualifier.map(tree::ObjectName::dotted).unwrap_or_default();
+            return Err(Box::new(SqlError::column_prefix_unknown(prefix)));
+        }
+        for (alias, name) in columns {
+            let reference = column_tree(alias, &name);
+            let typed = self.expr(&reference)?;
+            items.columns.push(ColumnInfo {
+                name,
+                ty: typed.ty,
+                nullable: typed.nullable,
+            });
+            items.values.push(typed);
+            items.trees.push(Some(reference));
+        }
+        Ok(())
+    }
+
+    fn sort_keys(
+        &mut self,
+        order_by: &[tree::OrderItem],
+        items: &Items,
+        distinct: bool,
+    ) -> Result<Vec<SortKey>, Fault> {
+        let mut keys = Vec::with_capacity(order_by.len());
+        for item in order_by {
+            let position = match self.output_position(&item.expr, &items.columns)? {
+                Some(position) => Some(position),
+                None => items
+                    .trees
+                    .iter()
+                    .position(|tree| tree.as_ref() == Some(&item.expr)),
+            };
+            let expr = match position.and_then(|position| items.values.get(position)) {
+                Some(value) => value.expr.clone(),
+                None => {
+                    let typed = self.expr(&item.expr)?;
+                    let listed = items.values.iter().any(|value| same_slot(&value.expr, &typed.expr));
+                    if distinct && !listed {
+                        return Err(Box::new(SqlError::order_by_not_in_distinct_list()));
+                    }
+                    typed.expr
+                }
+            };
+            if !expr.is_const() {
+                keys.push(SortKey {
+                    expr,
+                    descending: item.descending,
+                });
+            }
+        }
+        Ok(keys)
+    }
+
+    /// The output column that an ORDER BY item names by alias or position.
+    fn output_position(
+        &self,
+        expr: &tree::Expr,
+        columns: &[ColumnInfo],
+    ) -> Result<Option<usize>, Fault> {
+        match &expr.kind {
+            tree::ExprKind::Literal(tree::Literal::Int(position)) => {
+                match usize::try_from(*position) {
+                    Ok(at) if (1..=columns.len()).contains(&at) => Ok(Some(at - 1)),
+                    _ => Err(Box::new(SqlError::order_by_position_out_of_range(position))),
+                }
+            }
+            tree::ExprKind::Column(column) if column.qualifier.is_none() => {
+                let mut named = columns
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, info)| column.name.is(&info.name))
+                    .map(|(at, _)| at);
+                Ok(named.next())
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Each row once.
+    fn distinct_rows(&mut self, bound: Bound) -> Bound {
+        let registers = self.registers(bound.values.len());
+        let keys = bound
+            .values
+            .into_iter()
+            .zip(registers.range())
+            .map(|(expr, slot)| {
+                let key = SortKey {
+                    expr,
+                    descending: false,
+                };
+                (key, slot)
+            })
+            .collect();
+        Bound {
+            node: Node::Group {
+                input: Box::new(bound.node),
+                keys,
+                aggregates: Vec::new(),
+            },
+            columns: bound.columns,
+            values: registers.range().map(Expr::Slot).collect(),
+        }
+    }
+
+    /// A pseudo source over registers, so that expressions can name what a statement works on.
+    pub(crate) fn add_source(&mut self, alias: &str, columns: Vec<SourceColumn>, registers: Registers) {
+        let used = vec![true; columns.len()];
+        self.scope().sources.push(Source {
+            alias: alias.to_owned(),
+            schema: None,
+            columns,
+            registers,
+            used,
+        });
+    }
+}
+
+fn no_tail() -> Tail<'static> {
+    Tail {
+        order_by: &[],
+        offset: None,
+        count: None,
+    }
+}
+
+fn group_key(key: GroupKey) -> (SortKey, usize) {
+    let sort = SortKey {
+        expr: key.expr,
+        descending: false,
+    };
+    (sort, key.slot)
+}
+
+/// The type a column without one is given: a bare NULL is an int.
+fn known_type(ty: SqlType) -> SqlType {
+    if ty == SqlType::Null { SqlType::Int } else { ty }
+}
+
+fn same_slot(a: &Expr, b: &Expr) -> bool {
+    matches!((a, b), (Expr::Slot(a), Expr::Slot(b)) if a == b)
+}
+
+/// The reference to a column of a source.
+pub(crate) fn column_tree(alias: Option<String>, name: &str) -> tree::Expr {
+    let span = tree::Span::default();
+    let word = |text: String| tree::Name { text, span };
+    let column = tree::ColumnRef {
+        qualifier: alias.map(|alias| Box::new(tree::ObjectName::of(word(alias)))),
+        name: word(name.to_owned()),
+    };
+    tree::Expr::new(tree::ExprKind::Column(column), span)
+}
+
+/// Rows in order. A scan of one table that gives them in this order, or in the opposite one, needs no sort.
+pub(crate) fn sorted(
+    mut node: Node,
+    keys: Vec<SortKey>,
+    values: &[Expr],
+    assignments: &[(usize, Expr)],
+) -> Node {
+    if keys.is_empty() || served_by_scan(&mut node, &keys) {
+        return node;
+    }
+    let mut carry = Vec::new();
+    let mut visit = |slot: usize| {
+        if !carry.contains(&slot) {
+            carry.push(slot);
+        }
+    };
+    values.iter().for_each(|value| value.visit_slots(&mut visit));
+    // A variable assigned row by row keeps its running value: only what the rows bring is carried.
+    let assigned: Vec<usize> = assignments.iter().map(|(slot, _)| *slot).collect();
+    assignments.iter().for_each(|(_, value)| value.visit_slots(&mut visit));
+    carry.retain(|slot| !assigned.contains(slot));
+    Node::Sort {
+        input: Box::new(node),
+        keys,
+        carry,
+    }
+}
+
+/// Whether the rows of a scan below filters come in the order of the keys; the scan is turned round if that gives it.
+fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
+    match node {
+        Node::Filter { input, .. } | Node::Compute { input, .. } => served_by_scan(input, keys),
+        Node::Apply { input, .. } => served_by_scan(input, keys),
+        Node::Scan(scan) => {
+            if scan.range.point {
+                return true;
+            }
+            if scan.range.index.is_some() {
+                return false;
+            }
+            let fixed = scan.range.prefix.len();
+            let mut reverse = None;
+            let mut at = fixed;
+            for key in keys {
+                let Some(column) = scan.table.key.get(at) else {
+                    // The whole key is passed: what follows cannot change the order.
+                    return !scan.table.key.is_empty() && finish(scan, reverse);
+                };
+                let slot = scan.registers.first + column.column;
+                let is_fixed = scan.table.key[..fixed]
+                    .iter()
+                    .any(|fixed| is_slot(&key.expr, scan.registers.first + fixed.column));
+                if is_fixed {
+                    continue;
+                }
+                let turned = key.descending != column.descending;
+                if !is_slot(&key.expr, slot) || reverse.is_some_and(|reverse| reverse != turned) {
+                    return false;
+                }
+                reverse = Some(turned);
+                at += 1;
+            }
+            finish(scan, reverse)
+        }
+        _ => false,
+    }
+}
+
+fn finish(scan: &mut crate::plan::Scan, reverse: Option<bool>) -> bool {
+    scan.reverse = reverse.unwrap_or(false);
+    true
+}
+
+fn is_slot(expr: &Expr, slot: usize) -> bool {
+    matches!(expr, Expr::Slot(at) if *at == slot)
+}
+
+/// The rows behind an offset, up to a count.
+pub(crate) fn cut(node: Node, offset: Option<Integer>, count: Option<Integer>) -> Node {
+    if offset.is_none() && count.is_none() {
+        return node;
+    }
+    Node::Top {
+        input: Box::new(node),
+        offset,
+        count,
+    }
+}
+
+/// The operator in `op=`; none for `=`.
+pub(crate) fn binary_of(op: tree::AssignOp) -> Option<tree::BinaryOp> {
+    Some(match op {
+        tree::AssignOp::Set => return None,
+        tree::AssignOp::Add => tree::BinaryOp::Add,
+        tree::AssignOp::Subtract => tree::BinaryOp::Subtract,
+        tree::AssignOp::Multiply => tree::BinaryOp::Multiply,
+        tree::AssignOp::Divide => tree::BinaryOp::Divide,
+        tree::AssignOp::Modulo => tree::BinaryOp::Modulo,
+        tree::AssignOp::BitAnd => tree::BinaryOp::BitAnd,
+        tree::AssignOp::BitOr => tree::BinaryOp::BitOr,
+        tree::AssignOp::BitXor => tree::BinaryOp::BitXor,
+        tree::AssignOp::Concat => tree::BinaryOp::Concat,
+    })
+}
+
+fn item_aggregates(item: &tree::SelectItem) -> bool {
+    match item {
+        tree::SelectItem::Star { .. } => false,
+        tree::SelectItem::Expr { expr, .. } => aggregates_in(expr),
+        tree::SelectItem::Assign { value, .. } => aggregates_in(value),
+    }
+}
+
+/// Whether an expression calls an aggregate at its own level, not in a subquery.
+fn aggregates_in(expr: &tree::Expr) -> bool {
+    use tree::ExprKind;
+    match &expr.kind {
+        ExprKind::Function(call) => {
+            (super::function::aggregate(call.name.name.as_str()).is_some() && call.over.is_none())
+                || call
+                    .arguments
+                    .iter()
+                    .filter_map(tree::FunctionArgument::expr)
+                    .any(aggregates_in)
+        }
+        ExprKind::Unary(_, inner) | ExprKind::Collate(inner, _) => aggregates_in(inner),
+        ExprKind::Binary(binary) => {
+            let mut left = &binary.left;
+            let mut found = aggregates_in(&binary.right);
+            while let ExprKind::Binary(inner) = &left.kind {
+                found |= aggregates_in(&inner.right);
+                left = &inner.left;
+            }
+            found || aggregates_in(left)
+        }
+        ExprKind::Case(case) => case_aggregates(case),
+        ExprKind::Cast(cast) => aggregates_in(&cast.expr),
+        ExprKind::Convert(convert) => aggregates_in(&convert.expr),
+        ExprKind::Iif(iif) => {
+            condition_aggregates(&iif.condition)
+                || aggregates_in(&iif.then)
+                || aggregates_in(&iif.otherwise)
+        }
+        ExprKind::Coalesce(choices) => choices.iter().any(aggregates_in),
+        ExprKind::NullIf(operands) | ExprKind::AtTimeZone(operands) => {
+            operands.iter().any(aggregates_in)
+        }
+        _ => false,
+    }
+}
+
+fn case_aggregates(case: &tree::Case) -> bool {
+    let branches = match &case.branches {
+        tree::CaseBranches::Simple { operand, branches } => {
+            aggregates_in(operand)
+                || branches
+                    .iter()
+                    .any(|(value, result)| aggregates_in(value) || aggregates_in(result))
+        }
+        tree::CaseBranches::Searched(branches) => branches
+            .iter()
+            .any(|(condition, result)| condition_aggregates(condition) || aggregates_in(result)),
+    };
+    branches || case.otherwise.as_ref().is_some_and(aggregates_in)
+}
+
+fn condition_aggregates(condition: &tree::Condition) -> bool {
+    use tree::Condition;
+    match condition {
+        Condition::Compare(compare) => {
+            aggregates_in(&compare.left) || aggregates_in(&compare.right)
+        }
+        Condition::And(parts) | Condition::Or(parts) => parts.iter().any(condition_aggregates),
+        Condition::Not(inner) => condition_aggregates(inner),
+        Condition::IsNull { expr, .. } => aggregates_in(expr),
+        Condition::IsDistinct { operands, .. } => operands.iter().any(aggregates_in),
+        Condition::Between { expr, bounds, .. } => {
+            aggregates_in(expr) || bounds.iter().any(aggregates_in)
+        }
+        Condition::In { expr, list, .. } => {
+            aggregates_in(expr)
+                || matches!(list, tree::InList::Values(values) if values.iter().any(aggregates_in))
+        }
+        Condition::Like(like) => aggregates_in(&like.expr) || aggregates_in(&like.pattern),
+        _ => false,
+    }
+}

@@ -1,0 +1,215 @@
+//! What names mean at one level of a query.
+
+use std::rc::Rc;
+
+use super::Binder;
+use crate::expression::{Expr, Fault};
+use crate::plan::{Aggregate, Registers};
+use pikepole_tsql as tree;
+use pikepole_types::{SqlError, SqlType};
+
+/// A column of a source.
+#[derive(Debug, Clone)]
+pub(crate) struct SourceColumn {
+    pub(crate) name: String,
+    pub(crate) ty: SqlType,
+    pub(crate) nullable: bool,
+}
+
+/// A table, view or derived table in FROM.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    /// The alias, or the table's name.
+    pub(crate) alias: String,
+    /// The schema, when no alias hides it.
+    pub(crate) schema: Option<String>,
+    pub(crate) columns: Vec<SourceColumn>,
+    pub(crate) registers: Registers,
+    /// The columns some expression reads.
+    pub(crate) used: Vec<bool>,
+}
+
+impl Source {
+    /// The columns some expression reads, ascending.
+    pub(crate) fn wanted(&self) -> Vec<usize> {
+        (0..self.used.len()).filter(|column| self.used[*column]).collect()
+    }
+
+    /// Whether `qualifier.` means this source.
+    pub(crate) fn answers_to(&self, qualifier: &tree::ObjectName) -> bool {
+        if !qualifier.name.is(&self.alias) {
+            return false;
+        }
+        match (qualifier.schema_str(), &self.schema) {
+            (None, _) => true,
+            (Some(schema), Some(own)) => schema.eq_ignore_ascii_case(own),
+            (Some(_), None) => false,
+        }
+    }
+}
+
+/// The clause being bound, which decides the error for a column outside GROUP BY.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Clause {
+    #[default]
+    SelectList,
+    Where,
+    GroupBy,
+    Having,
+    OrderBy,
+}
+
+/// A grouping value: the expression as bound over the rows, and the register its group's value is left in.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupKey {
+    pub(crate) tree: tree::Expr,
+    pub(crate) expr: Expr,
+    pub(crate) slot: usize,
+    pub(crate) ty: SqlType,
+    pub(crate) nullable: bool,
+}
+
+/// The groups of a query with aggregates.
+#[derive(Debug, Default)]
+pub(crate) struct Grouping {
+    pub(crate) keys: Vec<GroupKey>,
+    /// The calls as written, their aggregates and result types.
+    pub(crate) aggregates: Vec<(tree::FunctionCall, Aggregate, SqlType)>,
+}
+
+/// A common table of a WITH clause.
+#[derive(Debug, Clone)]
+pub(crate) struct CommonTable {
+    /// All tables of its WITH clause, in order.
+    pub(crate) all: Rc<[Rc<tree::CommonTable>]>,
+    /// Which of them it is.
+    pub(crate) index: usize,
+    pub(crate) tree: Rc<tree::CommonTable>,
+}
+
+impl CommonTable {
+    /// The tables of a WITH clause.
+    pub(crate) fn list(tables: &[tree::CommonTable]) -> Vec<CommonTable> {
+        let all: Rc<[Rc<tree::CommonTable>]> = tables.iter().cloned().map(Rc::new).collect();
+        CommonTable::of(&all, all.len())
+    }
+
+    fn of(all: &Rc<[Rc<tree::CommonTable>]>, count: usize) -> Vec<CommonTable> {
+        (0..count)
+            .map(|index| CommonTable {
+                all: Rc::clone(all),
+                index,
+                tree: Rc::clone(&all[index]),
+            })
+            .collect()
+    }
+
+    /// The tables this one can refer to.
+    pub(crate) fn earlier(&self) -> Vec<CommonTable> {
+        CommonTable::of(&self.all, self.index)
+    }
+
+}
+
+/// One level of a query.
+#[derive(Default)]
+pub(crate) struct Scope {
+    pub(crate) sources: Vec<Source>,
+    /// Present when expressions see groups instead of rows.
+    pub(crate) grouping: Option<Grouping>,
+    /// True while the argument of an aggregate is bound.
+    pub(crate) in_aggregate: bool,
+    pub(crate) clause: Clause,
+    /// True once an expression at this level or below has read a column from outside.
+    pub(crate) correlated: bool,
+    pub(crate) common: Vec<CommonTable>,
+    /// A view's body sees nothing outside itself.
+    pub(crate) barrier: bool,
+}
+
+/// A resolved column.
+pub(crate) struct Column {
+    pub(crate) slot: usize,
+    pub(crate) ty: SqlType,
+    pub(crate) nullable: bool,
+    /// How errors call it: `t.c`.
+    pub(crate) display: String,
+    /// The index of the scope it was found in.
+    pub(crate) level: usize,
+}
+
+impl Binder<'_> {
+    /// The innermost scope.
+    ///
+    /// # Panics
+    /// Never: expressions are bound within a scope.
+    pub(crate) fn scope(&mut self) -> &mut Scope {
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::default());
+        }
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    /// Finds a column, from the innermost scope outward.
+    ///
+    /// # Errors
+    /// 207, 209, 4104.
+    pub(crate) fn resolve(&mut self, column: &tree::ColumnRef) -> Result<Column, Fault> {
+        for level in (0..self.scopes.len()).rev() {
+            let found = find(&self.scopes[level], column)?;
+            if let Some((source, index)) = found {
+                for inner in &mut self.scopes[level + 1..] {
+                    inner.correlated = true;
+                }
+                let source = &mut self.scopes[level].sources[source];
+                source.used[index] = true;
+                let info = &source.columns[index];
+                return Ok(Column {
+                    slot: source.registers.first + index,
+                    ty: info.ty,
+                    nullable: info.nullable,
+                    display: format!("{}.{}", source.alias, info.name),
+                    level,
+                });
+            }
+            if self.scopes[level].barrier {
+                break;
+            }
+        }
+        Err(Box::new(match &column.qualifier {
+            None => SqlError::invalid_column(&column.name.text),
+            Some(qualifier) => {
+                let known = self.scopes.iter().any(|scope| {
+                    scope.sources.iter().any(|source| source.answers_to(qualifier))
+                });
+                if known {
+                    SqlError::invalid_column(&column.name.text)
+                } else {
+                    let name = format!("{}.{}", qualifier.dotted(), column.name.text);
+                    SqlError::identifier_not_bound(name)
+                }
+            }
+        }))
+    }
+}
+
+fn find(scope: &Scope, column: &tree::ColumnRef) -> Result<Option<(usize, usize)>, Fault> {
+    let mut found = None;
+    for (at, source) in scope.sources.iter().enumerate() {
+        if let Some(qualifier) = &column.qualifier
+            && !source.answers_to(qualifier)
+        {
+            continue;
+        }
+        for (index, info) in source.columns.iter().enumerate() {
+            if column.name.is(&info.name) {
+                if found.is_some() {
+                    return Err(Box::new(SqlError::ambiguous_column(&column.name.text)));
+                }
+                found = Some((at, index));
+            }
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,160 @@
+//! Expressions with their types, and the conversions between them.
+
+use crate::expression::{Assign, Convert, Env, Expr, Fault, Integer, Width};
+use crate::state::SessionState;
+use pikepole_types::{Context, SqlType, Target, Value, conversion, Conversion, SqlError};
+
+/// A bound expression.
+#[derive(Debug, Clone)]
+pub(crate) struct Typed {
+    pub(crate) expr: Expr,
+    pub(crate) ty: SqlType,
+    pub(crate) nullable: bool,
+}
+
+impl Typed {
+    pub(crate) fn new(expr: Expr, ty: SqlType, nullable: bool) -> Typed {
+        Typed { expr, ty, nullable }
+    }
+
+    /// A constant.
+    pub(crate) fn constant(value: Value, ty: SqlType) -> Typed {
+        let nullable = value.is_null();
+        Typed {
+            expr: Expr::Const(value),
+            ty,
+            nullable,
+        }
+    }
+
+    /// The expression as an integer expression; its type is one.
+    pub(crate) fn integer(self) -> Integer {
+        match self.expr {
+            Expr::Integer(integer, _) => *integer,
+            Expr::Slot(slot) => Integer::Slot(slot),
+            Expr::Const(value) => Integer::Const(value.as_i64()),
+            other => Integer::Other(Box::new(other)),
+        }
+    }
+
+    /// Evaluates an expression of constants now. An error stays in the expression, to be raised when it runs.
+    pub(crate) fn folded(mut self) -> Typed {
+        if let Some(value) = constant_value(&self.expr) {
+            self.nullable = value.is_null();
+            self.expr = Expr::Const(value);
+        }
+        self
+    }
+}
+
+/// The value of an expression that reads no slot, global or host function.
+pub(crate) fn constant_value(expr: &Expr) -> Option<Value> {
+    let state = SessionState::new(0);
+    let mut functions = Context::new(crate::run::epoch(), 0);
+    let mut env = Env {
+        slots: &[],
+        state: &state,
+        functions: &mut functions,
+        host: None,
+    };
+    expr.eval(&mut env).ok()
+}
+
+/// Whether strings of the two types need no conversion when only compared or concatenated.
+fn both_strings(a: &SqlType, b: &SqlType) -> bool {
+    a.is_string() && b.is_string()
+}
+
+/// An implicit conversion to the type operands meet at.
+pub(crate) fn convert_to(typed: Typed, to: &SqlType) -> Result<Typed, Fault> {
+    if typed.ty == *to || typed.ty == SqlType::Null || both_strings(&typed.ty, to) {
+        return Ok(Typed { ty: *to, ..typed });
+    }
+    if let (Some(from), Some(width)) = (Width::of(&typed.ty), Width::of(to)) {
+        return Ok(integer_to(typed, from, width));
+    }
+    if conversion(&typed.ty, to) != Conversion::Implicit {
+        return Err(Box::new(SqlError::operand_type_clash(
+            typed.ty.error_name(),
+            to.error_name(),
+        )));
+    }
+    let nullable = typed.nullable;
+    let constant = typed.expr.is_const();
+    let expr = Expr::Convert(Box::new(Convert {
+        input: typed.expr,
+        from: typed.ty,
+        to: *to,
+        style: None,
+        lenient: false,
+    }));
+    let converted = Typed::new(expr, *to, nullable);
+    Ok(if constant { converted.folded() } else { converted })
+}
+
+fn integer_to(typed: Typed, from: Width, to: Width) -> Typed {
+    let nullable = typed.nullable;
+    let constant = typed.expr.is_const();
+    let integer = typed.integer();
+    let integer = if to < from {
+        Integer::Narrow(Box::new(integer), to)
+    } else {
+        integer
+    };
+    let typed = Typed::new(
+        Expr::Integer(Box::new(integer), to),
+        to.sql_type(),
+        nullable,
+    );
+    if constant { typed.folded() } else { typed }
+}
+
+/// A value stored into a variable, parameter (`column` absent) or column.
+///
+/// # Errors
+/// 206 and 257 when the types cannot be converted implicitly.
+pub(crate) fn assign_to(
+    typed: Typed,
+    to: &SqlType,
+    column: Option<(&str, &str)>,
+) -> Result<Expr, Fault> {
+    if typed.ty == SqlType::Null {
+        return Ok(Expr::NULL);
+    }
+    if let (Some(from), Some(width)) = (Width::of(&typed.ty), Width::of(to)) {
+        if from == width {
+            return Ok(typed.expr);
+        }
+        return Ok(integer_to(typed, from, width).expr);
+    }
+    if typed.ty == *to && !typed.expr.is_const() {
+        return Ok(typed.expr);
+    }
+    match conversion(&typed.ty, to) {
+        Conversion::Implicit => {}
+        Conversion::Explicit => {
+            let (from, to) = (typed.ty.error_name(), to.error_name());
+            return Err(Box::new(SqlError::implicit_conversion_not_allowed(from, to)));
+        }
+        Conversion::None => {
+            let (from, to) = (typed.ty.error_name(), to.error_name());
+            return Err(Box::new(SqlError::operand_type_clash(from, to)));
+        }
+    }
+    if let Expr::Const(value) = &typed.expr {
+        let target = match column {
+            Some((table, column)) => Target::Column { table, column },
+            None => Target::Variable,
+        };
+        let mut out = Value::Null;
+        if pikepole_types::assign(value, &typed.ty, to, target, &mut out).is_ok() {
+            return Ok(Expr::Const(out));
+        }
+    }
+    Ok(Expr::Assign(Box::new(Assign {
+        input: typed.expr,
+        from: typed.ty,
+        to: *to,
+        column: column.map(|(table, column)| (table.into(), column.into())),
+    })))
+}

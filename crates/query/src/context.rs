@@ -1,0 +1,340 @@
+//! What a session carries from statement to statement: its database, transaction, settings, globals and caches.
+
+use std::sync::Arc;
+
+use crate::access::{CatalogStamp, CatalogView, Stop};
+use crate::cache::PlanCache;
+use crate::expression::Fault;
+use crate::host::Host;
+use crate::program::CompileContext;
+use crate::run::SpareFrames;
+use crate::settings::{Isolation, Settings};
+use crate::state::SessionState;
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_engine::{Database, Durability, Mark, Need, Server, Transaction};
+use pikepole_types::{Context, SqlError};
+
+/// A savepoint of the open transaction.
+struct Savepoint {
+    name: String,
+    mark: Mark,
+}
+
+/// The context of one session.
+pub struct ExecutionContext {
+    server: Arc<Server>,
+    database: Arc<Database>,
+    transaction: Transaction,
+    /// The SET options.
+    pub settings: Settings,
+    /// The globals.
+    pub state: SessionState,
+    /// The compiled texts and procedures, shared by the sessions of a server.
+    pub plans: Arc<PlanCache>,
+    /// Set by whoever wants the running batch to end (ATTENTION, KILL).
+    pub cancelled: Arc<AtomicBool>,
+    pub(crate) spare_frames: SpareFrames,
+    /// The table with IDENTITY_INSERT ON: its database, object id and name.
+    pub(crate) identity_insert: Option<(i32, i32, String)>,
+    savepoints: Vec<Savepoint>,
+    transaction_name: Option<String>,
+    statement: Option<Mark>,
+    random_seed: u128,
+}
+
+impl ExecutionContext {
+    /// The context of a new session that uses `database`.
+    pub fn new(
+        server: Arc<Server>,
+        database: Arc<Database>,
+        session_id: i32,
+        plans: Arc<PlanCache>,
+    ) -> ExecutionContext {
+        database.enter();
+        ExecutionContext {
+            transaction: database.transaction(session_id),
+            server,
+            database,
+            settings: Settings::default(),
+            state: SessionState::new(session_id),
+            plans,
+            cancelled: Arc::new(AtomicBool::new(false)),
+            spare_frames: SpareFrames::default(),
+            identity_insert: None,
+            savepoints: Vec::new(),
+            transaction_name: None,
+            statement: None,
+            random_seed: random_seed(session_id),
+        }
+    }
+
+    /// The server.
+    pub fn server(&self) -> &Arc<Server> {
+        &self.server
+    }
+
+    /// The current database.
+    pub fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    /// The session's transaction in the current database.
+    pub fn transaction(&mut self) -> &mut Transaction {
+        &mut self.transaction
+    }
+
+    /// The database and the transaction, for calls that need both.
+    #[inline]
+    pub(crate) fn engine(&mut self) -> (&Database, &mut Transaction) {
+        (&self.database, &mut self.transaction)
+    }
+
+    /// The definitions the session sees.
+    pub fn catalog(&self) -> CatalogView {
+        let catalog = self.database.catalog(&self.transaction);
+        CatalogView::new(Arc::clone(&self.database), catalog)
+    }
+
+    /// The version of [`ExecutionContext::catalog`], at the cost of a load.
+    #[inline]
+    pub(crate) fn catalog_stamp(&self) -> CatalogStamp {
+        CatalogStamp {
+            database: self.database.id(),
+            version: self.database.catalog_version(&self.transaction),
+        }
+    }
+
+    /// What texts are compiled against now.
+    pub fn compile_context<'a>(&'a self, host: &'a dyn Host) -> CompileContext<'a> {
+        CompileContext {
+            catalog: self.catalog(),
+            host,
+            settings: &self.settings,
+            identity_insert: self.identity_table(),
+        }
+    }
+
+    /// The table of the current database that takes explicit identity values.
+    pub(crate) fn identity_table(&self) -> Option<i32> {
+        self.identity_insert
+            .as_ref()
+            .filter(|(database, _, _)| *database == self.database.id())
+            .map(|(_, table, _)| *table)
+    }
+
+    /// The functions' state for one batch.
+    pub(crate) fn function_context(&mut self) -> Context {
+        self.random_seed = self.random_seed.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645) | 1;
+        Context::new(crate::run::now(), self.random_seed)
+    }
+
+    /// Makes another database the current one.
+    ///
+    /// # Errors
+    /// 911 for a name that is no database; a refusal while a transaction is open.
+    pub fn use_database(&mut self, name: &str) -> Result<(), Fault> {
+        if name.eq_ignore_ascii_case(self.database.name()) {
+            return Ok(());
+        }
+        let database = self.server.database(name)?;
+        if self.state.transaction_count > 0 {
+            return Err(crate::errors::unsupported("USE within a transaction"));
+        }
+        database.enter();
+        self.database.leave();
+        self.transaction = database.transaction(self.state.session_id);
+        self.database = database;
+        self.set_isolation(self.settings.isolation);
+        Ok(())
+    }
+
+    /// Sets the isolation level of the statements to come.
+    pub(crate) fn set_isolation(&mut self, isolation: Isolation) {
+        use pikepole_engine::Isolation as Engine;
+        self.settings.isolation = isolation;
+        self.transaction.set_isolation(match isolation {
+            Isolation::ReadUncommitted => Engine::ReadUncommitted,
+            Isolation::ReadCommitted => Engine::ReadCommitted,
+            Isolation::RepeatableRead => Engine::RepeatableRead,
+            Isolation::Snapshot => Engine::Snapshot,
+            Isolation::Serializable => Engine::Serializable,
+        });
+    }
+
+    /// 3617-like end of a batch whose client has given it up.
+    pub(crate) fn check_cancelled(&self) -> Result<(), Fault> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(crate::errors::cancelled());
+        }
+        Ok(())
+    }
+
+    /// Awaits a need.
+    pub(crate) async fn satisfy(&mut self, need: Need) -> Result<(), Fault> {
+        let satisfied = self.database.satisfy(&mut self.transaction, need).await;
+        satisfied.map_err(Fault::from)
+    }
+
+    /// A statement begins that touches tables.
+    #[inline]
+    pub(crate) fn begin_statement(&mut self, writes: bool) -> Result<(), Fault> {
+        if writes && self.state.doomed {
+            return Err(Box::new(SqlError::transaction_is_doomed()));
+        }
+        if self.settings.implicit_transactions && self.state.transaction_count == 0 {
+            self.begin();
+        }
+        self.statement = Some(self.database.begin_statement(&mut self.transaction));
+        Ok(())
+    }
+
+    /// A statement ends. Under autocommit this commits it and asks for its durability; called again after a need.
+    #[inline]
+    pub(crate) fn end_statement(&mut self) -> Result<(), Stop> {
+        if self.state.transaction_count == 0 {
+            self.database
+                .try_commit(&mut self.transaction, Durability::Full)?;
+        } else {
+            self.database.end_statement(&mut self.transaction);
+        }
+        self.statement = None;
+        Ok(())
+    }
+
+    /// Undoes what the statement has done.
+    ///
+    /// # Errors
+    /// A log that failed.
+    pub(crate) async fn abort_statement(&mut self) -> Result<(), Fault> {
+        let Some(mark) = self.statement.take() else {
+            return Ok(());
+        };
+        if self.state.transaction_count == 0 {
+            self.database.rollback(&mut self.transaction).await?;
+        } else {
+            self.database.rollback_to(&mut self.transaction, mark).await?;
+            self.database.end_statement(&mut self.transaction);
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self) {
+        self.transaction.begin();
+        self.state.transaction_count = 1;
+    }
+
+    /// BEGIN TRANSACTION.
+    pub(crate) fn begin_transaction(&mut self, name: Option<String>) {
+        if self.state.transaction_count == 0 {
+            self.begin();
+            self.transaction_name = name;
+        } else {
+            self.state.transaction_count += 1;
+        }
+    }
+
+    /// COMMIT. Only the outermost one commits.
+    ///
+    /// # Errors
+    /// 3902 without a transaction, 3930 when it is doomed; a log that failed.
+    pub(crate) async fn commit_transaction(&mut self, delayed: bool) -> Result<(), Fault> {
+        match self.state.transaction_count {
+            0 => return Err(Box::new(SqlError::commit_without_begin())),
+            _ if self.state.doomed => return Err(Box::new(SqlError::transaction_is_doomed())),
+            1 => {}
+            _ => {
+                self.state.transaction_count -= 1;
+                return Ok(());
+            }
+        }
+        let durability = if delayed {
+            Durability::Delayed
+        } else {
+            Durability::Full
+        };
+        self.database.commit(&mut self.transaction, durability).await?;
+        self.forget_transaction();
+        Ok(())
+    }
+
+    /// ROLLBACK, of everything or to a savepoint.
+    ///
+    /// # Errors
+    /// 3903 without a transaction, 6401 for an unknown name, 3931 for a savepoint of a doomed transaction.
+    pub(crate) async fn rollback_transaction(&mut self, name: Option<&str>) -> Result<(), Fault> {
+        if self.state.transaction_count == 0 {
+            return Err(Box::new(SqlError::rollback_without_begin()));
+        }
+        let Some(name) = name else {
+            self.roll_back_all().await;
+            return Ok(());
+        };
+        let at = self.savepoints.iter().rposition(|savepoint| savepoint.name == name);
+        if let Some(at) = at {
+            if self.state.doomed {
+                return Err(Box::new(SqlError::transaction_is_doomed_for_savepoint()));
+            }
+            let mark = self.savepoints[at].mark;
+            self.savepoints.truncate(at + 1);
+            self.database.rollback_to(&mut self.transaction, mark).await?;
+            return Ok(());
+        }
+        if self.transaction_name.as_deref() == Some(name) {
+            self.roll_back_all().await;
+            return Ok(());
+        }
+        Err(Box::new(SqlError::savepoint_unknown(name)))
+    }
+
+    /// SAVE TRANSACTION.
+    ///
+    /// # Errors
+    /// 628 without a transaction.
+    pub(crate) fn save_transaction(&mut self, name: String) -> Result<(), Fault> {
+        if self.state.transaction_count == 0 {
+            return Err(Box::new(SqlError::new(
+                628,
+                16,
+                0,
+                "Cannot issue SAVE TRANSACTION when there is no active transaction.",
+            )));
+        }
+        let mark = self.transaction.mark();
+        self.savepoints.push(Savepoint { name, mark });
+        Ok(())
+    }
+
+    /// Rolls the whole transaction back and ends it. Damage that keeps a change from being undone is found again, and
+    /// reported, by the next statement that meets it.
+    pub async fn roll_back_all(&mut self) {
+        let undone = self.database.rollback(&mut self.transaction).await;
+        drop(undone);
+        self.statement = None;
+        self.forget_transaction();
+    }
+
+    fn forget_transaction(&mut self) {
+        self.state.transaction_count = 0;
+        self.state.doomed = false;
+        self.savepoints.clear();
+        self.transaction_name = None;
+    }
+
+    /// The batch is over: nothing is kept for a next statement.
+    pub(crate) fn rest(&mut self) {
+        self.transaction.rest();
+    }
+}
+
+impl Drop for ExecutionContext {
+    fn drop(&mut self) {
+        self.database.leave();
+    }
+}
+
+/// A seed that differs from session to session and from start to start.
+fn random_seed(session_id: i32) -> u128 {
+    use std::hash::{BuildHasher, RandomState};
+    let (high, low) = (RandomState::new(), RandomState::new());
+    u128::from(high.hash_one(session_id)) << 64 | u128::from(low.hash_one(session_id))
+}

@@ -1,0 +1,114 @@
+//! Errors of this crate's own making, and how far each error reaches.
+
+use crate::expression::Fault;
+use pikepole_types::{SqlError, SqlType};
+
+/// 8115.
+#[cold]
+pub(crate) fn arithmetic_overflow(ty: &SqlType) -> Fault {
+    Box::new(SqlError::arithmetic_overflow("expression", ty.error_name()))
+}
+
+/// 8134.
+#[cold]
+pub(crate) fn divide_by_zero() -> Fault {
+    Box::new(SqlError::divide_by_zero())
+}
+
+/// 512.
+#[cold]
+pub(crate) fn subquery_many_rows() -> Fault {
+    Box::new(SqlError::subquery_many_rows())
+}
+
+/// 127, of TOP and FETCH.
+#[cold]
+pub(crate) fn top_negative() -> Fault {
+    Box::new(SqlError::top_is_negative())
+}
+
+/// 10742, of OFFSET.
+#[cold]
+pub(crate) fn offset_negative() -> Fault {
+    Box::new(SqlError::new(
+        10742,
+        15,
+        1,
+        "The offset specified in a OFFSET clause may not be negative.",
+    ))
+}
+
+/// A function of the session used where only constants are known; never reaches a user: folding then leaves the expression.
+#[cold]
+pub(crate) fn not_constant() -> Fault {
+    Box::new(SqlError::new(
+        8155,
+        16,
+        1,
+        "The expression is not constant.",
+    ))
+}
+
+/// A construct the language has and this engine does not run yet. Error 40517 names it, so that nothing is silently wrong.
+#[cold]
+pub(crate) fn unsupported(what: impl std::fmt::Display) -> Fault {
+    Box::new(SqlError::new(
+        40517,
+        16,
+        1,
+        format!("{what} is not supported in this version of Pikepole."),
+    ))
+}
+
+/// 2801: a definition changed while a statement ran and could not be begun again.
+#[cold]
+pub(crate) fn definition_changed() -> Fault {
+    Box::new(SqlError::new(
+        2801,
+        16,
+        1,
+        "The definition of an object that the statement uses has changed since it was compiled.",
+    ))
+}
+
+/// 3617: the client has given the batch up.
+#[cold]
+pub(crate) fn cancelled() -> Fault {
+    Box::new(SqlError::new(CANCELLED, 11, 0, "Operation cancelled by user."))
+}
+
+const CANCELLED: i32 = 3617;
+
+/// Whether an error is that of a cancelled batch, which no TRY block catches.
+pub(crate) fn is_cancelled(error: &SqlError) -> bool {
+    error.number == CANCELLED
+}
+
+/// What an error ends when no TRY block catches it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The statement; the batch goes on with the next one.
+    Statement,
+    /// The procedure or batch it stands in; the caller goes on.
+    Scope,
+    /// The whole batch; the transaction is left as it is.
+    Batch,
+    /// The whole batch and the transaction.
+    Transaction,
+}
+
+/// The reach of an error raised by a statement while XACT_ABORT is OFF.
+pub(crate) fn reach(error: &SqlError) -> Reach {
+    match error.number {
+        // Names that a statement could not resolve when it was bound.
+        208 | 207 | 209 | 4104 | 137 | 213 | 1087 => Reach::Scope,
+        // Failed conversions.
+        241 | 242 | 244 | 245 | 248 | 235 | 236 | 295 | 8114 | 8169 | 9807 => Reach::Transaction,
+        // Deadlock victim, doomed at the end, nesting, snapshot conflicts.
+        1205 | 3960 | 3961 | 3998 => Reach::Transaction,
+        217 => Reach::Batch,
+        CANCELLED => Reach::Batch,
+        _ if error.severity >= 19 => Reach::Transaction,
+        _ => Reach::Statement,
+    }
+}

@@ -1,0 +1,297 @@
+//! Compiled scalar expressions: names resolved to slots, conversions inserted, constants folded.
+//!
+//! All values live in one array of slots: a procedure's variables first, then the registers of the running statement (the
+//! columns of the current row, subquery results, aggregates). Leaves give references into that array, so comparing or storing
+//! a column or a variable copies nothing. Integer work runs on [`Integer`], conditions on [`Predicate`].
+
+mod integer;
+mod predicate;
+mod walk;
+#[cfg(test)]
+mod tests;
+
+pub use integer::{Integer, IntegerOp, Width, integer_of};
+pub use predicate::{Comparison, Predicate};
+
+use crate::context::ExecutionContext;
+use crate::host::Host;
+use crate::state::{Global, SessionState};
+use pikepole_types::{ArithmeticOp, Context, Function, SqlError, SqlType, Target, Value};
+
+/// An error on its way up; boxed so that results stay small.
+pub type Fault = Box<SqlError>;
+
+/// What an expression can see while it is evaluated.
+pub struct Env<'a> {
+    /// Variables and registers.
+    pub slots: &'a [Value],
+    /// The session's globals.
+    pub state: &'a SessionState,
+    /// The functions' own state: clock of the statement, seed of RAND.
+    pub functions: &'a mut Context,
+    /// The host and the context its functions read; absent while constants are folded.
+    pub host: Option<(&'a dyn Host, &'a ExecutionContext)>,
+}
+
+/// A scalar expression.
+#[derive(Debug, Clone)]
+pub enum Expr {
+    /// A constant.
+    Const(Value),
+    /// The value of a slot.
+    Slot(usize),
+    /// An integer expression and the type of its result.
+    Integer(Box<Integer>, Width),
+    /// A global that is no integer.
+    Global(Global),
+    /// Arithmetic, concatenation or bit operators on other types.
+    Arithmetic(Box<Arithmetic>),
+    /// `-x`
+    Negate(Box<Expr>),
+    /// `~x`
+    Complement(Box<Expr>),
+    /// An explicit or implicit conversion.
+    Convert(Box<Convert>),
+    /// The conversion of a value stored into a column or variable.
+    Assign(Box<Assign>),
+    /// A function of the types crate.
+    Call(Box<Call>),
+    /// A function of the host.
+    Host(u32, Box<[Expr]>),
+    /// CASE, IIF, NULLIF: the first condition that holds chooses.
+    Case(Box<Case>),
+    /// COALESCE: the first value that is not NULL.
+    Coalesce(Box<[Expr]>),
+    /// A condition as a bit; UNKNOWN is NULL.
+    Truth(Box<Predicate>),
+}
+
+/// See [`Expr::Arithmetic`].
+#[derive(Debug, Clone)]
+pub struct Arithmetic {
+    /// The operator.
+    pub op: ArithmeticOp,
+    /// Left and right, already of the types the operator works on.
+    pub operands: [Expr; 2],
+}
+
+/// See [`Expr::Convert`].
+#[derive(Debug, Clone)]
+pub struct Convert {
+    /// What is converted.
+    pub input: Expr,
+    /// Its type.
+    pub from: SqlType,
+    /// The type wanted.
+    pub to: SqlType,
+    /// The style of CONVERT.
+    pub style: Option<Expr>,
+    /// TRY_CAST and TRY_CONVERT: a failure is NULL.
+    pub lenient: bool,
+}
+
+/// See [`Expr::Assign`].
+#[derive(Debug, Clone)]
+pub struct Assign {
+    /// What is stored.
+    pub input: Expr,
+    /// Its type.
+    pub from: SqlType,
+    /// The type of the place.
+    pub to: SqlType,
+    /// For a column: its table's and its own name, for error 2628. A variable truncates silently.
+    pub column: Option<(Box<str>, Box<str>)>,
+}
+
+/// See [`Expr::Call`].
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// The function.
+    pub function: &'static Function,
+    /// Its arguments.
+    pub arguments: Box<[Expr]>,
+    /// The arguments' types.
+    pub types: Box<[SqlType]>,
+}
+
+/// See [`Expr::Case`].
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Conditions and values.
+    pub branches: Vec<(Predicate, Expr)>,
+    /// The value when no condition holds.
+    pub otherwise: Expr,
+}
+
+impl Expr {
+    /// A constant NULL.
+    pub const NULL: Expr = Expr::Const(Value::Null);
+
+    /// The value: a reference to where it lives, or into `scratch` when it must be computed.
+    ///
+    /// # Errors
+    /// What operators, conversions and functions report.
+    #[inline]
+    pub fn eval_ref<'r, 'e: 'r>(
+        &'r self,
+        env: &mut Env<'e>,
+        scratch: &'r mut Value,
+    ) -> Result<&'r Value, Fault> {
+        match self {
+            Expr::Const(value) => Ok(value),
+            Expr::Slot(slot) => Ok(&env.slots[*slot]),
+            computed => {
+                computed.eval_into(env, scratch)?;
+                Ok(scratch)
+            }
+        }
+    }
+
+    /// Evaluates into `out`, reusing its buffers where it can.
+    ///
+    /// # Errors
+    /// As [`Expr::eval_ref`].
+    pub fn eval_into(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
+        match self {
+            Expr::Const(value) => out.clone_from(value),
+            Expr::Slot(slot) => out.clone_from(&env.slots[*slot]),
+            Expr::Integer(integer, width) => width.store(integer.eval(env)?, out),
+            Expr::Global(global) => *out = global.value(env.state),
+            Expr::Arithmetic(arithmetic) => arithmetic.eval(env, out)?,
+            Expr::Negate(input) => {
+                let mut scratch = Value::Null;
+                *out = pikepole_types::negate(input.eval_ref(env, &mut scratch)?)?;
+            }
+            Expr::Complement(input) => {
+                let mut scratch = Value::Null;
+                *out = pikepole_types::bit_not(input.eval_ref(env, &mut scratch)?)?;
+            }
+            Expr::Convert(convert) => convert.eval(env, out)?,
+            Expr::Assign(assign) => assign.eval(env, out)?,
+            Expr::Call(call) => call.eval(env, out)?,
+            Expr::Host(id, arguments) => {
+                let mut values = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    values.push(argument.eval(env)?);
+                }
+                let (host, context) = env.host.ok_or_else(crate::errors::not_constant)?;
+                *out = host.call_function(*id, &values, context)?;
+            }
+            Expr::Case(case) => return case.choose(env)?.eval_into(env, out),
+            Expr::Coalesce(choices) => {
+                *out = Value::Null;
+                for choice in choices {
+                    choice.eval_into(env, out)?;
+                    if !matches!(out, Value::Null) {
+                        break;
+                    }
+                }
+            }
+            Expr::Truth(predicate) => {
+                *out = predicate.eval(env)?.map_or(Value::Null, Value::Bit);
+            }
+        }
+        Ok(())
+    }
+
+    /// The value as a new value.
+    ///
+    /// # Errors
+    /// As [`Expr::eval_ref`].
+    pub fn eval(&self, env: &mut Env<'_>) -> Result<Value, Fault> {
+        let mut out = Value::Null;
+        self.eval_into(env, &mut out)?;
+        Ok(out)
+    }
+
+    /// True for a constant.
+    pub fn is_const(&self) -> bool {
+        matches!(self, Expr::Const(_))
+    }
+}
+
+impl Arithmetic {
+    fn eval(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
+        let (mut a, mut b) = (Value::Null, Value::Null);
+        let left = self.operands[0].eval_ref(env, &mut a)?;
+        let right = self.operands[1].eval_ref(env, &mut b)?;
+        pikepole_types::arithmetic_into(self.op, left, right, out)?;
+        Ok(())
+    }
+}
+
+impl Convert {
+    fn eval(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
+        let style = match &self.style {
+            None => None,
+            Some(style) => match integer_of(&style.eval(env)?) {
+                Some(style) => Some(i32::try_from(style).unwrap_or(-1)),
+                None => {
+                    *out = Value::Null;
+                    return Ok(());
+                }
+            },
+        };
+        let mut scratch = Value::Null;
+        let input = self.input.eval_ref(env, &mut scratch)?;
+        if self.lenient {
+            *out = pikepole_types::try_convert(input, &self.from, &self.to, style)?;
+        } else {
+            pikepole_types::convert_into(input, &self.from, &self.to, style, out)?;
+        }
+        Ok(())
+    }
+}
+
+impl Assign {
+    fn eval(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
+        let mut scratch = Value::Null;
+        let input = self.input.eval_ref(env, &mut scratch)?;
+        let target = match &self.column {
+            Some((table, column)) => Target::Column { table, column },
+            None => Target::Variable,
+        };
+        pikepole_types::assign(input, &self.from, &self.to, target, out)?;
+        Ok(())
+    }
+}
+
+impl Call {
+    fn eval(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
+        // Most functions take at most three arguments: those never allocate for the call itself.
+        *out = match &*self.arguments {
+            [] => (self.function.eval)(env.functions, &[], &self.types)?,
+            [a] => {
+                let values = [a.eval(env)?];
+                (self.function.eval)(env.functions, &values, &self.types)?
+            }
+            [a, b] => {
+                let values = [a.eval(env)?, b.eval(env)?];
+                (self.function.eval)(env.functions, &values, &self.types)?
+            }
+            [a, b, c] => {
+                let values = [a.eval(env)?, b.eval(env)?, c.eval(env)?];
+                (self.function.eval)(env.functions, &values, &self.types)?
+            }
+            many => {
+                let mut values = Vec::with_capacity(many.len());
+                for argument in many {
+                    values.push(argument.eval(env)?);
+                }
+                (self.function.eval)(env.functions, &values, &self.types)?
+            }
+        };
+        Ok(())
+    }
+}
+
+impl Case {
+    fn choose(&self, env: &mut Env<'_>) -> Result<&Expr, Fault> {
+        for (condition, value) in &self.branches {
+            if condition.holds(env)? {
+                return Ok(value);
+            }
+        }
+        Ok(&self.otherwise)
+    }
+}

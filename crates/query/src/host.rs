@@ -1,0 +1,104 @@
+//! What the machine asks of the session around it.
+//!
+//! The machine knows tables, transactions and the language. Everything that belongs to a server as people administer it
+//! (DBCC, system procedures, management views, server options, functions such as `OBJECT_ID`) is provided by a [`Host`].
+
+use std::future::Future;
+use std::pin::Pin;
+
+use pikepole_tsql::Statement;
+use pikepole_types::{SqlError, SqlType, Value};
+
+use crate::context::ExecutionContext;
+use crate::output::{ColumnInfo, Output};
+
+/// A future of the host's, boxed; host calls are rare statements.
+pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// The shape of a catalog or management view, or of a table-valued system function.
+#[derive(Debug, Clone)]
+pub struct VirtualTable {
+    /// The host's own number for it, given back in [`Host::virtual_rows`].
+    pub id: u32,
+    /// The view's own name, as columns are qualified with it.
+    pub name: String,
+    /// Its columns.
+    pub columns: Vec<ColumnInfo>,
+    /// The types of its arguments when it is a function.
+    pub parameters: Vec<SqlType>,
+}
+
+/// A function that only the session can answer: `OBJECT_ID`, `DB_NAME`, `@@VERSION`, ...
+#[derive(Debug, Clone)]
+pub struct HostFunction {
+    /// The host's own number for it, given back in [`Host::call_function`].
+    pub id: u32,
+    /// The type of its result.
+    pub result: SqlType,
+    /// The fewest arguments it takes.
+    pub arguments_min: usize,
+    /// The most arguments it takes.
+    pub arguments_max: usize,
+}
+
+/// One argument of a system procedure call.
+#[derive(Debug, Clone)]
+pub struct Argument {
+    /// The parameter's name with its `@`, when given by name.
+    pub name: Option<String>,
+    /// The value.
+    pub value: Value,
+    /// Its type.
+    pub ty: SqlType,
+    /// True when the caller wants the value back; the host stores it in `value`.
+    pub output: bool,
+}
+
+/// What the session provides to the machine.
+///
+/// Names are given as written; the host compares them without regard to case. Functions that only read (`virtual_table`,
+/// `function`, `system_procedure`) are asked while compiling and must be quick.
+pub trait Host: Send + Sync {
+    /// The view `schema.name` (`schema` is `sys` or `INFORMATION_SCHEMA`, or absent for `sysprocesses` and its like).
+    fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable>;
+
+    /// The view's rows at this moment.
+    fn virtual_rows<'a>(
+        &'a mut self,
+        id: u32,
+        arguments: &'a [Value],
+        context: &'a mut ExecutionContext,
+    ) -> HostFuture<'a, Result<Vec<Vec<Value>>, SqlError>>;
+
+    /// The function called `name`; a global is asked for as `@@NAME`.
+    fn function(&self, name: &str) -> Option<HostFunction>;
+
+    /// Evaluates a function.
+    fn call_function(
+        &self,
+        id: u32,
+        arguments: &[Value],
+        context: &ExecutionContext,
+    ) -> Result<Value, SqlError>;
+
+    /// The system procedure called `name` (`sp_configure`), as a number for [`Host::call_procedure`].
+    fn system_procedure(&self, name: &str) -> Option<u32>;
+
+    /// Runs a system procedure; the result is its return status.
+    fn call_procedure<'a>(
+        &'a mut self,
+        id: u32,
+        arguments: &'a mut [Argument],
+        context: &'a mut ExecutionContext,
+        output: &'a mut dyn Output,
+    ) -> HostFuture<'a, Result<i32, SqlError>>;
+
+    /// Runs a statement the machine does not know: DBCC, CHECKPOINT, ALTER SERVER CONFIGURATION, KILL, and SET options that
+    /// are not in [`crate::Settings`]. Expressions in it have been replaced by nothing: the host reads the tree as parsed.
+    fn statement<'a>(
+        &'a mut self,
+        statement: &'a Statement,
+        context: &'a mut ExecutionContext,
+        output: &'a mut dyn Output,
+    ) -> HostFuture<'a, Result<(), SqlError>>;
+}

@@ -1,0 +1,74 @@
+//! The binder, compiled statements and procedures, and the machine that runs them.
+//!
+//! ```text
+//!   text ──parse──► tree ──compile──► Program ──run──► Output
+//!                            │                  │
+//!                     bind: names -> slots      engine: rows, transactions
+//!                           queries -> plans    Host: what belongs to the session
+//! ```
+//! A session keeps an [`ExecutionContext`], implements [`Host`], compiles a batch with [`compile`] (or takes it from the cache
+//! with [`prepare`]) and runs it with [`run`].
+
+mod access;
+mod bind;
+mod cache;
+mod context;
+mod errors;
+mod expression;
+mod host;
+mod output;
+mod plan;
+mod program;
+mod run;
+mod settings;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use access::CatalogView;
+pub use cache::PlanCache;
+pub use context::ExecutionContext;
+pub use host::{Argument, Host, HostFunction, HostFuture, VirtualTable};
+pub use output::{Collected, ColumnInfo, Discard, Done, DoneKind, Event, Output};
+pub use program::{
+    CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch,
+    compile_procedure,
+};
+pub use run::run;
+pub use settings::{Isolation, Settings};
+pub use state::SessionState;
+
+use pikepole_types::SqlError;
+
+/// The type that a parameter or column is declared with.
+///
+/// # Errors
+/// As a statement that declares it: 2715 for an unknown type, 2716, 131, 1001, 2750, 2751 for sizes.
+pub fn declared_type(written: &pikepole_tsql::DataType) -> Result<pikepole_types::SqlType, SqlError> {
+    bind::sql_type(written, bind::TypePlace::Declaration, 1).map_err(|fault| *fault)
+}
+
+/// The program of a batch: from the cache, or compiled and kept there. `parameters` are declared as sp_executesql's are.
+///
+/// # Errors
+/// As [`compile`].
+pub fn prepare(
+    text: &str,
+    parameters: &str,
+    context: &ExecutionContext,
+    host: &dyn Host,
+) -> Result<Arc<Program>, Vec<SqlError>> {
+    let database = context.database().id();
+    let quoted = context.settings.quoted_identifier;
+    if let Some(program) = context.plans.batch(database, quoted, parameters, text) {
+        return Ok(program);
+    }
+    let program = compile(text, parameters, &context.compile_context(host))?;
+    context
+        .plans
+        .keep_batch(database, quoted, parameters, text, &program);
+    Ok(program)
+}

@@ -1,0 +1,157 @@
+//! Where a batch's answers go: result sets, row counts, messages and errors, in the order they arise.
+
+use std::task::{Context, Poll};
+
+use pikepole_types::{SqlError, SqlType, Value};
+
+/// One column of a result set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnInfo {
+    /// The column's name; empty when the expression has none.
+    pub name: String,
+    /// The column's type.
+    pub ty: SqlType,
+    /// False when the column can hold no NULL.
+    pub nullable: bool,
+}
+
+/// What kind of statement a [`Done`] ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DoneKind {
+    /// A SELECT, with or without a result set.
+    Select,
+    /// An INSERT, or a SELECT INTO.
+    Insert,
+    /// An UPDATE.
+    Update,
+    /// A DELETE.
+    Delete,
+    /// A procedure call that has ended; `rows` carries nothing.
+    Procedure,
+    /// Any other statement.
+    Other,
+}
+
+/// The end of one statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Done {
+    /// Rows affected or returned; `None` when the statement counts none or NOCOUNT is on.
+    pub rows: Option<u64>,
+    /// The kind of statement.
+    pub kind: DoneKind,
+}
+
+/// The receiver of a batch's answers. Calls come in the order of the protocol: `columns`, any number of `row`,
+/// then `done`; messages and errors in between.
+pub trait Output: Send {
+    /// A result set begins.
+    fn columns(&mut self, columns: &[ColumnInfo]);
+    /// One row of the result set; the values are borrowed from the machine's row buffer.
+    fn row(&mut self, row: &[Value]);
+    /// A statement has ended.
+    fn done(&mut self, done: Done);
+    /// An informational message (PRINT, RAISERROR with a severity of 10 or less, notices).
+    fn message(&mut self, message: &SqlError);
+    /// An error that no TRY block caught.
+    fn error(&mut self, error: &SqlError);
+    /// A procedure called by the client's batch itself has returned this status.
+    fn return_status(&mut self, status: i32) {
+        let _ = status;
+    }
+    /// Whether the client lags behind: the machine then awaits [`Output::poll_room`] (ASYNC_NETWORK_IO) before it sends more.
+    fn is_full(&self) -> bool {
+        false
+    }
+    /// Ready when the client has room again.
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let _ = context;
+        Poll::Ready(())
+    }
+}
+
+/// An output that drops everything.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Discard;
+
+impl Output for Discard {
+    fn columns(&mut self, _: &[ColumnInfo]) {}
+    fn row(&mut self, _: &[Value]) {}
+    fn done(&mut self, _: Done) {}
+    fn message(&mut self, _: &SqlError) {}
+    fn error(&mut self, _: &SqlError) {}
+}
+
+/// One event kept by [`Collected`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A result set's columns.
+    Columns(Vec<ColumnInfo>),
+    /// A row.
+    Row(Vec<Value>),
+    /// The end of a statement.
+    Done(Done),
+    /// An informational message.
+    Message(SqlError),
+    /// An error.
+    Error(SqlError),
+}
+
+/// An output that keeps every event; for tests and small results.
+#[derive(Debug, Default)]
+pub struct Collected {
+    /// The events in order.
+    pub events: Vec<Event>,
+}
+
+impl Collected {
+    /// The rows of all result sets.
+    pub fn rows(&self) -> Vec<&[Value]> {
+        self.events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Row(row) => Some(row.as_slice()),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The errors reported.
+    pub fn errors(&self) -> Vec<&SqlError> {
+        self.events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Error(error) => Some(error),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// The texts of the informational messages.
+    pub fn messages(&self) -> Vec<&str> {
+        self.events
+            .iter()
+            .filter_map(|event| match event {
+                Event::Message(message) => Some(message.message.as_str()),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+impl Output for Collected {
+    fn columns(&mut self, columns: &[ColumnInfo]) {
+        self.events.push(Event::Columns(columns.to_vec()));
+    }
+    fn row(&mut self, row: &[Value]) {
+        self.events.push(Event::Row(row.to_vec()));
+    }
+    fn done(&mut self, done: Done) {
+        self.events.push(Event::Done(done));
+    }
+    fn message(&mut self, message: &SqlError) {
+        self.events.push(Event::Message(message.clone()));
+    }
+    fn error(&mut self, error: &SqlError) {
+        self.events.push(Event::Error(error.clone()));
+    }
+}

@@ -1,0 +1,359 @@
+//! Physical plans: immutable trees that sessions share. What changes while a plan runs lives in the cursors of [`crate::run`].
+//!
+//! Operators work row at a time over registers: `next` leaves the row's values in slots, and the operators above read them
+//! there. So a filter costs no copy, a join is two operators writing to different registers, and a correlated subquery simply
+//! reads the registers of the row outside it. A batch executor can stand beside this behind the same [`Statement`] plans.
+
+use std::sync::Arc;
+
+use crate::access::Table;
+use crate::expression::{Expr, Integer, Predicate};
+use crate::output::ColumnInfo;
+use pikepole_types::{SqlType, Value};
+
+/// A range of registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Registers {
+    /// The first slot.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+impl Registers {
+    /// The slots as a range of indexes.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.first..self.first + self.count
+    }
+}
+
+/// A value that bounds a key column.
+#[derive(Debug, Clone)]
+pub struct KeyValue {
+    /// The value to compare with: of the column's type, or a bigint that may be out of an integer column's range.
+    pub expr: Expr,
+    /// The key column's type.
+    pub ty: SqlType,
+}
+
+/// The part of a table's key order that a scan visits.
+#[derive(Debug, Clone, Default)]
+pub struct KeyRange {
+    /// Values of the leading key columns, compared for equality.
+    pub prefix: Vec<KeyValue>,
+    /// A lower bound on the next key column, and whether it is included.
+    pub low: Option<(KeyValue, bool)>,
+    /// An upper bound on the next key column, and whether it is included.
+    pub high: Option<(KeyValue, bool)>,
+    /// True when the prefix is the whole clustered key: at most one row.
+    pub point: bool,
+    /// The secondary index whose key it is; the clustered one's when absent.
+    pub index: Option<i32>,
+    /// True when the key column that `low` and `high` bound is descending.
+    pub descending: bool,
+}
+
+/// A scan of a table.
+#[derive(Debug, Clone)]
+pub struct Scan {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Where its columns go: column `i` to slot `first + i`.
+    pub registers: Registers,
+    /// The columns that are read, ascending.
+    pub wanted: Vec<usize>,
+    /// The range of keys; everything when empty.
+    pub range: KeyRange,
+    /// True to visit keys downward.
+    pub reverse: bool,
+}
+
+impl Scan {
+    /// Whether at most one row can be given, found by its whole clustered key.
+    pub fn is_point(&self) -> bool {
+        self.range.point
+    }
+}
+
+/// How a join treats left rows without a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinKind {
+    /// Dropped.
+    Inner,
+    /// Kept, with NULLs at the right.
+    Left,
+}
+
+/// What a subquery leaves in its result slot.
+#[derive(Debug, Clone)]
+pub enum Test {
+    /// The single row's value, or NULL; more than one row is error 512.
+    Scalar(Expr),
+    /// Whether there is a row, as a bit.
+    Exists,
+    /// Whether `left` equals one of the rows' values: 1, 0 or NULL. Both are of one type.
+    In {
+        /// The value looked for, over the row outside.
+        left: Expr,
+        /// The value of each row.
+        right: Expr,
+    },
+}
+
+/// One aggregate of a grouping.
+#[derive(Debug, Clone)]
+pub struct Aggregate {
+    /// The function.
+    pub function: pikepole_types::Aggregate,
+    /// Its argument; none for COUNT(*).
+    pub input: Option<Expr>,
+    /// The argument's type after the conversion the function asks for.
+    pub input_type: SqlType,
+    /// DISTINCT: every value counts once.
+    pub distinct: bool,
+    /// The slot of the result.
+    pub slot: usize,
+}
+
+/// A column to order or group by.
+#[derive(Debug, Clone)]
+pub struct SortKey {
+    /// The value.
+    pub expr: Expr,
+    /// DESC.
+    pub descending: bool,
+}
+
+/// A relational operator.
+#[derive(Debug, Clone)]
+pub enum Node {
+    /// One row without columns.
+    One,
+    /// No row.
+    Nothing,
+    /// A table.
+    Scan(Box<Scan>),
+    /// A view of the host; its rows are fetched before the statement starts.
+    Virtual {
+        /// The index among the statement's virtual tables.
+        index: usize,
+        /// Where the columns go.
+        registers: Registers,
+    },
+    /// Rows of expressions.
+    Values {
+        /// The rows.
+        rows: Vec<Vec<Expr>>,
+        /// Where the columns go.
+        registers: Registers,
+    },
+    /// Rows for which a condition holds.
+    Filter {
+        /// The rows.
+        input: Box<Node>,
+        /// The condition.
+        predicate: Predicate,
+    },
+    /// Slots computed for each row.
+    Compute {
+        /// The rows.
+        input: Box<Node>,
+        /// What is stored where.
+        assignments: Vec<(usize, Expr)>,
+    },
+    /// A nested loop: the right side opens anew for each left row and may read its registers.
+    Join {
+        /// The outer side.
+        left: Box<Node>,
+        /// The inner side.
+        right: Box<Node>,
+        /// What becomes of unmatched rows.
+        kind: JoinKind,
+        /// The join condition.
+        on: Option<Predicate>,
+        /// The right side's registers, set to NULL for an unmatched row.
+        right_registers: Vec<Registers>,
+    },
+    /// A subquery evaluated for each row, or once when it reads nothing of the row.
+    Apply {
+        /// The rows.
+        input: Box<Node>,
+        /// The subquery.
+        subquery: Box<Node>,
+        /// What it leaves.
+        test: Test,
+        /// The slot of the result.
+        slot: usize,
+        /// True when it reads registers of the row outside.
+        correlated: bool,
+    },
+    /// Groups, by hash. Without keys there is one group, even of no rows.
+    Group {
+        /// The rows.
+        input: Box<Node>,
+        /// The grouping values and the slots they are left in.
+        keys: Vec<(SortKey, usize)>,
+        /// The aggregates.
+        aggregates: Vec<Aggregate>,
+    },
+    /// Rows in order; `carry` are the slots the operators above read.
+    Sort {
+        /// The rows.
+        input: Box<Node>,
+        /// By what.
+        keys: Vec<SortKey>,
+        /// The slots kept with each row.
+        carry: Vec<usize>,
+    },
+    /// The first rows.
+    Top {
+        /// The rows.
+        input: Box<Node>,
+        /// Rows to leave out first.
+        offset: Option<Integer>,
+        /// Rows to give; all when absent.
+        count: Option<Integer>,
+    },
+    /// The rows of several inputs, one after the other.
+    Concat {
+        /// The inputs and the values each gives for the common registers.
+        inputs: Vec<(Node, Vec<Expr>)>,
+        /// Where the values go.
+        registers: Registers,
+    },
+}
+
+/// A virtual table that a statement reads.
+#[derive(Debug, Clone)]
+pub struct VirtualSource {
+    /// The host's number for it.
+    pub id: u32,
+    /// Its arguments.
+    pub arguments: Vec<Expr>,
+}
+
+/// What a bound statement does with its rows.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// Sends them to the client.
+    Select {
+        /// The columns' names and types.
+        columns: Vec<ColumnInfo>,
+        /// Their values.
+        values: Vec<Expr>,
+    },
+    /// Stores values into variables, row after row. `quiet` for SET, IF and their like, which count no rows.
+    Assign {
+        /// What is stored where, converted to the variable's type.
+        assignments: Vec<(usize, Expr)>,
+        /// True when the row count stays as it is.
+        quiet: bool,
+    },
+    /// Inserts them.
+    Insert(Box<Insert>),
+    /// Changes the rows of `Modify::table`.
+    Update(Box<Update>),
+    /// Deletes the rows.
+    Delete(Box<Delete>),
+}
+
+/// The source of one column of an inserted row.
+#[derive(Debug, Clone)]
+pub enum ColumnSource {
+    /// Stays as the template row has it.
+    Template,
+    /// An expression, already of the column's type.
+    Value(Expr),
+    /// The next identity value.
+    Identity,
+}
+
+/// An INSERT.
+#[derive(Debug, Clone)]
+pub struct Insert {
+    /// The table.
+    pub table: Arc<Table>,
+    /// One source per column of the table, for each row of a VALUES list (one list for INSERT ... SELECT).
+    pub rows: Vec<Vec<ColumnSource>>,
+    /// The row that holds the constants of a single-row INSERT; constants are never evaluated again.
+    pub template: Vec<Value>,
+    /// The columns that must not be NULL.
+    pub required: Vec<usize>,
+    /// The column given explicitly under IDENTITY_INSERT.
+    pub explicit_identity: Option<usize>,
+}
+
+/// An UPDATE.
+#[derive(Debug, Clone)]
+pub struct Update {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The registers the scan of the table fills: all its columns.
+    pub registers: Registers,
+    /// The columns changed and their new values, already of the column's type.
+    pub assignments: Vec<(usize, Expr)>,
+    /// Variables set to the new value of a column (`SET @v = c = expr`) or to an expression.
+    pub variables: Vec<(usize, Expr)>,
+    /// The condition on the row itself, tested again on the newest version of the row.
+    pub recheck: Option<Predicate>,
+    /// True when a key column changes, so that rows must be collected before they are changed.
+    pub moves_key: bool,
+}
+
+/// A DELETE.
+#[derive(Debug, Clone)]
+pub struct Delete {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The registers the scan fills.
+    pub registers: Registers,
+    /// The condition on the row itself, tested again on the newest version of the row.
+    pub recheck: Option<Predicate>,
+}
+
+/// A bound statement.
+#[derive(Debug, Clone)]
+pub struct Statement {
+    /// Where the rows come from.
+    pub source: Node,
+    /// What is done with them.
+    pub action: Action,
+    /// The virtual tables it reads.
+    pub virtual_sources: Vec<VirtualSource>,
+    /// The slots the frame must have.
+    pub slots: usize,
+    /// True when it reads or changes tables, and so begins and ends a statement of the transaction.
+    pub touches: bool,
+    /// True when an expression asks for the present time.
+    pub reads_clock: bool,
+    /// The database and version of the catalog it was bound against.
+    pub bound_to: crate::access::CatalogStamp,
+}
+
+impl Node {
+    /// Calls `visit` with every scan of a table in the tree.
+    pub fn visit_scans(&self, visit: &mut dyn FnMut(&Scan)) {
+        match self {
+            Node::One | Node::Nothing | Node::Virtual { .. } | Node::Values { .. } => {}
+            Node::Scan(scan) => visit(scan),
+            Node::Filter { input, .. }
+            | Node::Compute { input, .. }
+            | Node::Group { input, .. }
+            | Node::Sort { input, .. }
+            | Node::Top { input, .. } => input.visit_scans(visit),
+            Node::Join { left, right, .. } => {
+                left.visit_scans(visit);
+                right.visit_scans(visit);
+            }
+            Node::Apply {
+                input, subquery, ..
+            } => {
+                input.visit_scans(visit);
+                subquery.visit_scans(visit);
+            }
+            Node::Concat { inputs, .. } => {
+                inputs.iter().for_each(|(node, _)| node.visit_scans(visit));
+            }
+        }
+    }
+}

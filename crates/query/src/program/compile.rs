@@ -1,0 +1,891 @@
+//! Batches and procedures become programs.
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use super::{
+    CallArgument, Execute, ExecuteTarget, Handler, InsertCaptured, Instruction, Late, LateKind,
+    NO_HANDLER, Name, Parameter, ProcedureIdentity, Program, RaiseError, Setting, Variable,
+    syntax_error,
+};
+use crate::access::CatalogView;
+use crate::bind::{self, Binder, Names, Typed, assign_to, convert_to};
+use crate::expression::{Expr, Fault, Predicate};
+use crate::host::Host;
+use crate::settings::{Isolation, Settings};
+use pikepole_contention::sync::Mutex;
+use pikepole_tsql::{self as tree, Statement, StatementKind};
+use pikepole_types::{Length, SqlError, SqlType, Value};
+
+/// What a text is compiled against.
+pub struct CompileContext<'a> {
+    /// Where names are looked up.
+    pub catalog: CatalogView,
+    /// What the session provides.
+    pub host: &'a dyn Host,
+    /// The session's settings.
+    pub settings: &'a Settings,
+    /// The table with IDENTITY_INSERT ON.
+    pub identity_insert: Option<i32>,
+}
+
+/// Compiles a batch. Its parameters are declared as sp_executesql's are, without the parentheses: `@a int, @b int OUTPUT`.
+///
+/// # Errors
+/// Every error found: of syntax (then only the first), of names, of types. Objects that do not exist are no errors here: the
+/// statement that names one fails when it runs.
+pub fn compile(
+    text: &str,
+    parameters: &str,
+    context: &CompileContext<'_>,
+) -> Result<Arc<Program>, Vec<SqlError>> {
+    let options = tree::ParseOptions {
+        quoted_identifier: context.settings.quoted_identifier,
+    };
+    let batch = tree::parse_with(text, options).map_err(|error| vec![syntax_error(&error)])?;
+    let declared = if parameters.trim().is_empty() {
+        Vec::new()
+    } else {
+        tree::parse_parameters(parameters).map_err(|error| vec![syntax_error(&error)])?
+    };
+    compile_batch(&batch, text, &declared, context)
+}
+
+/// Compiles a batch that has been parsed; `text` is what it was parsed from.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_batch(
+    batch: &tree::Batch,
+    text: &str,
+    parameters: &[tree::Parameter],
+    context: &CompileContext<'_>,
+) -> Result<Arc<Program>, Vec<SqlError>> {
+    let mut compiler = Compiler::new(text, context);
+    compiler.reserve(parameters.len(), &batch.statements);
+    compiler.parameters(parameters);
+    compiler.statements(&batch.statements);
+    compiler.finish(None)
+}
+
+/// Compiles a procedure from its stored CREATE or ALTER statement.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_procedure(
+    text: &str,
+    identity: ProcedureIdentity,
+    context: &CompileContext<'_>,
+) -> Result<Arc<Program>, Vec<SqlError>> {
+    let batch = tree::parse(text).map_err(|error| vec![syntax_error(&error)])?;
+    let Some(StatementKind::CreateProcedure(procedure)) =
+        batch.statements.first().map(|statement| &statement.kind)
+    else {
+        return Err(vec![SqlError::procedure_unknown(&identity.name)]);
+    };
+    let mut compiler = Compiler::new(text, context);
+    compiler.reserve(procedure.parameters.len(), procedure.body.statements());
+    compiler.parameters(&procedure.parameters);
+    if matches!(procedure.body, tree::ModuleBody::External(_)) {
+        let fault = crate::errors::unsupported("EXTERNAL NAME");
+        compiler.errors.push(*fault);
+    }
+    compiler.statements(procedure.body.statements());
+    compiler.finish(Some(identity))
+}
+
+/// A WHILE being compiled.
+struct Loop {
+    start: usize,
+    /// The BREAKs, whose targets are known at the loop's end.
+    breaks: Vec<usize>,
+    catch_depth: usize,
+}
+
+struct Compiler<'a> {
+    text: &'a str,
+    context: &'a CompileContext<'a>,
+    instructions: Vec<Instruction>,
+    lines: Vec<u32>,
+    handler_of: Vec<u32>,
+    handlers: Vec<Handler>,
+    /// The handlers of the TRY blocks around, innermost last.
+    trying: Vec<u32>,
+    catch_depth: usize,
+    loops: Vec<Loop>,
+    labels: Vec<(String, usize, usize)>,
+    gotos: Vec<(usize, tree::Name)>,
+    late: Vec<Late>,
+    variables: Vec<Variable>,
+    parameters: Vec<Parameter>,
+    errors: Vec<SqlError>,
+    line: u32,
+    /// The slots of variables: those declared anywhere in the text, then the two hidden ones.
+    reserved: usize,
+    /// True once USE may have changed what names mean: statements are then bound when they run.
+    database_changes: bool,
+    /// Set when an expression of the instruction to come asks for the present time.
+    reads_clock: Cell<bool>,
+}
+
+impl<'a> Compiler<'a> {
+    fn new(text: &'a str, context: &'a CompileContext<'a>) -> Compiler<'a> {
+        Compiler {
+            text,
+            context,
+            instructions: Vec::new(),
+            lines: Vec::new(),
+            handler_of: Vec::new(),
+            handlers: Vec::new(),
+            trying: Vec::new(),
+            catch_depth: 0,
+            loops: Vec::new(),
+            labels: Vec::new(),
+            gotos: Vec::new(),
+            late: Vec::new(),
+            variables: Vec::new(),
+            parameters: Vec::new(),
+            errors: Vec::new(),
+            line: 1,
+            reserved: 0,
+            database_changes: false,
+            reads_clock: Cell::new(false),
+        }
+    }
+
+    fn finish(
+        mut self,
+        procedure: Option<ProcedureIdentity>,
+    ) -> Result<Arc<Program>, Vec<SqlError>> {
+        for (at, name) in std::mem::take(&mut self.gotos) {
+            let label = self
+                .labels
+                .iter()
+                .find(|(label, _, _)| name.is(label))
+                .map(|(_, target, depth)| Instruction::Leave(*target, *depth));
+            match label {
+                Some(leave) => self.instructions[at] = leave,
+                None => self
+                    .errors
+                    .push(SqlError::label_unknown(&name.text).at_line(name.span.line)),
+            }
+        }
+        if let Some(identity) = &procedure {
+            for error in &mut self.errors {
+                error.procedure.get_or_insert_with(|| identity.name.clone());
+            }
+        }
+        if !self.errors.is_empty() {
+            return Err(self.errors);
+        }
+        let hidden = Variable {
+            name: String::new(),
+            ty: SqlType::Int,
+        };
+        self.variables.resize(self.reserved, hidden);
+        Ok(Arc::new(Program {
+            instructions: self.instructions,
+            lines: self.lines,
+            handler_of: self.handler_of,
+            handlers: self.handlers,
+            late: self.late,
+            variables: self.variables,
+            parameters: self.parameters,
+            slots: self.reserved,
+            procedure,
+        }))
+    }
+
+    fn names(&self) -> Names<'_> {
+        Names {
+            catalog: &self.context.catalog,
+            host: self.context.host,
+            variables: &self.variables,
+            identity_insert: self.context.identity_insert,
+        }
+    }
+
+    fn emit(&mut self, instruction: Instruction) -> usize {
+        if self.reads_clock.take() {
+            self.emit(Instruction::Clock);
+        }
+        self.instructions.push(instruction);
+        self.lines.push(self.line);
+        self.handler_of
+            .push(self.trying.last().copied().unwrap_or(NO_HANDLER));
+        self.instructions.len() - 1
+    }
+
+    fn here(&self) -> usize {
+        self.instructions.len()
+    }
+
+    /// Keeps an error and goes on, so that one compilation reports all of them.
+    fn keep<T>(&mut self, result: Result<T, Fault>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(fault) => {
+                self.errors.push(fault.at_line(self.line));
+                None
+            }
+        }
+    }
+
+    fn declare(&mut self, name: &tree::Name, ty: SqlType) -> Result<usize, Fault> {
+        if self.variables.iter().any(|variable| name.is(&variable.name)) {
+            return Err(Box::new(SqlError::variable_declared_twice(&name.text)));
+        }
+        self.variables.push(Variable {
+            name: name.text.clone(),
+            ty,
+        });
+        Ok(self.variables.len() - 1)
+    }
+
+    /// Counts the variables, so that the registers of statements lie behind all of them.
+    fn reserve(&mut self, parameters: usize, statements: &[Statement]) {
+        self.reserved = parameters + declared_in(statements) + 2;
+    }
+
+    /// The slot for the outcome of a condition with a subquery, read by the very next instruction.
+    fn condition_slot(&self) -> usize {
+        self.reserved - 1
+    }
+
+    /// The slot for the value of RETURN, likewise.
+    fn return_slot(&self) -> usize {
+        self.reserved - 2
+    }
+
+    fn parameters(&mut self, parameters: &[tree::Parameter]) {
+        for (at, parameter) in parameters.iter().enumerate() {
+            let declared = self.parameter(at, parameter);
+            if let Some(declared) = self.keep(declared) {
+                self.parameters.push(declared);
+            }
+        }
+    }
+
+    fn parameter(&mut self, at: usize, parameter: &tree::Parameter) -> Result<Parameter, Fault> {
+        if parameter.readonly || parameter.varying {
+            return Err(crate::errors::unsupported("A table or cursor parameter"));
+        }
+        let ty = bind::sql_type(&parameter.data_type, bind::TypePlace::Declaration, at + 1)?;
+        self.declare(&parameter.name, ty)?;
+        let default = match &parameter.default {
+            None => None,
+            Some(default) => {
+                // A bare word is the text it spells.
+                let typed = match &default.kind {
+                    tree::ExprKind::Column(column) if column.qualifier.is_none() => {
+                        let text = column.name.text.clone();
+                        let ty = SqlType::NVarChar(Length::Limit(128));
+                        Typed::constant(Value::Str(text), ty)
+                    }
+                    _ => self.bind_expr(default)?,
+                };
+                Some(assign_to(typed, &ty, None)?)
+            }
+        };
+        Ok(Parameter {
+            name: parameter.name.text.clone(),
+            ty,
+            default,
+            output: parameter.output,
+        })
+    }
+
+    /// Binds an expression that may hold no subquery.
+    fn bind_expr(&self, expr: &tree::Expr) -> Result<Typed, Fault> {
+        let names = self.names();
+        let mut binder = Binder::new(&names, self.reserved);
+        let typed = binder.expr(expr)?;
+        self.note_clock(&binder);
+        if binder.pending.is_empty() {
+            Ok(typed)
+        } else {
+            Err(Box::new(SqlError::subquery_not_allowed()))
+        }
+    }
+
+    fn note_clock(&self, binder: &Binder<'_>) {
+        if binder.reads_clock {
+            self.reads_clock.set(true);
+        }
+    }
+
+    fn typed_as(&self, expr: &tree::Expr, ty: &SqlType) -> Result<Expr, Fault> {
+        assign_to(self.bind_expr(expr)?, ty, None)
+    }
+
+    fn text_value(&self, expr: &tree::Expr) -> Result<Expr, Fault> {
+        let typed = self.bind_expr(expr)?;
+        if typed.ty.is_string() {
+            return Ok(typed.expr);
+        }
+        let text = SqlType::NVarChar(Length::Limit(4000));
+        Ok(convert_to(typed, &text)?.expr)
+    }
+
+    /// Adds a statement to be bound late; binds it now as far as its names are known, to report its errors and to save the
+    /// first run from binding it.
+    fn late(&mut self, kind: LateKind) -> usize {
+        let plan = if self.database_changes {
+            None
+        } else {
+            match bind::bind(&kind, &self.names(), self.reserved) {
+                Ok(plan) => Some(plan),
+                Err(fault) if is_missing(&fault) || matches!(fault.number, 544 | 545) => None,
+                Err(fault) => {
+                    self.errors.push(fault.at_line(self.line));
+                    None
+                }
+            }
+        };
+        self.late.push(Late {
+            kind,
+            plan: Mutex::new(plan),
+        });
+        self.late.len() - 1
+    }
+
+    fn late_statement(&mut self, kind: LateKind) {
+        let index = self.late(kind);
+        self.emit(Instruction::Statement(index));
+    }
+
+    /// Stores an expression's value into a variable.
+    fn assign(&mut self, slot: usize, expr: &tree::Expr, op: tree::AssignOp) {
+        let ty = self.variables[slot].ty;
+        let bound = {
+            let names = self.names();
+            let mut binder = Binder::new(&names, self.reserved);
+            let name = self.variables[slot].name.clone();
+            let bound = binder.assignment(&name, op, expr);
+            let inline = binder.pending.is_empty();
+            if inline && bound.is_ok() {
+                self.note_clock(&binder);
+            }
+            bound.map(|(_, value)| (value, inline))
+        };
+        match bound {
+            Ok((value, true)) => {
+                self.emit(Instruction::Assign { slot, value });
+            }
+            Err(fault) if !is_missing(&fault) => {
+                self.errors.push(fault.at_line(self.line));
+            }
+            _ => {
+                let value = match bind_operator(op) {
+                    None => expr.clone(),
+                    Some(operator) => compound(&self.variables[slot].name, operator, expr),
+                };
+                self.late_statement(LateKind::Value {
+                    expr: value,
+                    slot,
+                    ty,
+                });
+            }
+        }
+    }
+
+    /// A condition as a predicate over slots; subqueries are evaluated by an instruction of their own before it.
+    fn condition(&mut self, condition: &tree::Condition) -> Predicate {
+        let bound = {
+            let names = self.names();
+            let mut binder = Binder::new(&names, self.reserved);
+            let bound = binder.condition(condition);
+            let inline = binder.pending.is_empty();
+            if inline && bound.is_ok() {
+                self.note_clock(&binder);
+            }
+            bound.map(|predicate| (predicate, inline))
+        };
+        match bound {
+            Ok((predicate, true)) => predicate,
+            Err(fault) if !is_missing(&fault) => {
+                self.errors.push(fault.at_line(self.line));
+                Predicate::Const(None)
+            }
+            _ => {
+                let slot = self.condition_slot();
+                self.late_statement(LateKind::Condition {
+                    condition: condition.clone(),
+                    slot,
+                });
+                Predicate::Slot(slot)
+            }
+        }
+    }
+
+    fn statements(&mut self, statements: &[Statement]) {
+        // Variables are known from their declaration to the end of the batch, whatever blocks are between.
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        self.line = statement.line();
+        let compiled = self.compile(statement);
+        self.keep(compiled);
+    }
+
+    fn compile(&mut self, statement: &Statement) -> Result<(), Fault> {
+        match &statement.kind {
+            StatementKind::Block(statements) => self.statements(statements),
+            StatementKind::If(branch) => self.branch(branch),
+            StatementKind::While(repeat) => self.repeat(repeat),
+            StatementKind::Break | StatementKind::Continue => self.leave_loop(statement)?,
+            StatementKind::Return(value) => self.ret(value.as_ref())?,
+            StatementKind::TryCatch(block) => self.try_catch(block),
+            StatementKind::Throw(throw) => self.throw(throw.as_deref())?,
+            StatementKind::RaiseError(raise) => self.raise_error(raise)?,
+            StatementKind::Print(value) => {
+                let text = self.text_value(value)?;
+                self.emit(Instruction::Print(text));
+            }
+            StatementKind::Goto(name) => {
+                let at = self.emit(Instruction::Jump(usize::MAX));
+                self.gotos.push((at, name.clone()));
+            }
+            StatementKind::Label(name) => self.label(name)?,
+            StatementKind::WaitFor(tree::WaitFor::Delay(delay)) => {
+                let typed = self.bind_expr(delay)?;
+                self.emit(Instruction::WaitForDelay(typed.expr, typed.ty));
+            }
+            StatementKind::Declare(variables) => self.declarations(variables)?,
+            StatementKind::SetVariable(set) => match &set.value {
+                tree::SetValue::Expr(value) => {
+                    let slot = self.variable(&set.variable)?.0;
+                    self.assign(slot, value, set.op);
+                }
+                tree::SetValue::Cursor(_) => return Err(crate::errors::unsupported("A cursor")),
+            },
+            StatementKind::SetOption(option) => self.set_option(statement, option)?,
+            StatementKind::SetIsolation(level) => {
+                let level = isolation(*level);
+                self.emit(Instruction::Setting(Setting::Isolation(level)));
+            }
+            StatementKind::SetIdentityInsert { table, on } => {
+                let setting = Setting::IdentityInsert(table.clone(), *on);
+                self.emit(Instruction::Setting(setting));
+                // Whether an identity value may be given is known when the statements after this one run.
+                self.database_changes = true;
+            }
+            StatementKind::Use(name) => {
+                self.database_changes = true;
+                self.emit(Instruction::Use(name.text.as_str().into()));
+            }
+            StatementKind::Execute(call) => self.execute(call)?,
+            _ => return self.compile_data(statement),
+        }
+        Ok(())
+    }
+
+    fn compile_data(&mut self, statement: &Statement) -> Result<(), Fault> {
+        match &statement.kind {
+            StatementKind::BeginTransaction(begin) => {
+                let name = self.transaction_name(begin.name.as_ref())?;
+                self.emit(Instruction::Begin(name));
+            }
+            StatementKind::Commit(commit) => {
+                self.emit(Instruction::Commit {
+                    delayed: commit.delayed_durability,
+                });
+            }
+            StatementKind::Rollback(name) => {
+                let name = self.transaction_name(name.as_ref())?;
+                self.emit(Instruction::Rollback(name));
+            }
+            StatementKind::SaveTransaction(name) => {
+                if let Some(name) = self.transaction_name(Some(name))? {
+                    self.emit(Instruction::Save(name));
+                }
+            }
+            StatementKind::Insert(insert) => match &insert.source {
+                tree::InsertSource::Execute(call) => self.insert_execute(insert, call)?,
+                _ => self.late_statement(LateKind::Statement(Arc::new(statement.clone()))),
+            },
+            StatementKind::Select(_) | StatementKind::Update(_) | StatementKind::Delete(_) => {
+                self.late_statement(LateKind::Statement(Arc::new(statement.clone())));
+            }
+            StatementKind::Truncate(_)
+            | StatementKind::CreateTable(_)
+            | StatementKind::AlterTable(_)
+            | StatementKind::CreateIndex(_)
+            | StatementKind::DropIndex(_)
+            | StatementKind::CreateProcedure(_)
+            | StatementKind::CreateView(_)
+            | StatementKind::CreateSchema(_)
+            | StatementKind::Drop(_)
+            | StatementKind::CreateDatabase(_)
+            | StatementKind::AlterDatabase(_) => {
+                let text = self.text.get(statement.span.range()).unwrap_or(self.text);
+                let define = Instruction::Define(Arc::new(statement.clone()), text.into());
+                self.emit(define);
+            }
+            other => match refused(other) {
+                Some(what) => {
+                    self.emit(Instruction::Refuse(what.into()));
+                }
+                None => {
+                    self.emit(Instruction::Host(Arc::new(statement.clone())));
+                }
+            },
+        }
+        Ok(())
+    }
+
+    fn variable(&self, name: &tree::Name) -> Result<(usize, SqlType), Fault> {
+        let names = self.names();
+        Binder::new(&names, 0).variable(&name.text)
+    }
+
+    fn branch(&mut self, branch: &tree::If) {
+        let condition = self.condition(&branch.condition);
+        let unless = self.emit(Instruction::JumpUnless(condition, usize::MAX));
+        self.statement(&branch.then);
+        if let Some(otherwise) = &branch.otherwise {
+            let over = self.emit(Instruction::Jump(usize::MAX));
+            self.patch(unless);
+            self.statement(otherwise);
+            self.patch(over);
+        } else {
+            self.patch(unless);
+        }
+    }
+
+    /// Makes a jump lead here.
+    fn patch(&mut self, at: usize) {
+        let here = self.here();
+        match &mut self.instructions[at] {
+            Instruction::Jump(target)
+            | Instruction::JumpUnless(_, target)
+            | Instruction::Leave(target, _) => *target = here,
+            _ => {}
+        }
+    }
+
+    fn repeat(&mut self, repeat: &tree::While) {
+        let start = self.here();
+        let line = self.line;
+        let condition = self.condition(&repeat.condition);
+        let unless = self.emit(Instruction::JumpUnless(condition, usize::MAX));
+        self.loops.push(Loop {
+            start,
+            breaks: Vec::new(),
+            catch_depth: self.catch_depth,
+        });
+        self.statement(&repeat.body);
+        self.line = line;
+        self.emit(Instruction::Jump(start));
+        self.patch(unless);
+        if let Some(ended) = self.loops.pop() {
+            ended.breaks.into_iter().for_each(|at| self.patch(at));
+        }
+    }
+
+    fn leave_loop(&mut self, statement: &Statement) -> Result<(), Fault> {
+        let breaks = matches!(statement.kind, StatementKind::Break);
+        let Some((start, depth)) = self.loops.last().map(|l| (l.start, l.catch_depth)) else {
+            return Err(Box::new(if breaks {
+                SqlError::break_outside_while()
+            } else {
+                SqlError::continue_outside_while()
+            }));
+        };
+        let target = if breaks { usize::MAX } else { start };
+        let at = self.emit(Instruction::Leave(target, depth));
+        if breaks && let Some(inner) = self.loops.last_mut() {
+            inner.breaks.push(at);
+        }
+        Ok(())
+    }
+
+    fn ret(&mut self, value: Option<&tree::Expr>) -> Result<(), Fault> {
+        let value = match value {
+            None => None,
+            Some(value) => match self.typed_as(value, &SqlType::Int) {
+                Ok(value) => Some(value),
+                Err(fault) if fault.number == 1046 || is_missing(&fault) => {
+                    let slot = self.return_slot();
+                    self.late_statement(LateKind::Value {
+                        expr: value.clone(),
+                        slot,
+                        ty: SqlType::Int,
+                    });
+                    Some(Expr::Slot(slot))
+                }
+                Err(fault) => return Err(fault),
+            },
+        };
+        self.emit(Instruction::Return(value));
+        Ok(())
+    }
+
+    fn try_catch(&mut self, block: &tree::TryCatch) {
+        self.handlers.push(Handler {
+            target: 0,
+            caught_depth: self.catch_depth as u32,
+        });
+        let handler = self.handlers.len() - 1;
+        self.trying.push(handler as u32);
+        self.statements(&block.body);
+        self.trying.pop();
+        let over = self.emit(Instruction::Jump(usize::MAX));
+        self.handlers[handler].target = self.here() as u32;
+        self.catch_depth += 1;
+        self.statements(&block.handler);
+        self.catch_depth -= 1;
+        self.emit(Instruction::EndCatch);
+        self.patch(over);
+    }
+
+    fn throw(&mut self, throw: Option<&tree::Throw>) -> Result<(), Fault> {
+        let arguments = match throw {
+            None if self.catch_depth == 0 => {
+                return Err(Box::new(SqlError::throw_outside_catch()));
+            }
+            None => None,
+            Some(throw) => Some(Box::new([
+                self.typed_as(&throw.number, &SqlType::Int)?,
+                self.text_value(&throw.message)?,
+                self.typed_as(&throw.state, &SqlType::Int)?,
+            ])),
+        };
+        self.emit(Instruction::Throw(arguments));
+        Ok(())
+    }
+
+    fn raise_error(&mut self, raise: &tree::RaiseError) -> Result<(), Fault> {
+        let message = self.bind_expr(&raise.message)?;
+        let mut arguments = Vec::with_capacity(raise.arguments.len());
+        for argument in &raise.arguments {
+            let typed = self.bind_expr(argument)?;
+            arguments.push((typed.expr, typed.ty));
+        }
+        let raise = RaiseError {
+            message_is_number: message.ty.is_number(),
+            message: message.expr,
+            severity: self.typed_as(&raise.severity, &SqlType::Int)?,
+            state: self.typed_as(&raise.state, &SqlType::Int)?,
+            arguments,
+            set_error: raise.seterror,
+            log: raise.log,
+        };
+        self.emit(Instruction::RaiseError(Box::new(raise)));
+        Ok(())
+    }
+
+    fn label(&mut self, name: &tree::Name) -> Result<(), Fault> {
+        if self.labels.iter().any(|(label, _, _)| name.is(label)) {
+            return Err(Box::new(SqlError::label_declared_twice(&name.text)));
+        }
+        self.labels.push((name.text.clone(), self.here(), self.catch_depth));
+        Ok(())
+    }
+
+    fn declarations(&mut self, variables: &[tree::VariableDeclaration]) -> Result<(), Fault> {
+        for (at, variable) in variables.iter().enumerate() {
+            let tree::VariableKind::Value { data_type, initial } = &variable.kind else {
+                return Err(crate::errors::unsupported("A cursor variable"));
+            };
+            let ty = bind::sql_type(data_type, bind::TypePlace::Declaration, at + 1)?;
+            let slot = self.declare(&variable.name, ty)?;
+            if let Some(initial) = initial {
+                self.assign(slot, initial, tree::AssignOp::Set);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_option(
+        &mut self,
+        statement: &Statement,
+        option: &tree::SetOption,
+    ) -> Result<(), Fault> {
+        let on = matches!(option.value, tree::OptionSetting::On);
+        let mut settings = Vec::new();
+        for name in &option.names {
+            settings.push(match (name.as_str(), &option.value) {
+                ("NOCOUNT", _) => Setting::NoCount(on),
+                ("XACT_ABORT", _) => Setting::XactAbort(on),
+                ("IMPLICIT_TRANSACTIONS", _) => Setting::ImplicitTransactions(on),
+                ("ROWCOUNT", tree::OptionSetting::Value(value)) => {
+                    Setting::RowCount(self.typed_as(value, &SqlType::BigInt)?)
+                }
+                ("LOCK_TIMEOUT", tree::OptionSetting::Value(value)) => {
+                    Setting::LockTimeout(self.typed_as(value, &SqlType::Int)?)
+                }
+                _ => {
+                    self.emit(Instruction::Host(Arc::new(statement.clone())));
+                    return Ok(());
+                }
+            });
+        }
+        for setting in settings {
+            self.emit(Instruction::Setting(setting));
+        }
+        Ok(())
+    }
+
+    fn transaction_name(
+        &self,
+        name: Option<&tree::TransactionName>,
+    ) -> Result<Option<Name>, Fault> {
+        Ok(match name {
+            None => None,
+            Some(tree::TransactionName::Name(name)) => {
+                Some(Name::Literal(name.text.as_str().into()))
+            }
+            Some(tree::TransactionName::Variable(name)) => {
+                Some(Name::Variable(self.variable(name)?.0))
+            }
+        })
+    }
+
+    fn execute(&mut self, call: &tree::Execute) -> Result<(), Fault> {
+        let target = match &call.target {
+            tree::ExecuteTarget::Procedure { name, .. } => ExecuteTarget::Named(name.clone()),
+            tree::ExecuteTarget::Variable(name) => ExecuteTarget::Variable(self.variable(name)?.0),
+            tree::ExecuteTarget::Text {
+                text, at, run_as, ..
+            } => {
+                if at.is_some() || run_as.is_some() {
+                    return Err(crate::errors::unsupported("EXECUTE ... AT or AS"));
+                }
+                let text = self.text_value(text)?;
+                self.emit(Instruction::ExecuteText(text));
+                return Ok(());
+            }
+        };
+        let mut arguments = Vec::with_capacity(call.arguments.len());
+        for argument in &call.arguments {
+            arguments.push(self.argument(argument)?);
+        }
+        let status = match &call.status {
+            None => None,
+            Some(name) => Some(self.variable(name)?),
+        };
+        self.emit(Instruction::Execute(Box::new(Execute {
+            target,
+            arguments,
+            status,
+        })));
+        Ok(())
+    }
+
+    fn argument(&mut self, argument: &tree::ExecuteArgument) -> Result<CallArgument, Fault> {
+        let typed = match &argument.value {
+            None => None,
+            Some(value) => Some(self.bind_expr(value)?),
+        };
+        let output = match &argument.value {
+            Some(value) if argument.output => match &value.kind {
+                tree::ExprKind::Variable(name) => Some(self.variable(name)?),
+                _ => return Err(Box::new(SqlError::output_of_constant())),
+            },
+            _ => None,
+        };
+        let ty = typed.as_ref().map_or(SqlType::Null, |typed| typed.ty);
+        Ok(CallArgument {
+            name: argument.name.as_ref().map(|name| name.text.clone()),
+            value: typed.map(|typed| typed.expr),
+            ty,
+            output,
+        })
+    }
+
+    fn insert_execute(&mut self, insert: &tree::Insert, call: &tree::Execute) -> Result<(), Fault> {
+        let tree::Target::Table { name, .. } = &insert.target else {
+            return Err(crate::errors::unsupported("INSERT ... EXEC into a table variable"));
+        };
+        if insert.output.is_some() || insert.top.is_some() {
+            return Err(crate::errors::unsupported("OUTPUT or TOP in INSERT ... EXEC"));
+        }
+        self.emit(Instruction::Capture);
+        self.execute(call)?;
+        self.emit(Instruction::InsertCaptured(Box::new(InsertCaptured {
+            table: name.clone(),
+            columns: insert.columns.clone(),
+        })));
+        Ok(())
+    }
+}
+
+/// How many variables the statements declare, in blocks too.
+fn declared_in(statements: &[Statement]) -> usize {
+    statements.iter().map(declared_by).sum()
+}
+
+fn declared_by(statement: &Statement) -> usize {
+    match &statement.kind {
+        StatementKind::Declare(variables) => variables.len(),
+        StatementKind::Block(statements) => declared_in(statements),
+        StatementKind::If(branch) => {
+            declared_by(&branch.then) + branch.otherwise.as_ref().map_or(0, declared_by)
+        }
+        StatementKind::While(repeat) => declared_by(&repeat.body),
+        StatementKind::TryCatch(block) => declared_in(&block.body) + declared_in(&block.handler),
+        _ => 0,
+    }
+}
+
+/// Whether an error means that an object does not exist (yet).
+pub(crate) fn is_missing(error: &SqlError) -> bool {
+    error.number == 208
+}
+
+fn bind_operator(op: tree::AssignOp) -> Option<tree::BinaryOp> {
+    bind::binary_of(op)
+}
+
+/// `@v op expr` as a tree.
+fn compound(variable: &str, op: tree::BinaryOp, expr: &tree::Expr) -> tree::Expr {
+    let name = tree::Name {
+        text: variable.to_owned(),
+        span: expr.span,
+    };
+    let left = tree::Expr::new(tree::ExprKind::Variable(name), expr.span);
+    let binary = tree::Binary {
+        left,
+        op,
+        right: expr.clone(),
+    };
+    tree::Expr::new(tree::ExprKind::Binary(Box::new(binary)), expr.span)
+}
+
+fn isolation(level: tree::IsolationLevel) -> Isolation {
+    match level {
+        tree::IsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
+        tree::IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
+        tree::IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
+        tree::IsolationLevel::Snapshot => Isolation::Snapshot,
+        tree::IsolationLevel::Serializable => Isolation::Serializable,
+    }
+}
+
+/// The name of a statement that is parsed and not run by this version; `None` for statements of the host.
+fn refused(kind: &StatementKind) -> Option<&'static str> {
+    Some(match kind {
+        StatementKind::WaitFor(tree::WaitFor::Time(_)) => "WAITFOR TIME",
+        StatementKind::DeclareTable(_) => "A table variable",
+        StatementKind::DeclareCursor(_)
+        | StatementKind::OpenCursor(_)
+        | StatementKind::Fetch(_)
+        | StatementKind::CloseCursor(_)
+        | StatementKind::DeallocateCursor(_) => "A cursor",
+        StatementKind::ExecuteAs(_) | StatementKind::Revert => "EXECUTE AS",
+        StatementKind::Merge(_) => "MERGE",
+        StatementKind::BulkInsert(_) => "BULK INSERT",
+        StatementKind::CreateFunction(_) => "CREATE FUNCTION",
+        StatementKind::CreateTrigger(_) | StatementKind::SetTrigger(_) => "A trigger",
+        StatementKind::CreateType(_) => "CREATE TYPE",
+        StatementKind::CreateSequence(_) => "A sequence",
+        StatementKind::CreateSynonym { .. } => "A synonym",
+        StatementKind::TransferToSchema { .. } => "ALTER SCHEMA",
+        StatementKind::AlterIndex(_) => "ALTER INDEX",
+        _ => return None,
+    })
+}

@@ -1,0 +1,246 @@
+//! Programs: batches and procedures as flat lists of instructions over slots.
+//!
+//! A program is immutable and shared between sessions. Control flow is jumps; TRY blocks are a table that names the handler of
+//! each instruction, so entering one costs nothing. Statements that touch tables are bound when they are first run (names may
+//! not exist before) and bound again when the catalog has changed; the program keeps the newest plan for the next session.
+
+mod compile;
+
+pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
+
+use std::sync::Arc;
+
+use crate::expression::{Expr, Predicate};
+use crate::plan;
+use pikepole_contention::sync::Mutex;
+use pikepole_tsql as tree;
+use pikepole_types::SqlType;
+
+/// A variable or parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// The name with its `@`.
+    pub name: String,
+    /// The type.
+    pub ty: SqlType,
+}
+
+/// A parameter of a procedure or of a parameterised batch. Parameter `i` is variable `i`.
+#[derive(Debug, Clone)]
+pub struct Parameter {
+    /// The name with its `@`.
+    pub name: String,
+    /// The type.
+    pub ty: SqlType,
+    /// The default, already of the parameter's type.
+    pub default: Option<Expr>,
+    /// Declared OUTPUT.
+    pub output: bool,
+}
+
+/// The procedure that a program is the body of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcedureIdentity {
+    /// The object id.
+    pub object_id: i32,
+    /// The name as errors report it.
+    pub name: String,
+}
+
+/// Where an error in a TRY block goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Handler {
+    /// The first instruction of the CATCH block.
+    pub(crate) target: u32,
+    /// How many CATCH blocks enclose the TRY block.
+    pub(crate) caught_depth: u32,
+}
+
+/// A compiled batch or procedure.
+#[derive(Debug)]
+pub struct Program {
+    pub(crate) instructions: Vec<Instruction>,
+    pub(crate) lines: Vec<u32>,
+    /// Per instruction, the index of its handler among `handlers`, or `NO_HANDLER`.
+    pub(crate) handler_of: Vec<u32>,
+    pub(crate) handlers: Vec<Handler>,
+    pub(crate) late: Vec<Late>,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) slots: usize,
+    pub(crate) procedure: Option<ProcedureIdentity>,
+}
+
+pub(crate) const NO_HANDLER: u32 = u32::MAX;
+
+impl Program {
+    /// The parameters in order.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// The handler of an instruction, when it stands in a TRY block.
+    pub(crate) fn handler(&self, at: usize) -> Option<Handler> {
+        let index = *self.handler_of.get(at)?;
+        self.handlers.get(index as usize).copied()
+    }
+}
+
+/// A statement bound against the catalog when it runs.
+#[derive(Debug)]
+pub(crate) struct Late {
+    pub(crate) kind: LateKind,
+    /// The newest plan, for the sessions to come.
+    pub(crate) plan: Mutex<Option<Arc<plan::Statement>>>,
+}
+
+/// What is bound late.
+#[derive(Debug)]
+pub(crate) enum LateKind {
+    /// SELECT, INSERT, UPDATE, DELETE.
+    Statement(Arc<tree::Statement>),
+    /// An expression with a subquery, stored into a slot of the given type.
+    Value {
+        expr: tree::Expr,
+        slot: usize,
+        ty: SqlType,
+    },
+    /// A condition with a subquery, stored into a slot as a bit.
+    Condition {
+        condition: tree::Condition,
+        slot: usize,
+    },
+}
+
+/// One instruction.
+#[derive(Debug)]
+pub(crate) enum Instruction {
+    /// A variable takes a value, already of its type.
+    Assign { slot: usize, value: Expr },
+    /// Binds, if need be, and runs `late[i]`.
+    Statement(usize),
+    /// Goes on at another instruction.
+    Jump(usize),
+    /// Goes on at another instruction, where so many CATCH blocks are open.
+    Leave(usize, usize),
+    /// Goes on at another instruction unless the condition holds.
+    JumpUnless(Predicate, usize),
+    /// The next instruction's expressions ask for the present time.
+    Clock,
+    /// The end of a CATCH block.
+    EndCatch,
+    /// Leaves the procedure or the batch.
+    Return(Option<Expr>),
+    /// PRINT, of text.
+    Print(Expr),
+    /// RAISERROR.
+    RaiseError(Box<RaiseError>),
+    /// THROW; without arguments it throws the caught error again.
+    Throw(Option<Box<[Expr; 3]>>),
+    /// BEGIN TRANSACTION with its name.
+    Begin(Option<Name>),
+    /// COMMIT with DELAYED_DURABILITY when given.
+    Commit { delayed: Option<bool> },
+    /// ROLLBACK with a transaction's or savepoint's name.
+    Rollback(Option<Name>),
+    /// SAVE TRANSACTION.
+    Save(Name),
+    /// EXEC of a procedure.
+    Execute(Box<Execute>),
+    /// EXEC('text').
+    ExecuteText(Expr),
+    /// INSERT ... EXEC begins: what the call in the next instruction returns is kept.
+    Capture,
+    /// INSERT ... EXEC ends: what was kept is inserted.
+    InsertCaptured(Box<InsertCaptured>),
+    /// USE.
+    Use(Arc<str>),
+    /// WAITFOR DELAY: a text, or a value of a time type.
+    WaitForDelay(Expr, SqlType),
+    /// A SET option the machine obeys.
+    Setting(Setting),
+    /// A definition: CREATE, ALTER, DROP, TRUNCATE; its statement and its own text.
+    Define(Arc<tree::Statement>, Arc<str>),
+    /// A construct that is known and refused, by name, when it is reached.
+    Refuse(Arc<str>),
+    /// A statement for the host.
+    Host(Arc<tree::Statement>),
+}
+
+/// A name that may be given by a variable.
+#[derive(Debug, Clone)]
+pub(crate) enum Name {
+    Literal(Arc<str>),
+    Variable(usize),
+}
+
+/// RAISERROR's arguments.
+#[derive(Debug)]
+pub(crate) struct RaiseError {
+    pub(crate) message: Expr,
+    pub(crate) message_is_number: bool,
+    pub(crate) severity: Expr,
+    pub(crate) state: Expr,
+    pub(crate) arguments: Vec<(Expr, SqlType)>,
+    pub(crate) set_error: bool,
+    pub(crate) log: bool,
+}
+
+/// A call.
+#[derive(Debug)]
+pub(crate) struct Execute {
+    pub(crate) target: ExecuteTarget,
+    pub(crate) arguments: Vec<CallArgument>,
+    /// The variable that takes the return status.
+    pub(crate) status: Option<(usize, SqlType)>,
+}
+
+/// What is called.
+#[derive(Debug)]
+pub(crate) enum ExecuteTarget {
+    Named(tree::ObjectName),
+    /// `EXEC @name`.
+    Variable(usize),
+}
+
+/// One argument of a call.
+#[derive(Debug)]
+pub(crate) struct CallArgument {
+    pub(crate) name: Option<String>,
+    /// The value; `None` is the word DEFAULT.
+    pub(crate) value: Option<Expr>,
+    pub(crate) ty: SqlType,
+    /// The variable that takes the value back, and its type.
+    pub(crate) output: Option<(usize, SqlType)>,
+}
+
+/// The target of INSERT ... EXEC.
+#[derive(Debug)]
+pub(crate) struct InsertCaptured {
+    pub(crate) table: tree::ObjectName,
+    pub(crate) columns: Vec<tree::Name>,
+}
+
+/// A SET option the machine itself obeys.
+#[derive(Debug, Clone)]
+pub(crate) enum Setting {
+    NoCount(bool),
+    XactAbort(bool),
+    ImplicitTransactions(bool),
+    Isolation(crate::settings::Isolation),
+    RowCount(Expr),
+    LockTimeout(Expr),
+    IdentityInsert(tree::ObjectName, bool),
+}
+
+/// The error of a text that does not parse.
+pub(crate) fn syntax_error(error: &tree::SyntaxError) -> pikepole_types::SqlError {
+    let mut sql = pikepole_types::SqlError::new(
+        error.number,
+        error.severity,
+        error.state,
+        error.message.clone(),
+    );
+    sql.line = error.line;
+    sql
+}

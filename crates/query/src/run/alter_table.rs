@@ -1,0 +1,359 @@
+//! ALTER TABLE: columns and keys added, changed and dropped.
+
+use super::Machine;
+use super::table_definition::{self, Described};
+use crate::access::Table;
+use crate::bind::{self, Names};
+use crate::errors;
+use crate::expression::{Expr, Fault};
+use pikepole_engine::{ColumnDefinition, NewColumn};
+use pikepole_tsql::{self as tree, Statement};
+use pikepole_types::{SqlError, SqlType, Target, Value};
+
+/// Where a new row's column comes from.
+enum ColumnMap {
+    /// The old row's column, as it is.
+    Copy(usize),
+    /// The old row's column, converted.
+    Convert {
+        source: usize,
+        from: SqlType,
+        to: SqlType,
+        nullable: bool,
+        name: String,
+    },
+    /// The same value in every row.
+    Fill { value: Value, allowed: bool, name: String },
+}
+
+impl Machine<'_> {
+    /// ALTER TABLE.
+    pub(crate) async fn alter_table(
+        &mut self,
+        alter: &tree::AlterTable,
+        statement: &Statement,
+        text: &str,
+    ) -> Result<(), Fault> {
+        let described = Described {
+            text,
+            start: statement.span.start,
+        };
+        match &alter.action {
+            tree::AlterTableAction::Add { elements, .. } => {
+                self.add_elements(&alter.table, elements, &described).await
+            }
+            tree::AlterTableAction::AlterColumn { column } => {
+                self.alter_column(&alter.table, column, &described).await
+            }
+            tree::AlterTableAction::Drop(elements) => {
+                for element in elements {
+                    self.drop_element(&alter.table, element).await?;
+                }
+                Ok(())
+            }
+            // Rows lie as this engine lays them: there is nothing to rebuild.
+            tree::AlterTableAction::Rebuild { .. } => Ok(()),
+            _ => Err(errors::unsupported("This form of ALTER TABLE")),
+        }
+    }
+
+    fn altered(&self, name: &tree::ObjectName) -> Result<std::sync::Arc<Table>, Fault> {
+        let missing = || Box::new(SqlError::alter_table_not_found(name.dotted()));
+        self.context.catalog().table(name)?.ok_or_else(missing)
+    }
+
+    async fn add_elements(
+        &mut self,
+        name: &tree::ObjectName,
+        elements: &[tree::TableElement],
+        described: &Described<'_>,
+    ) -> Result<(), Fault> {
+        let table = self.altered(name)?;
+        let (mut columns, mut maps) = kept_columns(&table, None);
+        let mut keys = Vec::new();
+        for element in elements {
+            match element {
+                tree::TableElement::Column(definition) => {
+                    let (column, map) =
+                        self.new_column(&table, definition, columns.len() + 1, described)?;
+                    columns.push(column);
+                    maps.push(map);
+                    for constraint in &definition.constraints {
+                        let own = Some(&definition.name);
+                        let name = constraint.name.as_ref();
+                        let key = table_definition::constraint_index(&constraint.kind, name, own)?;
+                        keys.push(key);
+                    }
+                }
+                tree::TableElement::Constraint(constraint) => match &constraint.kind {
+                    tree::ConstraintKind::Default { expr, column, .. } => {
+                        self.check_default(expr)?;
+                        let name = constraint.name.as_ref().map(|name| name.text.clone());
+                        let text = described.expression(expr);
+                        set_default(&table, &mut columns, column, (name, text))?;
+                    }
+                    kind => {
+                        let name = constraint.name.as_ref();
+                        keys.push(table_definition::constraint_index(kind, name, None)?);
+                    }
+                },
+                _ => return Err(errors::unsupported("An INDEX in ALTER TABLE ADD")),
+            }
+        }
+        let changes_columns = elements.iter().any(|element| match element {
+            tree::TableElement::Column(_) => true,
+            tree::TableElement::Constraint(constraint) => {
+                matches!(constraint.kind, tree::ConstraintKind::Default { .. })
+            }
+            _ => false,
+        });
+        if changes_columns {
+            self.change_columns(&table, &columns, &maps).await?;
+        }
+        for key in keys {
+            let table = self.altered(name)?;
+            let definition = key.for_table(!table.key.is_empty());
+            let (database, tx) = self.context.engine();
+            database.create_index(tx, &table.engine, definition).await?;
+        }
+        Ok(())
+    }
+
+    fn new_column(
+        &mut self,
+        table: &Table,
+        definition: &tree::ColumnDefinition,
+        position: usize,
+        described: &Described<'_>,
+    ) -> Result<(NewColumn, ColumnMap), Fault> {
+        let column = table_definition::column(definition, position, &table.name, described)?;
+        if column.identity.is_some() {
+            return Err(errors::unsupported("An IDENTITY column added to a table"));
+        }
+        let mut value = Value::Null;
+        if let Some(default) = &definition.default {
+            self.check_default(&default.expr)?;
+            let wanted = !column.nullable;
+            if wanted {
+                value = self.default_value(&default.expr, table, &column)?;
+            }
+        }
+        let map = ColumnMap::Fill {
+            allowed: column.nullable || !value.is_null(),
+            value,
+            name: column.name.clone(),
+        };
+        let column = NewColumn {
+            definition: column,
+            source: None,
+        };
+        Ok((column, map))
+    }
+
+    /// The value of a default, computed once for all rows.
+    fn default_value(
+        &mut self,
+        expr: &tree::Expr,
+        table: &Table,
+        column: &ColumnDefinition,
+    ) -> Result<Value, Fault> {
+        let catalog = self.context.catalog();
+        let names = Names {
+            catalog: &catalog,
+            host: &*self.host,
+            variables: &[],
+            identity_insert: None,
+        };
+        let typed = bind::Binder::new(&names, 0).expr(expr)?;
+        let value: Expr =
+            bind::assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
+        self.functions.now = super::now();
+        value.eval(&mut self.env())
+    }
+
+    async fn alter_column(
+        &mut self,
+        name: &tree::ObjectName,
+        definition: &tree::ColumnDefinition,
+        described: &Described<'_>,
+    ) -> Result<(), Fault> {
+        let table = self.altered(name)?;
+        let Some(at) = table.column(&definition.name.text) else {
+            return Err(Box::new(SqlError::alter_column_unknown(
+                "ALTER TABLE ALTER COLUMN",
+                &definition.name.text,
+                &table.name,
+            )));
+        };
+        let old = &table.columns[at];
+        let keyed = table.engine.indexes.iter().any(|index| {
+            index.columns.iter().any(|column| column.column == at)
+        });
+        let wanted = table_definition::column(definition, at + 1, &table.name, described)?;
+        if keyed && wanted.ty != old.ty {
+            return Err(Box::new(SqlError::column_is_in_use(
+                "ALTER TABLE ALTER COLUMN",
+                &old.name,
+            )));
+        }
+        let (mut columns, mut maps) = kept_columns(&table, None);
+        let nullable = definition.nullable.unwrap_or(true);
+        columns[at].definition.ty = wanted.ty;
+        columns[at].definition.nullable = nullable;
+        maps[at] = ColumnMap::Convert {
+            source: at,
+            from: old.ty,
+            to: wanted.ty,
+            nullable,
+            name: old.name.clone(),
+        };
+        self.change_columns(&table, &columns, &maps).await
+    }
+
+    async fn drop_element(
+        &mut self,
+        name: &tree::ObjectName,
+        element: &tree::DropElement,
+    ) -> Result<(), Fault> {
+        let table = self.altered(name)?;
+        match element.kind {
+            tree::DropElementKind::Constraint => {
+                let indexes = &table.engine.indexes;
+                let defaults = table.engine.columns.iter().filter_map(|c| c.default.as_ref());
+                let exists = indexes.iter().any(|index| element.name.is(&index.name))
+                    || defaults.into_iter().any(|default| element.name.is(&default.name));
+                if element.if_exists && !exists {
+                    return Ok(());
+                }
+                let (database, tx) = self.context.engine();
+                let dropped = database.drop_index(tx, &table.engine, &element.name.text, true);
+                dropped.await?;
+                Ok(())
+            }
+            tree::DropElementKind::Column => {
+                let Some(at) = table.column(&element.name.text) else {
+                    if element.if_exists {
+                        return Ok(());
+                    }
+                    return Err(Box::new(SqlError::alter_column_unknown(
+                        "ALTER TABLE DROP COLUMN",
+                        &element.name.text,
+                        &table.name,
+                    )));
+                };
+                let column = &table.columns[at];
+                if table.columns.len() == 1 {
+                    return Err(Box::new(SqlError::only_column(&column.name, &table.name)));
+                }
+                if column.default.is_some() {
+                    return Err(Box::new(SqlError::column_is_in_use(
+                        "ALTER TABLE DROP COLUMN",
+                        &column.name,
+                    )));
+                }
+                let (columns, maps) = kept_columns(&table, Some(at));
+                self.change_columns(&table, &columns, &maps).await
+            }
+            _ => Err(errors::unsupported("This form of ALTER TABLE ... DROP")),
+        }
+    }
+
+    async fn change_columns(
+        &mut self,
+        table: &Table,
+        columns: &[NewColumn],
+        maps: &[ColumnMap],
+    ) -> Result<(), Fault> {
+        let convert = |old: &[Value], new: &mut [Value]| {
+            for (map, new) in maps.iter().zip(new) {
+                map.apply(table, old, new)?;
+            }
+            Ok(())
+        };
+        let (database, tx) = self.context.engine();
+        database
+            .alter_columns(tx, &table.engine, columns, &convert)
+            .await?;
+        Ok(())
+    }
+}
+
+impl ColumnMap {
+    fn apply(&self, table: &Table, old: &[Value], new: &mut Value) -> Result<(), SqlError> {
+        match self {
+            ColumnMap::Copy(source) => new.clone_from(&old[*source]),
+            ColumnMap::Convert {
+                source,
+                from,
+                to,
+                nullable,
+                name,
+            } => {
+                let value = &old[*source];
+                if value.is_null() && !nullable {
+                    return Err(SqlError::null_not_allowed(name, &table.display, "UPDATE"));
+                }
+                let target = Target::Column {
+                    table: &table.display,
+                    column: name,
+                };
+                pikepole_types::assign(value, from, to, target, new)?;
+            }
+            ColumnMap::Fill {
+                value,
+                allowed,
+                name,
+            } => {
+                if !allowed {
+                    return Err(SqlError::column_cannot_be_added(name, &table.name));
+                }
+                new.clone_from(value);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The table's columns as they are, without the dropped one.
+fn kept_columns(table: &Table, dropped: Option<usize>) -> (Vec<NewColumn>, Vec<ColumnMap>) {
+    let kept = table.engine.columns.iter().enumerate();
+    kept.filter(|(at, _)| Some(*at) != dropped)
+        .map(|(at, column)| {
+            let default = column.default.as_ref();
+            let definition = ColumnDefinition {
+                name: column.name.clone(),
+                ty: column.ty,
+                nullable: column.nullable,
+                default: default.map(|default| (Some(default.name.clone()), default.text.clone())),
+                identity: column.identity,
+            };
+            let column = NewColumn {
+                definition,
+                source: Some(at),
+            };
+            (column, ColumnMap::Copy(at))
+        })
+        .unzip()
+}
+
+fn set_default(
+    table: &Table,
+    columns: &mut [NewColumn],
+    name: &tree::Name,
+    default: (Option<String>, String),
+) -> Result<(), Fault> {
+    let column = columns
+        .iter_mut()
+        .find(|column| name.is(&column.definition.name));
+    let Some(column) = column else {
+        return Err(Box::new(SqlError::default_column_invalid(&name.text, &table.name)));
+    };
+    if column.definition.default.is_some() {
+        return Err(Box::new(SqlError::default_exists()));
+    }
+    if column.definition.identity.is_some() {
+        return Err(Box::new(SqlError::default_on_identity(&table.name, &name.text)));
+    }
+    column.definition.default = Some(default);
+    Ok(())
+}

@@ -1,0 +1,461 @@
+//! Calls: procedures of the database, of the host, texts.
+
+use std::sync::Arc;
+
+use super::frame::{Frame, Return};
+use super::statement::StatementState;
+use super::transaction::Capturing;
+use super::{Machine, Pause};
+use crate::access::{CatalogView, Stop};
+use crate::bind::{self, Names};
+use crate::expression::{Expr, Fault};
+use crate::host::Argument;
+use crate::output::{Done, DoneKind};
+use crate::program::{
+    CallArgument, Execute, ExecuteTarget, InsertCaptured, ProcedureIdentity, Program,
+    compile_procedure,
+};
+use pikepole_tsql::{Name, ObjectName, Span};
+use pikepole_types::{SqlError, SqlType, Target, Value};
+
+/// Calls within calls.
+const NESTING_MAX: i32 = 32;
+
+impl Machine<'_> {
+    /// EXEC of a procedure.
+    pub(crate) async fn execute(&mut self, call: &Execute) -> Result<(), Fault> {
+        let name = self.target_name(&call.target)?;
+        let plain = name.name.text.as_str();
+        if plain.eq_ignore_ascii_case("sp_executesql") {
+            return self.execute_sql(call);
+        }
+        let system = plain.get(..3).is_some_and(|prefix| {
+            prefix.eq_ignore_ascii_case("sp_") || prefix.eq_ignore_ascii_case("xp_")
+        });
+        if system && let Some(id) = self.host.system_procedure(plain) {
+            return self.execute_host(id, call).await;
+        }
+        let program = self.procedure(&name)?;
+        let title = name.name.text.clone();
+        self.call(program, &call.arguments, call.status, &title)
+    }
+
+    fn target_name(&self, target: &ExecuteTarget) -> Result<ObjectName, Fault> {
+        match target {
+            ExecuteTarget::Named(name) => Ok(name.clone()),
+            ExecuteTarget::Variable(slot) => {
+                let text = self.frame.slots[*slot].as_str().unwrap_or_default();
+                object_name(text).ok_or_else(|| Box::new(SqlError::procedure_unknown(text)))
+            }
+        }
+    }
+
+    /// The program of a procedure of the current database.
+    fn procedure(&mut self, name: &ObjectName) -> Result<Arc<Program>, Fault> {
+        let view = self.context.catalog();
+        let missing = || Box::new(SqlError::procedure_unknown(name.dotted()));
+        let found = match view.schema_of(name)? {
+            None => None,
+            Some(schema) => view.catalog.procedure(schema, &name.name.text).cloned(),
+        };
+        let found = found.ok_or_else(missing)?;
+        let database = view.database.id();
+        if let Some(program) = self
+            .context
+            .plans
+            .procedure(database, found.object_id, &found.text)
+        {
+            return Ok(program);
+        }
+        let identity = ProcedureIdentity {
+            object_id: found.object_id,
+            name: found.name.clone(),
+        };
+        let context = self.context.compile_context(&*self.host);
+        let compiled = compile_procedure(&found.text, identity, &context);
+        let program = compiled.map_err(first_error)?;
+        self.context
+            .plans
+            .keep_procedure(database, found.object_id, &found.text, &program);
+        Ok(program)
+    }
+
+    /// EXEC('text').
+    pub(crate) fn execute_text(&mut self, text: &Expr) -> Result<(), Fault> {
+        let text = text.eval(&mut self.env())?;
+        let text = text.as_str().unwrap_or_default();
+        let program = crate::prepare(text, "", self.context, &*self.host).map_err(first_error)?;
+        self.call(program, &[], None, "")
+    }
+
+    /// sp_executesql: the text, the declarations of its parameters, and their values.
+    fn execute_sql(&mut self, call: &Execute) -> Result<(), Fault> {
+        let text = self.leading_text(call, 0, "@statement")?;
+        let (text, declared, arguments) = match call.arguments.get(1) {
+            None => (text, String::new(), &[][..]),
+            Some(_) => {
+                let declared = self.leading_text(call, 1, "@parameters")?;
+                (text, declared, &call.arguments[2..])
+            }
+        };
+        let program =
+            crate::prepare(&text, &declared, self.context, &*self.host).map_err(first_error)?;
+        self.call(program, arguments, call.status, "sp_executesql")
+    }
+
+    fn leading_text(&mut self, call: &Execute, at: usize, name: &str) -> Result<String, Fault> {
+        let argument = call.arguments.get(at).and_then(|argument| argument.value.as_ref());
+        let Some(argument) = argument else {
+            let error = SqlError::parameter_not_supplied("sp_executesql", name);
+            return Err(Box::new(error));
+        };
+        match argument.eval(&mut self.env())? {
+            Value::Str(text) => Ok(text),
+            Value::Null => Ok(String::new()),
+            _ => Err(Box::new(SqlError::procedure_expects_type(
+                name,
+                "ntext/nchar/nvarchar",
+            ))),
+        }
+    }
+
+    /// Enters a program with arguments.
+    fn call(
+        &mut self,
+        program: Arc<Program>,
+        arguments: &[CallArgument],
+        status: Option<(usize, SqlType)>,
+        name: &str,
+    ) -> Result<(), Fault> {
+        if self.context.state.nest_level >= NESTING_MAX {
+            return Err(Box::new(SqlError::nesting_level_exceeded(NESTING_MAX)));
+        }
+        let mut frame = self.context.spare_frames.take(&program);
+        let filled = self.fill_parameters(&program, arguments, name, &mut frame);
+        match filled {
+            Ok(outputs) => frame.on_return = Return { outputs, status },
+            Err(fault) => {
+                self.context.spare_frames.give(frame);
+                return Err(fault);
+            }
+        }
+        let state = &mut self.context.state;
+        frame.transaction_count = state.transaction_count;
+        frame.caught_base = state.caught.len();
+        frame.settings = Some(self.context.settings.clone());
+        frame.caller_procedure = state.procedure_id;
+        frame.caller_identity = std::mem::replace(&mut state.scope_identity, Value::Null);
+        if let Some(identity) = &program.procedure {
+            state.procedure_id = identity.object_id;
+        }
+        state.nest_level += 1;
+        let caller = std::mem::replace(&mut self.frame, frame);
+        self.callers.push(caller);
+        Ok(())
+    }
+
+    /// Gives the parameters their values; the result is what goes back to the caller's variables.
+    fn fill_parameters(
+        &mut self,
+        program: &Program,
+        arguments: &[CallArgument],
+        name: &str,
+        frame: &mut Frame,
+    ) -> Result<Vec<(usize, SqlType, usize, SqlType)>, Fault> {
+        let parameters = &program.parameters;
+        let mut given = vec![false; parameters.len()];
+        let mut outputs = Vec::new();
+        let mut named = false;
+        for (position, argument) in arguments.iter().enumerate() {
+            let slot = match &argument.name {
+                None if named => {
+                    return Err(Box::new(SqlError::new(
+                        119,
+                        15,
+                        1,
+                        format!(
+                            "Must pass parameter number {} and subsequent parameters as '@name = value'. After the form '@name = value' has been used, all subsequent parameters must be passed in the form '@name = value'.",
+                            position + 1
+                        ),
+                    )));
+                }
+                None if parameters.is_empty() => {
+                    return Err(Box::new(SqlError::procedure_has_no_parameters(name)));
+                }
+                None if position >= parameters.len() => {
+                    return Err(Box::new(SqlError::too_many_arguments(name)));
+                }
+                None => position,
+                Some(wanted) => {
+                    named = true;
+                    parameters
+                        .iter()
+                        .position(|parameter| parameter.name.eq_ignore_ascii_case(wanted))
+                        .ok_or_else(|| SqlError::not_a_parameter(wanted, name))?
+                }
+            };
+            let parameter = &parameters[slot];
+            if std::mem::replace(&mut given[slot], true) {
+                return Err(Box::new(SqlError::parameter_twice(&parameter.name)));
+            }
+            if let Some((target, ty)) = argument.output {
+                if !parameter.output {
+                    let error = SqlError::not_an_output_parameter(&parameter.name);
+                    return Err(Box::new(error));
+                }
+                outputs.push((slot, parameter.ty, target, ty));
+            }
+            match &argument.value {
+                None => given[slot] = false,
+                Some(value) => {
+                    let value = value.eval(&mut self.env())?;
+                    let place = &mut frame.slots[slot];
+                    convert_argument(&value, &argument.ty, &parameter.ty, place)?;
+                }
+            }
+        }
+        for (slot, parameter) in parameters.iter().enumerate() {
+            if given[slot] {
+                continue;
+            }
+            let Some(default) = &parameter.default else {
+                return Err(Box::new(if program.procedure.is_some() {
+                    SqlError::parameter_not_supplied(name, &parameter.name)
+                } else {
+                    SqlError::query_parameter_not_supplied(name, &parameter.name)
+                }));
+            };
+            frame.slots[slot] = default.eval(&mut self.env())?;
+        }
+        Ok(outputs)
+    }
+
+    /// A system procedure of the host.
+    async fn execute_host(&mut self, id: u32, call: &Execute) -> Result<(), Fault> {
+        let mut arguments = Vec::with_capacity(call.arguments.len());
+        for argument in &call.arguments {
+            let value = match &argument.value {
+                None => Value::Null,
+                Some(value) => value.eval(&mut self.env())?,
+            };
+            arguments.push(Argument {
+                name: argument.name.clone(),
+                value,
+                ty: argument.ty,
+                output: argument.output.is_some(),
+            });
+        }
+        let status = match self.captures.last_mut() {
+            None => {
+                self.host
+                    .call_procedure(id, &mut arguments, self.context, self.output)
+                    .await?
+            }
+            Some(capture) => {
+                let mut output = Capturing {
+                    capture,
+                    output: self.output,
+                };
+                self.host
+                    .call_procedure(id, &mut arguments, self.context, &mut output)
+                    .await?
+            }
+        };
+        for (argument, value) in call.arguments.iter().zip(arguments) {
+            if let Some((slot, ty)) = argument.output {
+                let place = &mut self.frame.slots[slot];
+                convert_argument(&value.value, &value.ty, &ty, place)?;
+            }
+        }
+        self.store_status(call.status, status)?;
+        self.done(Done {
+            rows: None,
+            kind: DoneKind::Procedure,
+        });
+        self.context.state.last_error = 0;
+        self.frame.pc += 1;
+        Ok(())
+    }
+
+    fn store_status(
+        &mut self,
+        target: Option<(usize, SqlType)>,
+        status: i32,
+    ) -> Result<(), Fault> {
+        if let Some((slot, ty)) = target {
+            let place = &mut self.frame.slots[slot];
+            convert_argument(&Value::Int(status), &SqlType::Int, &ty, place)?;
+        }
+        Ok(())
+    }
+
+    /// The end of the current frame: back to the caller, or the end of the batch.
+    pub(crate) fn leave_frame(&mut self, status: Option<i32>) -> Result<(), Fault> {
+        let status = status.unwrap_or(self.frame.error_status);
+        if self.callers.is_empty() {
+            self.status = status;
+            self.ended = true;
+            return Ok(());
+        }
+        let on_return = std::mem::take(&mut self.frame.on_return);
+        let mut values = Vec::with_capacity(on_return.outputs.len());
+        for (slot, from, target, to) in on_return.outputs {
+            let value = std::mem::take(&mut self.frame.slots[slot]);
+            values.push((value, from, target, to));
+        }
+        let (before, now) = (
+            self.frame.transaction_count,
+            self.context.state.transaction_count,
+        );
+        let mismatch = (before != now).then(|| {
+            let mut error = SqlError::transaction_count_mismatch(before, now);
+            error.line = self.line();
+            error.procedure = self.procedure_name();
+            error
+        });
+        self.drop_frame();
+        for (value, from, target, to) in values {
+            convert_argument(&value, &from, &to, &mut self.frame.slots[target])?;
+        }
+        self.store_status(on_return.status, status)?;
+        if self.callers.is_empty() {
+            self.output.return_status(status);
+        }
+        self.done(Done {
+            rows: None,
+            kind: DoneKind::Procedure,
+        });
+        if let Some(error) = mismatch {
+            return Err(Box::new(error));
+        }
+        self.frame.pc += 1;
+        Ok(())
+    }
+
+    /// Gives the current frame up and goes back to its caller, whose program counter stays at the call.
+    pub(crate) fn drop_frame(&mut self) {
+        let Some(caller) = self.callers.pop() else {
+            return;
+        };
+        let mut frame = std::mem::replace(&mut self.frame, caller);
+        let state = &mut self.context.state;
+        state.caught.truncate(frame.caught_base);
+        state.procedure_id = frame.caller_procedure;
+        state.scope_identity = std::mem::take(&mut frame.caller_identity);
+        state.nest_level -= 1;
+        if let Some(settings) = frame.settings.take() {
+            let isolation = settings.isolation;
+            self.context.settings = settings;
+            self.context.set_isolation(isolation);
+        }
+        self.context.spare_frames.give(frame);
+    }
+
+    /// The end of INSERT ... EXEC: inserts the rows that the call has returned.
+    pub(crate) async fn insert_captured(&mut self, insert: &InsertCaptured) -> Result<(), Fault> {
+        let Some(capture) = self.captures.pop() else {
+            return Ok(());
+        };
+        let catalog: CatalogView = self.context.catalog();
+        let variables = &self.frame.program.variables;
+        let names = Names {
+            catalog: &catalog,
+            host: &*self.host,
+            variables,
+            identity_insert: self.context.identity_table(),
+        };
+        let (table, columns) = (&insert.table, &insert.columns);
+        let first = variables.len();
+        let plan = bind::bind_captured(table, columns, &capture.columns, &names, first)?;
+        let mut state: StatementState = Machine::captured_state(plan, capture.rows);
+        loop {
+            match self.drive_captured(&mut state) {
+                Ok(None) => return Ok(()),
+                Ok(Some(Pause::Yield)) => pikepole_scheduler::yield_now().await,
+                Ok(Some(_)) => return Ok(()),
+                Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
+                Err(Stop::Stale) => return Err(crate::errors::definition_changed()),
+                Err(Stop::Error(fault)) => return Err(fault),
+            }
+        }
+    }
+}
+
+/// Converts an argument to its parameter's type, or back; a failure is 8114.
+fn convert_argument(
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    place: &mut Value,
+) -> Result<(), Fault> {
+    if value.is_null() {
+        *place = Value::Null;
+        return Ok(());
+    }
+    if from == to {
+        place.clone_from(value);
+        return Ok(());
+    }
+    pikepole_types::assign(value, from, to, Target::Variable, place).map_err(|_| {
+        let error = SqlError::error_converting(from.error_name(), to.error_name());
+        Box::new(error)
+    })
+}
+
+fn first_error(errors: Vec<SqlError>) -> Fault {
+    let first = errors.into_iter().next();
+    Box::new(first.unwrap_or_else(|| SqlError::incorrect_syntax("")))
+}
+
+/// A name in a variable: parts joined by dots, each perhaps in brackets or quotes.
+fn object_name(text: &str) -> Option<ObjectName> {
+    let mut parts: Vec<String> = Vec::new();
+    let mut rest = text.trim();
+    loop {
+        let (part, after) = match rest.chars().next() {
+            Some('[') => rest[1..].split_once(']')?,
+            Some('"') => rest[1..].split_once('"')?,
+            _ => match rest.find('.') {
+                Some(at) => (&rest[..at], &rest[at..]),
+                None => (rest, ""),
+            },
+        };
+        parts.push(part.to_owned());
+        match after.strip_prefix('.') {
+            Some(more) => rest = more,
+            None if after.is_empty() => break,
+            None => return None,
+        }
+    }
+    if parts.len() > 4 || parts.last().is_none_or(String::is_empty) {
+        return None;
+    }
+    let mut names = parts.into_iter().rev().map(|text| Name {
+        text,
+        span: Span::default(),
+    });
+    let name = names.next()?;
+    let mut some = || names.next().filter(|name| !name.text.is_empty());
+    Some(ObjectName {
+        name,
+        schema: some(),
+        database: some(),
+        server: some(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_variables_are_cut_at_their_dots() {
+        let name = object_name("db..[my proc]").unwrap();
+        assert_eq!(name.name.text, "my proc");
+        assert_eq!(name.database_str(), Some("db"));
+        assert_eq!(name.schema_str(), None);
+        assert!(object_name("").is_none());
+        assert!(object_name("a.b.c.d.e").is_none());
+        assert!(object_name("[a]b").is_none());
+    }
+}

@@ -1,0 +1,449 @@
+//! The state of a running plan: one cursor per operator, in a tree of the same shape as the plan.
+//!
+//! `next` leaves a row in the registers and returns true, or returns false at the end. It can stop anywhere with
+//! [`Stop::Blocked`]: all progress is in the cursors, so that the caller awaits the need and calls `next` again.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::group::GroupCursor;
+use super::Run;
+use crate::access::{ScanCursor, Stop};
+use crate::errors;
+use crate::expression::{Expr, Fault, Integer};
+use crate::plan::{JoinKind, Node, SortKey, Test};
+use pikepole_types::{Collation, Value};
+
+/// One operator's state.
+pub(crate) enum Cursor {
+    One { given: bool },
+    Nothing,
+    Scan(Box<ScanCursor>),
+    Listed { next: usize },
+    Through(Box<Cursor>),
+    Join(Box<JoinCursor>),
+    Apply(Box<ApplyCursor>),
+    Group(Box<GroupCursor>),
+    Sort(Box<SortCursor>),
+    Top(Box<TopCursor>),
+    Concat { inputs: Vec<Cursor>, current: usize },
+}
+
+pub(crate) struct JoinCursor {
+    left: Cursor,
+    right: Cursor,
+    /// True while the right side is being read for the current left row.
+    within: bool,
+    matched: bool,
+}
+
+pub(crate) struct ApplyCursor {
+    input: Cursor,
+    subquery: Cursor,
+    /// True while the subquery is being read for the current row.
+    within: bool,
+    /// True when the subquery's result holds for every row.
+    settled: bool,
+    found: Value,
+    rows: u64,
+    /// The rows' values by hash, for IN.
+    list: HashMap<u64, Vec<Value>>,
+}
+
+pub(crate) struct SortCursor {
+    input: Cursor,
+    filled: bool,
+    /// Per row, the sort keys and then the carried values.
+    rows: Vec<Vec<Value>>,
+    next: usize,
+}
+
+pub(crate) struct TopCursor {
+    input: Cursor,
+    started: bool,
+    skip: u64,
+    left: u64,
+}
+
+impl Cursor {
+    /// The cursor for a plan, not yet open.
+    pub(crate) fn new(node: &Node) -> Cursor {
+        match node {
+            Node::One => Cursor::One { given: false },
+            Node::Nothing => Cursor::Nothing,
+            Node::Scan(scan) => Cursor::Scan(Box::new(ScanCursor::new(scan))),
+            Node::Virtual { .. } | Node::Values { .. } => Cursor::Listed { next: 0 },
+            Node::Filter { input, .. } | Node::Compute { input, .. } => {
+                Cursor::Through(Box::new(Cursor::new(input)))
+            }
+            Node::Join { left, right, .. } => Cursor::Join(Box::new(JoinCursor {
+                left: Cursor::new(left),
+                right: Cursor::new(right),
+                within: false,
+                matched: false,
+            })),
+            Node::Apply {
+                input, subquery, ..
+            } => Cursor::Apply(Box::new(ApplyCursor {
+                input: Cursor::new(input),
+                subquery: Cursor::new(subquery),
+                within: false,
+                settled: false,
+                found: Value::Null,
+                rows: 0,
+                list: HashMap::new(),
+            })),
+            Node::Group { input, .. } => {
+                Cursor::Group(Box::new(GroupCursor::new(Cursor::new(input))))
+            }
+            Node::Sort { input, .. } => Cursor::Sort(Box::new(SortCursor {
+                input: Cursor::new(input),
+                filled: false,
+                rows: Vec::new(),
+                next: 0,
+            })),
+            Node::Top { input, .. } => Cursor::Top(Box::new(TopCursor {
+                input: Cursor::new(input),
+                started: false,
+                skip: 0,
+                left: 0,
+            })),
+            Node::Concat { inputs, .. } => Cursor::Concat {
+                inputs: inputs.iter().map(|(node, _)| Cursor::new(node)).collect(),
+                current: 0,
+            },
+        }
+    }
+
+    /// Starts over: the next row is the first. Buffers are kept.
+    pub(crate) fn open(&mut self) {
+        match self {
+            Cursor::One { given } => *given = false,
+            Cursor::Nothing => {}
+            Cursor::Scan(scan) => scan.rewind(),
+            Cursor::Listed { next } => *next = 0,
+            Cursor::Through(input) => input.open(),
+            Cursor::Join(join) => {
+                join.within = false;
+                join.left.open();
+            }
+            Cursor::Apply(apply) => {
+                apply.within = false;
+                apply.settled = false;
+                apply.input.open();
+            }
+            Cursor::Group(group) => group.open(),
+            Cursor::Sort(sort) => {
+                sort.filled = false;
+                sort.rows.clear();
+                sort.next = 0;
+                sort.input.open();
+            }
+            Cursor::Top(top) => {
+                top.started = false;
+                top.input.open();
+            }
+            Cursor::Concat { inputs, current } => {
+                *current = 0;
+                inputs.iter_mut().for_each(Cursor::open);
+            }
+        }
+    }
+
+    /// Moves to the next row.
+    ///
+    /// # Errors
+    /// [`Stop::Blocked`] when a need must be awaited first; errors of expressions and storage.
+    pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
+        match (self, node) {
+            (Cursor::One { given }, _) => Ok(!std::mem::replace(given, true)),
+            (Cursor::Scan(cursor), Node::Scan(scan)) => cursor.next(scan, run),
+            (Cursor::Through(input), Node::Filter { input: node, predicate }) => {
+                while input.next(node, run)? {
+                    if predicate.holds(&mut run.env())? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            (Cursor::Through(input), Node::Compute { input: node, assignments }) => {
+                if !input.next(node, run)? {
+                    return Ok(false);
+                }
+                for (slot, expr) in assignments {
+                    run.assign(*slot, expr)?;
+                }
+                Ok(true)
+            }
+            (Cursor::Listed { next }, Node::Virtual { index, registers }) => {
+                let rows = Arc::clone(&run.virtual_rows[*index]);
+                let Some(row) = rows.get(*next) else {
+                    return Ok(false);
+                };
+                *next += 1;
+                let slots = &mut run.slots[registers.range()];
+                slots.iter_mut().zip(row).for_each(|(slot, value)| slot.clone_from(value));
+                Ok(true)
+            }
+            (Cursor::Listed { next }, Node::Values { rows, registers }) => {
+                let Some(row) = rows.get(*next) else {
+                    return Ok(false);
+                };
+                *next += 1;
+                for (offset, expr) in row.iter().enumerate() {
+                    run.assign(registers.first + offset, expr)?;
+                }
+                Ok(true)
+            }
+            (Cursor::Join(cursor), Node::Join { .. }) => cursor.next(node, run),
+            (Cursor::Apply(cursor), Node::Apply { .. }) => cursor.next(node, run),
+            (Cursor::Group(cursor), Node::Group { input, keys, aggregates }) => {
+                cursor.next(input, keys, aggregates, run)
+            }
+            (Cursor::Sort(cursor), Node::Sort { input, keys, carry }) => {
+                cursor.next(input, keys, carry, run)
+            }
+            (Cursor::Top(cursor), Node::Top { input, offset, count }) => {
+                cursor.next(input, offset.as_ref(), count.as_ref(), run)
+            }
+            (Cursor::Concat { inputs, current }, Node::Concat { inputs: nodes, registers }) => {
+                while let (Some(cursor), Some((node, values))) =
+                    (inputs.get_mut(*current), nodes.get(*current))
+                {
+                    if cursor.next(node, run)? {
+                        for (offset, expr) in values.iter().enumerate() {
+                            run.assign(registers.first + offset, expr)?;
+                        }
+                        return Ok(true);
+                    }
+                    *current += 1;
+                }
+                Ok(false)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The cursor of the scan whose rows a statement changes: the one below filters and subquery tests.
+    pub(crate) fn target_scan(&mut self) -> Option<&mut ScanCursor> {
+        match self {
+            Cursor::Scan(scan) => Some(scan),
+            Cursor::Through(input) => input.target_scan(),
+            Cursor::Apply(apply) => apply.input.target_scan(),
+            Cursor::Join(join) => join.left.target_scan(),
+            Cursor::Top(top) => top.input.target_scan(),
+            _ => None,
+        }
+    }
+}
+
+impl JoinCursor {
+    fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
+        let Node::Join { left, right, kind, on, right_registers } = node else {
+            return Ok(false);
+        };
+        loop {
+            if !self.within {
+                if !self.left.next(left, run)? {
+                    return Ok(false);
+                }
+                self.right.open();
+                self.within = true;
+                self.matched = false;
+            }
+            while self.right.next(right, run)? {
+                let joins = match on {
+                    Some(predicate) => predicate.holds(&mut run.env())?,
+                    None => true,
+                };
+                if joins {
+                    self.matched = true;
+                    return Ok(true);
+                }
+            }
+            self.within = false;
+            if *kind == JoinKind::Left && !self.matched {
+                for registers in right_registers {
+                    run.slots[registers.range()].fill(Value::Null);
+                }
+                return Ok(true);
+            }
+        }
+    }
+}
+
+impl ApplyCursor {
+    fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
+        let Node::Apply { input, subquery, test, slot, correlated } = node else {
+            return Ok(false);
+        };
+        if !self.within {
+            if !self.input.next(input, run)? {
+                return Ok(false);
+            }
+            if !self.settled {
+                self.subquery.open();
+                self.within = true;
+                self.rows = 0;
+                self.list.clear();
+                self.found = match test {
+                    Test::Exists => Value::Bit(false),
+                    Test::Scalar(_) | Test::In { .. } => Value::Null,
+                };
+            }
+        }
+        if self.within {
+            while !self.decided(test) && self.subquery.next(subquery, run)? {
+                self.take_row(test, run)?;
+            }
+            self.within = false;
+            self.settled = !correlated;
+        }
+        if let Test::In { left, .. } = test {
+            self.look_up(left, run)?;
+        }
+        run.slots[*slot].clone_from(&self.found);
+        Ok(true)
+    }
+
+    /// True when further rows of the subquery change nothing.
+    fn decided(&self, test: &Test) -> bool {
+        matches!(test, Test::Exists) && self.rows > 0
+    }
+
+    fn take_row(&mut self, test: &Test, run: &mut Run<'_>) -> Result<(), Fault> {
+        self.rows += 1;
+        match test {
+            Test::Exists => self.found = Value::Bit(true),
+            Test::Scalar(_) if self.rows > 1 => return Err(errors::subquery_many_rows()),
+            Test::Scalar(expr) => expr.eval_into(&mut run.env(), &mut self.found)?,
+            Test::In { right, .. } => {
+                let value = right.eval(&mut run.env())?;
+                let code = pikepole_types::hash(&value, run.collation());
+                self.list.entry(code).or_default().push(value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `left` is in the list: UNKNOWN when it is NULL or not found among values that hold a NULL.
+    fn look_up(&mut self, left: &Expr, run: &mut Run<'_>) -> Result<(), Fault> {
+        let collation = run.collation();
+        let value = left.eval(&mut run.env())?;
+        let has = |wanted: &Value| {
+            let code = pikepole_types::hash(wanted, collation);
+            self.list.get(&code).is_some_and(|bucket| {
+                bucket
+                    .iter()
+                    .any(|item| pikepole_types::order(item, wanted, collation).is_eq())
+            })
+        };
+        self.found = if self.rows == 0 {
+            Value::Bit(false)
+        } else if value.is_null() {
+            Value::Null
+        } else if has(&value) {
+            Value::Bit(true)
+        } else if has(&Value::Null) {
+            Value::Null
+        } else {
+            Value::Bit(false)
+        };
+        Ok(())
+    }
+}
+
+impl SortCursor {
+    fn next(
+        &mut self,
+        node: &Node,
+        keys: &[SortKey],
+        carry: &[usize],
+        run: &mut Run<'_>,
+    ) -> Result<bool, Stop> {
+        if !self.filled {
+            while self.input.next(node, run)? {
+                let mut row = Vec::with_capacity(keys.len() + carry.len());
+                for key in keys {
+                    row.push(key.expr.eval(&mut run.env())?);
+                }
+                row.extend(carry.iter().map(|slot| run.slots[*slot].clone()));
+                self.rows.push(row);
+            }
+            let collation = run.collation();
+            // A stable sort: rows of equal keys keep the order of their scan.
+            self.rows.sort_by(|a, b| compare_keys(keys, a, b, collation));
+            self.filled = true;
+        }
+        let Some(row) = self.rows.get_mut(self.next) else {
+            return Ok(false);
+        };
+        self.next += 1;
+        for (slot, value) in carry.iter().zip(&mut row[keys.len()..]) {
+            std::mem::swap(&mut run.slots[*slot], value);
+        }
+        Ok(true)
+    }
+}
+
+fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value], collation: Collation) -> Ordering {
+    for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
+        let ordering = pikepole_types::order(a, b, collation);
+        let ordering = if key.descending {
+            ordering.reverse()
+        } else {
+            ordering
+        };
+        if ordering.is_ne() {
+            return ordering;
+        }
+    }
+    Ordering::Equal
+}
+
+impl TopCursor {
+    fn next(
+        &mut self,
+        node: &Node,
+        offset: Option<&Integer>,
+        count: Option<&Integer>,
+        run: &mut Run<'_>,
+    ) -> Result<bool, Stop> {
+        if !self.started {
+            self.skip = match offset {
+                None => 0,
+                Some(offset) => bound(offset, run, errors::offset_negative)?,
+            };
+            self.left = match count {
+                None => u64::MAX,
+                Some(count) => bound(count, run, errors::top_negative)?,
+            };
+            self.started = true;
+        }
+        while self.skip > 0 {
+            if !self.input.next(node, run)? {
+                self.left = 0;
+                break;
+            }
+            self.skip -= 1;
+        }
+        if self.left == 0 || !self.input.next(node, run)? {
+            return Ok(false);
+        }
+        self.left -= 1;
+        Ok(true)
+    }
+}
+
+fn bound(
+    expr: &Integer,
+    run: &mut Run<'_>,
+    invalid: fn() -> Fault,
+) -> Result<u64, Stop> {
+    match expr.eval(&mut run.env())?.map(u64::try_from) {
+        Some(Ok(count)) => Ok(count),
+        _ => Err(invalid().into()),
+    }
+}
+

@@ -1,0 +1,438 @@
+//! Definitions: CREATE, ALTER, DROP and TRUNCATE become calls of the engine.
+//!
+//! Each is a statement of the session's transaction; under autocommit it commits at its end. What a definition's text means
+//! is checked first: types, names, defaults, the bodies of procedures and views.
+
+use super::Machine;
+use super::table_definition::{self, Described};
+use crate::bind::{self, Names};
+use crate::errors;
+use crate::expression::Fault;
+use crate::output::{Done, DoneKind};
+use crate::program::{ProcedureIdentity, compile_procedure};
+use pikepole_engine::{
+    DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, PutMode, RecoveryModel,
+};
+use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
+use pikepole_types::SqlError;
+
+impl Machine<'_> {
+    /// Runs a definition; `text` is the statement's own.
+    pub(crate) async fn define(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
+        match &statement.kind {
+            StatementKind::CreateDatabase(create) => self.create_database(create).await?,
+            StatementKind::AlterDatabase(alter) => self.alter_database(alter)?,
+            StatementKind::Drop(drop) if drop.kind == tree::DropKind::Database => {
+                self.drop_databases(drop).await?;
+            }
+            _ => {
+                self.context.begin_statement(true)?;
+                self.define_object(statement, text).await?;
+                self.end_definition().await?;
+            }
+        }
+        self.done(Done {
+            rows: None,
+            kind: DoneKind::Other,
+        });
+        Ok(())
+    }
+
+    /// Ends the statement; under autocommit it waits for the commit.
+    async fn end_definition(&mut self) -> Result<(), Fault> {
+        loop {
+            match self.context.end_statement() {
+                Ok(()) => return Ok(()),
+                Err(crate::access::Stop::Blocked(need)) => self.context.satisfy(need).await?,
+                Err(crate::access::Stop::Stale) => return Err(errors::definition_changed()),
+                Err(crate::access::Stop::Error(fault)) => return Err(fault),
+            }
+        }
+    }
+
+    async fn define_object(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
+        match &statement.kind {
+            StatementKind::CreateTable(create) => self.create_table(create, statement, text).await,
+            StatementKind::AlterTable(alter) => self.alter_table(alter, statement, text).await,
+            StatementKind::CreateIndex(create) => self.create_index(create).await,
+            StatementKind::DropIndex(drop) => self.drop_indexes(drop).await,
+            StatementKind::Truncate(name) => self.truncate(name).await,
+            StatementKind::CreateProcedure(create) => self.create_procedure(create, text).await,
+            StatementKind::CreateView(create) => self.create_view(create, text).await,
+            StatementKind::CreateSchema(create) => {
+                if !create.elements.is_empty() {
+                    return Err(errors::unsupported("CREATE SCHEMA with objects in it"));
+                }
+                let name = create.name.as_ref().or(create.owner.as_ref());
+                let name = name.map_or("", tree::Name::as_str);
+                let (database, tx) = self.context.engine();
+                Ok(database.create_schema(tx, name).await?)
+            }
+            StatementKind::Drop(drop) => self.drop_objects(drop).await,
+            _ => Err(errors::unsupported("This statement")),
+        }
+    }
+
+    /// The schema of an object that is to be made.
+    fn own_schema(&self, name: &ObjectName) -> Result<String, Fault> {
+        if name.is_temporary() {
+            return Err(errors::unsupported("A temporary table"));
+        }
+        let view = self.context.catalog();
+        match view.schema_of(name)? {
+            Some(schema) => Ok(schema.to_owned()),
+            None => Err(errors::unsupported("A name in another database")),
+        }
+    }
+
+    async fn create_table(
+        &mut self,
+        create: &tree::CreateTable,
+        statement: &Statement,
+        text: &str,
+    ) -> Result<(), Fault> {
+        let schema = self.own_schema(&create.name)?;
+        let described = Described {
+            text,
+            start: statement.span.start,
+        };
+        let definition = table_definition::table(create, schema, &described)?;
+        for column in create.columns() {
+            if let Some(default) = &column.default {
+                self.check_default(&default.expr)?;
+            }
+        }
+        let (database, tx) = self.context.engine();
+        database.create_table(tx, definition).await?;
+        Ok(())
+    }
+
+    /// A DEFAULT may call functions, and name no column and no variable.
+    pub(crate) fn check_default(&self, expr: &tree::Expr) -> Result<(), Fault> {
+        let catalog = self.context.catalog();
+        let names = Names {
+            catalog: &catalog,
+            host: &*self.host,
+            variables: &[],
+            identity_insert: None,
+        };
+        let mut binder = bind::Binder::new(&names, 0);
+        match binder.expr(expr) {
+            Err(fault) if fault.number == 207 => {
+                let name = match &expr.kind {
+                    tree::ExprKind::Column(column) => column.name.text.clone(),
+                    _ => fault.message.split('\'').nth(1).unwrap_or_default().to_owned(),
+                };
+                Err(Box::new(SqlError::name_not_permitted_here(name)))
+            }
+            Err(fault) => Err(fault),
+            Ok(_) if !binder.pending.is_empty() => Err(Box::new(SqlError::subquery_not_allowed())),
+            Ok(_) => Ok(()),
+        }
+    }
+
+    async fn create_index(&mut self, create: &tree::CreateIndex) -> Result<(), Fault> {
+        if create.kind != tree::IndexKind::Rows {
+            return Err(errors::unsupported("A columnstore, XML or spatial index"));
+        }
+        if create.filter.is_some() {
+            return Err(errors::unsupported("A filtered index"));
+        }
+        let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
+        let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
+        let definition = IndexDefinition {
+            name: Some(create.name.text.clone()),
+            kind: IndexKind::Index,
+            unique: create.unique,
+            clustered: create.clustered.unwrap_or(false),
+            columns: table_definition::key_columns(&create.columns),
+        };
+        let (database, tx) = self.context.engine();
+        database.create_index(tx, &table.engine, definition).await?;
+        Ok(())
+    }
+
+    async fn drop_indexes(&mut self, drop: &tree::DropIndex) -> Result<(), Fault> {
+        for index in &drop.indexes {
+            let table = self.context.catalog().table(&index.table)?;
+            let exists = table.as_ref().is_some_and(|table| {
+                table.engine.indexes.iter().any(|own| index.name.is(&own.name))
+            });
+            if drop.if_exists && !exists {
+                continue;
+            }
+            let name = format!("{}.{}", index.table.name.text, index.name.text);
+            let Some(table) = table else {
+                return Err(Box::new(SqlError::object_missing("drop", "index", name)));
+            };
+            let (database, tx) = self.context.engine();
+            database
+                .drop_index(tx, &table.engine, &index.name.text, false)
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn truncate(&mut self, name: &ObjectName) -> Result<(), Fault> {
+        let missing = || Box::new(SqlError::truncate_not_found(name.dotted()));
+        let table = self.context.catalog().table(name)?.ok_or_else(missing)?;
+        let (database, tx) = self.context.engine();
+        database.truncate_table(tx, &table.engine).await?;
+        Ok(())
+    }
+
+    async fn create_procedure(
+        &mut self,
+        create: &tree::CreateProcedure,
+        text: &str,
+    ) -> Result<(), Fault> {
+        let schema = self.own_schema(&create.name)?;
+        let identity = ProcedureIdentity {
+            object_id: 0,
+            name: create.name.name.text.clone(),
+        };
+        let context = self.context.compile_context(&*self.host);
+        if let Err(found) = compile_procedure(text, identity, &context) {
+            return Err(self.report_all(found));
+        }
+        let (database, tx) = self.context.engine();
+        let (name, mode) = (&create.name.name.text, put_mode(create.mode));
+        Ok(database.put_procedure(tx, &schema, name, text, mode).await?)
+    }
+
+    /// Reports all errors but the last, which is the statement's.
+    fn report_all(&mut self, mut found: Vec<SqlError>) -> Fault {
+        let last = found.pop();
+        for error in &found {
+            self.output.error(error);
+        }
+        Box::new(last.unwrap_or_else(|| SqlError::incorrect_syntax("")))
+    }
+
+    async fn create_view(&mut self, create: &tree::CreateView, text: &str) -> Result<(), Fault> {
+        let schema = self.own_schema(&create.name)?;
+        if create.check_option {
+            return Err(errors::unsupported("WITH CHECK OPTION"));
+        }
+        self.check_view(create)?;
+        let (database, tx) = self.context.engine();
+        let (name, mode) = (&create.name.name.text, put_mode(create.mode));
+        Ok(database.put_view(tx, &schema, name, text, mode).await?)
+    }
+
+    fn check_view(&self, create: &tree::CreateView) -> Result<(), Fault> {
+        let query = &create.query;
+        let cut = matches!(&query.body, tree::QueryBody::Select(select) if select.top.is_some());
+        if !query.order_by.is_empty() && !cut && query.offset.is_none() {
+            return Err(Box::new(SqlError::order_by_in_derived_table()));
+        }
+        let catalog = self.context.catalog();
+        let names = Names {
+            catalog: &catalog,
+            host: &*self.host,
+            variables: &[],
+            identity_insert: None,
+        };
+        let mut binder = bind::Binder::new(&names, 0);
+        let bound = binder.query(query)?;
+        let view = &create.name.name.text;
+        if create.columns.is_empty() {
+            let unnamed = bound.columns.iter().position(|column| column.name.is_empty());
+            if let Some(at) = unnamed {
+                return Err(Box::new(SqlError::new(
+                    4511,
+                    16,
+                    1,
+                    format!(
+                        "Create View or Function failed because no column name was specified for column {}.",
+                        at + 1
+                    ),
+                )));
+            }
+        } else if create.columns.len() > bound.columns.len() {
+            return Err(Box::new(SqlError::fewer_columns_than_listed(view)));
+        } else if create.columns.len() < bound.columns.len() {
+            return Err(Box::new(SqlError::more_columns_than_listed(view)));
+        }
+        Ok(())
+    }
+
+    async fn drop_objects(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
+        for name in &drop.names {
+            let schema = self.own_schema(name)?;
+            let view = self.context.catalog();
+            let text = name.name.text.as_str();
+            let exists = match drop.kind {
+                tree::DropKind::Table => view.catalog.table(&schema, text).is_some(),
+                tree::DropKind::View => view.catalog.view(&schema, text).is_some(),
+                tree::DropKind::Procedure => view.catalog.procedure(&schema, text).is_some(),
+                tree::DropKind::Schema => view.catalog.schema(text).is_some(),
+                _ => return Err(errors::unsupported("Dropping an object of this kind")),
+            };
+            if drop.if_exists && !exists {
+                continue;
+            }
+            let shown = name.dotted();
+            let (database, tx) = self.context.engine();
+            let dropped = match drop.kind {
+                tree::DropKind::Table if !exists => {
+                    Err(SqlError::object_missing("drop", "table", shown))
+                }
+                tree::DropKind::View if !exists => {
+                    Err(SqlError::object_missing("drop", "view", shown))
+                }
+                tree::DropKind::Procedure if !exists => {
+                    Err(SqlError::object_missing("drop", "procedure", shown))
+                }
+                tree::DropKind::Table => database.drop_table(tx, &schema, text).await,
+                tree::DropKind::View => database.drop_view(tx, &schema, text).await,
+                tree::DropKind::Procedure => database.drop_procedure(tx, &schema, text).await,
+                _ => database.drop_schema(tx, text).await,
+            };
+            dropped?;
+        }
+        Ok(())
+    }
+
+    /// Databases are made and dropped outside of transactions.
+    fn check_no_transaction(&self, statement: &str) -> Result<(), Fault> {
+        if self.context.state.transaction_count == 0 {
+            return Ok(());
+        }
+        Err(Box::new(SqlError::new(
+            226,
+            16,
+            6,
+            format!("{statement} statement not allowed within multi-statement transaction."),
+        )))
+    }
+
+    async fn create_database(&mut self, create: &tree::CreateDatabase) -> Result<(), Fault> {
+        self.check_no_transaction("CREATE DATABASE")?;
+        if create.attach.is_some() || create.snapshot_of.is_some() {
+            return Err(errors::unsupported("FOR ATTACH or AS SNAPSHOT OF"));
+        }
+        let server = std::sync::Arc::clone(self.context.server());
+        Ok(server.create_database(&create.name.text).await?)
+    }
+
+    async fn drop_databases(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
+        self.check_no_transaction("DROP DATABASE")?;
+        let server = std::sync::Arc::clone(self.context.server());
+        for name in &drop.names {
+            let missing = server.database(&name.name.text).is_err_and(|error| error.number == 911);
+            if drop.if_exists && missing {
+                continue;
+            }
+            server.drop_database(&name.name.text).await?;
+        }
+        Ok(())
+    }
+
+    fn alter_database(&mut self, alter: &tree::AlterDatabase) -> Result<(), Fault> {
+        self.check_no_transaction("ALTER DATABASE")?;
+        let name = match &alter.name {
+            Some(name) => name.text.clone(),
+            None => self.context.database().name().to_owned(),
+        };
+        let server = self.context.server();
+        server.database(&name)?;
+        match &alter.action {
+            tree::AlterDatabaseAction::Set { options, .. } => {
+                for option in options {
+                    if let Some(option) = database_option(option, &name)? {
+                        server.set_database_option(&name, option)?;
+                    }
+                }
+                Ok(())
+            }
+            // Files and filegroups are accepted: this engine places its own.
+            tree::AlterDatabaseAction::AddFiles { .. }
+            | tree::AlterDatabaseAction::AddLogFiles(_)
+            | tree::AlterDatabaseAction::RemoveFile(_)
+            | tree::AlterDatabaseAction::ModifyFile(_)
+            | tree::AlterDatabaseAction::AddFilegroup { .. }
+            | tree::AlterDatabaseAction::RemoveFilegroup(_)
+            | tree::AlterDatabaseAction::ModifyFilegroup { .. } => Ok(()),
+            tree::AlterDatabaseAction::Rename(_) => Err(errors::unsupported("MODIFY NAME")),
+            tree::AlterDatabaseAction::Collate(_) => Err(errors::unsupported("COLLATE")),
+            tree::AlterDatabaseAction::ScopedConfiguration { .. } => {
+                Err(errors::unsupported("SCOPED CONFIGURATION"))
+            }
+        }
+    }
+}
+
+fn put_mode(mode: tree::ModuleMode) -> PutMode {
+    match mode {
+        tree::ModuleMode::Create => PutMode::Create,
+        tree::ModuleMode::Alter => PutMode::Alter,
+        tree::ModuleMode::CreateOrAlter => PutMode::CreateOrAlter,
+    }
+}
+
+/// Options that describe what this engine does anyway, or that only other features read: accepted without effect.
+const ACCEPTED_OPTIONS: &[&str] = &[
+    "ACCELERATED_DATABASE_RECOVERY",
+    "ANSI_NULLS",
+    "ANSI_NULL_DEFAULT",
+    "ANSI_PADDING",
+    "ANSI_WARNINGS",
+    "ARITHABORT",
+    "AUTO_CLOSE",
+    "AUTO_CREATE_STATISTICS",
+    "AUTO_SHRINK",
+    "AUTO_UPDATE_STATISTICS",
+    "AUTO_UPDATE_STATISTICS_ASYNC",
+    "COMPATIBILITY_LEVEL",
+    "CONCAT_NULL_YIELDS_NULL",
+    "CURSOR_CLOSE_ON_COMMIT",
+    "CURSOR_DEFAULT",
+    "DATE_CORRELATION_OPTIMIZATION",
+    "MULTI_USER",
+    "NUMERIC_ROUNDABORT",
+    "ONLINE",
+    "PAGE_VERIFY",
+    "PARAMETERIZATION",
+    "QUERY_STORE",
+    "QUOTED_IDENTIFIER",
+    "READ_WRITE",
+    "RECURSIVE_TRIGGERS",
+    "TARGET_RECOVERY_TIME",
+    "TORN_PAGE_DETECTION",
+    "TRUSTWORTHY",
+];
+
+/// An option of ALTER DATABASE ... SET; `None` for one without effect.
+fn database_option(
+    option: &tree::SettingOption,
+    database: &str,
+) -> Result<Option<DatabaseOption>, Fault> {
+    let invalid = || {
+        let error = SqlError::database_option_not_settable(&option.name, database);
+        Box::new(error)
+    };
+    let word = match &option.value {
+        Some(tree::SettingValue::Word(word)) => word.as_str(),
+        _ => "",
+    };
+    let switch = || option.on_off().ok_or_else(invalid);
+    Ok(Some(match option.name.as_str() {
+        "DELAYED_DURABILITY" => DatabaseOption::DelayedDurability(match word {
+            "DISABLED" => DelayedDurability::Disabled,
+            "ALLOWED" => DelayedDurability::Allowed,
+            "FORCED" => DelayedDurability::Forced,
+            _ => return Err(invalid()),
+        }),
+        "RECOVERY" => DatabaseOption::Recovery(match word {
+            "FULL" => RecoveryModel::Full,
+            "SIMPLE" => RecoveryModel::Simple,
+            "BULK_LOGGED" => RecoveryModel::BulkLogged,
+            _ => return Err(invalid()),
+        }),
+        "READ_COMMITTED_SNAPSHOT" => DatabaseOption::ReadCommittedSnapshot(switch()?),
+        "ALLOW_SNAPSHOT_ISOLATION" => DatabaseOption::AllowSnapshotIsolation(switch()?),
+        name if ACCEPTED_OPTIONS.contains(&name) => return Ok(None),
+        _ => return Err(invalid()),
+    }))
+}

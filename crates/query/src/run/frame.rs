@@ -1,0 +1,119 @@
+//! The activation of a program: its program counter, its slots, the state of its statements.
+
+use std::sync::Arc;
+
+use super::statement::StatementState;
+use crate::program::Program;
+use crate::settings::Settings;
+use pikepole_types::{SqlType, Value};
+
+/// What happens when a called frame returns.
+#[derive(Debug, Default)]
+pub(crate) struct Return {
+    /// Slots of the called frame, the caller's variables that take them, and both types.
+    pub(crate) outputs: Vec<(usize, SqlType, usize, SqlType)>,
+    /// The caller's variable that takes the status.
+    pub(crate) status: Option<(usize, SqlType)>,
+}
+
+/// One activation.
+pub(crate) struct Frame {
+    pub(crate) program: Arc<Program>,
+    pub(crate) pc: usize,
+    /// Variables, then registers.
+    pub(crate) slots: Vec<Value>,
+    /// One per late statement; kept from run to run with its buffers.
+    pub(crate) states: Vec<Option<Box<StatementState>>>,
+    pub(crate) on_return: Return,
+    /// `@@TRANCOUNT` when the frame was entered.
+    pub(crate) transaction_count: i32,
+    /// How many caught errors the frames below hold.
+    pub(crate) caught_base: usize,
+    /// The settings to restore when the frame ends.
+    pub(crate) settings: Option<Settings>,
+    /// The caller's `@@PROCID` and `SCOPE_IDENTITY()`.
+    pub(crate) caller_procedure: i32,
+    pub(crate) caller_identity: Value,
+    /// The status of a frame in which an error occurred.
+    pub(crate) error_status: i32,
+}
+
+impl Frame {
+    /// A frame of no program.
+    pub(crate) fn empty() -> Frame {
+        Frame::new(&Arc::new(Program {
+            instructions: Vec::new(),
+            lines: Vec::new(),
+            handler_of: Vec::new(),
+            handlers: Vec::new(),
+            late: Vec::new(),
+            variables: Vec::new(),
+            parameters: Vec::new(),
+            slots: 0,
+            procedure: None,
+        }))
+    }
+
+    fn new(program: &Arc<Program>) -> Frame {
+        Frame {
+            program: Arc::clone(program),
+            pc: 0,
+            slots: vec![Value::Null; program.slots],
+            states: program.late.iter().map(|_| None).collect(),
+            on_return: Return::default(),
+            transaction_count: 0,
+            caught_base: 0,
+            settings: None,
+            caller_procedure: 0,
+            caller_identity: Value::Null,
+            error_status: 0,
+        }
+    }
+
+    fn reset(&mut self) {
+        self.pc = 0;
+        // Registers keep their buffers; variables start as NULL.
+        let variables = self.program.variables.len();
+        self.slots[..variables].fill(Value::Null);
+        self.on_return = Return::default();
+        self.caught_base = 0;
+        self.settings = None;
+        self.caller_procedure = 0;
+        self.error_status = 0;
+        for state in self.states.iter_mut().flatten() {
+            state.reset();
+        }
+    }
+}
+
+/// Frames of programs that have ended, kept so that the next run of the same program allocates nothing.
+#[derive(Default)]
+pub(crate) struct SpareFrames(Vec<Frame>);
+
+/// More than the programs of a busy session's inner loop; each holds a few buffers.
+const SPARE_FRAMES_MAX: usize = 16;
+
+impl SpareFrames {
+    /// A frame for a program, with the buffers of its last run if it is here.
+    pub(crate) fn take(&mut self, program: &Arc<Program>) -> Frame {
+        match self.0.iter().position(|frame| Arc::ptr_eq(&frame.program, program)) {
+            Some(at) => {
+                let mut frame = self.0.swap_remove(at);
+                frame.reset();
+                frame
+            }
+            None => Frame::new(program),
+        }
+    }
+
+    /// Keeps a frame; the oldest makes room.
+    pub(crate) fn give(&mut self, frame: Frame) {
+        if frame.program.instructions.is_empty() {
+            return;
+        }
+        if self.0.len() >= SPARE_FRAMES_MAX {
+            self.0.remove(0);
+        }
+        self.0.push(frame);
+    }
+}

@@ -1,0 +1,178 @@
+//! Grouping and aggregates, by hash over the grouping values.
+
+use std::collections::HashMap;
+
+use super::Run;
+use super::cursor::Cursor;
+use crate::access::Stop;
+use crate::expression::Fault;
+use crate::plan::{Aggregate, Node, SortKey};
+use pikepole_types::{Accumulator, Collation, Value, hash, order};
+
+/// The state of a [`Node::Group`].
+pub(crate) struct GroupCursor {
+    input: Cursor,
+    filled: bool,
+    /// Per hash, the newest group with it; groups of one hash are chained.
+    index: HashMap<u64, usize>,
+    groups: Vec<Group>,
+    next: usize,
+    key: Vec<Value>,
+}
+
+struct Group {
+    keys: Vec<Value>,
+    states: Vec<State>,
+    chained: Option<usize>,
+}
+
+/// One aggregate's state in one group.
+struct State {
+    accumulator: Accumulator,
+    /// The values seen, when each counts once.
+    seen: Option<HashMap<u64, Vec<Value>>>,
+}
+
+impl GroupCursor {
+    pub(crate) fn new(input: Cursor) -> GroupCursor {
+        GroupCursor {
+            input,
+            filled: false,
+            index: HashMap::new(),
+            groups: Vec::new(),
+            next: 0,
+            key: Vec::new(),
+        }
+    }
+
+    pub(crate) fn open(&mut self) {
+        self.input.open();
+        self.filled = false;
+        self.index.clear();
+        self.groups.clear();
+        self.next = 0;
+    }
+
+    pub(crate) fn next(
+        &mut self,
+        node: &Node,
+        keys: &[(SortKey, usize)],
+        aggregates: &[Aggregate],
+        run: &mut Run<'_>,
+    ) -> Result<bool, Stop> {
+        if !self.filled {
+            while self.input.next(node, run)? {
+                self.take_row(keys, aggregates, run)?;
+            }
+            if keys.is_empty() && self.groups.is_empty() {
+                let group = Group::new(Vec::new(), None, aggregates, run.collation())?;
+                self.groups.push(group);
+            }
+            self.filled = true;
+        }
+        let Some(group) = self.groups.get_mut(self.next) else {
+            return Ok(false);
+        };
+        self.next += 1;
+        for ((_, slot), value) in keys.iter().zip(&mut group.keys) {
+            std::mem::swap(&mut run.slots[*slot], value);
+        }
+        for (aggregate, state) in aggregates.iter().zip(&group.states) {
+            run.slots[aggregate.slot] = state.accumulator.finish().map_err(Fault::from)?;
+        }
+        Ok(true)
+    }
+
+    fn take_row(
+        &mut self,
+        keys: &[(SortKey, usize)],
+        aggregates: &[Aggregate],
+        run: &mut Run<'_>,
+    ) -> Result<(), Fault> {
+        let collation = run.collation();
+        self.key.resize(keys.len(), Value::Null);
+        let mut code = 0u64;
+        for ((key, _), value) in keys.iter().zip(&mut self.key) {
+            key.expr.eval_into(&mut run.env(), value)?;
+            code = code.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash(value, collation);
+        }
+        let head = self.index.get(&code).copied();
+        let mut found = head;
+        while let Some(at) = found {
+            if same(&self.groups[at].keys, &self.key, collation) {
+                break;
+            }
+            found = self.groups[at].chained;
+        }
+        let at = match found {
+            Some(at) => at,
+            None => {
+                let group = Group::new(self.key.clone(), head, aggregates, collation)?;
+                self.groups.push(group);
+                self.index.insert(code, self.groups.len() - 1);
+                self.groups.len() - 1
+            }
+        };
+        for (aggregate, state) in aggregates.iter().zip(&mut self.groups[at].states) {
+            state.take(aggregate, run, collation)?;
+        }
+        Ok(())
+    }
+}
+
+fn same(left: &[Value], right: &[Value], collation: Collation) -> bool {
+    left.iter()
+        .zip(right)
+        .all(|(left, right)| order(left, right, collation).is_eq())
+}
+
+impl Group {
+    fn new(
+        keys: Vec<Value>,
+        chained: Option<usize>,
+        aggregates: &[Aggregate],
+        collation: Collation,
+    ) -> Result<Group, Fault> {
+        let mut states = Vec::with_capacity(aggregates.len());
+        for aggregate in aggregates {
+            states.push(State {
+                accumulator: Accumulator::new(aggregate.function, &aggregate.input_type, collation)?,
+                seen: aggregate.distinct.then(HashMap::new),
+            });
+        }
+        Ok(Group {
+            keys,
+            states,
+            chained,
+        })
+    }
+}
+
+impl State {
+    fn take(
+        &mut self,
+        aggregate: &Aggregate,
+        run: &mut Run<'_>,
+        collation: Collation,
+    ) -> Result<(), Fault> {
+        let Some(input) = &aggregate.input else {
+            self.accumulator.add_row();
+            return Ok(());
+        };
+        let mut scratch = Value::Null;
+        let value = input.eval_ref(&mut run.env(), &mut scratch)?;
+        if value.is_null() {
+            run.null_eliminated = true;
+            return Ok(());
+        }
+        if let Some(seen) = &mut self.seen {
+            let bucket = seen.entry(hash(value, collation)).or_default();
+            if bucket.iter().any(|old| order(old, value, collation).is_eq()) {
+                return Ok(());
+            }
+            bucket.push(value.clone());
+        }
+        self.accumulator.add(value)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,311 @@
+//! The machine: runs programs.
+//!
+//! ```text
+//!   run ──► advance (sync, tight loop over instructions) ──► Pause / Stop
+//!    ▲                                                          │
+//!    └──── awaits what the pause names: a need of the engine, ◄─┘
+//!          the log's durable horizon, the host, a yield
+//! ```
+//! Everything a statement has done so far lives in frames and cursors, so the loop can stop at any instruction, await, and go
+//! on where it was. Calls push frames on an explicit stack: nothing recurses, whatever the nesting.
+
+mod alter_table;
+mod call;
+mod cursor;
+mod define;
+mod format;
+mod frame;
+mod group;
+mod modify;
+mod recover;
+mod statement;
+mod step;
+mod table_definition;
+mod transaction;
+
+use std::sync::Arc;
+
+pub(crate) use frame::{Frame, SpareFrames};
+pub(crate) use step::{epoch, now};
+
+use crate::access::Stop;
+use recover::Origin;
+use crate::context::ExecutionContext;
+use crate::expression::{Env, Expr, Fault, integer_of};
+use crate::host::Host;
+use crate::output::{ColumnInfo, Done, Output};
+use crate::program::Program;
+use pikepole_contention::WaitType;
+use pikepole_scheduler as scheduler;
+use pikepole_types::{Collation, Context, SqlError, Value};
+
+/// What operators and expressions work on while a statement runs.
+pub(crate) struct Run<'a> {
+    pub(crate) slots: &'a mut Vec<Value>,
+    pub(crate) context: &'a mut ExecutionContext,
+    pub(crate) host: &'a dyn Host,
+    pub(crate) functions: &'a mut Context,
+    pub(crate) virtual_rows: &'a [Arc<Vec<Vec<Value>>>],
+    /// True once an aggregate has passed over a NULL.
+    pub(crate) null_eliminated: bool,
+    pub(crate) scratch: Value,
+}
+
+impl Run<'_> {
+    /// The expressions' view.
+    #[inline]
+    pub(crate) fn env(&mut self) -> Env<'_> {
+        Env {
+            slots: self.slots,
+            state: &self.context.state,
+            functions: self.functions,
+            host: Some((self.host, self.context)),
+        }
+    }
+
+    /// Stores an expression's value into a slot. The expression may read that slot.
+    #[inline]
+    pub(crate) fn assign(&mut self, slot: usize, expr: &Expr) -> Result<(), Fault> {
+        if let Expr::Integer(integer, width) = expr {
+            let value = integer.eval(&mut self.env())?;
+            width.store(value, &mut self.slots[slot]);
+            return Ok(());
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let result = expr.eval_into(&mut self.env(), &mut scratch);
+        self.scratch = scratch;
+        result?;
+        std::mem::swap(&mut self.slots[slot], &mut self.scratch);
+        Ok(())
+    }
+
+    /// The collation of the database.
+    pub(crate) fn collation(&self) -> Collation {
+        self.functions.collation
+    }
+}
+
+/// Why the sync loop handed over.
+pub(crate) enum Pause {
+    /// The quantum is over.
+    Yield,
+    /// The instruction at the program counter needs to await.
+    Instruction,
+    /// The statement `late[i]` needs its virtual tables' rows.
+    VirtualRows(usize),
+}
+
+/// The rows an INSERT ... EXEC collects.
+pub(crate) struct Capture {
+    pub(crate) columns: Vec<ColumnInfo>,
+    pub(crate) rows: Vec<Vec<Value>>,
+    /// The number of frames below the call.
+    depth: usize,
+}
+
+/// A session's machine while a program runs.
+pub(crate) struct Machine<'a> {
+    /// The outermost program's parameters, as they were given and as it leaves them.
+    arguments: &'a mut [Value],
+    /// What the views were told that the session does.
+    pub(crate) command: &'static str,
+    pub(crate) context: &'a mut ExecutionContext,
+    pub(crate) host: &'a mut dyn Host,
+    pub(crate) output: &'a mut dyn Output,
+    pub(crate) functions: Context,
+    pub(crate) frame: Frame,
+    pub(crate) callers: Vec<Frame>,
+    pub(crate) captures: Vec<Capture>,
+    pub(crate) scratch: Value,
+    /// What raises the error on its way.
+    pub(crate) origin: Origin,
+    /// The return status of the outermost frame.
+    status: i32,
+    /// True once the outermost frame has ended.
+    ended: bool,
+    /// Statements begun again because definitions changed.
+    restarts: u32,
+}
+
+/// Statements of one batch that are begun again because a definition changed; more is an error, not patience.
+const RESTARTS_MAX: u32 = 100;
+
+/// Runs a compiled batch to its end. The arguments are the values of the program's parameters, in order; missing ones take
+/// their defaults, and those given are afterwards what the batch left in them. Errors go to `output`; the result is the return status.
+///
+/// # Errors
+/// The error that ended the batch, after it went to `output`; `Ok` when the batch ran to its end, also when single statements
+/// in it failed.
+pub async fn run(
+    program: &Arc<Program>,
+    arguments: &mut [Value],
+    context: &mut ExecutionContext,
+    host: &mut dyn Host,
+    output: &mut dyn Output,
+) -> Result<i32, SqlError> {
+    let functions = context.function_context();
+    let mut frame = context.spare_frames.take(program);
+    for (slot, parameter) in program.parameters.iter().enumerate() {
+        match arguments.get(slot) {
+            Some(value) => frame.slots[slot].clone_from(value),
+            None => {
+                if let Some(Expr::Const(value)) = &parameter.default {
+                    frame.slots[slot].clone_from(value);
+                }
+            }
+        }
+    }
+    frame.transaction_count = context.state.transaction_count;
+    context.state.nest_level = 0;
+    context.state.procedure_id = 0;
+    context.state.caught.clear();
+    let mut machine = Machine {
+        arguments,
+        command: "",
+        context,
+        host,
+        output,
+        functions,
+        frame,
+        callers: Vec::new(),
+        captures: Vec::new(),
+        scratch: Value::Null,
+        origin: Origin::default(),
+        status: 0,
+        ended: false,
+        restarts: 0,
+    };
+    machine.run().await
+}
+
+impl Machine<'_> {
+    async fn run(&mut self) -> Result<i32, SqlError> {
+        loop {
+            let handled = match self.advance() {
+                Ok(Pause::Yield) => {
+                    self.give_way().await;
+                    self.check_cancelled()
+                }
+                Ok(Pause::Instruction) => self.perform().await,
+                Ok(Pause::VirtualRows(index)) => self.fetch_virtual_rows(index).await,
+                Err(Stop::Blocked(need)) => self.context.satisfy(need).await,
+                Err(Stop::Stale) => self.restart_statement().await,
+                Err(Stop::Error(fault)) => Err(fault),
+            };
+            if let Err(fault) = handled {
+                let ended = self.handle(*fault).await;
+                if let Some(error) = ended {
+                    self.finish().await;
+                    return Err(error);
+                }
+            }
+            if self.ended {
+                break;
+            }
+        }
+        self.finish().await;
+        Ok(self.status)
+    }
+
+    /// A definition changed while the statement ran: it is undone, and bound and run again.
+    async fn restart_statement(&mut self) -> Result<(), Fault> {
+        self.restarts += 1;
+        if self.restarts > RESTARTS_MAX {
+            return Err(crate::errors::definition_changed());
+        }
+        self.context.abort_statement().await
+    }
+
+    fn check_cancelled(&self) -> Result<(), Fault> {
+        self.context.check_cancelled()
+    }
+
+    /// The end of the batch: a doomed transaction is rolled back, the frame goes back for the next run.
+    async fn finish(&mut self) {
+        if self.context.state.doomed {
+            self.context.roll_back_all().await;
+            let error = SqlError::doomed_at_end_of_batch();
+            self.context.state.last_error = error.number;
+            self.output.error(&error);
+        }
+        self.context.state.caught.clear();
+        self.context.state.nest_level = 0;
+        self.context.state.procedure_id = 0;
+        self.context.rest();
+        let mut frame = std::mem::replace(&mut self.frame, Frame::empty());
+        let parameters = frame.program.parameters.len();
+        for (argument, slot) in self.arguments.iter_mut().zip(&mut frame.slots[..parameters]) {
+            std::mem::swap(argument, slot);
+        }
+        self.context.spare_frames.give(frame);
+    }
+
+    /// Waits for the client when it lags behind; otherwise lets the others of the scheduler run.
+    async fn give_way(&mut self) {
+        if self.output.is_full() {
+            let room = std::future::poll_fn(|context| self.output.poll_room(context));
+            scheduler::wait(WaitType::ASYNC_NETWORK_IO, room).await;
+        } else {
+            scheduler::yield_now().await;
+        }
+    }
+
+    /// The operators' view of the machine.
+    #[inline]
+    pub(crate) fn run_view<'b>(&'b mut self, virtual_rows: &'b [Arc<Vec<Vec<Value>>>]) -> Run<'b> {
+        Run {
+            slots: &mut self.frame.slots,
+            context: self.context,
+            host: self.host,
+            functions: &mut self.functions,
+            virtual_rows,
+            null_eliminated: false,
+            scratch: std::mem::take(&mut self.scratch),
+        }
+    }
+
+    /// The expressions' view of the machine.
+    #[inline]
+    pub(crate) fn env(&mut self) -> Env<'_> {
+        Env {
+            slots: &self.frame.slots,
+            state: &self.context.state,
+            functions: &mut self.functions,
+            host: Some((self.host, self.context)),
+        }
+    }
+
+    /// Stores an expression's value into a slot of the current frame.
+    #[inline]
+    pub(crate) fn assign(&mut self, slot: usize, expr: &Expr) -> Result<(), Fault> {
+        if let Expr::Integer(integer, width) = expr {
+            let value = integer.eval(&mut self.env())?;
+            width.store(value, &mut self.frame.slots[slot]);
+            return Ok(());
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let result = expr.eval_into(&mut self.env(), &mut scratch);
+        self.scratch = scratch;
+        result?;
+        std::mem::swap(&mut self.frame.slots[slot], &mut self.scratch);
+        Ok(())
+    }
+
+    /// The integer value of any expression.
+    pub(crate) fn integer_value(&mut self, expr: &Expr) -> Result<Option<i64>, Fault> {
+        Ok(integer_of(&expr.eval(&mut self.env())?))
+    }
+
+    /// Sends the end of a statement, unless NOCOUNT is on or its rows are being captured.
+    pub(crate) fn done(&mut self, done: Done) {
+        if !self.captures.is_empty() {
+            return;
+        }
+        let rows = if self.context.settings.nocount {
+            None
+        } else {
+            done.rows
+        };
+        self.output.done(Done { rows, ..done });
+    }
+}

@@ -1,0 +1,334 @@
+//! INSERT, UPDATE and DELETE, row by row.
+//!
+//! A row that was evaluated stays in the state until the engine has taken it, so that a need awaited in between changes
+//! nothing. UPDATE and DELETE read the newest version of each row the scan has found, test the condition again, and write;
+//! when somebody changed the row in between they read it again.
+
+use super::statement::{StatementState, quantum_over};
+use super::Machine;
+use crate::access::{Stop, Table};
+use crate::expression::{Fault, Predicate, Width};
+use crate::plan::{Action, ColumnSource, Delete, Insert, Node, Registers, Statement, Update};
+use pikepole_engine::{Locator, RowCount, TableWriter};
+use pikepole_types::{SqlError, SqlType, Value};
+
+/// What is to be done next with the row at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Stage {
+    /// There is none.
+    #[default]
+    Next,
+    /// An identity value is to be dealt.
+    Identity,
+    /// Its newest version is to be read.
+    Read,
+    /// It is to be written.
+    Write,
+}
+
+/// The state of a statement that changes rows.
+#[derive(Default)]
+pub(crate) struct ModifyState {
+    stage: Stage,
+    writer: Option<TableWriter>,
+    /// The row to be written.
+    row: Vec<Value>,
+    /// The list of VALUES at hand.
+    list: usize,
+    /// True while the source's row has VALUES lists left.
+    within: bool,
+    pub(crate) locator: Locator,
+    /// The rows to change, when they are collected before the first is changed.
+    collected: Vec<Locator>,
+    collecting: bool,
+    next: usize,
+}
+
+impl ModifyState {
+    pub(crate) fn new(action: &Action) -> ModifyState {
+        let (table, row) = match action {
+            Action::Insert(insert) => (&insert.table, insert.template.clone()),
+            Action::Update(update) => (&update.table, nulls(&update.table)),
+            Action::Delete(delete) => (&delete.table, nulls(&delete.table)),
+            Action::Select { .. } | Action::Assign { .. } => return ModifyState::default(),
+        };
+        ModifyState {
+            writer: Some(table.engine.writer()),
+            row,
+            collecting: true,
+            ..ModifyState::default()
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.stage = Stage::Next;
+        self.list = 0;
+        self.within = false;
+        self.collected.clear();
+        self.collecting = true;
+        self.next = 0;
+    }
+}
+
+fn nulls(table: &Table) -> Vec<Value> {
+    vec![Value::Null; table.columns.len()]
+}
+
+/// Error 515 for the first column that must have a value and has none.
+fn check_required(
+    table: &Table,
+    columns: impl IntoIterator<Item = usize>,
+    row: &[Value],
+    verb: &str,
+) -> Result<(), Fault> {
+    for column in columns {
+        if row[column].is_null() && !table.columns[column].nullable {
+            let name = &table.columns[column].name;
+            return Err(Box::new(SqlError::null_not_allowed(name, &table.display, verb)));
+        }
+    }
+    Ok(())
+}
+
+/// A dealt number as a value of the column's type; 8115 when the type has no more.
+fn identity_value(dealt: i64, ty: &SqlType) -> Result<Value, Fault> {
+    if let Some(width) = Width::of(ty) {
+        if !width.fits(dealt) {
+            return Err(Box::new(SqlError::arithmetic_overflow(
+                "IDENTITY",
+                ty.error_name(),
+            )));
+        }
+        let mut value = Value::Null;
+        width.store(Some(dealt), &mut value);
+        return Ok(value);
+    }
+    let value = pikepole_types::convert(&Value::BigInt(dealt), &SqlType::BigInt, ty, None)?;
+    Ok(value)
+}
+
+impl Machine<'_> {
+    pub(crate) fn insert_rows(
+        &mut self,
+        plan: &Statement,
+        insert: &Insert,
+        state: &mut StatementState,
+    ) -> Result<bool, Stop> {
+        let single = matches!(plan.source, Node::One) && insert.rows.len() == 1;
+        let count = if single { RowCount::One } else { RowCount::Many };
+        loop {
+            if state.modify.stage == Stage::Next {
+                if !state.modify.within {
+                    if !self.next_row(plan, state)? {
+                        return Ok(true);
+                    }
+                    state.modify.within = true;
+                    state.modify.list = 0;
+                }
+                let Some(sources) = insert.rows.get(state.modify.list) else {
+                    state.modify.within = false;
+                    continue;
+                };
+                state.modify.list += 1;
+                for (source, value) in sources.iter().zip(&mut state.modify.row) {
+                    if let ColumnSource::Value(expr) = source {
+                        expr.eval_into(&mut self.env(), value)?;
+                    }
+                }
+                state.modify.stage = Stage::Identity;
+            }
+            if state.modify.stage == Stage::Identity {
+                self.identity(insert, state)?;
+                let required = insert.required.iter().copied();
+                check_required(&insert.table, required, &state.modify.row, "INSERT")?;
+                state.modify.stage = Stage::Write;
+            }
+            let modify = &mut state.modify;
+            let Some(writer) = &mut modify.writer else {
+                return Ok(true);
+            };
+            let (database, tx) = self.context.engine();
+            database.try_insert(tx, &insert.table.engine, writer, &modify.row, count)?;
+            modify.stage = Stage::Next;
+            state.rows += 1;
+            if !single && quantum_over(state.rows) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Deals the row's identity value, or notes the one given.
+    fn identity(&mut self, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
+        let Some(column) = insert.table.identity else {
+            return Ok(());
+        };
+        let table = &insert.table.engine;
+        if insert.explicit_identity.is_some() {
+            let given = state.modify.row[column].clone();
+            if let Some(value) = given.as_i64() {
+                self.context.database().pass_identity(table, value);
+            }
+            self.context.state.identity = given.clone();
+            self.context.state.scope_identity = given;
+            return Ok(());
+        }
+        let (database, tx) = self.context.engine();
+        let dealt = database.try_next_identity(tx, table)?;
+        let ty = insert.table.columns[column].ty;
+        let value = identity_value(dealt, &ty)?;
+        self.context.state.identity = value.clone();
+        self.context.state.scope_identity = value.clone();
+        state.modify.row[column] = value;
+        Ok(())
+    }
+
+    pub(crate) fn update_rows(
+        &mut self,
+        plan: &Statement,
+        update: &Update,
+        state: &mut StatementState,
+    ) -> Result<bool, Stop> {
+        let collect = update.moves_key || update.table.key.is_empty();
+        loop {
+            if state.modify.stage == Stage::Next {
+                if !self.next_target(plan, collect, state)? {
+                    return Ok(true);
+                }
+                state.modify.stage = Stage::Read;
+            }
+            if state.modify.stage == Stage::Read {
+                let (registers, recheck) = (update.registers, update.recheck.as_ref());
+                if !self.read_current(&update.table, registers, recheck, state)? {
+                    state.modify.stage = Stage::Next;
+                    continue;
+                }
+                self.updated_row(update, state)?;
+                state.modify.stage = Stage::Write;
+            }
+            let modify = &mut state.modify;
+            let Some(writer) = &mut modify.writer else {
+                return Ok(true);
+            };
+            let (database, tx) = self.context.engine();
+            let table = &update.table.engine;
+            if !database.try_update(tx, table, writer, &modify.locator, &modify.row)? {
+                modify.stage = Stage::Read;
+                continue;
+            }
+            modify.stage = Stage::Next;
+            state.rows += 1;
+            if quantum_over(state.rows) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Computes the new row from the registers, which hold the old one.
+    fn updated_row(&mut self, update: &Update, state: &mut StatementState) -> Result<(), Fault> {
+        let old = &self.frame.slots[update.registers.range()];
+        for (new, old) in state.modify.row.iter_mut().zip(old) {
+            new.clone_from(old);
+        }
+        for (column, value) in &update.assignments {
+            value.eval_into(&mut self.env(), &mut state.modify.row[*column])?;
+        }
+        let changed = update.assignments.iter().map(|(column, _)| *column);
+        check_required(&update.table, changed, &state.modify.row, "UPDATE")?;
+        for (slot, value) in &update.variables {
+            self.assign(*slot, value)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn delete_rows(
+        &mut self,
+        plan: &Statement,
+        delete: &Delete,
+        state: &mut StatementState,
+    ) -> Result<bool, Stop> {
+        loop {
+            if state.modify.stage == Stage::Next {
+                if !self.next_target(plan, false, state)? {
+                    return Ok(true);
+                }
+                state.modify.stage = Stage::Read;
+            }
+            if state.modify.stage == Stage::Read {
+                let (registers, recheck) = (delete.registers, delete.recheck.as_ref());
+                if !self.read_current(&delete.table, registers, recheck, state)? {
+                    state.modify.stage = Stage::Next;
+                    continue;
+                }
+                state.modify.stage = Stage::Write;
+            }
+            let modify = &mut state.modify;
+            let Some(writer) = &mut modify.writer else {
+                return Ok(true);
+            };
+            let (database, tx) = self.context.engine();
+            if !database.try_delete(tx, &delete.table.engine, writer, &modify.locator)? {
+                modify.stage = Stage::Read;
+                continue;
+            }
+            modify.stage = Stage::Next;
+            state.rows += 1;
+            if quantum_over(state.rows) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The next row to change: its locator is in the state then. With `collect` all are found before the first is given, so
+    /// that a row that moves is not found again.
+    fn next_target(
+        &mut self,
+        plan: &Statement,
+        collect: bool,
+        state: &mut StatementState,
+    ) -> Result<bool, Stop> {
+        if !collect {
+            if !self.next_row(plan, state)? {
+                return Ok(false);
+            }
+            return Ok(state.take_locator());
+        }
+        while state.modify.collecting {
+            if self.next_row(plan, state)? && state.take_locator() {
+                let locator = state.modify.locator.clone();
+                state.modify.collected.push(locator);
+            } else {
+                state.modify.collecting = false;
+            }
+        }
+        let at = state.modify.next;
+        let Some(locator) = state.modify.collected.get(at) else {
+            return Ok(false);
+        };
+        state.modify.locator.clone_from(locator);
+        state.modify.next += 1;
+        Ok(true)
+    }
+
+    /// Reads the newest version of the row into its registers. False: it is gone, or the condition no longer holds.
+    fn read_current(
+        &mut self,
+        table: &Table,
+        registers: Registers,
+        recheck: Option<&Predicate>,
+        state: &mut StatementState,
+    ) -> Result<bool, Stop> {
+        let modify = &mut state.modify;
+        let Some(writer) = &mut modify.writer else {
+            return Ok(false);
+        };
+        let (database, tx) = self.context.engine();
+        let out = &mut self.frame.slots[registers.range()];
+        if !database.try_read_current(tx, &table.engine, writer, &modify.locator, out)? {
+            return Ok(false);
+        }
+        Ok(match recheck {
+            None => true,
+            Some(recheck) => recheck.holds(&mut self.env())?,
+        })
+    }
+}

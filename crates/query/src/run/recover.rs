@@ -1,0 +1,154 @@
+//! Errors: where they go, what they end, what becomes of the transaction.
+//!
+//! ```text
+//!   error ─► undo the statement ─► a TRY block around?  yes ─► frames above it end, its CATCH block runs
+//!                                                       no  ─► report it; it ends the statement, the scope or the batch
+//! ```
+//! With XACT_ABORT ON, and for errors that end the transaction by themselves, the transaction is rolled back; inside TRY it is
+//! doomed instead, and the CATCH block must roll it back.
+
+use super::Machine;
+use crate::errors::{self, Reach};
+use crate::program::{Handler, Instruction, LateKind};
+use pikepole_tsql::StatementKind;
+use pikepole_types::SqlError;
+
+/// What raised an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Origin {
+    /// A statement failed.
+    #[default]
+    Statement,
+    /// RAISERROR: XACT_ABORT does not apply.
+    RaiseError,
+    /// THROW: ends the batch.
+    Throw,
+}
+
+impl Machine<'_> {
+    /// Deals with an error. The result is the error when it has ended the batch.
+    pub(crate) async fn handle(&mut self, error: SqlError) -> Option<SqlError> {
+        let origin = std::mem::take(&mut self.origin);
+        let mut error = error.at_line(self.line());
+        if let Some(name) = self.procedure_name() {
+            error = error.in_procedure(&name);
+        }
+        let mut reach = self.reach(&error, origin);
+        if self.context.abort_statement().await.is_err() {
+            // The log failed: nothing of the transaction can be kept.
+            reach = Reach::Transaction;
+        }
+        self.context.state.row_count = 0;
+        self.context.state.last_error = error.number;
+        let cancelled = errors::is_cancelled(&error);
+        if !cancelled && let Some((depth, handler)) = self.find_handler(reach == Reach::Scope) {
+            self.enter_handler(depth, handler, reach, error);
+            return None;
+        }
+        self.output.error(&error);
+        match reach {
+            Reach::Statement => {
+                self.frame.error_status = 10 - i32::from(error.severity);
+                if self.is_modification() {
+                    let message = SqlError::statement_terminated().at_line(error.line);
+                    self.output.message(&message);
+                }
+                self.skip_statement();
+                None
+            }
+            Reach::Scope if !self.callers.is_empty() => {
+                self.drop_frame();
+                self.skip_statement();
+                None
+            }
+            Reach::Scope | Reach::Batch | Reach::Transaction => {
+                while !self.callers.is_empty() {
+                    self.drop_frame();
+                }
+                self.captures.clear();
+                if reach == Reach::Transaction && self.context.state.transaction_count > 0 {
+                    self.context.roll_back_all().await;
+                }
+                Some(error)
+            }
+        }
+    }
+
+    fn reach(&self, error: &SqlError, origin: Origin) -> Reach {
+        let abort = self.context.settings.xact_abort;
+        match origin {
+            Origin::RaiseError if error.severity < 19 => Reach::Statement,
+            Origin::Throw if abort => Reach::Transaction,
+            Origin::Throw => Reach::Batch,
+            _ => match errors::reach(error) {
+                Reach::Scope => Reach::Scope,
+                _ if abort => Reach::Transaction,
+                reach => reach,
+            },
+        }
+    }
+
+    /// The innermost handler around the current instruction, and the number of frames below its frame. An error of
+    /// binding is not caught in the scope it arose in.
+    fn find_handler(&self, skip_own: bool) -> Option<(usize, Handler)> {
+        if !skip_own && let Some(handler) = self.frame.program.handler(self.frame.pc) {
+            return Some((self.callers.len(), handler));
+        }
+        self.callers.iter().enumerate().rev().find_map(|(depth, frame)| {
+            let handler = frame.program.handler(frame.pc)?;
+            Some((depth, handler))
+        })
+    }
+
+    fn enter_handler(&mut self, depth: usize, handler: Handler, reach: Reach, error: SqlError) {
+        while self.callers.len() > depth {
+            self.drop_frame();
+        }
+        self.captures.retain(|capture| capture.depth < depth);
+        if reach == Reach::Transaction && self.context.state.transaction_count > 0 {
+            self.context.state.doomed = true;
+        }
+        self.leave_catch(handler.caught_depth as usize);
+        self.context.state.caught.push(error);
+        self.frame.pc = handler.target as usize;
+    }
+
+    /// Goes on behind the instruction that failed. A condition that failed counts as not true; a failed call of an
+    /// INSERT ... EXEC inserts nothing.
+    fn skip_statement(&mut self) {
+        let instructions = &self.frame.program.instructions;
+        let at = self.frame.pc;
+        self.frame.pc = match (instructions.get(at), instructions.get(at + 1)) {
+            (Some(Instruction::JumpUnless(_, target)), _) => *target,
+            (Some(Instruction::Statement(index)), Some(Instruction::JumpUnless(_, target)))
+                if matches!(
+                    self.frame.program.late[*index].kind,
+                    LateKind::Condition { .. }
+                ) =>
+            {
+                *target
+            }
+            (Some(Instruction::Capture), Some(_)) => at + 3,
+            (_, Some(Instruction::InsertCaptured(_))) => {
+                self.captures.pop();
+                at + 2
+            }
+            _ => at + 1,
+        };
+    }
+
+    /// Whether the instruction that failed changes rows.
+    fn is_modification(&self) -> bool {
+        match self.frame.program.instructions.get(self.frame.pc) {
+            Some(Instruction::Statement(index)) => match &self.frame.program.late[*index].kind {
+                LateKind::Statement(statement) => matches!(
+                    statement.kind,
+                    StatementKind::Insert(_) | StatementKind::Update(_) | StatementKind::Delete(_)
+                ),
+                _ => false,
+            },
+            Some(Instruction::InsertCaptured(_)) => true,
+            _ => false,
+        }
+    }
+}

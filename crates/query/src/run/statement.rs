@@ -1,0 +1,405 @@
+//! Statements that touch rows: bound, opened, driven, ended.
+//!
+//! A statement's progress is its state's phase, its cursors and its row buffers. So after a need has been awaited the machine
+//! comes back to the same instruction and goes on.
+
+use std::sync::Arc;
+
+use super::cursor::Cursor;
+use super::modify::ModifyState;
+use super::{Machine, Pause};
+use crate::access::Stop;
+use crate::bind::{self, Names};
+use crate::expression::Fault;
+use crate::output::{Done, DoneKind};
+use crate::plan::{Action, Statement};
+use crate::program::{Late, Program};
+use pikepole_scheduler as scheduler;
+use pikepole_types::{SqlError, Value};
+
+/// Rows between two looks at the quantum.
+const ROWS_PER_LOOK: u64 = 64;
+
+/// How far a statement has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Phase {
+    /// Not begun.
+    #[default]
+    Idle,
+    /// Its rows are being worked on.
+    Running,
+    /// All rows are done; under autocommit it is committing.
+    Ending,
+}
+
+/// The state of one statement of a frame; kept from run to run.
+#[derive(Default)]
+pub(crate) struct StatementState {
+    plan: Option<Arc<Statement>>,
+    cursor: Option<Cursor>,
+    phase: Phase,
+    pub(crate) rows: u64,
+    virtual_rows: Vec<Arc<Vec<Vec<Value>>>>,
+    virtual_ready: bool,
+    out: Vec<Value>,
+    pub(crate) modify: ModifyState,
+    null_eliminated: bool,
+}
+
+impl StatementState {
+    /// Back to the beginning, buffers kept.
+    pub(crate) fn reset(&mut self) {
+        self.phase = Phase::Idle;
+        self.virtual_ready = false;
+        self.virtual_rows.clear();
+        self.modify.reset();
+    }
+
+    /// Whether rows have left the machine, so that it cannot begin again.
+    fn has_sent(&self) -> bool {
+        let action = self.plan.as_ref().map(|plan| &plan.action);
+        self.rows > 0 && matches!(action, Some(Action::Select { .. } | Action::Assign { .. }))
+    }
+
+    /// Keeps where the row is that the cursor has just found. False: the plan has no such row.
+    pub(crate) fn take_locator(&mut self) -> bool {
+        let scan = self.cursor.as_mut().and_then(Cursor::target_scan);
+        match scan.and_then(|scan| scan.locator()) {
+            Some(locator) => {
+                self.modify.locator.clone_from(locator);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn set_plan(&mut self, plan: Arc<Statement>) {
+        self.cursor = Some(Cursor::new(&plan.source));
+        self.modify = ModifyState::new(&plan.action);
+        self.plan = Some(plan);
+    }
+}
+
+impl Machine<'_> {
+    /// Runs, or goes on with, `late[index]`. A pause means that the same instruction is to be run again.
+    #[inline]
+    pub(crate) fn statement(
+        &mut self,
+        program: &Program,
+        index: usize,
+    ) -> Result<Option<Pause>, Stop> {
+        let mut state = self.frame.states[index].take().unwrap_or_default();
+        let result = self.run_statement(&program.late[index], index, &mut state);
+        match &result {
+            Err(Stop::Error(_)) => state.reset(),
+            Err(Stop::Stale) => {
+                let sent = state.has_sent();
+                state.reset();
+                state.plan = None;
+                if sent {
+                    self.frame.states[index] = Some(state);
+                    return Err(crate::errors::definition_changed().into());
+                }
+            }
+            _ => {}
+        }
+        self.frame.states[index] = Some(state);
+        result
+    }
+
+    fn run_statement(
+        &mut self,
+        late: &Late,
+        index: usize,
+        state: &mut StatementState,
+    ) -> Result<Option<Pause>, Stop> {
+        if state.phase == Phase::Idle {
+            let stamp = self.context.catalog_stamp();
+            if state.plan.as_ref().is_none_or(|plan| plan.bound_to != stamp) {
+                self.bind(late, state)?;
+            }
+            self.check_identity(late, state)?;
+        }
+        let Some(plan) = state.plan.take() else {
+            return Ok(None);
+        };
+        let result = self.drive_statement(&plan, index, state);
+        state.plan = Some(plan);
+        result
+    }
+
+    /// Runs a plan that belongs to no instruction: rows an INSERT ... EXEC has collected.
+    pub(crate) fn drive_captured(
+        &mut self,
+        state: &mut StatementState,
+    ) -> Result<Option<Pause>, Stop> {
+        let Some(plan) = state.plan.take() else {
+            return Ok(None);
+        };
+        let result = self.drive_statement(&plan, 0, state);
+        state.plan = Some(plan);
+        result
+    }
+
+    /// The state of an INSERT of collected rows.
+    pub(crate) fn captured_state(plan: Arc<Statement>, rows: Vec<Vec<Value>>) -> StatementState {
+        let mut state = StatementState::default();
+        state.set_plan(plan);
+        state.virtual_rows = vec![Arc::new(rows)];
+        state.virtual_ready = true;
+        state
+    }
+
+    fn drive_statement(
+        &mut self,
+        plan: &Arc<Statement>,
+        index: usize,
+        state: &mut StatementState,
+    ) -> Result<Option<Pause>, Stop> {
+        if state.phase == Phase::Idle {
+            self.show_command(command(&plan.action));
+            if !plan.virtual_sources.is_empty() && !state.virtual_ready {
+                return Ok(Some(Pause::VirtualRows(index)));
+            }
+            self.begin(plan, state)?;
+            state.phase = Phase::Running;
+        }
+        if state.phase == Phase::Running {
+            if !self.rows(plan, state)? {
+                return Ok(Some(Pause::Yield));
+            }
+            state.phase = Phase::Ending;
+        }
+        if plan.touches {
+            self.context.end_statement()?;
+        }
+        self.end(plan, state);
+        Ok(None)
+    }
+
+    /// Binds the statement against the present catalog, or takes the plan another session has bound.
+    fn bind(&mut self, late: &Late, state: &mut StatementState) -> Result<(), Fault> {
+        let stamp = self.context.catalog_stamp();
+        let shared = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        if let Some(plan) = shared
+            && plan.bound_to == stamp
+        {
+            state.set_plan(plan);
+            return Ok(());
+        }
+        let plan = self.bind_anew(late)?;
+        *late.plan.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::clone(&plan));
+        state.set_plan(plan);
+        Ok(())
+    }
+
+    fn bind_anew(&self, late: &Late) -> Result<Arc<Statement>, Fault> {
+        let catalog = self.context.catalog();
+        let variables = &self.frame.program.variables;
+        let names = Names {
+            catalog: &catalog,
+            host: &*self.host,
+            variables,
+            identity_insert: self.context.identity_table(),
+        };
+        bind::bind(&late.kind, &names, variables.len())
+    }
+
+    /// A plan is shared between sessions, IDENTITY_INSERT is not: a plan bound under another setting is bound again, which
+    /// finds the errors 544 and 545.
+    fn check_identity(&mut self, late: &Late, state: &mut StatementState) -> Result<(), Fault> {
+        let Some(plan) = &state.plan else {
+            return Ok(());
+        };
+        let Action::Insert(insert) = &plan.action else {
+            return Ok(());
+        };
+        if insert.table.identity.is_none() {
+            return Ok(());
+        }
+        let on = self.context.identity_table() == Some(insert.table.object_id);
+        if insert.explicit_identity.is_some() != on {
+            let plan = self.bind_anew(late)?;
+            state.set_plan(plan);
+        }
+        Ok(())
+    }
+
+    /// Tells the views what the session does; a loop over one kind of statement tells them once.
+    #[inline]
+    fn show_command(&mut self, command: &'static str) {
+        if !std::ptr::eq(self.command, command) {
+            self.command = command;
+            scheduler::set_command(command);
+        }
+    }
+
+    fn begin(&mut self, plan: &Statement, state: &mut StatementState) -> Result<(), Stop> {
+        if self.frame.slots.len() < plan.slots {
+            self.frame.slots.resize(plan.slots, Value::Null);
+        }
+        if plan.touches {
+            let writes = !matches!(plan.action, Action::Select { .. } | Action::Assign { .. });
+            self.context.begin_statement(writes)?;
+        }
+        if plan.reads_clock {
+            self.functions.now = super::step::now();
+        }
+        if let Some(cursor) = &mut state.cursor {
+            cursor.open();
+        }
+        state.rows = 0;
+        state.null_eliminated = false;
+        state.modify.reset();
+        if let Action::Select { columns, values } = &plan.action {
+            state.out.resize(values.len(), Value::Null);
+            match self.captures.last_mut() {
+                None => self.output.columns(columns),
+                Some(capture) if capture.columns.is_empty() => capture.columns.clone_from(columns),
+                Some(capture) if capture.columns.len() == columns.len() => {}
+                Some(_) => {
+                    let error = SqlError::values_do_not_match_table();
+                    return Err(Stop::Error(Box::new(error)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Works on the rows. False: the quantum is over, there are more.
+    fn rows(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
+        match &plan.action {
+            Action::Select { .. } | Action::Assign { .. } => self.read_rows(plan, state),
+            Action::Insert(insert) => self.insert_rows(plan, insert, state),
+            Action::Update(update) => self.update_rows(plan, update, state),
+            Action::Delete(delete) => self.delete_rows(plan, delete, state),
+        }
+    }
+
+    /// Moves the statement's cursor to its next row.
+    pub(crate) fn next_row(
+        &mut self,
+        plan: &Statement,
+        state: &mut StatementState,
+    ) -> Result<bool, Stop> {
+        let limit = self.context.settings.row_count;
+        if limit > 0 && state.rows >= limit {
+            return Ok(false);
+        }
+        let Some(cursor) = &mut state.cursor else {
+            return Ok(false);
+        };
+        let mut run = self.run_view(&state.virtual_rows);
+        let found = cursor.next(&plan.source, &mut run);
+        let eliminated = run.null_eliminated;
+        self.scratch = std::mem::take(&mut run.scratch);
+        state.null_eliminated |= eliminated;
+        found
+    }
+
+    fn read_rows(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
+        loop {
+            if !self.next_row(plan, state)? {
+                return Ok(true);
+            }
+            match &plan.action {
+                Action::Select { values, .. } => {
+                    for (value, out) in values.iter().zip(&mut state.out) {
+                        value.eval_into(&mut self.env(), out)?;
+                    }
+                    match self.captures.last_mut() {
+                        None => self.output.row(&state.out),
+                        Some(capture) => capture.rows.push(state.out.clone()),
+                    }
+                }
+                Action::Assign { assignments, .. } => {
+                    for (slot, value) in assignments {
+                        self.assign(*slot, value)?;
+                    }
+                }
+                _ => {}
+            }
+            state.rows += 1;
+            if quantum_over(state.rows) || self.output.is_full() {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn end(&mut self, plan: &Statement, state: &mut StatementState) {
+        state.phase = Phase::Idle;
+        state.virtual_ready = false;
+        state.virtual_rows.clear();
+        if state.null_eliminated {
+            let mut message = SqlError::null_eliminated();
+            message.line = self.line();
+            self.output.message(&message);
+        }
+        let kind = match &plan.action {
+            Action::Select { .. } => DoneKind::Select,
+            Action::Assign { quiet, .. } => {
+                if *quiet {
+                    self.context.state.row_count = 1;
+                } else {
+                    self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
+                }
+                return;
+            }
+            Action::Insert(_) => DoneKind::Insert,
+            Action::Update(_) => DoneKind::Update,
+            Action::Delete(_) => DoneKind::Delete,
+        };
+        self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
+        self.done(Done {
+            rows: Some(state.rows),
+            kind,
+        });
+    }
+
+    /// Fetches the rows of the virtual tables that `late[index]` reads.
+    pub(crate) async fn fetch_virtual_rows(&mut self, index: usize) -> Result<(), Fault> {
+        let Some(mut state) = self.frame.states[index].take() else {
+            return Ok(());
+        };
+        let fetched = self.fetch_all(&mut state).await;
+        self.frame.states[index] = Some(state);
+        fetched
+    }
+
+    async fn fetch_all(&mut self, state: &mut StatementState) -> Result<(), Fault> {
+        state.virtual_rows.clear();
+        let sources = match &state.plan {
+            Some(plan) => plan.virtual_sources.clone(),
+            None => Vec::new(),
+        };
+        for source in &sources {
+            let mut arguments = Vec::with_capacity(source.arguments.len());
+            for argument in &source.arguments {
+                arguments.push(argument.eval(&mut self.env())?);
+            }
+            let rows = self
+                .host
+                .virtual_rows(source.id, &arguments, self.context)
+                .await?;
+            state.virtual_rows.push(Arc::new(rows));
+        }
+        state.virtual_ready = true;
+        Ok(())
+    }
+}
+
+/// What the views show a session to do.
+fn command(action: &Action) -> &'static str {
+    match action {
+        Action::Select { .. } | Action::Assign { .. } => "SELECT",
+        Action::Insert(_) => "INSERT",
+        Action::Update(_) => "UPDATE",
+        Action::Delete(_) => "DELETE",
+    }
+}
+
+/// Whether the quantum is over, looked at every few rows.
+#[inline]
+pub(crate) fn quantum_over(rows: u64) -> bool {
+    rows.is_multiple_of(ROWS_PER_LOOK) && scheduler::quantum_over()
+}

@@ -1,0 +1,188 @@
+//! The sync loop over instructions.
+
+use std::sync::Arc;
+
+use super::{Capture, Machine, Pause};
+use crate::access::Stop;
+use crate::program::{Instruction, Setting};
+use pikepole_scheduler as scheduler;
+use pikepole_types::{DateTimeOffset, SqlError, Value};
+
+impl Machine<'_> {
+    /// Runs instructions until one must await, the quantum is over, or an error stops it.
+    pub(crate) fn advance(&mut self) -> Result<Pause, Stop> {
+        let program = Arc::clone(&self.frame.program);
+        loop {
+            let at = self.frame.pc;
+            let Some(instruction) = program.instructions.get(at) else {
+                return Ok(Pause::Instruction);
+            };
+            match instruction {
+                Instruction::Assign { slot, value } => {
+                    self.assign(*slot, value)?;
+                    self.context.state.row_count = 1;
+                }
+                Instruction::Statement(index) => {
+                    if let Some(pause) = self.statement(&program, *index)? {
+                        return Ok(pause);
+                    }
+                }
+                Instruction::Jump(target) => {
+                    self.frame.pc = *target;
+                    if *target <= at && scheduler::quantum_over() {
+                        return Ok(Pause::Yield);
+                    }
+                    continue;
+                }
+                Instruction::JumpUnless(condition, target) => {
+                    let holds = condition.holds(&mut self.env())?;
+                    self.context.state.row_count = 0;
+                    self.context.state.last_error = 0;
+                    self.frame.pc = if holds { at + 1 } else { *target };
+                    continue;
+                }
+                Instruction::Leave(target, caught_depth) => {
+                    self.leave_catch(*caught_depth);
+                    self.frame.pc = *target;
+                    if *target <= at && scheduler::quantum_over() {
+                        return Ok(Pause::Yield);
+                    }
+                    continue;
+                }
+                Instruction::EndCatch => {
+                    self.context.state.caught.pop();
+                    self.frame.pc = at + 1;
+                    continue;
+                }
+                Instruction::Clock => {
+                    self.functions.now = now();
+                    self.frame.pc = at + 1;
+                    continue;
+                }
+                Instruction::Print(text) => {
+                    let text = text.eval(&mut self.env())?;
+                    self.print(&text);
+                    self.context.state.row_count = 0;
+                }
+                Instruction::Setting(setting) => {
+                    self.set(setting)?;
+                    self.context.state.row_count = 0;
+                }
+                Instruction::Capture => self.begin_capture()?,
+                Instruction::Refuse(what) => return Err(crate::errors::unsupported(what).into()),
+                _ => return Ok(Pause::Instruction),
+            }
+            self.context.state.last_error = 0;
+            self.frame.pc = at + 1;
+        }
+    }
+
+    /// Closes CATCH blocks until so many of this frame's are open.
+    pub(crate) fn leave_catch(&mut self, depth: usize) {
+        let base = self.frame.caught_base;
+        self.context.state.caught.truncate(base + depth);
+    }
+
+    fn print(&mut self, text: &Value) {
+        let text = text.as_str().unwrap_or_default();
+        let mut message = SqlError::new(0, 0, 1, text);
+        message.line = self.line();
+        message.procedure = self.procedure_name();
+        self.output.message(&message);
+    }
+
+    /// The line of the current instruction.
+    pub(crate) fn line(&self) -> u32 {
+        let lines = &self.frame.program.lines;
+        lines.get(self.frame.pc).copied().unwrap_or(0)
+    }
+
+    /// The name of the running procedure.
+    pub(crate) fn procedure_name(&self) -> Option<String> {
+        let procedure = self.frame.program.procedure.as_ref();
+        procedure.map(|identity| identity.name.clone())
+    }
+
+    fn begin_capture(&mut self) -> Result<(), Stop> {
+        if !self.captures.is_empty() {
+            return Err(Stop::Error(Box::new(SqlError::insert_exec_nested())));
+        }
+        self.captures.push(Capture {
+            columns: Vec::new(),
+            rows: Vec::new(),
+            depth: self.callers.len(),
+        });
+        Ok(())
+    }
+
+    fn set(&mut self, setting: &Setting) -> Result<(), Stop> {
+        match setting {
+            Setting::NoCount(on) => self.context.settings.nocount = *on,
+            Setting::XactAbort(on) => self.context.settings.xact_abort = *on,
+            Setting::ImplicitTransactions(on) => {
+                self.context.settings.implicit_transactions = *on;
+            }
+            Setting::Isolation(level) => self.context.set_isolation(*level),
+            Setting::RowCount(count) => {
+                let count = self.integer_value(count)?.unwrap_or(0);
+                self.context.settings.row_count = u64::try_from(count).unwrap_or(0);
+            }
+            Setting::LockTimeout(timeout) => {
+                let timeout = self.integer_value(timeout)?.unwrap_or(-1);
+                self.context.settings.lock_timeout_ms = i32::try_from(timeout).unwrap_or(-1);
+            }
+            Setting::IdentityInsert(name, on) => self.set_identity_insert(name, *on)?,
+        }
+        Ok(())
+    }
+
+    fn set_identity_insert(
+        &mut self,
+        name: &pikepole_tsql::ObjectName,
+        on: bool,
+    ) -> Result<(), Stop> {
+        let catalog = self.context.catalog();
+        let Some(table) = catalog.table(name)? else {
+            let error = SqlError::object_not_found(name.dotted());
+            return Err(Stop::Error(Box::new(error)));
+        };
+        if table.identity.is_none() {
+            let error = SqlError::no_identity_property(table.qualified_name());
+            return Err(Stop::Error(Box::new(error)));
+        }
+        let own = (self.context.database().id(), table.object_id);
+        match &self.context.identity_insert {
+            Some((database, object, other)) if (*database, *object) != own => {
+                if on {
+                    let error = SqlError::identity_insert_elsewhere(other, table.qualified_name());
+                    return Err(Stop::Error(Box::new(error)));
+                }
+            }
+            _ => {
+                let setting = (own.0, own.1, table.qualified_name());
+                self.context.identity_insert = on.then_some(setting);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// 0001-01-01 to 1970-01-01, in ticks of 100 ns.
+const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
+
+/// The present time.
+pub(crate) fn now() -> DateTimeOffset {
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default();
+    let ticks = i64::try_from(since.as_nanos() / 100).unwrap_or(0);
+    DateTimeOffset::new(UNIX_EPOCH_TICKS + ticks, 0).unwrap_or_else(epoch)
+}
+
+/// 1970-01-01.
+///
+/// # Panics
+/// Never: the year is a valid one.
+pub(crate) fn epoch() -> DateTimeOffset {
+    DateTimeOffset::new(UNIX_EPOCH_TICKS, 0).expect("1970 is a year between 1 and 9999")
+}

@@ -1,0 +1,205 @@
+//! Instructions that await: transactions, USE, WAITFOR, errors raised by the text, statements of the host.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::recover::Origin;
+use super::{Capture, Machine};
+use crate::expression::{Expr, Fault};
+use crate::output::{ColumnInfo, Done, Output};
+use crate::program::{Instruction, Name, RaiseError};
+use pikepole_contention::WaitType;
+use pikepole_scheduler as scheduler;
+use pikepole_types::{SqlError, SqlType, Value};
+
+/// A long WAITFOR looks this often whether its batch was cancelled.
+const WAITFOR_SLICE: Duration = Duration::from_secs(1);
+
+impl Machine<'_> {
+    /// Performs the instruction at the program counter, which may await.
+    pub(crate) async fn perform(&mut self) -> Result<(), Fault> {
+        let program = Arc::clone(&self.frame.program);
+        let Some(instruction) = program.instructions.get(self.frame.pc) else {
+            return self.leave_frame(None);
+        };
+        match instruction {
+            Instruction::Return(value) => {
+                let status = match value {
+                    None => None,
+                    Some(value) => Some(self.integer_value(value)?.unwrap_or(0) as i32),
+                };
+                return self.leave_frame(status);
+            }
+            Instruction::Execute(call) => return self.execute(call).await,
+            Instruction::ExecuteText(text) => return self.execute_text(text),
+            Instruction::InsertCaptured(insert) => self.insert_captured(insert).await?,
+            Instruction::Begin(name) => {
+                let name = self.optional_name(name.as_ref());
+                self.context.begin_transaction(name);
+                self.context.state.row_count = 0;
+            }
+            Instruction::Commit { delayed } => {
+                let delayed = delayed.unwrap_or(false);
+                self.context.commit_transaction(delayed).await?;
+                self.context.state.row_count = 0;
+            }
+            Instruction::Rollback(name) => {
+                let name = self.optional_name(name.as_ref());
+                self.context.rollback_transaction(name.as_deref()).await?;
+                self.context.state.row_count = 0;
+            }
+            Instruction::Save(name) => {
+                let name = self.name(name);
+                self.context.save_transaction(name)?;
+                self.context.state.row_count = 0;
+            }
+            Instruction::Use(name) => {
+                self.context.use_database(name)?;
+                let mut message = SqlError::changed_database(self.context.database().name());
+                message.line = self.line();
+                self.output.message(&message);
+                self.context.state.row_count = 0;
+            }
+            Instruction::WaitForDelay(delay, ty) => {
+                self.wait_for(delay, ty).await?;
+                self.context.state.row_count = 0;
+            }
+            Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
+            Instruction::RaiseError(raise) => self.raise_error(raise)?,
+            Instruction::Define(statement, text) => {
+                self.define(statement, text).await?;
+                self.context.state.row_count = 0;
+            }
+            Instruction::Host(statement) => {
+                self.host
+                    .statement(statement, self.context, self.output)
+                    .await?;
+                self.context.state.row_count = 0;
+            }
+            _ => {}
+        }
+        if !matches!(instruction, Instruction::RaiseError(raise) if raise.set_error) {
+            self.context.state.last_error = 0;
+        }
+        self.frame.pc += 1;
+        Ok(())
+    }
+
+    fn name(&self, name: &Name) -> String {
+        match name {
+            Name::Literal(name) => name.as_ref().to_owned(),
+            Name::Variable(slot) => {
+                self.frame.slots[*slot].as_str().unwrap_or_default().to_owned()
+            }
+        }
+    }
+
+    fn optional_name(&self, name: Option<&Name>) -> Option<String> {
+        name.map(|name| self.name(name))
+    }
+
+    async fn wait_for(&mut self, delay: &Expr, ty: &SqlType) -> Result<(), Fault> {
+        let value = delay.eval(&mut self.env())?;
+        let time = pikepole_types::convert(&value, ty, &SqlType::Time(7), None);
+        let Ok(Value::Time(time)) = time else {
+            let text = pikepole_types::to_text(&value, ty);
+            return Err(Box::new(SqlError::bad_waitfor_time(text)));
+        };
+        let ticks = u64::try_from(time.ticks()).unwrap_or(0);
+        let mut left = Duration::from_nanos(ticks.saturating_mul(100));
+        self.context.rest();
+        while !left.is_zero() {
+            let slice = left.min(WAITFOR_SLICE);
+            scheduler::wait(WaitType::WAITFOR, scheduler::sleep(slice)).await;
+            left -= slice;
+            self.context.check_cancelled()?;
+        }
+        Ok(())
+    }
+
+    /// The error that THROW raises: a new one, or the one being handled.
+    fn throw(&mut self, arguments: Option<&[Expr; 3]>) -> Result<Fault, Fault> {
+        self.origin = Origin::Throw;
+        let Some([number, message, state]) = arguments else {
+            let caught = self.context.state.caught.last().cloned();
+            return Ok(Box::new(caught.unwrap_or_else(SqlError::throw_outside_catch)));
+        };
+        let number = self.integer_value(number)?.unwrap_or(0);
+        let message = message.eval(&mut self.env())?;
+        let state = self.integer_value(state)?.unwrap_or(0);
+        let Ok(number @ 50000..) = i32::try_from(number) else {
+            self.origin = Origin::Statement;
+            return Err(Box::new(SqlError::new(
+                35100,
+                16,
+                10,
+                format!(
+                    "Error number {number} in the THROW statement is outside the valid range. Specify an error number in the valid range of 50000 to 2147483647."
+                ),
+            )));
+        };
+        let state = u8::try_from(state).unwrap_or(1);
+        let text = message.as_str().unwrap_or_default();
+        Ok(Box::new(SqlError::new(number, 16, state, text)))
+    }
+
+    fn raise_error(&mut self, raise: &RaiseError) -> Result<(), Fault> {
+        let severity = self.integer_value(&raise.severity)?.unwrap_or(0).clamp(0, 25);
+        let state = self.integer_value(&raise.state)?.unwrap_or(0);
+        // A negative state counts as 1, one that is too large as 255.
+        let state = if state < 0 { 1 } else { state.min(255) };
+        let message = raise.message.eval(&mut self.env())?;
+        if severity > 18 && !raise.log {
+            return Err(Box::new(SqlError::severity_needs_log(18)));
+        }
+        let (severity, state) = (severity as u8, state as u8);
+        let error = if raise.message_is_number {
+            let number = message.as_i64().unwrap_or(0);
+            SqlError::message_not_found(number, severity, state)
+        } else {
+            let mut arguments = Vec::with_capacity(raise.arguments.len());
+            for (argument, ty) in &raise.arguments {
+                arguments.push((argument.eval(&mut self.env())?, *ty));
+            }
+            let text = message.as_str().unwrap_or_default();
+            let text = super::format::format_message(text, &arguments)?;
+            SqlError::new(50000, severity, state, text)
+        };
+        if error.severity > 10 {
+            self.origin = Origin::RaiseError;
+            return Err(Box::new(error));
+        }
+        let mut message = error.at_line(self.line());
+        message.procedure = self.procedure_name();
+        self.context.state.row_count = 0;
+        if raise.set_error {
+            self.context.state.last_error = message.number;
+        }
+        self.output.message(&message);
+        Ok(())
+    }
+}
+
+/// An output that keeps rows for an INSERT ... EXEC and passes messages on.
+pub(crate) struct Capturing<'a> {
+    pub(crate) capture: &'a mut Capture,
+    pub(crate) output: &'a mut dyn Output,
+}
+
+impl Output for Capturing<'_> {
+    fn columns(&mut self, columns: &[ColumnInfo]) {
+        if self.capture.columns.is_empty() {
+            self.capture.columns = columns.to_vec();
+        }
+    }
+    fn row(&mut self, row: &[Value]) {
+        self.capture.rows.push(row.to_vec());
+    }
+    fn done(&mut self, _: Done) {}
+    fn message(&mut self, message: &SqlError) {
+        self.output.message(message);
+    }
+    fn error(&mut self, error: &SqlError) {
+        self.output.error(error);
+    }
+}

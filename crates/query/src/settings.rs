@@ -1,0 +1,75 @@
+//! The SET options that change how statements run.
+
+/// Isolation levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// Reads as READ COMMITTED: there are no dirty reads here.
+    ReadUncommitted,
+    /// Every statement reads what was committed when it began.
+    #[default]
+    ReadCommitted,
+    /// A transaction's reads can be repeated.
+    RepeatableRead,
+    /// Every statement of a transaction reads what was committed when the transaction began.
+    Snapshot,
+    /// Transactions behave as if one ran after another.
+    Serializable,
+}
+
+impl Isolation {
+    /// As tools spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Isolation::ReadUncommitted => "read uncommitted",
+            Isolation::ReadCommitted => "read committed",
+            Isolation::RepeatableRead => "repeatable read",
+            Isolation::Snapshot => "snapshot",
+            Isolation::Serializable => "serializable",
+        }
+    }
+}
+
+/// The options of one session that the machine obeys. A procedure restores them when it ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// NOCOUNT: no row counts in `done`.
+    pub nocount: bool,
+    /// XACT_ABORT: an error ends the batch and rolls the transaction back.
+    pub xact_abort: bool,
+    /// IMPLICIT_TRANSACTIONS: a statement that touches a table begins a transaction.
+    pub implicit_transactions: bool,
+    /// NOEXEC: batches are compiled only.
+    pub noexec: bool,
+    /// PARSEONLY: batches are parsed only.
+    pub parseonly: bool,
+    /// FMTONLY is accepted and off.
+    pub ansi_nulls: bool,
+    /// QUOTED_IDENTIFIER.
+    pub quoted_identifier: bool,
+    /// ROWCOUNT: a statement stops after so many rows; 0 means all.
+    pub row_count: u64,
+    /// LOCK_TIMEOUT in milliseconds; -1 waits for ever.
+    pub lock_timeout_ms: i32,
+    /// DATEFIRST, 1 (Monday) to 7 (Sunday).
+    pub date_first: u8,
+    /// TRANSACTION ISOLATION LEVEL.
+    pub isolation: Isolation,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            nocount: false,
+            xact_abort: false,
+            implicit_transactions: false,
+            noexec: false,
+            parseonly: false,
+            ansi_nulls: true,
+            quoted_identifier: true,
+            row_count: 0,
+            lock_timeout_ms: -1,
+            date_first: 7,
+            isolation: Isolation::default(),
+        }
+    }
+}

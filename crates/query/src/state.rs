@@ -1,0 +1,163 @@
+//! What statements leave behind for the ones after them: row counts, error numbers, identity values.
+
+use pikepole_types::{SqlError, Value};
+
+/// The globals of one session that expressions can read.
+#[derive(Debug, Clone)]
+pub struct SessionState {
+    /// `@@SPID`.
+    pub session_id: i32,
+    /// `@@ROWCOUNT`.
+    pub row_count: i64,
+    /// `@@ERROR`: the number of the last statement's error, or 0.
+    pub last_error: i32,
+    /// `@@TRANCOUNT`.
+    pub transaction_count: i32,
+    /// True while the transaction can only be rolled back (`XACT_STATE() = -1`).
+    pub doomed: bool,
+    /// `@@NESTLEVEL`.
+    pub nest_level: i32,
+    /// `@@PROCID`: the object id of the running procedure, or 0.
+    pub procedure_id: i32,
+    /// `@@IDENTITY`.
+    pub identity: Value,
+    /// `SCOPE_IDENTITY()`.
+    pub scope_identity: Value,
+    /// The errors of the CATCH blocks being run, innermost last.
+    pub caught: Vec<SqlError>,
+}
+
+impl SessionState {
+    /// The state of a new session.
+    pub fn new(session_id: i32) -> SessionState {
+        SessionState {
+            session_id,
+            row_count: 0,
+            last_error: 0,
+            transaction_count: 0,
+            doomed: false,
+            nest_level: 0,
+            procedure_id: 0,
+            identity: Value::Null,
+            scope_identity: Value::Null,
+            caught: Vec::new(),
+        }
+    }
+
+    /// `XACT_STATE()`: 0 without a transaction, 1 with one, -1 with a doomed one.
+    pub fn transaction_state(&self) -> i16 {
+        match (self.transaction_count, self.doomed) {
+            (0, _) => 0,
+            (_, true) => -1,
+            (_, false) => 1,
+        }
+    }
+}
+
+/// A global that the machine itself answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Global {
+    /// `@@SPID`
+    SessionId,
+    /// `@@ROWCOUNT`
+    RowCount,
+    /// `ROWCOUNT_BIG()`
+    RowCountBig,
+    /// `@@ERROR`
+    Error,
+    /// `@@TRANCOUNT`
+    TransactionCount,
+    /// `@@NESTLEVEL`
+    NestLevel,
+    /// `@@PROCID`
+    ProcedureId,
+    /// `@@IDENTITY`
+    Identity,
+    /// `SCOPE_IDENTITY()`
+    ScopeIdentity,
+    /// `XACT_STATE()`
+    TransactionState,
+    /// `ERROR_NUMBER()`
+    ErrorNumber,
+    /// `ERROR_MESSAGE()`
+    ErrorMessage,
+    /// `ERROR_LINE()`
+    ErrorLine,
+    /// `ERROR_SEVERITY()`
+    ErrorSeverity,
+    /// `ERROR_STATE()`
+    ErrorState,
+    /// `ERROR_PROCEDURE()`
+    ErrorProcedure,
+}
+
+impl Global {
+    /// The global called `name`, with its `@@`.
+    pub fn variable(name: &str) -> Option<Global> {
+        Some(match name.to_ascii_uppercase().as_str() {
+            "@@SPID" => Global::SessionId,
+            "@@ROWCOUNT" => Global::RowCount,
+            "@@ERROR" => Global::Error,
+            "@@TRANCOUNT" => Global::TransactionCount,
+            "@@NESTLEVEL" => Global::NestLevel,
+            "@@PROCID" => Global::ProcedureId,
+            "@@IDENTITY" => Global::Identity,
+            _ => return None,
+        })
+    }
+
+    /// The argumentless function called `name` that reads a global.
+    pub fn function(name: &str) -> Option<Global> {
+        Some(match name.to_ascii_uppercase().as_str() {
+            "ROWCOUNT_BIG" => Global::RowCountBig,
+            "SCOPE_IDENTITY" => Global::ScopeIdentity,
+            "XACT_STATE" => Global::TransactionState,
+            "ERROR_NUMBER" => Global::ErrorNumber,
+            "ERROR_MESSAGE" => Global::ErrorMessage,
+            "ERROR_LINE" => Global::ErrorLine,
+            "ERROR_SEVERITY" => Global::ErrorSeverity,
+            "ERROR_STATE" => Global::ErrorState,
+            "ERROR_PROCEDURE" => Global::ErrorProcedure,
+            _ => return None,
+        })
+    }
+
+    /// The global's value as an integer; `None` stands for NULL. Only for globals of an integer type.
+    pub fn integer(self, state: &SessionState) -> Option<i64> {
+        let caught = || state.caught.last();
+        match self {
+            Global::SessionId => Some(state.session_id.into()),
+            Global::RowCount | Global::RowCountBig => Some(state.row_count),
+            Global::Error => Some(state.last_error.into()),
+            Global::TransactionCount => Some(state.transaction_count.into()),
+            Global::NestLevel => Some(state.nest_level.into()),
+            Global::ProcedureId => Some(state.procedure_id.into()),
+            Global::TransactionState => Some(state.transaction_state().into()),
+            Global::ErrorNumber => caught().map(|error| error.number.into()),
+            Global::ErrorLine => caught().map(|error| error.line.into()),
+            Global::ErrorSeverity => caught().map(|error| error.severity.into()),
+            Global::ErrorState => caught().map(|error| error.state.into()),
+            Global::Identity
+            | Global::ScopeIdentity
+            | Global::ErrorMessage
+            | Global::ErrorProcedure => None,
+        }
+    }
+
+    /// The value of a global that is not an integer.
+    pub fn value(self, state: &SessionState) -> Value {
+        match self {
+            Global::Identity => state.identity.clone(),
+            Global::ScopeIdentity => state.scope_identity.clone(),
+            Global::ErrorMessage => match state.caught.last() {
+                Some(error) => Value::Str(error.message.clone()),
+                None => Value::Null,
+            },
+            Global::ErrorProcedure => match state.caught.last().and_then(|e| e.procedure.clone()) {
+                Some(name) => Value::Str(name),
+                None => Value::Null,
+            },
+            other => other.integer(state).map_or(Value::Null, Value::BigInt),
+        }
+    }
+}

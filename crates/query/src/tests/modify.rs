@@ -1,0 +1,116 @@
+//! INSERT, UPDATE, DELETE.
+
+use super::{Client, World};
+
+fn with_table(definition: &str) -> Client {
+    let mut client = Client::alone();
+    client.quiet(definition);
+    client
+}
+
+#[test]
+fn insert_checks_its_columns() {
+    let mut client = with_table("CREATE TABLE t (a int NOT NULL, b varchar(3), c int DEFAULT 7)");
+    let cases = [
+        ("INSERT t VALUES (1)", "Msg 213"),
+        ("INSERT t (a, b) VALUES (1)", "Msg 109"),
+        ("INSERT t (a) VALUES (1, 2)", "Msg 110"),
+        ("INSERT t (a, a) VALUES (1, 2)", "Msg 264"),
+        ("INSERT t (a, z) VALUES (1, 2)", "Msg 207"),
+        ("INSERT t (b) VALUES ('x')", "Msg 515"),
+        ("INSERT t (a) VALUES (NULL)", "Msg 515"),
+        ("INSERT t (a, b) VALUES (1, 'toolong')", "Msg 2628"),
+        ("INSERT t (a) VALUES (99999999999)", "Msg 8115"),
+        ("INSERT t (a) SELECT 1, 2", "Msg 121"),
+        ("INSERT t (a, b) SELECT 1", "Msg 120"),
+        ("INSERT nowhere VALUES (1)", "Msg 208"),
+    ];
+    for (statement, expected) in cases {
+        let lines = client.lines(statement);
+        assert!(lines[0].starts_with(expected), "{statement}: {lines:?}");
+    }
+    client.quiet("INSERT t (a) VALUES (1), (2)\nINSERT t VALUES (3, 'x', DEFAULT), (4, NULL, NULL)");
+    assert_eq!(client.shown("SELECT * FROM t ORDER BY a"), ["1|NULL|7", "2|NULL|7", "3|x|7", "4|NULL|NULL"]);
+}
+
+#[test]
+fn identity_values() {
+    let mut client = with_table("CREATE TABLE t (id int IDENTITY(10, 5) PRIMARY KEY, v int)");
+    assert_eq!(
+        client.shown("SET NOCOUNT ON INSERT t VALUES (1) INSERT t (v) VALUES (2), (3) SELECT @@IDENTITY, SCOPE_IDENTITY() SELECT id FROM t"),
+        ["20|20", "10", "15", "20"]
+    );
+    assert!(client.lines("INSERT t (id, v) VALUES (1, 1)")[0].starts_with("Msg 544"));
+    client.quiet("SET IDENTITY_INSERT t ON INSERT t (id, v) VALUES (100, 4) SET IDENTITY_INSERT t OFF INSERT t VALUES (5)");
+    assert_eq!(client.shown("SELECT id FROM t WHERE v > 3"), ["100", "105"]);
+    assert!(client.lines("UPDATE t SET id = 3")[0].starts_with("Msg 8102"));
+}
+
+#[test]
+fn identity_insert_is_of_one_session() {
+    let mut world = World::new();
+    let (mut one, mut two) = (world.client(), world.client());
+    one.quiet("CREATE TABLE t (id int IDENTITY PRIMARY KEY, v int)");
+    one.quiet("CREATE PROCEDURE put @id int AS INSERT t (id, v) VALUES (@id, 1)");
+    one.quiet("SET IDENTITY_INSERT t ON EXEC put 50");
+    assert!(two.lines("EXEC put 60")[0].starts_with("Msg 544"));
+}
+
+#[test]
+fn update_and_delete_by_key_and_by_scan() {
+    let mut client = with_table("CREATE TABLE t (id int PRIMARY KEY, v int, s varchar(10))");
+    client.quiet("INSERT t VALUES (1, 10, 'a'), (2, 20, 'b'), (3, 30, 'c'), (4, 40, 'd')");
+    assert_eq!(
+        client.lines("UPDATE t SET v = v + 1, s = s + '!' WHERE id = 2\nDELETE t WHERE id > 3\nDELETE FROM t WHERE v = 77\nSELECT * FROM t"),
+        ["(1 rows)", "(1 rows)", "(0 rows)", "1|10|a", "2|21|b!", "3|30|c", "(3 rows)"]
+    );
+    assert_eq!(
+        client.shown("SET NOCOUNT ON DECLARE @v int UPDATE t SET @v = v = v * 2 WHERE id = 1 SELECT @v UPDATE x SET v += 1 FROM t AS x WHERE x.id = 1 SELECT v FROM t WHERE id = 1"),
+        ["20", "21"]
+    );
+    assert!(client.lines("UPDATE t SET id = 1 WHERE id = 2")[0].starts_with("Msg 2627"));
+    assert!(client.lines("UPDATE t SET v = 1, v = 2")[0].starts_with("Msg 264"));
+}
+
+#[test]
+fn an_update_that_moves_keys_sees_each_row_once() {
+    let mut client = with_table("CREATE TABLE t (id int PRIMARY KEY)");
+    client.quiet("DECLARE @i int = 1 WHILE @i <= 50 BEGIN INSERT t VALUES (@i) SET @i += 1 END");
+    assert_eq!(client.lines("UPDATE t SET id = id + 100"), ["(50 rows)"]);
+    assert_eq!(client.value("SELECT CONCAT(COUNT(*), ' ', MIN(id), ' ', MAX(id)) FROM t"), "50 101 150");
+    assert_eq!(client.lines("INSERT t SELECT id + 1000 FROM t"), ["(50 rows)"]);
+}
+
+#[test]
+fn heaps_keep_their_rows() {
+    let mut client = with_table("CREATE TABLE h (a int, b varchar(200))");
+    client.quiet("DECLARE @i int = 1 WHILE @i <= 100 BEGIN INSERT h VALUES (@i, 'x') SET @i += 1 END");
+    assert_eq!(client.lines("UPDATE h SET b = REPLICATE('y', 150)"), ["(100 rows)"]);
+    assert_eq!(client.lines("INSERT h SELECT a, b FROM h"), ["(100 rows)"]);
+    assert_eq!(client.lines("DELETE TOP (150) FROM h"), ["(150 rows)"]);
+    assert_eq!(client.value("SELECT COUNT(*) FROM h"), "50");
+    client.quiet("TRUNCATE TABLE h");
+    assert_eq!(client.value("SELECT COUNT(*) FROM h"), "0");
+}
+
+#[test]
+fn insert_exec_takes_what_a_call_returns() {
+    let mut client = with_table("CREATE TABLE t (a int, b varchar(5))");
+    client.quiet("CREATE PROCEDURE two AS SELECT 1, 'one' SELECT 2, 'two'");
+    assert_eq!(client.lines("INSERT t EXEC two"), ["(2 rows)"]);
+    assert_eq!(client.lines("INSERT t (a) EXEC('SELECT 3')"), ["(1 rows)"]);
+    assert_eq!(client.lines("INSERT t (a) EXEC sp_double 4"), ["(1 rows)"]);
+    assert!(client.lines("INSERT t EXEC('SELECT 1')")[0].starts_with("Msg 213"));
+    assert_eq!(client.shown("SELECT a FROM t"), ["1", "2", "3", "8"]);
+}
+
+#[test]
+fn sessions_see_what_is_committed_and_wait_for_rows() {
+    let mut world = World::new();
+    let (mut one, mut two) = (world.client(), world.client());
+    one.quiet("CREATE TABLE t (id int PRIMARY KEY, v int) INSERT t VALUES (1, 1)");
+    one.quiet("BEGIN TRAN UPDATE t SET v = 2");
+    assert_eq!(two.value("SELECT v FROM t"), "1");
+    one.quiet("COMMIT");
+    assert_eq!(two.value("SELECT v FROM t"), "2");
+}

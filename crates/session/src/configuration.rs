@@ -1,0 +1,89 @@
+//! The server's configuration as `sp_configure` and `sys.configurations` show it: the policies of the serialisation points.
+
+use pikepole_engine::Server;
+use pikepole_types::SqlError;
+
+/// The option that scripts switch on before others; every option is shown here whatever it says.
+const SHOW_ADVANCED: &str = "show advanced options";
+
+/// One option.
+pub(crate) struct ConfigurationOption {
+    pub(crate) name: String,
+    /// What it is set to; taken at the next start when it differs from `running`.
+    pub(crate) configured: String,
+    pub(crate) running: String,
+    pub(crate) minimum: Option<String>,
+    pub(crate) maximum: Option<String>,
+    /// The values it can have, when these are words.
+    pub(crate) allowed: Vec<String>,
+    pub(crate) description: String,
+    /// It takes effect while the server runs.
+    pub(crate) dynamic: bool,
+}
+
+/// Every option, by name.
+pub(crate) fn options(server: &Server) -> Vec<ConfigurationOption> {
+    let mut options: Vec<ConfigurationOption> = server
+        .policies()
+        .into_iter()
+        .map(|policy| ConfigurationOption {
+            name: policy.name.to_string(),
+            configured: policy.value.to_string(),
+            running: policy.value.to_string(),
+            minimum: None,
+            maximum: None,
+            allowed: policy.allowed.iter().map(|value| (*value).to_string()).collect(),
+            description: policy.description.to_string(),
+            dynamic: true,
+        })
+        .collect();
+    options.push(ConfigurationOption {
+        name: SHOW_ADVANCED.to_string(),
+        configured: "1".to_string(),
+        running: "1".to_string(),
+        minimum: Some("0".to_string()),
+        maximum: Some("1".to_string()),
+        allowed: Vec::new(),
+        description: "Accepted for scripts; every option is always shown".to_string(),
+        dynamic: true,
+    });
+    options.sort_by_key(|option| option.name.to_lowercase());
+    options
+}
+
+/// Options whose name begins with, or contains, what was asked for, as `sp_configure` finds them.
+pub(crate) fn find(server: &Server, name: &str) -> Result<ConfigurationOption, SqlError> {
+    let wanted = name.to_lowercase();
+    let mut found: Vec<ConfigurationOption> =
+        options(server).into_iter().filter(|option| option.name.to_lowercase().contains(&wanted)).collect();
+    if let Some(exact) = found.iter().position(|option| option.name.eq_ignore_ascii_case(name)) {
+        return Ok(found.swap_remove(exact));
+    }
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        _ => Err(SqlError::configuration_option_unknown(name)),
+    }
+}
+
+/// Sets an option and says what has changed.
+pub(crate) fn set(server: &Server, name: &str, value: &str) -> Result<SqlError, SqlError> {
+    let option = find(server, name)?;
+    if option.name == SHOW_ADVANCED {
+        if !matches!(value, "0" | "1") {
+            return Err(SqlError::configuration_value_invalid(value, &option.name));
+        }
+        return Ok(changed(&option, &option.running, ""));
+    }
+    let effect = server.set_policy(&option.name, value)?;
+    let note = match effect {
+        pikepole_engine::Effect::Now => "",
+        pikepole_engine::Effect::NextStart => " It takes effect at the next start.",
+    };
+    Ok(changed(&option, &value.to_ascii_uppercase(), note))
+}
+
+fn changed(option: &ConfigurationOption, value: &str, note: &str) -> SqlError {
+    let (name, before) = (&option.name, &option.configured);
+    let text = format!("Configuration option '{name}' changed from {before} to {value}.{note}");
+    SqlError::new(15457, 0, 1, text)
+}

@@ -1,0 +1,533 @@
+//! Functions and globals that only a session can answer: names and numbers of objects, who and where the session is, what
+//! the server is. One table says which there are.
+
+use crate::host::SessionHost;
+use crate::names::{self, Found, Parts};
+use crate::views;
+use crate::views::columns::{COLLATION, TYPES};
+use crate::views::databases::COMPATIBILITY_LEVEL;
+use pikepole_engine::{Catalog, Database, Table};
+use pikepole_query::{ExecutionContext, HostFunction};
+use pikepole_types::{Decimal, Length, SqlError, SqlType, Value};
+use std::sync::Arc;
+
+/// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
+pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
+/// The one login there is.
+pub(crate) const LOGIN: &str = "sa";
+/// The one user of every database.
+const USER: &str = "dbo";
+const LANGUAGE: &str = "us_english";
+/// `@@OPTIONS`: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and
+/// CONCAT_NULL_YIELDS_NULL.
+const OPTION_BITS: i32 = 8 | 16 | 32 | 64 | 256 | 1024 | 4096;
+const OPTION_NOCOUNT: i32 = 512;
+const OPTION_XACT_ABORT: i32 = 16_384;
+const OPTION_IMPLICIT_TRANSACTIONS: i32 = 2;
+
+const NAME: SqlType = SqlType::NVarChar(Length::Limit(128));
+const TEXT: SqlType = SqlType::NVarChar(Length::Limit(4000));
+const LONG_TEXT: SqlType = SqlType::NVarChar(Length::Max);
+const NUMERIC: SqlType = SqlType::Decimal { precision: 38, scale: 0 };
+
+/// What a function works on.
+struct Call<'a> {
+    host: &'a SessionHost,
+    arguments: &'a [Value],
+    context: &'a ExecutionContext,
+}
+
+type Answer = Result<Option<Value>, SqlError>;
+
+struct Definition {
+    name: &'static str,
+    result: SqlType,
+    arguments: (usize, usize),
+    call: fn(&Call<'_>) -> Answer,
+}
+
+const fn function(
+    name: &'static str,
+    result: SqlType,
+    arguments: (usize, usize),
+    call: fn(&Call<'_>) -> Answer,
+) -> Definition {
+    Definition { name, result, arguments, call }
+}
+
+/// Every function and global. `None` of an answer is NULL.
+const FUNCTIONS: &[Definition] = &[
+    // Globals.
+    function("@@VERSION", SqlType::NVarChar(Length::Limit(300)), (0, 0), |_| string(version())),
+    function("@@SERVERNAME", NAME, (0, 0), |call| string(call.host.registry.server_name())),
+    function("@@SERVICENAME", NAME, (0, 0), |_| string("MSSQLSERVER")),
+    function("@@LANGUAGE", NAME, (0, 0), |_| string(LANGUAGE)),
+    function("@@LANGID", SqlType::SmallInt, (0, 0), |_| Ok(Some(Value::SmallInt(0)))),
+    function("@@DATEFIRST", SqlType::TinyInt, (0, 0), |call| {
+        Ok(Some(Value::TinyInt(call.context.settings.date_first)))
+    }),
+    function("@@MAX_PRECISION", SqlType::TinyInt, (0, 0), |_| Ok(Some(Value::TinyInt(38)))),
+    function("@@MAX_CONNECTIONS", SqlType::Int, (0, 0), |_| int(32_767)),
+    function("@@LOCK_TIMEOUT", SqlType::Int, (0, 0), |call| int(call.context.settings.lock_timeout_ms)),
+    function("@@TEXTSIZE", SqlType::Int, (0, 0), |call| int(call.host.options.text_size)),
+    function("@@OPTIONS", SqlType::Int, (0, 0), |call| int(options(call.context))),
+    function("@@MICROSOFTVERSION", SqlType::Int, (0, 0), |_| int(0x1000_03e8)),
+    // The server.
+    function("SERVERPROPERTY", NAME, (1, 1), server_property),
+    function("CONNECTIONPROPERTY", NAME, (1, 1), connection_property),
+    // Who and where the session is.
+    function("SUSER_NAME", NAME, (0, 1), |_| string(LOGIN)),
+    function("SUSER_SNAME", NAME, (0, 1), |_| string(LOGIN)),
+    function("SUSER_ID", SqlType::Int, (0, 1), |_| int(1)),
+    function("SUSER_SID", SqlType::VarBinary(Length::Limit(85)), (0, 2), |_| Ok(Some(Value::Bin(vec![1])))),
+    function("ORIGINAL_LOGIN", NAME, (0, 0), |_| string(LOGIN)),
+    function("USER_NAME", NAME, (0, 1), |_| string(USER)),
+    function("USER_ID", SqlType::Int, (0, 1), |_| int(1)),
+    function("DATABASE_PRINCIPAL_ID", SqlType::Int, (0, 1), |_| int(1)),
+    function("HOST_NAME", NAME, (0, 0), |call| string(&call.host.host_name)),
+    function("HOST_ID", SqlType::Char(10), (0, 0), |_| string(format!("{:<10}", std::process::id()))),
+    function("APP_NAME", NAME, (0, 0), |call| string(&call.host.program_name)),
+    function("IS_SRVROLEMEMBER", SqlType::Int, (1, 2), |_| int(1)),
+    function("IS_MEMBER", SqlType::Int, (1, 1), |_| int(1)),
+    function("IS_ROLEMEMBER", SqlType::Int, (1, 2), |_| int(1)),
+    function("HAS_PERMS_BY_NAME", SqlType::Int, (3, 5), |_| int(1)),
+    function("HAS_DBACCESS", SqlType::Int, (1, 1), |call| {
+        let found = call.text(0).map(|name| call.host.server.database(name).is_ok());
+        Ok(found.map(|found| Value::Int(found.into())))
+    }),
+    // Databases.
+    function("DB_ID", SqlType::Int, (0, 1), database_id),
+    function("DB_NAME", NAME, (0, 1), database_name),
+    function("DATABASEPROPERTYEX", NAME, (2, 2), database_property),
+    // Schemas and objects.
+    function("SCHEMA_ID", SqlType::Int, (0, 1), schema_id),
+    function("SCHEMA_NAME", NAME, (0, 1), schema_name),
+    function("OBJECT_ID", SqlType::Int, (1, 2), object_id),
+    function("OBJECT_NAME", NAME, (1, 2), |call| Ok(call.object()?.map(|object| Value::Str(object.name)))),
+    function("OBJECT_SCHEMA_NAME", NAME, (1, 2), |call| Ok(call.object()?.map(|object| Value::Str(object.schema)))),
+    function("OBJECT_DEFINITION", LONG_TEXT, (1, 1), object_definition),
+    function("OBJECTPROPERTY", SqlType::Int, (2, 2), object_property),
+    function("OBJECTPROPERTYEX", SqlType::Int, (2, 2), object_property),
+    // Columns, indexes, identities.
+    function("COL_NAME", NAME, (2, 2), column_name),
+    function("COL_LENGTH", SqlType::SmallInt, (2, 2), column_length),
+    function("COLUMNPROPERTY", SqlType::Int, (3, 3), column_property),
+    function("INDEX_COL", NAME, (3, 3), index_column),
+    function("INDEXPROPERTY", SqlType::Int, (3, 3), index_property),
+    function("IDENT_CURRENT", NUMERIC, (1, 1), |call| {
+        let (database, table) = match call.named_table()? {
+            Some(found) => found,
+            None => return Ok(None),
+        };
+        Ok(database.last_identity(&table).map(numeric))
+    }),
+    function("IDENT_SEED", NUMERIC, (1, 1), |call| Ok(call.identity()?.map(|identity| numeric(identity.seed)))),
+    function("IDENT_INCR", NUMERIC, (1, 1), |call| Ok(call.identity()?.map(|identity| numeric(identity.increment)))),
+    // Types.
+    function("TYPE_ID", SqlType::Int, (1, 1), type_id),
+    function("TYPE_NAME", NAME, (1, 1), type_name),
+    // Names.
+    function("PARSENAME", NAME, (2, 2), parse_name),
+    function("QUOTENAME", SqlType::NVarChar(Length::Limit(258)), (1, 2), quote_name),
+    function("SESSIONPROPERTY", TEXT, (1, 1), session_property),
+];
+
+/// The function or global called `name`.
+pub(crate) fn find(name: &str) -> Option<HostFunction> {
+    let id = FUNCTIONS.iter().position(|function| function.name.eq_ignore_ascii_case(name))?;
+    let Definition { result, arguments: (arguments_min, arguments_max), .. } = FUNCTIONS[id];
+    Some(HostFunction { id: id as u32, result, arguments_min, arguments_max })
+}
+
+/// Evaluates the function that [`find`] gave this number.
+pub(crate) fn call(
+    host: &SessionHost,
+    id: u32,
+    arguments: &[Value],
+    context: &ExecutionContext,
+) -> Result<Value, SqlError> {
+    let function = FUNCTIONS.get(id as usize).ok_or_else(|| SqlError::invalid_object(id))?;
+    let answer = (function.call)(&Call { host, arguments, context })?;
+    Ok(answer.unwrap_or(Value::Null))
+}
+
+fn string(text: impl Into<String>) -> Answer {
+    Ok(Some(Value::Str(text.into())))
+}
+
+fn int(number: i32) -> Answer {
+    Ok(Some(Value::Int(number)))
+}
+
+fn flag(on: bool) -> Option<Value> {
+    Some(Value::Int(on.into()))
+}
+
+fn numeric(number: i64) -> Value {
+    Value::Decimal(Decimal::from_i64(number))
+}
+
+impl Call<'_> {
+    /// An argument's text; none for NULL.
+    fn text(&self, place: usize) -> Option<&str> {
+        self.arguments.get(place)?.as_str()
+    }
+
+    /// An argument's number, also when it is given as text; none for NULL and texts that are no number.
+    fn number(&self, place: usize) -> Option<i32> {
+        let argument = self.arguments.get(place)?;
+        let number = match argument {
+            Value::Str(text) => text.trim().parse().ok(),
+            other => other.as_i64(),
+        };
+        number?.try_into().ok()
+    }
+
+    fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(self.context.catalog().definitions())
+    }
+
+    /// The catalog of the database that a name names, the session's own unless it says another.
+    fn catalog_of(&self, parts: &Parts) -> Option<(Arc<Database>, Arc<Catalog>)> {
+        let current = self.context.database();
+        match &parts.database {
+            Some(name) if !name.eq_ignore_ascii_case(current.name()) => {
+                let database = self.host.server.database(name).ok()?;
+                let catalog = database.current_catalog();
+                Some((database, catalog))
+            }
+            _ => Some((Arc::clone(current), self.catalog())),
+        }
+    }
+
+    /// The object whose number is the first argument; the second may name another database.
+    fn object(&self) -> Result<Option<Found>, SqlError> {
+        let Some(object_id) = self.number(0) else { return Ok(None) };
+        let catalog = match self.number(1) {
+            Some(id) if id != self.context.database().id() => {
+                self.host.server.database_by_id(id).map(|database| database.current_catalog())
+            }
+            _ => Some(self.catalog()),
+        };
+        Ok(catalog.and_then(|catalog| names::by_id(&catalog, object_id)))
+    }
+
+    /// The table that the first argument names.
+    fn named_table(&self) -> Result<Option<(Arc<Database>, Arc<Table>)>, SqlError> {
+        let Some(parts) = self.text(0).and_then(names::parts) else { return Ok(None) };
+        let Some((database, catalog)) = self.catalog_of(&parts) else { return Ok(None) };
+        let table = catalog.table(parts.schema.as_deref().unwrap_or("dbo"), &parts.name).cloned();
+        Ok(table.map(|table| (database, table)))
+    }
+
+    fn identity(&self) -> Result<Option<pikepole_engine::Identity>, SqlError> {
+        let found = self.named_table()?;
+        Ok(found.and_then(|(_, table)| table.columns[table.identity_column()?].identity))
+    }
+}
+
+pub(crate) fn version() -> String {
+    format!(
+        "Pikepole {} - {PRODUCT_VERSION} ({}) on {}",
+        env!("CARGO_PKG_VERSION"),
+        std::env::consts::ARCH,
+        std::env::consts::OS
+    )
+}
+
+fn options(context: &ExecutionContext) -> i32 {
+    let settings = &context.settings;
+    let switched = [
+        (settings.nocount, OPTION_NOCOUNT),
+        (settings.xact_abort, OPTION_XACT_ABORT),
+        (settings.implicit_transactions, OPTION_IMPLICIT_TRANSACTIONS),
+    ];
+    switched.iter().filter(|(on, _)| *on).fold(OPTION_BITS, |bits, (_, bit)| bits | bit)
+}
+
+fn server_property(call: &Call<'_>) -> Answer {
+    let Some(name) = call.text(0) else { return Ok(None) };
+    let server_name = || call.host.registry.server_name().to_string();
+    let folder = || call.host.server.folder().display().to_string();
+    let text = match name.to_ascii_lowercase().as_str() {
+        "productversion" | "resourceversion" => PRODUCT_VERSION.to_string(),
+        "productmajorversion" => "16".to_string(),
+        "productminorversion" => "0".to_string(),
+        "productbuild" => "1000".to_string(),
+        "productlevel" => "RTM".to_string(),
+        "edition" => "Developer Edition (64-bit)".to_string(),
+        "engineedition" => "3".to_string(),
+        "servername" | "machinename" | "computernamephysicalnetbios" => server_name(),
+        "collation" => COLLATION.to_string(),
+        "lcid" => "1033".to_string(),
+        "sqlcharsetname" => "iso_1".to_string(),
+        "sqlsortordername" => "nocase_iso".to_string(),
+        "processid" => std::process::id().to_string(),
+        "licensetype" => "DISABLED".to_string(),
+        "instancedefaultdatapath" | "instancedefaultlogpath" => folder(),
+        "isclustered" | "ishadrenabled" | "issingleuser" | "isfulltextinstalled" | "isintegratedsecurityonly"
+        | "isxtpsupported" | "islocaldb" | "ispolybaseinstalled" | "isadvancedanalyticsinstalled" => "0".to_string(),
+        _ => return Ok(None),
+    };
+    string(text)
+}
+
+fn connection_property(call: &Call<'_>) -> Answer {
+    match call.text(0).unwrap_or_default().to_ascii_lowercase().as_str() {
+        "net_transport" | "physical_net_transport" => string("Shared memory"),
+        "protocol_type" => string("TSQL"),
+        "auth_scheme" => string("SQL"),
+        _ => Ok(None),
+    }
+}
+
+fn session_property(call: &Call<'_>) -> Answer {
+    let on = match call.text(0).unwrap_or_default().to_ascii_uppercase().as_str() {
+        "QUOTED_IDENTIFIER" => call.context.settings.quoted_identifier,
+        "ANSI_NULLS" | "ANSI_PADDING" | "ANSI_WARNINGS" | "ARITHABORT" | "CONCAT_NULL_YIELDS_NULL" => true,
+        "NUMERIC_ROUNDABORT" => false,
+        _ => return Ok(None),
+    };
+    string(if on { "1" } else { "0" })
+}
+
+fn database_id(call: &Call<'_>) -> Answer {
+    if call.arguments.is_empty() {
+        return int(call.context.database().id());
+    }
+    let Some(name) = call.text(0) else { return Ok(None) };
+    let databases = call.host.server.databases();
+    let found = databases.iter().find(|database| database.name.to_lowercase() == name.to_lowercase());
+    Ok(found.map(|database| Value::Int(database.id)))
+}
+
+fn database_name(call: &Call<'_>) -> Answer {
+    if call.arguments.is_empty() {
+        return string(call.context.database().name());
+    }
+    let Some(id) = call.number(0) else { return Ok(None) };
+    let databases = call.host.server.databases();
+    let found = databases.iter().find(|database| database.id == id);
+    Ok(found.map(|database| Value::Str(database.name.clone())))
+}
+
+fn database_property(call: &Call<'_>) -> Answer {
+    let (Some(name), Some(property)) = (call.text(0), call.text(1)) else { return Ok(None) };
+    let databases = call.host.server.databases();
+    let found = databases.iter().find(|database| database.name.to_lowercase() == name.to_lowercase());
+    let Some(database) = found else { return Ok(None) };
+    match property.to_ascii_lowercase().as_str() {
+        "status" => string(database.state.name()),
+        "collation" => string(COLLATION),
+        "recovery" => string(database.options.recovery.name()),
+        "updateability" => string("READ_WRITE"),
+        "useraccess" => string("MULTI_USER"),
+        "version" => string("957"),
+        "compatibilitylevel" => string(COMPATIBILITY_LEVEL.to_string()),
+        "isansinullsenabled" | "isansipaddingenabled" | "isansiwarningsenabled" | "isquotedidentifiersenabled"
+        | "isnullconcat" | "isarithmeticabortenabled" => string("1"),
+        "isautoclose" | "isautoshrink" | "isinstandby" | "isautocreatestatistics" | "isautoupdatestatistics"
+        | "isfulltextenabled" => string("0"),
+        _ => Ok(None),
+    }
+}
+
+fn schema_id(call: &Call<'_>) -> Answer {
+    let catalog = call.catalog();
+    if call.arguments.is_empty() {
+        return int(1);
+    }
+    let found = call.text(0).and_then(|name| catalog.schema(name));
+    Ok(found.map(|schema| Value::Int(schema.schema_id)))
+}
+
+fn schema_name(call: &Call<'_>) -> Answer {
+    if call.arguments.is_empty() {
+        return string("dbo");
+    }
+    let catalog = call.catalog();
+    Ok(call.number(0).and_then(|id| names::schema_name(&catalog, id)).map(Value::Str))
+}
+
+fn object_id(call: &Call<'_>) -> Answer {
+    let Some(parts) = call.text(0).and_then(names::parts) else { return Ok(None) };
+    if call.arguments.len() > 1 && call.text(1).is_none() {
+        return Ok(None);
+    }
+    let Some((_, catalog)) = call.catalog_of(&parts) else { return Ok(None) };
+    let found = names::find(&catalog, parts.schema.as_deref(), &parts.name);
+    let wanted = call.text(1);
+    let fits = |found: &Found| wanted.is_none_or(|kind| kind.trim().eq_ignore_ascii_case(found.code.trim()));
+    Ok(found.filter(fits).map(|found| Value::Int(found.object_id)))
+}
+
+fn object_definition(call: &Call<'_>) -> Answer {
+    let catalog = call.catalog();
+    let Some(id) = call.number(0) else { return Ok(None) };
+    let mut modules = catalog.procedures().chain(catalog.views());
+    if let Some(module) = modules.find(|module| module.object_id == id) {
+        return string(&module.text);
+    }
+    let mut defaults = catalog.tables().flat_map(|table| table.columns.iter().filter_map(|c| c.default.as_ref()));
+    let default = defaults.find(|default| default.object_id == id);
+    Ok(default.map(|default| Value::Str(default.text.clone())))
+}
+
+fn object_property(call: &Call<'_>) -> Answer {
+    let catalog = call.catalog();
+    let (Some(id), Some(property)) = (call.number(0), call.text(1)) else { return Ok(None) };
+    let Some(object) = names::by_id(&catalog, id) else { return Ok(None) };
+    let (code, table) = (object.code, catalog.table_by_id(id));
+    let of_table = |ask: fn(&Table) -> bool| table.map(|table| ask(table)).unwrap_or(false);
+    Ok(match property.to_ascii_lowercase().as_str() {
+        "istable" => flag(code == "U "),
+        "isusertable" => flag(code == "U "),
+        "isview" => flag(code == "V "),
+        "isprocedure" => flag(code == "P "),
+        "isprimarykey" => flag(code == "PK"),
+        "isuniquecnst" => flag(code == "UQ"),
+        "isdefaultcnst" => flag(code == "D "),
+        "isconstraint" => flag(matches!(code, "PK" | "UQ" | "D ")),
+        "ismsshipped" | "issystemtable" => flag(id < 0),
+        "istrigger" | "isscalarfunction" | "istablefunction" | "isinlinefunction" | "tablehasforeignkey"
+        | "tabletemporaltype" | "tableismemoryoptimized" => flag(false),
+        "tablehasprimarykey" => flag(of_table(|table| table.indexes.iter().any(|index| index.primary_key))),
+        "tablehasidentity" => flag(of_table(|table| table.identity_column().is_some())),
+        "tablehasclustindex" => flag(of_table(|table| table.clustered().is_some())),
+        "tablehasindex" => flag(of_table(|table| !table.indexes.is_empty())),
+        "execisansinullson" | "execisquotedidenton" => flag(true),
+        "schemaid" => catalog.schema(&object.schema).map(|schema| Value::Int(schema.schema_id)),
+        "ownerid" => Some(Value::Int(1)),
+        _ => None,
+    })
+}
+
+fn column_name(call: &Call<'_>) -> Answer {
+    let (Some(object_id), Some(column_id)) = (call.number(0), call.number(1)) else { return Ok(None) };
+    let Some(place) = column_id.checked_sub(1).and_then(|place| usize::try_from(place).ok()) else { return Ok(None) };
+    let catalog = call.catalog();
+    let own = catalog.table_by_id(object_id).and_then(|table| Some(table.columns.get(place)?.name.clone()));
+    let of_view = || Some(views::by_object_id(object_id)?.columns.get(place)?.0.to_string());
+    Ok(own.or_else(of_view).map(Value::Str))
+}
+
+fn column_length(call: &Call<'_>) -> Answer {
+    let (Some((_, table)), Some(column)) = (call.named_table()?, call.text(1)) else { return Ok(None) };
+    Ok(table.column(column).map(|place| Value::SmallInt(table.columns[place].ty.max_length())))
+}
+
+fn column_property(call: &Call<'_>) -> Answer {
+    let catalog = call.catalog();
+    let (Some(object_id), Some(column), Some(property)) = (call.number(0), call.text(1), call.text(2)) else {
+        return Ok(None);
+    };
+    let Some(table) = catalog.table_by_id(object_id) else { return Ok(None) };
+    let Some(place) = table.column(column) else { return Ok(None) };
+    let column = &table.columns[place];
+    Ok(match property.to_ascii_lowercase().as_str() {
+        "allowsnull" => flag(column.nullable),
+        "columnid" => Some(Value::Int(place as i32 + 1)),
+        "isidentity" => flag(column.identity.is_some()),
+        "iscomputed" | "isrowguidcol" | "issparse" | "ishidden" | "isidnotforrepl" => flag(false),
+        "precision" => Some(Value::Int(match column.ty.declared_length() {
+            Some(Length::Limit(length)) => length.into(),
+            Some(Length::Max) => -1,
+            None => column.ty.precision().into(),
+        })),
+        "scale" => Some(Value::Int(column.ty.scale().into())),
+        "charmaxlen" => match column.ty.declared_length() {
+            Some(Length::Limit(length)) => Some(Value::Int(length.into())),
+            Some(Length::Max) => Some(Value::Int(-1)),
+            None => None,
+        },
+        "usesansitrim" => column.ty.is_string().then_some(Value::Int(1)),
+        _ => None,
+    })
+}
+
+fn index_column(call: &Call<'_>) -> Answer {
+    let (Some((_, table)), Some(index_id), Some(key)) = (call.named_table()?, call.number(1), call.number(2)) else {
+        return Ok(None);
+    };
+    let index = table.indexes.iter().find(|index| index.index_id == index_id);
+    let place = key.checked_sub(1).and_then(|place| usize::try_from(place).ok());
+    let column = index.zip(place).and_then(|(index, place)| index.columns.get(place));
+    Ok(column.map(|column| Value::Str(table.columns[column.column].name.clone())))
+}
+
+fn index_property(call: &Call<'_>) -> Answer {
+    let catalog = call.catalog();
+    let (Some(object_id), Some(name), Some(property)) = (call.number(0), call.text(1), call.text(2)) else {
+        return Ok(None);
+    };
+    let Some(table) = catalog.table_by_id(object_id) else { return Ok(None) };
+    let found = table.indexes.iter().find(|index| index.name.to_lowercase() == name.to_lowercase());
+    let Some(index) = found else { return Ok(None) };
+    Ok(match property.to_ascii_lowercase().as_str() {
+        "indexid" => Some(Value::Int(index.index_id)),
+        "isclustered" => flag(index.clustered),
+        "isunique" => flag(index.unique),
+        "isdisabled" | "ishypothetical" | "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
+        "indexfillfactor" => Some(Value::Int(0)),
+        _ => None,
+    })
+}
+
+fn type_id(call: &Call<'_>) -> Answer {
+    let Some(parts) = call.text(0).and_then(names::parts) else { return Ok(None) };
+    let number = match parts.name.to_ascii_lowercase().as_str() {
+        "numeric" => Some(108),
+        "sysname" => Some(256),
+        name => TYPES.iter().find(|ty| ty.name() == name).map(|ty| ty.system_type_id().into()),
+    };
+    Ok(number.map(Value::Int))
+}
+
+fn type_name(call: &Call<'_>) -> Answer {
+    let Some(id) = call.number(0) else { return Ok(None) };
+    let name = match id {
+        108 => Some("numeric"),
+        256 => Some("sysname"),
+        id => TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).map(|ty| ty.name()),
+    };
+    Ok(name.map(|name| Value::Str(name.to_string())))
+}
+
+/// Part 1 of a name is the object, 2 the schema, 3 the database, 4 the server.
+fn parse_name(call: &Call<'_>) -> Answer {
+    let (Some(parts), Some(place)) = (call.text(0).and_then(names::split), call.number(1)) else { return Ok(None) };
+    let Some(from_end) = usize::try_from(place).ok().filter(|place| *place >= 1) else { return Ok(None) };
+    let part = parts.iter().rev().nth(from_end - 1).filter(|part| !part.is_empty());
+    Ok(part.map(|part| Value::Str(part.clone())))
+}
+
+fn quote_name(call: &Call<'_>) -> Answer {
+    /// Longer texts are no names: NULL.
+    const CHARACTERS_MAX: usize = 128;
+    let Some(text) = call.text(0).filter(|text| text.chars().count() <= CHARACTERS_MAX) else { return Ok(None) };
+    let (open, close) = match call.text(1).unwrap_or("[").chars().next() {
+        Some('[' | ']') => ('[', ']'),
+        Some('(' | ')') => ('(', ')'),
+        Some('<' | '>') => ('<', '>'),
+        Some('{' | '}') => ('{', '}'),
+        Some(quote @ ('\'' | '"' | '`')) => (quote, quote),
+        _ => return Ok(None),
+    };
+    let doubled = text.replace(close, &format!("{close}{close}"));
+    string(format!("{open}{doubled}{close}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_found_in_any_case_and_once() {
+        assert!(find("db_id").is_some());
+        assert!(find("@@version").is_some());
+        assert!(find("nothing").is_none());
+        for (place, function) in FUNCTIONS.iter().enumerate() {
+            assert_eq!(find(function.name).map(|found| found.id as usize), Some(place), "{} twice", function.name);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What the query machine asks of a session.
+
+use crate::options::ClientOptions;
+use crate::registry::Registry;
+use crate::{functions, procedures, statements, views};
+use pikepole_engine::Server;
+use pikepole_query::{
+    Argument, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable,
+};
+use pikepole_tsql::Statement;
+use pikepole_types::{SqlError, Value};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The host of one session.
+pub(crate) struct SessionHost {
+    pub(crate) server: Arc<Server>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) session_id: i32,
+    pub(crate) host_name: String,
+    pub(crate) program_name: String,
+    /// SET options that the machine does not obey itself.
+    pub(crate) options: ClientOptions,
+    /// Trace flags switched on for this session only.
+    pub(crate) trace_flags: BTreeSet<i32>,
+}
+
+impl Host for SessionHost {
+    fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable> {
+        let (id, view) = views::find(schema, name)?;
+        Some(VirtualTable { id, name: view.name.to_string(), columns: view.column_infos(), parameters: Vec::new() })
+    }
+
+    fn virtual_rows<'a>(
+        &'a mut self,
+        id: u32,
+        _arguments: &'a [Value],
+        context: &'a mut ExecutionContext,
+    ) -> HostFuture<'a, Result<Vec<Vec<Value>>, SqlError>> {
+        Box::pin(async move {
+            let view = views::by_number(id).ok_or_else(|| SqlError::invalid_object(id))?;
+            let row_counts = if view.counts_rows() { count_rows(context).await? } else { BTreeMap::new() };
+            let catalog = context.catalog();
+            let source = views::Source {
+                server: &self.server,
+                database: context.database(),
+                catalog: catalog.definitions(),
+                registry: &self.registry,
+                row_counts,
+            };
+            (view.rows)(view, &source)
+        })
+    }
+
+    fn function(&self, name: &str) -> Option<HostFunction> {
+        functions::find(name)
+    }
+
+    fn call_function(&self, id: u32, arguments: &[Value], context: &ExecutionContext) -> Result<Value, SqlError> {
+        functions::call(self, id, arguments, context)
+    }
+
+    fn system_procedure(&self, name: &str) -> Option<u32> {
+        procedures::find(name)
+    }
+
+    fn call_procedure<'a>(
+        &'a mut self,
+        id: u32,
+        arguments: &'a mut [Argument],
+        context: &'a mut ExecutionContext,
+        output: &'a mut dyn Output,
+    ) -> HostFuture<'a, Result<i32, SqlError>> {
+        Box::pin(procedures::call(self, id, arguments, context, output))
+    }
+
+    fn statement<'a>(
+        &'a mut self,
+        statement: &'a Statement,
+        context: &'a mut ExecutionContext,
+        output: &'a mut dyn Output,
+    ) -> HostFuture<'a, Result<(), SqlError>> {
+        Box::pin(statements::run(self, statement, context, output))
+    }
+}
+
+/// The rows of every table of the current database that the session can see.
+pub(crate) async fn count_rows(context: &mut ExecutionContext) -> Result<BTreeMap<i32, u64>, SqlError> {
+    let tables: Vec<_> = context.catalog().definitions().tables().cloned().collect();
+    let mut counts = BTreeMap::new();
+    for table in tables {
+        counts.insert(table.object_id, count_table(context, &table).await?);
+    }
+    Ok(counts)
+}
+
+/// The rows of one table that the session can see.
+pub(crate) async fn count_table(
+    context: &mut ExecutionContext,
+    table: &Arc<pikepole_engine::Table>,
+) -> Result<u64, SqlError> {
+    let database = Arc::clone(context.database());
+    let mut scan = table.scan(pikepole_engine::ScanRange::all(), &[]);
+    let counted =
+        database.drive(context.transaction(), |tx| database.try_count(tx, table, &mut scan)).await;
+    match counted {
+        Ok(count) => Ok(count),
+        Err(pikepole_engine::Interrupted::Error(error)) => Err(*error),
+        // Dropped or changed meanwhile: the next look at the view shows what it is then.
+        Err(pikepole_engine::Interrupted::Stale) => Ok(0),
+    }
+}

@@ -1,0 +1,37 @@
+//! Sessions: batches, SET options, system procedures, catalog and management views, DBCC.
+//!
+//! ```text
+//!   text, parameters --> Session::run --> query (compile, or the plan cache; run) --> Output
+//!                           |                 |
+//!                        registry          SessionHost: views, functions, system procedures, DBCC
+//!                   (who is there, for the views)
+//! ```
+//!
+//! A [`Session`] is one connection's state: its database, transaction, SET options and globals. Everything that belongs to a
+//! server as people administer it is answered here, through query's `Host`.
+
+mod configuration;
+mod dbcc;
+mod functions;
+mod host;
+mod modules;
+mod names;
+mod options;
+mod procedures;
+mod registry;
+mod result_set;
+mod session;
+mod statements;
+mod views;
+
+pub use pikepole_query::{ColumnInfo, Done, DoneKind, Output};
+pub use registry::Registry;
+pub use session::{Parameter, Session, SessionOptions};
+
+use pikepole_types::SqlError;
+
+/// A construct that SQL Server has and this engine does not run; named, so that nothing is silently different.
+#[cold]
+pub(crate) fn unsupported(what: impl std::fmt::Display) -> SqlError {
+    SqlError::new(40517, 16, 1, format!("{what} is not supported in this version of Pikepole."))
+}

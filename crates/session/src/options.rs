@@ -1,0 +1,189 @@
+//! SET options that the machine does not obey itself: accepted where this engine does what they ask, refused by name where
+//! it does not.
+
+use crate::unsupported;
+use pikepole_query::{ExecutionContext, Output};
+use pikepole_tsql::{ExprKind, Literal, OptionSetting, SetOption, Statement, StatementKind, UnaryOp};
+use pikepole_types::SqlError;
+
+/// What a session's SET statements left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ClientOptions {
+    /// TEXTSIZE; kept for `@@TEXTSIZE`, values are never cut.
+    pub(crate) text_size: i32,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        ClientOptions { text_size: i32::MAX }
+    }
+}
+
+/// Options that are always on here; OFF would change what statements mean.
+const ALWAYS_ON: &[&str] =
+    &["ANSI_NULLS", "ANSI_PADDING", "ANSI_WARNINGS", "ANSI_DEFAULTS", "CONCAT_NULL_YIELDS_NULL", "ANSI_NULL_DFLT_ON"];
+/// Options that are always off here; ON would change what statements do.
+const ALWAYS_OFF: &[&str] = &[
+    "NUMERIC_ROUNDABORT",
+    "CURSOR_CLOSE_ON_COMMIT",
+    "FMTONLY",
+    "FORCEPLAN",
+    "ANSI_NULL_DFLT_OFF",
+    "SHOWPLAN_ALL",
+    "SHOWPLAN_TEXT",
+    "SHOWPLAN_XML",
+    "STATISTICS IO",
+    "STATISTICS TIME",
+    "STATISTICS XML",
+    "STATISTICS PROFILE",
+    "REMOTE_PROC_TRANSACTIONS",
+];
+/// Options that make no difference here, whatever they are set to.
+const INDIFFERENT: &[&str] = &["ARITHABORT", "ARITHIGNORE", "DEADLOCK_PRIORITY", "OFFSETS"];
+
+impl ClientOptions {
+    /// Whether the batch is to run at all: PARSEONLY and NOEXEC keep it from running, except for the SET statements that end
+    /// them. Errors of syntax are reported all the same.
+    pub(crate) fn allows_running(
+        &mut self,
+        sql: &str,
+        context: &mut ExecutionContext,
+        output: &mut dyn Output,
+    ) -> bool {
+        if !context.settings.parseonly && !context.settings.noexec {
+            return true;
+        }
+        let batch = match pikepole_tsql::parse(sql) {
+            Ok(batch) => batch,
+            Err(error) => {
+                context.state.last_error = error.number;
+                output.error(&syntax_error(&error));
+                return false;
+            }
+        };
+        for statement in &batch.statements {
+            let StatementKind::SetOption(option) = &statement.kind else { continue };
+            let off = option.value == OptionSetting::Off;
+            for name in option.names.iter().filter(|_| off) {
+                match name.as_str() {
+                    "PARSEONLY" => context.settings.parseonly = false,
+                    "NOEXEC" if !context.settings.parseonly => context.settings.noexec = false,
+                    _ => {}
+                }
+            }
+        }
+        false
+    }
+
+    /// Obeys a SET statement.
+    pub(crate) fn set(
+        &mut self,
+        statement: &Statement,
+        option: &SetOption,
+        context: &mut ExecutionContext,
+        output: &mut dyn Output,
+    ) -> Result<(), SqlError> {
+        for name in &option.names {
+            self.set_one(name, &option.value, context, output).map_err(|error| error.at_line(statement.line()))?;
+        }
+        Ok(())
+    }
+
+    fn set_one(
+        &mut self,
+        name: &str,
+        value: &OptionSetting,
+        context: &mut ExecutionContext,
+        output: &mut dyn Output,
+    ) -> Result<(), SqlError> {
+        let on = *value == OptionSetting::On;
+        let settings = &mut context.settings;
+        match (name, value) {
+            ("NOCOUNT", _) => settings.nocount = on,
+            ("XACT_ABORT", _) => settings.xact_abort = on,
+            ("IMPLICIT_TRANSACTIONS", _) => settings.implicit_transactions = on,
+            ("QUOTED_IDENTIFIER", _) => settings.quoted_identifier = on,
+            ("PARSEONLY", _) => settings.parseonly = on,
+            ("NOEXEC", _) => settings.noexec = on,
+            ("DATEFIRST", _) => settings.date_first = date_first(value)?,
+            ("TEXTSIZE", _) => self.text_size = text_size(value)?,
+            ("LANGUAGE", _) => return language(value, output),
+            ("DATEFORMAT", _) => return date_format(value),
+            _ if INDIFFERENT.contains(&name) => {}
+            (_, OptionSetting::On) if ALWAYS_ON.contains(&name) => {}
+            (_, OptionSetting::Off) if ALWAYS_OFF.contains(&name) => {}
+            _ if ALWAYS_ON.contains(&name) => return Err(unsupported(format!("SET {name} OFF"))),
+            _ if ALWAYS_OFF.contains(&name) => return Err(unsupported(format!("SET {name} ON"))),
+            _ => return Err(unsupported(format!("SET {name}"))),
+        }
+        Ok(())
+    }
+}
+
+/// A parser's error as a session reports it.
+pub(crate) fn syntax_error(error: &pikepole_tsql::SyntaxError) -> SqlError {
+    let mut sql_error = SqlError::new(error.number, error.severity, error.state, error.message.clone());
+    sql_error.line = error.line;
+    sql_error
+}
+
+/// The number that an option is set to, when it is written out.
+fn number(value: &OptionSetting) -> Option<i64> {
+    let OptionSetting::Value(expr) = value else { return None };
+    match &expr.kind {
+        ExprKind::Literal(Literal::Int(number)) => Some(i64::from(*number)),
+        ExprKind::Literal(Literal::Decimal(text)) => text.parse().ok(),
+        ExprKind::Unary(UnaryOp::Minus, inner) => match inner.literal() {
+            Some(Literal::Int(number)) => Some(-i64::from(*number)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The word or text that an option is set to.
+fn word(value: &OptionSetting) -> Option<&str> {
+    match value {
+        OptionSetting::Word(name) => Some(name.as_str()),
+        OptionSetting::Value(expr) => match expr.literal() {
+            Some(Literal::String { value, .. }) => Some(value),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn date_first(value: &OptionSetting) -> Result<u8, SqlError> {
+    match number(value) {
+        Some(day @ 1..=7) => Ok(day as u8),
+        Some(day) => Err(SqlError::new(2742, 16, 1, format!("SET DATEFIRST {day} is out of range."))),
+        None => Err(unsupported("SET DATEFIRST with a variable")),
+    }
+}
+
+fn text_size(value: &OptionSetting) -> Result<i32, SqlError> {
+    match number(value) {
+        // -1 and 0 mean the largest size.
+        Some(size) => Ok(i32::try_from(size).ok().filter(|size| *size > 0).unwrap_or(i32::MAX)),
+        None => Err(unsupported("SET TEXTSIZE with a variable")),
+    }
+}
+
+fn language(value: &OptionSetting, output: &mut dyn Output) -> Result<(), SqlError> {
+    match word(value) {
+        Some(name) if name.eq_ignore_ascii_case("us_english") || name.eq_ignore_ascii_case("english") => {
+            output.message(&SqlError::changed_language("us_english"));
+            Ok(())
+        }
+        Some(name) => Err(unsupported(format!("SET LANGUAGE {name}"))),
+        None => Err(unsupported("SET LANGUAGE with a variable")),
+    }
+}
+
+fn date_format(value: &OptionSetting) -> Result<(), SqlError> {
+    match word(value) {
+        Some(name) if name.eq_ignore_ascii_case("mdy") => Ok(()),
+        Some(name) => Err(unsupported(format!("SET DATEFORMAT {name}"))),
+        None => Err(unsupported("SET DATEFORMAT with a variable")),
+    }
+}

@@ -1,0 +1,336 @@
+//! Procedures that describe objects of the current database.
+
+use crate::host::{count_rows, count_table};
+use crate::modules;
+use crate::names::{self, Found};
+use crate::result_set::{NAME, ResultSet, string, text};
+use crate::views;
+use pikepole_engine::{Catalog, Table};
+use pikepole_query::{ExecutionContext, Output};
+use pikepole_types::{LikePattern, SqlError, SqlType, Value};
+use std::sync::Arc;
+
+/// Characters of one row of `sp_helptext`.
+const TEXT_ROW_CHARACTERS: usize = 255;
+
+/// The object that a procedure is asked about: 15009 when it is not there.
+fn object(catalog: &Catalog, name: &str, database: &str) -> Result<Found, SqlError> {
+    let found = names::parts(name).and_then(|parts| names::find(catalog, parts.schema.as_deref(), &parts.name));
+    found.ok_or_else(|| SqlError::object_not_in_database(name, database))
+}
+
+/// What `sp_help` calls an object's kind.
+fn kind(code: &str) -> &'static str {
+    match code.trim() {
+        "U" => "user table",
+        "V" => "view",
+        "P" => "stored procedure",
+        "PK" => "primary key cns",
+        "UQ" => "unique cns",
+        _ => "default cns",
+    }
+}
+
+/// `sp_help`: without a name, every object; with one, its columns, identity and indexes, or its parameters.
+pub(super) fn help(
+    name: Option<&str>,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let catalog = context.catalog();
+    let catalog = catalog.definitions();
+    let Some(name) = name else {
+        let mut set = ResultSet::new(&[("Name", NAME), ("Owner", NAME), ("Object_type", text(31))]);
+        for row in views::objects::object_rows(catalog) {
+            set.push(vec![string(row.name), string("dbo"), string(kind(row.code))]);
+        }
+        set.send(output);
+        return Ok(());
+    };
+    let found = object(catalog, name, context.database().name())?;
+    let created_us = views::objects::object_rows(catalog)
+        .iter()
+        .find(|row| row.object_id == found.object_id)
+        .map(|row| row.created_us);
+    let mut set =
+        ResultSet::new(&[("Name", NAME), ("Owner", NAME), ("Type", text(31)), ("Created_datetime", SqlType::DateTime)]);
+    let created = created_us.map_or(Value::Null, views::datetime);
+    set.push(vec![string(&found.name), string("dbo"), string(kind(found.code)), created]);
+    set.send(output);
+    if let Some(table) = catalog.table_by_id(found.object_id) {
+        table_columns(table, output);
+        table_identity(table, output);
+        table_indexes(table, output);
+    }
+    if let Some(module) = catalog.procedures().find(|module| module.object_id == found.object_id) {
+        procedure_parameters(&module.text, output);
+    }
+    Ok(())
+}
+
+fn table_columns(table: &Table, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("Column_name", NAME),
+        ("Type", NAME),
+        ("Computed", text(35)),
+        ("Length", SqlType::Int),
+        ("Prec", SqlType::Char(5)),
+        ("Scale", SqlType::Char(5)),
+        ("Nullable", text(35)),
+    ]);
+    for column in &table.columns {
+        let ty = &column.ty;
+        let digits = |number: u8| string(if ty.is_number() { format!("{number:<5}") } else { " ".repeat(5) });
+        set.push(vec![
+            string(&column.name),
+            string(ty.name()),
+            string("no"),
+            Value::Int(ty.max_length().into()),
+            digits(ty.precision()),
+            digits(ty.scale()),
+            string(if column.nullable { "yes" } else { "no" }),
+        ]);
+    }
+    set.send(output);
+}
+
+fn table_identity(table: &Table, output: &mut dyn Output) {
+    let mut set =
+        ResultSet::new(&[("Identity", NAME), ("Seed", SqlType::BigInt), ("Increment", SqlType::BigInt)]);
+    let column = table.identity_column().map(|place| &table.columns[place]);
+    set.push(match column.and_then(|column| Some((column, column.identity?))) {
+        Some((column, identity)) => {
+            vec![string(&column.name), Value::BigInt(identity.seed), Value::BigInt(identity.increment)]
+        }
+        None => vec![string("No identity column defined."), Value::Null, Value::Null],
+    });
+    set.send(output);
+}
+
+fn table_indexes(table: &Table, output: &mut dyn Output) {
+    if table.indexes.is_empty() {
+        return;
+    }
+    let mut set =
+        ResultSet::new(&[("index_name", NAME), ("index_description", text(210)), ("index_keys", text(2126))]);
+    for index in &table.indexes {
+        let mut description = String::from(if index.clustered { "clustered" } else { "nonclustered" });
+        if index.unique {
+            description.push_str(", unique");
+        }
+        match (index.primary_key, index.constraint) {
+            (true, _) => description.push_str(", primary key"),
+            (false, true) => description.push_str(", unique key"),
+            (false, false) => {}
+        }
+        description.push_str(" located on PRIMARY");
+        let keys: Vec<String> = index
+            .columns
+            .iter()
+            .map(|key| format!("{}{}", table.columns[key.column].name, if key.descending { "(-)" } else { "" }))
+            .collect();
+        set.push(vec![string(&index.name), string(description), string(keys.join(", "))]);
+    }
+    set.send(output);
+}
+
+fn procedure_parameters(module: &str, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("Parameter_name", NAME),
+        ("Type", NAME),
+        ("Length", SqlType::SmallInt),
+        ("Prec", SqlType::Int),
+        ("Scale", SqlType::Int),
+        ("Param_order", SqlType::Int),
+    ]);
+    for (place, parameter) in modules::parameters(module).into_iter().enumerate() {
+        let ty = parameter.ty;
+        set.push(vec![
+            string(parameter.name),
+            string(ty.name()),
+            Value::SmallInt(ty.max_length()),
+            Value::Int(ty.precision().into()),
+            Value::Int(ty.scale().into()),
+            Value::Int(place as i32 + 1),
+        ]);
+    }
+    set.send(output);
+}
+
+/// `sp_helptext`: the text of a procedure, view or default, a row for each line.
+pub(super) fn help_text(
+    name: &str,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let catalog = context.catalog();
+    let catalog = catalog.definitions();
+    let found = object(catalog, name, context.database().name())?;
+    let mut modules = catalog.procedures().chain(catalog.views());
+    let module = modules.find(|module| module.object_id == found.object_id);
+    let Some(module) = module else {
+        return Err(SqlError::new(15197, 16, 1, format!("There is no text for object '{name}'.")));
+    };
+    let mut set = ResultSet::new(&[("Text", text(255))]);
+    for line in module.text.split_inclusive('\n') {
+        let characters: Vec<char> = line.chars().collect();
+        for part in characters.chunks(TEXT_ROW_CHARACTERS) {
+            set.push(vec![string(part.iter().collect::<String>())]);
+        }
+    }
+    set.send(output);
+    Ok(())
+}
+
+/// `sp_columns`: the columns of the tables whose names match patterns, as ODBC's catalog function gives them.
+pub(super) fn columns(
+    table: &str,
+    owner: Option<&str>,
+    column: Option<&str>,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) {
+    let mut set = ResultSet::new(&[
+        ("TABLE_QUALIFIER", NAME),
+        ("TABLE_OWNER", NAME),
+        ("TABLE_NAME", NAME),
+        ("COLUMN_NAME", NAME),
+        ("DATA_TYPE", SqlType::SmallInt),
+        ("TYPE_NAME", NAME),
+        ("PRECISION", SqlType::Int),
+        ("LENGTH", SqlType::Int),
+        ("SCALE", SqlType::SmallInt),
+        ("RADIX", SqlType::SmallInt),
+        ("NULLABLE", SqlType::SmallInt),
+        ("REMARKS", text(254)),
+        ("COLUMN_DEF", text(4000)),
+        ("SQL_DATA_TYPE", SqlType::SmallInt),
+        ("SQL_DATETIME_SUB", SqlType::SmallInt),
+        ("CHAR_OCTET_LENGTH", SqlType::Int),
+        ("ORDINAL_POSITION", SqlType::Int),
+        ("IS_NULLABLE", text(254)),
+        ("SS_DATA_TYPE", SqlType::TinyInt),
+    ]);
+    let matches = |pattern: Option<&str>, name: &str| {
+        pattern.is_none_or(|pattern| {
+            LikePattern::new(pattern, None, Default::default()).matches(name)
+        })
+    };
+    let catalog = context.catalog();
+    for found in catalog.definitions().tables() {
+        if !matches(Some(table), &found.name) || !matches(owner, &found.schema) {
+            continue;
+        }
+        for place in (0..found.columns.len()).filter(|place| matches(column, &found.columns[*place].name)) {
+            set.push(column_row(context.database().name(), found, place));
+        }
+    }
+    set.send(output);
+}
+
+fn column_row(database: &str, table: &Table, place: usize) -> Vec<Value> {
+    let column = &table.columns[place];
+    let ty = &column.ty;
+    let (odbc, sub) = odbc_type(ty);
+    let length = i32::from(ty.max_length());
+    let precision = match ty.declared_length() {
+        Some(pikepole_types::Length::Limit(units)) => i32::from(units),
+        Some(pikepole_types::Length::Max) => 0,
+        None => i32::from(ty.precision()),
+    };
+    let small = |number: Option<i16>| number.map_or(Value::Null, Value::SmallInt);
+    let counted = ty.is_number() || ty.is_date_or_time();
+    vec![
+        string(database),
+        string(&table.schema),
+        string(&table.name),
+        string(&column.name),
+        Value::SmallInt(odbc),
+        string(if column.identity.is_some() { format!("{} identity", ty.name()) } else { ty.name().to_string() }),
+        Value::Int(precision),
+        Value::Int(length),
+        small(counted.then(|| ty.scale().into())),
+        small(ty.is_number().then_some(10)),
+        Value::SmallInt(column.nullable.into()),
+        Value::Null,
+        column.default.as_ref().map_or(Value::Null, |default| string(&default.text)),
+        Value::SmallInt(if sub.is_some() { 9 } else { odbc }),
+        small(sub),
+        if ty.is_string() || ty.is_binary() { Value::Int(length) } else { Value::Null },
+        Value::Int(place as i32 + 1),
+        string(if column.nullable { "YES" } else { "NO" }),
+        Value::TinyInt(ty.system_type_id()),
+    ]
+}
+
+/// A type's number in ODBC, and its number among dates and times.
+fn odbc_type(ty: &SqlType) -> (i16, Option<i16>) {
+    use pikepole_types::Length::Max;
+    match ty {
+        SqlType::Bit => (-7, None),
+        SqlType::TinyInt => (-6, None),
+        SqlType::SmallInt => (5, None),
+        SqlType::Int | SqlType::Null => (4, None),
+        SqlType::BigInt => (-5, None),
+        SqlType::Decimal { .. } | SqlType::Money | SqlType::SmallMoney => (3, None),
+        SqlType::Real => (7, None),
+        SqlType::Float => (6, None),
+        SqlType::Date => (91, Some(1)),
+        SqlType::Time(_) => (-154, Some(0)),
+        SqlType::DateTime | SqlType::SmallDateTime | SqlType::DateTime2(_) => (93, Some(3)),
+        SqlType::DateTimeOffset(_) => (-155, Some(0)),
+        SqlType::Char(_) => (1, None),
+        SqlType::VarChar(Max) => (-1, None),
+        SqlType::VarChar(_) => (12, None),
+        SqlType::NChar(_) => (-8, None),
+        SqlType::NVarChar(Max) => (-10, None),
+        SqlType::NVarChar(_) => (-9, None),
+        SqlType::Binary(_) => (-2, None),
+        SqlType::VarBinary(Max) => (-4, None),
+        SqlType::VarBinary(_) => (-3, None),
+        SqlType::UniqueIdentifier => (-11, None),
+    }
+}
+
+/// `sp_spaceused`: of a table its rows; of the database the size of its files.
+pub(super) async fn space_used(
+    name: Option<&str>,
+    context: &mut ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let Some(name) = name else {
+        let database = Arc::clone(context.database());
+        let (data, log) = (views::files::data_bytes(&database), database.log_stats().bytes);
+        let rows: u64 = count_rows(context).await?.values().sum();
+        let mut set = ResultSet::new(&[
+            ("database_name", NAME),
+            ("database_size", text(18)),
+            ("data_size", text(18)),
+            ("log_size", text(18)),
+            ("rows", SqlType::BigInt),
+        ]);
+        let megabytes = |bytes: u64| string(format!("{:.2} MB", bytes as f64 / 1_048_576.0));
+        let rows = Value::BigInt(i64::try_from(rows).unwrap_or(i64::MAX));
+        set.push(vec![string(database.name()), megabytes(data + log), megabytes(data), megabytes(log), rows]);
+        set.send(output);
+        return Ok(());
+    };
+    let catalog = context.catalog();
+    let found = object(catalog.definitions(), name, context.database().name())?;
+    let Some(table) = catalog.definitions().table_by_id(found.object_id).cloned() else {
+        return Err(SqlError::object_not_in_database(name, context.database().name()));
+    };
+    let rows = count_table(context, &table).await?;
+    let mut set = ResultSet::new(&[
+        ("name", NAME),
+        ("rows", SqlType::Char(20)),
+        ("reserved", text(18)),
+        ("data", text(18)),
+        ("index_size", text(18)),
+        ("unused", text(18)),
+    ]);
+    let unknown = || Value::Null;
+    set.push(vec![string(found.name), string(format!("{rows:<20}")), unknown(), unknown(), unknown(), unknown()]);
+    set.send(output);
+    Ok(())
+}

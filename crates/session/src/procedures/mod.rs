@@ -1,0 +1,124 @@
+//! System procedures: which there are, how their arguments are matched, and calling one.
+
+mod describe;
+mod server;
+
+use crate::host::SessionHost;
+use pikepole_query::{Argument, ExecutionContext, Output};
+use pikepole_types::{SqlError, Value};
+
+/// A system procedure: its name and its parameters in order, with how many of them must be given.
+struct Procedure {
+    name: &'static str,
+    parameters: &'static [&'static str],
+    required: usize,
+}
+
+/// Every system procedure; a procedure's number is its place here.
+const PROCEDURES: &[Procedure] = &[
+    Procedure { name: "sp_flush_log", parameters: &[], required: 0 },
+    Procedure { name: "sp_configure", parameters: &["@configname", "@configvalue"], required: 0 },
+    Procedure { name: "sp_who", parameters: &["@loginame"], required: 0 },
+    Procedure { name: "sp_databases", parameters: &[], required: 0 },
+    Procedure { name: "sp_help", parameters: &["@objname"], required: 0 },
+    Procedure { name: "sp_helptext", parameters: &["@objname", "@columnname"], required: 1 },
+    Procedure {
+        name: "sp_columns",
+        parameters: &["@table_name", "@table_owner", "@table_qualifier", "@column_name", "@ODBCVer"],
+        required: 1,
+    },
+    Procedure { name: "sp_spaceused", parameters: &["@objname", "@updateusage"], required: 0 },
+];
+
+/// The system procedure called `name`.
+pub(crate) fn find(name: &str) -> Option<u32> {
+    let place = PROCEDURES.iter().position(|procedure| procedure.name.eq_ignore_ascii_case(name))?;
+    Some(place as u32)
+}
+
+/// The values of a call's parameters, in the procedure's order; NULL for those not given.
+struct Arguments<'a> {
+    values: Vec<Option<&'a Value>>,
+}
+
+impl<'a> Arguments<'a> {
+    fn of(procedure: &Procedure, given: &'a [Argument]) -> Result<Self, SqlError> {
+        let mut values = vec![None; procedure.parameters.len()];
+        for (place, argument) in given.iter().enumerate() {
+            let place = match &argument.name {
+                None => place,
+                Some(name) => {
+                    let found = procedure.parameters.iter().position(|parameter| parameter.eq_ignore_ascii_case(name));
+                    found.ok_or_else(|| SqlError::not_a_parameter(name, procedure.name))?
+                }
+            };
+            let slot = values.get_mut(place).ok_or_else(|| SqlError::too_many_arguments(procedure.name))?;
+            *slot = Some(&argument.value);
+        }
+        for (value, parameter) in values.iter().zip(procedure.parameters).take(procedure.required) {
+            if value.is_none() {
+                return Err(SqlError::parameter_not_supplied(procedure.name, parameter));
+            }
+        }
+        Ok(Arguments { values })
+    }
+
+    /// A parameter's text; numbers are given as they are written; none for NULL.
+    fn text(&self, place: usize) -> Option<String> {
+        match self.values.get(place).copied().flatten()? {
+            Value::Null => None,
+            Value::Str(text) => Some(text.clone()),
+            other => other.as_i64().map(|number| number.to_string()),
+        }
+    }
+}
+
+/// Calls the procedure that [`find`] gave this number; the result is its return status.
+pub(crate) async fn call(
+    host: &mut SessionHost,
+    id: u32,
+    given: &mut [Argument],
+    context: &mut ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<i32, SqlError> {
+    let procedure = PROCEDURES.get(id as usize).ok_or_else(|| SqlError::procedure_unknown(id))?;
+    let arguments = Arguments::of(procedure, given)?;
+    match procedure.name {
+        "sp_flush_log" => server::flush_log(host, context).await?,
+        "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
+        "sp_who" => server::who(host, arguments.text(0).as_deref(), output),
+        "sp_databases" => server::databases(host, output),
+        "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
+        "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,
+        "sp_columns" => {
+            let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
+            describe::columns(&table.unwrap_or_default(), owner.as_deref(), column.as_deref(), context, output);
+        }
+        _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,
+    }
+    Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pikepole_types::SqlType;
+
+    fn argument(name: Option<&str>, value: i32) -> Argument {
+        Argument { name: name.map(str::to_string), value: Value::Int(value), ty: SqlType::Int, output: false }
+    }
+
+    #[test]
+    fn arguments_are_matched_by_place_and_by_name() {
+        let procedure = &PROCEDURES[find("SP_CONFIGURE").expect("it is there") as usize];
+        let given = [argument(Some("@configvalue"), 5)];
+        let arguments = Arguments::of(procedure, &given).expect("they fit");
+        assert_eq!((arguments.text(0), arguments.text(1).as_deref()), (None, Some("5")));
+        let wrong = [argument(Some("@other"), 1)];
+        assert_eq!(Arguments::of(procedure, &wrong).err().map(|error| error.number), Some(8145));
+        let many = [argument(None, 1), argument(None, 2), argument(None, 3)];
+        assert_eq!(Arguments::of(procedure, &many).err().map(|error| error.number), Some(8144));
+        let procedure = &PROCEDURES[find("sp_helptext").expect("it is there") as usize];
+        assert_eq!(Arguments::of(procedure, &[]).err().map(|error| error.number), Some(201));
+    }
+}

@@ -1,0 +1,111 @@
+//! Procedures about the server: the log, the configuration, who is there, which databases.
+
+use crate::configuration;
+use crate::functions::LOGIN;
+use crate::host::SessionHost;
+use crate::result_set::{NAME, ResultSet, string, text};
+use pikepole_query::{ExecutionContext, Output};
+use pikepole_types::{SqlError, SqlType, Value};
+use std::sync::Arc;
+
+/// `sp_flush_log`: what delayed commits have left in memory becomes durable.
+pub(super) async fn flush_log(_: &SessionHost, context: &mut ExecutionContext) -> Result<(), SqlError> {
+    let database = Arc::clone(context.database());
+    database.flush_log(context.transaction()).await
+}
+
+/// `sp_configure`: shows every option, or one, or sets one.
+pub(super) fn configure(
+    host: &SessionHost,
+    name: Option<String>,
+    value: Option<String>,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let options = match (name, value) {
+        (None, _) => configuration::options(&host.server),
+        (Some(name), None) => vec![configuration::find(&host.server, &name)?],
+        (Some(name), Some(value)) => {
+            let message = configuration::set(&host.server, &name, &value)?;
+            output.message(&message);
+            return Ok(());
+        }
+    };
+    let mut set = ResultSet::new(&[
+        ("name", text(35)),
+        ("minimum", text(128)),
+        ("maximum", text(128)),
+        ("config_value", text(128)),
+        ("run_value", text(128)),
+        ("allowed_values", text(256)),
+        ("description", text(255)),
+    ]);
+    let optional = |text: Option<String>| text.map_or(Value::Null, Value::Str);
+    for option in options {
+        let allowed = (!option.allowed.is_empty()).then(|| option.allowed.join(", "));
+        set.push(vec![
+            string(option.name),
+            optional(option.minimum),
+            optional(option.maximum),
+            string(option.configured),
+            string(option.running),
+            optional(allowed),
+            string(option.description),
+        ]);
+    }
+    set.send(output);
+    Ok(())
+}
+
+/// `sp_who`: one row for each session; `active` leaves out those that wait for a batch, a number shows one.
+pub(super) fn who(host: &SessionHost, wanted: Option<&str>, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("spid", SqlType::SmallInt),
+        ("ecid", SqlType::SmallInt),
+        ("status", text(30)),
+        ("loginame", NAME),
+        ("hostname", NAME),
+        ("blk", SqlType::Char(5)),
+        ("dbname", NAME),
+        ("cmd", text(26)),
+        ("request_id", SqlType::Int),
+    ]);
+    let tasks = host.server.schedulers().tasks();
+    let databases = host.server.databases();
+    let active = wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case("active"));
+    let number: Option<i32> = wanted.and_then(|wanted| wanted.parse().ok());
+    for session in host.registry.rows() {
+        if (active && !session.running) || number.is_some_and(|number| number != session.session_id) {
+            continue;
+        }
+        let task = tasks.iter().find(|task| task.session_id == Some(session.session_id));
+        let command = task.filter(|_| session.running).map_or("AWAITING COMMAND", |task| task.command);
+        let database = databases.iter().find(|database| database.id == session.database_id);
+        set.push(vec![
+            Value::SmallInt(session.session_id as i16),
+            Value::SmallInt(0),
+            string(if session.running { "runnable" } else { "sleeping" }),
+            string(LOGIN),
+            string(session.host_name),
+            string("0    "),
+            database.map_or(Value::Null, |database| string(&database.name)),
+            string(command),
+            Value::Int(0),
+        ]);
+    }
+    set.send(output);
+}
+
+/// `sp_databases`: name, size in KB, remarks.
+pub(super) fn databases(host: &SessionHost, output: &mut dyn Output) {
+    let mut set =
+        ResultSet::new(&[("DATABASE_NAME", NAME), ("DATABASE_SIZE", SqlType::Int), ("REMARKS", text(254))]);
+    let mut databases = host.server.databases();
+    databases.sort_by_key(|database| database.name.to_lowercase());
+    for info in databases {
+        let open = host.server.database_by_id(info.id);
+        let bytes = open.map(|database| crate::views::files::data_bytes(&database) + database.log_stats().bytes);
+        let kilobytes = bytes.map_or(Value::Null, |bytes| Value::Int(i32::try_from(bytes / 1024).unwrap_or(i32::MAX)));
+        set.push(vec![string(info.name), kilobytes, Value::Null]);
+    }
+    set.send(output);
+}

@@ -1,0 +1,286 @@
+//! A session: what one connection's batches share.
+
+use crate::host::SessionHost;
+use crate::options::ClientOptions;
+use crate::registry::{Registry, SessionRow};
+use pikepole_contention::Counter;
+use pikepole_contention::sync::atomic::AtomicBool;
+use pikepole_engine::Server;
+use pikepole_query::{ColumnInfo, Done, ExecutionContext, Output};
+use pikepole_scheduler::{Placement, TaskInfo};
+use pikepole_types::{SqlError, SqlType, Value};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// The command of a session between two batches.
+const IDLE: &str = "AWAITING COMMAND";
+/// The command of a batch until its first statement that touches tables says what it does.
+const RUNNING: &str = "EXECUTE";
+/// The database of sessions that ask for none.
+const DEFAULT_DATABASE: &str = "master";
+
+/// What a client says of itself when it connects.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionOptions {
+    /// `APP_NAME()`.
+    pub program_name: String,
+    /// `HOST_NAME()`.
+    pub host_name: String,
+    /// The first current database.
+    pub database: String,
+}
+
+impl Default for SessionOptions {
+    fn default() -> Self {
+        SessionOptions {
+            program_name: "Pikepole".to_string(),
+            host_name: String::new(),
+            database: DEFAULT_DATABASE.to_string(),
+        }
+    }
+}
+
+/// A parameter of a batch: a variable that the batch finds declared and set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter {
+    /// The name with its `@`.
+    pub name: String,
+    /// The value, of the type `ty`; afterwards, when `output` is set, the value that the batch left in it.
+    pub value: Value,
+    /// The type.
+    pub ty: SqlType,
+    /// Whether the value is wanted back.
+    pub output: bool,
+}
+
+/// One session. It runs one batch at a time; dropping it rolls back what is open.
+pub struct Session {
+    /// Absent only while the session is being dropped.
+    context: Option<ExecutionContext>,
+    host: SessionHost,
+}
+
+impl Session {
+    /// Begins a session.
+    ///
+    /// # Errors
+    /// 4060 when the database is not there; 17809 when all session numbers are taken.
+    pub fn new(server: Arc<Server>, registry: Arc<Registry>, options: SessionOptions) -> Result<Session, SqlError> {
+        let refused = || SqlError::login_database_failed(&options.database);
+        let database = server.database(&options.database).map_err(|_| refused())?;
+        let begun_us = now_us();
+        let row = SessionRow {
+            session_id: 0,
+            login_us: begun_us,
+            host_name: options.host_name.clone(),
+            program_name: options.program_name.clone(),
+            database_id: database.id(),
+            running: false,
+            batch_started_us: begun_us,
+            batch_ended_us: begun_us,
+            open_transactions: 0,
+            row_count: 0,
+            last_error: 0,
+        };
+        let full = || SqlError::new(17809, 20, 1, "All session numbers are in use; a session must end first.");
+        let session_id = registry.add(row).ok_or_else(full)?;
+        let context = ExecutionContext::new(Arc::clone(&server), database, session_id, Arc::clone(registry.plans()));
+        server.statistics().add(Counter::Logins, 1);
+        server.statistics().add(Counter::UserConnections, 1);
+        let host = SessionHost {
+            server,
+            registry,
+            session_id,
+            host_name: options.host_name,
+            program_name: options.program_name,
+            options: ClientOptions::default(),
+            trace_flags: BTreeSet::new(),
+        };
+        Ok(Session { context: Some(context), host })
+    }
+
+    /// The session's number, `@@SPID`.
+    pub fn id(&self) -> i32 {
+        self.host.session_id
+    }
+
+    /// What the session's task is called while it waits for a batch.
+    pub fn task_info(&self) -> TaskInfo {
+        TaskInfo { session_id: Some(self.id()), command: IDLE }
+    }
+
+    /// The switch that ends the running batch when it is set; whoever sets it clears it before the next batch.
+    pub fn cancel_switch(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.context().cancelled)
+    }
+
+    fn context(&self) -> &ExecutionContext {
+        self.context.as_ref().expect("only a dropped session has none")
+    }
+
+    /// Runs a batch to its end. Rows, counts, messages and errors go to `output`.
+    pub async fn run(&mut self, sql: &str, parameters: &mut [Parameter], output: &mut dyn Output) {
+        let statistics = Arc::clone(self.host.server.statistics());
+        statistics.add(Counter::BatchRequests, 1);
+        let started_us = now_us();
+        self.host.registry.update(self.host.session_id, |row| {
+            row.running = true;
+            row.batch_started_us = started_us;
+        });
+        let mut watched = Watched { output, errors: 0, rows: 0 };
+        self.run_batch(sql, parameters, &mut watched).await;
+        if watched.errors > 0 {
+            statistics.add(Counter::SqlErrors, watched.errors);
+        }
+        let rows = watched.rows;
+        pikepole_scheduler::set_command(IDLE);
+        let ended_us = now_us();
+        let context = self.context.as_ref().expect("only a dropped session has none");
+        let (database_id, state) = (context.database().id(), &context.state);
+        self.host.registry.update(self.host.session_id, |row| {
+            row.running = false;
+            row.batch_ended_us = ended_us;
+            row.database_id = database_id;
+            row.open_transactions = state.transaction_count;
+            row.last_error = state.last_error;
+            row.row_count = rows as i64;
+        });
+    }
+
+    async fn run_batch(&mut self, sql: &str, parameters: &mut [Parameter], output: &mut Watched<'_>) {
+        let context = self.context.as_mut().expect("only a dropped session has none");
+        if !self.host.options.allows_running(sql, context, output) {
+            return;
+        }
+        let declared = declarations(parameters);
+        let program = match pikepole_query::prepare(sql, &declared, context, &self.host) {
+            Ok(program) => program,
+            Err(errors) => {
+                for error in &errors {
+                    context.state.last_error = error.number;
+                    output.error(error);
+                }
+                return;
+            }
+        };
+        let mut arguments: Vec<Value> =
+            parameters.iter_mut().map(|parameter| std::mem::take(&mut parameter.value)).collect();
+        pikepole_scheduler::set_command(RUNNING);
+        // The error has gone to the output already; it ended this batch, not the session.
+        let _ = pikepole_query::run(&program, &mut arguments, context, &mut self.host, output).await;
+        for (parameter, value) in parameters.iter_mut().zip(arguments) {
+            parameter.value = value;
+        }
+    }
+
+    /// Ends the session: rolls back what is open and gives its number back.
+    pub async fn close(mut self) {
+        if let Some(mut context) = self.context.take() {
+            context.roll_back_all().await;
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let (registry, session_id) = (Arc::clone(&self.host.registry), self.host.session_id);
+        let statistics = self.host.server.statistics();
+        statistics.add(Counter::Logouts, 1);
+        statistics.subtract(Counter::UserConnections, 1);
+        match self.context.take() {
+            Some(mut context) if context.state.transaction_count > 0 => {
+                // The number stays taken until the rollback is done: its transaction still counts as this session's.
+                let info = TaskInfo { session_id: Some(session_id), command: "ROLLBACK" };
+                let rollback = async move {
+                    context.roll_back_all().await;
+                    registry.remove(session_id);
+                };
+                self.host.server.schedulers().spawn(info, Placement::LeastLoaded, rollback);
+            }
+            _ => registry.remove(session_id),
+        }
+    }
+}
+
+/// Microseconds since 1970.
+fn now_us() -> u64 {
+    pikepole_machine::clock::unix_time_us().try_into().unwrap_or(0)
+}
+
+/// Parameters as `sp_executesql` declares them.
+fn declarations(parameters: &[Parameter]) -> String {
+    let mut text = String::new();
+    for (place, parameter) in parameters.iter().enumerate() {
+        let ty = match parameter.ty {
+            SqlType::Null => SqlType::NVarChar(pikepole_types::Length::Limit(4000)),
+            ty => ty,
+        };
+        let separator = if place > 0 { ", " } else { "" };
+        let output = if parameter.output { " OUTPUT" } else { "" };
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{separator}{} {ty}{output}", parameter.name);
+    }
+    text
+}
+
+/// An output that counts errors and rows on their way.
+struct Watched<'a> {
+    output: &'a mut dyn Output,
+    errors: u64,
+    rows: u64,
+}
+
+impl Output for Watched<'_> {
+    fn columns(&mut self, columns: &[ColumnInfo]) {
+        self.output.columns(columns);
+    }
+
+    fn row(&mut self, row: &[Value]) {
+        self.output.row(row);
+    }
+
+    fn done(&mut self, done: Done) {
+        self.rows = done.rows.unwrap_or(self.rows);
+        self.output.done(done);
+    }
+
+    fn message(&mut self, message: &SqlError) {
+        self.output.message(message);
+    }
+
+    fn error(&mut self, error: &SqlError) {
+        self.errors += 1;
+        self.output.error(error);
+    }
+
+    fn return_status(&mut self, status: i32) {
+        self.output.return_status(status);
+    }
+
+    fn is_full(&self) -> bool {
+        self.output.is_full()
+    }
+
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        self.output.poll_room(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_declared_as_sp_executesql_wants_them() {
+        let parameter = |name: &str, ty, output| Parameter { name: name.to_string(), value: Value::Null, ty, output };
+        let parameters = [
+            parameter("@a", SqlType::Int, true),
+            parameter("@b", SqlType::Decimal { precision: 10, scale: 2 }, false),
+            parameter("@c", SqlType::Null, false),
+        ];
+        assert_eq!(declarations(&parameters), "@a int OUTPUT, @b decimal(10,2), @c nvarchar(4000)");
+        assert_eq!(declarations(&[]), "");
+    }
+}

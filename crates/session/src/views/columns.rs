@@ -1,0 +1,263 @@
+//! `sys.columns`, `all_columns`, `identity_columns`, `types`, `parameters`.
+
+use super::Kind::{BigInt, Bit, Int, Name, SmallInt, Text, TinyInt};
+use super::Nullable::{No, Yes};
+use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
+use crate::modules::{self, ParameterInfo};
+use pikepole_engine::Column;
+use pikepole_types::{Length, SqlError, SqlType};
+
+/// The collation of every database.
+pub(crate) const COLLATION: &str = "SQL_Latin1_General_CP1_CI_AS";
+/// `user_type_id` of `sysname`, the one type here that is a name for another.
+const SYSNAME: i32 = 256;
+
+/// The columns of `sys.columns`.
+const COLUMN: &[ColumnOf] = &[
+    ("object_id", Int, No),
+    ("name", Name, Yes),
+    ("column_id", Int, No),
+    ("system_type_id", TinyInt, No),
+    ("user_type_id", Int, No),
+    ("max_length", SmallInt, No),
+    ("precision", TinyInt, No),
+    ("scale", TinyInt, No),
+    ("collation_name", Name, Yes),
+    ("is_nullable", Bit, Yes),
+    ("is_ansi_padded", Bit, No),
+    ("is_rowguidcol", Bit, No),
+    ("is_identity", Bit, No),
+    ("is_computed", Bit, No),
+    ("is_filestream", Bit, No),
+    ("is_replicated", Bit, Yes),
+    ("is_non_sql_subscribed", Bit, Yes),
+    ("is_merge_published", Bit, Yes),
+    ("is_dts_replicated", Bit, Yes),
+    ("is_xml_document", Bit, No),
+    ("xml_collection_id", Int, No),
+    ("default_object_id", Int, No),
+    ("rule_object_id", Int, No),
+    ("is_sparse", Bit, Yes),
+    ("is_column_set", Bit, Yes),
+    ("generated_always_type", TinyInt, Yes),
+    ("generated_always_type_desc", Text(60), Yes),
+    ("encryption_type", Int, Yes),
+    ("encryption_type_desc", Text(64), Yes),
+    ("encryption_algorithm_name", Name, Yes),
+    ("column_encryption_key_id", Int, Yes),
+    ("column_encryption_key_database_name", Name, Yes),
+    ("is_hidden", Bit, No),
+    ("is_masked", Bit, No),
+    ("graph_type", Int, Yes),
+    ("graph_type_desc", Text(60), Yes),
+    ("is_data_deletion_filter_column", Bit, Yes),
+    ("ledger_view_column_type", Int, Yes),
+    ("ledger_view_column_type_desc", Text(60), Yes),
+    ("is_dropped_ledger_column", Bit, Yes),
+];
+
+pub(super) const VIEWS: &[View] = &[
+    View { schema: "sys", name: "columns", columns: COLUMN, rows: table_columns },
+    View { schema: "sys", name: "all_columns", columns: COLUMN, rows: all_columns },
+    View {
+        schema: "sys",
+        name: "identity_columns",
+        columns: columns_of![COLUMN;
+            ("seed_value", BigInt, Yes),
+            ("increment_value", BigInt, Yes),
+            ("last_value", BigInt, Yes),
+            ("is_not_for_replication", Bit, Yes),
+        ],
+        rows: identity_columns,
+    },
+    View {
+        schema: "sys",
+        name: "types",
+        columns: &[
+            ("name", Name, No),
+            ("system_type_id", TinyInt, No),
+            ("user_type_id", Int, No),
+            ("schema_id", Int, No),
+            ("principal_id", Int, Yes),
+            ("max_length", SmallInt, No),
+            ("precision", TinyInt, No),
+            ("scale", TinyInt, No),
+            ("collation_name", Name, Yes),
+            ("is_nullable", Bit, Yes),
+            ("is_user_defined", Bit, No),
+            ("is_assembly_type", Bit, No),
+            ("default_object_id", Int, No),
+            ("rule_object_id", Int, No),
+            ("is_table_type", Bit, No),
+        ],
+        rows: types,
+    },
+    View {
+        schema: "sys",
+        name: "parameters",
+        columns: &[
+            ("object_id", Int, No),
+            ("name", Name, Yes),
+            ("parameter_id", Int, No),
+            ("system_type_id", TinyInt, No),
+            ("user_type_id", Int, No),
+            ("max_length", SmallInt, No),
+            ("precision", TinyInt, No),
+            ("scale", TinyInt, No),
+            ("is_output", Bit, No),
+            ("is_cursor_ref", Bit, No),
+            ("has_default_value", Bit, No),
+            ("is_xml_document", Bit, No),
+            ("default_value", Text(4000), Yes),
+            ("xml_collection_id", Int, No),
+            ("is_readonly", Bit, No),
+            ("is_nullable", Bit, Yes),
+            ("encryption_type", Int, Yes),
+            ("encryption_type_desc", Text(64), Yes),
+            ("encryption_algorithm_name", Name, Yes),
+            ("column_encryption_key_id", Int, Yes),
+            ("column_encryption_key_database_name", Name, Yes),
+        ],
+        rows: parameters,
+    },
+];
+
+/// A type's numbers and sizes.
+fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
+    row.integer("system_type_id", ty.system_type_id())
+        .integer("user_type_id", ty.system_type_id())
+        .integer("max_length", ty.max_length())
+        .integer("precision", ty.precision())
+        .integer("scale", ty.scale())
+}
+
+fn column_row(view: &View, object_id: i32, place: usize, name: &str, ty: &SqlType, nullable: bool) -> RowBuilder {
+    let row = view
+        .row()
+        .integer("object_id", object_id)
+        .text("name", name)
+        .integer("column_id", place as i64 + 1)
+        .text_if("collation_name", ty.is_string().then_some(COLLATION))
+        .bit("is_nullable", nullable)
+        .bit("is_ansi_padded", ty.is_string() || ty.is_binary())
+        .bit("is_replicated", false)
+        .bit("is_non_sql_subscribed", false)
+        .bit("is_merge_published", false)
+        .bit("is_dts_replicated", false)
+        .bit("is_sparse", false)
+        .bit("is_column_set", false)
+        .integer("generated_always_type", 0)
+        .text("generated_always_type_desc", "NOT_APPLICABLE")
+        .bit("is_data_deletion_filter_column", false)
+        .bit("is_dropped_ledger_column", false);
+    with_type(row, ty)
+}
+
+fn table_column(view: &View, object_id: i32, place: usize, column: &Column) -> RowBuilder {
+    column_row(view, object_id, place, &column.name, &column.ty, column.nullable)
+        .bit("is_identity", column.identity.is_some())
+        .integer("default_object_id", column.default.as_ref().map_or(0, |default| default.object_id))
+}
+
+fn table_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.tables() {
+        for (place, column) in table.columns.iter().enumerate() {
+            rows.push(table_column(view, table.object_id, place, column).done());
+        }
+    }
+    Ok(rows)
+}
+
+/// Columns of tables, then those of the system's views.
+fn all_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = table_columns(view, source)?;
+    for (number, shown) in super::all().enumerate() {
+        for (place, column) in shown.column_infos().iter().enumerate() {
+            let object_id = super::object_id(number as u32);
+            rows.push(column_row(view, object_id, place, &column.name, &column.ty, column.nullable).done());
+        }
+    }
+    Ok(rows)
+}
+
+fn identity_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.tables() {
+        let Some(place) = table.identity_column() else { continue };
+        let column = &table.columns[place];
+        let Some(identity) = column.identity else { continue };
+        let row = table_column(view, table.object_id, place, column)
+            .integer("seed_value", identity.seed)
+            .integer("increment_value", identity.increment)
+            .bit("is_not_for_replication", false);
+        rows.push(match source.database.last_identity(table) {
+            Some(last) => row.integer("last_value", last).done(),
+            None => row.done(),
+        });
+    }
+    Ok(rows)
+}
+
+/// Every type, as wide as it can be declared.
+pub(crate) const TYPES: &[SqlType] = &[
+    SqlType::UniqueIdentifier,
+    SqlType::Date,
+    SqlType::Time(7),
+    SqlType::DateTime2(7),
+    SqlType::DateTimeOffset(7),
+    SqlType::TinyInt,
+    SqlType::SmallInt,
+    SqlType::Int,
+    SqlType::SmallDateTime,
+    SqlType::Real,
+    SqlType::Money,
+    SqlType::DateTime,
+    SqlType::Float,
+    SqlType::Bit,
+    SqlType::Decimal { precision: 38, scale: 38 },
+    SqlType::SmallMoney,
+    SqlType::BigInt,
+    SqlType::VarBinary(Length::Limit(8000)),
+    SqlType::VarChar(Length::Limit(8000)),
+    SqlType::Binary(8000),
+    SqlType::Char(8000),
+    SqlType::NVarChar(Length::Limit(4000)),
+    SqlType::NChar(4000),
+];
+
+fn types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let sys = source.catalog.schema("sys").map_or(4, |schema| schema.schema_id);
+    let row = |name: &str, ty: &SqlType| {
+        with_type(view.row().text("name", name), ty)
+            .integer("schema_id", sys)
+            .text_if("collation_name", ty.is_string().then_some(COLLATION))
+            .bit("is_nullable", true)
+    };
+    let mut rows: Rows = TYPES.iter().map(|ty| row(ty.name(), ty).done()).collect();
+    let numeric = row("numeric", &SqlType::Decimal { precision: 38, scale: 38 });
+    rows.push(numeric.integer("system_type_id", 108).integer("user_type_id", 108).done());
+    let sysname = row("sysname", &SqlType::NVarChar(Length::Limit(128)));
+    rows.push(sysname.integer("user_type_id", SYSNAME).bit("is_nullable", false).done());
+    Ok(rows)
+}
+
+fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for procedure in source.catalog.procedures() {
+        for (place, parameter) in modules::parameters(&procedure.text).into_iter().enumerate() {
+            let ParameterInfo { name, ty, output, has_default, readonly } = parameter;
+            let row = view
+                .row()
+                .integer("object_id", procedure.object_id)
+                .text("name", name)
+                .integer("parameter_id", place as i64 + 1)
+                .bit("is_output", output)
+                .bit("has_default_value", has_default)
+                .bit("is_readonly", readonly)
+                .bit("is_nullable", true);
+            rows.push(with_type(row, &ty).done());
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,268 @@
+//! `sys.databases`, `configurations`, `messages`.
+
+use super::Kind::{Bit, Bytes, DateTime, Guid, Int, Name, SmallInt, Text, TinyInt};
+use super::Nullable::{No, Yes};
+use super::columns::COLLATION;
+use super::{RowBuilder, Rows, Source, View};
+use crate::configuration;
+use pikepole_engine::{DatabaseInfo, DatabaseState, DelayedDurability, RecoveryModel};
+use pikepole_types::{ERRORS, SqlError, Value};
+
+/// `compatibility_level` of every database.
+pub(crate) const COMPATIBILITY_LEVEL: i32 = 160;
+
+pub(super) const VIEWS: &[View] = &[
+    View {
+        schema: "sys",
+        name: "databases",
+        columns: &[
+            ("name", Name, No),
+            ("database_id", Int, No),
+            ("source_database_id", Int, Yes),
+            ("owner_sid", Bytes(85), Yes),
+            ("create_date", DateTime, No),
+            ("compatibility_level", TinyInt, No),
+            ("collation_name", Name, Yes),
+            ("user_access", TinyInt, Yes),
+            ("user_access_desc", Text(60), Yes),
+            ("is_read_only", Bit, Yes),
+            ("is_auto_close_on", Bit, No),
+            ("is_auto_shrink_on", Bit, Yes),
+            ("state", TinyInt, Yes),
+            ("state_desc", Text(60), Yes),
+            ("is_in_standby", Bit, Yes),
+            ("is_cleanly_shutdown", Bit, Yes),
+            ("is_supplemental_logging_enabled", Bit, Yes),
+            ("snapshot_isolation_state", TinyInt, Yes),
+            ("snapshot_isolation_state_desc", Text(60), Yes),
+            ("is_read_committed_snapshot_on", Bit, Yes),
+            ("recovery_model", TinyInt, Yes),
+            ("recovery_model_desc", Text(60), Yes),
+            ("page_verify_option", TinyInt, Yes),
+            ("page_verify_option_desc", Text(60), Yes),
+            ("is_auto_create_stats_on", Bit, Yes),
+            ("is_auto_create_stats_incremental_on", Bit, Yes),
+            ("is_auto_update_stats_on", Bit, Yes),
+            ("is_auto_update_stats_async_on", Bit, Yes),
+            ("is_ansi_null_default_on", Bit, Yes),
+            ("is_ansi_nulls_on", Bit, Yes),
+            ("is_ansi_padding_on", Bit, Yes),
+            ("is_ansi_warnings_on", Bit, Yes),
+            ("is_arithabort_on", Bit, Yes),
+            ("is_concat_null_yields_null_on", Bit, Yes),
+            ("is_numeric_roundabort_on", Bit, Yes),
+            ("is_quoted_identifier_on", Bit, Yes),
+            ("is_recursive_triggers_on", Bit, Yes),
+            ("is_cursor_close_on_commit_on", Bit, Yes),
+            ("is_local_cursor_default", Bit, Yes),
+            ("is_fulltext_enabled", Bit, Yes),
+            ("is_trustworthy_on", Bit, Yes),
+            ("is_db_chaining_on", Bit, Yes),
+            ("is_parameterization_forced", Bit, Yes),
+            ("is_master_key_encrypted_by_server", Bit, No),
+            ("is_query_store_on", Bit, Yes),
+            ("is_published", Bit, No),
+            ("is_subscribed", Bit, No),
+            ("is_merge_published", Bit, No),
+            ("is_distributor", Bit, No),
+            ("is_sync_with_backup", Bit, No),
+            ("service_broker_guid", Guid, No),
+            ("is_broker_enabled", Bit, No),
+            ("log_reuse_wait", TinyInt, Yes),
+            ("log_reuse_wait_desc", Text(60), Yes),
+            ("is_date_correlation_on", Bit, No),
+            ("is_cdc_enabled", Bit, No),
+            ("is_encrypted", Bit, Yes),
+            ("is_honor_broker_priority_on", Bit, Yes),
+            ("replica_id", Guid, Yes),
+            ("group_database_id", Guid, Yes),
+            ("resource_pool_id", Int, Yes),
+            ("default_language_lcid", SmallInt, Yes),
+            ("default_language_name", Name, Yes),
+            ("default_fulltext_language_lcid", Int, Yes),
+            ("default_fulltext_language_name", Name, Yes),
+            ("is_nested_triggers_on", Bit, Yes),
+            ("is_transform_noise_words_on", Bit, Yes),
+            ("two_digit_year_cutoff", SmallInt, Yes),
+            ("containment", TinyInt, Yes),
+            ("containment_desc", Text(60), Yes),
+            ("target_recovery_time_in_seconds", Int, Yes),
+            ("delayed_durability", Int, Yes),
+            ("delayed_durability_desc", Text(60), Yes),
+            ("is_memory_optimized_elevate_to_snapshot_on", Bit, Yes),
+            ("is_federation_member", Bit, Yes),
+            ("is_remote_data_archive_enabled", Bit, Yes),
+            ("is_mixed_page_allocation_on", Bit, Yes),
+            ("is_temporal_history_retention_enabled", Bit, Yes),
+            ("catalog_collation_type", Int, No),
+            ("catalog_collation_type_desc", Text(60), Yes),
+            ("physical_database_name", Name, Yes),
+            ("is_result_set_caching_on", Bit, Yes),
+            ("is_accelerated_database_recovery_on", Bit, Yes),
+            ("is_tempdb_spill_to_remote_store", Bit, Yes),
+            ("is_stale_page_detection_on", Bit, Yes),
+            ("is_memory_optimized_enabled", Bit, Yes),
+            ("is_data_retention_enabled", Bit, Yes),
+            ("is_ledger_on", Bit, Yes),
+        ],
+        rows: databases,
+    },
+    View {
+        schema: "sys",
+        name: "configurations",
+        columns: &[
+            ("configuration_id", Int, No),
+            ("name", Text(35), No),
+            ("value", Text(128), Yes),
+            ("minimum", Text(128), Yes),
+            ("maximum", Text(128), Yes),
+            ("value_in_use", Text(128), Yes),
+            ("description", Text(255), No),
+            ("is_dynamic", Bit, No),
+            ("is_advanced", Bit, No),
+        ],
+        rows: configurations,
+    },
+    View {
+        schema: "sys",
+        name: "messages",
+        columns: &[
+            ("message_id", Int, No),
+            ("language_id", SmallInt, No),
+            ("severity", TinyInt, Yes),
+            ("is_event_logged", Bit, No),
+            ("text", Text(2048), No),
+        ],
+        rows: messages,
+    },
+];
+
+/// Switches that mean something elsewhere and are always off here.
+const OFF: &[&str] = &[
+    "is_read_only",
+    "is_auto_shrink_on",
+    "is_in_standby",
+    "is_cleanly_shutdown",
+    "is_supplemental_logging_enabled",
+    "is_auto_create_stats_on",
+    "is_auto_create_stats_incremental_on",
+    "is_auto_update_stats_on",
+    "is_auto_update_stats_async_on",
+    "is_ansi_null_default_on",
+    "is_numeric_roundabort_on",
+    "is_recursive_triggers_on",
+    "is_cursor_close_on_commit_on",
+    "is_local_cursor_default",
+    "is_fulltext_enabled",
+    "is_trustworthy_on",
+    "is_db_chaining_on",
+    "is_parameterization_forced",
+    "is_query_store_on",
+    "is_encrypted",
+    "is_honor_broker_priority_on",
+    "is_memory_optimized_elevate_to_snapshot_on",
+    "is_federation_member",
+    "is_remote_data_archive_enabled",
+    "is_mixed_page_allocation_on",
+    "is_temporal_history_retention_enabled",
+    "is_result_set_caching_on",
+    "is_tempdb_spill_to_remote_store",
+    "is_stale_page_detection_on",
+    "is_memory_optimized_enabled",
+    "is_data_retention_enabled",
+    "is_ledger_on",
+];
+
+/// Switches that are always on here.
+const ON: &[&str] = &[
+    "is_ansi_nulls_on",
+    "is_ansi_padding_on",
+    "is_ansi_warnings_on",
+    "is_arithabort_on",
+    "is_concat_null_yields_null_on",
+    "is_quoted_identifier_on",
+    "is_accelerated_database_recovery_on",
+];
+
+fn databases(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    Ok(source.server.databases().iter().map(|database| database_row(view, database).done()).collect())
+}
+
+fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
+    let options = database.options;
+    let state = match database.state {
+        DatabaseState::Online => 0,
+        DatabaseState::Suspect(_) => 4,
+    };
+    let recovery = match options.recovery {
+        RecoveryModel::Full => 1,
+        RecoveryModel::BulkLogged => 2,
+        RecoveryModel::Simple => 3,
+    };
+    let durability = match options.delayed_durability {
+        DelayedDurability::Disabled => 0,
+        DelayedDurability::Allowed => 1,
+        DelayedDurability::Forced => 2,
+    };
+    let snapshot = options.allow_snapshot_isolation;
+    let row = view
+        .row()
+        .text("name", &database.name)
+        .integer("database_id", database.id)
+        .value("owner_sid", Value::Bin(vec![1]))
+        .moment("create_date", database.created_us)
+        .integer("compatibility_level", COMPATIBILITY_LEVEL)
+        .text("collation_name", COLLATION)
+        .integer("user_access", 0)
+        .text("user_access_desc", "MULTI_USER")
+        .integer("state", state)
+        .text("state_desc", database.state.name())
+        .bit("snapshot_isolation_state", snapshot)
+        .text("snapshot_isolation_state_desc", if snapshot { "ON" } else { "OFF" })
+        .bit("is_read_committed_snapshot_on", options.read_committed_snapshot)
+        .integer("recovery_model", recovery)
+        .text("recovery_model_desc", options.recovery.name())
+        .integer("page_verify_option", 2)
+        .text("page_verify_option_desc", "CHECKSUM")
+        .integer("log_reuse_wait", 0)
+        .text("log_reuse_wait_desc", "NOTHING")
+        .integer("containment", 0)
+        .text("containment_desc", "NONE")
+        .integer("delayed_durability", durability)
+        .text("delayed_durability_desc", options.delayed_durability.name())
+        .text("catalog_collation_type_desc", "DATABASE_DEFAULT")
+        .text("physical_database_name", &database.name);
+    let row = OFF.iter().fold(row, |row, name| row.bit(name, false));
+    ON.iter().fold(row, |row, name| row.bit(name, true))
+}
+
+fn configurations(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    Ok(configuration::options(source.server)
+        .iter()
+        .enumerate()
+        .map(|(place, option)| {
+            view.row()
+                .integer("configuration_id", place as i64 + 1)
+                .text("name", &option.name)
+                .text("value", &option.configured)
+                .text_if("minimum", option.minimum.as_ref())
+                .text_if("maximum", option.maximum.as_ref())
+                .text("value_in_use", &option.running)
+                .text("description", &option.description)
+                .bit("is_dynamic", option.dynamic)
+                .done()
+        })
+        .collect())
+}
+
+fn messages(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |error: &pikepole_types::ErrorTemplate| {
+        view.row()
+            .integer("message_id", error.number)
+            .integer("language_id", 1033)
+            .integer("severity", error.severity)
+            .text("text", error.text)
+            .done()
+    };
+    Ok(ERRORS.iter().map(row).collect())
+}

@@ -1,0 +1,351 @@
+//! `sys.dm_exec_requests`, `dm_exec_sessions`, `sysprocesses`.
+
+use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, Name, Real, SmallInt, Text};
+use super::Nullable::{No, Yes};
+use super::{Rows, Source, View};
+use crate::registry::SessionRow;
+use pikepole_scheduler::TaskRow;
+use pikepole_types::SqlError;
+
+/// The program's name for system sessions.
+const SYSTEM_LOGIN: &str = "sa";
+
+pub(super) const VIEWS: &[View] = &[
+    View {
+        schema: "sys",
+        name: "dm_exec_requests",
+        columns: &[
+            ("session_id", SmallInt, No),
+            ("request_id", Int, No),
+            ("start_time", DateTime, No),
+            ("status", Text(30), No),
+            ("command", Text(32), No),
+            ("sql_handle", Bytes(64), Yes),
+            ("statement_start_offset", Int, Yes),
+            ("statement_end_offset", Int, Yes),
+            ("plan_handle", Bytes(64), Yes),
+            ("database_id", SmallInt, No),
+            ("user_id", Int, No),
+            ("connection_id", Guid, Yes),
+            ("blocking_session_id", SmallInt, Yes),
+            ("wait_type", Text(60), Yes),
+            ("wait_time", Int, No),
+            ("last_wait_type", Text(60), No),
+            ("wait_resource", Text(256), No),
+            ("open_transaction_count", Int, No),
+            ("open_resultset_count", Int, No),
+            ("transaction_id", BigInt, No),
+            ("context_info", Bytes(128), Yes),
+            ("percent_complete", Real, No),
+            ("estimated_completion_time", BigInt, No),
+            ("cpu_time", Int, No),
+            ("total_elapsed_time", Int, No),
+            ("scheduler_id", Int, Yes),
+            ("task_address", Bytes(8), Yes),
+            ("reads", BigInt, No),
+            ("writes", BigInt, No),
+            ("logical_reads", BigInt, No),
+            ("text_size", Int, No),
+            ("language", Name, Yes),
+            ("date_format", Text(3), Yes),
+            ("date_first", SmallInt, No),
+            ("quoted_identifier", Bit, No),
+            ("arithabort", Bit, No),
+            ("ansi_null_dflt_on", Bit, No),
+            ("ansi_defaults", Bit, No),
+            ("ansi_warnings", Bit, No),
+            ("ansi_padding", Bit, No),
+            ("ansi_nulls", Bit, No),
+            ("concat_null_yields_null", Bit, No),
+            ("transaction_isolation_level", SmallInt, No),
+            ("lock_timeout", Int, No),
+            ("deadlock_priority", Int, No),
+            ("row_count", BigInt, No),
+            ("prev_error", Int, No),
+            ("nest_level", Int, No),
+            ("granted_query_memory", Int, No),
+            ("executing_managed_code", Bit, No),
+            ("group_id", Int, No),
+            ("query_hash", Bytes(8), Yes),
+            ("query_plan_hash", Bytes(8), Yes),
+            ("statement_sql_handle", Bytes(64), Yes),
+            ("statement_context_id", BigInt, Yes),
+            ("dop", Int, No),
+            ("parallel_worker_count", Int, Yes),
+            ("external_script_request_id", Guid, Yes),
+            ("is_resumable", Bit, No),
+            ("page_resource", Bytes(8), Yes),
+            ("page_server_reads", BigInt, No),
+            ("dist_statement_id", Guid, No),
+        ],
+        rows: requests,
+    },
+    View {
+        schema: "sys",
+        name: "dm_exec_sessions",
+        columns: &[
+            ("session_id", SmallInt, No),
+            ("login_time", DateTime, No),
+            ("host_name", Name, Yes),
+            ("program_name", Name, Yes),
+            ("host_process_id", Int, Yes),
+            ("client_version", Int, Yes),
+            ("client_interface_name", Text(32), Yes),
+            ("security_id", Bytes(85), No),
+            ("login_name", Name, No),
+            ("nt_domain", Name, Yes),
+            ("nt_user_name", Name, Yes),
+            ("status", Text(30), No),
+            ("context_info", Bytes(128), Yes),
+            ("cpu_time", Int, No),
+            ("memory_usage", Int, No),
+            ("total_scheduled_time", Int, No),
+            ("total_elapsed_time", Int, No),
+            ("endpoint_id", Int, No),
+            ("last_request_start_time", DateTime, No),
+            ("last_request_end_time", DateTime, Yes),
+            ("reads", BigInt, No),
+            ("writes", BigInt, No),
+            ("logical_reads", BigInt, No),
+            ("is_user_process", Bit, No),
+            ("text_size", Int, No),
+            ("language", Name, Yes),
+            ("date_format", Text(3), Yes),
+            ("date_first", SmallInt, No),
+            ("quoted_identifier", Bit, No),
+            ("arithabort", Bit, No),
+            ("ansi_null_dflt_on", Bit, No),
+            ("ansi_defaults", Bit, No),
+            ("ansi_warnings", Bit, No),
+            ("ansi_padding", Bit, No),
+            ("ansi_nulls", Bit, No),
+            ("concat_null_yields_null", Bit, No),
+            ("transaction_isolation_level", SmallInt, No),
+            ("lock_timeout", Int, No),
+            ("deadlock_priority", Int, No),
+            ("row_count", BigInt, No),
+            ("prev_error", Int, No),
+            ("original_security_id", Bytes(85), No),
+            ("original_login_name", Name, No),
+            ("last_successful_logon", DateTime, Yes),
+            ("last_unsuccessful_logon", DateTime, Yes),
+            ("unsuccessful_logons", BigInt, Yes),
+            ("group_id", Int, No),
+            ("database_id", SmallInt, No),
+            ("authenticating_database_id", Int, Yes),
+            ("open_transaction_count", Int, No),
+            ("page_server_reads", BigInt, No),
+            ("contained_availability_group_id", Guid, Yes),
+        ],
+        rows: sessions,
+    },
+    View {
+        schema: "sys",
+        name: "sysprocesses",
+        columns: &[
+            ("spid", SmallInt, No),
+            ("kpid", SmallInt, No),
+            ("blocked", SmallInt, No),
+            ("waittype", Bytes(2), No),
+            ("waittime", BigInt, No),
+            ("lastwaittype", Text(32), No),
+            ("waitresource", Text(256), No),
+            ("dbid", SmallInt, No),
+            ("uid", SmallInt, Yes),
+            ("cpu", Int, No),
+            ("physical_io", BigInt, No),
+            ("memusage", Int, No),
+            ("login_time", DateTime, No),
+            ("last_batch", DateTime, No),
+            ("ecid", SmallInt, No),
+            ("open_tran", SmallInt, No),
+            ("status", Text(30), No),
+            ("sid", Bytes(86), No),
+            ("hostname", Text(128), No),
+            ("program_name", Text(128), No),
+            ("hostprocess", Text(10), No),
+            ("cmd", Text(26), No),
+            ("nt_domain", Text(128), No),
+            ("nt_username", Text(128), No),
+            ("net_address", Text(12), No),
+            ("net_library", Text(12), No),
+            ("loginame", Text(128), No),
+            ("context_info", Bytes(128), No),
+            ("sql_handle", Bytes(20), No),
+            ("stmt_start", Int, No),
+            ("stmt_end", Int, No),
+            ("request_id", Int, No),
+            ("page_resource", Bytes(8), Yes),
+        ],
+        rows: processes,
+    },
+];
+
+/// The status of a request, as `dm_exec_requests` words it.
+fn status(task: &TaskRow) -> &'static str {
+    match task.state.name() {
+        "RUNNING" | "SPINLOOP" => "running",
+        "SUSPENDED" => "suspended",
+        "RUNNABLE" => "runnable",
+        "PENDING" => "pending",
+        _ => "background",
+    }
+}
+
+/// The first scheduler that is a system task's own.
+const HIDDEN_SCHEDULERS: u32 = 1_048_576;
+
+/// Tasks with their sessions. System tasks have a session too: they are numbered from 1 in the order of their schedulers.
+/// Other tasks without a session are no requests.
+pub(super) fn with_sessions(tasks: Vec<TaskRow>) -> Vec<(i32, TaskRow)> {
+    let mut numbered: Vec<(i32, TaskRow)> = Vec::with_capacity(tasks.len());
+    let mut next = 1;
+    for task in tasks {
+        let session_id = match task.session_id {
+            Some(session_id) => session_id,
+            None if task.scheduler_id >= HIDDEN_SCHEDULERS => {
+                next += 1;
+                next - 1
+            }
+            None => continue,
+        };
+        numbered.push((session_id, task));
+    }
+    numbered
+}
+
+/// One row for each session that runs a batch, and one for each system task.
+fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for (session_id, task) in with_sessions(source.server.schedulers().tasks()) {
+        let session = source.registry.row(session_id);
+        if session.as_ref().is_some_and(|session| !session.running) {
+            continue;
+        }
+        let row = view
+            .row()
+            .integer("session_id", session_id)
+            .text("status", if session.is_some() { status(&task) } else { "background" })
+            .text("command", task.command)
+            .text_if("wait_type", task.wait_type.map(|wait| wait.name()))
+            .integer("wait_time", task.wait_time_us / 1000)
+            .text("last_wait_type", task.last_wait_type.map_or("", |wait| wait.name()))
+            .integer("cpu_time", task.cpu_time_us / 1000)
+            .integer("total_elapsed_time", task.elapsed_time_us / 1000)
+            .integer("scheduler_id", task.scheduler_id)
+            .integer("blocking_session_id", 0)
+            .bit("quoted_identifier", true)
+            .bit("ansi_nulls", true)
+            .bit("ansi_padding", true)
+            .bit("ansi_warnings", true)
+            .bit("concat_null_yields_null", true)
+            .integer("transaction_isolation_level", 2)
+            .integer("lock_timeout", -1)
+            .integer("date_first", 7)
+            .text("language", "us_english")
+            .text("date_format", "mdy");
+        rows.push(match session {
+            Some(session) => row
+                .moment("start_time", session.batch_started_us)
+                .integer("database_id", session.database_id)
+                .integer("user_id", 1)
+                .integer("open_transaction_count", session.open_transactions)
+                .integer("row_count", session.row_count)
+                .done(),
+            None => row.moment("start_time", source.server.started_us()).integer("database_id", 1).done(),
+        });
+    }
+    Ok(rows)
+}
+
+fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let rows = source.registry.rows();
+    Ok(rows
+        .iter()
+        .map(|session| {
+            view.row()
+                .integer("session_id", session.session_id)
+                .moment("login_time", session.login_us)
+                .text("host_name", &session.host_name)
+                .text("program_name", &session.program_name)
+                .integer("host_process_id", std::process::id())
+                .text("login_name", SYSTEM_LOGIN)
+                .text("original_login_name", SYSTEM_LOGIN)
+                .text("status", if session.running { "running" } else { "sleeping" })
+                .moment("last_request_start_time", session.batch_started_us)
+                .moment("last_request_end_time", session.batch_ended_us)
+                .moment("last_successful_logon", session.login_us)
+                .integer("prev_error", session.last_error)
+                .text("client_interface_name", "Pikepole")
+                .text("language", "us_english")
+                .text("date_format", "mdy")
+                .integer("date_first", 7)
+                .bit("quoted_identifier", true)
+                .bit("arithabort", true)
+                .bit("ansi_null_dflt_on", true)
+                .bit("ansi_warnings", true)
+                .bit("ansi_padding", true)
+                .bit("ansi_nulls", true)
+                .bit("concat_null_yields_null", true)
+                .integer("transaction_isolation_level", 2)
+                .integer("lock_timeout", -1)
+                .integer("text_size", i32::MAX)
+                .bit("is_user_process", true)
+                .integer("row_count", session.row_count)
+                .integer("database_id", session.database_id)
+                .integer("open_transaction_count", session.open_transactions)
+                .done()
+        })
+        .collect())
+}
+
+/// Sessions and system tasks, as the view of old shows them.
+fn processes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let tasks = with_sessions(source.server.schedulers().tasks());
+    let mut rows = Vec::new();
+    for session in source.registry.rows() {
+        let task = tasks.iter().find(|(session_id, _)| *session_id == session.session_id);
+        rows.push(process(view, &session, task.map(|(_, task)| task)));
+    }
+    for (session_id, task) in &tasks {
+        if source.registry.row(*session_id).is_some() {
+            continue;
+        }
+        let row = with_task(view.row().integer("spid", *session_id), task);
+        rows.push(
+            row.integer("dbid", 1)
+                .moment("login_time", source.server.started_us())
+                .moment("last_batch", source.server.started_us())
+                .text("status", "background")
+                .text("loginame", SYSTEM_LOGIN)
+                .text("cmd", task.command)
+                .done(),
+        );
+    }
+    Ok(rows)
+}
+
+fn process(view: &View, session: &SessionRow, task: Option<&TaskRow>) -> Vec<pikepole_types::Value> {
+    let mut row = view
+        .row()
+        .integer("spid", session.session_id)
+        .integer("dbid", session.database_id)
+        .moment("login_time", session.login_us)
+        .moment("last_batch", session.batch_started_us)
+        .integer("open_tran", session.open_transactions)
+        .text("hostname", &session.host_name)
+        .text("program_name", &session.program_name)
+        .text("loginame", SYSTEM_LOGIN)
+        .text("cmd", "AWAITING COMMAND")
+        .text("status", "sleeping");
+    if let Some(task) = task.filter(|_| session.running) {
+        row = with_task(row, task).text("status", status(task)).text("cmd", task.command);
+    }
+    row.done()
+}
+
+fn with_task(row: super::RowBuilder, task: &TaskRow) -> super::RowBuilder {
+    row.integer("waittime", task.wait_time_us / 1000)
+        .text("lastwaittype", task.wait_type.or(task.last_wait_type).map_or("MISCELLANEOUS", |wait| wait.name()))
+        .integer("cpu", task.cpu_time_us / 1000)
+}

@@ -1,0 +1,169 @@
+//! `sys.indexes`, `index_columns`, `partitions`.
+
+use super::Kind::{BigInt, Bit, Int, LongText, Name, SmallInt, Text, TinyInt};
+use super::Nullable::{No, Yes};
+use super::{RowBuilder, Rows, Source, View};
+use pikepole_types::SqlError;
+
+/// The data space of every table: the filegroup PRIMARY.
+pub(super) const PRIMARY: i32 = 1;
+
+pub(super) const VIEWS: &[View] = &[
+    View {
+        schema: "sys",
+        name: "indexes",
+        columns: &[
+            ("object_id", Int, No),
+            ("name", Name, Yes),
+            ("index_id", Int, No),
+            ("type", TinyInt, No),
+            ("type_desc", Text(60), Yes),
+            ("is_unique", Bit, Yes),
+            ("data_space_id", Int, Yes),
+            ("ignore_dup_key", Bit, Yes),
+            ("is_primary_key", Bit, Yes),
+            ("is_unique_constraint", Bit, Yes),
+            ("fill_factor", TinyInt, No),
+            ("is_padded", Bit, Yes),
+            ("is_disabled", Bit, Yes),
+            ("is_hypothetical", Bit, Yes),
+            ("is_ignored_in_optimization", Bit, Yes),
+            ("allow_row_locks", Bit, Yes),
+            ("allow_page_locks", Bit, Yes),
+            ("has_filter", Bit, Yes),
+            ("filter_definition", LongText, Yes),
+            ("compression_delay", Int, Yes),
+            ("suppress_dup_key_messages", Bit, Yes),
+            ("auto_created", Bit, Yes),
+            ("optimize_for_sequential_key", Bit, Yes),
+        ],
+        rows: indexes,
+    },
+    View {
+        schema: "sys",
+        name: "index_columns",
+        columns: &[
+            ("object_id", Int, No),
+            ("index_id", Int, No),
+            ("index_column_id", Int, No),
+            ("column_id", Int, No),
+            ("key_ordinal", TinyInt, No),
+            ("partition_ordinal", TinyInt, No),
+            ("is_descending_key", Bit, Yes),
+            ("is_included_column", Bit, Yes),
+            ("column_store_order_ordinal", TinyInt, No),
+        ],
+        rows: index_columns,
+    },
+    View {
+        schema: "sys",
+        name: "partitions",
+        columns: &[
+            ("partition_id", BigInt, No),
+            ("object_id", Int, No),
+            ("index_id", Int, No),
+            ("partition_number", Int, No),
+            ("hobt_id", BigInt, No),
+            ("rows", BigInt, Yes),
+            ("filestream_filegroup_id", SmallInt, No),
+            ("data_compression", TinyInt, No),
+            ("data_compression_desc", Text(60), Yes),
+            ("xml_compression", Bit, Yes),
+            ("xml_compression_desc", Text(3), Yes),
+        ],
+        rows: partitions,
+    },
+];
+
+fn index_row(view: &View, object_id: i32) -> RowBuilder {
+    view.row()
+        .integer("object_id", object_id)
+        .integer("data_space_id", PRIMARY)
+        .bit("is_unique", false)
+        .bit("ignore_dup_key", false)
+        .bit("is_primary_key", false)
+        .bit("is_unique_constraint", false)
+        .bit("is_padded", false)
+        .bit("is_disabled", false)
+        .bit("is_hypothetical", false)
+        .bit("is_ignored_in_optimization", false)
+        .bit("allow_row_locks", true)
+        .bit("allow_page_locks", true)
+        .bit("has_filter", false)
+        .bit("suppress_dup_key_messages", false)
+        .bit("auto_created", false)
+        .bit("optimize_for_sequential_key", false)
+}
+
+fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.tables() {
+        if table.is_heap() {
+            rows.push(index_row(view, table.object_id).text("type_desc", "HEAP").done());
+        }
+        for index in &table.indexes {
+            let (number, kind) = if index.clustered { (1, "CLUSTERED") } else { (2, "NONCLUSTERED") };
+            rows.push(
+                index_row(view, table.object_id)
+                    .text("name", &index.name)
+                    .integer("index_id", index.index_id)
+                    .integer("type", number)
+                    .text("type_desc", kind)
+                    .bit("is_unique", index.unique)
+                    .bit("is_primary_key", index.primary_key)
+                    .bit("is_unique_constraint", index.constraint && !index.primary_key)
+                    .done(),
+            );
+        }
+    }
+    Ok(rows)
+}
+
+fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.tables() {
+        for index in &table.indexes {
+            for (place, key) in index.columns.iter().enumerate() {
+                rows.push(
+                    view.row()
+                        .integer("object_id", table.object_id)
+                        .integer("index_id", index.index_id)
+                        .integer("index_column_id", place as i64 + 1)
+                        .integer("column_id", key.column as i64 + 1)
+                        .integer("key_ordinal", place as i64 + 1)
+                        .bit("is_descending_key", key.descending)
+                        .bit("is_included_column", false)
+                        .done(),
+                );
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// One partition for each heap and index; its number is that of its storage.
+fn partitions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.tables() {
+        let count = source.row_counts.get(&table.object_id).copied();
+        let heap = table.heap.map(|storage| (0, storage));
+        let indexes = table.indexes.iter().map(|index| (index.index_id, index.storage));
+        for (index_id, storage) in heap.into_iter().chain(indexes) {
+            let row = view
+                .row()
+                .integer("partition_id", storage.object)
+                .integer("object_id", table.object_id)
+                .integer("index_id", index_id)
+                .integer("partition_number", 1)
+                .integer("hobt_id", storage.object)
+                .text("data_compression_desc", "NONE")
+                .bit("xml_compression", false)
+                .text("xml_compression_desc", "OFF");
+            rows.push(match count {
+                Some(count) => row.integer("rows", count).done(),
+                None => row.done(),
+            });
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,321 @@
+//! The catalog and management views: which there are, their columns, and where their rows come from.
+//!
+//! A view is one row of the table [`VIEWS`]: a name, its columns as the public documentation lists them, and the function
+//! that makes its rows. A row is built by column name, so that a value cannot land in the wrong column; a column that this
+//! engine has nothing to say about stays NULL, or zero where it cannot be NULL.
+
+pub(crate) mod columns;
+pub(crate) mod databases;
+mod execution;
+pub(crate) mod files;
+mod indexes;
+mod information_schema;
+pub(crate) mod objects;
+mod schedulers;
+mod statistics;
+
+use crate::registry::Registry;
+use pikepole_engine::{Catalog, Database, Server};
+use pikepole_query::ColumnInfo;
+use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a view's rows are made from.
+pub(crate) struct Source<'a> {
+    /// The server.
+    pub(crate) server: &'a Server,
+    /// The session's current database.
+    pub(crate) database: &'a Arc<Database>,
+    /// Its catalog as the session sees it.
+    pub(crate) catalog: &'a Catalog,
+    /// The sessions of the server.
+    pub(crate) registry: &'a Registry,
+    /// Rows of each table by object id; filled only for views that [`View::counts_rows`] names.
+    pub(crate) row_counts: BTreeMap<i32, u64>,
+}
+
+/// The type of a view's column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Bit,
+    TinyInt,
+    SmallInt,
+    Int,
+    BigInt,
+    Real,
+    DateTime,
+    /// `numeric(25, 0)`: log sequence numbers.
+    Lsn,
+    /// `sysname`: nvarchar(128).
+    Name,
+    /// `nvarchar(n)`.
+    Text(u16),
+    /// `nvarchar(max)`.
+    LongText,
+    /// `char(2)`, the type codes of objects.
+    Code,
+    /// `varbinary(8)`: addresses; `varbinary(85)`: security ids.
+    Bytes(u16),
+    Guid,
+}
+
+impl Kind {
+    fn sql_type(self) -> SqlType {
+        match self {
+            Kind::Bit => SqlType::Bit,
+            Kind::TinyInt => SqlType::TinyInt,
+            Kind::SmallInt => SqlType::SmallInt,
+            Kind::Int => SqlType::Int,
+            Kind::BigInt => SqlType::BigInt,
+            Kind::Real => SqlType::Real,
+            Kind::DateTime => SqlType::DateTime,
+            Kind::Lsn => SqlType::Decimal { precision: 25, scale: 0 },
+            Kind::Name => SqlType::NVarChar(Length::Limit(128)),
+            Kind::Text(length) => SqlType::NVarChar(Length::Limit(length)),
+            Kind::LongText => SqlType::NVarChar(Length::Max),
+            Kind::Code => SqlType::Char(2),
+            Kind::Bytes(length) => SqlType::VarBinary(Length::Limit(length)),
+            Kind::Guid => SqlType::UniqueIdentifier,
+        }
+    }
+
+    /// What a column that cannot be NULL holds when nothing is said about it.
+    fn zero(self) -> Value {
+        match self {
+            Kind::Bit => Value::Bit(false),
+            Kind::TinyInt => Value::TinyInt(0),
+            Kind::SmallInt => Value::SmallInt(0),
+            Kind::Int => Value::Int(0),
+            Kind::BigInt => Value::BigInt(0),
+            Kind::Real => Value::Real(0.0),
+            Kind::DateTime => datetime(0),
+            Kind::Lsn => Value::Decimal(Decimal::from_i64(0)),
+            Kind::Name | Kind::Text(_) | Kind::LongText | Kind::Code => Value::Str(String::new()),
+            Kind::Bytes(length) => Value::Bin(vec![0; usize::from(length.min(8))]),
+            Kind::Guid => Value::Guid([0; 16]),
+        }
+    }
+
+    /// An integer in this column's own type; a value out of its range is cut to it.
+    fn integer(self, number: i64) -> Value {
+        match self {
+            Kind::Bit => Value::Bit(number != 0),
+            Kind::TinyInt => Value::TinyInt(number.clamp(0, 255) as u8),
+            Kind::SmallInt => Value::SmallInt(number.clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as i16),
+            Kind::Int => Value::Int(number.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32),
+            Kind::Real => Value::Real(number as f32),
+            _ => Value::BigInt(number),
+        }
+    }
+}
+
+/// One column: its name, its type, whether it can be NULL.
+pub(crate) type ColumnOf = (&'static str, Kind, Nullable);
+
+/// Whether a column can be NULL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nullable {
+    Yes,
+    No,
+}
+use Nullable::{No, Yes};
+
+/// Says that a view's columns are `$shared` and then the listed ones.
+macro_rules! columns_of {
+    ($shared:path; $($more:expr),* $(,)?) => {{
+        const MORE: &[$crate::views::ColumnOf] = &[$($more),*];
+        const ALL: [$crate::views::ColumnOf; $shared.len() + MORE.len()] = $crate::views::concatenate($shared, MORE);
+        &ALL
+    }};
+}
+pub(crate) use columns_of;
+
+/// Two lists of columns one after the other.
+const fn concatenate<const N: usize>(first: &[ColumnOf], second: &[ColumnOf]) -> [ColumnOf; N] {
+    assert!(first.len() + second.len() == N);
+    let mut all = [("", Kind::Int, No); N];
+    let mut place = 0;
+    while place < N {
+        all[place] = if place < first.len() { first[place] } else { second[place - first.len()] };
+        place += 1;
+    }
+    all
+}
+
+/// The rows under construction: each a list of values in the order of the columns.
+pub(crate) type Rows = Vec<Vec<Value>>;
+
+/// A view.
+pub(crate) struct View {
+    /// `sys` or `INFORMATION_SCHEMA`.
+    pub(crate) schema: &'static str,
+    /// Its name.
+    pub(crate) name: &'static str,
+    /// Its columns.
+    pub(crate) columns: &'static [ColumnOf],
+    /// Makes its rows.
+    pub(crate) rows: fn(&View, &Source<'_>) -> Result<Rows, SqlError>,
+}
+
+/// Every view of every module.
+const VIEWS: &[&[View]] = &[
+    statistics::VIEWS,
+    schedulers::VIEWS,
+    execution::VIEWS,
+    databases::VIEWS,
+    files::VIEWS,
+    objects::VIEWS,
+    columns::VIEWS,
+    indexes::VIEWS,
+    information_schema::VIEWS,
+];
+
+/// The view of this schema and name, with the number that finds it again. Views of `sys` that older scripts name without a
+/// schema (`sysprocesses`) are found without one.
+pub(crate) fn find(schema: Option<&str>, name: &str) -> Option<(u32, &'static View)> {
+    let named = |view: &View| {
+        view.name.eq_ignore_ascii_case(name)
+            && match schema {
+                Some(schema) => view.schema.eq_ignore_ascii_case(schema) || compatible(schema, view),
+                None => is_compatibility_view(view),
+            }
+    };
+    let number = all().position(named)?;
+    Some((number as u32, by_number(number as u32)?))
+}
+
+/// `dbo.sysprocesses` names the same view as `sys.sysprocesses`.
+fn compatible(schema: &str, view: &View) -> bool {
+    schema.eq_ignore_ascii_case("dbo") && is_compatibility_view(view)
+}
+
+fn is_compatibility_view(view: &View) -> bool {
+    view.name.starts_with("sys")
+}
+
+/// The object id of the view with this number: negative, as those of all system objects.
+pub(crate) fn object_id(number: u32) -> i32 {
+    -1000 - number as i32
+}
+
+/// The view with this object id.
+pub(crate) fn by_object_id(object_id: i32) -> Option<&'static View> {
+    by_number(u32::try_from(-1000 - i64::from(object_id)).ok()?)
+}
+
+/// The view that [`find`] gave this number.
+pub(crate) fn by_number(number: u32) -> Option<&'static View> {
+    all().nth(number as usize)
+}
+
+/// All views, in the order of their numbers.
+pub(crate) fn all() -> impl Iterator<Item = &'static View> {
+    VIEWS.iter().flat_map(|views| views.iter())
+}
+
+impl View {
+    /// The columns as the binder wants them.
+    pub(crate) fn column_infos(&self) -> Vec<ColumnInfo> {
+        self.columns
+            .iter()
+            .map(|(name, kind, nullable)| ColumnInfo {
+                name: (*name).to_string(),
+                ty: kind.sql_type(),
+                nullable: *nullable == Yes,
+            })
+            .collect()
+    }
+
+    /// Whether its rows show how many rows tables have, which takes a scan of each.
+    pub(crate) fn counts_rows(&self) -> bool {
+        matches!(self.name, "partitions" | "dm_db_partition_stats")
+    }
+
+    /// A row in which nothing has been said yet.
+    pub(crate) fn row(&self) -> RowBuilder {
+        let values = self
+            .columns
+            .iter()
+            .map(|(_, kind, nullable)| if *nullable == No { kind.zero() } else { Value::Null })
+            .collect();
+        RowBuilder { columns: self.columns, values }
+    }
+}
+
+/// A row of a view, built by column name.
+pub(crate) struct RowBuilder {
+    columns: &'static [ColumnOf],
+    values: Vec<Value>,
+}
+
+impl RowBuilder {
+    /// The place and type of a column. The views' own tests build every view, so a wrong name cannot reach a user.
+    fn column(&self, name: &str) -> (usize, Kind) {
+        let place = self.columns.iter().position(|(column, _, _)| *column == name);
+        let place = place.unwrap_or_else(|| panic!("a view has no column `{name}`"));
+        (place, self.columns[place].1)
+    }
+
+    /// Sets an integer, in the column's own type.
+    pub(crate) fn integer(mut self, name: &str, number: impl TryInto<i64>) -> Self {
+        let (place, kind) = self.column(name);
+        self.values[place] = kind.integer(number.try_into().unwrap_or(i64::MAX));
+        self
+    }
+
+    /// Sets a bit.
+    pub(crate) fn bit(self, name: &str, value: bool) -> Self {
+        self.integer(name, i64::from(value))
+    }
+
+    /// Sets a text.
+    pub(crate) fn text(mut self, name: &str, text: impl Into<String>) -> Self {
+        let (place, _) = self.column(name);
+        self.values[place] = Value::Str(text.into());
+        self
+    }
+
+    /// Sets a text when there is one.
+    pub(crate) fn text_if(self, name: &str, text: Option<impl Into<String>>) -> Self {
+        match text {
+            Some(text) => self.text(name, text),
+            None => self,
+        }
+    }
+
+    /// Sets an address-like column from a number.
+    pub(crate) fn address(self, name: &str, number: u64) -> Self {
+        self.value(name, Value::Bin(number.to_be_bytes().to_vec()))
+    }
+
+    /// Sets any value; its type must be the column's.
+    pub(crate) fn value(mut self, name: &str, value: Value) -> Self {
+        let (place, _) = self.column(name);
+        self.values[place] = value;
+        self
+    }
+
+    /// Sets a moment given in microseconds since 1970 (UTC), shown as `datetime`.
+    pub(crate) fn moment(self, name: &str, unix_us: impl TryInto<u64>) -> Self {
+        self.value(name, datetime(unix_us.try_into().unwrap_or(0)))
+    }
+
+    /// The finished row.
+    pub(crate) fn done(self) -> Vec<Value> {
+        self.values
+    }
+}
+
+/// Microseconds since 1970 as a `datetime` (UTC).
+pub(crate) fn datetime(unix_us: u64) -> Value {
+    /// Days from 1900-01-01 to 1970-01-01.
+    const EPOCH_DAYS: i64 = 25_567;
+    /// Ticks of 1/300 s in a day.
+    const DAY_TICKS: i64 = 86_400 * 300;
+    let ticks = i64::try_from(u128::from(unix_us) * 3 / 10_000).unwrap_or(i64::MAX);
+    ticks.checked_add(EPOCH_DAYS * DAY_TICKS).and_then(DateTime::from_ticks).map_or(Value::Null, Value::DateTime)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,377 @@
+//! `sys.schemas`, `objects`, `all_objects`, `tables`, `views`, `procedures`, `key_constraints`, `default_constraints`,
+//! `sql_modules`.
+
+use super::Kind::{Bit, Code, DateTime, Int, LongText, Name, Text, TinyInt};
+use super::Nullable::{No, Yes};
+use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
+use pikepole_engine::{Catalog, Index, Object, Table};
+use pikepole_types::SqlError;
+
+/// The columns that every view of objects begins with.
+const OBJECT: &[ColumnOf] = &[
+    ("name", Name, No),
+    ("object_id", Int, No),
+    ("principal_id", Int, Yes),
+    ("schema_id", Int, No),
+    ("parent_object_id", Int, No),
+    ("type", Code, Yes),
+    ("type_desc", Text(60), Yes),
+    ("create_date", DateTime, No),
+    ("modify_date", DateTime, No),
+    ("is_ms_shipped", Bit, No),
+    ("is_published", Bit, No),
+    ("is_schema_published", Bit, No),
+];
+
+pub(super) const VIEWS: &[View] = &[
+    View {
+        schema: "sys",
+        name: "schemas",
+        columns: &[("name", Name, No), ("schema_id", Int, No), ("principal_id", Int, Yes)],
+        rows: schemas,
+    },
+    View { schema: "sys", name: "objects", columns: OBJECT, rows: objects },
+    View { schema: "sys", name: "all_objects", columns: OBJECT, rows: all_objects },
+    View {
+        schema: "sys",
+        name: "tables",
+        columns: columns_of![OBJECT;
+            ("lob_data_space_id", Int, No),
+            ("filestream_data_space_id", Int, Yes),
+            ("max_column_id_used", Int, No),
+            ("lock_on_bulk_load", Bit, No),
+            ("uses_ansi_nulls", Bit, Yes),
+            ("is_replicated", Bit, Yes),
+            ("has_replication_filter", Bit, Yes),
+            ("is_merge_published", Bit, Yes),
+            ("is_sync_tran_subscribed", Bit, Yes),
+            ("has_unchecked_assembly_data", Bit, No),
+            ("text_in_row_limit", Int, Yes),
+            ("large_value_types_out_of_row", Bit, Yes),
+            ("is_tracked_by_cdc", Bit, Yes),
+            ("lock_escalation", TinyInt, Yes),
+            ("lock_escalation_desc", Text(60), Yes),
+            ("is_filetable", Bit, Yes),
+            ("is_memory_optimized", Bit, Yes),
+            ("durability", TinyInt, Yes),
+            ("durability_desc", Text(60), Yes),
+            ("temporal_type", TinyInt, Yes),
+            ("temporal_type_desc", Text(60), Yes),
+            ("history_table_id", Int, Yes),
+            ("is_remote_data_archive_enabled", Bit, Yes),
+            ("is_external", Bit, No),
+            ("history_retention_period", Int, Yes),
+            ("history_retention_period_unit", Int, Yes),
+            ("history_retention_period_unit_desc", Text(10), Yes),
+            ("is_node", Bit, Yes),
+            ("is_edge", Bit, Yes),
+            ("data_retention_period", Int, Yes),
+            ("data_retention_period_unit", Int, Yes),
+            ("data_retention_period_unit_desc", Text(10), Yes),
+            ("ledger_type", TinyInt, Yes),
+            ("ledger_type_desc", Text(60), Yes),
+            ("ledger_view_id", Int, Yes),
+            ("is_dropped_ledger_table", Bit, Yes),
+        ],
+        rows: tables,
+    },
+    View {
+        schema: "sys",
+        name: "views",
+        columns: columns_of![OBJECT;
+            ("is_replicated", Bit, Yes),
+            ("has_replication_filter", Bit, Yes),
+            ("has_opaque_metadata", Bit, No),
+            ("has_unchecked_assembly_data", Bit, No),
+            ("with_check_option", Bit, No),
+            ("is_date_correlation_view", Bit, No),
+            ("is_tracked_by_cdc", Bit, Yes),
+            ("has_snapshot", Bit, Yes),
+            ("ledger_view_type", TinyInt, Yes),
+            ("ledger_view_type_desc", Text(60), Yes),
+            ("is_dropped_ledger_view", Bit, Yes),
+        ],
+        rows: views,
+    },
+    View {
+        schema: "sys",
+        name: "procedures",
+        columns: columns_of![OBJECT;
+            ("is_auto_executed", Bit, No),
+            ("is_execution_replicated", Bit, Yes),
+            ("is_repl_serializable_only", Bit, Yes),
+            ("skips_repl_constraints", Bit, Yes),
+        ],
+        rows: procedures,
+    },
+    View {
+        schema: "sys",
+        name: "key_constraints",
+        columns: columns_of![OBJECT;
+            ("unique_index_id", Int, Yes),
+            ("is_system_named", Bit, No),
+            ("is_enforced", Bit, No),
+        ],
+        rows: key_constraints,
+    },
+    View {
+        schema: "sys",
+        name: "default_constraints",
+        columns: columns_of![OBJECT;
+            ("parent_column_id", Int, No),
+            ("definition", LongText, Yes),
+            ("is_system_named", Bit, No),
+        ],
+        rows: default_constraints,
+    },
+    View {
+        schema: "sys",
+        name: "sql_modules",
+        columns: &[
+            ("object_id", Int, No),
+            ("definition", LongText, Yes),
+            ("uses_ansi_nulls", Bit, Yes),
+            ("uses_quoted_identifier", Bit, Yes),
+            ("is_schema_bound", Bit, Yes),
+            ("uses_database_collation", Bit, Yes),
+            ("is_recompiled", Bit, Yes),
+            ("null_on_null_input", Bit, Yes),
+            ("execute_as_principal_id", Int, Yes),
+            ("uses_native_compilation", Bit, Yes),
+            ("inline_type", Bit, Yes),
+            ("is_inlineable", Bit, Yes),
+        ],
+        rows: sql_modules,
+    },
+];
+
+/// What every view of objects shows of one.
+pub(crate) struct ObjectRow<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) object_id: i32,
+    pub(crate) schema_id: i32,
+    pub(crate) parent_object_id: i32,
+    /// The two letters of its kind.
+    pub(crate) code: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) created_us: u64,
+    modified_us: u64,
+}
+
+impl ObjectRow<'_> {
+    fn row(&self, view: &View) -> RowBuilder {
+        view.row()
+            .text("name", self.name)
+            .integer("object_id", self.object_id)
+            .integer("schema_id", self.schema_id)
+            .integer("parent_object_id", self.parent_object_id)
+            .text("type", self.code)
+            .text("type_desc", self.kind)
+            .moment("create_date", self.created_us)
+            .moment("modify_date", self.modified_us)
+    }
+}
+
+fn of_table(table: &Table) -> ObjectRow<'_> {
+    ObjectRow {
+        name: &table.name,
+        object_id: table.object_id,
+        schema_id: table.schema_id,
+        parent_object_id: 0,
+        code: "U ",
+        kind: "USER_TABLE",
+        created_us: table.created_us,
+        modified_us: table.modified_us,
+    }
+}
+
+fn of_constraint<'a>(table: &Table, name: &'a str, object_id: i32, code: &'static str, kind: &'static str) -> ObjectRow<'a> {
+    ObjectRow {
+        name,
+        object_id,
+        schema_id: table.schema_id,
+        parent_object_id: table.object_id,
+        code,
+        kind,
+        created_us: table.modified_us,
+        modified_us: table.modified_us,
+    }
+}
+
+fn of_key<'a>(table: &Table, index: &'a Index) -> ObjectRow<'a> {
+    let (code, kind) =
+        if index.primary_key { ("PK", "PRIMARY_KEY_CONSTRAINT") } else { ("UQ", "UNIQUE_CONSTRAINT") };
+    of_constraint(table, &index.name, index.constraint_id, code, kind)
+}
+
+/// Every object of a catalog, constraints behind their table.
+pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
+    let mut rows = Vec::new();
+    for object in catalog.objects() {
+        let (module, code, kind) = match object {
+            Object::Table(table) => {
+                rows.push(of_table(table));
+                let keys = table.indexes.iter().filter(|index| index.constraint);
+                rows.extend(keys.map(|index| of_key(table, index)));
+                let defaults = table.columns.iter().filter_map(|column| column.default.as_ref());
+                rows.extend(defaults.map(|default| {
+                    of_constraint(table, &default.name, default.object_id, "D ", "DEFAULT_CONSTRAINT")
+                }));
+                continue;
+            }
+            Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
+            Object::View(module) => (module, "V ", "VIEW"),
+        };
+        rows.push(ObjectRow {
+            name: &module.name,
+            object_id: module.object_id,
+            schema_id: module.schema_id,
+            parent_object_id: 0,
+            code,
+            kind,
+            created_us: module.created_us,
+            modified_us: module.modified_us,
+        });
+    }
+    rows
+}
+
+fn schemas(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |name: &str, id: i32| view.row().text("name", name).integer("schema_id", id).integer("principal_id", 1);
+    Ok(source.catalog.schemas().map(|schema| row(&schema.name, schema.schema_id).done()).collect())
+}
+
+fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    Ok(object_rows(source.catalog).iter().map(|object| object.row(view).done()).collect())
+}
+
+/// Users' objects, then the views of this module's kind.
+fn all_objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = objects(view, source)?;
+    for (number, shown) in super::all().enumerate() {
+        let schema_id = source.catalog.schema(shown.schema).map_or(0, |schema| schema.schema_id);
+        rows.push(
+            view.row()
+                .text("name", shown.name)
+                .integer("object_id", super::object_id(number as u32))
+                .integer("schema_id", schema_id)
+                .text("type", "V ")
+                .text("type_desc", "VIEW")
+                .moment("create_date", source.server.started_us())
+                .moment("modify_date", source.server.started_us())
+                .bit("is_ms_shipped", true)
+                .done(),
+        );
+    }
+    Ok(rows)
+}
+
+fn tables(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |table: &Table| {
+        of_table(table)
+            .row(view)
+            .integer("max_column_id_used", table.columns.len() as i64)
+            .bit("uses_ansi_nulls", true)
+            .bit("is_replicated", false)
+            .bit("has_replication_filter", false)
+            .bit("is_merge_published", false)
+            .bit("is_sync_tran_subscribed", false)
+            .integer("text_in_row_limit", 0)
+            .bit("large_value_types_out_of_row", false)
+            .bit("is_tracked_by_cdc", false)
+            .integer("lock_escalation", 0)
+            .text("lock_escalation_desc", "TABLE")
+            .bit("is_filetable", false)
+            .bit("is_memory_optimized", false)
+            .integer("durability", 0)
+            .text("durability_desc", "SCHEMA_AND_DATA")
+            .integer("temporal_type", 0)
+            .text("temporal_type_desc", "NON_TEMPORAL_TABLE")
+            .bit("is_remote_data_archive_enabled", false)
+            .bit("is_node", false)
+            .bit("is_edge", false)
+            .integer("ledger_type", 0)
+            .text("ledger_type_desc", "NON_LEDGER_TABLE")
+            .bit("is_dropped_ledger_table", false)
+            .done()
+    };
+    Ok(source.catalog.tables().map(|table| row(table)).collect())
+}
+
+/// The rows of [`object_rows`] with one of these codes.
+fn coded<'a>(source: &Source<'a>, codes: &'static [&'static str]) -> impl Iterator<Item = ObjectRow<'a>> {
+    object_rows(source.catalog).into_iter().filter(move |object| codes.contains(&object.code))
+}
+
+fn views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |object: ObjectRow<'_>| {
+        object
+            .row(view)
+            .bit("is_replicated", false)
+            .bit("has_replication_filter", false)
+            .bit("is_tracked_by_cdc", false)
+            .bit("has_snapshot", false)
+            .integer("ledger_view_type", 0)
+            .text("ledger_view_type_desc", "NON_LEDGER_VIEW")
+            .bit("is_dropped_ledger_view", false)
+            .done()
+    };
+    Ok(coded(source, &["V "]).map(row).collect())
+}
+
+fn procedures(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |object: ObjectRow<'_>| {
+        object
+            .row(view)
+            .bit("is_execution_replicated", false)
+            .bit("is_repl_serializable_only", false)
+            .bit("skips_repl_constraints", false)
+            .done()
+    };
+    Ok(coded(source, &["P "]).map(row).collect())
+}
+
+fn key_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.tables() {
+        for index in table.indexes.iter().filter(|index| index.constraint) {
+            let row = of_key(table, index).row(view).integer("unique_index_id", index.index_id);
+            rows.push(row.bit("is_enforced", true).done());
+        }
+    }
+    Ok(rows)
+}
+
+fn default_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.tables() {
+        for (place, column) in table.columns.iter().enumerate() {
+            let Some(default) = &column.default else { continue };
+            let object = of_constraint(table, &default.name, default.object_id, "D ", "DEFAULT_CONSTRAINT");
+            let row = object.row(view).integer("parent_column_id", place as i64 + 1);
+            rows.push(row.text("definition", &default.text).done());
+        }
+    }
+    Ok(rows)
+}
+
+fn sql_modules(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let modules = source.catalog.procedures().chain(source.catalog.views());
+    Ok(modules
+        .map(|module| {
+            view.row()
+                .integer("object_id", module.object_id)
+                .text("definition", &module.text)
+                .bit("uses_ansi_nulls", true)
+                .bit("uses_quoted_identifier", true)
+                .bit("is_schema_bound", false)
+                .bit("uses_database_collation", false)
+                .bit("is_recompiled", false)
+                .bit("null_on_null_input", false)
+                .bit("uses_native_compilation", false)
+                .bit("inline_type", false)
+                .bit("is_inlineable", false)
+                .done()
+        })
+        .collect())
+}

@@ -1,0 +1,86 @@
+use super::*;
+use std::collections::BTreeSet;
+
+#[test]
+fn every_view_and_every_column_has_one_name() {
+    let mut names = BTreeSet::new();
+    for view in all() {
+        assert!(names.insert((view.schema, view.name)), "{} twice", view.name);
+        let mut columns = BTreeSet::new();
+        for (column, _, _) in view.columns {
+            assert!(columns.insert(column.to_lowercase()), "{}.{column} twice", view.name);
+        }
+    }
+}
+
+/// As the public documentation counts them.
+#[test]
+fn views_have_the_documented_number_of_columns() {
+    let counts = [
+        ("dm_os_spinlock_stats", 6),
+        ("dm_os_latch_stats", 4),
+        ("dm_os_wait_stats", 5),
+        ("dm_os_schedulers", 24),
+        ("dm_os_tasks", 13),
+        ("dm_os_performance_counters", 5),
+        ("dm_exec_requests", 62),
+        ("dm_exec_sessions", 52),
+        ("sysprocesses", 33),
+        ("databases", 88),
+        ("configurations", 9),
+        ("messages", 5),
+        ("database_files", 30),
+        ("filegroups", 10),
+        ("schemas", 3),
+        ("objects", 12),
+        ("all_objects", 12),
+        ("tables", 48),
+        ("views", 23),
+        ("procedures", 16),
+        ("key_constraints", 15),
+        ("default_constraints", 15),
+        ("sql_modules", 12),
+        ("columns", 40),
+        ("all_columns", 40),
+        ("identity_columns", 44),
+        ("types", 15),
+        ("parameters", 21),
+        ("indexes", 23),
+        ("index_columns", 9),
+        ("partitions", 11),
+        ("SCHEMATA", 6),
+        ("TABLES", 4),
+        ("VIEWS", 6),
+        ("COLUMNS", 23),
+        ("ROUTINES", 51),
+        ("TABLE_CONSTRAINTS", 9),
+        ("KEY_COLUMN_USAGE", 8),
+    ];
+    let standard = |name: &str| name.chars().all(|c| c.is_uppercase() || c == '_');
+    for (name, count) in counts {
+        let schema = if standard(name) { "INFORMATION_SCHEMA" } else { "sys" };
+        let (_, view) = find(Some(schema), name).expect(name);
+        assert_eq!(view.columns.len(), count, "{name}");
+    }
+    assert_eq!(all().count(), counts.len(), "a view is missing in this list");
+}
+
+#[test]
+fn views_are_found_as_scripts_name_them() {
+    assert!(find(Some("SYS"), "Objects").is_some());
+    assert!(find(Some("information_schema"), "tables").is_some());
+    assert!(find(None, "sysprocesses").is_some());
+    assert!(find(Some("dbo"), "sysprocesses").is_some());
+    assert!(find(None, "objects").is_none());
+    assert!(find(Some("dbo"), "objects").is_none());
+    let (number, view) = find(Some("sys"), "objects").expect("it is there");
+    assert!(by_object_id(object_id(number)).is_some_and(|found| std::ptr::eq(found, view)));
+    assert!(by_object_id(1).is_none());
+}
+
+#[test]
+fn moments_are_datetimes() {
+    let text = |us| pikepole_types::to_text(&datetime(us), &SqlType::DateTime);
+    assert_eq!(text(0), "1970-01-01 00:00:00.000");
+    assert_eq!(text(1_000_000_000_500_000), "2001-09-09 01:46:40.500");
+}

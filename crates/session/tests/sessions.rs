@@ -1,0 +1,237 @@
+//! Sessions from outside: parameters, what outlives a batch, bad input, cancelling, leaving with a transaction open.
+
+use pikepole_contention::sync::atomic::Ordering;
+use pikepole_engine::{SchedulerChoice, Server, ServerOptions};
+use pikepole_machine::{Disk, SimulatedDisk};
+use pikepole_query::Collected;
+use pikepole_scheduler::Placement;
+use pikepole_session::{Parameter, Registry, Session, SessionOptions};
+use pikepole_types::{Length, SqlError, SqlType, Value};
+use std::fmt::Write;
+use std::sync::Arc;
+
+struct Fixture {
+    server: Arc<Server>,
+    registry: Arc<Registry>,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let options = ServerOptions {
+            disk: Disk::simulated(SimulatedDisk::new(3)),
+            schedulers: SchedulerChoice::Simulated { seed: 3, count: 2 },
+            small: true,
+            ..ServerOptions::new("/server")
+        };
+        let server = Server::open(options).expect("an empty disk can be opened");
+        let registry = Registry::new(server.statistics());
+        Fixture { server, registry }
+    }
+
+    fn session(&self) -> Session {
+        let (server, registry) = (Arc::clone(&self.server), Arc::clone(&self.registry));
+        Session::new(server, registry, SessionOptions::default()).expect("a session begins")
+    }
+
+    fn run(&self, session: &mut Session, sql: &str) -> Collected {
+        self.run_with(session, sql, &mut [])
+    }
+
+    fn run_with(&self, session: &mut Session, sql: &str, parameters: &mut [Parameter]) -> Collected {
+        let mut output = Collected::default();
+        self.server.schedulers().block_on(session.run(sql, parameters, &mut output));
+        output
+    }
+}
+
+fn numbers(output: &Collected) -> Vec<i32> {
+    output.errors().iter().map(|error| error.number).collect()
+}
+
+fn only_error(output: &Collected) -> SqlError {
+    assert_eq!(output.errors().len(), 1, "{:?}", output.errors());
+    output.errors()[0].clone()
+}
+
+fn scalar(output: &Collected) -> Value {
+    output.rows().first().and_then(|row| row.first()).cloned().unwrap_or(Value::Null)
+}
+
+#[test]
+fn parameters_are_variables_and_come_back() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    let parameter = |name: &str, value, ty, output| Parameter { name: name.to_string(), value, ty, output };
+    let mut parameters = [
+        parameter("@a", Value::Int(20), SqlType::Int, false),
+        parameter("@b", Value::Int(1), SqlType::Int, true),
+        parameter("@text", Value::from("täxt"), SqlType::NVarChar(Length::Limit(4000)), true),
+        parameter("@none", Value::Null, SqlType::Null, true),
+    ];
+    let sql = "SELECT @a + @b, @text, @none; SET @b = @a * 2; SET @none = 'now'";
+    for _ in 0..2 {
+        let output = fixture.run_with(&mut session, sql, &mut parameters);
+        assert_eq!(numbers(&output), [0_i32; 0]);
+        assert_eq!(output.rows().len(), 1);
+        assert_eq!(parameters[1].value, Value::Int(40));
+        assert_eq!(parameters[2].value, Value::from("täxt"));
+        assert_eq!(parameters[3].value, Value::from("now"));
+    }
+}
+
+#[test]
+fn state_outlives_a_batch() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    fixture.run(&mut session, "CREATE TABLE t (id int PRIMARY KEY); SET NOCOUNT ON; BEGIN TRAN; INSERT t VALUES (1)");
+    let output = fixture.run(&mut session, "SELECT @@TRANCOUNT");
+    assert_eq!(scalar(&output), Value::Int(1));
+    let failed = fixture.run(&mut session, "INSERT t VALUES (1)");
+    assert_eq!(numbers(&failed), [2627]);
+    assert_eq!(scalar(&fixture.run(&mut session, "SELECT @@ERROR")), Value::Int(2627));
+    let unparsed = fixture.run(&mut session, "SELECT FROM");
+    assert_eq!(numbers(&unparsed), [156]);
+    assert_eq!(scalar(&fixture.run(&mut session, "SELECT @@ERROR")), Value::Int(156));
+}
+
+#[test]
+fn a_session_that_goes_away_rolls_back() {
+    let fixture = Fixture::new();
+    let mut first = fixture.session();
+    let mut second = fixture.session();
+    assert_eq!((first.id(), second.id()), (51, 52));
+    fixture.run(&mut first, "CREATE TABLE t (id int PRIMARY KEY)");
+    fixture.run(&mut first, "BEGIN TRAN; INSERT t VALUES (1)");
+    drop(first);
+    fixture.server.schedulers().run_until_idle();
+    let output = fixture.run(&mut second, "INSERT t VALUES (1); SELECT COUNT(*) FROM t");
+    assert_eq!(numbers(&output), [0_i32; 0]);
+    let third = fixture.session();
+    assert_eq!(third.id(), 51, "the number is free again");
+    fixture.run(&mut second, "BEGIN TRAN; INSERT t VALUES (2)");
+    fixture.server.schedulers().block_on(second.close());
+    let mut fourth = fixture.session();
+    assert_eq!(scalar(&fixture.run(&mut fourth, "SELECT COUNT(*) FROM t")), Value::Int(1));
+}
+
+#[test]
+fn a_batch_can_be_cancelled() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    let switch = session.cancel_switch();
+    let info = session.task_info();
+    let running = fixture.server.schedulers().spawn(info, Placement::LeastLoaded, async move {
+        let mut output = Collected::default();
+        session.run("WHILE 1 = 1 DECLARE @i int", &mut [], &mut output).await;
+        (session, output)
+    });
+    switch.store(true, Ordering::Relaxed);
+    let (mut session, output) = fixture.server.schedulers().block_on(running).expect("no panic");
+    assert_eq!(output.errors().len(), 1);
+    switch.store(false, Ordering::Relaxed);
+    assert_eq!(scalar(&fixture.run(&mut session, "SELECT 7")), Value::Int(7));
+}
+
+#[test]
+fn an_unknown_database_refuses_the_session() {
+    let fixture = Fixture::new();
+    let options = SessionOptions { database: "nowhere".to_string(), ..SessionOptions::default() };
+    let refused = Session::new(Arc::clone(&fixture.server), Arc::clone(&fixture.registry), options);
+    assert_eq!(refused.err().map(|error| error.number), Some(4060));
+}
+
+#[test]
+fn every_view_can_be_selected_from_whole() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    fixture.run(&mut session, "CREATE TABLE t (id int IDENTITY PRIMARY KEY, v varchar(10) NULL DEFAULT 'x' UNIQUE)");
+    fixture.run(&mut session, "CREATE PROCEDURE p @a int AS SELECT @a");
+    fixture.run(&mut session, "CREATE VIEW v AS SELECT id FROM t");
+    let views = fixture.run(
+        &mut session,
+        "SELECT SCHEMA_NAME(schema_id), name, (SELECT COUNT(*) FROM sys.all_columns c WHERE c.object_id = o.object_id)
+         FROM sys.all_objects o WHERE is_ms_shipped = 1",
+    );
+    assert_eq!(numbers(&views), [0_i32; 0]);
+    assert!(views.rows().len() > 30);
+    for row in views.rows() {
+        let [Value::Str(schema), Value::Str(name), Value::Int(columns)] = row else { panic!("{row:?}") };
+        let output = fixture.run(&mut session, &format!("SELECT * FROM {schema}.{name}"));
+        assert_eq!(numbers(&output), [0_i32; 0], "{schema}.{name}");
+        for row in output.rows() {
+            assert_eq!(row.len() as i32, *columns, "{schema}.{name}");
+        }
+    }
+}
+
+// ---- bad input ----
+
+#[test]
+fn a_syntax_error_names_its_line_and_nothing_of_the_batch_runs() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    let output = fixture.run(&mut session, "CREATE TABLE t (id int);\nINSERT t VALUES (1);\nSELECT * FORM t;\nDROP TABLE t;");
+    let error = only_error(&output);
+    assert_eq!((error.number, error.severity, error.state, error.line), (102, 15, 1, 3));
+    assert_eq!(error.message, "Incorrect syntax near 'FORM'.");
+    assert_eq!(scalar(&fixture.run(&mut session, "SELECT OBJECT_ID('t')")), Value::Null);
+}
+
+#[test]
+fn texts_and_comments_that_do_not_end_are_errors() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    let text = only_error(&fixture.run(&mut session, "SELECT 1;\nSELECT 'open"));
+    assert_eq!((text.number, text.line), (105, 2));
+    let comment = only_error(&fixture.run(&mut session, "SELECT 1 /* open"));
+    assert_eq!(comment.number, 113);
+}
+
+#[test]
+fn deep_nesting_is_an_error() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    let deep = |open: &str, close: &str| format!("SELECT {}1{}", open.repeat(20_000), close.repeat(20_000));
+    for sql in [
+        deep("(", ")"),
+        deep("(SELECT ", ")"),
+        deep("-(", ")"),
+        format!("{}SELECT 1", "IF 1 = 1 ".repeat(20_000)),
+        format!("{} SELECT 1 {}", "BEGIN ".repeat(20_000), "END ".repeat(20_000)),
+        format!("SELECT {}0{}", "CASE WHEN 1 = 1 THEN ".repeat(20_000), " END".repeat(20_000)),
+    ] {
+        assert_eq!(only_error(&fixture.run(&mut session, &sql)).number, 191, "{}", &sql[..40]);
+    }
+    let output = fixture.run(&mut session, &format!("SELECT 1{}", " + 1".repeat(20_000)));
+    assert!(output.errors().iter().all(|error| error.number == 191), "{:?}", output.errors());
+    assert_eq!(scalar(&fixture.run(&mut session, "SELECT 5")), Value::Int(5));
+}
+
+#[test]
+fn a_script_of_10_mb_runs() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    let mut sql = String::with_capacity(11 << 20);
+    sql.push_str("CREATE TABLE t (id int NOT NULL PRIMARY KEY, text varchar(8000) NOT NULL);\nSET NOCOUNT ON;\n");
+    let mut rows = 0;
+    while sql.len() < 10 << 20 {
+        rows += 1;
+        // Writing to a String cannot fail.
+        let _ = writeln!(sql, "INSERT t VALUES ({rows}, '{}');", "x".repeat(5000));
+    }
+    sql.push_str("SELECT COUNT(*) FROM t;");
+    let output = fixture.run(&mut session, &sql);
+    assert_eq!(numbers(&output), [0_i32; 0]);
+    assert_eq!(scalar(&output), Value::Int(rows));
+}
+
+#[test]
+fn a_long_text_and_many_statements_are_no_trouble() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    let long = "y".repeat(3 << 20);
+    let output = fixture.run(&mut session, &format!("DECLARE @s varchar(max) = '{long}'; SELECT LEN(@s)"));
+    assert_eq!(numbers(&output), [0_i32; 0]);
+    let many = "SET NOCOUNT ON;".repeat(200_000);
+    assert_eq!(numbers(&fixture.run(&mut session, &many)), [0_i32; 0]);
+}

@@ -1,0 +1,351 @@
+//! Expressions and conditions, with the parentheses they need and no others.
+
+use std::fmt::{Display, Formatter, Result};
+
+use super::{Commas, Quoted, optional, words};
+use crate::lexer::Keyword;
+use crate::tree::*;
+
+/// Functions that are no reserved words but have a syntax of their own: as ordinary functions they stand in brackets.
+const SPECIAL: &[&str] = &["CAST", "IIF", "PARSE", "TRIM", "TRY_CAST", "TRY_PARSE"];
+
+/// How strongly the outermost operator of an expression binds.
+fn strength(expr: &Expr) -> u8 {
+    match &expr.kind {
+        ExprKind::Binary(binary) => match binary.op {
+            BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => 2,
+            _ => 1,
+        },
+        ExprKind::Unary(..) => 3,
+        ExprKind::Collate(..) | ExprKind::AtTimeZone(..) => 4,
+        _ => 5,
+    }
+}
+
+/// An expression, in parentheses when it binds more weakly than its place wants.
+struct Operand<'a>(&'a Expr, u8);
+
+impl Display for Operand<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if strength(self.0) < self.1 { write!(f, "({})", self.0) } else { self.0.fmt(f) }
+    }
+}
+
+impl Display for Expr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match &self.kind {
+            ExprKind::Literal(literal) => literal.fmt(f),
+            ExprKind::Column(column) => column.fmt(f),
+            ExprKind::Variable(name) | ExprKind::Global(name) => f.write_str(&name.text),
+            ExprKind::Unary(op, operand) => {
+                f.write_str(match op {
+                    UnaryOp::Minus => "-",
+                    UnaryOp::Plus => "+",
+                    UnaryOp::BitNot => "~",
+                })?;
+                // Two minus signs side by side begin a comment.
+                words(f, matches!(operand.kind, ExprKind::Unary(..)), " ")?;
+                Operand(operand, 3).fmt(f)
+            }
+            ExprKind::Binary(binary) => {
+                let level = strength(self);
+                write!(f, "{} {} {}", Operand(&binary.left, level), binary.op, Operand(&binary.right, level + 1))
+            }
+            ExprKind::Function(call) => call.fmt(f),
+            ExprKind::Niladic(niladic) => f.write_str(match niladic {
+                Niladic::CurrentTimestamp => "CURRENT_TIMESTAMP",
+                Niladic::CurrentDate => "CURRENT_DATE",
+                Niladic::CurrentUser => "CURRENT_USER",
+                Niladic::SessionUser => "SESSION_USER",
+                Niladic::SystemUser => "SYSTEM_USER",
+                Niladic::User => "USER",
+            }),
+            ExprKind::Case(case) => case.fmt(f),
+            ExprKind::Cast(cast) => cast.fmt(f),
+            ExprKind::Convert(convert) => {
+                f.write_str(if convert.lenient { "TRY_CONVERT(" } else { "CONVERT(" })?;
+                write!(f, "{}, {}", convert.data_type, convert.expr)?;
+                optional(f, ", ", &convert.style, "")?;
+                f.write_str(")")
+            }
+            ExprKind::Iif(iif) => write!(f, "IIF({}, {}, {})", iif.condition, iif.then, iif.otherwise),
+            ExprKind::Trim(trim) => {
+                let side = match trim.side {
+                    TrimSide::Both => "",
+                    TrimSide::Leading => "LEADING ",
+                    TrimSide::Trailing => "TRAILING ",
+                };
+                write!(f, "TRIM({side}{} FROM {})", trim.characters, trim.expr)
+            }
+            ExprKind::Coalesce(values) => write!(f, "COALESCE({})", Commas(values)),
+            ExprKind::NullIf(values) => write!(f, "NULLIF({})", Commas(&values[..])),
+            ExprKind::Subquery(query) => write!(f, "({query})"),
+            ExprKind::Collate(expr, collation) => write!(f, "{} COLLATE {collation}", Operand(expr, 4)),
+            ExprKind::AtTimeZone(pair) => write!(f, "{} AT TIME ZONE {}", Operand(&pair[0], 4), Operand(&pair[1], 5)),
+            ExprKind::NextValue(next) => {
+                write!(f, "NEXT VALUE FOR {}", next.sequence)?;
+                if next.order_by.is_empty() { Ok(()) } else { write!(f, " OVER (ORDER BY {})", Commas(&next.order_by)) }
+            }
+        }
+    }
+}
+
+impl Display for Literal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Literal::Null => f.write_str("NULL"),
+            Literal::Int(value) => value.fmt(f),
+            Literal::Decimal(digits) => f.write_str(digits),
+            Literal::Float(value) => write!(f, "{value:e}"),
+            Literal::Money(value) => {
+                let sign = if *value < 0 { "-" } else { "" };
+                let value = value.unsigned_abs();
+                write!(f, "${sign}{}.{:04}", value / 10_000, value % 10_000)
+            }
+            Literal::String { value, national } => {
+                words(f, *national, "N")?;
+                Quoted(value).fmt(f)
+            }
+            Literal::Binary(bytes) => {
+                f.write_str("0x")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02X}"))
+            }
+        }
+    }
+}
+
+impl Display for ColumnRef {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        optional(f, "", &self.qualifier, ".")?;
+        self.name.fmt(f)
+    }
+}
+
+impl Display for BinaryOp {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Subtract => "-",
+            BinaryOp::Multiply => "*",
+            BinaryOp::Divide => "/",
+            BinaryOp::Modulo => "%",
+            BinaryOp::BitAnd => "&",
+            BinaryOp::BitOr => "|",
+            BinaryOp::BitXor => "^",
+            BinaryOp::Concat => "||",
+            BinaryOp::ShiftLeft => "<<",
+            BinaryOp::ShiftRight => ">>",
+        })
+    }
+}
+
+/// Writes a function's name. Some reserved words are functions, and some functions are not what their bare name calls.
+fn function_name(f: &mut Formatter<'_>, call: &FunctionCall) -> Result {
+    let name = &call.name;
+    let text = name.name.text.as_str();
+    if name.schema.is_some() {
+        return name.fmt(f);
+    }
+    let special = SPECIAL.iter().any(|word| word.eq_ignore_ascii_case(text));
+    let plain_trim = text.eq_ignore_ascii_case("TRIM") && call.arguments.len() == 1 && !call.distinct;
+    if special && !plain_trim {
+        return write!(f, "[{text}]");
+    }
+    match Keyword::of(text) {
+        Some(
+            Keyword::Left
+            | Keyword::Right
+            | Keyword::Identity
+            | Keyword::Contains
+            | Keyword::Freetext
+            | Keyword::OpenRowset
+            | Keyword::OpenQuery
+            | Keyword::OpenXml
+            | Keyword::OpenDatasource
+            | Keyword::ContainsTable
+            | Keyword::FreetextTable,
+        ) => f.write_str(text),
+        _ => name.fmt(f),
+    }
+}
+
+impl Display for FunctionCall {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        function_name(f, self)?;
+        f.write_str("(")?;
+        words(f, self.distinct, "DISTINCT ")?;
+        words(f, self.star, "*")?;
+        words(f, self.star && !self.arguments.is_empty(), ", ")?;
+        write!(f, "{})", Commas(&self.arguments))?;
+        if !self.within_group.is_empty() {
+            write!(f, " WITHIN GROUP (ORDER BY {})", Commas(&self.within_group))?;
+        }
+        match self.nulls {
+            Some(NullTreatment::Ignore) => f.write_str(" IGNORE NULLS")?,
+            Some(NullTreatment::Respect) => f.write_str(" RESPECT NULLS")?,
+            None => {}
+        }
+        match &self.over {
+            Some(Over::Name(name)) => write!(f, " OVER {name}"),
+            Some(Over::Window(window)) => write!(f, " OVER {window}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for FunctionArgument {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            FunctionArgument::Expr(expr) => expr.fmt(f),
+            FunctionArgument::Default => f.write_str("DEFAULT"),
+        }
+    }
+}
+
+impl Display for Window {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str("(")?;
+        let mut blank = "";
+        if let Some(base) = &self.base {
+            base.fmt(f)?;
+            blank = " ";
+        }
+        if !self.partition_by.is_empty() {
+            write!(f, "{blank}PARTITION BY {}", Commas(&self.partition_by))?;
+            blank = " ";
+        }
+        if !self.order_by.is_empty() {
+            write!(f, "{blank}ORDER BY {}", Commas(&self.order_by))?;
+            blank = " ";
+        }
+        if let Some(frame) = &self.frame {
+            write!(f, "{blank}{} ", if frame.rows { "ROWS" } else { "RANGE" })?;
+            match &frame.end {
+                Some(end) => write!(f, "BETWEEN {} AND {end}", frame.start)?,
+                None => frame.start.fmt(f)?,
+            }
+        }
+        f.write_str(")")
+    }
+}
+
+impl Display for FrameBound {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            FrameBound::UnboundedPreceding => f.write_str("UNBOUNDED PRECEDING"),
+            FrameBound::Preceding(count) => write!(f, "{count} PRECEDING"),
+            FrameBound::CurrentRow => f.write_str("CURRENT ROW"),
+            FrameBound::Following(count) => write!(f, "{count} FOLLOWING"),
+            FrameBound::UnboundedFollowing => f.write_str("UNBOUNDED FOLLOWING"),
+        }
+    }
+}
+
+impl Display for Case {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str("CASE")?;
+        match &self.branches {
+            CaseBranches::Simple { operand, branches } => {
+                write!(f, " {operand}")?;
+                for (value, result) in branches {
+                    write!(f, " WHEN {value} THEN {result}")?;
+                }
+            }
+            CaseBranches::Searched(branches) => {
+                for (condition, result) in branches {
+                    write!(f, " WHEN {condition} THEN {result}")?;
+                }
+            }
+        }
+        optional(f, " ELSE ", &self.otherwise, "")?;
+        f.write_str(" END")
+    }
+}
+
+impl Display for Cast {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        words(f, self.lenient, "TRY_")?;
+        f.write_str(if self.parse { "PARSE(" } else { "CAST(" })?;
+        write!(f, "{} AS {}", self.expr, self.data_type)?;
+        optional(f, " USING ", &self.culture, "")?;
+        f.write_str(")")
+    }
+}
+
+/// How strongly a condition binds: OR 1, AND 2, NOT 3, tests 4.
+fn condition_strength(condition: &Condition) -> u8 {
+    match condition {
+        Condition::Or(_) => 1,
+        Condition::And(_) => 2,
+        Condition::Not(_) => 3,
+        _ => 4,
+    }
+}
+
+/// A condition, in parentheses when it binds more weakly than its place wants.
+struct Term<'a>(&'a Condition, u8);
+
+impl Display for Term<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if condition_strength(self.0) < self.1 { write!(f, "({})", self.0) } else { self.0.fmt(f) }
+    }
+}
+
+fn joined(f: &mut Formatter<'_>, terms: &[Condition], word: &str, level: u8) -> Result {
+    for (index, term) in terms.iter().enumerate() {
+        words(f, index > 0, word)?;
+        Term(term, level).fmt(f)?;
+    }
+    Ok(())
+}
+
+impl Display for Condition {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        let not = |negated: &bool| if *negated { "NOT " } else { "" };
+        match self {
+            Condition::Compare(compare) => write!(f, "{} {} {}", compare.left, compare.op, compare.right),
+            Condition::CompareQuery(compare) => {
+                let quantifier = if compare.all { "ALL" } else { "ANY" };
+                write!(f, "{} {} {quantifier} ({})", compare.left, compare.op, compare.query)
+            }
+            Condition::And(terms) => joined(f, terms, " AND ", 3),
+            Condition::Or(terms) => joined(f, terms, " OR ", 2),
+            Condition::Not(condition) => write!(f, "NOT {}", Term(condition, 3)),
+            Condition::IsNull { expr, negated } => write!(f, "{expr} IS {}NULL", not(negated)),
+            Condition::IsDistinct { operands, negated } => {
+                write!(f, "{} IS {}DISTINCT FROM {}", operands[0], not(negated), operands[1])
+            }
+            Condition::Between { expr, bounds, negated } => {
+                write!(f, "{expr} {}BETWEEN {} AND {}", not(negated), bounds[0], bounds[1])
+            }
+            Condition::In { expr, list, negated } => {
+                write!(f, "{expr} {}IN (", not(negated))?;
+                match list {
+                    InList::Values(values) => Commas(values).fmt(f)?,
+                    InList::Query(query) => query.fmt(f)?,
+                }
+                f.write_str(")")
+            }
+            Condition::Like(like) => {
+                write!(f, "{} {}LIKE {}", like.expr, not(&like.negated), like.pattern)?;
+                optional(f, " ESCAPE ", &like.escape, "")
+            }
+            Condition::Exists(query) => write!(f, "EXISTS ({query})"),
+            Condition::Updated(column) => write!(f, "UPDATE({column})"),
+            Condition::FullText(call) => call.fmt(f),
+        }
+    }
+}
+
+impl Display for CompareOp {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(match self {
+            CompareOp::Equal => "=",
+            CompareOp::NotEqual => "<>",
+            CompareOp::Less => "<",
+            CompareOp::LessOrEqual => "<=",
+            CompareOp::Greater => ">",
+            CompareOp::GreaterOrEqual => ">=",
+        })
+    }
+}

@@ -1,0 +1,173 @@
+//! What is wrong with a text, in SQL Server's numbers and words.
+
+use std::fmt;
+
+/// How much of an offending token a message quotes, in characters.
+const QUOTE_MAX: usize = 128;
+
+/// Why a text does not parse. The whole batch fails with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// The error's number: 102, 156, ...
+    pub number: i32,
+    /// The severity, 15 for errors of syntax.
+    pub severity: u8,
+    /// The state.
+    pub state: u8,
+    /// The line within the batch, counted from 1.
+    pub line: u32,
+    /// The message.
+    pub message: String,
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Msg {}, Level {}, State {}, Line {}", self.number, self.severity, self.state, self.line)?;
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for SyntaxError {}
+
+/// The result of everything that parses. The error is boxed: it is rare, and results travel through every function.
+pub(crate) type Parsed<T> = Result<T, Box<SyntaxError>>;
+
+impl SyntaxError {
+    pub(crate) fn new(number: i32, state: u8, line: u32, message: String) -> Box<SyntaxError> {
+        Box::new(SyntaxError { number, severity: 15, state, line, message })
+    }
+
+    pub(crate) fn near(line: u32, text: &str) -> Box<SyntaxError> {
+        SyntaxError::new(102, 1, line, format!("Incorrect syntax near '{}'.", quoted(text)))
+    }
+
+    pub(crate) fn near_keyword(line: u32, word: &str) -> Box<SyntaxError> {
+        SyntaxError::new(156, 1, line, format!("Incorrect syntax near the keyword '{word}'."))
+    }
+
+    pub(crate) fn near_with(line: u32, word: &str) -> Box<SyntaxError> {
+        let message = format!(
+            "Incorrect syntax near the keyword '{word}'. If this statement is a common table expression, an xmlnamespaces clause \
+             or a change tracking context clause, the previous statement must be terminated with a semicolon."
+        );
+        SyntaxError::new(319, 1, line, message)
+    }
+
+    pub(crate) fn unclosed_quote(line: u32, text: &str) -> Box<SyntaxError> {
+        let message = format!("Unclosed quotation mark after the character string '{}'.", quoted(text));
+        SyntaxError::new(105, 1, line, message)
+    }
+
+    pub(crate) fn unclosed_comment(line: u32) -> Box<SyntaxError> {
+        SyntaxError::new(113, 1, line, "Missing end comment mark '*/'.".to_string())
+    }
+
+    pub(crate) fn name_too_long(line: u32, name: &str) -> Box<SyntaxError> {
+        let message =
+            format!("The identifier that starts with '{}' is too long. Maximum length is 128.", quoted(name));
+        SyntaxError::new(103, 4, line, message)
+    }
+
+    pub(crate) fn name_empty(line: u32) -> Box<SyntaxError> {
+        let message = "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. \
+                       For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. \
+                       Change the alias to a valid name.";
+        SyntaxError::new(1038, 4, line, message.to_string())
+    }
+
+    pub(crate) fn too_deep(line: u32) -> Box<SyntaxError> {
+        let message = "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.";
+        SyntaxError::new(191, 1, line, message.to_string())
+    }
+
+    pub(crate) fn number_too_long(line: u32, digits: &str) -> Box<SyntaxError> {
+        let message = format!(
+            "The number '{}' is out of the range for numeric representation (maximum precision 38).",
+            quoted(digits)
+        );
+        SyntaxError::new(1007, 1, line, message)
+    }
+
+    pub(crate) fn float_too_large(line: u32, digits: &str) -> Box<SyntaxError> {
+        let message = format!(
+            "The floating point value '{}' is out of the range of computer representation (8 bytes).",
+            quoted(digits)
+        );
+        SyntaxError::new(168, 1, line, message)
+    }
+
+    pub(crate) fn not_a_condition(line: u32, near: &str) -> Box<SyntaxError> {
+        let message = format!(
+            "An expression of non-boolean type specified in a context where a condition is expected, near '{}'.",
+            quoted(near)
+        );
+        SyntaxError::new(4145, 1, line, message)
+    }
+
+    pub(crate) fn not_first(line: u32, statement: &str) -> Box<SyntaxError> {
+        SyntaxError::new(111, 1, line, format!("'{statement}' must be the first statement in a query batch."))
+    }
+
+    pub(crate) fn outside_while(number: i32, line: u32, statement: &str) -> Box<SyntaxError> {
+        let message = format!("Cannot use a {statement} statement outside the scope of a WHILE statement.");
+        SyntaxError::new(number, 1, line, message)
+    }
+
+    pub(crate) fn label_twice(line: u32, label: &str) -> Box<SyntaxError> {
+        let message = format!(
+            "The label '{label}' has already been declared. Label names must be unique within a query batch or stored procedure."
+        );
+        SyntaxError::new(132, 1, line, message)
+    }
+
+    pub(crate) fn label_missing(line: u32, label: &str) -> Box<SyntaxError> {
+        let message = format!("A GOTO statement references the label '{label}' but the label has not been declared.");
+        SyntaxError::new(133, 1, line, message)
+    }
+
+    pub(crate) fn unnamed_argument(line: u32, position: usize) -> Box<SyntaxError> {
+        let message = format!(
+            "Must pass parameter number {position} and subsequent parameters as '@name = value'. After the form '@name = value' \
+             has been used, all subsequent parameters must be passed in the form '@name = value'."
+        );
+        SyntaxError::new(119, 1, line, message)
+    }
+
+    pub(crate) fn merge_unterminated(line: u32) -> Box<SyntaxError> {
+        SyntaxError::new(10713, 1, line, "A MERGE statement must be terminated by a semi-colon (;).".to_string())
+    }
+
+    pub(crate) fn too_many_prefixes(line: u32, name: &str) -> Box<SyntaxError> {
+        let message = format!(
+            "The object name '{}' contains more than the maximum number of prefixes. The maximum is 3.",
+            quoted(name)
+        );
+        SyntaxError::new(117, 1, line, message)
+    }
+
+    pub(crate) fn unrecognized_option(line: u32, word: &str) -> Box<SyntaxError> {
+        SyntaxError::new(195, 1, line, format!("'{}' is not a recognized SET option.", quoted(word)))
+    }
+
+    pub(crate) fn unrecognized_hint(line: u32, word: &str) -> Box<SyntaxError> {
+        let message = format!(
+            "\"{}\" is not a recognized table hints option. If it is intended as a parameter to a table-valued function or to the \
+             CHANGETABLE function, ensure that your database compatibility mode is set to 90.",
+            quoted(word)
+        );
+        SyntaxError::new(321, 1, line, message)
+    }
+
+    pub(crate) fn text_too_long() -> Box<SyntaxError> {
+        let message = "There is insufficient system memory in resource pool 'internal' to run this query.";
+        Box::new(SyntaxError { severity: 17, ..*SyntaxError::new(701, 123, 1, message.to_string()) })
+    }
+}
+
+/// The beginning of a token, as messages quote it.
+fn quoted(text: &str) -> &str {
+    match text.char_indices().nth(QUOTE_MAX) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}

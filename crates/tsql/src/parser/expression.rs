@@ -1,0 +1,306 @@
+//! Scalar expressions: operators, constants, names. Highest first: COLLATE and AT TIME ZONE; signs and `~`; `* / %`;
+//! `+ - & ^ | || << >>`. Operators of one level go from left to right.
+
+use super::Parser;
+use crate::error::Parsed;
+use crate::lexer::{Keyword, Symbol, TokenKind, value};
+use crate::tree::{
+    Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, Name, Niladic, ObjectName, Query, QueryBody, SetOperation, UnaryOp,
+};
+
+impl Parser<'_> {
+    /// An expression.
+    pub(super) fn expression(&mut self) -> Parsed<Expr> {
+        self.nested(|parser| parser.sum(None))
+    }
+
+    /// An operand of a comparison.
+    pub(super) fn operand(&mut self) -> Parsed<Expr> {
+        self.part(|parser| parser.sum(None))
+    }
+
+    /// Operands joined by the weaker operators. `first` is an operand that has been read, with its height in `self.height`;
+    /// without it the height must be 0.
+    pub(super) fn sum(&mut self, first: Option<Expr>) -> Parsed<Expr> {
+        let mut left = self.product(first)?;
+        while let Some(op) = self.sum_operator() {
+            self.bump();
+            let right = self.part(|parser| parser.product(None))?;
+            left = self.binary(left, op, right)?;
+        }
+        Ok(left)
+    }
+
+    fn product(&mut self, first: Option<Expr>) -> Parsed<Expr> {
+        let mut left = match first {
+            Some(first) => self.suffixes(first)?,
+            None => self.unary()?,
+        };
+        while let Some(op) = self.product_operator() {
+            self.bump();
+            let right = self.part(Self::unary)?;
+            left = self.binary(left, op, right)?;
+        }
+        Ok(left)
+    }
+
+    fn binary(&mut self, left: Expr, op: BinaryOp, right: Expr) -> Parsed<Expr> {
+        self.grow()?;
+        let span = left.span.to(right.span);
+        Ok(Expr::new(ExprKind::Binary(Box::new(Binary { left, op, right })), span))
+    }
+
+    fn sum_operator(&self) -> Option<BinaryOp> {
+        let TokenKind::Symbol(symbol) = self.peek().kind else { return None };
+        Some(match symbol {
+            Symbol::Plus => BinaryOp::Add,
+            Symbol::Minus => BinaryOp::Subtract,
+            Symbol::Ampersand => BinaryOp::BitAnd,
+            Symbol::Bar => BinaryOp::BitOr,
+            Symbol::Caret => BinaryOp::BitXor,
+            Symbol::DoubleBar => BinaryOp::Concat,
+            Symbol::ShiftLeft => BinaryOp::ShiftLeft,
+            Symbol::ShiftRight => BinaryOp::ShiftRight,
+            _ => return None,
+        })
+    }
+
+    fn product_operator(&self) -> Option<BinaryOp> {
+        let TokenKind::Symbol(symbol) = self.peek().kind else { return None };
+        Some(match symbol {
+            Symbol::Star => BinaryOp::Multiply,
+            Symbol::Slash => BinaryOp::Divide,
+            Symbol::Percent => BinaryOp::Modulo,
+            _ => return None,
+        })
+    }
+
+    /// An operand with its signs. Many signs are read in a loop, not by recursion.
+    fn unary(&mut self) -> Parsed<Expr> {
+        let first = self.at;
+        while matches!(self.peek().kind, TokenKind::Symbol(Symbol::Minus | Symbol::Plus | Symbol::Tilde)) {
+            self.bump();
+        }
+        let last = self.at;
+        let operand = self.primary()?;
+        let mut expr = self.suffixes(operand)?;
+        for at in (first..last).rev() {
+            let sign = self.tokens[at];
+            let op = match sign.kind {
+                TokenKind::Symbol(Symbol::Minus) => UnaryOp::Minus,
+                TokenKind::Symbol(Symbol::Plus) => UnaryOp::Plus,
+                _ => UnaryOp::BitNot,
+            };
+            self.grow()?;
+            let span = self.span_of(sign).to(expr.span);
+            expr = Expr::new(ExprKind::Unary(op, Box::new(expr)), span);
+        }
+        Ok(expr)
+    }
+
+    /// COLLATE and AT TIME ZONE behind an operand.
+    fn suffixes(&mut self, mut expr: Expr) -> Parsed<Expr> {
+        loop {
+            if self.at_keyword(Keyword::Collate) {
+                self.bump();
+                let collation = self.name()?;
+                let span = expr.span.to(collation.span);
+                expr = Expr::new(ExprKind::Collate(Box::new(expr), collation), span);
+            } else if self.peek().kind == TokenKind::Word && self.eat_words(&["AT", "TIME", "ZONE"]) {
+                let zone = self.part(Self::primary)?;
+                let span = expr.span.to(zone.span);
+                expr = Expr::new(ExprKind::AtTimeZone(Box::new([expr, zone])), span);
+            } else {
+                return Ok(expr);
+            }
+            self.grow()?;
+        }
+    }
+
+    /// An operand without signs and suffixes.
+    fn primary(&mut self) -> Parsed<Expr> {
+        let token = self.peek();
+        match token.kind {
+            TokenKind::Word => self.word_operand(),
+            TokenKind::QuotedName { .. } => self.named_operand(),
+            TokenKind::Variable => {
+                let name = self.variable()?;
+                Ok(Expr { span: name.span, kind: ExprKind::Variable(name) })
+            }
+            TokenKind::Global => {
+                self.bump();
+                let name = Name { text: self.source(token).to_string(), span: self.span_of(token) };
+                Ok(Expr { span: name.span, kind: ExprKind::Global(name) })
+            }
+            TokenKind::Symbol(Symbol::Open) => self.parenthesized_value(),
+            TokenKind::Keyword(keyword) => self.keyword_operand(keyword),
+            _ => self.literal(),
+        }
+    }
+
+    pub(super) fn at_literal(&self) -> bool {
+        matches!(
+            self.peek().kind,
+            TokenKind::Text { .. }
+                | TokenKind::Integer
+                | TokenKind::Decimal
+                | TokenKind::Float
+                | TokenKind::Money
+                | TokenKind::Binary
+                | TokenKind::Keyword(Keyword::Null)
+        )
+    }
+
+    /// A constant without a sign.
+    pub(super) fn literal(&mut self) -> Parsed<Expr> {
+        let token = self.peek();
+        let literal = match token.kind {
+            TokenKind::Text { national, .. } => Literal::String { value: self.text_value(token), national },
+            TokenKind::Keyword(Keyword::Null) => Literal::Null,
+            TokenKind::Integer | TokenKind::Decimal | TokenKind::Float | TokenKind::Money | TokenKind::Binary => {
+                value(token.kind, self.source(token), token.line)?
+            }
+            _ => return Err(self.unexpected()),
+        };
+        self.bump();
+        Ok(Expr::new(ExprKind::Literal(literal), self.span_of(token)))
+    }
+
+    /// A constant, perhaps with a sign: what options and parameters take.
+    pub(super) fn signed_literal(&mut self) -> Parsed<Expr> {
+        let token = self.peek();
+        let op = match token.kind {
+            TokenKind::Symbol(Symbol::Minus) => UnaryOp::Minus,
+            TokenKind::Symbol(Symbol::Plus) => UnaryOp::Plus,
+            _ => return self.literal(),
+        };
+        self.bump();
+        let operand = self.literal()?;
+        let span = self.span_of(token).to(operand.span);
+        Ok(Expr::new(ExprKind::Unary(op, Box::new(operand)), span))
+    }
+
+    /// A constant with its sign, or a variable.
+    pub(super) fn literal_or_variable(&mut self) -> Parsed<Expr> {
+        if self.at_variable() {
+            let name = self.variable()?;
+            return Ok(Expr { span: name.span, kind: ExprKind::Variable(name) });
+        }
+        self.signed_literal()
+    }
+
+    fn parenthesized_value(&mut self) -> Parsed<Expr> {
+        self.expect_symbol(Symbol::Open)?;
+        let expr = if self.at_keyword(Keyword::Select) { self.subquery()? } else { self.expression()? };
+        let expr = self.more_set_operands(expr)?;
+        self.expect_symbol(Symbol::Close)?;
+        Ok(expr)
+    }
+
+    /// A query as a value, without its parentheses.
+    pub(super) fn subquery(&mut self) -> Parsed<Expr> {
+        let query = self.query()?;
+        self.grow()?;
+        Ok(Expr { span: query.span, kind: ExprKind::Subquery(Box::new(query)) })
+    }
+
+    /// `((SELECT 1) UNION SELECT 2)`: when a query in parentheses turns out to be the first operand of a set operator, the rest
+    /// of them. Only then does it become clear what the outer parentheses hold.
+    pub(super) fn more_set_operands(&mut self, expr: Expr) -> Parsed<Expr> {
+        if !self.at_set_operator() {
+            return Ok(expr);
+        }
+        match expr.kind {
+            ExprKind::Subquery(query) => {
+                let query = self.continue_query(*query)?;
+                Ok(Expr { span: query.span, kind: ExprKind::Subquery(Box::new(query)) })
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn word_operand(&mut self) -> Parsed<Expr> {
+        if self.nth_symbol(1, Symbol::Open)
+            && let Some(expr) = self.special_function()?
+        {
+            return Ok(expr);
+        }
+        if self.at_word("NEXT") && self.nth_word(1, "VALUE") && self.nth_keyword(2, Keyword::For) {
+            return self.next_value();
+        }
+        self.named_operand()
+    }
+
+    /// A column, or a call of a function by name.
+    fn named_operand(&mut self) -> Parsed<Expr> {
+        let first = self.name()?;
+        if self.at_symbol(Symbol::Open) {
+            return self.function_call(ObjectName::of(first));
+        }
+        if !self.at_symbol(Symbol::Dot) {
+            let span = first.span;
+            return Ok(Expr::new(ExprKind::Column(ColumnRef { qualifier: None, name: first }), span));
+        }
+        let name = self.object_name_after(first)?;
+        if self.at_symbol(Symbol::Open) {
+            return self.function_call(name);
+        }
+        let span = name.span();
+        Ok(Expr::new(ExprKind::Column(column_of(name)), span))
+    }
+
+    /// The name of a column.
+    pub(super) fn column_ref(&mut self) -> Parsed<ColumnRef> {
+        Ok(column_of(self.object_name()?))
+    }
+
+    /// Operands that begin with a reserved word.
+    fn keyword_operand(&mut self, keyword: Keyword) -> Parsed<Expr> {
+        let niladic = match keyword {
+            Keyword::Null => return self.literal(),
+            Keyword::Case => return self.case(),
+            Keyword::Convert | Keyword::TryConvert => return self.convert(keyword == Keyword::TryConvert),
+            Keyword::Coalesce => return self.coalesce(),
+            Keyword::Nullif => return self.nullif(),
+            Keyword::Left | Keyword::Right | Keyword::Identity if self.nth_symbol(1, Symbol::Open) => {
+                let name = self.any_word()?;
+                return self.function_call(ObjectName::of(name));
+            }
+            Keyword::IdentityCol | Keyword::Rowguidcol => {
+                let name = self.any_word()?;
+                let span = name.span;
+                return Ok(Expr::new(ExprKind::Column(ColumnRef { qualifier: None, name }), span));
+            }
+            Keyword::CurrentTimestamp => Niladic::CurrentTimestamp,
+            Keyword::CurrentDate => Niladic::CurrentDate,
+            Keyword::CurrentUser => Niladic::CurrentUser,
+            Keyword::SessionUser => Niladic::SessionUser,
+            Keyword::SystemUser => Niladic::SystemUser,
+            Keyword::User => Niladic::User,
+            _ => return Err(self.unexpected()),
+        };
+        let token = self.bump();
+        Ok(Expr::new(ExprKind::Niladic(niladic), self.span_of(token)))
+    }
+
+    /// The rest of a query whose first operand of a set operator has been read.
+    pub(super) fn continue_query(&mut self, mut query: Query) -> Parsed<Query> {
+        let first = query.span;
+        query.body = self.set_operations(query.body, 0)?;
+        self.query_tail(&mut query)?;
+        query.span = first.to(self.span_from(self.tokens[self.at - 1]));
+        Ok(query)
+    }
+}
+
+/// A name of several parts as a column with its qualifier.
+pub(super) fn column_of(name: ObjectName) -> ColumnRef {
+    let ObjectName { server, database, schema, name } = name;
+    let qualifier = schema.map(|table| Box::new(ObjectName { server: None, database: server, schema: database, name: table }));
+    ColumnRef { qualifier, name }
+}
+
+/// Two sets of rows and the operator between them.
+pub(super) fn set_operation(left: QueryBody, op: crate::tree::SetOperator, right: QueryBody) -> QueryBody {
+    QueryBody::SetOperation(Box::new(SetOperation { left, op, right }))
+}

@@ -1,0 +1,224 @@
+//! INSERT, UPDATE, DELETE, TRUNCATE, BULK INSERT.
+
+use super::Parser;
+use crate::error::Parsed;
+use crate::lexer::{Keyword, Symbol, TokenKind};
+use crate::tree::{
+    Assignment, BulkInsert, ColumnRef, CommonTable, Delete, Insert, InsertSource, InsertValue, ObjectName, OutputClause,
+    OutputInto, RowFilter, StatementKind, Target, Update,
+};
+
+impl Parser<'_> {
+    /// INSERT, UPDATE, DELETE or MERGE behind the tables of a WITH.
+    pub(super) fn modification(&mut self, with: Vec<CommonTable>) -> Parsed<StatementKind> {
+        match self.peek().kind {
+            TokenKind::Keyword(Keyword::Insert) => self.insert(with),
+            TokenKind::Keyword(Keyword::Update) if with.is_empty() && self.nth_keyword(1, Keyword::Statistics) => {
+                self.update_statistics()
+            }
+            TokenKind::Keyword(Keyword::Update) => self.update(with),
+            TokenKind::Keyword(Keyword::Delete) => self.delete(with),
+            _ => self.merge(with),
+        }
+    }
+
+    /// What is changed, with hints behind it.
+    pub(super) fn target(&mut self) -> Parsed<Target> {
+        if self.at_variable() {
+            return self.variable().map(Target::Variable);
+        }
+        if let TokenKind::Keyword(Keyword::OpenQuery | Keyword::OpenRowset | Keyword::OpenDatasource) = self.peek().kind {
+            let name = ObjectName::of(self.any_word()?);
+            return Ok(Target::Function(Box::new(self.call_arguments(name)?)));
+        }
+        let name = self.object_name()?;
+        let hints = if self.at_keyword(Keyword::With) { self.optional_hints()? } else { Vec::new() };
+        Ok(Target::Table { name, hints })
+    }
+
+    fn insert(&mut self, with: Vec<CommonTable>) -> Parsed<StatementKind> {
+        self.bump();
+        let top = self.optional_top()?;
+        self.eat_keyword(Keyword::Into);
+        let target = self.target()?;
+        let columns = if self.at_symbol(Symbol::Open) && !self.at_query_in_parentheses() {
+            self.parenthesized(Self::insert_column)?
+        } else {
+            Vec::new()
+        };
+        let output = self.optional_output()?;
+        let source = self.insert_source()?;
+        let options = self.query_options()?;
+        Ok(StatementKind::Insert(Box::new(Insert { with, top, target, columns, output, source, options })))
+    }
+
+    /// A column of INSERT; a table's name before it says nothing.
+    fn insert_column(&mut self) -> Parsed<crate::tree::Name> {
+        self.column_ref().map(|column| column.name)
+    }
+
+    fn at_query_in_parentheses(&self) -> bool {
+        let behind = (1..).find(|ahead| !self.nth_symbol(*ahead, Symbol::Open)).unwrap_or(1);
+        self.nth_keyword(behind, Keyword::Select)
+    }
+
+    fn insert_source(&mut self) -> Parsed<InsertSource> {
+        match self.peek().kind {
+            TokenKind::Keyword(Keyword::Values) => {
+                self.bump();
+                self.list(|parser| parser.parenthesized(Self::insert_value)).map(InsertSource::Values)
+            }
+            TokenKind::Keyword(Keyword::Default) => {
+                self.bump();
+                self.expect_keyword(Keyword::Values)?;
+                Ok(InsertSource::DefaultValues)
+            }
+            TokenKind::Keyword(Keyword::Exec | Keyword::Execute) => {
+                self.execute().map(|call| InsertSource::Execute(Box::new(call)))
+            }
+            TokenKind::Keyword(Keyword::Select) | TokenKind::Symbol(Symbol::Open) => {
+                self.query_statement(Vec::new()).map(|query| InsertSource::Query(Box::new(query)))
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// An expression or DEFAULT.
+    pub(super) fn insert_value(&mut self) -> Parsed<InsertValue> {
+        if self.eat_keyword(Keyword::Default) {
+            return Ok(InsertValue::Default);
+        }
+        self.expression().map(InsertValue::Expr)
+    }
+
+    /// `OUTPUT ...`, if it comes next.
+    pub(super) fn optional_output(&mut self) -> Parsed<Option<OutputClause>> {
+        if !self.eat_word("OUTPUT") {
+            return Ok(None);
+        }
+        let items = self.list(Self::select_item)?;
+        if !self.eat_keyword(Keyword::Into) {
+            return Ok(Some(OutputClause { into_items: Vec::new(), into: None, items }));
+        }
+        let target = if self.at_variable() {
+            Target::Variable(self.variable()?)
+        } else {
+            Target::Table { name: self.object_name()?, hints: Vec::new() }
+        };
+        let columns = if self.at_query_in_parentheses() { Vec::new() } else { self.optional_name_list()? };
+        let into = Some(OutputInto { target, columns });
+        let sent = if self.eat_word("OUTPUT") { self.list(Self::select_item)? } else { Vec::new() };
+        Ok(Some(OutputClause { into_items: items, into, items: sent }))
+    }
+
+    fn update(&mut self, with: Vec<CommonTable>) -> Parsed<StatementKind> {
+        self.bump();
+        let top = self.optional_top()?;
+        let target = self.target()?;
+        self.expect_keyword(Keyword::Set)?;
+        let assignments = self.list(Self::assignment)?;
+        let output = self.optional_output()?;
+        let from = self.optional_from()?;
+        let filter = self.row_filter()?;
+        let options = self.query_options()?;
+        Ok(StatementKind::Update(Box::new(Update { with, top, target, assignments, output, from, filter, options })))
+    }
+
+    /// One assignment of SET.
+    pub(super) fn assignment(&mut self) -> Parsed<Assignment> {
+        if self.at_variable() {
+            return self.variable_assignment();
+        }
+        let column = self.column_ref()?;
+        if self.at_symbol(Symbol::Open) {
+            return self.method(column);
+        }
+        let op = self.assign_op()?;
+        Ok(Assignment::Column { column, op, value: self.insert_value()? })
+    }
+
+    fn variable_assignment(&mut self) -> Parsed<Assignment> {
+        let variable = self.variable()?;
+        if self.at_symbol(Symbol::Equal) && self.at_column_assignment() {
+            self.bump();
+            let column = self.column_ref()?;
+            let op = self.assign_op()?;
+            return Ok(Assignment::Both { variable, column, op, value: self.expression()? });
+        }
+        let op = self.assign_op()?;
+        Ok(Assignment::Variable { variable, op, value: self.expression()? })
+    }
+
+    /// Whether `= column =` comes next, with any assignment operator in the second place.
+    fn at_column_assignment(&self) -> bool {
+        let mut behind = 1;
+        while self.nth_name(behind) && self.nth_symbol(behind + 1, Symbol::Dot) {
+            behind += 2;
+        }
+        self.nth_name(behind)
+            && matches!(
+                self.nth(behind + 1).kind,
+                TokenKind::Symbol(
+                    Symbol::Equal
+                        | Symbol::PlusEqual
+                        | Symbol::MinusEqual
+                        | Symbol::StarEqual
+                        | Symbol::SlashEqual
+                        | Symbol::PercentEqual
+                        | Symbol::AmpersandEqual
+                        | Symbol::BarEqual
+                        | Symbol::CaretEqual
+                )
+            )
+    }
+
+    /// `column.WRITE(...)`: the last part of the name is the method.
+    fn method(&mut self, column: ColumnRef) -> Parsed<Assignment> {
+        let Some(qualifier) = column.qualifier else { return Err(self.unexpected()) };
+        let ObjectName { server, database, schema, name } = *qualifier;
+        let method = column.name;
+        let column = super::expression::column_of(ObjectName { server, database, schema, name });
+        self.expect_symbol(Symbol::Open)?;
+        let arguments = if self.at_symbol(Symbol::Close) { Vec::new() } else { self.list(Self::expression)? };
+        self.expect_symbol(Symbol::Close)?;
+        Ok(Assignment::Method { column, method, arguments })
+    }
+
+    fn row_filter(&mut self) -> Parsed<Option<RowFilter>> {
+        if !self.eat_keyword(Keyword::Where) {
+            return Ok(None);
+        }
+        if self.eat_words(&["CURRENT", "OF"]) {
+            return self.cursor_name().map(RowFilter::CurrentOf).map(Some);
+        }
+        self.condition().map(RowFilter::Condition).map(Some)
+    }
+
+    fn delete(&mut self, with: Vec<CommonTable>) -> Parsed<StatementKind> {
+        self.bump();
+        let top = self.optional_top()?;
+        self.eat_keyword(Keyword::From);
+        let target = self.target()?;
+        let output = self.optional_output()?;
+        let from = self.optional_from()?;
+        let filter = self.row_filter()?;
+        let options = self.query_options()?;
+        Ok(StatementKind::Delete(Box::new(Delete { with, top, target, output, from, filter, options })))
+    }
+
+    pub(super) fn truncate(&mut self) -> Parsed<StatementKind> {
+        self.bump();
+        self.expect_keyword(Keyword::Table)?;
+        self.object_name().map(StatementKind::Truncate)
+    }
+
+    pub(super) fn bulk_insert(&mut self) -> Parsed<StatementKind> {
+        self.bump();
+        self.expect_keyword(Keyword::Insert)?;
+        let table = self.object_name()?;
+        self.expect_keyword(Keyword::From)?;
+        let file = self.text()?;
+        let options = self.optional_with_options()?;
+        Ok(StatementKind::BulkInsert(Box::new(BulkInsert { table, file, options })))
+    }
+}

@@ -1,0 +1,413 @@
+//! Queries: SELECT, set operators, WITH, ORDER BY, OPTION.
+
+use super::Parser;
+use super::expression::set_operation;
+use crate::error::Parsed;
+use crate::lexer::{Keyword, Symbol, TokenKind};
+use crate::tree::{
+    AssignOp, CommonTable, Expr, ForClause, ForFormat, GroupingItem, Name, Query, QueryBody, QueryHint, Select, SelectItem,
+    SetOperator, Span, Top, Window,
+};
+
+impl Parser<'_> {
+    /// A query without WITH and OPTION: a subquery, a derived table, the rows of a cursor.
+    pub(super) fn query(&mut self) -> Parsed<Query> {
+        self.nested(|parser| {
+            let first = parser.peek();
+            let body = parser.query_body(0)?;
+            let mut query = bare_query(body, Span::default());
+            parser.query_tail(&mut query)?;
+            query.span = parser.span_from(first);
+            Ok(query)
+        })
+    }
+
+    /// The query of a statement, with OPTION; WITH has been read.
+    pub(super) fn query_statement(&mut self, with: Vec<CommonTable>) -> Parsed<Query> {
+        let mut query = self.query()?;
+        query.with = with;
+        query.options = self.query_options()?;
+        Ok(query)
+    }
+
+    /// `WITH a AS (...), ...`, if it comes next.
+    pub(super) fn optional_with(&mut self) -> Parsed<Vec<CommonTable>> {
+        if !self.eat_keyword(Keyword::With) {
+            return Ok(Vec::new());
+        }
+        self.list(|parser| {
+            let name = parser.name()?;
+            let columns = parser.optional_name_list()?;
+            parser.expect_keyword(Keyword::As)?;
+            parser.expect_symbol(Symbol::Open)?;
+            let query = parser.query()?;
+            parser.expect_symbol(Symbol::Close)?;
+            Ok(CommonTable { name, columns, query })
+        })
+    }
+
+    /// ORDER BY, OFFSET, FETCH and FOR.
+    pub(super) fn query_tail(&mut self, query: &mut Query) -> Parsed<()> {
+        if self.at_keyword(Keyword::Order) {
+            query.order_by = self.order_by()?;
+            if self.eat_word("OFFSET") {
+                query.offset = Some(self.expression()?);
+                self.row_word()?;
+                if self.eat_keyword(Keyword::Fetch) {
+                    if !self.eat_word("NEXT") {
+                        self.expect_word("FIRST")?;
+                    }
+                    query.fetch = Some(self.expression()?);
+                    self.row_word()?;
+                    self.expect_word("ONLY")?;
+                }
+            }
+        }
+        if self.at_keyword(Keyword::For)
+            && (self.nth_word(1, "XML") || self.nth_word(1, "JSON") || self.nth_keyword(1, Keyword::Browse))
+        {
+            self.bump();
+            query.for_clause = Some(self.for_clause()?);
+        }
+        Ok(())
+    }
+
+    fn row_word(&mut self) -> Parsed<()> {
+        if self.eat_word("ROWS") { Ok(()) } else { self.expect_word("ROW") }
+    }
+
+    fn for_clause(&mut self) -> Parsed<ForClause> {
+        let format = match self.upper_word()?.as_str() {
+            "XML" => ForFormat::Xml,
+            "JSON" => ForFormat::Json,
+            _ => return Ok(ForClause { format: ForFormat::Browse, directives: Vec::new() }),
+        };
+        let directives = self.list(|parser| {
+            let mut word = parser.upper_word()?;
+            for (first, second) in [("ELEMENTS", "XSINIL"), ("ELEMENTS", "ABSENT"), ("BINARY", "BASE64")] {
+                if word == first && parser.eat_word(second) {
+                    word.push(' ');
+                    word.push_str(second);
+                }
+            }
+            let mut text = None;
+            if parser.eat_symbol(Symbol::Open) {
+                text = Some(parser.text()?);
+                parser.expect_symbol(Symbol::Close)?;
+            }
+            Ok((word, text))
+        })?;
+        Ok(ForClause { format, directives })
+    }
+
+    /// `OPTION (...)`, if it comes next.
+    pub(super) fn query_options(&mut self) -> Parsed<Vec<QueryHint>> {
+        if !self.eat_keyword(Keyword::Option) {
+            return Ok(Vec::new());
+        }
+        self.parenthesized(Self::query_hint)
+    }
+
+    fn query_hint(&mut self) -> Parsed<QueryHint> {
+        let mut name = self.upper_word()?;
+        while matches!(self.peek().kind, TokenKind::Word | TokenKind::Keyword(_)) {
+            name.push(' ');
+            name.push_str(&self.upper_word()?);
+        }
+        self.eat_symbol(Symbol::Equal);
+        let mut hint = QueryHint { name, value: None, list: Vec::new() };
+        if self.at_literal() {
+            hint.value = Some(self.literal()?);
+        } else if self.at_symbol(Symbol::Open) {
+            hint.list = self.parenthesized(|parser| {
+                let item = parser.literal_or_variable()?;
+                let value = match parser.eat_symbol(Symbol::Equal) {
+                    true => Some(parser.signed_literal()?),
+                    false => None,
+                };
+                parser.eat_word("UNKNOWN");
+                Ok((item, value))
+            })?;
+        }
+        Ok(hint)
+    }
+
+    pub(super) fn at_set_operator(&self) -> bool {
+        matches!(self.peek().kind, TokenKind::Keyword(Keyword::Union | Keyword::Except | Keyword::Intersect))
+    }
+
+    fn query_body(&mut self, above: u8) -> Parsed<QueryBody> {
+        let first = self.query_term()?;
+        self.set_operations(first, above)
+    }
+
+    /// The set operators behind `left` that bind more strongly than `above`: INTERSECT 2, the others 1.
+    pub(super) fn set_operations(&mut self, mut left: QueryBody, above: u8) -> Parsed<QueryBody> {
+        loop {
+            let (op, strength) = match self.peek().kind {
+                TokenKind::Keyword(Keyword::Union) if self.nth_keyword(1, Keyword::All) => (SetOperator::UnionAll, 1),
+                TokenKind::Keyword(Keyword::Union) => (SetOperator::Union, 1),
+                TokenKind::Keyword(Keyword::Except) => (SetOperator::Except, 1),
+                TokenKind::Keyword(Keyword::Intersect) => (SetOperator::Intersect, 2),
+                _ => return Ok(left),
+            };
+            if strength <= above {
+                return Ok(left);
+            }
+            self.bump();
+            if op == SetOperator::UnionAll {
+                self.bump();
+            }
+            let right = self.part(|parser| parser.query_body(strength))?;
+            left = set_operation(left, op, right);
+            self.grow()?;
+        }
+    }
+
+    fn query_term(&mut self) -> Parsed<QueryBody> {
+        if self.eat_symbol(Symbol::Open) {
+            let body = self.nested(|parser| parser.query_body(0))?;
+            self.expect_symbol(Symbol::Close)?;
+            return Ok(body);
+        }
+        self.select().map(|select| QueryBody::Select(Box::new(select)))
+    }
+
+    fn select(&mut self) -> Parsed<Select> {
+        let first = self.expect_keyword(Keyword::Select)?;
+        let distinct = self.eat_keyword(Keyword::Distinct);
+        if !distinct {
+            self.eat_keyword(Keyword::All);
+        }
+        let top = self.optional_top()?;
+        let items = self.list(Self::select_item)?;
+        let into = if self.eat_keyword(Keyword::Into) { Some(self.object_name()?) } else { None };
+        let from = self.optional_from()?;
+        let filter = if self.eat_keyword(Keyword::Where) { Some(self.condition()?) } else { None };
+        let group_by = if self.eat_keyword(Keyword::Group) { self.group_by()? } else { Vec::new() };
+        let having = if self.eat_keyword(Keyword::Having) { Some(self.condition()?) } else { None };
+        let windows = if self.at_window_clause() { self.window_clause()? } else { Vec::new() };
+        self.grow()?;
+        let span = self.span_from(first);
+        Ok(Select { distinct, top, items, into, from, filter, group_by, having, windows, span })
+    }
+
+    /// `FROM a, b`, if it comes next.
+    pub(super) fn optional_from(&mut self) -> Parsed<Vec<crate::tree::TableSource>> {
+        if self.eat_keyword(Keyword::From) { self.list(Self::table_source) } else { Ok(Vec::new()) }
+    }
+
+    /// Whether WINDOW begins a clause: a table could have that alias.
+    pub(super) fn at_window_clause(&self) -> bool {
+        self.at_word("WINDOW") && self.nth_name(1) && self.nth_keyword(2, Keyword::As) && self.nth_symbol(3, Symbol::Open)
+    }
+
+    fn window_clause(&mut self) -> Parsed<Vec<(Name, Window)>> {
+        self.bump();
+        self.list(|parser| {
+            let name = parser.name()?;
+            parser.expect_keyword(Keyword::As)?;
+            Ok((name, parser.window()?))
+        })
+    }
+
+    /// `TOP (n)`, `TOP n`, if it comes next.
+    pub(super) fn optional_top(&mut self) -> Parsed<Option<Top>> {
+        if !self.eat_keyword(Keyword::Top) {
+            return Ok(None);
+        }
+        let count = if self.eat_symbol(Symbol::Open) {
+            let count = if self.at_keyword(Keyword::Select) { self.subquery()? } else { self.expression()? };
+            self.expect_symbol(Symbol::Close)?;
+            count
+        } else {
+            self.literal_or_variable()?
+        };
+        let percent = self.eat_keyword(Keyword::Percent);
+        let with_ties = self.eat_words(&["WITH", "TIES"]);
+        Ok(Some(Top { count, percent, with_ties }))
+    }
+
+    /// One item of a select list or of OUTPUT.
+    pub(super) fn select_item(&mut self) -> Parsed<SelectItem> {
+        if let Some(item) = self.star_item()? {
+            return Ok(item);
+        }
+        let assigned = self.nth(1).kind;
+        match (self.peek().kind, assigned) {
+            (TokenKind::Variable, _) if assign_op(assigned).is_some() => {
+                let variable = self.variable()?;
+                let op = self.assign_op()?;
+                return Ok(SelectItem::Assign { variable, op, value: self.expression()? });
+            }
+            (TokenKind::Word | TokenKind::QuotedName { .. } | TokenKind::Text { .. }, TokenKind::Symbol(Symbol::Equal)) => {
+                let alias = Some(self.alias_name()?);
+                self.bump();
+                return Ok(SelectItem::Expr { expr: self.expression()?, alias });
+            }
+            _ => {}
+        }
+        let expr = self.expression()?;
+        let alias = if self.eat_keyword(Keyword::As) || (self.at_alias() || self.at_text()) {
+            Some(self.alias_name()?)
+        } else {
+            None
+        };
+        Ok(SelectItem::Expr { expr, alias })
+    }
+
+    /// `*` or `t.*`
+    fn star_item(&mut self) -> Parsed<Option<SelectItem>> {
+        let first = self.peek();
+        let mut star = 0;
+        while self.nth_name(star) && self.nth_symbol(star + 1, Symbol::Dot) {
+            star += 2;
+        }
+        if !self.nth_symbol(star, Symbol::Star) {
+            return Ok(None);
+        }
+        let qualifier = if star == 0 { None } else { Some(Box::new(self.star_qualifier()?)) };
+        self.expect_symbol(Symbol::Star)?;
+        Ok(Some(SelectItem::Star { qualifier, span: self.span_from(first) }))
+    }
+
+    /// The `a.b.` before a star.
+    fn star_qualifier(&mut self) -> Parsed<crate::tree::ObjectName> {
+        let mut parts = [None, None, None, Some(self.name()?)];
+        self.expect_symbol(Symbol::Dot)?;
+        while !self.at_symbol(Symbol::Star) {
+            if parts[0].is_some() {
+                return Err(self.unexpected());
+            }
+            parts.rotate_left(1);
+            parts[3] = Some(self.name()?);
+            self.expect_symbol(Symbol::Dot)?;
+        }
+        let [server, database, schema, name] = parts;
+        let Some(name) = name else { return Err(self.unexpected()) };
+        Ok(crate::tree::ObjectName { server, database, schema, name })
+    }
+
+    /// Whether a name comes next that can be an alias: not a label.
+    pub(super) fn at_alias(&self) -> bool {
+        self.at_name() && !self.nth_symbol(1, Symbol::Colon)
+    }
+
+    /// The name of an output column: a name, or a text.
+    fn alias_name(&mut self) -> Parsed<Name> {
+        let token = self.peek();
+        if self.at_text() {
+            self.bump();
+            return Ok(Name { text: self.text_value(token), span: self.span_of(token) });
+        }
+        self.name()
+    }
+
+    /// An assignment operator.
+    pub(super) fn assign_op(&mut self) -> Parsed<AssignOp> {
+        match assign_op(self.peek().kind) {
+            Some(op) => {
+                self.bump();
+                Ok(op)
+            }
+            None => Err(self.unexpected()),
+        }
+    }
+
+    fn group_by(&mut self) -> Parsed<Vec<GroupingItem>> {
+        self.expect_keyword(Keyword::By)?;
+        let items = self.list(Self::grouping_item)?;
+        // The older spelling: GROUP BY a, b WITH ROLLUP.
+        if self.eat_words(&["WITH", "ROLLUP"]) {
+            return Ok(vec![GroupingItem::Rollup(items)]);
+        }
+        if self.eat_words(&["WITH", "CUBE"]) {
+            return Ok(vec![GroupingItem::Cube(items)]);
+        }
+        Ok(items)
+    }
+
+    fn grouping_item(&mut self) -> Parsed<GroupingItem> {
+        if self.at_symbol(Symbol::Open) && self.nth_symbol(1, Symbol::Close) {
+            self.bump();
+            self.bump();
+            return Ok(GroupingItem::Composite(Vec::new()));
+        }
+        if let Some(item) = self.grouping_operator()? {
+            return Ok(item);
+        }
+        self.expression().map(GroupingItem::Expr)
+    }
+
+    fn grouping_operator(&mut self) -> Parsed<Option<GroupingItem>> {
+        if self.nth_symbol(1, Symbol::Open) {
+            if self.eat_word("ROLLUP") {
+                return Ok(Some(GroupingItem::Rollup(self.parenthesized(Self::grouping_element)?)));
+            }
+            if self.eat_word("CUBE") {
+                return Ok(Some(GroupingItem::Cube(self.parenthesized(Self::grouping_element)?)));
+            }
+        } else if self.eat_words(&["GROUPING", "SETS"]) {
+            let sets = self.nested(|parser| parser.parenthesized(Self::grouping_set))?;
+            self.grow()?;
+            return Ok(Some(GroupingItem::Sets(sets)));
+        }
+        Ok(None)
+    }
+
+    fn grouping_set(&mut self) -> Parsed<GroupingItem> {
+        match self.grouping_operator()? {
+            Some(item) => Ok(item),
+            None => self.grouping_element(),
+        }
+    }
+
+    /// `a`, `(a, b)` or `()` inside ROLLUP, CUBE and GROUPING SETS.
+    fn grouping_element(&mut self) -> Parsed<GroupingItem> {
+        if !self.at_symbol(Symbol::Open) {
+            return self.expression().map(GroupingItem::Expr);
+        }
+        if self.nth_symbol(1, Symbol::Close) {
+            self.bump();
+            self.bump();
+            return Ok(GroupingItem::Composite(Vec::new()));
+        }
+        self.parenthesized(Self::expression).map(GroupingItem::Composite)
+    }
+
+    /// Rows of a VALUES list; the word has been taken.
+    pub(super) fn value_rows(&mut self) -> Parsed<Vec<Vec<Expr>>> {
+        self.list(|parser| parser.parenthesized(Self::expression))
+    }
+}
+
+/// A query of nothing but rows.
+pub(super) fn bare_query(body: QueryBody, span: Span) -> Query {
+    Query {
+        with: Vec::new(),
+        body,
+        order_by: Vec::new(),
+        offset: None,
+        fetch: None,
+        for_clause: None,
+        options: Vec::new(),
+        span,
+    }
+}
+
+fn assign_op(kind: TokenKind) -> Option<AssignOp> {
+    let TokenKind::Symbol(symbol) = kind else { return None };
+    Some(match symbol {
+        Symbol::Equal => AssignOp::Set,
+        Symbol::PlusEqual => AssignOp::Add,
+        Symbol::MinusEqual => AssignOp::Subtract,
+        Symbol::StarEqual => AssignOp::Multiply,
+        Symbol::SlashEqual => AssignOp::Divide,
+        Symbol::PercentEqual => AssignOp::Modulo,
+        Symbol::AmpersandEqual => AssignOp::BitAnd,
+        Symbol::BarEqual => AssignOp::BitOr,
+        Symbol::CaretEqual => AssignOp::BitXor,
+        Symbol::DoubleBarEqual => AssignOp::Concat,
+        _ => return None,
+    })
+}

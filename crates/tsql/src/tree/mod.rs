@@ -1,0 +1,29 @@
+//! The syntax tree: what a batch says, with no name looked up.
+//!
+//! Two trees are equal when they say the same, wherever it stands in the text: [`Span`]s compare as equal. Names of
+//! variables keep their `@`, names of globals their `@@`; other identifiers are stored without brackets or quotes, in the case
+//! they were written in. No tree is higher than [`crate::NESTING_MAX`] allows, so walking one by recursion is safe.
+
+mod administration;
+mod control;
+mod database;
+mod expression;
+mod index;
+mod modification;
+mod module;
+mod name;
+mod query;
+mod statement;
+mod table;
+
+pub use administration::*;
+pub use control::*;
+pub use database::*;
+pub use expression::*;
+pub use index::*;
+pub use modification::*;
+pub use module::*;
+pub use name::*;
+pub use query::*;
+pub use statement::*;
+pub use table::*;

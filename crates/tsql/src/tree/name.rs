@@ -1,0 +1,138 @@
+//! Places, names and type names.
+
+/// A piece of the batch's text: bytes `start..end`, the first of them in line `line`.
+///
+/// All spans compare as equal, so that trees compare by what they say.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Span {
+    /// The offset of the first byte.
+    pub start: u32,
+    /// The offset behind the last byte.
+    pub end: u32,
+    /// The line of the first byte, counted from 1.
+    pub line: u32,
+}
+
+impl Span {
+    /// The bytes as a range, to slice the batch's text with.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    /// The span from the beginning of this one to the end of `last`.
+    pub fn to(self, last: Span) -> Span {
+        Span { end: last.end.max(self.end), ..self }
+    }
+}
+
+impl PartialEq for Span {
+    fn eq(&self, _: &Span) -> bool {
+        true
+    }
+}
+
+impl Eq for Span {}
+
+/// An identifier, or a variable with its `@`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Name {
+    /// The name, without brackets or quotes.
+    pub text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Name {
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it is `word`, without regard to ASCII case.
+    pub fn is(&self, word: &str) -> bool {
+        self.text.eq_ignore_ascii_case(word)
+    }
+}
+
+/// The name of an object: one to four parts. `db..t` has a database and no schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectName {
+    /// The linked server.
+    pub server: Option<Name>,
+    /// The database.
+    pub database: Option<Name>,
+    /// The schema.
+    pub schema: Option<Name>,
+    /// The object itself.
+    pub name: Name,
+}
+
+impl ObjectName {
+    /// A name of one part.
+    pub fn of(name: Name) -> ObjectName {
+        ObjectName { server: None, database: None, schema: None, name }
+    }
+
+    /// Where it stands, from the first part to the last.
+    pub fn span(&self) -> Span {
+        let first = self.server.as_ref().or(self.database.as_ref()).or(self.schema.as_ref());
+        first.unwrap_or(&self.name).span.to(self.name.span)
+    }
+
+    /// The schema's name, when it is given.
+    pub fn schema_str(&self) -> Option<&str> {
+        self.schema.as_ref().map(Name::as_str)
+    }
+
+    /// The database's name, when it is given.
+    pub fn database_str(&self) -> Option<&str> {
+        self.database.as_ref().map(Name::as_str)
+    }
+
+    /// Whether this is a temporary object, `#t` or `##t`.
+    pub fn is_temporary(&self) -> bool {
+        self.name.text.starts_with('#')
+    }
+
+    /// The parts as written, joined by dots and without brackets: what error messages quote.
+    pub fn dotted(&self) -> String {
+        let mut text = String::new();
+        let parts = [&self.server, &self.database, &self.schema];
+        let first = parts.iter().position(|part| part.is_some()).unwrap_or(parts.len());
+        for part in &parts[first..] {
+            if let Some(part) = part {
+                text.push_str(&part.text);
+            }
+            text.push('.');
+        }
+        text.push_str(&self.name.text);
+        text
+    }
+}
+
+/// A type as written. Spellings of several words are stored under their usual name: `character varying` is `varchar`,
+/// `national char` is `nchar`, `double precision` is `float`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataType {
+    /// The schema of a user-defined type.
+    pub schema: Option<Name>,
+    /// The type's name in the case it was written in.
+    pub name: Name,
+    /// What stands in parentheses behind it.
+    pub arguments: TypeArguments,
+}
+
+/// The parenthesised part of a type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TypeArguments {
+    /// Nothing.
+    None,
+    /// `(max)`
+    Max,
+    /// `(n)`: a length, a precision or a scale.
+    One(u32),
+    /// `(p, s)`: precision and scale.
+    Two(u32, u32),
+    /// `(collection)`, `(CONTENT collection)` or `(DOCUMENT collection)` of xml: the collection's name.
+    Collection(Box<ObjectName>),
+}

@@ -1,0 +1,410 @@
+//! Queries.
+
+use super::{ColumnDefinition, ColumnRef, Condition, Expr, FunctionCall, Name, ObjectName, Over, Span, Window};
+
+/// A query: a query expression with what stands around it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Query {
+    /// `WITH a AS (...), b AS (...)`. In a subquery always empty.
+    pub with: Vec<CommonTable>,
+    /// The rows.
+    pub body: QueryBody,
+    /// `ORDER BY`
+    pub order_by: Vec<OrderItem>,
+    /// `OFFSET n ROWS`
+    pub offset: Option<Expr>,
+    /// `FETCH NEXT n ROWS ONLY`
+    pub fetch: Option<Expr>,
+    /// `FOR XML`, `FOR JSON`, `FOR BROWSE`
+    pub for_clause: Option<ForClause>,
+    /// `OPTION (...)`, of a statement's query only.
+    pub options: Vec<QueryHint>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The rows of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub enum QueryBody {
+    /// One SELECT.
+    Select(Box<Select>),
+    /// `a UNION b` and its like.
+    SetOperation(Box<SetOperation>),
+    /// `VALUES (...), (...)` as a derived table's rows.
+    Values(Vec<Vec<Expr>>),
+}
+
+/// Set operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetOperator {
+    /// `UNION`
+    Union,
+    /// `UNION ALL`
+    UnionAll,
+    /// `EXCEPT`
+    Except,
+    /// `INTERSECT`
+    Intersect,
+}
+
+/// See [`QueryBody::SetOperation`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct SetOperation {
+    /// The left rows.
+    pub left: QueryBody,
+    /// The operator.
+    pub op: SetOperator,
+    /// The right rows.
+    pub right: QueryBody,
+}
+
+/// One table of a WITH clause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommonTable {
+    /// Its name.
+    pub name: Name,
+    /// Its columns' names, when they are given.
+    pub columns: Vec<Name>,
+    /// Its rows.
+    pub query: Query,
+}
+
+/// One item of ORDER BY.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OrderItem {
+    /// By what: an expression, an output column's name or its number.
+    pub expr: Expr,
+    /// `DESC`
+    pub descending: bool,
+}
+
+/// `FOR XML ...` or `FOR JSON ...`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForClause {
+    /// The format: `XML`, `JSON` or `BROWSE`.
+    pub format: ForFormat,
+    /// The mode and the directives, in upper case: `PATH`, `ROOT`, ...; a text in parentheses follows its word.
+    pub directives: Vec<(String, Option<String>)>,
+}
+
+/// The formats of [`ForClause`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForFormat {
+    /// `FOR XML`
+    Xml,
+    /// `FOR JSON`
+    Json,
+    /// `FOR BROWSE`
+    Browse,
+}
+
+/// One hint of OPTION.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QueryHint {
+    /// Its words in upper case, joined by one blank: `MAXDOP`, `HASH JOIN`, `OPTIMIZE FOR UNKNOWN`, `USE HINT`.
+    pub name: String,
+    /// Its value: `MAXDOP 4`.
+    pub value: Option<Expr>,
+    /// What stood in parentheses: the hints of `USE HINT`, the values of `OPTIMIZE FOR` (`@v` and its value, none for UNKNOWN).
+    pub list: Vec<(Expr, Option<Expr>)>,
+}
+
+/// One SELECT.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Select {
+    /// `DISTINCT`
+    pub distinct: bool,
+    /// `TOP`
+    pub top: Option<Top>,
+    /// The select list, at least one item.
+    pub items: Vec<SelectItem>,
+    /// `INTO table`
+    pub into: Option<ObjectName>,
+    /// `FROM`: tables joined by commas; empty without FROM.
+    pub from: Vec<TableSource>,
+    /// `WHERE`
+    pub filter: Option<Condition>,
+    /// `GROUP BY`
+    pub group_by: Vec<GroupingItem>,
+    /// `HAVING`
+    pub having: Option<Condition>,
+    /// `WINDOW name AS (...)`
+    pub windows: Vec<(Name, Window)>,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// `TOP (n) [PERCENT] [WITH TIES]`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Top {
+    /// How many.
+    pub count: Expr,
+    /// `PERCENT`
+    pub percent: bool,
+    /// `WITH TIES`
+    pub with_ties: bool,
+}
+
+/// One item of a select list.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SelectItem {
+    /// `*` or `t.*`
+    Star {
+        /// The table.
+        qualifier: Option<Box<ObjectName>>,
+        /// Where it stands.
+        span: Span,
+    },
+    /// `expr`, `expr AS alias`, `alias = expr`
+    Expr {
+        /// The value.
+        expr: Expr,
+        /// Its name.
+        alias: Option<Name>,
+    },
+    /// `@v = expr`, `@v += expr`
+    Assign {
+        /// The variable.
+        variable: Name,
+        /// The operator.
+        op: AssignOp,
+        /// The value.
+        value: Expr,
+    },
+}
+
+/// Assignment operators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AssignOp {
+    /// `=`
+    Set,
+    /// `+=`
+    Add,
+    /// `-=`
+    Subtract,
+    /// `*=`
+    Multiply,
+    /// `/=`
+    Divide,
+    /// `%=`
+    Modulo,
+    /// `&=`
+    BitAnd,
+    /// `|=`
+    BitOr,
+    /// `^=`
+    BitXor,
+    /// `||=`
+    Concat,
+}
+
+/// One item of GROUP BY.
+#[derive(Debug, Clone, PartialEq)]
+pub enum GroupingItem {
+    /// An expression.
+    Expr(Expr),
+    /// `(a, b)` as one element; empty for `()`.
+    Composite(Vec<Expr>),
+    /// `ROLLUP (...)`: of expressions and composites.
+    Rollup(Vec<GroupingItem>),
+    /// `CUBE (...)`: of expressions and composites.
+    Cube(Vec<GroupingItem>),
+    /// `GROUPING SETS (...)`
+    Sets(Vec<GroupingItem>),
+}
+
+/// One source of rows in FROM.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TableSource {
+    /// A table, view, common table or synonym.
+    Table(Box<TableRef>),
+    /// `@t`
+    Variable {
+        /// The variable, with its `@`.
+        name: Name,
+        /// Its alias.
+        alias: Option<Name>,
+    },
+    /// A table-valued function.
+    Function(Box<TableFunction>),
+    /// `(SELECT ...) AS t (a, b)`; also of VALUES.
+    Derived(Box<DerivedTable>),
+    /// A join.
+    Join(Box<Join>),
+    /// `t PIVOT (...) AS p`
+    Pivot(Box<Pivot>),
+    /// `t UNPIVOT (...) AS p`
+    Unpivot(Box<Unpivot>),
+}
+
+/// See [`TableSource::Table`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableRef {
+    /// The table.
+    pub name: ObjectName,
+    /// `FOR SYSTEM_TIME ...`
+    pub system_time: Option<SystemTime>,
+    /// Its alias.
+    pub alias: Option<Name>,
+    /// `TABLESAMPLE (n PERCENT|ROWS)`
+    pub sample: Option<TableSample>,
+    /// Hints, with or without WITH.
+    pub hints: Vec<TableHint>,
+}
+
+/// The time a system-versioned table is read at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SystemTime {
+    /// `AS OF t`
+    AsOf(Expr),
+    /// `FROM a TO b`
+    FromTo(Box<[Expr; 2]>),
+    /// `BETWEEN a AND b`
+    Between(Box<[Expr; 2]>),
+    /// `CONTAINED IN (a, b)`
+    ContainedIn(Box<[Expr; 2]>),
+    /// `ALL`
+    All,
+}
+
+/// `TABLESAMPLE (n [PERCENT|ROWS]) [REPEATABLE (seed)]`
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableSample {
+    /// How many.
+    pub count: Expr,
+    /// True for `ROWS`.
+    pub rows: bool,
+    /// `REPEATABLE (seed)`
+    pub seed: Option<Expr>,
+}
+
+/// A table hint.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableHint {
+    /// The hint in upper case: `NOLOCK`, `UPDLOCK`, `INDEX`, ...
+    pub name: String,
+    /// The indexes of `INDEX (...)` and `FORCESEEK (...)`, by name or number; the number of SPATIAL_WINDOW_MAX_CELLS.
+    pub arguments: Vec<Expr>,
+}
+
+/// See [`TableSource::Function`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableFunction {
+    /// The call; never with a star, DISTINCT or OVER.
+    pub call: FunctionCall,
+    /// Its alias.
+    pub alias: Option<Name>,
+    /// The columns' names.
+    pub columns: Vec<Name>,
+    /// `WITH (column type 'path', ...)` of OPENJSON and OPENXML.
+    pub schema: Vec<JsonColumn>,
+}
+
+/// One column of OPENJSON's WITH clause.
+#[derive(Debug, Clone, PartialEq)]
+pub struct JsonColumn {
+    /// The column and its type.
+    pub definition: ColumnDefinition,
+    /// The path.
+    pub path: Option<String>,
+    /// `AS JSON`
+    pub as_json: bool,
+}
+
+/// See [`TableSource::Derived`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct DerivedTable {
+    /// Its rows.
+    pub query: Query,
+    /// Its name.
+    pub alias: Name,
+    /// The columns' names.
+    pub columns: Vec<Name>,
+}
+
+/// The kinds of joins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinKind {
+    /// `[INNER] JOIN`
+    Inner,
+    /// `LEFT [OUTER] JOIN`
+    Left,
+    /// `RIGHT [OUTER] JOIN`
+    Right,
+    /// `FULL [OUTER] JOIN`
+    Full,
+    /// `CROSS JOIN`
+    Cross,
+    /// `CROSS APPLY`
+    CrossApply,
+    /// `OUTER APPLY`
+    OuterApply,
+}
+
+/// The algorithm a join asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinHint {
+    /// `LOOP`
+    Loop,
+    /// `HASH`
+    Hash,
+    /// `MERGE`
+    Merge,
+    /// `REMOTE`
+    Remote,
+}
+
+/// See [`TableSource::Join`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Join {
+    /// The left rows.
+    pub left: TableSource,
+    /// The kind.
+    pub kind: JoinKind,
+    /// The algorithm.
+    pub hint: Option<JoinHint>,
+    /// The right rows.
+    pub right: TableSource,
+    /// `ON`; absent for CROSS JOIN and APPLY only.
+    pub on: Option<Condition>,
+}
+
+/// See [`TableSource::Pivot`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pivot {
+    /// The rows.
+    pub source: TableSource,
+    /// The aggregate.
+    pub aggregate: FunctionCall,
+    /// `FOR column`
+    pub column: ColumnRef,
+    /// `IN (...)`: the values, which become columns.
+    pub values: Vec<Name>,
+    /// Its name.
+    pub alias: Name,
+}
+
+/// See [`TableSource::Unpivot`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unpivot {
+    /// The rows.
+    pub source: TableSource,
+    /// The column that receives the values.
+    pub value: Name,
+    /// The column that receives the names.
+    pub column: Name,
+    /// `IN (...)`: the columns turned into rows.
+    pub columns: Vec<ColumnRef>,
+    /// Its name.
+    pub alias: Name,
+}
+
+impl Over {
+    /// The window, when it is written out.
+    pub fn window(&self) -> Option<&Window> {
+        match self {
+            Over::Window(window) => Some(window),
+            Over::Name(_) => None,
+        }
+    }
+}
