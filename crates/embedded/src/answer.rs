@@ -10,9 +10,9 @@ pub enum Event {
     Columns(Vec<Column>),
     /// One row of the result set.
     Row(Row),
-    /// A statement has ended; `rows` is absent when it counts none or NOCOUNT is on.
+    /// A statement has ended that counts its rows, or a result set; under NOCOUNT only result sets tell of their end.
     Done {
-        /// Rows affected or returned.
+        /// Rows affected or returned; absent under NOCOUNT.
         rows: Option<u64>,
     },
     /// An informational message.

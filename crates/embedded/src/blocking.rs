@@ -5,6 +5,30 @@ use crate::mailbox::Taken;
 use crate::{Error, Rows, Value};
 
 /// A connection whose calls block the calling thread; see [`crate::Connection`].
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("pikepole-doc-blocking-{}", std::process::id()));
+/// use pikepole_embedded::{Engine, Error, Options, Value};
+///
+/// let engine = Engine::open(Options::new(&folder))?;
+/// let mut connection = engine.connect_blocking()?;
+/// connection.execute("CREATE TABLE dbo.t (id int PRIMARY KEY)", &[])?;
+/// for id in 0..3 {
+///     connection.execute("INSERT dbo.t VALUES (@id)", &[("@id", Value::Int(id))])?;
+/// }
+/// let rows = connection.query("SELECT COUNT(*) AS n FROM dbo.t", &[])?;
+/// let count: i32 = rows.iter().next().map_or(Ok(0), |row| row.get("n"))?;
+/// assert_eq!(count, 3);
+///
+/// match connection.execute("INSERT dbo.t VALUES (1)", &[]) {
+///     Err(Error::Sql(error)) => assert_eq!((error.number, error.line), (2627, 1)),
+///     other => panic!("a duplicate key is an error, not {other:?}"),
+/// }
+/// # drop(connection);
+/// # engine.shutdown()?;
+/// # std::fs::remove_dir_all(&folder).ok();
+/// # Ok::<(), Error>(())
+/// ```
 pub struct Connection(crate::Connection);
 
 impl Connection {

@@ -8,6 +8,56 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 /// A connection: a session of its own on one of the engine's schedulers. Dropping it rolls back what is open.
+///
+/// Any async runtime will do: the session runs on the engine's own threads and wakes the caller's task.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("pikepole-doc-connection-{}", std::process::id()));
+/// # fn block_on<F: Future>(future: F) -> F::Output {
+/// #     struct Unpark(std::thread::Thread);
+/// #     impl std::task::Wake for Unpark {
+/// #         fn wake(self: std::sync::Arc<Self>) {
+/// #             self.0.unpark();
+/// #         }
+/// #     }
+/// #     let waker = std::sync::Arc::new(Unpark(std::thread::current())).into();
+/// #     let mut future = std::pin::pin!(future);
+/// #     loop {
+/// #         if let std::task::Poll::Ready(output) = future.as_mut().poll(&mut std::task::Context::from_waker(&waker)) {
+/// #             return output;
+/// #         }
+/// #         std::thread::park();
+/// #     }
+/// # }
+/// use pikepole_embedded::{Engine, Event, Options, Value};
+///
+/// # block_on(async {
+/// let engine = Engine::open(Options::new(&folder))?;
+/// let mut connection = engine.connect()?;
+/// connection.execute("CREATE TABLE dbo.word (id int IDENTITY PRIMARY KEY, text nvarchar(40) NOT NULL)", &[]).await?;
+///
+/// // Parameters are variables of the batch; what it assigns to them comes back.
+/// let sql = "INSERT dbo.word (text) VALUES (@text); SET @id = SCOPE_IDENTITY()";
+/// let outcome = connection.execute(sql, &[("@text", Value::from("log")), ("@id", Value::Int(0))]).await?;
+/// assert_eq!(outcome.rows_affected, 1);
+/// assert_eq!(outcome.parameters[1], ("@id".to_string(), Value::Int(1)));
+///
+/// // Events stream as they arise; the session waits when they are not taken.
+/// let mut events = connection.run("SELECT text FROM dbo.word; PRINT 'done'", &[]).await?;
+/// while let Some(event) = events.next().await? {
+///     match event {
+///         Event::Row(row) => assert_eq!(row.get::<String>("text")?, "log"),
+///         Event::Message(message) => assert_eq!(message.text, "done"),
+///         _ => {}
+///     }
+/// }
+/// # drop(connection);
+/// # engine.shutdown()?;
+/// # std::fs::remove_dir_all(&folder).ok();
+/// # Ok::<(), pikepole_embedded::Error>(())
+/// # })?;
+/// # Ok::<(), pikepole_embedded::Error>(())
+/// ```
 pub struct Connection {
     mailbox: Arc<Mailbox>,
     session_id: i32,

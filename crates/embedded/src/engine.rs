@@ -5,7 +5,7 @@ use crate::mailbox::Mailbox;
 use crate::task;
 use crate::{Error, blocking};
 use pikepole_contention::sync::{Mutex, MutexGuard};
-use pikepole_engine::{OpenError, SchedulerChoice, Server, ServerOptions};
+use pikepole_engine::{OpenError, PolicyRow, SchedulerChoice, Server, ServerOptions};
 use pikepole_scheduler::{JoinHandle, Placement};
 use pikepole_session::{Registry, Session, SessionOptions};
 use std::path::{Path, PathBuf};
@@ -138,42 +138,38 @@ pub struct Engine {
 
 /// What the clones of an engine and its connections share.
 pub(crate) struct Opened {
-    server: Arc<Server>,
     registry: Arc<Registry>,
-    sessions: Mutex<Sessions>,
+    running: Mutex<Running>,
 }
 
-#[derive(Default)]
-struct Sessions {
-    closed: bool,
-    open: Vec<(Weak<Mailbox>, JoinHandle<()>)>,
+struct Running {
+    /// Absent after a shutdown: the folder is let go of with the last owner of the server.
+    server: Option<Arc<Server>>,
+    sessions: Vec<(Weak<Mailbox>, JoinHandle<()>)>,
 }
 
 impl Opened {
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        // Each critical section changes the list in one step.
-        self.sessions.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn running(&self) -> MutexGuard<'_, Running> {
+        // Each critical section changes the state in one step.
+        self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Ends the sessions, then the databases, then the threads.
     fn shutdown(&self) -> Result<(), Error> {
-        let open = {
-            let mut sessions = self.sessions();
-            if std::mem::replace(&mut sessions.closed, true) {
-                return Ok(());
-            }
-            std::mem::take(&mut sessions.open)
+        let (server, sessions) = {
+            let mut running = self.running();
+            let Some(server) = running.server.take() else { return Ok(()) };
+            (server, std::mem::take(&mut running.sessions))
         };
-        for (mailbox, session) in open {
+        for (mailbox, session) in sessions {
             if let Some(mailbox) = mailbox.upgrade() {
                 mailbox.close();
             }
             // A session that panicked has ended too; its transaction is rolled back with its database.
             let _ = session.join();
         }
-        let schedulers = self.server.schedulers();
-        let result = schedulers.block_on(self.server.shutdown());
-        schedulers.shutdown();
+        let result = server.schedulers().block_on(server.shutdown());
+        server.schedulers().shutdown();
         result.map_err(Error::Sql)
     }
 }
@@ -195,7 +191,8 @@ impl Engine {
         check_folder(&options)?;
         let server = Server::open(options.server()).map_err(|error| refused(&error))?;
         let registry = Registry::new(server.statistics());
-        let opened = Opened { server, registry, sessions: Mutex::default() };
+        let running = Running { server: Some(server), sessions: Vec::new() };
+        let opened = Opened { registry, running: Mutex::new(running) };
         Ok(Engine { opened: Arc::new(opened) })
     }
 
@@ -204,22 +201,19 @@ impl Engine {
     /// # Errors
     /// [`Error::Closed`] after a shutdown; [`Error::Sql`] when the session cannot begin.
     pub fn connect(&self) -> Result<Connection, Error> {
-        let opened = &self.opened;
-        let mut sessions = opened.sessions();
-        if sessions.closed {
-            return Err(Error::Closed);
-        }
-        let (server, registry) = (Arc::clone(&opened.server), Arc::clone(&opened.registry));
-        let session = Session::new(server, registry, SessionOptions::default())?;
+        let mut running = self.opened.running();
+        let server = Arc::clone(running.server.as_ref().ok_or(Error::Closed)?);
+        let registry = Arc::clone(&self.opened.registry);
+        let session = Session::new(Arc::clone(&server), registry, SessionOptions::default())?;
         let session_id = session.id();
         let mailbox = Arc::new(Mailbox::new(session.cancel_switch()));
         let info = session.task_info();
         let work = task::run(session, Arc::clone(&mailbox));
-        let handle = opened.server.schedulers().spawn(info, Placement::LeastLoaded, work);
-        sessions.open.retain(|(_, session)| !session.is_finished());
-        sessions.open.push((Arc::downgrade(&mailbox), handle));
-        drop(sessions);
-        Ok(Connection::new(mailbox, session_id, Arc::clone(opened)))
+        let handle = server.schedulers().spawn(info, Placement::LeastLoaded, work);
+        running.sessions.retain(|(_, session)| !session.is_finished());
+        running.sessions.push((Arc::downgrade(&mailbox), handle));
+        drop(running);
+        Ok(Connection::new(mailbox, session_id, Arc::clone(&self.opened)))
     }
 
     /// A connection for plain threads.
@@ -230,24 +224,25 @@ impl Engine {
         Ok(blocking::Connection::new(self.connect()?))
     }
 
-    /// The policies of the serialisation points.
+    /// The policies of the serialisation points; none after a shutdown.
     pub fn policies(&self) -> Vec<Policy> {
-        let rows = self.opened.server.policies().into_iter();
-        rows.map(|row| Policy {
+        let Some(server) = self.opened.running().server.clone() else { return Vec::new() };
+        let policy = |row: PolicyRow| Policy {
             name: row.name.to_string(),
             value: row.value.to_string(),
             values: row.allowed.iter().map(|value| (*value).to_string()).collect(),
             help: row.description.to_string(),
-        })
-        .collect()
+        };
+        server.policies().into_iter().map(policy).collect()
     }
 
     /// Sets a policy, now and for later starts.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a name or value that is not one; it says which there are.
+    /// [`Error::Usage`] for a name or value that is not one, which says which there are; [`Error::Closed`] after a shutdown.
     pub fn set_policy(&self, name: &str, value: &str) -> Result<(), Error> {
-        match self.opened.server.set_policy(name, value) {
+        let server = self.opened.running().server.clone().ok_or(Error::Closed)?;
+        match server.set_policy(name, value) {
             Ok(_) => Ok(()),
             Err(error) => Err(Error::Usage(error.message)),
         }

@@ -4,10 +4,10 @@ use crate::answer::{Event, Message};
 use crate::mailbox::{Mailbox, Request};
 use crate::rows::{Column, Row};
 use crate::{SqlError, Value};
-use std::sync::Arc;
-use pikepole_session::{ColumnInfo, Done, Output, Parameter, Session};
+use pikepole_session::{ColumnInfo, Done, DoneKind, Output, Parameter, Session};
 use pikepole_types::{Length, SqlType};
 use std::future::poll_fn;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// Events that are handed over at once; a batch's last ones go with its end, so a small batch costs one hand-over.
@@ -101,8 +101,7 @@ impl Sender {
 
 impl Output for Sender {
     fn columns(&mut self, columns: &[ColumnInfo]) {
-        let column =
-            |info: &ColumnInfo| Column { name: info.name.clone(), sql_type: info.ty, nullable: info.nullable };
+        let column = |info: &ColumnInfo| Column { name: info.name.clone(), sql_type: info.ty, nullable: info.nullable };
         let columns: Vec<Column> = columns.iter().map(column).collect();
         self.columns = Arc::from(columns.as_slice());
         self.push(Event::Columns(columns));
@@ -114,7 +113,10 @@ impl Output for Sender {
     }
 
     fn done(&mut self, done: Done) {
-        self.push(Event::Done { rows: done.rows });
+        // A procedure's loop under NOCOUNT would otherwise send an event for each of its statements.
+        if done.rows.is_some() || done.kind == DoneKind::Select {
+            self.push(Event::Done { rows: done.rows });
+        }
     }
 
     fn message(&mut self, message: &SqlError) {

@@ -104,7 +104,9 @@ impl Place<'_> {
                 511,
                 16,
                 1,
-                format!("Cannot create a row of size {bytes} which is greater than the allowable maximum row size of {bytes_max}."),
+                format!(
+                    "Cannot create a row of size {bytes} which is greater than the allowable maximum row size of {bytes_max}."
+                ),
             ),
             StorageError::KeyTooLong { bytes, bytes_max } => {
                 SqlError::key_too_long(bytes, self.object, bytes_max, "clustered")
@@ -118,12 +120,7 @@ impl Place<'_> {
                 "data",
             ),
             StorageError::Io { what, error } => SqlError::operating_system_error(error, what, 0, "data"),
-            other => SqlError::new(
-                824,
-                24,
-                2,
-                format!("Database '{name}' (ID {id}): {other}."),
-            ),
+            other => SqlError::new(824, 24, 2, format!("Database '{name}' (ID {id}): {other}.")),
         }
     }
 
@@ -131,9 +128,7 @@ impl Place<'_> {
         match error {
             TransactionError::Storage(error) => self.storage(error),
             TransactionError::Deadlock => SqlError::deadlock_victim(self.session_id, "lock"),
-            TransactionError::SnapshotConflict => {
-                SqlError::snapshot_conflict(self.object, self.database.name())
-            }
+            TransactionError::SnapshotConflict => SqlError::snapshot_conflict(self.object, self.database.name()),
             TransactionError::Poisoned(_) => SqlError::log_not_available(self.database.name()),
         }
     }
@@ -157,11 +152,7 @@ impl Place<'_> {
             824,
             24,
             2,
-            format!(
-                "A row of '{}' in database '{}' cannot be read: {error}.",
-                self.object,
-                self.database.name()
-            ),
+            format!("A row of '{}' in database '{}' cannot be read: {error}.", self.object, self.database.name()),
         )
     }
 }

@@ -37,7 +37,7 @@ pub use catalog::definition::{
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
     ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, IndexDefinition, IndexKind,
-    LogFullReason, NewColumn, PutMode, RecoveryModel, TableDefinition,
+    LogFullReason, NewColumn, PutMode, RecoveryModel, RowMap, TableDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError};
 pub use pikepole_transaction::{Isolation, LockMode, Mark, Need, TransactionId, TransactionRow};

@@ -28,13 +28,7 @@ pub(crate) fn stop(server: &Server) {
 }
 
 fn column(name: &str, ty: SqlType) -> ColumnDefinition {
-    ColumnDefinition {
-        name: name.to_owned(),
-        ty,
-        nullable: true,
-        default: None,
-        identity: None,
-    }
+    ColumnDefinition { name: name.to_owned(), ty, nullable: true, default: None, identity: None }
 }
 
 fn index(kind: IndexKind, clustered: bool, columns: &[&str]) -> IndexDefinition {
@@ -84,10 +78,7 @@ pub(crate) fn row(k: i64, v: i32, s: &str) -> Vec<Value> {
 
 impl Client {
     pub fn new(db: &Arc<Database>, session_id: i32) -> Self {
-        Self {
-            db: db.clone(),
-            tx: db.transaction(session_id),
-        }
+        Self { db: db.clone(), tx: db.transaction(session_id) }
     }
 
     pub async fn create(&mut self, table: TableDefinition) -> Arc<Table> {
@@ -122,9 +113,7 @@ impl Client {
     pub async fn insert(&mut self, table: &Table, row: &[Value]) -> Result<(), SqlError> {
         let (db, mut writer) = (self.db.clone(), table.writer());
         let mark = db.begin_statement(&mut self.tx);
-        let done = db
-            .drive(&mut self.tx, |tx| db.try_insert(tx, table, &mut writer, row, RowCount::One))
-            .await;
+        let done = db.drive(&mut self.tx, |tx| db.try_insert(tx, table, &mut writer, row, RowCount::One)).await;
         self.end(mark, done).await
     }
 
@@ -147,9 +136,8 @@ impl Client {
             let locator = scan.locator().clone();
             let mut current = row(0, 0, "");
             loop {
-                let there = db
-                    .drive(tx, |tx| db.try_read_current(tx, table, &mut writer, &locator, &mut current))
-                    .await?;
+                let there =
+                    db.drive(tx, |tx| db.try_read_current(tx, table, &mut writer, &locator, &mut current)).await?;
                 if !there {
                     return Ok(false);
                 }
@@ -199,9 +187,7 @@ impl Client {
         let mut scan = table.scan(ScanRange::all(), &[2]);
         let mut out = [Value::Null];
         let key = Value::BigInt(k);
-        let found = db
-            .drive(&mut self.tx, |tx| db.try_get(tx, table, &mut scan, &[&key], &mut out))
-            .await;
+        let found = db.drive(&mut self.tx, |tx| db.try_get(tx, table, &mut scan, &[&key], &mut out)).await;
         let found = self.end(mark, found).await.expect("a lookup");
         let [value] = out;
         found.then_some(value)
@@ -217,10 +203,7 @@ fn spawn<T: Send + 'static>(
     session_id: i32,
     future: impl Future<Output = T> + Send + 'static,
 ) -> JoinHandle<T> {
-    let info = TaskInfo {
-        session_id: Some(session_id),
-        command: "TEST",
-    };
+    let info = TaskInfo { session_id: Some(session_id), command: "TEST" };
     server.schedulers().spawn(info, Placement::LeastLoaded, future)
 }
 
@@ -267,10 +250,7 @@ fn heaps_and_secondary_indexes_agree() {
     server.schedulers().block_on(async {
         let mut a = Client::new(&db, 51);
         let unique = index(IndexKind::UniqueConstraint, false, &["k"]);
-        let by_v = IndexDefinition {
-            name: Some("by_v".into()),
-            ..index(IndexKind::Index, false, &["v"])
-        };
+        let by_v = IndexDefinition { name: Some("by_v".into()), ..index(IndexKind::Index, false, &["v"]) };
         let t = a.create(definition("h", vec![unique, by_v])).await;
         assert!(t.is_heap());
         for k in 0..50 {
@@ -295,11 +275,7 @@ fn heaps_and_secondary_indexes_agree() {
         let t = a.db.drop_index(&mut a.tx, &t, "by_v", false).await.expect("an index");
         a.commit().await;
         let pk = index(IndexKind::Index, true, &["k"]);
-        let unique_clustered = IndexDefinition {
-            unique: true,
-            name: Some("c".into()),
-            ..pk
-        };
+        let unique_clustered = IndexDefinition { unique: true, name: Some("c".into()), ..pk };
         let t = a.db.create_index(&mut a.tx, &t, unique_clustered).await.expect("keys are unique");
         a.commit().await;
         assert!(!t.is_heap());
@@ -472,7 +448,10 @@ fn definitions_are_part_of_their_transaction() {
         assert!(db.catalog(&a.tx).table("dbo", "u").is_none());
         assert_eq!(db.catalog_version(&a.tx), version);
         let error = db.create_table(&mut a.tx, definition("T", vec![])).await.expect_err("it is there");
-        assert_eq!((error.number, error.message.as_str()), (2714, "There is already an object named 'T' in the database."));
+        assert_eq!(
+            (error.number, error.message.as_str()),
+            (2714, "There is already an object named 'T' in the database.")
+        );
         a.rollback().await;
         let error = db.drop_table(&mut a.tx, "dbo", "nothing").await.expect_err("there is none");
         assert_eq!(error.number, 3701);
@@ -496,6 +475,8 @@ fn definitions_are_part_of_their_transaction() {
         let mut scan = t.scan(ScanRange::all(), &[0]);
         let stale = db.try_next(&mut b.tx, &t, &mut scan, &mut [Value::Null]);
         assert!(matches!(stale, Err(Blocked::Stale)));
+        db.end_statement(&mut b.tx);
+        b.tx.rest();
         let t = db.catalog(&a.tx).table("dbo", "t").cloned().expect("it is there");
         assert_eq!(a.keys(&t).await, [0i64; 0]);
         db.drop_table(&mut a.tx, "dbo", "t").await.expect("a table");
@@ -602,10 +583,7 @@ fn a_full_log_fails_the_statement_and_work_goes_on_after() {
         }
         let error = refused.expect("the log has a limit");
         assert_eq!(error.number, 9002);
-        assert_eq!(
-            error.message,
-            "The transaction log for database 'master' is full due to 'ACTIVE_TRANSACTION'."
-        );
+        assert_eq!(error.message, "The transaction log for database 'master' is full due to 'ACTIVE_TRANSACTION'.");
         assert_eq!(b.keys(&t).await, [-1], "the database stays readable");
         a.rollback().await;
         assert_eq!(b.keys(&t).await, [-1]);
@@ -631,4 +609,143 @@ fn both_id_policies_run_and_the_spinlock_is_in_force() {
         assert_eq!(a.keys(&t).await.len(), 4_500);
     });
     stop(&server);
+}
+
+/// Accounts, transfers between them, readers that add them up: on real threads and a real disk.
+mod threads {
+    use super::*;
+
+    const ACCOUNTS: i64 = 8;
+    const TRANSFERS: usize = 150;
+
+    fn folder(name: &str) -> std::path::PathBuf {
+        std::env::temp_dir().join(format!("pikepole-engine-{name}-{}", std::process::id()))
+    }
+
+    fn open(folder: &std::path::Path, reservation: &str) -> Arc<Server> {
+        let mut options = ServerOptions::new(folder);
+        options.buffer_pool_bytes = Some(8 << 20);
+        options.log_bytes_max = Some(256 << 20);
+        options.schedulers = SchedulerChoice::Threads { cpus: None, pin: false };
+        options.policies = vec![("LOG_RESERVATION".into(), reservation.into())];
+        Server::open(options).expect("a temporary folder")
+    }
+
+    /// Changes one account by `amount`.
+    async fn add(client: &mut Client, table: &Table, account: i64, amount: i32) -> Result<(), SqlError> {
+        let mark = client.db.begin_statement(&mut client.tx);
+        let (db, mut writer) = (client.db.clone(), table.writer());
+        let mut scan = table.scan(ScanRange::all(), &[0]);
+        let mut found = [Value::Null];
+        let key = Value::BigInt(account);
+        let tx = &mut client.tx;
+        let mut current = row(0, 0, "");
+        let result = async {
+            db.drive(tx, |tx| db.try_get(tx, table, &mut scan, &[&key], &mut found)).await?;
+            let locator = scan.locator().clone();
+            loop {
+                db.drive(tx, |tx| db.try_read_current(tx, table, &mut writer, &locator, &mut current)).await?;
+                let Value::Int(old) = current[1] else {
+                    panic!("an account has a value");
+                };
+                let new = row(account, old + amount, "changed");
+                if db.drive(tx, |tx| db.try_update(tx, table, &mut writer, &locator, &new)).await? {
+                    return Ok(());
+                }
+            }
+        }
+        .await;
+        client.end(mark, result).await
+    }
+
+    async fn transfer(client: &mut Client, table: &Table, from: i64, to: i64) -> Result<(), SqlError> {
+        client.tx.begin();
+        let done = match add(client, table, from, -1).await {
+            Ok(()) => add(client, table, to, 1).await,
+            Err(error) => Err(error),
+        };
+        match done {
+            Ok(()) if (from + to) % 5 == 0 => client.rollback().await,
+            Ok(()) => client.db.commit(&mut client.tx, Durability::Delayed).await?,
+            Err(error) => {
+                client.rollback().await;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    async fn transfers(mut client: Client, table: Arc<Table>, seed: i64) -> usize {
+        let mut victims = 0;
+        for i in 0..TRANSFERS as i64 {
+            let from = (i * 7 + seed) % ACCOUNTS;
+            let to = (i * 3 + seed * 5 + 1) % ACCOUNTS;
+            if from == to {
+                continue;
+            }
+            while let Err(error) = transfer(&mut client, &table, from, to).await {
+                assert_eq!(error.number, 1205, "{error}");
+                victims += 1;
+            }
+        }
+        victims
+    }
+
+    async fn sums(mut client: Client, table: Arc<Table>) {
+        for _ in 0..TRANSFERS {
+            let rows = client.rows(&table).await;
+            let sum: i64 = rows.iter().map(|row| row[1].as_i64().expect("a value")).sum();
+            assert_eq!((rows.len() as i64, sum), (ACCOUNTS, ACCOUNTS * 100));
+            pikepole_scheduler::yield_now().await;
+        }
+    }
+
+    fn run(reservation: &str) {
+        let folder = folder(reservation);
+        let server = open(&folder, reservation);
+        server
+            .set_database_option(MASTER, DatabaseOption::DelayedDurability(DelayedDurability::Allowed))
+            .expect("an option");
+        let db = master(&server);
+        let table = server.schedulers().block_on(async {
+            let mut client = Client::new(&db, 50);
+            let table = client.create(definition("accounts", primary_key())).await;
+            for account in 0..ACCOUNTS {
+                client.insert(&table, &row(account, 100, "new")).await.expect("a new key");
+            }
+            table
+        });
+        let writers: Vec<_> = (0..4)
+            .map(|i| spawn(&server, 51 + i, transfers(Client::new(&db, 51 + i), table.clone(), i64::from(i))))
+            .collect();
+        let readers: Vec<_> =
+            (0..2).map(|i| spawn(&server, 61 + i, sums(Client::new(&db, 61 + i), table.clone()))).collect();
+        for writer in writers {
+            writer.join().expect("the transfers end");
+        }
+        for reader in readers {
+            reader.join().expect("every sum is right");
+        }
+        drop(db);
+        stop(&server);
+        drop(server);
+        let server = open(&folder, reservation);
+        let db = master(&server);
+        let table = db.current_catalog().table("dbo", "accounts").cloned().expect("it is there");
+        server.schedulers().block_on(sums(Client::new(&db, 50), table));
+        drop(db);
+        stop(&server);
+        drop(server);
+        std::fs::remove_dir_all(&folder).expect("the folder is ours");
+    }
+
+    #[test]
+    fn sums_hold_with_atomic_reservation() {
+        run("ATOMIC");
+    }
+
+    #[test]
+    fn sums_hold_with_the_spinlock_reservation() {
+        run("SPINLOCK");
+    }
 }

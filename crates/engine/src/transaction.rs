@@ -37,10 +37,7 @@ pub struct Transaction {
 
 impl Transaction {
     pub(crate) fn new(inner: pikepole_transaction::Transaction) -> Self {
-        Self {
-            inner,
-            definitions: Definitions::default(),
-        }
+        Self { inner, definitions: Definitions::default() }
     }
 
     /// An explicit transaction begins: the session's outermost BEGIN TRANSACTION.
@@ -110,11 +107,7 @@ impl Database {
 
     /// What error texts name.
     pub(crate) fn place<'a>(&'a self, tx: &Transaction, object: &'a str) -> Place<'a> {
-        Place {
-            database: self,
-            object,
-            session_id: tx.session_id(),
-        }
+        Place { database: self, object, session_id: tx.session_id() }
     }
 
     /// A statement begins. The mark is what to roll back to if it fails within an explicit transaction.
@@ -270,8 +263,5 @@ impl Database {
 }
 
 fn is_poisoned(error: &TransactionError) -> bool {
-    matches!(
-        error,
-        TransactionError::Poisoned(_) | TransactionError::Storage(StorageError::Poisoned { .. })
-    )
+    matches!(error, TransactionError::Poisoned(_) | TransactionError::Storage(StorageError::Poisoned { .. }))
 }

@@ -261,8 +261,7 @@ fn read_rows(folder: &Path, base: u64) -> Result<HashMap<u64, HashMap<u64, Strin
     let mut connection = engine.connect_blocking()?;
     connection.execute("USE crash", &[])?;
     let mut found: HashMap<u64, HashMap<u64, String>> = HashMap::new();
-    let rows = connection
-        .query("SELECT id, payload FROM dbo.notes WHERE id >= @from", &[("@from", key(base, 0))])?;
+    let rows = connection.query("SELECT id, payload FROM dbo.notes WHERE id >= @from", &[("@from", key(base, 0))])?;
     for row in &rows {
         let id = row.get::<i64>("id")? as u64;
         found.entry(id / PARTS_MAX).or_default().insert(id % PARTS_MAX, row.get("payload")?);
@@ -276,11 +275,7 @@ fn read_rows(folder: &Path, base: u64) -> Result<HashMap<u64, HashMap<u64, Strin
     }
 }
 
-fn compare(
-    notes: &HashMap<u64, Kind>,
-    found: &HashMap<u64, HashMap<u64, String>>,
-    base: u64,
-) -> Result<(), Failure> {
+fn compare(notes: &HashMap<u64, Kind>, found: &HashMap<u64, HashMap<u64, String>>, base: u64) -> Result<(), Failure> {
     for (transaction, kind) in notes {
         if *kind != Kind::RolledBack && !found.contains_key(transaction) {
             let place = transaction - base;

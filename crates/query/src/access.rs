@@ -6,10 +6,10 @@ use std::sync::Arc;
 use crate::expression::{Fault, Width};
 use crate::plan::{KeyValue, Scan};
 use crate::run::Run;
-use pikepole_engine::{self as engine, Blocked, Catalog, Database, Locator, ScanRange, TableScan};
 pub(crate) use pikepole_engine::Need;
+use pikepole_engine::{self as engine, Blocked, Catalog, Database, Locator, ScanRange, TableScan};
 use pikepole_tsql::ObjectName;
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{SqlType, Value};
 
 /// Why an operator or statement stopped.
 #[derive(Debug)]
@@ -102,10 +102,8 @@ pub struct Table {
 impl Table {
     fn new(engine: &Arc<engine::Table>, database: &str) -> Table {
         let key = |index: &engine::Index| {
-            let columns = index.columns.iter().map(|column| KeyColumn {
-                column: column.column,
-                descending: column.descending,
-            });
+            let columns =
+                index.columns.iter().map(|column| KeyColumn { column: column.column, descending: column.descending });
             columns.collect::<Vec<_>>()
         };
         Table {
@@ -127,10 +125,7 @@ impl Table {
                 .indexes
                 .iter()
                 .filter(|index| !index.clustered)
-                .map(|index| Index {
-                    id: index.index_id,
-                    key: key(index),
-                })
+                .map(|index| Index { id: index.index_id, key: key(index) })
                 .collect(),
             identity: engine.identity_column(),
             engine: Arc::clone(engine),
@@ -140,8 +135,7 @@ impl Table {
     /// The position of a column, by name.
     pub fn column(&self, name: &str) -> Option<usize> {
         let same = |column: &Column| {
-            column.name.eq_ignore_ascii_case(name)
-                || column.name.to_lowercase() == name.to_lowercase()
+            column.name.eq_ignore_ascii_case(name) || column.name.to_lowercase() == name.to_lowercase()
         };
         self.columns.iter().position(same)
     }
@@ -172,10 +166,7 @@ impl CatalogView {
 
     /// The version the view is of.
     pub fn stamp(&self) -> CatalogStamp {
-        CatalogStamp {
-            database: self.database.id(),
-            version: self.catalog.version(),
-        }
+        CatalogStamp { database: self.database.id(), version: self.catalog.version() }
     }
 
     /// The schema a name is in: `dbo` when it has none. `None` when the name is of another database.
@@ -192,9 +183,7 @@ impl CatalogView {
                 if is_system_schema(schema) {
                     return Ok(None);
                 }
-                Err(crate::errors::unsupported(
-                    "A name in another database than the current one",
-                ))
+                Err(crate::errors::unsupported("A name in another database than the current one"))
             }
             _ => Ok(Some(schema)),
         }
@@ -385,11 +374,7 @@ fn range_bound(key: &KeyValue, upper: bool, run: &mut Run<'_>) -> Result<KeyBoun
         return Ok(KeyBound::Value(out));
     }
     let below_all = integer < smallest;
-    Ok(if below_all != upper {
-        KeyBound::All
-    } else {
-        KeyBound::Nothing
-    })
+    Ok(if below_all != upper { KeyBound::All } else { KeyBound::Nothing })
 }
 
 /// The engine's range of a scan; `None` when no row can be in it.
@@ -403,11 +388,7 @@ fn scan_range(plan: &Scan, run: &mut Run<'_>) -> Result<Option<ScanRange>, Fault
     }
     let mut side = |bound: &Option<(KeyValue, bool)>, upper: bool| -> Result<Option<Bound<Vec<Value>>>, Fault> {
         let whole = || {
-            if prefix.is_empty() {
-                Bound::Unbounded
-            } else {
-                Bound::Included(prefix.clone())
-            }
+            if prefix.is_empty() { Bound::Unbounded } else { Bound::Included(prefix.clone()) }
         };
         let Some((key, inclusive)) = bound else {
             return Ok(Some(whole()));
@@ -418,33 +399,14 @@ fn scan_range(plan: &Scan, run: &mut Run<'_>) -> Result<Option<ScanRange>, Fault
             KeyBound::Value(value) => {
                 let mut values = prefix.clone();
                 values.push(value);
-                Some(if *inclusive {
-                    Bound::Included(values)
-                } else {
-                    Bound::Excluded(values)
-                })
+                Some(if *inclusive { Bound::Included(values) } else { Bound::Excluded(values) })
             }
         })
     };
-    let (Some(low), Some(high)) = (side(&plan.range.low, false)?, side(&plan.range.high, true)?)
-    else {
+    let (Some(low), Some(high)) = (side(&plan.range.low, false)?, side(&plan.range.high, true)?) else {
         return Ok(None);
     };
     // A NULL sorts first and no comparison holds for it: an upper bound alone leaves the NULLs to the filter.
-    let (from, to) = if plan.range.descending {
-        (high, low)
-    } else {
-        (low, high)
-    };
-    Ok(Some(ScanRange {
-        index: plan.range.index,
-        from,
-        to,
-        reverse: plan.reverse,
-    }))
-}
-
-/// An error for a table that is gone.
-pub(crate) fn invalid_object(name: &ObjectName) -> Fault {
-    Box::new(SqlError::invalid_object(name.dotted()))
+    let (from, to) = if plan.range.descending { (high, low) } else { (low, high) };
+    Ok(Some(ScanRange { index: plan.range.index, from, to, reverse: plan.reverse }))
 }

@@ -19,16 +19,8 @@ const SHARDS: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
-    Batch {
-        database: i32,
-        quoted_identifier: bool,
-        parameters: Box<str>,
-        text: Box<str>,
-    },
-    Procedure {
-        database: i32,
-        object_id: i32,
-    },
+    Batch { database: i32, quoted_identifier: bool, parameters: Box<str>, text: Box<str> },
+    Procedure { database: i32, object_id: i32 },
 }
 
 struct Entry {
@@ -45,10 +37,7 @@ pub struct PlanCache {
 
 impl Default for PlanCache {
     fn default() -> Self {
-        PlanCache {
-            shards: (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect(),
-            hasher: RandomState::new(),
-        }
+        PlanCache { shards: (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect(), hasher: RandomState::new() }
     }
 }
 
@@ -91,42 +80,23 @@ impl PlanCache {
     }
 
     /// Keeps a compiled batch.
-    pub(crate) fn keep_batch(
-        &self,
-        database: i32,
-        quoted: bool,
-        parameters: &str,
-        text: &str,
-        program: &Arc<Program>,
-    ) {
+    pub(crate) fn keep_batch(&self, database: i32, quoted: bool, parameters: &str, text: &str, program: &Arc<Program>) {
         if text.len() <= TEXT_BYTES_MAX {
-            let entry = Entry {
-                text: None,
-                program: Arc::clone(program),
-            };
+            let entry = Entry { text: None, program: Arc::clone(program) };
             self.store(batch_key(database, quoted, parameters, text), entry);
         }
     }
 
     /// A compiled procedure whose text is still `text`.
     pub(crate) fn procedure(&self, database: i32, object_id: i32, text: &str) -> Option<Arc<Program>> {
-        let key = Key::Procedure {
-            database,
-            object_id,
-        };
+        let key = Key::Procedure { database, object_id };
         self.find(&key, Some(text))
     }
 
     /// Keeps a compiled procedure.
     pub(crate) fn keep_procedure(&self, database: i32, object_id: i32, text: &str, program: &Arc<Program>) {
-        let key = Key::Procedure {
-            database,
-            object_id,
-        };
-        let entry = Entry {
-            text: Some(text.into()),
-            program: Arc::clone(program),
-        };
+        let key = Key::Procedure { database, object_id };
+        let entry = Entry { text: Some(text.into()), program: Arc::clone(program) };
         self.store(key, entry);
     }
 
@@ -139,10 +109,5 @@ impl PlanCache {
 }
 
 fn batch_key(database: i32, quoted_identifier: bool, parameters: &str, text: &str) -> Key {
-    Key::Batch {
-        database,
-        quoted_identifier,
-        parameters: parameters.into(),
-        text: text.into(),
-    }
+    Key::Batch { database, quoted_identifier, parameters: parameters.into(), text: text.into() }
 }

@@ -98,10 +98,7 @@ impl ExecutionContext {
     /// The version of [`ExecutionContext::catalog`], at the cost of a load.
     #[inline]
     pub(crate) fn catalog_stamp(&self) -> CatalogStamp {
-        CatalogStamp {
-            database: self.database.id(),
-            version: self.database.catalog_version(&self.transaction),
-        }
+        CatalogStamp { database: self.database.id(), version: self.database.catalog_version(&self.transaction) }
     }
 
     /// What texts are compiled against now.
@@ -192,8 +189,7 @@ impl ExecutionContext {
     #[inline]
     pub(crate) fn end_statement(&mut self) -> Result<(), Stop> {
         if self.state.transaction_count == 0 {
-            self.database
-                .try_commit(&mut self.transaction, Durability::Full)?;
+            self.database.try_commit(&mut self.transaction, Durability::Full)?;
         } else {
             self.database.end_statement(&mut self.transaction);
         }
@@ -247,11 +243,7 @@ impl ExecutionContext {
                 return Ok(());
             }
         }
-        let durability = if delayed {
-            Durability::Delayed
-        } else {
-            Durability::Full
-        };
+        let durability = if delayed { Durability::Delayed } else { Durability::Full };
         self.database.commit(&mut self.transaction, durability).await?;
         self.forget_transaction();
         Ok(())

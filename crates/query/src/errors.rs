@@ -30,34 +30,19 @@ pub(crate) fn top_negative() -> Fault {
 /// 10742, of OFFSET.
 #[cold]
 pub(crate) fn offset_negative() -> Fault {
-    Box::new(SqlError::new(
-        10742,
-        15,
-        1,
-        "The offset specified in a OFFSET clause may not be negative.",
-    ))
+    Box::new(SqlError::new(10742, 15, 1, "The offset specified in a OFFSET clause may not be negative."))
 }
 
 /// A function of the session used where only constants are known; never reaches a user: folding then leaves the expression.
 #[cold]
 pub(crate) fn not_constant() -> Fault {
-    Box::new(SqlError::new(
-        8155,
-        16,
-        1,
-        "The expression is not constant.",
-    ))
+    Box::new(SqlError::new(8155, 16, 1, "The expression is not constant."))
 }
 
 /// A construct the language has and this engine does not run yet. Error 40517 names it, so that nothing is silently wrong.
 #[cold]
 pub(crate) fn unsupported(what: impl std::fmt::Display) -> Fault {
-    Box::new(SqlError::new(
-        40517,
-        16,
-        1,
-        format!("{what} is not supported in this version of Pikepole."),
-    ))
+    Box::new(SqlError::new(40517, 16, 1, format!("{what} is not supported in this version of Pikepole.")))
 }
 
 /// 2801: a definition changed while a statement ran and could not be begun again.

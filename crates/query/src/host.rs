@@ -74,12 +74,7 @@ pub trait Host: Send + Sync {
     fn function(&self, name: &str) -> Option<HostFunction>;
 
     /// Evaluates a function.
-    fn call_function(
-        &self,
-        id: u32,
-        arguments: &[Value],
-        context: &ExecutionContext,
-    ) -> Result<Value, SqlError>;
+    fn call_function(&self, id: u32, arguments: &[Value], context: &ExecutionContext) -> Result<Value, SqlError>;
 
     /// The system procedure called `name` (`sp_configure`), as a number for [`Host::call_procedure`].
     fn system_procedure(&self, name: &str) -> Option<u32>;

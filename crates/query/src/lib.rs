@@ -34,8 +34,7 @@ pub use context::ExecutionContext;
 pub use host::{Argument, Host, HostFunction, HostFuture, VirtualTable};
 pub use output::{Collected, ColumnInfo, Discard, Done, DoneKind, Event, Output};
 pub use program::{
-    CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch,
-    compile_procedure,
+    CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch, compile_procedure,
 };
 pub use run::run;
 pub use settings::{Isolation, Settings};
@@ -67,8 +66,6 @@ pub fn prepare(
         return Ok(program);
     }
     let program = compile(text, parameters, &context.compile_context(host))?;
-    context
-        .plans
-        .keep_batch(database, quoted, parameters, text, &program);
+    context.plans.keep_batch(database, quoted, parameters, text, &program);
     Ok(program)
 }

@@ -137,10 +137,7 @@ impl Global {
             Global::ErrorLine => caught().map(|error| error.line.into()),
             Global::ErrorSeverity => caught().map(|error| error.severity.into()),
             Global::ErrorState => caught().map(|error| error.state.into()),
-            Global::Identity
-            | Global::ScopeIdentity
-            | Global::ErrorMessage
-            | Global::ErrorProcedure => None,
+            Global::Identity | Global::ScopeIdentity | Global::ErrorMessage | Global::ErrorProcedure => None,
         }
     }
 

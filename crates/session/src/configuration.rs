@@ -34,7 +34,7 @@ pub(crate) fn options(server: &Server) -> Vec<ConfigurationOption> {
             maximum: None,
             allowed: policy.allowed.iter().map(|value| (*value).to_string()).collect(),
             description: policy.description.to_string(),
-            dynamic: true,
+            dynamic: policy.takes_effect == pikepole_engine::Effect::Now,
         })
         .collect();
     options.push(ConfigurationOption {

@@ -149,8 +149,7 @@ fn trace_status(host: &SessionHost, command: &Dbcc, output: &mut dyn Output) -> 
         (true, false) => global.union(&host.trace_flags).copied().collect(),
     };
     let small = SqlType::SmallInt;
-    let mut set =
-        ResultSet::new(&[("TraceFlag", small), ("Status", small), ("Global", small), ("Session", small)]);
+    let mut set = ResultSet::new(&[("TraceFlag", small), ("Status", small), ("Global", small), ("Session", small)]);
     for flag in shown {
         let (everywhere, here) = (global.contains(&flag), host.trace_flags.contains(&flag));
         let bit = |on: bool| Value::SmallInt(on.into());

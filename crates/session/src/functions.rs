@@ -30,6 +30,9 @@ const TEXT: SqlType = SqlType::NVarChar(Length::Limit(4000));
 const LONG_TEXT: SqlType = SqlType::NVarChar(Length::Max);
 const NUMERIC: SqlType = SqlType::Decimal { precision: 38, scale: 0 };
 
+/// A table and the database that it is in.
+type TableOf = (Arc<Database>, Arc<Table>);
+
 /// What a function works on.
 struct Call<'a> {
     host: &'a SessionHost,
@@ -213,7 +216,7 @@ impl Call<'_> {
     }
 
     /// The table that the first argument names.
-    fn named_table(&self) -> Result<Option<(Arc<Database>, Arc<Table>)>, SqlError> {
+    fn named_table(&self) -> Result<Option<TableOf>, SqlError> {
         let Some(parts) = self.text(0).and_then(names::parts) else { return Ok(None) };
         let Some((database, catalog)) = self.catalog_of(&parts) else { return Ok(None) };
         let table = catalog.table(parts.schema.as_deref().unwrap_or("dbo"), &parts.name).cloned();
@@ -265,8 +268,15 @@ fn server_property(call: &Call<'_>) -> Answer {
         "processid" => std::process::id().to_string(),
         "licensetype" => "DISABLED".to_string(),
         "instancedefaultdatapath" | "instancedefaultlogpath" => folder(),
-        "isclustered" | "ishadrenabled" | "issingleuser" | "isfulltextinstalled" | "isintegratedsecurityonly"
-        | "isxtpsupported" | "islocaldb" | "ispolybaseinstalled" | "isadvancedanalyticsinstalled" => "0".to_string(),
+        "isclustered"
+        | "ishadrenabled"
+        | "issingleuser"
+        | "isfulltextinstalled"
+        | "isintegratedsecurityonly"
+        | "isxtpsupported"
+        | "islocaldb"
+        | "ispolybaseinstalled"
+        | "isadvancedanalyticsinstalled" => "0".to_string(),
         _ => return Ok(None),
     };
     string(text)
@@ -324,9 +334,17 @@ fn database_property(call: &Call<'_>) -> Answer {
         "useraccess" => string("MULTI_USER"),
         "version" => string("957"),
         "compatibilitylevel" => string(COMPATIBILITY_LEVEL.to_string()),
-        "isansinullsenabled" | "isansipaddingenabled" | "isansiwarningsenabled" | "isquotedidentifiersenabled"
-        | "isnullconcat" | "isarithmeticabortenabled" => string("1"),
-        "isautoclose" | "isautoshrink" | "isinstandby" | "isautocreatestatistics" | "isautoupdatestatistics"
+        "isansinullsenabled"
+        | "isansipaddingenabled"
+        | "isansiwarningsenabled"
+        | "isquotedidentifiersenabled"
+        | "isnullconcat"
+        | "isarithmeticabortenabled" => string("1"),
+        "isautoclose"
+        | "isautoshrink"
+        | "isinstandby"
+        | "isautocreatestatistics"
+        | "isautoupdatestatistics"
         | "isfulltextenabled" => string("0"),
         _ => Ok(None),
     }
@@ -389,8 +407,13 @@ fn object_property(call: &Call<'_>) -> Answer {
         "isdefaultcnst" => flag(code == "D "),
         "isconstraint" => flag(matches!(code, "PK" | "UQ" | "D ")),
         "ismsshipped" | "issystemtable" => flag(id < 0),
-        "istrigger" | "isscalarfunction" | "istablefunction" | "isinlinefunction" | "tablehasforeignkey"
-        | "tabletemporaltype" | "tableismemoryoptimized" => flag(false),
+        "istrigger"
+        | "isscalarfunction"
+        | "istablefunction"
+        | "isinlinefunction"
+        | "tablehasforeignkey"
+        | "tabletemporaltype"
+        | "tableismemoryoptimized" => flag(false),
         "tablehasprimarykey" => flag(of_table(|table| table.indexes.iter().any(|index| index.primary_key))),
         "tablehasidentity" => flag(of_table(|table| table.identity_column().is_some())),
         "tablehasclustindex" => flag(of_table(|table| table.clustered().is_some())),

@@ -4,9 +4,7 @@ use crate::options::ClientOptions;
 use crate::registry::Registry;
 use crate::{functions, procedures, statements, views};
 use pikepole_engine::Server;
-use pikepole_query::{
-    Argument, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable,
-};
+use pikepole_query::{Argument, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
 use pikepole_tsql::Statement;
 use pikepole_types::{SqlError, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -101,8 +99,7 @@ pub(crate) async fn count_table(
 ) -> Result<u64, SqlError> {
     let database = Arc::clone(context.database());
     let mut scan = table.scan(pikepole_engine::ScanRange::all(), &[]);
-    let counted =
-        database.drive(context.transaction(), |tx| database.try_count(tx, table, &mut scan)).await;
+    let counted = database.drive(context.transaction(), |tx| database.try_count(tx, table, &mut scan)).await;
     match counted {
         Ok(count) => Ok(count),
         Err(pikepole_engine::Interrupted::Error(error)) => Err(*error),

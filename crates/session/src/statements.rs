@@ -69,9 +69,7 @@ fn configure(host: &SessionHost, change: &ServerConfiguration, output: &mut dyn 
             Err(unsupported("ALTER SERVER CONFIGURATION SET PROCESS AFFINITY"))
         }
         ServerConfiguration::SoftNuma(_) => Err(unsupported("ALTER SERVER CONFIGURATION SET SOFTNUMA")),
-        ServerConfiguration::Other { name, .. } => {
-            Err(unsupported(format!("ALTER SERVER CONFIGURATION SET {name}")))
-        }
+        ServerConfiguration::Other { name, .. } => Err(unsupported(format!("ALTER SERVER CONFIGURATION SET {name}"))),
     }
 }
 

@@ -15,6 +15,8 @@ use std::sync::Arc;
 struct Printer {
     text: String,
     types: Vec<SqlType>,
+    /// Which columns tell when something was created: shown without the time.
+    moments: Vec<bool>,
 }
 
 impl Printer {
@@ -27,16 +29,18 @@ impl Printer {
 impl Output for Printer {
     fn columns(&mut self, columns: &[ColumnInfo]) {
         self.types = columns.iter().map(|column| column.ty).collect();
+        self.moments = columns.iter().map(|column| column.name.to_lowercase().contains("create")).collect();
         let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
         self.line(format!("# {}", names.join(" | ")));
     }
 
     fn row(&mut self, row: &[Value]) {
-        let text = |(value, ty): (&Value, &SqlType)| match value {
+        let text = |((value, ty), moment): ((&Value, &SqlType), &bool)| match value {
             Value::Null => "NULL".to_string(),
+            Value::DateTime(_) if *moment => "(when)".to_string(),
             value => to_text(value, ty).trim_end().to_string(),
         };
-        let values: Vec<String> = row.iter().zip(&self.types).map(text).collect();
+        let values: Vec<String> = row.iter().zip(&self.types).zip(&self.moments).map(text).collect();
         self.line(format!("  {}", values.join(" | ")));
     }
 

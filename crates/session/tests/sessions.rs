@@ -170,7 +170,8 @@ fn every_view_can_be_selected_from_whole() {
 fn a_syntax_error_names_its_line_and_nothing_of_the_batch_runs() {
     let fixture = Fixture::new();
     let mut session = fixture.session();
-    let output = fixture.run(&mut session, "CREATE TABLE t (id int);\nINSERT t VALUES (1);\nSELECT * FORM t;\nDROP TABLE t;");
+    let output =
+        fixture.run(&mut session, "CREATE TABLE t (id int);\nINSERT t VALUES (1);\nSELECT * FORM t;\nDROP TABLE t;");
     let error = only_error(&output);
     assert_eq!((error.number, error.severity, error.state, error.line), (102, 15, 1, 3));
     assert_eq!(error.message, "Incorrect syntax near 'FORM'.");

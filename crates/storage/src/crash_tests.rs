@@ -61,7 +61,7 @@ impl Work {
 
     fn insert(&mut self) -> Result<(), StorageError> {
         // Some keys ascend, others fall anywhere; some are long.
-        let number = if self.xid % 3 == 0 { self.random.next() } else { self.xid };
+        let number = if self.xid.is_multiple_of(3) { self.random.next() } else { self.xid };
         let mut key = number.to_be_bytes().to_vec();
         key.resize(8 + (number % 3) as usize * 8, 7);
         let rest = vec![self.xid as u8; self.random.below(1200) as usize];
@@ -204,7 +204,7 @@ fn crash_at(point: u64, seed: u64, steps: usize, root: PageId) -> Result<(), Str
     let verified = catch_unwind(AssertUnwindSafe(|| {
         let fixture = verify(&disk, root, seed ^ point)?;
         // The recovered database goes through a second crash, right away or after a checkpoint.
-        if point % 2 == 0 {
+        if point.is_multiple_of(2) {
             fixture.store.checkpoint_now(&|| None, &|| 1, false).map_err(|error| format!("checkpoint: {error}"))?;
         }
         verify(&fixture.simulated, root, point).map(|_| ())
@@ -222,7 +222,9 @@ fn crashes(seed: u64, steps: usize, points: u64) -> Result<(), String> {
 
 #[test]
 fn recovery_comes_to_the_state_of_the_log() {
-    for seed in 1..=6 {
+    // More of them for a longer run by hand.
+    let seeds = std::env::var("PIKEPOLE_CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(6);
+    for seed in 1..=seeds {
         crashes(seed, 1500, 40).expect("a recovered database");
     }
 }

@@ -1,11 +1,15 @@
 //! Damaged files: each ends in a typed error or a finding that names the page, never in a panic or a wrong answer.
 
 use pikepole_contention::sync::thread;
+use pikepole_machine::Operation;
 
 use crate::page::PAGE_BYTES;
 use crate::store::{DOUBLE_WRITE_FILE, MASTER_FILE};
 use crate::test_support::{FOLDER, Fixture, Random, context};
-use crate::{Heap, Need, PAGES_FILE, PageId, ScanRange, Stop, StorageError, Tree, TreeCursor};
+use crate::{
+    ChangeOutcome, Heap, LogContext, Need, PAGES_FILE, PageId, RowHeader, ScanRange, Stop, StorageError, Tree,
+    TreeCursor,
+};
 
 const TREE: u32 = 20;
 
@@ -216,4 +220,40 @@ fn one_reader_brings_a_page_for_all() {
             scope.spawn(|| assert_eq!(read_all(&again, root).expect("all rows"), 3_000));
         }
     });
+}
+
+#[test]
+fn a_failed_sync_stops_changes_and_leaves_reads() {
+    let fixture = Fixture::new(64);
+    let store = &fixture.store;
+    let tree = store.until_done(|| Tree::create(store, TREE, 8)).expect("a tree");
+    let mut cursor = TreeCursor::new();
+    store.until_done(|| tree.insert(&mut cursor, &context(1), b"key", b"rest")).expect("a row");
+    fixture.simulated.fail_nth(Operation::Sync, 1);
+    let checkpoint = || store.checkpoint_now(&|| None, &|| 1, false);
+    assert!(matches!(checkpoint(), Err(StorageError::Poisoned { .. })));
+    assert!(matches!(checkpoint(), Err(StorageError::Poisoned { .. })), "it is not tried again");
+    let stop = tree.insert(&mut cursor, &context(1), b"other", b"rest");
+    assert!(matches!(stop, Err(Stop::Error(StorageError::Poisoned { .. }))), "{stop:?}");
+    assert_eq!(store.until_done(|| tree.get(b"key", |_, rest| rest.len())).expect("a read"), Some(4));
+    let clr = LogContext::new(1).with(LogContext::CLR);
+    let undone = tree.remove(&mut cursor, &clr, b"key", RowHeader::new(0, 1));
+    assert!(matches!(undone, Ok(ChangeOutcome::Done(_))), "rollback goes on");
+}
+
+#[test]
+fn a_failed_write_of_pages_is_tried_again() {
+    let fixture = Fixture::new(64);
+    let store = &fixture.store;
+    let tree = store.until_done(|| Tree::create(store, TREE, 8)).expect("a tree");
+    let mut cursor = TreeCursor::new();
+    store.until_done(|| tree.insert(&mut cursor, &context(1), b"key", b"rest")).expect("a row");
+    fixture.flush();
+    fixture.simulated.fail_nth(Operation::Write, 1);
+    assert!(matches!(store.write_dirty_pages(fixture.log.durable()), Err(StorageError::Io { .. })));
+    assert_eq!(store.poisoned(), None);
+    fixture.checkpoint();
+    let again = Fixture::recover(fixture.simulated.crash(3), 64).expect("it opens");
+    let tree = Tree::open(&again.store, TREE, tree.root(), 8);
+    assert_eq!(again.store.until_done(|| tree.get(b"key", |_, rest| rest.len())).expect("a read"), Some(4));
 }

@@ -82,6 +82,8 @@ pub struct Store {
     pub(crate) stopping: AtomicBool,
     loading: Mutex<HashSet<u32>>,
     loaded: Condvar,
+    /// Whether `poisoned` has a reason: what the hot path looks at.
+    is_poisoned: AtomicBool,
     poisoned: Mutex<Option<String>>,
     heap_insert_targets: AtomicU8,
 }
@@ -189,6 +191,7 @@ impl Store {
             stopping: AtomicBool::new(false),
             loading: Mutex::new(HashSet::new()),
             loaded: Condvar::new(),
+            is_poisoned: AtomicBool::new(false),
             poisoned: Mutex::new(None),
             heap_insert_targets: AtomicU8::new(HeapInsertTargets::PerScheduler as u8),
             options,
@@ -231,12 +234,17 @@ impl Store {
 
     pub(crate) fn poison(&self, why: String) -> StorageError {
         let why = lock(&self.poisoned).get_or_insert(why).clone();
+        // Relaxed: a change that slips through is logged; it is lost only if it is never made durable.
+        self.is_poisoned.store(true, Ordering::Relaxed);
         StorageError::Poisoned { why }
     }
 
     /// Appends the record of a change of a row, as its context asks.
     #[inline]
     pub(crate) fn append(&self, context: &LogContext, record: &Record<'_>) -> Result<LsnRange, Stop> {
+        if self.is_poisoned.load(Ordering::Relaxed) && !context.is_clr() {
+            return Err(self.refuse_change());
+        }
         let appended =
             if context.is_clr() { self.log.append_record_reserved(record) } else { self.log.append_record(record) };
         appended.map_err(|refused| self.refused(refused))
@@ -245,6 +253,11 @@ impl Store {
     /// Appends a record that space is kept for: it ends or undoes something.
     pub(crate) fn append_kept(&self, record: &Record<'_>) -> Result<LsnRange, Stop> {
         self.log.append_record_reserved(record).map_err(|refused| self.refused(refused))
+    }
+
+    #[cold]
+    fn refuse_change(&self) -> Stop {
+        Stop::Error(StorageError::Poisoned { why: self.poisoned().unwrap_or_default() })
     }
 
     #[cold]

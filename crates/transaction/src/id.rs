@@ -88,17 +88,14 @@ impl Dealer {
         Self {
             spinlock: AtomicBool::new(policy == TransactionIds::Spinlock),
             range_next: AtomicU64::new(first.range()),
-            slots: (0..slot::SLOTS_MAX)
-                .map(|_| CachePadded::new(SlotRange::default()))
-                .collect(),
+            slots: (0..slot::SLOTS_MAX).map(|_| CachePadded::new(SlotRange::default())).collect(),
             xdesmgr: Spinlock::new(SpinlockClass::XDESMGR, statistics, Shared::default()),
         }
     }
 
     /// Switches the policy; transactions that are open end by the policy they began with.
     pub fn set_policy(&self, policy: TransactionIds) {
-        self.spinlock
-            .store(policy == TransactionIds::Spinlock, Ordering::Relaxed);
+        self.spinlock.store(policy == TransactionIds::Spinlock, Ordering::Relaxed);
     }
 
     /// No id at or above this was dealt.
@@ -123,10 +120,7 @@ impl Dealer {
             first
         };
         range.next.store(id + 1, Ordering::Relaxed);
-        Dealt {
-            id: TransactionId(id),
-            by_lock: false,
-        }
+        Dealt { id: TransactionId(id), by_lock: false }
     }
 
     #[cold]
@@ -148,10 +142,7 @@ impl Dealer {
         let id = shared.next;
         shared.next += 1;
         shared.active += 1;
-        Dealt {
-            id: TransactionId(id),
-            by_lock: true,
-        }
+        Dealt { id: TransactionId(id), by_lock: true }
     }
 
     /// The transaction has ended.
@@ -187,10 +178,7 @@ mod tests {
                 })
             })
             .collect();
-        let mut ids: Vec<u64> = threads
-            .into_iter()
-            .flat_map(|t| t.join().expect("the thread deals ids"))
-            .collect();
+        let mut ids: Vec<u64> = threads.into_iter().flat_map(|t| t.join().expect("the thread deals ids")).collect();
         ids.sort_unstable();
         (ids, statistics)
     }

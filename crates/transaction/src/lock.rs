@@ -262,15 +262,8 @@ impl TableLock {
     pub(crate) fn strong_blockers(&self, owner: u64, mode: LockMode) -> Vec<u64> {
         let strong = lock(&self.strong);
         let held = strong.holders.iter().map(|(o, m)| (*o, *m));
-        let waited = strong
-            .waiters
-            .iter()
-            .filter(|w| mode.is_weak() && !w.mode.is_weak())
-            .map(|w| (w.owner, w.mode));
-        held.chain(waited)
-            .filter(|(o, m)| *o != owner && m.conflicts(mode))
-            .map(|(o, _)| o)
-            .collect()
+        let waited = strong.waiters.iter().filter(|w| mode.is_weak() && !w.mode.is_weak()).map(|w| (w.owner, w.mode));
+        held.chain(waited).filter(|(o, m)| *o != owner && m.conflicts(mode)).map(|(o, _)| o).collect()
     }
 
     fn forget_waiter(&self, owner: u64) {
@@ -301,11 +294,7 @@ impl Future for LockWait<'_> {
         let mut strong = lock(&table.strong);
         // Registered before the try: whoever releases after it finds the waker.
         strong.waiters.retain(|w| w.owner != owner);
-        strong.waiters.push(Waiter {
-            owner,
-            mode,
-            waker: context.waker().clone(),
-        });
+        strong.waiters.push(Waiter { owner, mode, waker: context.waker().clone() });
         table.reset_gate(&strong);
         let granted = if mode.is_weak() {
             drop(strong);
@@ -345,14 +334,7 @@ impl Drop for LockWait<'_> {
 mod tests {
     use super::*;
 
-    const MODES: [LockMode; 6] = [
-        LockMode::SchS,
-        LockMode::IX,
-        LockMode::S,
-        LockMode::BU,
-        LockMode::X,
-        LockMode::SchM,
-    ];
+    const MODES: [LockMode; 6] = [LockMode::SchS, LockMode::IX, LockMode::S, LockMode::BU, LockMode::X, LockMode::SchM];
 
     #[test]
     fn conflicts_are_symmetric_and_enforced() {
@@ -379,12 +361,7 @@ mod tests {
         let table = TableLock::new(7);
         let weak = table.try_acquire(1, &[], LockMode::IX).expect("free");
         let mut context = Context::from_waker(Waker::noop());
-        let mut wait = Box::pin(LockWait {
-            lock: &table,
-            owner: 2,
-            own: &[],
-            mode: LockMode::SchM,
-        });
+        let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::SchM });
         assert!(wait.as_mut().poll(&mut context).is_pending());
         assert!(table.try_acquire(3, &[], LockMode::SchS).is_none());
         assert_eq!(table.strong_blockers(3, LockMode::SchS), vec![2]);
@@ -401,12 +378,7 @@ mod tests {
     fn a_dropped_wait_leaves_nothing() {
         let table = TableLock::new(7);
         let _held = table.try_acquire(1, &[], LockMode::IX).expect("free");
-        let mut wait = Box::pin(LockWait {
-            lock: &table,
-            owner: 2,
-            own: &[],
-            mode: LockMode::X,
-        });
+        let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::X });
         assert!(wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(wait);
         assert!(table.try_acquire(3, &[], LockMode::IX).is_some());

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 
 use pikepole_log::LogRecord;
 use pikepole_storage::records::{Record, RowChangeKind};
-use pikepole_storage::{LogContext, PageId, Rid, RowHeader, Store, StorageError, TreeCursor};
+use pikepole_storage::{LogContext, PageId, Rid, RowHeader, StorageError, Store, TreeCursor};
 
 use crate::error::{Need, Stop, TransactionError};
 use crate::id::TransactionId;
@@ -45,10 +45,8 @@ impl Analysis {
     /// Bytes that are no record.
     pub fn record(&mut self, record: &[u8]) -> Result<(), StorageError> {
         self.records += 1;
-        let record = Record::decode(record).map_err(|error| StorageError::BadFile {
-            file: "log".to_owned(),
-            why: error.to_string(),
-        })?;
+        let record = Record::decode(record)
+            .map_err(|error| StorageError::BadFile { file: "log".to_owned(), why: error.to_string() })?;
         match record {
             Record::Commit { xid, .. } | Record::Abort { xid } => {
                 self.id_max = self.id_max.max(xid);
@@ -72,10 +70,7 @@ impl Analysis {
             RowChangeKind::Remove => return Ok(()),
         };
         let name: Box<[u8]> = if change.key.is_empty() {
-            let rid = Rid {
-                page: change.page,
-                slot: change.slot,
-            };
+            let rid = Rid { page: change.page, slot: change.slot };
             rid.to_bytes().into()
         } else {
             change.key.into()
@@ -134,9 +129,7 @@ impl Analysis {
                     old_header: change.old_header,
                     old_rest: &change.old_rest,
                 };
-                now(store, || {
-                    undo_one(&structure, &mut cursor, TransactionId(id), &entry).map_err(Stop::from)
-                })?;
+                now(store, || undo_one(&structure, &mut cursor, TransactionId(id), &entry).map_err(Stop::from))?;
             }
             now(store, || append_abort(store, id))?;
         }
@@ -152,14 +145,10 @@ fn public(header: RowHeader) -> RowHeader {
 
 fn append_abort(store: &Store, id: u64) -> Result<(), Stop> {
     let record = Record::Abort { xid: id };
-    let appended = store
-        .log()
-        .append_reserved(record.encoded_len(), |bytes, _| record.encode(bytes));
+    let appended = store.log().append_reserved(record.encoded_len(), |bytes, _| record.encode(bytes));
     match appended {
         Ok(_) => Ok(()),
-        Err(pikepole_log::Refused::Poisoned) => {
-            Err(TransactionError::Poisoned(pikepole_log::Poisoned).into())
-        }
+        Err(pikepole_log::Refused::Poisoned) => Err(TransactionError::Poisoned(pikepole_log::Poisoned).into()),
         Err(_) => Err(Need::Storage(pikepole_storage::Need::LogBuffer).into()),
     }
 }

@@ -75,11 +75,7 @@ pub(crate) struct Registry {
 
 impl Registry {
     pub fn new() -> Self {
-        Self {
-            cells: Mutex::new(Vec::new()),
-            owner_next: AtomicU64::new(1),
-            horizon: AtomicU64::new(0),
-        }
+        Self { cells: Mutex::new(Vec::new()), owner_next: AtomicU64::new(1), horizon: AtomicU64::new(0) }
     }
 
     pub fn register(&self, session_id: i32) -> Arc<CachePadded<SessionCell>> {
@@ -140,10 +136,7 @@ impl Registry {
 
     /// The session whose open transaction has this id.
     pub fn owner_of(&self, id: TransactionId) -> Option<u64> {
-        lock(&self.cells)
-            .iter()
-            .find(|cell| cell.id.load(Ordering::Relaxed) == id.0)
-            .map(|cell| cell.owner)
+        lock(&self.cells).iter().find(|cell| cell.id.load(Ordering::Relaxed) == id.0).map(|cell| cell.owner)
     }
 
     /// The sessions other than `owner` that hold a lock on `object` which conflicts with `mode`.
@@ -151,11 +144,7 @@ impl Registry {
         lock(&self.cells)
             .iter()
             .filter(|cell| cell.owner != owner)
-            .filter(|cell| {
-                lock(&cell.held)
-                    .iter()
-                    .any(|(o, held)| *o == object && held.conflicts(mode))
-            })
+            .filter(|cell| lock(&cell.held).iter().any(|(o, held)| *o == object && held.conflicts(mode)))
             .map(|cell| cell.owner)
             .collect()
     }
@@ -170,9 +159,7 @@ impl Registry {
                 begun_us: cell.begun_us.load(Ordering::Relaxed),
                 log_bytes: cell.log_bytes.load(Ordering::Relaxed),
                 log_records: cell.log_records.load(Ordering::Relaxed),
-                first_lsn: Some(cell.first_lsn.load(Ordering::Relaxed))
-                    .filter(|lsn| *lsn != NONE)
-                    .map(Lsn),
+                first_lsn: Some(cell.first_lsn.load(Ordering::Relaxed)).filter(|lsn| *lsn != NONE).map(Lsn),
             })
             .collect()
     }

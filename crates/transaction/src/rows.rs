@@ -63,11 +63,7 @@ pub(crate) fn ghost_header(old: RowHeader, id: TransactionId) -> RowHeader {
 /// HAS_OLDER_VERSION as a row that replaces `old` carries it: the row's own older version when it was written by the same
 /// transaction, else what is about to be kept.
 fn older_flag(old: RowHeader, id: TransactionId) -> u8 {
-    if old.xid() == id.0 {
-        old.flags() & RowHeader::HAS_OLDER_VERSION
-    } else {
-        RowHeader::HAS_OLDER_VERSION
-    }
+    if old.xid() == id.0 { old.flags() & RowHeader::HAS_OLDER_VERSION } else { RowHeader::HAS_OLDER_VERSION }
 }
 
 impl Transactions {
@@ -118,9 +114,7 @@ impl Transactions {
         }
         row_name(structure.object(), row, name);
         let writer = TransactionId(header.xid());
-        let found = self
-            .versions
-            .find(name, writer, &|id| self.sees(view, id.0), older);
+        let found = self.versions.find(name, writer, &|id| self.sees(view, id.0), older);
         match found {
             Some(header) if !header.is_ghost() => Seen::Older,
             _ => Seen::Nothing,
@@ -132,19 +126,11 @@ impl Transaction {
     /// What this transaction's statement sees; the snapshot is taken if there is none.
     pub fn view(&mut self) -> View {
         let uncommitted = self.isolation() == Isolation::ReadUncommitted;
-        View {
-            own: self.own_id_if_dealt(),
-            snapshot: self.snapshot(),
-            uncommitted,
-        }
+        View { own: self.own_id_if_dealt(), snapshot: self.snapshot(), uncommitted }
     }
 
     fn context(&mut self, single: bool) -> LogContext {
-        if single {
-            self.begin_single()
-        } else {
-            self.announce()
-        }
+        if single { self.begin_single() } else { self.announce() }
     }
 
     /// After a call that was to place a record: what was promised to others is put right.
@@ -221,12 +207,7 @@ impl Transaction {
     ///
     /// # Errors
     /// Needs; the log or the disk being full.
-    pub fn try_insert_heap(
-        &mut self,
-        structure: &Structure,
-        rest: &[u8],
-        single: bool,
-    ) -> Result<Rid, Stop> {
+    pub fn try_insert_heap(&mut self, structure: &Structure, rest: &[u8], single: bool) -> Result<Rid, Stop> {
         let Structure::Heap(heap) = structure else {
             unreachable!("rows without a key live in heaps");
         };
@@ -265,7 +246,8 @@ impl Transaction {
     /// A row that still carries an aborted id could not be undone: the log failed.
     fn refuse_undone(&self, found: RowHeader) -> Result<(), Stop> {
         let writer = TransactionId(found.xid());
-        if writer.0 != self.own_id_if_dealt() && self.settled(writer) == Status::Aborted && self.home.log.is_poisoned() {
+        if writer.0 != self.own_id_if_dealt() && self.settled(writer) == Status::Aborted && self.home.log.is_poisoned()
+        {
             return Err(TransactionError::Poisoned(pikepole_log::Poisoned).into());
         }
         Ok(())
@@ -321,22 +303,14 @@ impl Transaction {
         let context = self.context(single);
         let id = TransactionId(context.xid);
         let new = RowHeader::new(older_flag(expected, id), id.0);
-        let Self {
-            home, undo, name, ..
-        } = self;
+        let Self { home, undo, name, .. } = self;
         row_name(structure.object(), row, name);
         let keep = |old_header: RowHeader, old_rest: &[u8]| {
             if old_header.xid() != id.0 {
-                home.versions
-                    .push(name, id, old_header, old_rest, &|id| home.is_over(id));
+                home.versions.push(name, id, old_header, old_rest, &|id| home.is_over(id));
             }
             if !single {
-                let entry = UndoEntry {
-                    kind: UndoKind::Replace,
-                    name: row,
-                    old_header,
-                    old_rest,
-                };
+                let entry = UndoEntry { kind: UndoKind::Replace, name: row, old_header, old_rest };
                 undo.push(structure, &entry);
             }
         };
@@ -360,22 +334,14 @@ impl Transaction {
         let context = self.context(single);
         let id = TransactionId(context.xid);
         let new = ghost_header(expected, id);
-        let Self {
-            home, undo, name, ..
-        } = self;
+        let Self { home, undo, name, .. } = self;
         row_name(structure.object(), row, name);
         let keep = |old_header: RowHeader, old_rest: &[u8]| {
             if old_header.xid() != id.0 {
-                home.versions
-                    .push(name, id, old_header, old_rest, &|id| home.is_over(id));
+                home.versions.push(name, id, old_header, old_rest, &|id| home.is_over(id));
             }
             if !single {
-                let entry = UndoEntry {
-                    kind: UndoKind::SetHeader,
-                    name: row,
-                    old_header,
-                    old_rest: &[],
-                };
+                let entry = UndoEntry { kind: UndoKind::SetHeader, name: row, old_header, old_rest: &[] };
                 undo.push(structure, &entry);
                 undo.ghosts += 1;
             }

@@ -67,11 +67,7 @@ pub enum Status {
 impl Status {
     fn of(word: u64) -> Status {
         if word & ENDED != 0 {
-            if word & ABORTED != 0 {
-                Status::Aborted
-            } else {
-                Status::Committed(Lsn(word >> LSN_SHIFT))
-            }
+            if word & ABORTED != 0 { Status::Aborted } else { Status::Committed(Lsn(word >> LSN_SHIFT)) }
         } else if word & COMMITTING != 0 {
             Status::Committing
         } else {
@@ -170,9 +166,7 @@ impl StatusTable {
     }
 
     fn page(&self, index: u32) -> &[AtomicU64] {
-        self.pages[index as usize]
-            .get()
-            .expect("a page is made before its index is published")
+        self.pages[index as usize].get().expect("a page is made before its index is published")
     }
 
     fn word_at(&self, place: WordPlace) -> &AtomicU64 {
@@ -197,16 +191,11 @@ impl StatusTable {
                 upkeep.spilled.insert(former, uniform);
                 upkeep.in_use.remove(at);
                 // Release pairs with the Acquire in `word_of_old`: who finds the place reused finds the map filled.
-                self.spilled_count
-                    .store(upkeep.spilled.len(), Ordering::Release);
+                self.spilled_count.store(upkeep.spilled.len(), Ordering::Release);
             }
             let page = self.empty_page(&mut upkeep);
             self.publish(place, range, Some(page), 0);
-            upkeep.in_use.push_back(RangeInUse {
-                range,
-                page: Some(page),
-                exhausted: false,
-            });
+            upkeep.in_use.push_back(RangeInUse { range, page: Some(page), exhausted: false });
             return range;
         }
     }
@@ -221,8 +210,7 @@ impl StatusTable {
         // A place has one page at most, so there are never more pages than places.
         let page = upkeep.pages_made;
         upkeep.pages_made += 1;
-        self.pages[page as usize]
-            .get_or_init(|| (0..RANGE_IDS).map(|_| AtomicU64::new(0)).collect());
+        self.pages[page as usize].get_or_init(|| (0..RANGE_IDS).map(|_| AtomicU64::new(0)).collect());
         page
     }
 
@@ -250,17 +238,10 @@ impl StatusTable {
     /// Where the word of a dealt, not yet ended id is.
     pub fn locate(&self, id: TransactionId) -> WordPlace {
         let place = self.place(id.range());
-        assert_eq!(
-            place.range.load(Ordering::Relaxed),
-            id.range(),
-            "a range stays open until its last id has ended"
-        );
+        assert_eq!(place.range.load(Ordering::Relaxed), id.range(), "a range stays open until its last id has ended");
         let page = place.page.load(Ordering::Relaxed);
         assert!(page > 0, "an open range has a page");
-        WordPlace {
-            page: page - 1,
-            entry: id.entry(),
-        }
+        WordPlace { page: page - 1, entry: id.entry() }
     }
 
     fn word(&self, id: TransactionId) -> u64 {
@@ -286,11 +267,7 @@ impl StatusTable {
             // Pairs with the Release fence in `publish`.
             fence(Ordering::Acquire);
             if place.version.load(Ordering::Relaxed) == version {
-                return if range == id.range() {
-                    word
-                } else {
-                    self.word_of_old(id)
-                };
+                return if range == id.range() { word } else { self.word_of_old(id) };
             }
         }
     }
@@ -302,11 +279,7 @@ impl StatusTable {
             return VISIBLE_TO_ALL;
         }
         let upkeep = self.upkeep();
-        upkeep
-            .spilled
-            .get(&id.range())
-            .copied()
-            .unwrap_or(VISIBLE_TO_ALL)
+        upkeep.spilled.get(&id.range()).copied().unwrap_or(VISIBLE_TO_ALL)
     }
 
     /// What became of `id`.
@@ -337,8 +310,7 @@ impl StatusTable {
     /// The single record was reserved and ends at `lsn`. Waiters never mark a committing word, so a plain store loses none.
     pub fn committed_single(&self, place: WordPlace, lsn: Lsn) {
         // Release pairs with the Acquire of the page's word in `word`.
-        self.word_at(place)
-            .store(ENDED | (lsn.0 << LSN_SHIFT), Ordering::Release);
+        self.word_at(place).store(ENDED | (lsn.0 << LSN_SHIFT), Ordering::Release);
     }
 
     /// The owner is about to reserve its commit record.
@@ -392,12 +364,7 @@ impl StatusTable {
     pub fn sweep(&self, snapshots: &SnapshotsSeen) {
         let oldest = snapshots.oldest();
         let mut upkeep = self.upkeep();
-        let Upkeep {
-            in_use,
-            pages_free,
-            spilled,
-            ..
-        } = &mut *upkeep;
+        let Upkeep { in_use, pages_free, spilled, .. } = &mut *upkeep;
         in_use.retain_mut(|range| {
             let place = self.place(range.range);
             let Some(page) = range.page else {
@@ -427,8 +394,7 @@ impl StatusTable {
         let lowest = in_use.iter().map(|r| r.range).min();
         let lowest = lowest.into_iter().chain(spilled.keys().next().copied()).min();
         if let Some(range) = lowest {
-            self.floor
-                .fetch_max(range * RANGE_IDS, Ordering::Relaxed);
+            self.floor.fetch_max(range * RANGE_IDS, Ordering::Relaxed);
         }
     }
 
@@ -463,10 +429,7 @@ mod tests {
     use super::*;
 
     fn seen(horizon: u64, held: &[u64]) -> SnapshotsSeen {
-        SnapshotsSeen {
-            horizon: Lsn(horizon),
-            held: held.iter().map(|s| Lsn(*s)).collect(),
-        }
+        SnapshotsSeen { horizon: Lsn(horizon), held: held.iter().map(|s| Lsn(*s)).collect() }
     }
 
     fn fill(table: &StatusTable, range: u64, first_lsn: u64) {
@@ -532,11 +495,7 @@ mod tests {
     fn ranges_spill_when_the_ring_comes_round() {
         let table = StatusTable::with_places(TransactionId(RANGE_IDS), 2);
         fill(&table, 1, 10);
-        assert_eq!(
-            table.open_range(&AtomicU64::new(3)),
-            4,
-            "the place of range 3 still serves range 1"
-        );
+        assert_eq!(table.open_range(&AtomicU64::new(3)), 4, "the place of range 3 still serves range 1");
         table.sweep(&seen(50_000, &[5]));
         assert_eq!(table.counts(), (1, 1, 0));
         fill(&table, 3, 5_000);

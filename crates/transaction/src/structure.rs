@@ -28,11 +28,7 @@ impl Structure {
     }
 
     /// Looks at the row called `name` (a key, or a rid as bytes), ghosts included.
-    pub fn get<R>(
-        &self,
-        name: &[u8],
-        look: impl FnOnce(RowHeader, &[u8]) -> R,
-    ) -> Result<Option<R>, Stop> {
+    pub fn get<R>(&self, name: &[u8], look: impl FnOnce(RowHeader, &[u8]) -> R) -> Result<Option<R>, Stop> {
         match self {
             Structure::Tree(tree) => tree.get(name, look),
             Structure::Heap(heap) => heap.get(rid(name), look),

@@ -61,10 +61,7 @@ pub enum Isolation {
 impl Isolation {
     /// Whether one snapshot serves the whole transaction.
     pub fn is_per_transaction(self) -> bool {
-        matches!(
-            self,
-            Isolation::RepeatableRead | Isolation::Serializable | Isolation::Snapshot
-        )
+        matches!(self, Isolation::RepeatableRead | Isolation::Serializable | Isolation::Snapshot)
     }
 }
 
@@ -149,9 +146,7 @@ impl Transaction {
 
     /// The id of the open transaction; None while it has changed nothing.
     pub fn id(&self) -> Option<TransactionId> {
-        self.dealt
-            .filter(|_| self.announced)
-            .map(|(dealt, _)| dealt.id)
+        self.dealt.filter(|_| self.announced).map(|(dealt, _)| dealt.id)
     }
 
     /// The number of the session.
@@ -243,9 +238,7 @@ impl Transaction {
         if !self.announced {
             self.announced = true;
             // SeqCst: see the module `registry` on the first LSN.
-            self.cell
-                .first_lsn
-                .store(self.home.clock().0, Ordering::SeqCst);
+            self.cell.first_lsn.store(self.home.clock().0, Ordering::SeqCst);
             self.cell.id.store(id.0, Ordering::Relaxed);
             self.cell.begun_us.store(clock::now_us(), Ordering::Relaxed);
             self.home.statistics.add(Counter::ActiveTransactions, 1);
@@ -297,14 +290,9 @@ impl Transaction {
     }
 
     fn append_end(&self, record: &Record<'_>) -> Result<LsnRange, Stop> {
-        let appended = self
-            .home
-            .log
-            .append_reserved(record.encoded_len(), |bytes, _| record.encode(bytes));
+        let appended = self.home.log.append_reserved(record.encoded_len(), |bytes, _| record.encode(bytes));
         appended.map_err(|refused| match refused {
-            Refused::BufferFull | Refused::LogFull => {
-                Stop::Need(Need::Storage(pikepole_storage::Need::LogBuffer))
-            }
+            Refused::BufferFull | Refused::LogFull => Stop::Need(Need::Storage(pikepole_storage::Need::LogBuffer)),
             Refused::Poisoned => TransactionError::Poisoned(pikepole_log::Poisoned).into(),
         })
     }
@@ -323,10 +311,7 @@ impl Transaction {
             return Ok(());
         }
         let (dealt, place) = self.dealt.expect("a change has an id");
-        let record = Record::Commit {
-            xid: dealt.id.0,
-            time_us: clock::unix_time_us().unsigned_abs(),
-        };
+        let record = Record::Commit { xid: dealt.id.0, time_us: clock::unix_time_us().unsigned_abs() };
         self.home.status.committing(place);
         let range = match self.append_end(&record) {
             Ok(range) => range,
@@ -463,11 +448,10 @@ impl Transaction {
     #[inline]
     pub fn try_lock(&mut self, table: &Arc<TableLock>, mode: LockMode) -> Result<(), Stop> {
         for held in &mut self.held {
-            if held.grant.mode.covers(mode) && Arc::ptr_eq(&held.lock, table) {
-                if held.in_use || !table.is_wanted_against(held.grant.mode) {
-                    held.in_use = true;
-                    return Ok(());
-                }
+            let covers = held.grant.mode.covers(mode) && Arc::ptr_eq(&held.lock, table);
+            if covers && (held.in_use || !table.is_wanted_against(held.grant.mode)) {
+                held.in_use = true;
+                return Ok(());
             }
         }
         self.lock_anew(table, mode)
@@ -496,11 +480,7 @@ impl Transaction {
         if self.held.len() >= IDLE_LOCKS_MAX {
             self.rest();
         }
-        self.held.push(Held {
-            lock: table,
-            grant,
-            in_use: true,
-        });
+        self.held.push(Held { lock: table, grant, in_use: true });
     }
 
     /// Gives back the idle locks that somebody wants.
@@ -537,21 +517,13 @@ impl Transaction {
         match need {
             Need::Storage(_) | Need::LogSpace => Ok(()),
             Need::Durable(lsn) => {
-                scheduler::wait(
-                    pikepole_contention::WaitType::WRITELOG,
-                    home.log.durable_after(*lsn),
-                )
-                .await?;
+                scheduler::wait(pikepole_contention::WaitType::WRITELOG, home.log.durable_after(*lsn)).await?;
                 Ok(())
             }
             Need::TransactionEnd(id) => {
                 self.wait_in_graph(WaitedFor::Transaction(*id))?;
                 let _edge = Edge(&home, self.cell.owner);
-                let wait = EndWait {
-                    id: *id,
-                    sleepers: &home.sleepers,
-                    table: &home.status,
-                };
+                let wait = EndWait { id: *id, sleepers: &home.sleepers, table: &home.status };
                 scheduler::wait(LockMode::X.wait_type(), wait).await;
                 Ok(())
             }
@@ -559,12 +531,7 @@ impl Transaction {
                 self.wait_in_graph(WaitedFor::Lock(table.clone(), *mode))?;
                 let edge = Edge(&home, self.cell.owner);
                 let own = self.own_grants(table);
-                let wait = LockWait {
-                    lock: table,
-                    owner: self.cell.owner,
-                    own: &own,
-                    mode: *mode,
-                };
+                let wait = LockWait { lock: table, owner: self.cell.owner, own: &own, mode: *mode };
                 let grant = scheduler::wait(mode.wait_type(), wait).await;
                 drop(edge);
                 self.hold(table.clone(), grant);
@@ -592,9 +559,7 @@ impl Transaction {
 fn give_back(cell: &SessionCell, held: &Held) {
     held.lock.release(cell.owner, held.grant);
     let mut shown = lock(&cell.held);
-    let at = shown
-        .iter()
-        .position(|(object, mode)| *object == held.lock.object() && *mode == held.grant.mode);
+    let at = shown.iter().position(|(object, mode)| *object == held.lock.object() && *mode == held.grant.mode);
     shown.swap_remove(at.expect("a held lock is shown"));
 }
 

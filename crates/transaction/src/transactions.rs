@@ -17,7 +17,7 @@ use crate::transaction::Transaction;
 use crate::version::VersionStore;
 use crate::wait::{Sleepers, WaitGraph};
 
-/// Deleted rows remembered for removal; a table scan finds what is beyond.
+/// Deleted rows remembered for removal; scans find what is beyond.
 const GHOSTS_MAX: usize = 100_000;
 
 /// A deleted row that is still on its page.
@@ -141,6 +141,16 @@ impl Transactions {
         }
     }
 
+    /// A reader met a deleted row: if nobody needs it, it is removed soon. So the ones are found that were not remembered
+    /// when they were deleted, before the last start or beyond the limit.
+    pub fn found_ghost(&self, structure: &Structure, row: &[u8], header: RowHeader) {
+        let few = GHOSTS_MAX / 100;
+        if !self.is_over(TransactionId(header.xid())) || lock(&self.ghosts).len() >= few {
+            return;
+        }
+        self.add_ghost(Ghost { structure: structure.clone(), name: row.into(), header });
+    }
+
     pub(crate) fn add_orphan(&self, orphan: Transaction) {
         lock(&self.orphans).push(orphan);
     }
@@ -167,9 +177,7 @@ impl Transactions {
             }
             let context = LogContext::new(TransactionId::SYSTEM.0);
             // Changed: it was revived or is gone; then it is nobody's ghost.
-            let removed = ghost
-                .structure
-                .remove(&mut cursor, &context, &ghost.name, ghost.header);
+            let removed = ghost.structure.remove(&mut cursor, &context, &ghost.name, ghost.header);
             if let Err(stop) = removed {
                 lock(&self.ghosts).push_front(ghost);
                 return Err(stop.into());

@@ -57,23 +57,12 @@ pub(crate) fn undo_one(
         let keep = |_: RowHeader, _: &[u8]| ();
         let outcome = match entry.kind {
             UndoKind::Insert => structure.remove(cursor, &context, entry.name, header)?,
-            UndoKind::Replace => structure.replace(
-                cursor,
-                &context,
-                entry.name,
-                header,
-                entry.old_header,
-                entry.old_rest,
-                keep,
-            )?,
-            UndoKind::SetHeader => structure.set_header(
-                cursor,
-                &context,
-                entry.name,
-                header,
-                entry.old_header,
-                keep,
-            )?,
+            UndoKind::Replace => {
+                structure.replace(cursor, &context, entry.name, header, entry.old_header, entry.old_rest, keep)?
+            }
+            UndoKind::SetHeader => {
+                structure.set_header(cursor, &context, entry.name, header, entry.old_header, keep)?
+            }
         };
         match outcome {
             ChangeOutcome::Done(_) => return Ok(()),
@@ -125,8 +114,7 @@ impl UndoLog {
         let index = self.structure_index(structure);
         self.bytes.extend_from_slice(&index.to_le_bytes());
         self.bytes.push(entry.kind as u8);
-        self.bytes
-            .extend_from_slice(&(entry.name.len() as u16).to_le_bytes());
+        self.bytes.extend_from_slice(&(entry.name.len() as u16).to_le_bytes());
         self.bytes.extend_from_slice(entry.name);
         if entry.kind != UndoKind::Insert {
             self.bytes.extend_from_slice(&entry.old_header.0.to_le_bytes());
@@ -155,12 +143,7 @@ impl UndoLog {
             Some((header, rest)) => (RowHeader(u64::from_le_bytes(*header)), rest),
             None => (RowHeader::default(), tail),
         };
-        let entry = UndoEntry {
-            kind,
-            name,
-            old_header,
-            old_rest,
-        };
+        let entry = UndoEntry { kind, name, old_header, old_rest };
         Some((structure, entry, start))
     }
 

@@ -32,6 +32,9 @@ const SHARDS: usize = 64;
 /// Versions looked at for purging whenever one is added: more than one, so that the store shrinks under load.
 const PURGE_STEP: usize = 3;
 
+/// Versions of a shard looked at in a sweep: as many as may keep others from the shard's lock.
+const PURGE_SWEEP: usize = 2_000;
+
 struct Version {
     replaced_by: TransactionId,
     header: RowHeader,
@@ -109,11 +112,7 @@ impl VersionStore {
         rest: &[u8],
         is_over: &dyn Fn(TransactionId) -> bool,
     ) {
-        let version = Version {
-            replaced_by,
-            header,
-            rest: rest.into(),
-        };
+        let version = Version { replaced_by, header, rest: rest.into() };
         let row: Box<[u8]> = name.into();
         let mut shard = self.shard(name).lock();
         let purged = shard.purge(PURGE_STEP, is_over);
@@ -148,12 +147,11 @@ impl VersionStore {
         None
     }
 
-    /// Drops all versions whose replacer `is_over`.
+    /// Looks at the oldest versions of every shard and drops those whose replacer `is_over`.
     pub fn purge(&self, is_over: &dyn Fn(TransactionId) -> bool) {
         for shard in &self.shards {
             let mut shard = shard.lock();
-            let all = shard.order.len();
-            let purged = shard.purge(all, is_over);
+            let purged = shard.purge(PURGE_SWEEP, is_over);
             self.count.fetch_sub(purged, Ordering::Relaxed);
         }
     }
@@ -184,9 +182,7 @@ mod tests {
 
     fn see(store: &VersionStore, name: &[u8], writer: u64, up_to: u64) -> Option<Vec<u8>> {
         let mut rest = Vec::new();
-        store
-            .find(name, TransactionId(writer), &|id| id.0 <= up_to, &mut rest)
-            .map(|_| rest)
+        store.find(name, TransactionId(writer), &|id| id.0 <= up_to, &mut rest).map(|_| rest)
     }
 
     #[test]

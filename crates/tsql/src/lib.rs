@@ -3,6 +3,7 @@
 //! [`parse`] turns the text of one batch into a [`Batch`]; [`split_batches`] cuts a script into batches as client tools do.
 
 mod batches;
+mod display;
 mod error;
 mod lexer;
 mod parser;

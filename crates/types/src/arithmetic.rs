@@ -385,6 +385,15 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_products_overflow_and_do_not_panic() {
+        let error = arithmetic(Multiply, &Value::Money(i64::MAX), &Value::BigInt(i64::MIN)).unwrap_err();
+        assert_eq!(error.message, "Arithmetic overflow error converting expression to data type money.");
+        let most = Value::Decimal(Decimal::new(10i128.pow(38) - 1, 38, 0).expect("38 digits"));
+        assert_eq!(arithmetic(Multiply, &most, &most).unwrap_err().number, 8115);
+        assert_eq!(arithmetic(Multiply, &most, &Value::Money(i64::MAX)).unwrap_err().number, 8115);
+    }
+
+    #[test]
     fn what_operators_refuse() {
         let message = |op, left: SqlType, right: SqlType| operator_type(op, &left, &right).unwrap_err().message;
         assert_eq!(message(Add, SqlType::Bit, SqlType::Bit), "Operand data type bit is invalid for add operator.");

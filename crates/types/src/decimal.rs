@@ -96,8 +96,7 @@ impl Decimal {
         Decimal::new(parsed.mantissa, precision, scale)
     }
 
-    /// The text `[+-]digits[.digits]` rounded to a type; `None` in the inner place when the text is no number, an outer
-    /// `None` never: see [`ParseDecimal`].
+    /// Reads `[+-]digits[.digits]` and rounds it to a type.
     pub(crate) fn parse(text: &str, precision: u8, scale: u8) -> Result<Decimal, ParseDecimal> {
         let parsed = Parsed::read(text).ok_or(ParseDecimal::NotANumber)?;
         if parsed.exponent_written {
@@ -173,8 +172,8 @@ impl Decimal {
         Decimal { high: (mantissa >> 64) as i64, low: mantissa as u64, ..*self }
     }
 
-    /// Rounds (or cuts off) at `places` digits after the point (before it when negative); the type stays, with one more
-    /// digit where there is room is not given: 8115 when a carry does not fit.
+    /// Rounds, or cuts off, at `places` digits after the point (before it when negative). The type stays; `None` when a
+    /// carry does not fit into it.
     pub(crate) fn round_at(&self, places: i32, cut: bool) -> Option<Decimal> {
         let drop = i32::from(self.scale) - places;
         if drop <= 0 {
@@ -414,16 +413,17 @@ impl Wide {
     /// Quotient and remainder; `None` when the quotient exceeds 128 bits. Bit by bit: only results of more than 38
     /// intermediate digits come here.
     fn divide(&self, divisor: u128) -> Option<(u128, u128)> {
+        // Mantissas and powers of ten: so a remainder, doubled, stays within 128 bits.
+        assert!(divisor < 1 << 127, "a divisor has 38 digits at most");
         if self.high >= divisor {
             return None;
         }
         let (mut quotient, mut remainder) = (0u128, self.high);
         for bit in (0..128).rev() {
-            let carry = remainder >> 127 == 1;
             remainder = remainder << 1 | (self.low >> bit & 1);
             quotient <<= 1;
-            if carry || remainder >= divisor {
-                remainder = remainder.wrapping_sub(divisor);
+            if remainder >= divisor {
+                remainder -= divisor;
                 quotient |= 1;
             }
         }

@@ -39,7 +39,7 @@ pub use datetime::{Date, DatePart, DateTime, DateTime2, DateTimeOffset, Moment, 
 pub use decimal::{Decimal, PRECISION_MAX, add_type, divide_type, multiply_type, remainder_type};
 pub use display::{to_text, write_text};
 pub use error::{ERRORS, ErrorTemplate, SqlError};
-pub use functions::{Context, FUNCTIONS, Function, lookup};
+pub use functions::{Context, Eval, FUNCTIONS, Function, ResultType, lookup};
 pub use like::LikePattern;
 pub use row::{ColumnType, KeyColumn, Projection, RowError, RowLayout};
 pub use sql_type::{Length, SqlType, implicit_type};

@@ -1,21 +1,41 @@
 //! Whatever a script asks for, the answer is a value or an error: never a panic, an overflow or a value outside its type.
 
 use pikepole_types::{
-    ArithmeticOp, Collation, Context, DateTimeOffset, FUNCTIONS, Length, LikePattern, SqlType, Target, Value, arithmetic,
-    assign, bit_not, compare, convert, hash, implicit_type, negate, operator_type, to_text,
+    ArithmeticOp, Collation, Context, DateTimeOffset, FUNCTIONS, Length, LikePattern, SqlType, Target, Value,
+    arithmetic, assign, bit_not, compare, convert, hash, implicit_type, negate, operator_type, to_text,
 };
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn sql_type() -> impl Strategy<Value = SqlType> {
     use SqlType::*;
     prop_oneof![
-        Just(Null), Just(Bit), Just(TinyInt), Just(SmallInt), Just(Int), Just(BigInt), Just(Money), Just(SmallMoney),
-        Just(Real), Just(Float), Just(Date), (0u8..=7).prop_map(Time), Just(DateTime), Just(SmallDateTime),
-        (0u8..=7).prop_map(DateTime2), (0u8..=7).prop_map(DateTimeOffset), Just(UniqueIdentifier),
-        (1u16..40).prop_map(Char), (1u16..40).prop_map(NChar), (1u16..40).prop_map(Binary),
-        (1u16..40).prop_map(|n| VarChar(Length::Limit(n))), Just(VarChar(Length::Max)),
-        (1u16..40).prop_map(|n| NVarChar(Length::Limit(n))), Just(NVarChar(Length::Max)),
-        Just(VarBinary(Length::Limit(9))), Just(VarBinary(Length::Max)),
+        Just(Null),
+        Just(Bit),
+        Just(TinyInt),
+        Just(SmallInt),
+        Just(Int),
+        Just(BigInt),
+        Just(Money),
+        Just(SmallMoney),
+        Just(Real),
+        Just(Float),
+        Just(Date),
+        (0u8..=7).prop_map(Time),
+        Just(DateTime),
+        Just(SmallDateTime),
+        (0u8..=7).prop_map(DateTime2),
+        (0u8..=7).prop_map(DateTimeOffset),
+        Just(UniqueIdentifier),
+        (1u16..40).prop_map(Char),
+        (1u16..40).prop_map(NChar),
+        (1u16..40).prop_map(Binary),
+        (1u16..40).prop_map(|n| VarChar(Length::Limit(n))),
+        Just(VarChar(Length::Max)),
+        (1u16..40).prop_map(|n| NVarChar(Length::Limit(n))),
+        Just(NVarChar(Length::Max)),
+        Just(VarBinary(Length::Limit(9))),
+        Just(VarBinary(Length::Max)),
         (1u8..=38).prop_flat_map(|precision| (0..=precision).prop_map(move |scale| Decimal { precision, scale })),
     ]
 }
@@ -23,13 +43,54 @@ fn sql_type() -> impl Strategy<Value = SqlType> {
 /// Texts that read as something, or nearly.
 fn text() -> impl Strategy<Value = String> {
     const NUMBERS: [&str; 48] = [
-        "0", "1", "-1", "255", "-32768", "32767", "2147483647", "-2147483648", "9223372036854775807",
-        "-9223372036854775808", "99999999999999999999999999999999999999", "0.00000000000000000000000000000000000001",
-        "1e308", "-1e308", "1e-320", "922337203685477.5807", "-922337203685477.5808", "$1,2.5", "1.5", "-0.5", ".",
-        "0001-01-01", "9999-12-31 23:59:59.9999999", "1753-01-01", "2079-06-06 23:59:29.998", "23:59:59.9999999",
-        "2020-02-29T12:00:00+14:00", "0001-01-01 00:00 +14:00", "9999-12-31 23:59 -14:00", "12:00 PM", "Feb 30 2020",
-        "6F9619FF-8B86-D011-B42D-00C04FC964FF", "", " ", "é😀Ω", "day", "ns", "tz", "iso_week", "N2", "D99", "P0",
-        "#,##0.0#", "yyyy'x", "%[a-", "[^", "0x", "999999999999",
+        "0",
+        "1",
+        "-1",
+        "255",
+        "-32768",
+        "32767",
+        "2147483647",
+        "-2147483648",
+        "9223372036854775807",
+        "-9223372036854775808",
+        "99999999999999999999999999999999999999",
+        "0.00000000000000000000000000000000000001",
+        "1e308",
+        "-1e308",
+        "1e-320",
+        "922337203685477.5807",
+        "-922337203685477.5808",
+        "$1,2.5",
+        "1.5",
+        "-0.5",
+        ".",
+        "0001-01-01",
+        "9999-12-31 23:59:59.9999999",
+        "1753-01-01",
+        "2079-06-06 23:59:29.998",
+        "23:59:59.9999999",
+        "2020-02-29T12:00:00+14:00",
+        "0001-01-01 00:00 +14:00",
+        "9999-12-31 23:59 -14:00",
+        "12:00 PM",
+        "Feb 30 2020",
+        "6F9619FF-8B86-D011-B42D-00C04FC964FF",
+        "",
+        " ",
+        "é😀Ω",
+        "day",
+        "ns",
+        "tz",
+        "iso_week",
+        "N2",
+        "D99",
+        "P0",
+        "#,##0.0#",
+        "yyyy'x",
+        "%[a-",
+        "[^",
+        "0x",
+        "999999999999",
     ];
     prop_oneof![
         4 => proptest::sample::select(&NUMBERS).prop_map(str::to_owned),
@@ -73,7 +134,7 @@ fn check(value: &Value, ty: &SqlType) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, rng_seed: RngSeed::Fixed(0x70696B65), ..ProptestConfig::default() })]
 
     #[test]
     fn conversions((value, from) in typed(), to in sql_type(), style in prop_oneof![Just(None), (0i32..132).prop_map(Some)]) {

@@ -122,9 +122,7 @@ impl TableRecord {
     /// Position of the column of this name, whatever its case.
     pub fn column(&self, name: &str) -> Option<usize> {
         let name = name.to_lowercase();
-        self.columns
-            .iter()
-            .position(|column| column.name.to_lowercase() == name)
+        self.columns.iter().position(|column| column.name.to_lowercase() == name)
     }
 
     /// Position of the identity column.

@@ -188,8 +188,7 @@ impl Catalog {
 
     pub(crate) fn remove(&mut self, object_id: i32) {
         if let Some(object) = self.objects.remove(&object_id) {
-            self.names
-                .remove(&(object.schema_id(), object.name().to_lowercase()));
+            self.names.remove(&(object.schema_id(), object.name().to_lowercase()));
         }
     }
 
@@ -207,9 +206,7 @@ impl Catalog {
     pub(crate) fn object_id_max(&self) -> i32 {
         let of_tables = self.tables().flat_map(|table| {
             let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
-            defaults
-                .map(|d| d.object_id)
-                .chain(table.indexes.iter().map(|index| index.constraint_id))
+            defaults.map(|d| d.object_id).chain(table.indexes.iter().map(|index| index.constraint_id))
         });
         of_tables.chain(self.objects.keys().copied()).max().unwrap_or(0)
     }

@@ -16,7 +16,7 @@ use pikepole_storage::StorageError;
 use pikepole_transaction::{Need, Stop};
 use pikepole_types::SqlError;
 
-use super::Database;
+use super::{Database, lock};
 use crate::transaction::{Definitions, Transaction};
 
 /// How often the checkpoint task looks whether a checkpoint is due.
@@ -61,8 +61,8 @@ impl Database {
         let store = self.store.clone();
         self.schedulers.hidden("LAZY WRITER", None, store.run_writer());
         let database = self.clone();
-        self.schedulers
-            .hidden("CHECKPOINT", None, async move { database.run_checkpoints().await });
+        let task = self.schedulers.hidden("CHECKPOINT", None, async move { database.run_checkpoints().await });
+        *lock(&self.checkpoint_task) = Some(task);
     }
 
     /// Why the log is as full as it is.
@@ -123,7 +123,7 @@ impl Database {
                 self.checkpoints.fetch_add(1, Ordering::Relaxed);
             }
             looks = looks.wrapping_add(1);
-            if looks % CLEAN_EVERY == 0 {
+            if looks.is_multiple_of(CLEAN_EVERY) {
                 self.roll_back_orphans().await;
                 self.clean().await;
             }
@@ -133,10 +133,8 @@ impl Database {
     async fn checkpoint_in_background(self: &Arc<Self>) -> Result<(), StorageError> {
         let (oldest, next) = (self.transactions.clone(), self.transactions.clone());
         let written = self.log.stats().bytes_written;
-        let truncate = self
-            .store
-            .checkpoint(move || oldest.oldest_first_lsn(), move || next.next_id().0, false)
-            .await?;
+        let truncate =
+            self.store.checkpoint(move || oldest.oldest_first_lsn(), move || next.next_id().0, false).await?;
         self.log.truncate(truncate);
         self.written_at_checkpoint.store(written, Ordering::Relaxed);
         Ok(())
@@ -145,10 +143,7 @@ impl Database {
     /// Rolls back the transactions of sessions that went away.
     pub(crate) async fn roll_back_orphans(&self) {
         for inner in self.transactions.take_orphans() {
-            let mut orphan = Transaction {
-                inner,
-                definitions: Definitions::default(),
-            };
+            let mut orphan = Transaction { inner, definitions: Definitions::default() };
             // What cannot be undone stays invisible, and the next start undoes it.
             let _ = self.rollback(&mut orphan).await;
         }
@@ -156,7 +151,7 @@ impl Database {
 
     /// Gives back dropped storage, removes deleted rows and older versions that nobody needs.
     async fn clean(self: &Arc<Self>) {
-        if !super::lock(&self.to_free).is_empty() {
+        if !lock(&self.to_free).is_empty() {
             let database = self.clone();
             // A failure keeps the object on the list.
             let _ = scheduler::run_blocking(move || database.free_now()).await;
@@ -203,6 +198,11 @@ impl Database {
     pub(crate) async fn close(self: &Arc<Self>) -> Result<(), SqlError> {
         if self.stopping.swap(true, Ordering::Relaxed) {
             return Ok(());
+        }
+        let task = lock(&self.checkpoint_task).take();
+        if let Some(task) = task {
+            // A checkpoint under way is finished first; one that failed has left its mark in the store.
+            let _ = task.await;
         }
         self.roll_back_orphans().await;
         self.note_identities().await;

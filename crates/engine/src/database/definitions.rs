@@ -233,11 +233,7 @@ impl Database {
                 root.map_err(|stop| self.place(tx, "").storage_stop(stop))
             })
             .await?;
-        Ok(StorageRef {
-            object,
-            root,
-            key_bytes_max: key_bytes_max.unwrap_or(0),
-        })
+        Ok(StorageRef { object, root, key_bytes_max: key_bytes_max.unwrap_or(0) })
     }
 
     /// CREATE SCHEMA.
@@ -250,10 +246,7 @@ impl Database {
             return Err(SqlError::object_exists(name));
         }
         let schema_id = catalog.schemas().map(|s| s.schema_id).max().unwrap_or(4).max(4) + 1;
-        let schema = Schema {
-            schema_id,
-            name: name.to_owned(),
-        };
+        let schema = Schema { schema_id, name: name.to_owned() };
         self.store_object(tx, &StoredObject::Schema(schema.clone())).await?;
         catalog.put_schema(schema);
         self.end_definition(tx, mark, catalog, self.new_version());
@@ -286,7 +279,8 @@ impl Database {
     pub async fn create_table(&self, tx: &mut Transaction, table: TableDefinition) -> Result<Arc<Table>, SqlError> {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let schema = user_schema(&catalog, &table.schema)?;
-        if catalog.object(&schema.name, &table.name).is_some() || catalog.constraint_exists(schema.schema_id, &table.name)
+        if catalog.object(&schema.name, &table.name).is_some()
+            || catalog.constraint_exists(schema.schema_id, &table.name)
         {
             return Err(SqlError::object_exists(&table.name));
         }
@@ -346,11 +340,7 @@ impl Database {
                     let generated = || generated_name("DF", &record.name, &definition.name, object_id);
                     let name = name.clone().unwrap_or_else(generated);
                     self.check_constraint_name(catalog, record, &name)?;
-                    Some(Default {
-                        name,
-                        object_id,
-                        text: text.clone(),
-                    })
+                    Some(Default { name, object_id, text: text.clone() })
                 }
             };
             columns.push(Column {
@@ -390,10 +380,8 @@ impl Database {
         if primary_key && record.indexes.iter().any(|index| index.primary_key) {
             return Err(SqlError::primary_key_twice(&record.name));
         }
-        if definition.clustered {
-            if let Some(other) = record.clustered() {
-                return Err(SqlError::clustered_index_exists("table", &record.name, &other.name));
-            }
+        if let Some(other) = record.clustered().filter(|_| definition.clustered) {
+            return Err(SqlError::clustered_index_exists("table", &record.name, &other.name));
         }
         let columns = index_columns(record, definition)?;
         let constraint_id = if constraint { self.new_object_id() } else { 0 };
@@ -418,7 +406,9 @@ impl Database {
                 40_000,
                 16,
                 1,
-                format!("The clustered index '{name}' must be unique: clustered indexes with duplicate keys are not supported. Declare it UNIQUE, or NONCLUSTERED."),
+                format!(
+                    "The clustered index '{name}' must be unique: clustered indexes with duplicate keys are not supported. Declare it UNIQUE, or NONCLUSTERED."
+                ),
             ));
         }
         let index_id = if definition.clustered {
@@ -543,9 +533,7 @@ impl Database {
             record.heap = None;
             self.renew_secondary(tx, &mut record).await?;
         }
-        let (table, version) = self
-            .replace_table(tx, &mut catalog, &table, record, Some(&same_row))
-            .await?;
+        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, Some(&same_row)).await?;
         self.end_definition(tx, mark, catalog, version);
         Ok(table)
     }
@@ -628,7 +616,7 @@ impl Database {
         tx: &mut Transaction,
         table: &Table,
         columns: &[NewColumn],
-        map: &(dyn Fn(&[Value], &mut [Value]) -> Result<(), SqlError> + Sync),
+        map: RowMap<'_>,
     ) -> Result<Arc<Table>, SqlError> {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let missing = SqlError::alter_table_not_found(&table.name);
@@ -643,9 +631,8 @@ impl Database {
             for key in &mut index.columns {
                 let old = key.column;
                 let new = columns.iter().position(|c| c.source == Some(old));
-                key.column = new.ok_or_else(|| {
-                    SqlError::column_is_in_use("ALTER TABLE DROP COLUMN", &table.columns[old].name)
-                })?;
+                key.column =
+                    new.ok_or_else(|| SqlError::column_is_in_use("ALTER TABLE DROP COLUMN", &table.columns[old].name))?;
             }
         }
         if record.heap.is_some() {
@@ -802,10 +789,7 @@ fn index_columns(record: &TableRecord, definition: &IndexDefinition) -> Result<V
         if !can_be_key(&record.columns[column].ty) {
             return Err(SqlError::key_column_type_invalid(name, &record.name));
         }
-        columns.push(IndexColumn {
-            column,
-            descending: *descending,
-        });
+        columns.push(IndexColumn { column, descending: *descending });
     }
     Ok(columns)
 }

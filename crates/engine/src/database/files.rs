@@ -109,10 +109,7 @@ impl DatabaseFile {
         let text = String::from_utf8(bytes).map_err(|_| format!("{DATABASE_FILE} is not text"))?;
         let file: DatabaseFile = toml::from_str(&text).map_err(|error| format!("{DATABASE_FILE}: {error}"))?;
         if file.format != FORMAT {
-            return Err(format!(
-                "{DATABASE_FILE} has format {}; this build reads format {FORMAT}",
-                file.format
-            ));
+            return Err(format!("{DATABASE_FILE} has format {}; this build reads format {FORMAT}", file.format));
         }
         Ok(file)
     }

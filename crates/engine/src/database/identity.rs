@@ -28,8 +28,7 @@ impl Database {
                 return Ok(value);
             }
             let (mark, noted) = table.state.high_water(&identity);
-            self.try_note(table, mark, noted)
-                .map_err(|stop| self.stop(tx, table, stop))?;
+            self.try_note(table, mark, noted).map_err(|stop| self.stop(tx, table, stop))?;
             table.state.noted();
         }
     }

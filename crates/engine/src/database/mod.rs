@@ -27,18 +27,18 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU
 use pikepole_log::{Log, LogStats};
 use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
-use pikepole_storage::{Store, StorageError};
+use pikepole_storage::{StorageError, Store};
 use pikepole_transaction::{Structure, TableLock, TransactionRow, Transactions};
 use pikepole_types::SqlError;
 
-pub use background::LogFullReason;
 use crate::catalog::Catalog;
 use crate::transaction::Transaction;
+pub use background::LogFullReason;
 pub use definitions::{ColumnDefinition, IndexDefinition, IndexKind, PutMode, TableDefinition};
-pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub(crate) use files::{DATABASE_FILE, DatabaseFile};
+pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub(crate) use open::{OpenContext, check_database};
-pub use rebuild::NewColumn;
+pub use rebuild::{NewColumn, RowMap};
 
 /// Locks a mutex whose data stays whole whatever a panicking holder did: each critical section changes it in one step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
@@ -87,6 +87,7 @@ pub struct Database {
     checkpoints: AtomicU64,
     /// Bytes of log written up to the last checkpoint.
     written_at_checkpoint: AtomicU64,
+    checkpoint_task: Mutex<Option<pikepole_scheduler::JoinHandle<()>>>,
     /// Log bytes after which a checkpoint is due.
     checkpoint_bytes: u64,
     sessions: AtomicI32,
@@ -130,15 +131,10 @@ impl Database {
     /// 5069 when the file of options cannot be written.
     pub(crate) fn set_options(&self, options: DatabaseOptions) -> Result<(), SqlError> {
         let mut current = lock(&self.options);
-        let file = DatabaseFile {
-            options,
-            ..self.file(&current)
-        };
-        file.write(&self.disk, &self.folder)
-            .map_err(|_| SqlError::alter_database_failed())?;
+        let file = DatabaseFile { options, ..self.file(&current) };
+        file.write(&self.disk, &self.folder).map_err(|_| SqlError::alter_database_failed())?;
         *current = options;
-        self.delayed_durability
-            .store(options.delayed_durability as u8, Ordering::Relaxed);
+        self.delayed_durability.store(options.delayed_durability as u8, Ordering::Relaxed);
         Ok(())
     }
 
@@ -242,10 +238,7 @@ impl Database {
         let mut current = lock(&self.catalog);
         let kept: Vec<u32> = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).collect();
         let former = current.tables().flat_map(|t| t.storages().map(|s| s.object));
-        let gone: Vec<u32> = former
-            .chain(created.iter().copied())
-            .filter(|object| !kept.contains(object))
-            .collect();
+        let gone: Vec<u32> = former.chain(created.iter().copied()).filter(|object| !kept.contains(object)).collect();
         for table in current.tables() {
             let version = catalog.table_by_id(table.object_id).map_or(u64::MAX, |t| t.version);
             table.state.publish(version);

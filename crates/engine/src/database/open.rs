@@ -91,12 +91,7 @@ impl Database {
     ///
     /// # Errors
     /// What went wrong, for people.
-    pub(crate) fn create(
-        context: &OpenContext,
-        folder: &Path,
-        name: &str,
-        id: i32,
-    ) -> Result<Arc<Database>, String> {
+    pub(crate) fn create(context: &OpenContext, folder: &Path, name: &str, id: i32) -> Result<Arc<Database>, String> {
         let disk = &context.disk;
         let text = |error: std::io::Error| error.to_string();
         if disk.exists(folder) {
@@ -108,11 +103,10 @@ impl Database {
         let statistics = &context.statistics;
         let log = Log::create(disk, &logs, context.log.clone(), statistics).map_err(|e| e.to_string())?;
         let log = Arc::new(log);
-        let store = Store::create(disk, &data, context.store.clone(), log, statistics.clone())
-            .map_err(|e| e.to_string())?;
-        let tree = store
-            .until_done(|| Tree::create(&store, CATALOG_OBJECT, CATALOG_KEY_BYTES))
-            .map_err(|e| e.to_string())?;
+        let store =
+            Store::create(disk, &data, context.store.clone(), log, statistics.clone()).map_err(|e| e.to_string())?;
+        let tree =
+            store.until_done(|| Tree::create(&store, CATALOG_OBJECT, CATALOG_KEY_BYTES)).map_err(|e| e.to_string())?;
         write_built_in_schemas(&store, &tree)?;
         let truncate = store.checkpoint_now(&|| None, &|| 1, false).map_err(|e| e.to_string())?;
         store.log().truncate(truncate);
@@ -137,9 +131,8 @@ impl Database {
         let (data, logs) = (folder.join("data"), folder.join("log"));
         let statistics = &context.statistics;
         let master = Store::read_master(&context.disk, &data).map_err(|e| e.to_string())?;
-        let (log, mut reader) =
-            Log::open(&context.disk, &logs, context.log.clone(), statistics, master.recovery_lsn)
-                .map_err(|e| e.to_string())?;
+        let (log, mut reader) = Log::open(&context.disk, &logs, context.log.clone(), statistics, master.recovery_lsn)
+            .map_err(|e| e.to_string())?;
         let log = Arc::new(log);
         let store = Store::open(&context.disk, &data, context.store.clone(), log, statistics.clone())
             .map_err(|e| e.to_string())?;
@@ -167,9 +160,7 @@ impl Database {
         let catalog = self.current_catalog();
         let live: Vec<u32> = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).collect();
         let is_live = |object: u32| object < STORAGE_FIRST || live.contains(&object);
-        self.store
-            .until_done(|| self.store.free_unowned(&is_live))
-            .map_err(|e| e.to_string())?;
+        self.store.until_done(|| self.store.free_unowned(&is_live)).map_err(|e| e.to_string())?;
         self.checkpoint_now(false).map_err(|e| e.to_string())
     }
 
@@ -217,6 +208,7 @@ impl Database {
             checkpoint_wanted: AtomicBool::new(false),
             checkpoints: AtomicU64::new(0),
             written_at_checkpoint: AtomicU64::new(0),
+            checkpoint_task: Mutex::new(None),
             checkpoint_bytes: context.checkpoint_bytes,
             sessions: AtomicI32::new(0),
             store,
@@ -278,11 +270,7 @@ fn now_us() -> u64 {
 }
 
 fn undo(store: &Arc<Store>, catalog: &Tree, analysis: Analysis) -> Result<(), String> {
-    let mut finder = StructureFinder {
-        store,
-        catalog: catalog.clone(),
-        known: std::collections::HashMap::new(),
-    };
+    let mut finder = StructureFinder { store, catalog: catalog.clone(), known: std::collections::HashMap::new() };
     let mut damage = None;
     analysis
         .undo(store, |object| {
@@ -298,16 +286,11 @@ fn undo(store: &Arc<Store>, catalog: &Tree, analysis: Analysis) -> Result<(), St
 fn write_built_in_schemas(store: &Store, tree: &Tree) -> Result<(), String> {
     let mut cursor = pikepole_storage::TreeCursor::new();
     for (schema_id, name) in BUILT_IN_SCHEMAS {
-        let object = StoredObject::Schema(Schema {
-            schema_id,
-            name: name.to_owned(),
-        });
+        let object = StoredObject::Schema(Schema { schema_id, name: name.to_owned() });
         let context = pikepole_storage::LogContext::new(TransactionId::SYSTEM.0);
         for (chunk, bytes) in encode(&object).iter().enumerate() {
             let key = row_key(RowKind::Object, object.stored_id(), chunk as u32);
-            store
-                .until_done(|| tree.insert(&mut cursor, &context, &key, bytes))
-                .map_err(|e| e.to_string())?;
+            store.until_done(|| tree.insert(&mut cursor, &context, &key, bytes)).map_err(|e| e.to_string())?;
         }
     }
     Ok(())
@@ -334,14 +317,9 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
     catalog
 }
 
-/// Checks a database that nobody has open: its log, then its pages, in memory as recovery would leave them. Nothing is
-/// written. The lines say what was looked at; the errors what is wrong.
-pub(crate) fn check_database(
-    context: &OpenContext,
-    folder: &Path,
-    lines: &mut Vec<String>,
-    damage: &mut Vec<String>,
-) {
+/// Checks a database that nobody has open: its log, then its pages and its catalog, after recovering it if it was not closed
+/// in order. The lines say what was looked at; the damage what is wrong.
+pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut Vec<String>, damage: &mut Vec<String>) {
     match Log::check(&context.disk, folder.join("log")) {
         Ok(report) => lines.push(format!(
             "log: {} segments, {} blocks, {} records, {} bytes, LSN {} to {}",

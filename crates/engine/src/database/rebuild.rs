@@ -22,7 +22,7 @@ pub struct NewColumn {
 }
 
 /// Computes the new row from the old one.
-pub(crate) type RowMap<'a> = &'a (dyn Fn(&[Value], &mut [Value]) -> Result<(), SqlError> + Sync);
+pub type RowMap<'a> = &'a (dyn Fn(&[Value], &mut [Value]) -> Result<(), SqlError> + Sync);
 
 impl Database {
     /// Copies every row of `old` that the transaction sees into the trees and heaps of `new` that `old` does not have.
@@ -65,8 +65,7 @@ impl Database {
                     .and_then(|()| new.layout.encode_rest(|i| &mapped[i], &mut rest));
                 encoded.map_err(|error| self.place(tx, &new.full_name()).row(&error))?;
                 let at = new.indexes.iter().position(|index| index.clustered);
-                self.place_copy(tx, new, &new.base, &mut cursors[0], at, &mut locator, &rest, &mapped)
-                    .await?;
+                self.place_copy(tx, new, &new.base, &mut cursors[0], at, &mut locator, &rest, &mapped).await?;
             } else {
                 locator.extend_from_slice(&scan.locator().0);
             }
@@ -76,8 +75,7 @@ impl Database {
                     .entry_key(|i| &mapped[i], &locator, &mut key)
                     .map_err(|error| self.place(tx, &new.full_name()).row(&error))?;
                 let cursor = &mut cursors[at + 1];
-                self.place_copy(tx, new, &index.structure, cursor, Some(index.at), &mut key, &locator, &mapped)
-                    .await?;
+                self.place_copy(tx, new, &index.structure, cursor, Some(index.at), &mut key, &locator, &mapped).await?;
             }
             pikepole_scheduler::yield_if_due().await;
         }
@@ -113,8 +111,7 @@ impl Database {
                     InsertOutcome::Exists(_) => {
                         let index = &table.indexes[index.unwrap_or_default()];
                         let text = table.key_text(index, |i| &row[i]);
-                        Err(SqlError::duplicate_key_at_create(table.full_name(), &index.name, text)
-                        .into())
+                        Err(SqlError::duplicate_key_at_create(table.full_name(), &index.name, text).into())
                     }
                 },
             }

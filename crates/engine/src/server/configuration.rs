@@ -124,9 +124,7 @@ pub struct ServerConfiguration {
 
 impl Default for ServerConfiguration {
     fn default() -> Self {
-        Self {
-            values: std::array::from_fn(|at| POLICIES[at].default),
-        }
+        Self { values: std::array::from_fn(|at| POLICIES[at].default) }
     }
 }
 
@@ -136,10 +134,7 @@ fn unknown(text: String) -> SqlError {
 
 /// Values are compared without regard to case, blanks and underscores.
 fn plain(text: &str) -> String {
-    text.chars()
-        .filter(|c| !matches!(c, '_' | ' ' | '-'))
-        .map(|c| c.to_ascii_uppercase())
-        .collect()
+    text.chars().filter(|c| !matches!(c, '_' | ' ' | '-')).map(|c| c.to_ascii_uppercase()).collect()
 }
 
 impl ServerConfiguration {
@@ -211,43 +206,23 @@ impl ServerConfiguration {
     }
 
     fn transaction_ids(&self) -> TransactionIds {
-        if self.is_classic(TRANSACTION_IDS) {
-            TransactionIds::Spinlock
-        } else {
-            TransactionIds::AtomicRanges
-        }
+        if self.is_classic(TRANSACTION_IDS) { TransactionIds::Spinlock } else { TransactionIds::AtomicRanges }
     }
 
     fn reservation(&self) -> Reservation {
-        if self.is_classic(LOG_RESERVATION) {
-            Reservation::Spinlock
-        } else {
-            Reservation::Atomic
-        }
+        if self.is_classic(LOG_RESERVATION) { Reservation::Spinlock } else { Reservation::Atomic }
     }
 
     fn flush_queue(&self) -> FlushQueue {
-        if self.is_classic(LOG_FLUSH_QUEUE) {
-            FlushQueue::Spinlock
-        } else {
-            FlushQueue::LockFree
-        }
+        if self.is_classic(LOG_FLUSH_QUEUE) { FlushQueue::Spinlock } else { FlushQueue::LockFree }
     }
 
     fn commit_by(&self) -> CommitBy {
-        if self.is_classic(COMMIT_BY) {
-            CommitBy::LogWriter
-        } else {
-            CommitBy::Scheduler
-        }
+        if self.is_classic(COMMIT_BY) { CommitBy::LogWriter } else { CommitBy::Scheduler }
     }
 
     fn log_block_bytes(&self) -> usize {
-        if self.is_classic(LOG_BLOCK) {
-            pikepole_log::BLOCK_BYTES_CLASSIC
-        } else {
-            1 << 20
-        }
+        if self.is_classic(LOG_BLOCK) { pikepole_log::BLOCK_BYTES_CLASSIC } else { 1 << 20 }
     }
 
     fn heap_targets(&self) -> HeapInsertTargets {
@@ -315,12 +290,7 @@ impl ServerConfiguration {
 
 /// A log that reaches its boundaries soon, with room for the records of pages.
 fn small_log() -> LogOptions {
-    LogOptions {
-        record_bytes_max: 24 << 10,
-        ring_bytes: 16 << 20,
-        bytes_max: 2 << 20,
-        ..LogOptions::small()
-    }
+    LogOptions { record_bytes_max: 24 << 10, ring_bytes: 16 << 20, bytes_max: 2 << 20, ..LogOptions::small() }
 }
 
 #[cfg(test)]

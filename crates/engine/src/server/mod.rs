@@ -20,6 +20,7 @@ use std::sync::Arc;
 use pikepole_contention::Statistics;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
+use pikepole_log::FlushOutcome;
 use pikepole_machine::{Disk, FolderLock, affinity};
 use pikepole_scheduler::{IdleOutcome, SchedulerOptions, Schedulers};
 use pikepole_types::SqlError;
@@ -91,12 +92,7 @@ pub enum DatabaseOption {
 
 enum Entry {
     Online(Arc<Database>),
-    Suspect {
-        id: i32,
-        name: String,
-        folder: PathBuf,
-        why: String,
-    },
+    Suspect { id: i32, name: String, folder: PathBuf, why: String },
 }
 
 impl Entry {
@@ -185,10 +181,7 @@ impl Server {
             }
         }
         if !read(&self.databases).contains_key(MASTER) {
-            self.create_now(MASTER, MASTER_ID).map_err(|why| OpenError::Create {
-                name: MASTER.to_owned(),
-                why,
-            })?;
+            self.create_now(MASTER, MASTER_ID).map_err(|why| OpenError::Create { name: MASTER.to_owned(), why })?;
         }
         Ok(())
     }
@@ -206,12 +199,7 @@ impl Server {
                 database.start();
                 Entry::Online(database)
             }
-            Err(why) => Entry::Suspect {
-                id,
-                name: name.clone(),
-                folder,
-                why,
-            },
+            Err(why) => Entry::Suspect { id, name: name.clone(), folder, why },
         };
         write(&self.databases).insert(name.to_lowercase(), entry);
     }
@@ -237,10 +225,11 @@ impl Server {
             };
             let mut outcome = IdleOutcome::Nothing;
             for entry in databases.values() {
-                if let Entry::Online(database) = entry {
-                    if let pikepole_log::FlushOutcome::Wrote(_) = database.log().idle_step() {
-                        outcome = IdleOutcome::Worked;
-                    }
+                let Entry::Online(database) = entry else {
+                    continue;
+                };
+                if let FlushOutcome::Wrote(_) = database.log().idle_step() {
+                    outcome = IdleOutcome::Worked;
                 }
             }
             outcome
@@ -260,6 +249,11 @@ impl Server {
     /// The server's folder.
     pub fn folder(&self) -> &Path {
         &self.options.folder
+    }
+
+    /// The disk that the folder is on.
+    pub fn disk(&self) -> &Disk {
+        &self.options.disk
     }
 
     /// When the server was started, in microseconds since 1970.
@@ -425,7 +419,7 @@ impl Server {
     }
 
     /// Ends the server's work: every database writes a last checkpoint, so that the next start has nothing to recover. The
-    /// schedulers stop with the server's last owner, or by [`Schedulers::shutdown`].
+    /// schedulers stop when the server is dropped.
     ///
     /// # Errors
     /// The first database that could not be closed in order; the others are closed all the same.
@@ -453,11 +447,7 @@ impl Server {
     ///
     /// # Errors
     /// A folder that is open elsewhere or is none.
-    pub fn check(
-        disk: &Disk,
-        folder: &Path,
-        progress: &mut dyn FnMut(&str),
-    ) -> Result<CheckReport, OpenError> {
+    pub fn check(disk: &Disk, folder: &Path, progress: &mut dyn FnMut(&str)) -> Result<CheckReport, OpenError> {
         let unusable = |error: std::io::Error| folder_error(folder, error);
         let names = disk.list(folder).map_err(unusable)?;
         let _folder_lock = disk.lock_folder(folder).map_err(unusable)?;
@@ -483,6 +473,13 @@ impl Server {
             report.damage.extend(damage.into_iter().map(|line| format!("{name}: {line}")));
         }
         Ok(report)
+    }
+}
+
+impl Drop for Server {
+    /// The threads end; what was committed with delayed durability and not flushed is lost unless the server was shut down.
+    fn drop(&mut self) {
+        self.schedulers.shutdown();
     }
 }
 
@@ -531,11 +528,7 @@ fn start_schedulers(options: &ServerOptions, statistics: &Arc<Statistics>) -> Re
                 Some(cpus) => cpus.clone(),
                 None => affinity::allowed().map_err(OpenError::Schedulers)?,
             };
-            let scheduler_options = SchedulerOptions {
-                cpus,
-                pin: *pin,
-                ..SchedulerOptions::default()
-            };
+            let scheduler_options = SchedulerOptions { cpus, pin: *pin, ..SchedulerOptions::default() };
             Schedulers::start(scheduler_options, statistics.clone()).map_err(OpenError::Schedulers)
         }
     }

@@ -32,7 +32,7 @@ pub struct ServerOptions {
     pub disk: Disk,
     /// What runs its tasks.
     pub schedulers: SchedulerChoice,
-    /// Bytes of pages in memory for each database; None: a quarter of the machine's memory at most, and 1 GB at most.
+    /// Bytes of pages in memory for each database; None: as the store's own default has it.
     pub buffer_pool_bytes: Option<u64>,
     /// Bytes of all log segments of a database at most; None: as the log's own default has it.
     pub log_bytes_max: Option<u64>,

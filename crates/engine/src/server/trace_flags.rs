@@ -13,9 +13,7 @@ pub struct TraceFlags {
 impl TraceFlags {
     /// These are on.
     pub fn new(flags: impl IntoIterator<Item = i32>) -> Self {
-        Self {
-            on: RwLock::new(flags.into_iter().collect()),
-        }
+        Self { on: RwLock::new(flags.into_iter().collect()) }
     }
 
     /// Turns a flag on or off.

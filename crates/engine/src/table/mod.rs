@@ -118,14 +118,7 @@ impl Table {
                 unique: index.unique,
             })
             .collect();
-        Table {
-            version,
-            state,
-            base,
-            layout,
-            secondary,
-            record,
-        }
+        Table { version, state, base, layout, secondary, record }
     }
 
     /// The definition, to be changed and stored anew.
@@ -144,11 +137,7 @@ impl Table {
     }
 
     pub(crate) fn index_of(&self, index_id: i32) -> Option<(usize, &Index)> {
-        self.record
-            .indexes
-            .iter()
-            .enumerate()
-            .find(|(_, index)| index.index_id == index_id)
+        self.record.indexes.iter().enumerate().find(|(_, index)| index.index_id == index_id)
     }
 
     /// The key of the row in the clustered index, as error texts show it.
@@ -179,29 +168,17 @@ fn layout(record: &TableRecord, key: &[IndexColumn]) -> RowLayout {
     let columns: Vec<ColumnType> = record
         .columns
         .iter()
-        .map(|column| ColumnType {
-            ty: column.ty,
-            nullable: column.nullable,
-            collation: Collation::default(),
-        })
+        .map(|column| ColumnType { ty: column.ty, nullable: column.nullable, collation: Collation::default() })
         .collect();
-    let key: Vec<KeyColumn> = key
-        .iter()
-        .map(|column| KeyColumn {
-            column: column.column,
-            descending: column.descending,
-        })
-        .collect();
+    let key: Vec<KeyColumn> =
+        key.iter().map(|column| KeyColumn { column: column.column, descending: column.descending }).collect();
     RowLayout::new(&columns, &key)
 }
 
 /// Bytes of an encoded key of these columns at most: what a tree is created for.
 pub(crate) fn key_bytes_max(record: &TableRecord, columns: &[IndexColumn], clustered: bool, unique: bool) -> u16 {
     let cap = if clustered { CLUSTERED_KEY_BYTES_MAX } else { INDEX_KEY_BYTES_MAX };
-    let own: usize = columns
-        .iter()
-        .map(|key| column_key_bytes_max(&record.columns[key.column].ty))
-        .sum();
+    let own: usize = columns.iter().map(|key| column_key_bytes_max(&record.columns[key.column].ty)).sum();
     let locator = match record.clustered() {
         _ if clustered || unique => 0,
         Some(index) => usize::from(index.storage.key_bytes_max),
@@ -225,8 +202,5 @@ fn column_key_bytes_max(ty: &SqlType) -> usize {
 
 /// Whether a column of this type can be in a key.
 pub(crate) fn can_be_key(ty: &SqlType) -> bool {
-    !matches!(
-        ty,
-        SqlType::VarChar(Length::Max) | SqlType::NVarChar(Length::Max) | SqlType::VarBinary(Length::Max)
-    )
+    !matches!(ty, SqlType::VarChar(Length::Max) | SqlType::NVarChar(Length::Max) | SqlType::VarBinary(Length::Max))
 }

@@ -30,12 +30,7 @@ pub struct ScanRange {
 impl ScanRange {
     /// Every row, in the order of the clustered index or of the heap.
     pub fn all() -> Self {
-        Self {
-            index: None,
-            from: Bound::Unbounded,
-            to: Bound::Unbounded,
-            reverse: false,
-        }
+        Self { index: None, from: Bound::Unbounded, to: Bound::Unbounded, reverse: false }
     }
 }
 
@@ -138,22 +133,16 @@ impl TableScan {
             None => (&table.base, &table.layout),
         };
         self.source = Some(match structure {
-            Structure::Heap(heap) => Source::Heap(Box::new(HeapBatches {
-                scan: heap.scan(),
-                bodies: Vec::new(),
-                rows: Vec::new(),
-            })),
+            Structure::Heap(heap) => {
+                Source::Heap(Box::new(HeapBatches { scan: heap.scan(), bodies: Vec::new(), rows: Vec::new() }))
+            }
             Structure::Tree(tree) => {
                 let low = encode_bound(layout, &self.range.from, false)?;
                 let high = encode_bound(layout, &self.range.to, true)?;
                 Source::Tree(Box::new(tree.scan(StorageRange {
                     low: low.as_ref().map(|key| key.as_slice()),
                     high: high.as_ref().map(|key| key.as_slice()),
-                    direction: if self.range.reverse {
-                        Direction::Backward
-                    } else {
-                        Direction::Forward
-                    },
+                    direction: if self.range.reverse { Direction::Backward } else { Direction::Forward },
                 })))
             }
         });
@@ -165,9 +154,7 @@ impl TableScan {
     /// The next row of the copy into `key` (or the rid) and `rest`; None: the copy is used up.
     fn next_of_batch(&mut self) -> Option<RowHeader> {
         let reverse = self.range.reverse;
-        let Self {
-            source, next, key, rest, ..
-        } = self;
+        let Self { source, next, key, rest, .. } = self;
         let at = *next;
         let header = match source.as_ref()? {
             Source::Tree(scan) => {
@@ -276,8 +263,7 @@ impl Database {
         self.lock_for(tx, table, LockMode::SchS)?;
         let view = tx.inner.view();
         if scan.source.is_none() {
-            scan.open(table)
-                .map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+            scan.open(table).map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
         }
         loop {
             if !scan.batch {
@@ -318,7 +304,12 @@ impl Database {
         let home = self.transactions();
         let TableScan { key, rest, older, name, .. } = scan;
         match home.resolve(view, structure, key, header, older, name) {
-            Seen::Nothing => return Ok(false),
+            Seen::Nothing => {
+                if header.is_ghost() {
+                    home.found_ghost(structure, key, header);
+                }
+                return Ok(false);
+            }
             Seen::Older => std::mem::swap(rest, older),
             Seen::Row => (),
         }

@@ -81,11 +81,7 @@ impl TableState {
     /// After a start: dealing goes on at the high-water mark.
     pub fn resume_identity(&self, next: i64) {
         let mut values = self.identity.lock();
-        *values = IdentityValues {
-            next: Some(next),
-            left: 0,
-            noted: true,
-        };
+        *values = IdentityValues { next: Some(next), left: 0, noted: true };
     }
 
     /// After a committed TRUNCATE: the next value is the seed again.

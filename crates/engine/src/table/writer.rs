@@ -81,9 +81,7 @@ impl Database {
     /// Locks the table for row changes, unless its definition is no longer current.
     #[inline]
     pub(crate) fn lock_for(&self, tx: &mut Transaction, table: &Table, mode: LockMode) -> Result<(), Blocked> {
-        tx.inner
-            .try_lock(&table.state.lock, mode)
-            .map_err(|stop| self.stop(tx, table, stop))?;
+        tx.inner.try_lock(&table.state.lock, mode).map_err(|stop| self.stop(tx, table, stop))?;
         if table.state.is_stale(table.version) {
             return Err(Blocked::Stale);
         }
@@ -163,10 +161,8 @@ impl Database {
         let TableWriter { cursor, key, rest, .. } = writer;
         key.clear();
         rest.clear();
-        let encoded = table
-            .layout
-            .encode_key(|i| &row[i], key)
-            .and_then(|()| table.layout.encode_rest(|i| &row[i], rest));
+        let encoded =
+            table.layout.encode_key(|i| &row[i], key).and_then(|()| table.layout.encode_rest(|i| &row[i], rest));
         encoded.map_err(|error| self.row_error(tx, table, error))?;
         let outcome = match &table.base {
             tree @ Structure::Tree(_) => tx.inner.try_insert(tree, cursor, key, rest, single),
@@ -253,10 +249,7 @@ impl Database {
         };
         writer.expected = Some(header);
         let key = if table.is_heap() { &[][..] } else { &locator.0 };
-        table
-            .layout
-            .decode_all(key, &writer.rest, out)
-            .map_err(|error| self.row_error(tx, table, error))?;
+        table.layout.decode_all(key, &writer.rest, out).map_err(|error| self.row_error(tx, table, error))?;
         if !table.secondary.is_empty() {
             for (old, new) in writer.old.iter_mut().zip(out) {
                 old.clone_from(new);
@@ -285,10 +278,7 @@ impl Database {
         if table.is_heap() {
             writer.key.extend_from_slice(&locator.0);
         } else {
-            table
-                .layout
-                .encode_key(|i| &row[i], &mut writer.key)
-                .map_err(|error| self.row_error(tx, table, error))?;
+            table.layout.encode_key(|i| &row[i], &mut writer.key).map_err(|error| self.row_error(tx, table, error))?;
         }
         let moves = writer.key != locator.0;
         if writer.done == 0 {
@@ -308,7 +298,7 @@ impl Database {
             let step = writer.done - 2;
             let index = &table.secondary[step / 2];
             if moves || self.entry_changes(tx, table, writer, index, locator, row)? {
-                if step % 2 == 0 {
+                if step.is_multiple_of(2) {
                     self.delete_entry(tx, table, writer, step / 2, locator)?;
                 } else {
                     self.insert_entry(tx, table, writer, step / 2, row)?;
@@ -338,10 +328,7 @@ impl Database {
             tx.inner.try_delete(&table.base, cursor, &locator.0, expected, false)
         } else {
             rest.clear();
-            table
-                .layout
-                .encode_rest(|i| &row[i], rest)
-                .map_err(|error| self.row_error(tx, table, error))?;
+            table.layout.encode_rest(|i| &row[i], rest).map_err(|error| self.row_error(tx, table, error))?;
             tx.inner.try_replace(&table.base, cursor, &locator.0, expected, rest, false)
         };
         changed.map_err(|stop| self.stop(tx, table, stop))
@@ -408,9 +395,7 @@ impl Database {
     ) -> Result<(), Blocked> {
         let index = &table.secondary[at];
         let TableWriter { old, old_key, .. } = writer;
-        index
-            .entry_key(|i| &old[i], &locator.0, old_key)
-            .map_err(|error| self.row_error(tx, table, error))?;
+        index.entry_key(|i| &old[i], &locator.0, old_key).map_err(|error| self.row_error(tx, table, error))?;
         let key = std::mem::take(&mut writer.old_key);
         let result = loop {
             let current = match tx.inner.try_current(&index.structure, &key, |_| ()) {

@@ -183,12 +183,7 @@ struct Shared {
 
 impl Shared {
     fn new(amount: Amount) -> Self {
-        Shared {
-            started: AtomicBool::new(false),
-            stopped: AtomicBool::new(false),
-            rows: AtomicU64::new(0),
-            amount,
-        }
+        Shared { started: AtomicBool::new(false), stopped: AtomicBool::new(false), rows: AtomicU64::new(0), amount }
     }
 }
 

@@ -10,6 +10,9 @@ use std::path::Path;
 /// Rows shown of each statistic.
 const TOP: usize = 3;
 
+/// Waits of system tasks that have nothing to do: in the JSON, but not among the top waits of a run.
+const IDLE_WAITS: &[&str] = &["CHECKPOINT_QUEUE", "DIRTY_PAGE_POLL", "LAZYWRITER_SLEEP", "LOGMGR_QUEUE", "SLEEP_TASK"];
+
 /// A progress bar on standard error, for a terminal.
 pub struct Bar(ProgressBar);
 
@@ -62,8 +65,18 @@ pub fn print(runs: &[Run], out: &mut dyn Write) -> std::io::Result<()> {
 fn rates(runs: &[Run]) -> Table {
     let mut table = table();
     table.set_header(
-        ["durability", "sessions", "rows/s", "rows", "log B/row", "written B/row", "rows/flush", "CPU us/row", "peak MB"]
-            .map(Cell::new),
+        [
+            "durability",
+            "sessions",
+            "rows/s",
+            "rows",
+            "log B/row",
+            "written B/row",
+            "rows/flush",
+            "CPU us/row",
+            "peak MB",
+        ]
+        .map(Cell::new),
     );
     for run in runs {
         let rows = run.rows.max(1) as f64;
@@ -90,24 +103,19 @@ fn tops(runs: &[Run]) -> Table {
     );
     for run in runs {
         let statistics = &run.statistics;
-        let waits = statistics.waits.iter().take(TOP).map(|row| {
+        let waits = statistics.waits.iter().filter(|row| !IDLE_WAITS.contains(&row.wait_type.as_str()));
+        let waits = waits.take(TOP).map(|row| {
             let (count, time) = (row.waiting_tasks_count, row.wait_time_ms);
             format!("{} {count} {time} {}", row.wait_type, row.signal_wait_time_ms)
         });
-        let latches = statistics.latches.iter().take(TOP).map(|row| {
-            format!("{} {} {}", row.latch_class, row.waiting_requests_count, row.wait_time_ms)
-        });
-        let spinlocks = statistics
-            .spinlocks
+        let latches = statistics
+            .latches
             .iter()
             .take(TOP)
-            .map(|row| format!("{} {} {}", row.name, row.collisions, row.spins));
-        table.add_row([
-            format!("{} {}", run.durability, run.sessions),
-            lines(waits),
-            lines(latches),
-            lines(spinlocks),
-        ]);
+            .map(|row| format!("{} {} {}", row.latch_class, row.waiting_requests_count, row.wait_time_ms));
+        let spinlocks =
+            statistics.spinlocks.iter().take(TOP).map(|row| format!("{} {} {}", row.name, row.collisions, row.spins));
+        table.add_row([format!("{} {}", run.durability, run.sessions), lines(waits), lines(latches), lines(spinlocks)]);
     }
     table
 }

@@ -57,11 +57,9 @@ impl Workload {
     /// Batches that make the tables, run once in the driver's database.
     pub(super) fn setup(&self) -> Vec<String> {
         match self {
-            Workload::SingletonInsert => vec![
-                "DROP TABLE IF EXISTS dbo.singleton_insert".to_string(),
-                TABLE.to_string(),
-                PROCEDURE.to_string(),
-            ],
+            Workload::SingletonInsert => {
+                vec!["DROP TABLE IF EXISTS dbo.singleton_insert".to_string(), TABLE.to_string(), PROCEDURE.to_string()]
+            }
             Workload::Batch { setup, .. } => setup.clone(),
         }
     }

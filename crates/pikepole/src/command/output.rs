@@ -110,7 +110,8 @@ impl Printer {
         table.set_header(self.columns.iter().map(|column| Cell::new(&column.name)));
         for row in self.rows.drain(..) {
             table.add_row((0..self.columns.len()).map(|place| {
-                let alignment = if is_number(&row.values()[place]) { CellAlignment::Right } else { CellAlignment::Left };
+                let alignment =
+                    if is_number(&row.values()[place]) { CellAlignment::Right } else { CellAlignment::Left };
                 Cell::new(row.text(place)).set_alignment(alignment)
             }));
             self.printed += 1;

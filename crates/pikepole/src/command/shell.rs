@@ -7,7 +7,8 @@ use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use std::path::PathBuf;
 
-const GREETING: &str = "Pikepole T-SQL shell. GO on a line of its own runs the batch; `exit` or Ctrl-D leaves; Ctrl-C drops the batch.";
+const GREETING: &str =
+    "Pikepole T-SQL shell. GO on a line of its own runs the batch; `exit` or Ctrl-D leaves; Ctrl-C drops the batch.";
 
 /// Reads, runs and prints until the end of input; whether no batch failed.
 pub fn run(connection: &mut Connection, printer: &mut Printer) -> Result<bool, CommandError> {

@@ -34,11 +34,7 @@ impl Binder<'_> {
                 let right = self.expr(&operands[1])?;
                 self.distinct(left, right, *negated)
             }
-            Condition::Between {
-                expr,
-                bounds,
-                negated,
-            } => {
+            Condition::Between { expr, bounds, negated } => {
                 let expr = self.expr(expr)?;
                 let low = self.expr(&bounds[0])?;
                 let high = self.expr(&bounds[1])?;
@@ -46,11 +42,7 @@ impl Binder<'_> {
                 let below = self.compare(Comparison::LessOrEqual, expr, high)?;
                 Ok(negate(*negated, Predicate::And(vec![above, below])))
             }
-            Condition::In {
-                expr,
-                list,
-                negated,
-            } => {
+            Condition::In { expr, list, negated } => {
                 let found = match list {
                     tree::InList::Values(values) => self.in_list(expr, values)?,
                     tree::InList::Query(query) => {
@@ -72,12 +64,7 @@ impl Binder<'_> {
     }
 
     /// `left op right`, both bound.
-    pub(crate) fn compare(
-        &mut self,
-        op: Comparison,
-        left: Typed,
-        right: Typed,
-    ) -> Result<Predicate, Fault> {
+    pub(crate) fn compare(&mut self, op: Comparison, left: Typed, right: Typed) -> Result<Predicate, Fault> {
         let ty = implicit_type(&left.ty, &right.ty)?;
         if ty == SqlType::Null {
             return Ok(Predicate::Const(None));
@@ -92,12 +79,7 @@ impl Binder<'_> {
         Ok(Predicate::Values(op, operands, self.collation))
     }
 
-    fn distinct(
-        &mut self,
-        left: Typed,
-        right: Typed,
-        negated: bool,
-    ) -> Result<Predicate, Fault> {
+    fn distinct(&mut self, left: Typed, right: Typed, negated: bool) -> Result<Predicate, Fault> {
         let null_left = Predicate::IsNull(Box::new(left.expr.clone()));
         let null_right = Predicate::IsNull(Box::new(right.expr.clone()));
         let equal = self.compare(Comparison::Equal, left, right)?;
@@ -135,17 +117,9 @@ impl Binder<'_> {
             let mut integers: Vec<i64> = values.collect();
             let has_null = integers.len() < list.len();
             integers.sort_unstable();
-            return Ok(Predicate::InIntegers(
-                Box::new(left.integer()),
-                integers,
-                has_null,
-            ));
+            return Ok(Predicate::InIntegers(Box::new(left.integer()), integers, has_null));
         }
-        Ok(Predicate::InValues(
-            Box::new(left.expr),
-            list,
-            self.collation,
-        ))
+        Ok(Predicate::InValues(Box::new(left.expr), list, self.collation))
     }
 
     fn in_query(&mut self, left: Typed, query: &tree::Query) -> Result<Predicate, Fault> {
@@ -169,12 +143,7 @@ impl Binder<'_> {
 
     fn apply(&mut self, subquery: Node, test: Test, correlated: bool) -> Predicate {
         let slot = self.register();
-        self.pending.push(PendingApply {
-            subquery,
-            test,
-            slot,
-            correlated,
-        });
+        self.pending.push(PendingApply { subquery, test, slot, correlated });
         Predicate::Slot(slot)
     }
 
@@ -224,11 +193,7 @@ impl Binder<'_> {
 }
 
 fn negate(negated: bool, predicate: Predicate) -> Predicate {
-    if negated {
-        Predicate::Not(Box::new(predicate))
-    } else {
-        predicate
-    }
+    if negated { Predicate::Not(Box::new(predicate)) } else { predicate }
 }
 
 fn comparison(op: tree::CompareOp) -> Comparison {

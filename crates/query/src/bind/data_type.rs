@@ -17,11 +17,7 @@ pub(crate) enum TypePlace {
 ///
 /// # Errors
 /// 2715 for an unknown type, 2716 for a length where none belongs, 131, 1001, 2750, 2751 for sizes out of range.
-pub(crate) fn sql_type(
-    written: &DataType,
-    place: TypePlace,
-    position: usize,
-) -> Result<SqlType, Fault> {
+pub(crate) fn sql_type(written: &DataType, place: TypePlace, position: usize) -> Result<SqlType, Fault> {
     let name = written.name.text.to_ascii_lowercase();
     let plain = |ty: SqlType| match written.arguments {
         TypeArguments::None => Ok(ty),
@@ -42,9 +38,7 @@ pub(crate) fn sql_type(
             TypeArguments::None => Ok(SqlType::Float),
             TypeArguments::One(1..=24) => Ok(SqlType::Real),
             TypeArguments::One(25..=53) => Ok(SqlType::Float),
-            TypeArguments::One(precision) => {
-                Err(Box::new(SqlError::precision_too_large(position, precision, 53)))
-            }
+            TypeArguments::One(precision) => Err(Box::new(SqlError::precision_too_large(position, precision, 53))),
             _ => plain(SqlType::Float),
         },
         "date" => plain(SqlType::Date),
@@ -76,20 +70,11 @@ pub(crate) fn sql_type(
         "rowversion" | "timestamp" | "sql_variant" | "hierarchyid" | "geography" | "geometry" => {
             Err(crate::errors::unsupported(format!("The type {name}")))
         }
-        _ => Err(Box::new(SqlError::type_unknown(
-            position,
-            &written.name.text,
-        ))),
+        _ => Err(Box::new(SqlError::type_unknown(position, &written.name.text))),
     }
 }
 
-fn length(
-    written: &DataType,
-    name: &str,
-    place: TypePlace,
-    position: usize,
-    maximum: u16,
-) -> Result<Length, Fault> {
+fn length(written: &DataType, name: &str, place: TypePlace, position: usize, maximum: u16) -> Result<Length, Fault> {
     match written.arguments {
         TypeArguments::None if place == TypePlace::Conversion => Ok(Length::Limit(30)),
         TypeArguments::None => Ok(Length::Limit(1)),
@@ -97,15 +82,10 @@ fn length(
         TypeArguments::One(n) if n >= 1 && n <= u32::from(maximum) => {
             Ok(Length::Limit(u16::try_from(n).unwrap_or(maximum)))
         }
-        TypeArguments::One(0) => Err(Box::new(SqlError::new(
-            1001,
-            15,
-            1,
-            "Length or precision specification 0 is invalid.",
-        ))),
-        TypeArguments::One(n) => Err(Box::new(SqlError::size_exceeds_maximum(
-            n, "type", name, 8000,
-        ))),
+        TypeArguments::One(0) => {
+            Err(Box::new(SqlError::new(1001, 15, 1, "Length or precision specification 0 is invalid.")))
+        }
+        TypeArguments::One(n) => Err(Box::new(SqlError::size_exceeds_maximum(n, "type", name, 8000))),
         _ => Err(Box::new(SqlError::width_not_allowed(position, name))),
     }
 }
@@ -118,20 +98,13 @@ fn decimal(written: &DataType, position: usize) -> Result<SqlType, Fault> {
         _ => return Err(Box::new(SqlError::width_not_allowed(position, "decimal"))),
     };
     if !(1..=38).contains(&precision) {
-        return Err(Box::new(SqlError::precision_too_large(
-            position, precision, 38,
-        )));
+        return Err(Box::new(SqlError::precision_too_large(position, precision, 38)));
     }
     if scale > precision {
-        return Err(Box::new(SqlError::scale_too_large(
-            position, scale, precision,
-        )));
+        return Err(Box::new(SqlError::scale_too_large(position, scale, precision)));
     }
     // Both are at most 38 here.
-    Ok(SqlType::Decimal {
-        precision: precision as u8,
-        scale: scale as u8,
-    })
+    Ok(SqlType::Decimal { precision: precision as u8, scale: scale as u8 })
 }
 
 fn fraction(written: &DataType, position: usize) -> Result<u8, Fault> {
@@ -139,9 +112,6 @@ fn fraction(written: &DataType, position: usize) -> Result<u8, Fault> {
         TypeArguments::None => Ok(7),
         TypeArguments::One(scale @ 0..=7) => Ok(scale as u8),
         TypeArguments::One(scale) => Err(Box::new(SqlError::scale_too_large(position, scale, 7))),
-        _ => Err(Box::new(SqlError::width_not_allowed(
-            position,
-            &written.name.text,
-        ))),
+        _ => Err(Box::new(SqlError::width_not_allowed(position, &written.name.text))),
     }
 }

@@ -5,9 +5,7 @@ use super::scope::{Clause, Column};
 use super::typed::{Typed, convert_to};
 use super::{Binder, PendingApply};
 use crate::errors;
-use crate::expression::{
-    Arithmetic, Case, Comparison, Convert, Expr, Fault, Integer, IntegerOp, Predicate, Width,
-};
+use crate::expression::{Arithmetic, Case, Comparison, Convert, Expr, Fault, Integer, IntegerOp, Predicate, Width};
 use crate::plan::Test;
 use crate::state::Global;
 use pikepole_tsql as tree;
@@ -159,11 +157,7 @@ impl Binder<'_> {
             return Ok(global_value(global));
         }
         match self.names.host.function(name) {
-            Some(function) => Ok(Typed::new(
-                Expr::Host(function.id, Box::new([])),
-                function.result,
-                true,
-            )),
+            Some(function) => Ok(Typed::new(Expr::Host(function.id, Box::new([])), function.result, true)),
             None => Err(Box::new(SqlError::variable_not_declared(name))),
         }
     }
@@ -173,8 +167,7 @@ impl Binder<'_> {
         let mut chain = vec![binary];
         let mut left = &binary.left;
         while let tree::ExprKind::Binary(inner) = &left.kind {
-            if self.scopes.last().is_some_and(|scope| scope.grouping.is_some())
-                && self.grouping_value(left)?.is_some()
+            if self.scopes.last().is_some_and(|scope| scope.grouping.is_some()) && self.grouping_value(left)?.is_some()
             {
                 break;
             }
@@ -196,9 +189,7 @@ impl Binder<'_> {
                 let now = self.named_call("GETDATE", Vec::new())?;
                 return explicit(now, SqlType::Date, None, false);
             }
-            tree::Niladic::CurrentUser | tree::Niladic::SessionUser | tree::Niladic::User => {
-                "USER_NAME"
-            }
+            tree::Niladic::CurrentUser | tree::Niladic::SessionUser | tree::Niladic::User => "USER_NAME",
             tree::Niladic::SystemUser => "SUSER_SNAME",
         };
         self.named_call(name, Vec::new())
@@ -207,10 +198,7 @@ impl Binder<'_> {
     fn case(&mut self, case: &tree::Case) -> Result<Typed, Fault> {
         let mut branches = Vec::new();
         match &case.branches {
-            tree::CaseBranches::Simple {
-                operand,
-                branches: list,
-            } => {
+            tree::CaseBranches::Simple { operand, branches: list } => {
                 let operand = self.expr(operand)?;
                 for (value, result) in list {
                     let value = self.expr(value)?;
@@ -245,11 +233,7 @@ impl Binder<'_> {
         for choice in typed {
             values.push(convert_to(choice, &ty)?.expr);
         }
-        Ok(Typed::new(
-            Expr::Coalesce(values.into_boxed_slice()),
-            ty,
-            nullable,
-        ))
+        Ok(Typed::new(Expr::Coalesce(values.into_boxed_slice()), ty, nullable))
     }
 
     fn scalar_subquery(&mut self, query: &tree::Query) -> Result<Typed, Fault> {
@@ -260,12 +244,7 @@ impl Binder<'_> {
         let ty = column.ty;
         let slot = self.register();
         let value = bound.values.into_iter().next().unwrap_or(Expr::NULL);
-        self.pending.push(PendingApply {
-            subquery: bound.node,
-            test: Test::Scalar(value),
-            slot,
-            correlated,
-        });
+        self.pending.push(PendingApply { subquery: bound.node, test: Test::Scalar(value), slot, correlated });
         Ok(Typed::new(Expr::Slot(slot), ty, true))
     }
 }
@@ -276,18 +255,10 @@ pub(crate) fn global_value(global: Global) -> Typed {
     let (ty, nullable) = match global {
         Global::RowCountBig => (SqlType::BigInt, false),
         Global::TransactionState | Global::SessionId => (SqlType::SmallInt, false),
-        Global::Identity | Global::ScopeIdentity => (
-            SqlType::Decimal {
-                precision: 38,
-                scale: 0,
-            },
-            true,
-        ),
+        Global::Identity | Global::ScopeIdentity => (SqlType::Decimal { precision: 38, scale: 0 }, true),
         Global::ErrorMessage => (SqlType::NVarChar(Length::Limit(4000)), true),
         Global::ErrorProcedure => (name_type, true),
-        Global::ErrorNumber | Global::ErrorLine | Global::ErrorSeverity | Global::ErrorState => {
-            (SqlType::Int, true)
-        }
+        Global::ErrorNumber | Global::ErrorLine | Global::ErrorSeverity | Global::ErrorState => (SqlType::Int, true),
         _ => (SqlType::Int, false),
     };
     let expr = match Width::of(&ty) {
@@ -300,31 +271,20 @@ pub(crate) fn global_value(global: Global) -> Typed {
 fn literal(literal: &tree::Literal) -> Result<Typed, Fault> {
     use tree::Literal;
     let text_type = |value: &str, national: bool| {
-        let units = if national {
-            value.encode_utf16().count()
-        } else {
-            value.chars().count()
-        };
+        let units = if national { value.encode_utf16().count() } else { value.chars().count() };
         let maximum = if national { 4000 } else { 8000 };
         let length = match u16::try_from(units) {
             Ok(units) if units <= maximum => Length::Limit(units.max(1)),
             _ => Length::Max,
         };
-        if national {
-            SqlType::NVarChar(length)
-        } else {
-            SqlType::VarChar(length)
-        }
+        if national { SqlType::NVarChar(length) } else { SqlType::VarChar(length) }
     };
     Ok(match literal {
         Literal::Null => Typed::constant(Value::Null, SqlType::Null),
         Literal::Int(value) => Typed::constant(Value::Int(*value), SqlType::Int),
         Literal::Float(value) => Typed::constant(Value::Float(*value), SqlType::Float),
         Literal::Money(value) => Typed::constant(Value::Money(*value), SqlType::Money),
-        Literal::String { value, national } => Typed::constant(
-            Value::Str(value.clone()),
-            text_type(value, *national),
-        ),
+        Literal::String { value, national } => Typed::constant(Value::Str(value.clone()), text_type(value, *national)),
         Literal::Binary(bytes) => {
             let length = match u16::try_from(bytes.len()) {
                 Ok(n) if n <= 8000 => Length::Limit(n.max(1)),
@@ -363,20 +323,12 @@ fn unary(op: tree::UnaryOp, operand: Typed) -> Result<Typed, Fault> {
             let inner = Box::new(operand.integer());
             Expr::Integer(Box::new(Integer::Complement(inner, width)), width)
         }
-        (tree::UnaryOp::Minus, _) if ty.is_number() && ty != SqlType::Bit => {
-            Expr::Negate(Box::new(operand.expr))
-        }
+        (tree::UnaryOp::Minus, _) if ty.is_number() && ty != SqlType::Bit => Expr::Negate(Box::new(operand.expr)),
         (tree::UnaryOp::Minus, _) => {
-            return Err(Box::new(SqlError::operand_type_invalid(
-                ty.error_name(),
-                "minus",
-            )));
+            return Err(Box::new(SqlError::operand_type_invalid(ty.error_name(), "minus")));
         }
         (tree::UnaryOp::BitNot, None) => {
-            return Err(Box::new(SqlError::operand_type_invalid(
-                ty.error_name(),
-                "'~'",
-            )));
+            return Err(Box::new(SqlError::operand_type_invalid(ty.error_name(), "'~'")));
         }
     };
     let typed = Typed::new(expr, ty, nullable);
@@ -418,10 +370,7 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
         )
     } else {
         let (left, right) = operands(left, right)?;
-        Expr::Arithmetic(Box::new(Arithmetic {
-            op,
-            operands: [left, right],
-        }))
+        Expr::Arithmetic(Box::new(Arithmetic { op, operands: [left, right] }))
     };
     let typed = Typed::new(expr, ty, nullable);
     Ok(if constant { typed.folded() } else { typed })
@@ -441,10 +390,7 @@ fn operands(left: Typed, right: Typed) -> Result<(Expr, Expr), Fault> {
         // Each keeps its own precision and scale: the result's are computed from them.
         return Ok((own_decimal(left)?, own_decimal(right)?));
     }
-    Ok((
-        convert_to(left, &common)?.expr,
-        convert_to(right, &common)?.expr,
-    ))
+    Ok((convert_to(left, &common)?.expr, convert_to(right, &common)?.expr))
 }
 
 fn own_decimal(typed: Typed) -> Result<Expr, Fault> {
@@ -470,12 +416,7 @@ fn integer_op(op: ArithmeticOp) -> IntegerOp {
 }
 
 /// CAST and CONVERT.
-fn explicit(
-    input: Typed,
-    to: SqlType,
-    style: Option<Typed>,
-    lenient: bool,
-) -> Result<Typed, Fault> {
+fn explicit(input: Typed, to: SqlType, style: Option<Typed>, lenient: bool) -> Result<Typed, Fault> {
     use pikepole_types::{Conversion, conversion};
     if input.ty == SqlType::Null {
         return Ok(Typed::constant(Value::Null, to));
@@ -526,9 +467,6 @@ fn cases(branches: Vec<(Predicate, Typed)>, otherwise: Option<Typed>) -> Result<
         None => Expr::NULL,
         Some(otherwise) => convert_to(otherwise, &ty)?.expr,
     };
-    let expr = Expr::Case(Box::new(Case {
-        branches: bound,
-        otherwise,
-    }));
+    let expr = Expr::Case(Box::new(Case { branches: bound, otherwise }));
     Ok(Typed::new(expr, ty, nullable))
 }

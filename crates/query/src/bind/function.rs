@@ -55,15 +55,10 @@ impl Binder<'_> {
             let types: Box<[SqlType]> = arguments.iter().map(|argument| argument.ty).collect();
             let ty = (function.result_type)(&types)?;
             self.reads_clock |= !function.deterministic;
-            let constant = function.deterministic
-                && arguments.iter().all(|argument| argument.expr.is_const());
+            let constant = function.deterministic && arguments.iter().all(|argument| argument.expr.is_const());
             let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
             let nullable = !types.is_empty();
-            let expr = Expr::Call(Box::new(Call {
-                function,
-                arguments,
-                types,
-            }));
+            let expr = Expr::Call(Box::new(Call { function, arguments, types }));
             let typed = Typed::new(expr, ty, nullable);
             return Ok(if constant { typed.folded() } else { typed });
         }
@@ -75,18 +70,11 @@ impl Binder<'_> {
                 let expr = Expr::Host(function.id, arguments);
                 Ok(Typed::new(expr, function.result, true))
             }
-            None => Err(Box::new(SqlError::name_not_recognized(
-                name,
-                "built-in function name",
-            ))),
+            None => Err(Box::new(SqlError::name_not_recognized(name, "built-in function name"))),
         }
     }
 
-    fn aggregate(
-        &mut self,
-        call: &tree::FunctionCall,
-        function: Aggregate,
-    ) -> Result<Typed, Fault> {
+    fn aggregate(&mut self, call: &tree::FunctionCall, function: Aggregate) -> Result<Typed, Fault> {
         let scope = self.scope();
         if scope.in_aggregate {
             return Err(Box::new(SqlError::aggregate_of_aggregate()));
@@ -165,11 +153,7 @@ fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
     let (Some(first), Some(second)) = (arguments.next(), arguments.next()) else {
         return Err(Box::new(SqlError::function_needs_arguments("isnull", 2)));
     };
-    let ty = if first.ty == SqlType::Null {
-        second.ty
-    } else {
-        first.ty
-    };
+    let ty = if first.ty == SqlType::Null { second.ty } else { first.ty };
     let nullable = first.nullable && second.nullable;
     let second = if second.ty == ty || second.ty == SqlType::Null {
         second.expr
@@ -178,11 +162,7 @@ fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
     } else {
         super::assign_to(second, &ty, None)?
     };
-    Ok(Typed::new(
-        Expr::Coalesce(Box::new([first.expr, second])),
-        ty,
-        nullable,
-    ))
+    Ok(Typed::new(Expr::Coalesce(Box::new([first.expr, second])), ty, nullable))
 }
 
 /// The bare word of `DATEADD(day, ...)`.
@@ -190,10 +170,7 @@ fn date_part_word(function: &str, expr: &tree::Expr) -> Result<Typed, Fault> {
     let word = match &expr.kind {
         tree::ExprKind::Column(column) if column.qualifier.is_none() => &column.name.text,
         _ => {
-            return Err(Box::new(SqlError::invalid_date_part_parameter(
-                1,
-                function.to_ascii_lowercase(),
-            )));
+            return Err(Box::new(SqlError::invalid_date_part_parameter(1, function.to_ascii_lowercase())));
         }
     };
     let ty = SqlType::VarChar(pikepole_types::Length::Limit(32));

@@ -17,20 +17,14 @@ pub(crate) fn key_range(
 ) -> KeyRange {
     let range = range_of(table, &table.key, registers, conditions, ready);
     if !range.prefix.is_empty() || range.low.is_some() || range.high.is_some() {
-        return KeyRange {
-            point: range.prefix.len() == table.key.len(),
-            ..range
-        };
+        return KeyRange { point: range.prefix.len() == table.key.len(), ..range };
     }
     for index in &table.indexes {
         let mut rest = conditions.clone();
         let range = range_of(table, &index.key, registers, &mut rest, ready);
         if !range.prefix.is_empty() {
             *conditions = rest;
-            return KeyRange {
-                index: Some(index.id),
-                ..range
-            };
+            return KeyRange { index: Some(index.id), ..range };
         }
     }
     KeyRange::default()
@@ -96,11 +90,6 @@ fn bound(
     ty: &SqlType,
     ready: &dyn Fn(usize) -> bool,
 ) -> Option<(Comparison, Expr, bool)> {
-    let all_ready = |visit: &dyn Fn(&mut dyn FnMut(usize))| {
-        let mut all = true;
-        visit(&mut |slot| all &= ready(slot));
-        all
-    };
     match condition {
         Predicate::Integers(op, operands) => {
             let is_key = |side: &Integer| matches!(side, Integer::Slot(at) if *at == slot);
@@ -109,7 +98,9 @@ fn bound(
                 (false, true) => (op.flipped(), &operands[0]),
                 _ => return None,
             };
-            if Width::of(ty).is_none() || !all_ready(&|visit| value.visit_slots(visit)) {
+            let mut all_ready = true;
+            value.visit_slots(&mut |slot| all_ready &= ready(slot));
+            if Width::of(ty).is_none() || !all_ready {
                 return None;
             }
             let expr = Expr::Integer(Box::new(value.clone()), Width::Big);
@@ -122,8 +113,10 @@ fn bound(
                 (false, true) => (op.flipped(), &operands[0]),
                 _ => return None,
             };
+            let mut all_ready = true;
+            value.visit_slots(&mut |slot| all_ready &= ready(slot));
             // The key's bytes of a decimal depend on its scale, which the other side may not share.
-            if matches!(ty, SqlType::Decimal { .. }) || !all_ready(&|visit| value.visit_slots(visit)) {
+            if matches!(ty, SqlType::Decimal { .. }) || !all_ready {
                 return None;
             }
             Some((op, value.clone(), false))

@@ -97,11 +97,6 @@ impl<'a> Binder<'a> {
         Registers { first, count }
     }
 
-    /// The slots used so far.
-    pub(crate) fn slots(&self) -> usize {
-        self.slots
-    }
-
     /// The slot and type of a variable.
     pub(crate) fn variable(&self, name: &str) -> Result<(usize, SqlType), Fault> {
         self.names
@@ -145,11 +140,7 @@ impl<'a> Binder<'a> {
 ///
 /// # Errors
 /// Names that do not resolve, types that do not meet, constructs that are not supported.
-pub(crate) fn bind(
-    kind: &LateKind,
-    names: &Names<'_>,
-    first_register: usize,
-) -> Result<Arc<Statement>, Fault> {
+pub(crate) fn bind(kind: &LateKind, names: &Names<'_>, first_register: usize) -> Result<Arc<Statement>, Fault> {
     let mut binder = Binder::new(names, first_register);
     match kind {
         LateKind::Statement(statement) => bind_statement(binder, statement),
@@ -158,20 +149,14 @@ pub(crate) fn bind(
             let typed = binder.expr(expr)?;
             let value = assign_to(typed, ty, None)?;
             let source = binder.place_pending(0, Node::One);
-            let action = Action::Assign {
-                assignments: vec![(*slot, value)],
-                quiet: true,
-            };
+            let action = Action::Assign { assignments: vec![(*slot, value)], quiet: true };
             Ok(Arc::new(binder.finish(source, action)))
         }
         LateKind::Condition { condition, slot } => {
             binder.scopes.push(Scope::default());
             let predicate = binder.condition(condition)?;
             let source = binder.place_pending(0, Node::One);
-            let action = Action::Assign {
-                assignments: vec![(*slot, Expr::Truth(Box::new(predicate)))],
-                quiet: true,
-            };
+            let action = Action::Assign { assignments: vec![(*slot, Expr::Truth(Box::new(predicate)))], quiet: true };
             Ok(Arc::new(binder.finish(source, action)))
         }
     }
@@ -191,10 +176,7 @@ pub(crate) fn bind_captured(
     Binder::new(names, first_register).insert_captured(table, columns, rows)
 }
 
-fn bind_statement(
-    mut binder: Binder<'_>,
-    statement: &tree::Statement,
-) -> Result<Arc<Statement>, Fault> {
+fn bind_statement(binder: Binder<'_>, statement: &tree::Statement) -> Result<Arc<Statement>, Fault> {
     match &statement.kind {
         tree::StatementKind::Select(query) => binder.select_statement(query),
         tree::StatementKind::Insert(insert) => binder.insert_statement(insert),
@@ -226,9 +208,6 @@ pub(crate) fn conjunction(mut parts: Vec<Predicate>) -> Option<Predicate> {
 pub(crate) fn filtered(node: Node, parts: Vec<Predicate>) -> Node {
     match conjunction(parts) {
         None => node,
-        Some(predicate) => Node::Filter {
-            input: Box::new(node),
-            predicate,
-        },
+        Some(predicate) => Node::Filter { input: Box::new(node), predicate },
     }
 }

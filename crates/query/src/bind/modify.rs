@@ -23,9 +23,7 @@ impl Binder<'_> {
     fn target(&self, target: &tree::Target) -> Result<Arc<Table>, Fault> {
         match target {
             tree::Target::Table { name, .. } => self.target_table(name),
-            tree::Target::Variable(name) => {
-                Err(Box::new(SqlError::table_variable_not_declared(&name.text)))
-            }
+            tree::Target::Variable(name) => Err(Box::new(SqlError::table_variable_not_declared(&name.text))),
             tree::Target::Function(_) => Err(errors::unsupported("A rowset function as a target")),
         }
     }
@@ -82,18 +80,12 @@ impl Binder<'_> {
         self.scopes.push(Scope::default());
         let columns = self.insert_columns(&table, names)?;
         let registers = self.registers(rows.len());
-        self.virtual_sources.push(VirtualSource {
-            id: 0,
-            arguments: Vec::new(),
-        });
+        self.virtual_sources.push(VirtualSource { id: 0, arguments: Vec::new() });
         if rows.len() != columns.len() {
             return Err(Box::new(SqlError::values_do_not_match_table()));
         }
         let bound = Bound {
-            node: Node::Virtual {
-                index: 0,
-                registers,
-            },
+            node: Node::Virtual { index: 0, registers },
             columns: rows.to_vec(),
             values: registers.range().map(Expr::Slot).collect(),
         };
@@ -182,19 +174,10 @@ impl Binder<'_> {
                 }
             }
         }
-        let required = (0..table.columns.len())
-            .filter(|column| !table.columns[*column].nullable)
-            .collect();
-        let explicit_identity = table.identity.filter(|identity| {
-            rows.iter().any(|row| !matches!(row[*identity], ColumnSource::Identity))
-        });
-        let action = Action::Insert(Box::new(Insert {
-            table,
-            rows,
-            template,
-            required,
-            explicit_identity,
-        }));
+        let required = (0..table.columns.len()).filter(|column| !table.columns[*column].nullable).collect();
+        let explicit_identity =
+            table.identity.filter(|identity| rows.iter().any(|row| !matches!(row[*identity], ColumnSource::Identity)));
+        let action = Action::Insert(Box::new(Insert { table, rows, template, required, explicit_identity }));
         Ok(Arc::new(self.finish(source, action)))
     }
 
@@ -203,19 +186,14 @@ impl Binder<'_> {
         let identity_insert = self.names.identity_insert == Some(table.object_id);
         if names.is_empty() {
             if identity_insert && let Some(_) = table.identity {
-                return Err(Box::new(SqlError::identity_needs_column_list(
-                    table.qualified_name(),
-                )));
+                return Err(Box::new(SqlError::identity_needs_column_list(table.qualified_name())));
             }
-            return Ok((0..table.columns.len())
-                .filter(|column| table.identity != Some(*column))
-                .collect());
+            return Ok((0..table.columns.len()).filter(|column| table.identity != Some(*column)).collect());
         }
         let mut columns = Vec::with_capacity(names.len());
         for name in names {
-            let column = table
-                .column(&name.text)
-                .ok_or_else(|| SqlError::invalid_column(&name.text).at_line(name.span.line))?;
+            let column =
+                table.column(&name.text).ok_or_else(|| SqlError::invalid_column(&name.text).at_line(name.span.line))?;
             if columns.contains(&column) {
                 return Err(Box::new(SqlError::column_set_twice(&name.text)));
             }
@@ -260,8 +238,7 @@ impl Binder<'_> {
         let Some(text) = &table.columns[column].default else {
             return Ok(Expr::NULL);
         };
-        let expr = tree::parse_expression(text)
-            .map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+        let expr = tree::parse_expression(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
         let scopes = std::mem::take(&mut self.scopes);
         let typed = self.expr(&expr);
         self.scopes = scopes;
@@ -275,8 +252,7 @@ impl Binder<'_> {
         }
         self.push_scope(&update.with);
         let (table, tree) = self.modified(&update.target, &update.from)?;
-        let (rows, recheck) =
-            self.modified_rows(tree, update.filter.as_ref(), update.top.as_ref())?;
+        let (rows, recheck) = self.modified_rows(tree, update.filter.as_ref(), update.top.as_ref())?;
         let registers = self.scope().sources[0].registers;
         let mut assignments: Vec<(usize, Expr)> = Vec::new();
         let mut variables = Vec::new();
@@ -285,17 +261,8 @@ impl Binder<'_> {
             self.set_assignment(&table, assignment, &mut assignments, &mut variables)?;
         }
         let source = self.place_pending(mark, rows);
-        let moves_key = assignments
-            .iter()
-            .any(|(column, _)| table.key.iter().any(|key| key.column == *column));
-        let action = Action::Update(Box::new(Update {
-            table,
-            registers,
-            assignments,
-            variables,
-            recheck,
-            moves_key,
-        }));
+        let moves_key = assignments.iter().any(|(column, _)| table.key.iter().any(|key| key.column == *column));
+        let action = Action::Update(Box::new(Update { table, registers, assignments, variables, recheck, moves_key }));
         Ok(Arc::new(self.finish(source, action)))
     }
 
@@ -307,11 +274,7 @@ impl Binder<'_> {
         variables: &mut Vec<(usize, Expr)>,
     ) -> Result<(), Fault> {
         let (column, op, value) = match assignment {
-            tree::Assignment::Variable {
-                variable,
-                op,
-                value,
-            } => {
+            tree::Assignment::Variable { variable, op, value } => {
                 variables.push(self.assignment(&variable.text, *op, value)?);
                 return Ok(());
             }
@@ -322,13 +285,9 @@ impl Binder<'_> {
                 tree::InsertValue::Default => (column, *op, None),
                 tree::InsertValue::Expr(value) => (column, *op, Some(value)),
             },
-            tree::Assignment::Both {
-                column, op, value, ..
-            } => (column, *op, Some(value)),
+            tree::Assignment::Both { column, op, value, .. } => (column, *op, Some(value)),
         };
-        let index = table
-            .column(&column.name.text)
-            .ok_or_else(|| SqlError::invalid_column(&column.name.text))?;
+        let index = table.column(&column.name.text).ok_or_else(|| SqlError::invalid_column(&column.name.text))?;
         if assignments.iter().any(|(column, _)| *column == index) {
             return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
         }
@@ -374,31 +333,18 @@ impl Binder<'_> {
         }
         self.push_scope(&delete.with);
         let (table, tree) = self.modified(&delete.target, &delete.from)?;
-        let (source, recheck) =
-            self.modified_rows(tree, delete.filter.as_ref(), delete.top.as_ref())?;
+        let (source, recheck) = self.modified_rows(tree, delete.filter.as_ref(), delete.top.as_ref())?;
         let registers = self.scope().sources[0].registers;
-        let action = Action::Delete(Box::new(Delete {
-            table,
-            registers,
-            recheck,
-        }));
+        let action = Action::Delete(Box::new(Delete { table, registers, recheck }));
         Ok(Arc::new(self.finish(source, action)))
     }
 
     fn push_scope(&mut self, with: &[tree::CommonTable]) {
-        self.scopes.push(Scope {
-            common: CommonTable::list(with),
-            clause: Clause::Where,
-            ..Scope::default()
-        });
+        self.scopes.push(Scope { common: CommonTable::list(with), clause: Clause::Where, ..Scope::default() });
     }
 
     /// The table that UPDATE or DELETE changes, as the first source of the scope. FROM may name it again, by its alias.
-    fn modified(
-        &mut self,
-        target: &tree::Target,
-        from: &[tree::TableSource],
-    ) -> Result<(Arc<Table>, JoinTree), Fault> {
+    fn modified(&mut self, target: &tree::Target, from: &[tree::TableSource]) -> Result<(Arc<Table>, JoinTree), Fault> {
         let tree::Target::Table { name, .. } = target else {
             self.target(target)?;
             return Err(errors::unsupported("This target"));
@@ -406,9 +352,8 @@ impl Binder<'_> {
         let (name, alias) = match from {
             [] => (name, None),
             [tree::TableSource::Table(table)] => {
-                let by_alias = table.alias.as_ref().is_some_and(|alias| {
-                    name.schema.is_none() && name.name.is(&alias.text)
-                });
+                let by_alias =
+                    table.alias.as_ref().is_some_and(|alias| name.schema.is_none() && name.name.is(&alias.text));
                 let by_name = table.name.name.is(&name.name.text);
                 if !by_alias && !by_name {
                     return Err(errors::unsupported("UPDATE or DELETE with a join in FROM"));
@@ -473,11 +418,7 @@ fn collected(source: Node, table: &Table, row: &[ColumnSource]) -> Node {
             });
         }
     }
-    Node::Sort {
-        input: Box::new(source),
-        keys: Vec::new(),
-        carry,
-    }
+    Node::Sort { input: Box::new(source), keys: Vec::new(), carry }
 }
 
 /// A value for a column of a table.

@@ -28,6 +28,9 @@ struct Tail<'t> {
     count: Option<Integer>,
 }
 
+/// A key of ORDER BY, and the output column it is when it is one.
+type OrderKey = (SortKey, Option<usize>);
+
 impl Binder<'_> {
     /// A SELECT statement.
     pub(crate) fn select_statement(mut self, query: &tree::Query) -> Result<Arc<Statement>, Fault> {
@@ -37,36 +40,20 @@ impl Binder<'_> {
             return self.assigning_select(query, select);
         }
         let bound = self.query(query)?;
-        let action = Action::Select {
-            columns: bound.columns,
-            values: bound.values,
-        };
+        let action = Action::Select { columns: bound.columns, values: bound.values };
         Ok(Arc::new(self.finish(bound.node, action)))
     }
 
-    fn assigning_select(
-        mut self,
-        query: &tree::Query,
-        select: &tree::Select,
-    ) -> Result<Arc<Statement>, Fault> {
-        let all = select
-            .items
-            .iter()
-            .all(|item| matches!(item, tree::SelectItem::Assign { .. }));
+    fn assigning_select(mut self, query: &tree::Query, select: &tree::Select) -> Result<Arc<Statement>, Fault> {
+        let all = select.items.iter().all(|item| matches!(item, tree::SelectItem::Assign { .. }));
         if !all {
             return Err(Box::new(SqlError::select_assigns_and_returns()));
         }
         self.check_query(query)?;
-        self.scopes.push(Scope {
-            common: CommonTable::list(&query.with),
-            ..Scope::default()
-        });
+        self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
         let (node, items) = self.select(select, query)?;
         self.scopes.pop();
-        let action = Action::Assign {
-            assignments: items.assignments,
-            quiet: false,
-        };
+        let action = Action::Assign { assignments: items.assignments, quiet: false };
         Ok(Arc::new(self.finish(node, action)))
     }
 
@@ -92,10 +79,7 @@ impl Binder<'_> {
     pub(crate) fn query(&mut self, query: &tree::Query) -> Result<Bound, Fault> {
         self.check_query(query)?;
         let outside = std::mem::take(&mut self.pending);
-        self.scopes.push(Scope {
-            common: CommonTable::list(&query.with),
-            ..Scope::default()
-        });
+        self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
         let bound = self.query_in_scope(query);
         self.scopes.pop();
         self.pending = outside;
@@ -193,10 +177,7 @@ impl Binder<'_> {
             nodes.push((input.node, values));
         }
         Ok(Bound {
-            node: Node::Concat {
-                inputs: nodes,
-                registers,
-            },
+            node: Node::Concat { inputs: nodes, registers },
             columns,
             values: registers.range().map(Expr::Slot).collect(),
         })
@@ -235,17 +216,10 @@ impl Binder<'_> {
         let columns = types
             .iter()
             .zip(nullable)
-            .map(|(ty, nullable)| ColumnInfo {
-                name: String::new(),
-                ty: known_type(*ty),
-                nullable,
-            })
+            .map(|(ty, nullable)| ColumnInfo { name: String::new(), ty: known_type(*ty), nullable })
             .collect();
         Ok(Bound {
-            node: Node::Values {
-                rows: bound_rows,
-                registers,
-            },
+            node: Node::Values { rows: bound_rows, registers },
             columns,
             values: registers.range().map(Expr::Slot).collect(),
         })
@@ -257,24 +231,15 @@ impl Binder<'_> {
         for item in &query.order_by {
             let position = self
                 .output_position(&item.expr, &bound.columns)?
-                .ok_or_else(|| SqlError::order_by_not_in_union_list())?;
-            keys.push(SortKey {
-                expr: bound.values[position].clone(),
-                descending: item.descending,
-            });
+                .ok_or_else(SqlError::order_by_not_in_union_list)?;
+            keys.push(SortKey { expr: bound.values[position].clone(), descending: item.descending });
         }
         let (offset, fetch) = self.offset_and_fetch(query)?;
         let node = sorted(bound.node, keys, &bound.values, &[]);
-        Ok(Bound {
-            node: cut(node, offset, fetch),
-            ..bound
-        })
+        Ok(Bound { node: cut(node, offset, fetch), ..bound })
     }
 
-    fn offset_and_fetch(
-        &mut self,
-        query: &tree::Query,
-    ) -> Result<(Option<Integer>, Option<Integer>), Fault> {
+    fn offset_and_fetch(&mut self, query: &tree::Query) -> Result<(Option<Integer>, Option<Integer>), Fault> {
         let mut bind = |expr: &Option<tree::Expr>| match expr {
             None => Ok(None),
             Some(expr) => self.row_count(expr).map(Some),
@@ -295,25 +260,13 @@ impl Binder<'_> {
     }
 
     /// One SELECT with the ORDER BY, OFFSET and FETCH of its query, in the scope on top.
-    fn select(
-        &mut self,
-        select: &tree::Select,
-        query: &tree::Query,
-    ) -> Result<(Node, Items), Fault> {
+    fn select(&mut self, select: &tree::Select, query: &tree::Query) -> Result<(Node, Items), Fault> {
         let (offset, fetch) = self.offset_and_fetch(query)?;
-        let tail = Tail {
-            order_by: &query.order_by,
-            offset,
-            count: fetch,
-        };
+        let tail = Tail { order_by: &query.order_by, offset, count: fetch };
         self.select_rows(select, &tail)
     }
 
-    fn select_rows(
-        &mut self,
-        select: &tree::Select,
-        tail: &Tail<'_>,
-    ) -> Result<(Node, Items), Fault> {
+    fn select_rows(&mut self, select: &tree::Select, tail: &Tail<'_>) -> Result<(Node, Items), Fault> {
         let top = match &select.top {
             None => None,
             Some(top) if top.percent => return Err(errors::unsupported("TOP ... PERCENT")),
@@ -351,11 +304,7 @@ impl Binder<'_> {
             node = Node::Group {
                 input: Box::new(node),
                 keys: grouping.keys.into_iter().map(group_key).collect(),
-                aggregates: grouping
-                    .aggregates
-                    .into_iter()
-                    .map(|(_, aggregate, _)| aggregate)
-                    .collect(),
+                aggregates: grouping.aggregates.into_iter().map(|(_, aggregate, _)| aggregate).collect(),
             };
         }
         self.pending = having_pending;
@@ -373,13 +322,9 @@ impl Binder<'_> {
         top: Option<Integer>,
         mut node: Node,
         mut items: Items,
-        mut keys: Vec<SortKey>,
+        mut keys: Vec<OrderKey>,
     ) -> (Node, Items) {
         if select.distinct {
-            let positions: Vec<Option<usize>> = keys
-                .iter()
-                .map(|key| items.values.iter().position(|value| same_slot(&value.expr, &key.expr)))
-                .collect();
             let bound = Bound {
                 node,
                 columns: items.columns.clone(),
@@ -390,12 +335,13 @@ impl Binder<'_> {
             for (value, expr) in items.values.iter_mut().zip(bound.values) {
                 value.expr = expr;
             }
-            for (key, position) in keys.iter_mut().zip(positions) {
-                if let Some(position) = position {
+            for (key, position) in &mut keys {
+                if let Some(position) = *position {
                     key.expr = items.values[position].expr.clone();
                 }
             }
         }
+        let keys = keys.into_iter().map(|(key, _)| key).collect();
         let values: Vec<Expr> = items.values.iter().map(|value| value.expr.clone()).collect();
         node = sorted(node, keys, &values, &items.assignments);
         node = cut(node, tail.offset.clone(), tail.count.clone());
@@ -422,8 +368,8 @@ impl Binder<'_> {
 
     /// Binds GROUP BY and turns the scope into one of groups, when the query has groups.
     fn group_keys(&mut self, select: &tree::Select, tail: &Tail<'_>) -> Result<(), Fault> {
-        let aggregates = select.items.iter().any(item_aggregates)
-            || tail.order_by.iter().any(|item| aggregates_in(&item.expr));
+        let aggregates =
+            select.items.iter().any(item_aggregates) || tail.order_by.iter().any(|item| aggregates_in(&item.expr));
         if select.group_by.is_empty() && select.having.is_none() && !aggregates {
             return Ok(());
         }
@@ -449,20 +395,12 @@ impl Binder<'_> {
                 nullable: typed.nullable,
             });
         }
-        self.scope().grouping = Some(Grouping {
-            keys,
-            aggregates: Vec::new(),
-        });
+        self.scope().grouping = Some(Grouping { keys, aggregates: Vec::new() });
         Ok(())
     }
 
     fn items(&mut self, list: &[tree::SelectItem]) -> Result<Items, Fault> {
-        let mut items = Items {
-            columns: Vec::new(),
-            values: Vec::new(),
-            trees: Vec::new(),
-            assignments: Vec::new(),
-        };
+        let mut items = Items { columns: Vec::new(), values: Vec::new(), trees: Vec::new(), assignments: Vec::new() };
         for item in list {
             match item {
                 tree::SelectItem::Star { qualifier, .. } => {
@@ -475,19 +413,11 @@ impl Binder<'_> {
                         (None, tree::ExprKind::Column(column)) => column.name.text.clone(),
                         _ => String::new(),
                     };
-                    items.columns.push(ColumnInfo {
-                        name,
-                        ty: known_type(typed.ty),
-                        nullable: typed.nullable,
-                    });
+                    items.columns.push(ColumnInfo { name, ty: known_type(typed.ty), nullable: typed.nullable });
                     items.values.push(typed);
                     items.trees.push(Some(expr.clone()));
                 }
-                tree::SelectItem::Assign {
-                    variable,
-                    op,
-                    value,
-                } => {
+                tree::SelectItem::Assign { variable, op, value } => {
                     let assignment = self.assignment(&variable.text, *op, value)?;
                     items.assignments.push(assignment);
                 }
@@ -515,11 +445,7 @@ impl Binder<'_> {
         Ok((slot, assign_to(value, &ty, None)?))
     }
 
-    fn star(
-        &mut self,
-        qualifier: Option<&tree::ObjectName>,
-        items: &mut Items,
-    ) -> Result<(), Fault> {
+    fn star(&mut self, qualifier: Option<&tree::ObjectName>, items: &mut Items) -> Result<(), Fault> {
         let mut columns: Vec<(Option<String>, String)> = Vec::new();
         let sources = &self.scope().sources;
         if sources.is_empty() {
@@ -542,11 +468,7 @@ impl Binder<'_> {
         for (alias, name) in columns {
             let reference = column_tree(alias, &name);
             let typed = self.expr(&reference)?;
-            items.columns.push(ColumnInfo {
-                name,
-                ty: typed.ty,
-                nullable: typed.nullable,
-            });
+            items.columns.push(ColumnInfo { name, ty: typed.ty, nullable: typed.nullable });
             items.values.push(typed);
             items.trees.push(Some(reference));
         }
@@ -558,15 +480,12 @@ impl Binder<'_> {
         order_by: &[tree::OrderItem],
         items: &Items,
         distinct: bool,
-    ) -> Result<Vec<SortKey>, Fault> {
+    ) -> Result<Vec<OrderKey>, Fault> {
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
             let position = match self.output_position(&item.expr, &items.columns)? {
                 Some(position) => Some(position),
-                None => items
-                    .trees
-                    .iter()
-                    .position(|tree| tree.as_ref() == Some(&item.expr)),
+                None => items.trees.iter().position(|tree| tree.as_ref() == Some(&item.expr)),
             };
             let expr = match position.and_then(|position| items.values.get(position)) {
                 Some(value) => value.expr.clone(),
@@ -579,35 +498,26 @@ impl Binder<'_> {
                     typed.expr
                 }
             };
+            let listed = || items.values.iter().position(|value| same_slot(&value.expr, &expr));
+            let position = position.or_else(listed);
             if !expr.is_const() {
-                keys.push(SortKey {
-                    expr,
-                    descending: item.descending,
-                });
+                let key = SortKey { expr, descending: item.descending };
+                keys.push((key, position));
             }
         }
         Ok(keys)
     }
 
     /// The output column that an ORDER BY item names by alias or position.
-    fn output_position(
-        &self,
-        expr: &tree::Expr,
-        columns: &[ColumnInfo],
-    ) -> Result<Option<usize>, Fault> {
+    fn output_position(&self, expr: &tree::Expr, columns: &[ColumnInfo]) -> Result<Option<usize>, Fault> {
         match &expr.kind {
-            tree::ExprKind::Literal(tree::Literal::Int(position)) => {
-                match usize::try_from(*position) {
-                    Ok(at) if (1..=columns.len()).contains(&at) => Ok(Some(at - 1)),
-                    _ => Err(Box::new(SqlError::order_by_position_out_of_range(position))),
-                }
-            }
+            tree::ExprKind::Literal(tree::Literal::Int(position)) => match usize::try_from(*position) {
+                Ok(at) if (1..=columns.len()).contains(&at) => Ok(Some(at - 1)),
+                _ => Err(Box::new(SqlError::order_by_position_out_of_range(position))),
+            },
             tree::ExprKind::Column(column) if column.qualifier.is_none() => {
-                let mut named = columns
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, info)| column.name.is(&info.name))
-                    .map(|(at, _)| at);
+                let mut named =
+                    columns.iter().enumerate().filter(|(_, info)| column.name.is(&info.name)).map(|(at, _)| at);
                 Ok(named.next())
             }
             _ => Ok(None),
@@ -622,19 +532,12 @@ impl Binder<'_> {
             .into_iter()
             .zip(registers.range())
             .map(|(expr, slot)| {
-                let key = SortKey {
-                    expr,
-                    descending: false,
-                };
+                let key = SortKey { expr, descending: false };
                 (key, slot)
             })
             .collect();
         Bound {
-            node: Node::Group {
-                input: Box::new(bound.node),
-                keys,
-                aggregates: Vec::new(),
-            },
+            node: Node::Group { input: Box::new(bound.node), keys, aggregates: Vec::new() },
             columns: bound.columns,
             values: registers.range().map(Expr::Slot).collect(),
         }
@@ -643,29 +546,16 @@ impl Binder<'_> {
     /// A pseudo source over registers, so that expressions can name what a statement works on.
     pub(crate) fn add_source(&mut self, alias: &str, columns: Vec<SourceColumn>, registers: Registers) {
         let used = vec![true; columns.len()];
-        self.scope().sources.push(Source {
-            alias: alias.to_owned(),
-            schema: None,
-            columns,
-            registers,
-            used,
-        });
+        self.scope().sources.push(Source { alias: alias.to_owned(), schema: None, columns, registers, used });
     }
 }
 
 fn no_tail() -> Tail<'static> {
-    Tail {
-        order_by: &[],
-        offset: None,
-        count: None,
-    }
+    Tail { order_by: &[], offset: None, count: None }
 }
 
 fn group_key(key: GroupKey) -> (SortKey, usize) {
-    let sort = SortKey {
-        expr: key.expr,
-        descending: false,
-    };
+    let sort = SortKey { expr: key.expr, descending: false };
     (sort, key.slot)
 }
 
@@ -690,12 +580,7 @@ pub(crate) fn column_tree(alias: Option<String>, name: &str) -> tree::Expr {
 }
 
 /// Rows in order. A scan of one table that gives them in this order, or in the opposite one, needs no sort.
-pub(crate) fn sorted(
-    mut node: Node,
-    keys: Vec<SortKey>,
-    values: &[Expr],
-    assignments: &[(usize, Expr)],
-) -> Node {
+pub(crate) fn sorted(mut node: Node, keys: Vec<SortKey>, values: &[Expr], assignments: &[(usize, Expr)]) -> Node {
     if keys.is_empty() || served_by_scan(&mut node, &keys) {
         return node;
     }
@@ -710,11 +595,7 @@ pub(crate) fn sorted(
     let assigned: Vec<usize> = assignments.iter().map(|(slot, _)| *slot).collect();
     assignments.iter().for_each(|(_, value)| value.visit_slots(&mut visit));
     carry.retain(|slot| !assigned.contains(slot));
-    Node::Sort {
-        input: Box::new(node),
-        keys,
-        carry,
-    }
+    Node::Sort { input: Box::new(node), keys, carry }
 }
 
 /// Whether the rows of a scan below filters come in the order of the keys; the scan is turned round if that gives it.
@@ -738,9 +619,8 @@ fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
                     return !scan.table.key.is_empty() && finish(scan, reverse);
                 };
                 let slot = scan.registers.first + column.column;
-                let is_fixed = scan.table.key[..fixed]
-                    .iter()
-                    .any(|fixed| is_slot(&key.expr, scan.registers.first + fixed.column));
+                let is_fixed =
+                    scan.table.key[..fixed].iter().any(|fixed| is_slot(&key.expr, scan.registers.first + fixed.column));
                 if is_fixed {
                     continue;
                 }
@@ -771,11 +651,7 @@ pub(crate) fn cut(node: Node, offset: Option<Integer>, count: Option<Integer>) -
     if offset.is_none() && count.is_none() {
         return node;
     }
-    Node::Top {
-        input: Box::new(node),
-        offset,
-        count,
-    }
+    Node::Top { input: Box::new(node), offset, count }
 }
 
 /// The operator in `op=`; none for `=`.
@@ -808,11 +684,7 @@ fn aggregates_in(expr: &tree::Expr) -> bool {
     match &expr.kind {
         ExprKind::Function(call) => {
             (super::function::aggregate(call.name.name.as_str()).is_some() && call.over.is_none())
-                || call
-                    .arguments
-                    .iter()
-                    .filter_map(tree::FunctionArgument::expr)
-                    .any(aggregates_in)
+                || call.arguments.iter().filter_map(tree::FunctionArgument::expr).any(aggregates_in)
         }
         ExprKind::Unary(_, inner) | ExprKind::Collate(inner, _) => aggregates_in(inner),
         ExprKind::Binary(binary) => {
@@ -828,14 +700,10 @@ fn aggregates_in(expr: &tree::Expr) -> bool {
         ExprKind::Cast(cast) => aggregates_in(&cast.expr),
         ExprKind::Convert(convert) => aggregates_in(&convert.expr),
         ExprKind::Iif(iif) => {
-            condition_aggregates(&iif.condition)
-                || aggregates_in(&iif.then)
-                || aggregates_in(&iif.otherwise)
+            condition_aggregates(&iif.condition) || aggregates_in(&iif.then) || aggregates_in(&iif.otherwise)
         }
         ExprKind::Coalesce(choices) => choices.iter().any(aggregates_in),
-        ExprKind::NullIf(operands) | ExprKind::AtTimeZone(operands) => {
-            operands.iter().any(aggregates_in)
-        }
+        ExprKind::NullIf(operands) | ExprKind::AtTimeZone(operands) => operands.iter().any(aggregates_in),
         _ => false,
     }
 }
@@ -844,13 +712,11 @@ fn case_aggregates(case: &tree::Case) -> bool {
     let branches = match &case.branches {
         tree::CaseBranches::Simple { operand, branches } => {
             aggregates_in(operand)
-                || branches
-                    .iter()
-                    .any(|(value, result)| aggregates_in(value) || aggregates_in(result))
+                || branches.iter().any(|(value, result)| aggregates_in(value) || aggregates_in(result))
         }
-        tree::CaseBranches::Searched(branches) => branches
-            .iter()
-            .any(|(condition, result)| condition_aggregates(condition) || aggregates_in(result)),
+        tree::CaseBranches::Searched(branches) => {
+            branches.iter().any(|(condition, result)| condition_aggregates(condition) || aggregates_in(result))
+        }
     };
     branches || case.otherwise.as_ref().is_some_and(aggregates_in)
 }
@@ -858,19 +724,14 @@ fn case_aggregates(case: &tree::Case) -> bool {
 fn condition_aggregates(condition: &tree::Condition) -> bool {
     use tree::Condition;
     match condition {
-        Condition::Compare(compare) => {
-            aggregates_in(&compare.left) || aggregates_in(&compare.right)
-        }
+        Condition::Compare(compare) => aggregates_in(&compare.left) || aggregates_in(&compare.right),
         Condition::And(parts) | Condition::Or(parts) => parts.iter().any(condition_aggregates),
         Condition::Not(inner) => condition_aggregates(inner),
         Condition::IsNull { expr, .. } => aggregates_in(expr),
         Condition::IsDistinct { operands, .. } => operands.iter().any(aggregates_in),
-        Condition::Between { expr, bounds, .. } => {
-            aggregates_in(expr) || bounds.iter().any(aggregates_in)
-        }
+        Condition::Between { expr, bounds, .. } => aggregates_in(expr) || bounds.iter().any(aggregates_in),
         Condition::In { expr, list, .. } => {
-            aggregates_in(expr)
-                || matches!(list, tree::InList::Values(values) if values.iter().any(aggregates_in))
+            aggregates_in(expr) || matches!(list, tree::InList::Values(values) if values.iter().any(aggregates_in))
         }
         Condition::Like(like) => aggregates_in(&like.expr) || aggregates_in(&like.pattern),
         _ => false,

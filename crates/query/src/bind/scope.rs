@@ -95,20 +95,13 @@ impl CommonTable {
     }
 
     fn of(all: &Rc<[Rc<tree::CommonTable>]>, count: usize) -> Vec<CommonTable> {
-        (0..count)
-            .map(|index| CommonTable {
-                all: Rc::clone(all),
-                index,
-                tree: Rc::clone(&all[index]),
-            })
-            .collect()
+        (0..count).map(|index| CommonTable { all: Rc::clone(all), index, tree: Rc::clone(&all[index]) }).collect()
     }
 
     /// The tables this one can refer to.
     pub(crate) fn earlier(&self) -> Vec<CommonTable> {
         CommonTable::of(&self.all, self.index)
     }
-
 }
 
 /// One level of a query.
@@ -180,9 +173,8 @@ impl Binder<'_> {
         Err(Box::new(match &column.qualifier {
             None => SqlError::invalid_column(&column.name.text),
             Some(qualifier) => {
-                let known = self.scopes.iter().any(|scope| {
-                    scope.sources.iter().any(|source| source.answers_to(qualifier))
-                });
+                let known =
+                    self.scopes.iter().any(|scope| scope.sources.iter().any(|source| source.answers_to(qualifier)));
                 if known {
                     SqlError::invalid_column(&column.name.text)
                 } else {

@@ -75,10 +75,7 @@ impl Binder<'_> {
                 let (leaf, columns) = self.named(&table.name)?;
                 let (alias, schema) = match &table.alias {
                     Some(alias) => (alias.text.clone(), None),
-                    None => (
-                        table.name.name.text.clone(),
-                        Some(table.name.schema_str().unwrap_or("dbo").to_owned()),
-                    ),
+                    None => (table.name.name.text.clone(), Some(table.name.schema_str().unwrap_or("dbo").to_owned())),
                 };
                 self.add(alias, schema, columns, leaf)
             }
@@ -101,26 +98,17 @@ impl Binder<'_> {
         leaf: Leaf,
     ) -> Result<JoinTree, Fault> {
         let registers = match &leaf {
-            Leaf::Rows(Node::Virtual { registers, .. } | Node::Values { registers, .. }) => {
-                *registers
-            }
+            Leaf::Rows(Node::Virtual { registers, .. } | Node::Values { registers, .. }) => *registers,
             _ => self.registers(columns.len()),
         };
         let used = vec![false; columns.len()];
         let scope = self.scope();
-        let taken = scope.sources.iter().any(|source| {
-            source.alias.eq_ignore_ascii_case(&alias) && source.schema == schema
-        });
+        let taken =
+            scope.sources.iter().any(|source| source.alias.eq_ignore_ascii_case(&alias) && source.schema == schema);
         if taken {
             return Err(Box::new(SqlError::same_exposed_names(&alias, &alias)));
         }
-        scope.sources.push(Source {
-            alias,
-            schema,
-            columns,
-            registers,
-            used,
-        });
+        scope.sources.push(Source { alias, schema, columns, registers, used });
         let index = scope.sources.len() - 1;
         Ok(JoinTree::Leaf(index, leaf))
     }
@@ -154,10 +142,7 @@ impl Binder<'_> {
         arguments: Vec<crate::expression::Expr>,
     ) -> (Leaf, Vec<SourceColumn>) {
         let registers = self.registers(table.columns.len());
-        self.virtual_sources.push(VirtualSource {
-            id: table.id,
-            arguments,
-        });
+        self.virtual_sources.push(VirtualSource { id: table.id, arguments });
         let index = self.virtual_sources.len() - 1;
         let leaf = Leaf::Rows(Node::Virtual { index, registers });
         (leaf, infos(&table.columns))
@@ -223,11 +208,7 @@ impl Binder<'_> {
 
     fn derived(&mut self, derived: &tree::DerivedTable, lateral: bool) -> Result<JoinTree, Fault> {
         // A derived table does not see its siblings; the right side of APPLY does.
-        let sources = if lateral {
-            Vec::new()
-        } else {
-            std::mem::take(&mut self.scope().sources)
-        };
+        let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let bound = self.query(&derived.query);
         if !lateral {
             self.scope().sources = sources;
@@ -241,10 +222,7 @@ impl Binder<'_> {
 
     fn join(&mut self, join: &tree::Join) -> Result<JoinTree, Fault> {
         let left = self.table_source(&join.left)?;
-        let lateral = matches!(
-            join.kind,
-            tree::JoinKind::CrossApply | tree::JoinKind::OuterApply
-        );
+        let lateral = matches!(join.kind, tree::JoinKind::CrossApply | tree::JoinKind::OuterApply);
         let right = match &join.right {
             tree::TableSource::Derived(derived) => self.derived(derived, lateral)?,
             other => self.table_source(other)?,
@@ -265,12 +243,7 @@ impl Binder<'_> {
             tree::JoinKind::Right => (right, left, JoinKind::Left),
             tree::JoinKind::Full => return Err(errors::unsupported("FULL OUTER JOIN")),
         };
-        Ok(JoinTree::Join {
-            left: Box::new(left),
-            right: Box::new(right),
-            kind,
-            on,
-        })
+        Ok(JoinTree::Join { left: Box::new(left), right: Box::new(right), kind, on })
     }
 
     fn common_table(&self, name: &tree::Name) -> Option<CommonTable> {
@@ -289,10 +262,7 @@ impl Binder<'_> {
     fn expand_common(&mut self, common: &CommonTable) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
         let table = Rc::clone(&common.tree);
         self.nested(|binder| {
-            let mut scope = Scope {
-                barrier: true,
-                ..Scope::default()
-            };
+            let mut scope = Scope { barrier: true, ..Scope::default() };
             scope.common = common.earlier();
             binder.scopes.push(scope);
             let bound = binder.query(&table.query);
@@ -304,22 +274,14 @@ impl Binder<'_> {
         })
     }
 
-    fn expand_view(
-        &mut self,
-        name: &tree::ObjectName,
-        text: &str,
-    ) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
+    fn expand_view(&mut self, name: &tree::ObjectName, text: &str) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
         let batch = tree::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
-        let Some(tree::StatementKind::CreateView(view)) =
-            batch.statements.first().map(|statement| &statement.kind)
+        let Some(tree::StatementKind::CreateView(view)) = batch.statements.first().map(|statement| &statement.kind)
         else {
             return Err(Box::new(SqlError::invalid_object(name.dotted())));
         };
         self.nested(|binder| {
-            binder.scopes.push(Scope {
-                barrier: true,
-                ..Scope::default()
-            });
+            binder.scopes.push(Scope { barrier: true, ..Scope::default() });
             let bound = binder.query(&view.query);
             binder.scopes.pop();
             let bound = bound?;
@@ -329,10 +291,7 @@ impl Binder<'_> {
         })
     }
 
-    fn nested<T>(
-        &mut self,
-        body: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+    fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.views >= VIEW_DEPTH_MAX {
             return Err(Box::new(SqlError::nesting_level_exceeded(VIEW_DEPTH_MAX)));
         }
@@ -355,12 +314,7 @@ impl Binder<'_> {
                 let source = self.scope().sources[index].clone();
                 self.leaf_node(&source, leaf, conditions, available)
             }
-            JoinTree::Join {
-                left,
-                right,
-                kind: JoinKind::Inner,
-                on,
-            } => {
+            JoinTree::Join { left, right, kind: JoinKind::Inner, on } => {
                 conditions.extend(on);
                 let left = self.join_node(*left, conditions, available);
                 let right = self.join_node(*right, conditions, available);
@@ -372,12 +326,7 @@ impl Binder<'_> {
                     right_registers: Vec::new(),
                 }
             }
-            JoinTree::Join {
-                left,
-                right,
-                kind: JoinKind::Left,
-                mut on,
-            } => {
+            JoinTree::Join { left, right, kind: JoinKind::Left, mut on } => {
                 let left = self.join_node(*left, conditions, available);
                 let before = available.len();
                 let right = self.join_node(*right, &mut on, available);
@@ -401,9 +350,8 @@ impl Binder<'_> {
     ) -> Node {
         let all: Vec<Registers> = self.scope().sources.iter().map(|source| source.registers).collect();
         let outside = |slot: usize| !all.iter().any(|registers| registers.range().contains(&slot));
-        let ready_before = |slot: usize| {
-            outside(slot) || available.iter().any(|registers| registers.range().contains(&slot))
-        };
+        let ready_before =
+            |slot: usize| outside(slot) || available.iter().any(|registers| registers.range().contains(&slot));
         let ready = |slot: usize| ready_before(slot) || source.registers.range().contains(&slot);
         let mut mine = Vec::new();
         let mut rest = Vec::new();
@@ -445,32 +393,21 @@ fn derived_node(source: &Source, bound: Bound) -> Node {
         .filter(|(index, _)| source.used[*index])
         .map(|(index, value)| (source.registers.first + index, value))
         .collect();
-    Node::Compute {
-        input: Box::new(bound.node),
-        assignments,
-    }
+    Node::Compute { input: Box::new(bound.node), assignments }
 }
 
 pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
     table
         .columns
         .iter()
-        .map(|column| SourceColumn {
-            name: column.name.clone(),
-            ty: column.ty,
-            nullable: column.nullable,
-        })
+        .map(|column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
         .collect()
 }
 
 fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
     columns
         .iter()
-        .map(|column| SourceColumn {
-            name: column.name.clone(),
-            ty: column.ty,
-            nullable: column.nullable,
-        })
+        .map(|column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
         .collect()
 }
 
@@ -491,9 +428,7 @@ fn rename(columns: &mut [SourceColumn], names: &[tree::Name], table: &str) -> Re
         if column.name.is_empty() {
             return Err(Box::new(SqlError::column_without_name(at + 1, table)));
         }
-        let twice = columns[..at]
-            .iter()
-            .any(|earlier| earlier.name.eq_ignore_ascii_case(&column.name));
+        let twice = columns[..at].iter().any(|earlier| earlier.name.eq_ignore_ascii_case(&column.name));
         if twice {
             return Err(Box::new(SqlError::column_twice_in_table(&column.name, table)));
         }

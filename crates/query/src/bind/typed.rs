@@ -2,7 +2,7 @@
 
 use crate::expression::{Assign, Convert, Env, Expr, Fault, Integer, Width};
 use crate::state::SessionState;
-use pikepole_types::{Context, SqlType, Target, Value, conversion, Conversion, SqlError};
+use pikepole_types::{Context, Conversion, SqlError, SqlType, Target, Value, conversion};
 
 /// A bound expression.
 #[derive(Debug, Clone)]
@@ -20,11 +20,7 @@ impl Typed {
     /// A constant.
     pub(crate) fn constant(value: Value, ty: SqlType) -> Typed {
         let nullable = value.is_null();
-        Typed {
-            expr: Expr::Const(value),
-            ty,
-            nullable,
-        }
+        Typed { expr: Expr::Const(value), ty, nullable }
     }
 
     /// The expression as an integer expression; its type is one.
@@ -51,12 +47,7 @@ impl Typed {
 pub(crate) fn constant_value(expr: &Expr) -> Option<Value> {
     let state = SessionState::new(0);
     let mut functions = Context::new(crate::run::epoch(), 0);
-    let mut env = Env {
-        slots: &[],
-        state: &state,
-        functions: &mut functions,
-        host: None,
-    };
+    let mut env = Env { slots: &[], state: &state, functions: &mut functions, host: None };
     expr.eval(&mut env).ok()
 }
 
@@ -74,20 +65,12 @@ pub(crate) fn convert_to(typed: Typed, to: &SqlType) -> Result<Typed, Fault> {
         return Ok(integer_to(typed, from, width));
     }
     if conversion(&typed.ty, to) != Conversion::Implicit {
-        return Err(Box::new(SqlError::operand_type_clash(
-            typed.ty.error_name(),
-            to.error_name(),
-        )));
+        return Err(Box::new(SqlError::operand_type_clash(typed.ty.error_name(), to.error_name())));
     }
     let nullable = typed.nullable;
     let constant = typed.expr.is_const();
-    let expr = Expr::Convert(Box::new(Convert {
-        input: typed.expr,
-        from: typed.ty,
-        to: *to,
-        style: None,
-        lenient: false,
-    }));
+    let expr =
+        Expr::Convert(Box::new(Convert { input: typed.expr, from: typed.ty, to: *to, style: None, lenient: false }));
     let converted = Typed::new(expr, *to, nullable);
     Ok(if constant { converted.folded() } else { converted })
 }
@@ -96,16 +79,8 @@ fn integer_to(typed: Typed, from: Width, to: Width) -> Typed {
     let nullable = typed.nullable;
     let constant = typed.expr.is_const();
     let integer = typed.integer();
-    let integer = if to < from {
-        Integer::Narrow(Box::new(integer), to)
-    } else {
-        integer
-    };
-    let typed = Typed::new(
-        Expr::Integer(Box::new(integer), to),
-        to.sql_type(),
-        nullable,
-    );
+    let integer = if to < from { Integer::Narrow(Box::new(integer), to) } else { integer };
+    let typed = Typed::new(Expr::Integer(Box::new(integer), to), to.sql_type(), nullable);
     if constant { typed.folded() } else { typed }
 }
 
@@ -113,11 +88,7 @@ fn integer_to(typed: Typed, from: Width, to: Width) -> Typed {
 ///
 /// # Errors
 /// 206 and 257 when the types cannot be converted implicitly.
-pub(crate) fn assign_to(
-    typed: Typed,
-    to: &SqlType,
-    column: Option<(&str, &str)>,
-) -> Result<Expr, Fault> {
+pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>) -> Result<Expr, Fault> {
     if typed.ty == SqlType::Null {
         return Ok(Expr::NULL);
     }

@@ -158,11 +158,7 @@ impl Integer {
         match self {
             Integer::Const(value) => Ok(*value),
             Integer::Slot(slot) => Ok(integer_of(&env.slots[*slot])),
-            Integer::Binary {
-                op,
-                width,
-                operands,
-            } => {
+            Integer::Binary { op, width, operands } => {
                 let left = operands[0].eval(env)?;
                 let right = operands[1].eval(env)?;
                 match (left, right) {

@@ -6,9 +6,9 @@
 
 mod integer;
 mod predicate;
-mod walk;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 pub use integer::{Integer, IntegerOp, Width, integer_of};
 pub use predicate::{Comparison, Predicate};
@@ -132,11 +132,7 @@ impl Expr {
     /// # Errors
     /// What operators, conversions and functions report.
     #[inline]
-    pub fn eval_ref<'r, 'e: 'r>(
-        &'r self,
-        env: &mut Env<'e>,
-        scratch: &'r mut Value,
-    ) -> Result<&'r Value, Fault> {
+    pub fn eval_ref<'r, 'e: 'r>(&'r self, env: &mut Env<'e>, scratch: &'r mut Value) -> Result<&'r Value, Fault> {
         match self {
             Expr::Const(value) => Ok(value),
             Expr::Slot(slot) => Ok(&env.slots[*slot]),

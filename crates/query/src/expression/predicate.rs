@@ -110,10 +110,7 @@ impl Predicate {
             Predicate::Not(inner) => Ok(inner.eval(env)?.map(|truth| !truth)),
             Predicate::IsNull(expr) => {
                 let mut scratch = Value::Null;
-                Ok(Some(matches!(
-                    expr.eval_ref(env, &mut scratch)?,
-                    Value::Null
-                )))
+                Ok(Some(matches!(expr.eval_ref(env, &mut scratch)?, Value::Null)))
             }
             Predicate::InIntegers(expr, list, has_null) => Ok(match expr.eval(env)? {
                 None => None,
@@ -122,11 +119,7 @@ impl Predicate {
                 Some(_) => Some(false),
             }),
             Predicate::InValues(expr, list, collation) => in_values(expr, list, *collation, env),
-            Predicate::Like {
-                operands,
-                escape,
-                collation,
-            } => like(operands, escape.as_deref(), *collation, env),
+            Predicate::Like { operands, escape, collation } => like(operands, escape.as_deref(), *collation, env),
             Predicate::LikeConst(text, pattern) => {
                 let mut scratch = Value::Null;
                 let text = text.eval_ref(env, &mut scratch)?;
@@ -147,11 +140,7 @@ impl Predicate {
 }
 
 /// AND (`decisive` false) or OR (`decisive` true): the first decisive truth ends it, UNKNOWN spoils the rest.
-fn fold(
-    parts: &[Predicate],
-    env: &mut Env<'_>,
-    decisive: bool,
-) -> Result<Option<bool>, Fault> {
+fn fold(parts: &[Predicate], env: &mut Env<'_>, decisive: bool) -> Result<Option<bool>, Fault> {
     let mut result = Some(!decisive);
     for part in parts {
         match part.eval(env)? {
@@ -163,24 +152,14 @@ fn fold(
     Ok(result)
 }
 
-fn compare(
-    left: &Expr,
-    right: &Expr,
-    collation: Collation,
-    env: &mut Env<'_>,
-) -> Result<Option<Ordering>, Fault> {
+fn compare(left: &Expr, right: &Expr, collation: Collation, env: &mut Env<'_>) -> Result<Option<Ordering>, Fault> {
     let (mut left_scratch, mut right_scratch) = (Value::Null, Value::Null);
     let left = left.eval_ref(env, &mut left_scratch)?;
     let right = right.eval_ref(env, &mut right_scratch)?;
     Ok(pikepole_types::compare(left, right, collation)?)
 }
 
-fn in_values(
-    expr: &Expr,
-    list: &[Expr],
-    collation: Collation,
-    env: &mut Env<'_>,
-) -> Result<Option<bool>, Fault> {
+fn in_values(expr: &Expr, list: &[Expr], collation: Collation, env: &mut Env<'_>) -> Result<Option<bool>, Fault> {
     let mut result = Some(false);
     for item in list {
         match compare(expr, item, collation, env)? {

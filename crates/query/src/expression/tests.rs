@@ -5,21 +5,12 @@ fn with<T>(slots: &[Value], run: impl FnOnce(&mut Env<'_>) -> T) -> T {
     let mut state = SessionState::new(51);
     state.row_count = 3;
     let mut functions = Context::new(crate::run::epoch(), 1);
-    let mut env = Env {
-        slots,
-        state: &state,
-        functions: &mut functions,
-        host: None,
-    };
+    let mut env = Env { slots, state: &state, functions: &mut functions, host: None };
     run(&mut env)
 }
 
 fn binary(op: IntegerOp, width: Width, left: Integer, right: Integer) -> Integer {
-    Integer::Binary {
-        op,
-        width,
-        operands: Box::new([left, right]),
-    }
+    Integer::Binary { op, width, operands: Box::new([left, right]) }
 }
 
 fn number(value: i64) -> Integer {

@@ -74,9 +74,7 @@ impl Predicate {
                 expr.visit_slots(visit);
                 list.iter().for_each(|item| item.visit_slots(visit));
             }
-            Predicate::Like {
-                operands, escape, ..
-            } => {
+            Predicate::Like { operands, escape, .. } => {
                 operands.iter().for_each(|operand| operand.visit_slots(visit));
                 if let Some(escape) = escape {
                     escape.visit_slots(visit);

@@ -129,8 +129,6 @@ pub struct SortKey {
 pub enum Node {
     /// One row without columns.
     One,
-    /// No row.
-    Nothing,
     /// A table.
     Scan(Box<Scan>),
     /// A view of the host; its rows are fetched before the statement starts.
@@ -334,7 +332,7 @@ impl Node {
     /// Calls `visit` with every scan of a table in the tree.
     pub fn visit_scans(&self, visit: &mut dyn FnMut(&Scan)) {
         match self {
-            Node::One | Node::Nothing | Node::Virtual { .. } | Node::Values { .. } => {}
+            Node::One | Node::Virtual { .. } | Node::Values { .. } => {}
             Node::Scan(scan) => visit(scan),
             Node::Filter { input, .. }
             | Node::Compute { input, .. }
@@ -345,9 +343,7 @@ impl Node {
                 left.visit_scans(visit);
                 right.visit_scans(visit);
             }
-            Node::Apply {
-                input, subquery, ..
-            } => {
+            Node::Apply { input, subquery, .. } => {
                 input.visit_scans(visit);
                 subquery.visit_scans(visit);
             }

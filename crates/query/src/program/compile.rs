@@ -4,9 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::{
-    CallArgument, Execute, ExecuteTarget, Handler, InsertCaptured, Instruction, Late, LateKind,
-    NO_HANDLER, Name, Parameter, ProcedureIdentity, Program, RaiseError, Setting, Variable,
-    syntax_error,
+    Handler, Instruction, Late, LateKind, NO_HANDLER, Name,
+    Parameter, ProcedureIdentity, Program, RaiseError, Setting, Variable, syntax_error,
 };
 use crate::access::CatalogView;
 use crate::bind::{self, Binder, Names, Typed, assign_to, convert_to};
@@ -34,14 +33,8 @@ pub struct CompileContext<'a> {
 /// # Errors
 /// Every error found: of syntax (then only the first), of names, of types. Objects that do not exist are no errors here: the
 /// statement that names one fails when it runs.
-pub fn compile(
-    text: &str,
-    parameters: &str,
-    context: &CompileContext<'_>,
-) -> Result<Arc<Program>, Vec<SqlError>> {
-    let options = tree::ParseOptions {
-        quoted_identifier: context.settings.quoted_identifier,
-    };
+pub fn compile(text: &str, parameters: &str, context: &CompileContext<'_>) -> Result<Arc<Program>, Vec<SqlError>> {
+    let options = tree::ParseOptions { quoted_identifier: context.settings.quoted_identifier };
     let batch = tree::parse_with(text, options).map_err(|error| vec![syntax_error(&error)])?;
     let declared = if parameters.trim().is_empty() {
         Vec::new()
@@ -78,8 +71,7 @@ pub fn compile_procedure(
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
     let batch = tree::parse(text).map_err(|error| vec![syntax_error(&error)])?;
-    let Some(StatementKind::CreateProcedure(procedure)) =
-        batch.statements.first().map(|statement| &statement.kind)
+    let Some(StatementKind::CreateProcedure(procedure)) = batch.statements.first().map(|statement| &statement.kind)
     else {
         return Err(vec![SqlError::procedure_unknown(&identity.name)]);
     };
@@ -102,7 +94,7 @@ struct Loop {
     catch_depth: usize,
 }
 
-struct Compiler<'a> {
+pub(super) struct Compiler<'a> {
     text: &'a str,
     context: &'a CompileContext<'a>,
     instructions: Vec<Instruction>,
@@ -153,10 +145,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn finish(
-        mut self,
-        procedure: Option<ProcedureIdentity>,
-    ) -> Result<Arc<Program>, Vec<SqlError>> {
+    fn finish(mut self, procedure: Option<ProcedureIdentity>) -> Result<Arc<Program>, Vec<SqlError>> {
         for (at, name) in std::mem::take(&mut self.gotos) {
             let label = self
                 .labels
@@ -165,9 +154,7 @@ impl<'a> Compiler<'a> {
                 .map(|(_, target, depth)| Instruction::Leave(*target, *depth));
             match label {
                 Some(leave) => self.instructions[at] = leave,
-                None => self
-                    .errors
-                    .push(SqlError::label_unknown(&name.text).at_line(name.span.line)),
+                None => self.errors.push(SqlError::label_unknown(&name.text).at_line(name.span.line)),
             }
         }
         if let Some(identity) = &procedure {
@@ -178,10 +165,7 @@ impl<'a> Compiler<'a> {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        let hidden = Variable {
-            name: String::new(),
-            ty: SqlType::Int,
-        };
+        let hidden = Variable { name: String::new(), ty: SqlType::Int };
         self.variables.resize(self.reserved, hidden);
         Ok(Arc::new(Program {
             instructions: self.instructions,
@@ -205,14 +189,13 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn emit(&mut self, instruction: Instruction) -> usize {
+    pub(super) fn emit(&mut self, instruction: Instruction) -> usize {
         if self.reads_clock.take() {
             self.emit(Instruction::Clock);
         }
         self.instructions.push(instruction);
         self.lines.push(self.line);
-        self.handler_of
-            .push(self.trying.last().copied().unwrap_or(NO_HANDLER));
+        self.handler_of.push(self.trying.last().copied().unwrap_or(NO_HANDLER));
         self.instructions.len() - 1
     }
 
@@ -235,10 +218,7 @@ impl<'a> Compiler<'a> {
         if self.variables.iter().any(|variable| name.is(&variable.name)) {
             return Err(Box::new(SqlError::variable_declared_twice(&name.text)));
         }
-        self.variables.push(Variable {
-            name: name.text.clone(),
-            ty,
-        });
+        self.variables.push(Variable { name: name.text.clone(), ty });
         Ok(self.variables.len() - 1)
     }
 
@@ -287,25 +267,16 @@ impl<'a> Compiler<'a> {
                 Some(assign_to(typed, &ty, None)?)
             }
         };
-        Ok(Parameter {
-            name: parameter.name.text.clone(),
-            ty,
-            default,
-            output: parameter.output,
-        })
+        Ok(Parameter { name: parameter.name.text.clone(), ty, default, output: parameter.output })
     }
 
     /// Binds an expression that may hold no subquery.
-    fn bind_expr(&self, expr: &tree::Expr) -> Result<Typed, Fault> {
+    pub(super) fn bind_expr(&self, expr: &tree::Expr) -> Result<Typed, Fault> {
         let names = self.names();
         let mut binder = Binder::new(&names, self.reserved);
         let typed = binder.expr(expr)?;
         self.note_clock(&binder);
-        if binder.pending.is_empty() {
-            Ok(typed)
-        } else {
-            Err(Box::new(SqlError::subquery_not_allowed()))
-        }
+        if binder.pending.is_empty() { Ok(typed) } else { Err(Box::new(SqlError::subquery_not_allowed())) }
     }
 
     fn note_clock(&self, binder: &Binder<'_>) {
@@ -318,7 +289,7 @@ impl<'a> Compiler<'a> {
         assign_to(self.bind_expr(expr)?, ty, None)
     }
 
-    fn text_value(&self, expr: &tree::Expr) -> Result<Expr, Fault> {
+    pub(super) fn text_value(&self, expr: &tree::Expr) -> Result<Expr, Fault> {
         let typed = self.bind_expr(expr)?;
         if typed.ty.is_string() {
             return Ok(typed.expr);
@@ -342,10 +313,7 @@ impl<'a> Compiler<'a> {
                 }
             }
         };
-        self.late.push(Late {
-            kind,
-            plan: Mutex::new(plan),
-        });
+        self.late.push(Late { kind, plan: Mutex::new(plan) });
         self.late.len() - 1
     }
 
@@ -380,11 +348,7 @@ impl<'a> Compiler<'a> {
                     None => expr.clone(),
                     Some(operator) => compound(&self.variables[slot].name, operator, expr),
                 };
-                self.late_statement(LateKind::Value {
-                    expr: value,
-                    slot,
-                    ty,
-                });
+                self.late_statement(LateKind::Value { expr: value, slot, ty });
             }
         }
     }
@@ -409,10 +373,7 @@ impl<'a> Compiler<'a> {
             }
             _ => {
                 let slot = self.condition_slot();
-                self.late_statement(LateKind::Condition {
-                    condition: condition.clone(),
-                    slot,
-                });
+                self.late_statement(LateKind::Condition { condition: condition.clone(), slot });
                 Predicate::Slot(slot)
             }
         }
@@ -490,9 +451,7 @@ impl<'a> Compiler<'a> {
                 self.emit(Instruction::Begin(name));
             }
             StatementKind::Commit(commit) => {
-                self.emit(Instruction::Commit {
-                    delayed: commit.delayed_durability,
-                });
+                self.emit(Instruction::Commit { delayed: commit.delayed_durability });
             }
             StatementKind::Rollback(name) => {
                 let name = self.transaction_name(name.as_ref())?;
@@ -537,7 +496,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn variable(&self, name: &tree::Name) -> Result<(usize, SqlType), Fault> {
+    pub(super) fn variable(&self, name: &tree::Name) -> Result<(usize, SqlType), Fault> {
         let names = self.names();
         Binder::new(&names, 0).variable(&name.text)
     }
@@ -560,9 +519,9 @@ impl<'a> Compiler<'a> {
     fn patch(&mut self, at: usize) {
         let here = self.here();
         match &mut self.instructions[at] {
-            Instruction::Jump(target)
-            | Instruction::JumpUnless(_, target)
-            | Instruction::Leave(target, _) => *target = here,
+            Instruction::Jump(target) | Instruction::JumpUnless(_, target) | Instruction::Leave(target, _) => {
+                *target = here
+            }
             _ => {}
         }
     }
@@ -572,11 +531,7 @@ impl<'a> Compiler<'a> {
         let line = self.line;
         let condition = self.condition(&repeat.condition);
         let unless = self.emit(Instruction::JumpUnless(condition, usize::MAX));
-        self.loops.push(Loop {
-            start,
-            breaks: Vec::new(),
-            catch_depth: self.catch_depth,
-        });
+        self.loops.push(Loop { start, breaks: Vec::new(), catch_depth: self.catch_depth });
         self.statement(&repeat.body);
         self.line = line;
         self.emit(Instruction::Jump(start));
@@ -610,11 +565,7 @@ impl<'a> Compiler<'a> {
                 Ok(value) => Some(value),
                 Err(fault) if fault.number == 1046 || is_missing(&fault) => {
                     let slot = self.return_slot();
-                    self.late_statement(LateKind::Value {
-                        expr: value.clone(),
-                        slot,
-                        ty: SqlType::Int,
-                    });
+                    self.late_statement(LateKind::Value { expr: value.clone(), slot, ty: SqlType::Int });
                     Some(Expr::Slot(slot))
                 }
                 Err(fault) => return Err(fault),
@@ -625,10 +576,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn try_catch(&mut self, block: &tree::TryCatch) {
-        self.handlers.push(Handler {
-            target: 0,
-            caught_depth: self.catch_depth as u32,
-        });
+        self.handlers.push(Handler { target: 0, caught_depth: self.catch_depth as u32 });
         let handler = self.handlers.len() - 1;
         self.trying.push(handler as u32);
         self.statements(&block.body);
@@ -700,11 +648,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn set_option(
-        &mut self,
-        statement: &Statement,
-        option: &tree::SetOption,
-    ) -> Result<(), Fault> {
+    fn set_option(&mut self, statement: &Statement, option: &tree::SetOption) -> Result<(), Fault> {
         let on = matches!(option.value, tree::OptionSetting::On);
         let mut settings = Vec::new();
         for name in &option.names {
@@ -730,87 +674,12 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    fn transaction_name(
-        &self,
-        name: Option<&tree::TransactionName>,
-    ) -> Result<Option<Name>, Fault> {
+    fn transaction_name(&self, name: Option<&tree::TransactionName>) -> Result<Option<Name>, Fault> {
         Ok(match name {
             None => None,
-            Some(tree::TransactionName::Name(name)) => {
-                Some(Name::Literal(name.text.as_str().into()))
-            }
-            Some(tree::TransactionName::Variable(name)) => {
-                Some(Name::Variable(self.variable(name)?.0))
-            }
+            Some(tree::TransactionName::Name(name)) => Some(Name::Literal(name.text.as_str().into())),
+            Some(tree::TransactionName::Variable(name)) => Some(Name::Variable(self.variable(name)?.0)),
         })
-    }
-
-    fn execute(&mut self, call: &tree::Execute) -> Result<(), Fault> {
-        let target = match &call.target {
-            tree::ExecuteTarget::Procedure { name, .. } => ExecuteTarget::Named(name.clone()),
-            tree::ExecuteTarget::Variable(name) => ExecuteTarget::Variable(self.variable(name)?.0),
-            tree::ExecuteTarget::Text {
-                text, at, run_as, ..
-            } => {
-                if at.is_some() || run_as.is_some() {
-                    return Err(crate::errors::unsupported("EXECUTE ... AT or AS"));
-                }
-                let text = self.text_value(text)?;
-                self.emit(Instruction::ExecuteText(text));
-                return Ok(());
-            }
-        };
-        let mut arguments = Vec::with_capacity(call.arguments.len());
-        for argument in &call.arguments {
-            arguments.push(self.argument(argument)?);
-        }
-        let status = match &call.status {
-            None => None,
-            Some(name) => Some(self.variable(name)?),
-        };
-        self.emit(Instruction::Execute(Box::new(Execute {
-            target,
-            arguments,
-            status,
-        })));
-        Ok(())
-    }
-
-    fn argument(&mut self, argument: &tree::ExecuteArgument) -> Result<CallArgument, Fault> {
-        let typed = match &argument.value {
-            None => None,
-            Some(value) => Some(self.bind_expr(value)?),
-        };
-        let output = match &argument.value {
-            Some(value) if argument.output => match &value.kind {
-                tree::ExprKind::Variable(name) => Some(self.variable(name)?),
-                _ => return Err(Box::new(SqlError::output_of_constant())),
-            },
-            _ => None,
-        };
-        let ty = typed.as_ref().map_or(SqlType::Null, |typed| typed.ty);
-        Ok(CallArgument {
-            name: argument.name.as_ref().map(|name| name.text.clone()),
-            value: typed.map(|typed| typed.expr),
-            ty,
-            output,
-        })
-    }
-
-    fn insert_execute(&mut self, insert: &tree::Insert, call: &tree::Execute) -> Result<(), Fault> {
-        let tree::Target::Table { name, .. } = &insert.target else {
-            return Err(crate::errors::unsupported("INSERT ... EXEC into a table variable"));
-        };
-        if insert.output.is_some() || insert.top.is_some() {
-            return Err(crate::errors::unsupported("OUTPUT or TOP in INSERT ... EXEC"));
-        }
-        self.emit(Instruction::Capture);
-        self.execute(call)?;
-        self.emit(Instruction::InsertCaptured(Box::new(InsertCaptured {
-            table: name.clone(),
-            columns: insert.columns.clone(),
-        })));
-        Ok(())
     }
 }
 
@@ -823,9 +692,7 @@ fn declared_by(statement: &Statement) -> usize {
     match &statement.kind {
         StatementKind::Declare(variables) => variables.len(),
         StatementKind::Block(statements) => declared_in(statements),
-        StatementKind::If(branch) => {
-            declared_by(&branch.then) + branch.otherwise.as_ref().map_or(0, declared_by)
-        }
+        StatementKind::If(branch) => declared_by(&branch.then) + branch.otherwise.as_ref().map_or(0, declared_by),
         StatementKind::While(repeat) => declared_by(&repeat.body),
         StatementKind::TryCatch(block) => declared_in(&block.body) + declared_in(&block.handler),
         _ => 0,
@@ -843,16 +710,9 @@ fn bind_operator(op: tree::AssignOp) -> Option<tree::BinaryOp> {
 
 /// `@v op expr` as a tree.
 fn compound(variable: &str, op: tree::BinaryOp, expr: &tree::Expr) -> tree::Expr {
-    let name = tree::Name {
-        text: variable.to_owned(),
-        span: expr.span,
-    };
+    let name = tree::Name { text: variable.to_owned(), span: expr.span };
     let left = tree::Expr::new(tree::ExprKind::Variable(name), expr.span);
-    let binary = tree::Binary {
-        left,
-        op,
-        right: expr.clone(),
-    };
+    let binary = tree::Binary { left, op, right: expr.clone() };
     tree::Expr::new(tree::ExprKind::Binary(Box::new(binary)), expr.span)
 }
 

@@ -5,6 +5,7 @@
 //! not exist before) and bound again when the catalog has changed; the program keeps the newest plan for the next session.
 
 mod compile;
+mod compile_call;
 
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
 
@@ -100,16 +101,9 @@ pub(crate) enum LateKind {
     /// SELECT, INSERT, UPDATE, DELETE.
     Statement(Arc<tree::Statement>),
     /// An expression with a subquery, stored into a slot of the given type.
-    Value {
-        expr: tree::Expr,
-        slot: usize,
-        ty: SqlType,
-    },
+    Value { expr: tree::Expr, slot: usize, ty: SqlType },
     /// A condition with a subquery, stored into a slot as a bit.
-    Condition {
-        condition: tree::Condition,
-        slot: usize,
-    },
+    Condition { condition: tree::Condition, slot: usize },
 }
 
 /// One instruction.
@@ -235,12 +229,7 @@ pub(crate) enum Setting {
 
 /// The error of a text that does not parse.
 pub(crate) fn syntax_error(error: &tree::SyntaxError) -> pikepole_types::SqlError {
-    let mut sql = pikepole_types::SqlError::new(
-        error.number,
-        error.severity,
-        error.state,
-        error.message.clone(),
-    );
+    let mut sql = pikepole_types::SqlError::new(error.number, error.severity, error.state, error.message.clone());
     sql.line = error.line;
     sql
 }

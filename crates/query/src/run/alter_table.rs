@@ -15,13 +15,7 @@ enum ColumnMap {
     /// The old row's column, as it is.
     Copy(usize),
     /// The old row's column, converted.
-    Convert {
-        source: usize,
-        from: SqlType,
-        to: SqlType,
-        nullable: bool,
-        name: String,
-    },
+    Convert { source: usize, from: SqlType, to: SqlType, nullable: bool, name: String },
     /// The same value in every row.
     Fill { value: Value, allowed: bool, name: String },
 }
@@ -34,17 +28,10 @@ impl Machine<'_> {
         statement: &Statement,
         text: &str,
     ) -> Result<(), Fault> {
-        let described = Described {
-            text,
-            start: statement.span.start,
-        };
+        let described = Described { text, start: statement.span.start };
         match &alter.action {
-            tree::AlterTableAction::Add { elements, .. } => {
-                self.add_elements(&alter.table, elements, &described).await
-            }
-            tree::AlterTableAction::AlterColumn { column } => {
-                self.alter_column(&alter.table, column, &described).await
-            }
+            tree::AlterTableAction::Add { elements, .. } => self.add_elements(&alter.table, elements, &described).await,
+            tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column, &described).await,
             tree::AlterTableAction::Drop(elements) => {
                 for element in elements {
                     self.drop_element(&alter.table, element).await?;
@@ -74,8 +61,7 @@ impl Machine<'_> {
         for element in elements {
             match element {
                 tree::TableElement::Column(definition) => {
-                    let (column, map) =
-                        self.new_column(&table, definition, columns.len() + 1, described)?;
+                    let (column, map) = self.new_column(&table, definition, columns.len() + 1, described)?;
                     columns.push(column);
                     maps.push(map);
                     for constraint in &definition.constraints {
@@ -138,35 +124,17 @@ impl Machine<'_> {
                 value = self.default_value(&default.expr, table, &column)?;
             }
         }
-        let map = ColumnMap::Fill {
-            allowed: column.nullable || !value.is_null(),
-            value,
-            name: column.name.clone(),
-        };
-        let column = NewColumn {
-            definition: column,
-            source: None,
-        };
+        let map = ColumnMap::Fill { allowed: column.nullable || !value.is_null(), value, name: column.name.clone() };
+        let column = NewColumn { definition: column, source: None };
         Ok((column, map))
     }
 
     /// The value of a default, computed once for all rows.
-    fn default_value(
-        &mut self,
-        expr: &tree::Expr,
-        table: &Table,
-        column: &ColumnDefinition,
-    ) -> Result<Value, Fault> {
+    fn default_value(&mut self, expr: &tree::Expr, table: &Table, column: &ColumnDefinition) -> Result<Value, Fault> {
         let catalog = self.context.catalog();
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables: &[],
-            identity_insert: None,
-        };
+        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
         let typed = bind::Binder::new(&names, 0).expr(expr)?;
-        let value: Expr =
-            bind::assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
+        let value: Expr = bind::assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
         self.functions.now = super::now();
         value.eval(&mut self.env())
     }
@@ -186,35 +154,20 @@ impl Machine<'_> {
             )));
         };
         let old = &table.columns[at];
-        let keyed = table.engine.indexes.iter().any(|index| {
-            index.columns.iter().any(|column| column.column == at)
-        });
+        let keyed = table.engine.indexes.iter().any(|index| index.columns.iter().any(|column| column.column == at));
         let wanted = table_definition::column(definition, at + 1, &table.name, described)?;
         if keyed && wanted.ty != old.ty {
-            return Err(Box::new(SqlError::column_is_in_use(
-                "ALTER TABLE ALTER COLUMN",
-                &old.name,
-            )));
+            return Err(Box::new(SqlError::column_is_in_use("ALTER TABLE ALTER COLUMN", &old.name)));
         }
         let (mut columns, mut maps) = kept_columns(&table, None);
         let nullable = definition.nullable.unwrap_or(true);
         columns[at].definition.ty = wanted.ty;
         columns[at].definition.nullable = nullable;
-        maps[at] = ColumnMap::Convert {
-            source: at,
-            from: old.ty,
-            to: wanted.ty,
-            nullable,
-            name: old.name.clone(),
-        };
+        maps[at] = ColumnMap::Convert { source: at, from: old.ty, to: wanted.ty, nullable, name: old.name.clone() };
         self.change_columns(&table, &columns, &maps).await
     }
 
-    async fn drop_element(
-        &mut self,
-        name: &tree::ObjectName,
-        element: &tree::DropElement,
-    ) -> Result<(), Fault> {
+    async fn drop_element(&mut self, name: &tree::ObjectName, element: &tree::DropElement) -> Result<(), Fault> {
         let table = self.altered(name)?;
         match element.kind {
             tree::DropElementKind::Constraint => {
@@ -246,10 +199,7 @@ impl Machine<'_> {
                     return Err(Box::new(SqlError::only_column(&column.name, &table.name)));
                 }
                 if column.default.is_some() {
-                    return Err(Box::new(SqlError::column_is_in_use(
-                        "ALTER TABLE DROP COLUMN",
-                        &column.name,
-                    )));
+                    return Err(Box::new(SqlError::column_is_in_use("ALTER TABLE DROP COLUMN", &column.name)));
                 }
                 let (columns, maps) = kept_columns(&table, Some(at));
                 self.change_columns(&table, &columns, &maps).await
@@ -258,12 +208,7 @@ impl Machine<'_> {
         }
     }
 
-    async fn change_columns(
-        &mut self,
-        table: &Table,
-        columns: &[NewColumn],
-        maps: &[ColumnMap],
-    ) -> Result<(), Fault> {
+    async fn change_columns(&mut self, table: &Table, columns: &[NewColumn], maps: &[ColumnMap]) -> Result<(), Fault> {
         let convert = |old: &[Value], new: &mut [Value]| {
             for (map, new) in maps.iter().zip(new) {
                 map.apply(table, old, new)?;
@@ -271,9 +216,7 @@ impl Machine<'_> {
             Ok(())
         };
         let (database, tx) = self.context.engine();
-        database
-            .alter_columns(tx, &table.engine, columns, &convert)
-            .await?;
+        database.alter_columns(tx, &table.engine, columns, &convert).await?;
         Ok(())
     }
 }
@@ -282,28 +225,15 @@ impl ColumnMap {
     fn apply(&self, table: &Table, old: &[Value], new: &mut Value) -> Result<(), SqlError> {
         match self {
             ColumnMap::Copy(source) => new.clone_from(&old[*source]),
-            ColumnMap::Convert {
-                source,
-                from,
-                to,
-                nullable,
-                name,
-            } => {
+            ColumnMap::Convert { source, from, to, nullable, name } => {
                 let value = &old[*source];
                 if value.is_null() && !nullable {
                     return Err(SqlError::null_not_allowed(name, &table.display, "UPDATE"));
                 }
-                let target = Target::Column {
-                    table: &table.display,
-                    column: name,
-                };
+                let target = Target::Column { table: &table.display, column: name };
                 pikepole_types::assign(value, from, to, target, new)?;
             }
-            ColumnMap::Fill {
-                value,
-                allowed,
-                name,
-            } => {
+            ColumnMap::Fill { value, allowed, name } => {
                 if !allowed {
                     return Err(SqlError::column_cannot_be_added(name, &table.name));
                 }
@@ -327,10 +257,7 @@ fn kept_columns(table: &Table, dropped: Option<usize>) -> (Vec<NewColumn>, Vec<C
                 default: default.map(|default| (Some(default.name.clone()), default.text.clone())),
                 identity: column.identity,
             };
-            let column = NewColumn {
-                definition,
-                source: Some(at),
-            };
+            let column = NewColumn { definition, source: Some(at) };
             (column, ColumnMap::Copy(at))
         })
         .unzip()
@@ -342,9 +269,7 @@ fn set_default(
     name: &tree::Name,
     default: (Option<String>, String),
 ) -> Result<(), Fault> {
-    let column = columns
-        .iter_mut()
-        .find(|column| name.is(&column.definition.name));
+    let column = columns.iter_mut().find(|column| name.is(&column.definition.name));
     let Some(column) = column else {
         return Err(Box::new(SqlError::default_column_invalid(&name.text, &table.name)));
     };

@@ -12,8 +12,7 @@ use crate::expression::{Expr, Fault};
 use crate::host::Argument;
 use crate::output::{Done, DoneKind};
 use crate::program::{
-    CallArgument, Execute, ExecuteTarget, InsertCaptured, ProcedureIdentity, Program,
-    compile_procedure,
+    CallArgument, Execute, ExecuteTarget, InsertCaptured, ProcedureIdentity, Program, compile_procedure,
 };
 use pikepole_tsql::{Name, ObjectName, Span};
 use pikepole_types::{SqlError, SqlType, Target, Value};
@@ -29,9 +28,9 @@ impl Machine<'_> {
         if plain.eq_ignore_ascii_case("sp_executesql") {
             return self.execute_sql(call);
         }
-        let system = plain.get(..3).is_some_and(|prefix| {
-            prefix.eq_ignore_ascii_case("sp_") || prefix.eq_ignore_ascii_case("xp_")
-        });
+        let system = plain
+            .get(..3)
+            .is_some_and(|prefix| prefix.eq_ignore_ascii_case("sp_") || prefix.eq_ignore_ascii_case("xp_"));
         if system && let Some(id) = self.host.system_procedure(plain) {
             return self.execute_host(id, call).await;
         }
@@ -60,23 +59,14 @@ impl Machine<'_> {
         };
         let found = found.ok_or_else(missing)?;
         let database = view.database.id();
-        if let Some(program) = self
-            .context
-            .plans
-            .procedure(database, found.object_id, &found.text)
-        {
+        if let Some(program) = self.context.plans.procedure(database, found.object_id, &found.text) {
             return Ok(program);
         }
-        let identity = ProcedureIdentity {
-            object_id: found.object_id,
-            name: found.name.clone(),
-        };
+        let identity = ProcedureIdentity { object_id: found.object_id, name: found.name.clone() };
         let context = self.context.compile_context(&*self.host);
         let compiled = compile_procedure(&found.text, identity, &context);
         let program = compiled.map_err(first_error)?;
-        self.context
-            .plans
-            .keep_procedure(database, found.object_id, &found.text, &program);
+        self.context.plans.keep_procedure(database, found.object_id, &found.text, &program);
         Ok(program)
     }
 
@@ -98,8 +88,7 @@ impl Machine<'_> {
                 (text, declared, &call.arguments[2..])
             }
         };
-        let program =
-            crate::prepare(&text, &declared, self.context, &*self.host).map_err(first_error)?;
+        let program = crate::prepare(&text, &declared, self.context, &*self.host).map_err(first_error)?;
         self.call(program, arguments, call.status, "sp_executesql")
     }
 
@@ -112,10 +101,7 @@ impl Machine<'_> {
         match argument.eval(&mut self.env())? {
             Value::Str(text) => Ok(text),
             Value::Null => Ok(String::new()),
-            _ => Err(Box::new(SqlError::procedure_expects_type(
-                name,
-                "ntext/nchar/nvarchar",
-            ))),
+            _ => Err(Box::new(SqlError::procedure_expects_type(name, "ntext/nchar/nvarchar"))),
         }
     }
 
@@ -246,19 +232,10 @@ impl Machine<'_> {
             });
         }
         let status = match self.captures.last_mut() {
-            None => {
-                self.host
-                    .call_procedure(id, &mut arguments, self.context, self.output)
-                    .await?
-            }
+            None => self.host.call_procedure(id, &mut arguments, self.context, self.output).await?,
             Some(capture) => {
-                let mut output = Capturing {
-                    capture,
-                    output: self.output,
-                };
-                self.host
-                    .call_procedure(id, &mut arguments, self.context, &mut output)
-                    .await?
+                let mut output = Capturing { capture, output: self.output };
+                self.host.call_procedure(id, &mut arguments, self.context, &mut output).await?
             }
         };
         for (argument, value) in call.arguments.iter().zip(arguments) {
@@ -268,20 +245,13 @@ impl Machine<'_> {
             }
         }
         self.store_status(call.status, status)?;
-        self.done(Done {
-            rows: None,
-            kind: DoneKind::Procedure,
-        });
+        self.done(Done { rows: None, kind: DoneKind::Procedure });
         self.context.state.last_error = 0;
         self.frame.pc += 1;
         Ok(())
     }
 
-    fn store_status(
-        &mut self,
-        target: Option<(usize, SqlType)>,
-        status: i32,
-    ) -> Result<(), Fault> {
+    fn store_status(&mut self, target: Option<(usize, SqlType)>, status: i32) -> Result<(), Fault> {
         if let Some((slot, ty)) = target {
             let place = &mut self.frame.slots[slot];
             convert_argument(&Value::Int(status), &SqlType::Int, &ty, place)?;
@@ -303,10 +273,7 @@ impl Machine<'_> {
             let value = std::mem::take(&mut self.frame.slots[slot]);
             values.push((value, from, target, to));
         }
-        let (before, now) = (
-            self.frame.transaction_count,
-            self.context.state.transaction_count,
-        );
+        let (before, now) = (self.frame.transaction_count, self.context.state.transaction_count);
         let mismatch = (before != now).then(|| {
             let mut error = SqlError::transaction_count_mismatch(before, now);
             error.line = self.line();
@@ -321,10 +288,7 @@ impl Machine<'_> {
         if self.callers.is_empty() {
             self.output.return_status(status);
         }
-        self.done(Done {
-            rows: None,
-            kind: DoneKind::Procedure,
-        });
+        self.done(Done { rows: None, kind: DoneKind::Procedure });
         if let Some(error) = mismatch {
             return Err(Box::new(error));
         }
@@ -358,12 +322,8 @@ impl Machine<'_> {
         };
         let catalog: CatalogView = self.context.catalog();
         let variables = &self.frame.program.variables;
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables,
-            identity_insert: self.context.identity_table(),
-        };
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables, identity_insert: self.context.identity_table() };
         let (table, columns) = (&insert.table, &insert.columns);
         let first = variables.len();
         let plan = bind::bind_captured(table, columns, &capture.columns, &names, first)?;
@@ -382,12 +342,7 @@ impl Machine<'_> {
 }
 
 /// Converts an argument to its parameter's type, or back; a failure is 8114.
-fn convert_argument(
-    value: &Value,
-    from: &SqlType,
-    to: &SqlType,
-    place: &mut Value,
-) -> Result<(), Fault> {
+fn convert_argument(value: &Value, from: &SqlType, to: &SqlType, place: &mut Value) -> Result<(), Fault> {
     if value.is_null() {
         *place = Value::Null;
         return Ok(());
@@ -430,18 +385,10 @@ fn object_name(text: &str) -> Option<ObjectName> {
     if parts.len() > 4 || parts.last().is_none_or(String::is_empty) {
         return None;
     }
-    let mut names = parts.into_iter().rev().map(|text| Name {
-        text,
-        span: Span::default(),
-    });
+    let mut names = parts.into_iter().rev().map(|text| Name { text, span: Span::default() });
     let name = names.next()?;
     let mut some = || names.next().filter(|name| !name.text.is_empty());
-    Some(ObjectName {
-        name,
-        schema: some(),
-        database: some(),
-        server: some(),
-    })
+    Some(ObjectName { name, schema: some(), database: some(), server: some() })
 }
 
 #[cfg(test)]

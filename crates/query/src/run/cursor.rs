@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::group::GroupCursor;
 use super::Run;
+use super::group::GroupCursor;
 use crate::access::{ScanCursor, Stop};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
@@ -18,7 +18,6 @@ use pikepole_types::{Collation, Value};
 /// One operator's state.
 pub(crate) enum Cursor {
     One { given: bool },
-    Nothing,
     Scan(Box<ScanCursor>),
     Listed { next: usize },
     Through(Box<Cursor>),
@@ -71,21 +70,16 @@ impl Cursor {
     pub(crate) fn new(node: &Node) -> Cursor {
         match node {
             Node::One => Cursor::One { given: false },
-            Node::Nothing => Cursor::Nothing,
             Node::Scan(scan) => Cursor::Scan(Box::new(ScanCursor::new(scan))),
             Node::Virtual { .. } | Node::Values { .. } => Cursor::Listed { next: 0 },
-            Node::Filter { input, .. } | Node::Compute { input, .. } => {
-                Cursor::Through(Box::new(Cursor::new(input)))
-            }
+            Node::Filter { input, .. } | Node::Compute { input, .. } => Cursor::Through(Box::new(Cursor::new(input))),
             Node::Join { left, right, .. } => Cursor::Join(Box::new(JoinCursor {
                 left: Cursor::new(left),
                 right: Cursor::new(right),
                 within: false,
                 matched: false,
             })),
-            Node::Apply {
-                input, subquery, ..
-            } => Cursor::Apply(Box::new(ApplyCursor {
+            Node::Apply { input, subquery, .. } => Cursor::Apply(Box::new(ApplyCursor {
                 input: Cursor::new(input),
                 subquery: Cursor::new(subquery),
                 within: false,
@@ -94,25 +88,19 @@ impl Cursor {
                 rows: 0,
                 list: HashMap::new(),
             })),
-            Node::Group { input, .. } => {
-                Cursor::Group(Box::new(GroupCursor::new(Cursor::new(input))))
-            }
+            Node::Group { input, .. } => Cursor::Group(Box::new(GroupCursor::new(Cursor::new(input)))),
             Node::Sort { input, .. } => Cursor::Sort(Box::new(SortCursor {
                 input: Cursor::new(input),
                 filled: false,
                 rows: Vec::new(),
                 next: 0,
             })),
-            Node::Top { input, .. } => Cursor::Top(Box::new(TopCursor {
-                input: Cursor::new(input),
-                started: false,
-                skip: 0,
-                left: 0,
-            })),
-            Node::Concat { inputs, .. } => Cursor::Concat {
-                inputs: inputs.iter().map(|(node, _)| Cursor::new(node)).collect(),
-                current: 0,
-            },
+            Node::Top { input, .. } => {
+                Cursor::Top(Box::new(TopCursor { input: Cursor::new(input), started: false, skip: 0, left: 0 }))
+            }
+            Node::Concat { inputs, .. } => {
+                Cursor::Concat { inputs: inputs.iter().map(|(node, _)| Cursor::new(node)).collect(), current: 0 }
+            }
         }
     }
 
@@ -120,7 +108,6 @@ impl Cursor {
     pub(crate) fn open(&mut self) {
         match self {
             Cursor::One { given } => *given = false,
-            Cursor::Nothing => {}
             Cursor::Scan(scan) => scan.rewind(),
             Cursor::Listed { next } => *next = 0,
             Cursor::Through(input) => input.open(),
@@ -201,16 +188,12 @@ impl Cursor {
             (Cursor::Group(cursor), Node::Group { input, keys, aggregates }) => {
                 cursor.next(input, keys, aggregates, run)
             }
-            (Cursor::Sort(cursor), Node::Sort { input, keys, carry }) => {
-                cursor.next(input, keys, carry, run)
-            }
+            (Cursor::Sort(cursor), Node::Sort { input, keys, carry }) => cursor.next(input, keys, carry, run),
             (Cursor::Top(cursor), Node::Top { input, offset, count }) => {
                 cursor.next(input, offset.as_ref(), count.as_ref(), run)
             }
             (Cursor::Concat { inputs, current }, Node::Concat { inputs: nodes, registers }) => {
-                while let (Some(cursor), Some((node, values))) =
-                    (inputs.get_mut(*current), nodes.get(*current))
-                {
+                while let (Some(cursor), Some((node, values))) = (inputs.get_mut(*current), nodes.get(*current)) {
                     if cursor.next(node, run)? {
                         for (offset, expr) in values.iter().enumerate() {
                             run.assign(registers.first + offset, expr)?;
@@ -222,6 +205,14 @@ impl Cursor {
                 Ok(false)
             }
             _ => Ok(false),
+        }
+    }
+
+    /// The number of rows, when this is a bare scan: no column need be read to count them.
+    pub(crate) fn count(&mut self, node: &Node, run: &mut Run<'_>) -> Result<Option<u64>, Stop> {
+        match (self, node) {
+            (Cursor::Scan(cursor), Node::Scan(scan)) => cursor.count(scan, run).map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -333,11 +324,9 @@ impl ApplyCursor {
         let value = left.eval(&mut run.env())?;
         let has = |wanted: &Value| {
             let code = pikepole_types::hash(wanted, collation);
-            self.list.get(&code).is_some_and(|bucket| {
-                bucket
-                    .iter()
-                    .any(|item| pikepole_types::order(item, wanted, collation).is_eq())
-            })
+            self.list
+                .get(&code)
+                .is_some_and(|bucket| bucket.iter().any(|item| pikepole_types::order(item, wanted, collation).is_eq()))
         };
         self.found = if self.rows == 0 {
             Value::Bit(false)
@@ -355,13 +344,7 @@ impl ApplyCursor {
 }
 
 impl SortCursor {
-    fn next(
-        &mut self,
-        node: &Node,
-        keys: &[SortKey],
-        carry: &[usize],
-        run: &mut Run<'_>,
-    ) -> Result<bool, Stop> {
+    fn next(&mut self, node: &Node, keys: &[SortKey], carry: &[usize], run: &mut Run<'_>) -> Result<bool, Stop> {
         if !self.filled {
             while self.input.next(node, run)? {
                 let mut row = Vec::with_capacity(keys.len() + carry.len());
@@ -390,11 +373,7 @@ impl SortCursor {
 fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value], collation: Collation) -> Ordering {
     for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
         let ordering = pikepole_types::order(a, b, collation);
-        let ordering = if key.descending {
-            ordering.reverse()
-        } else {
-            ordering
-        };
+        let ordering = if key.descending { ordering.reverse() } else { ordering };
         if ordering.is_ne() {
             return ordering;
         }
@@ -436,14 +415,9 @@ impl TopCursor {
     }
 }
 
-fn bound(
-    expr: &Integer,
-    run: &mut Run<'_>,
-    invalid: fn() -> Fault,
-) -> Result<u64, Stop> {
+fn bound(expr: &Integer, run: &mut Run<'_>, invalid: fn() -> Fault) -> Result<u64, Stop> {
     match expr.eval(&mut run.env())?.map(u64::try_from) {
         Some(Ok(count)) => Ok(count),
         _ => Err(invalid().into()),
     }
 }
-

@@ -10,9 +10,7 @@ use crate::errors;
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
 use crate::program::{ProcedureIdentity, compile_procedure};
-use pikepole_engine::{
-    DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, PutMode, RecoveryModel,
-};
+use pikepole_engine::{DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, PutMode, RecoveryModel};
 use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::SqlError;
 
@@ -31,10 +29,7 @@ impl Machine<'_> {
                 self.end_definition().await?;
             }
         }
-        self.done(Done {
-            rows: None,
-            kind: DoneKind::Other,
-        });
+        self.done(Done { rows: None, kind: DoneKind::Other });
         Ok(())
     }
 
@@ -92,10 +87,7 @@ impl Machine<'_> {
         text: &str,
     ) -> Result<(), Fault> {
         let schema = self.own_schema(&create.name)?;
-        let described = Described {
-            text,
-            start: statement.span.start,
-        };
+        let described = Described { text, start: statement.span.start };
         let definition = table_definition::table(create, schema, &described)?;
         for column in create.columns() {
             if let Some(default) = &column.default {
@@ -110,12 +102,7 @@ impl Machine<'_> {
     /// A DEFAULT may call functions, and name no column and no variable.
     pub(crate) fn check_default(&self, expr: &tree::Expr) -> Result<(), Fault> {
         let catalog = self.context.catalog();
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables: &[],
-            identity_insert: None,
-        };
+        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
         let mut binder = bind::Binder::new(&names, 0);
         match binder.expr(expr) {
             Err(fault) if fault.number == 207 => {
@@ -155,9 +142,8 @@ impl Machine<'_> {
     async fn drop_indexes(&mut self, drop: &tree::DropIndex) -> Result<(), Fault> {
         for index in &drop.indexes {
             let table = self.context.catalog().table(&index.table)?;
-            let exists = table.as_ref().is_some_and(|table| {
-                table.engine.indexes.iter().any(|own| index.name.is(&own.name))
-            });
+            let exists =
+                table.as_ref().is_some_and(|table| table.engine.indexes.iter().any(|own| index.name.is(&own.name)));
             if drop.if_exists && !exists {
                 continue;
             }
@@ -166,9 +152,7 @@ impl Machine<'_> {
                 return Err(Box::new(SqlError::object_missing("drop", "index", name)));
             };
             let (database, tx) = self.context.engine();
-            database
-                .drop_index(tx, &table.engine, &index.name.text, false)
-                .await?;
+            database.drop_index(tx, &table.engine, &index.name.text, false).await?;
         }
         Ok(())
     }
@@ -181,16 +165,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    async fn create_procedure(
-        &mut self,
-        create: &tree::CreateProcedure,
-        text: &str,
-    ) -> Result<(), Fault> {
+    async fn create_procedure(&mut self, create: &tree::CreateProcedure, text: &str) -> Result<(), Fault> {
         let schema = self.own_schema(&create.name)?;
-        let identity = ProcedureIdentity {
-            object_id: 0,
-            name: create.name.name.text.clone(),
-        };
+        let identity = ProcedureIdentity { object_id: 0, name: create.name.name.text.clone() };
         let context = self.context.compile_context(&*self.host);
         if let Err(found) = compile_procedure(text, identity, &context) {
             return Err(self.report_all(found));
@@ -227,12 +204,7 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::order_by_in_derived_table()));
         }
         let catalog = self.context.catalog();
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables: &[],
-            identity_insert: None,
-        };
+        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
         let mut binder = bind::Binder::new(&names, 0);
         let bound = binder.query(query)?;
         let view = &create.name.name.text;
@@ -275,15 +247,9 @@ impl Machine<'_> {
             let shown = name.dotted();
             let (database, tx) = self.context.engine();
             let dropped = match drop.kind {
-                tree::DropKind::Table if !exists => {
-                    Err(SqlError::object_missing("drop", "table", shown))
-                }
-                tree::DropKind::View if !exists => {
-                    Err(SqlError::object_missing("drop", "view", shown))
-                }
-                tree::DropKind::Procedure if !exists => {
-                    Err(SqlError::object_missing("drop", "procedure", shown))
-                }
+                tree::DropKind::Table if !exists => Err(SqlError::object_missing("drop", "table", shown)),
+                tree::DropKind::View if !exists => Err(SqlError::object_missing("drop", "view", shown)),
+                tree::DropKind::Procedure if !exists => Err(SqlError::object_missing("drop", "procedure", shown)),
                 tree::DropKind::Table => database.drop_table(tx, &schema, text).await,
                 tree::DropKind::View => database.drop_view(tx, &schema, text).await,
                 tree::DropKind::Procedure => database.drop_procedure(tx, &schema, text).await,
@@ -356,9 +322,7 @@ impl Machine<'_> {
             | tree::AlterDatabaseAction::ModifyFilegroup { .. } => Ok(()),
             tree::AlterDatabaseAction::Rename(_) => Err(errors::unsupported("MODIFY NAME")),
             tree::AlterDatabaseAction::Collate(_) => Err(errors::unsupported("COLLATE")),
-            tree::AlterDatabaseAction::ScopedConfiguration { .. } => {
-                Err(errors::unsupported("SCOPED CONFIGURATION"))
-            }
+            tree::AlterDatabaseAction::ScopedConfiguration { .. } => Err(errors::unsupported("SCOPED CONFIGURATION")),
         }
     }
 }
@@ -404,10 +368,7 @@ const ACCEPTED_OPTIONS: &[&str] = &[
 ];
 
 /// An option of ALTER DATABASE ... SET; `None` for one without effect.
-fn database_option(
-    option: &tree::SettingOption,
-    database: &str,
-) -> Result<Option<DatabaseOption>, Fault> {
+fn database_option(option: &tree::SettingOption, database: &str) -> Result<Option<DatabaseOption>, Fault> {
     let invalid = || {
         let error = SqlError::database_option_not_settable(&option.name, database);
         Box::new(error)

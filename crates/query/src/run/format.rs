@@ -5,7 +5,7 @@ use pikepole_types::{SqlError, SqlType, Value};
 
 /// Longer messages are cut, as SQL Server does.
 const MESSAGE_CHARS_MAX: usize = 2_047;
-/// More arguments than RAISERROR takes.
+/// The widest place.
 const WIDTH_MAX: usize = 1_000;
 
 /// A place in the text: `%-5d`.
@@ -58,20 +58,9 @@ pub(crate) fn format_message(text: &str, arguments: &[(Value, SqlType)]) -> Resu
     Ok(out)
 }
 
-fn place(
-    chars: &mut dyn Iterator<Item = char>,
-    arguments: &[(Value, SqlType)],
-    next: &mut usize,
-) -> Option<Place> {
-    let mut place = Place {
-        left: false,
-        zero: false,
-        plus: false,
-        alternate: false,
-        width: None,
-        precision: None,
-        kind: 's',
-    };
+fn place(chars: &mut dyn Iterator<Item = char>, arguments: &[(Value, SqlType)], next: &mut usize) -> Option<Place> {
+    let mut place =
+        Place { left: false, zero: false, plus: false, alternate: false, width: None, precision: None, kind: 's' };
     let mut in_precision = false;
     let mut star = || {
         let value = arguments.get(*next).and_then(|(value, _)| value.as_i64());
@@ -86,18 +75,13 @@ fn place(
             '0' if place.width.is_none() && !in_precision => place.zero = true,
             '0'..='9' => {
                 let digit = c as usize - '0' as usize;
-                let number = if in_precision {
-                    &mut place.precision
-                } else {
-                    &mut place.width
-                };
+                let number = if in_precision { &mut place.precision } else { &mut place.width };
                 *number = Some((number.unwrap_or(0) * 10 + digit).min(WIDTH_MAX));
             }
             '*' if in_precision => place.precision = Some(star()?.min(WIDTH_MAX)),
             '*' => place.width = Some(star()?.min(WIDTH_MAX)),
             '.' => in_precision = true,
             'l' | 'h' | 'I' => {}
-            '6' | '4' => {}
             'd' | 'i' | 'u' | 'o' | 'x' | 'X' | 's' => {
                 place.kind = c;
                 return Some(place);
@@ -108,12 +92,7 @@ fn place(
     None
 }
 
-fn put(
-    place: &Place,
-    argument: Option<&Value>,
-    position: usize,
-    out: &mut String,
-) -> Result<(), Fault> {
+fn put(place: &Place, argument: Option<&Value>, position: usize, out: &mut String) -> Result<(), Fault> {
     let text = match (argument, place.kind) {
         (None | Some(Value::Null), _) => "(null)".to_owned(),
         (Some(Value::Str(text)), 's') => match place.precision {

@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use crate::access::Stop;
 use crate::expression::Fault;
 use crate::plan::{Aggregate, Node, SortKey};
-use pikepole_types::{Accumulator, Collation, Value, hash, order};
+use pikepole_types::{Accumulator, Collation, SqlType, Value, hash, order};
 
 /// The state of a [`Node::Group`].
 pub(crate) struct GroupCursor {
@@ -35,14 +35,7 @@ struct State {
 
 impl GroupCursor {
     pub(crate) fn new(input: Cursor) -> GroupCursor {
-        GroupCursor {
-            input,
-            filled: false,
-            index: HashMap::new(),
-            groups: Vec::new(),
-            next: 0,
-            key: Vec::new(),
-        }
+        GroupCursor { input, filled: false, index: HashMap::new(), groups: Vec::new(), next: 0, key: Vec::new() }
     }
 
     pub(crate) fn open(&mut self) {
@@ -60,6 +53,18 @@ impl GroupCursor {
         aggregates: &[Aggregate],
         run: &mut Run<'_>,
     ) -> Result<bool, Stop> {
+        if !self.filled
+            && keys.is_empty()
+            && aggregates.iter().all(counts_rows)
+            && let Some(count) = self.input.count(node, run)?
+        {
+            self.filled = true;
+            self.next = 1;
+            for aggregate in aggregates {
+                run.slots[aggregate.slot] = count_value(aggregate, count)?;
+            }
+            return Ok(true);
+        }
         if !self.filled {
             while self.input.next(node, run)? {
                 self.take_row(keys, aggregates, run)?;
@@ -121,9 +126,23 @@ impl GroupCursor {
 }
 
 fn same(left: &[Value], right: &[Value], collation: Collation) -> bool {
-    left.iter()
-        .zip(right)
-        .all(|(left, right)| order(left, right, collation).is_eq())
+    left.iter().zip(right).all(|(left, right)| order(left, right, collation).is_eq())
+}
+
+/// COUNT(*), which reads no column.
+fn counts_rows(aggregate: &Aggregate) -> bool {
+    use pikepole_types::Aggregate as Function;
+    aggregate.input.is_none() && matches!(aggregate.function, Function::Count | Function::CountBig)
+}
+
+fn count_value(aggregate: &Aggregate, count: u64) -> Result<Value, Fault> {
+    if aggregate.function == pikepole_types::Aggregate::CountBig {
+        return Ok(Value::BigInt(i64::try_from(count).unwrap_or(i64::MAX)));
+    }
+    match i32::try_from(count) {
+        Ok(count) => Ok(Value::Int(count)),
+        Err(_) => Err(crate::errors::arithmetic_overflow(&SqlType::Int)),
+    }
 }
 
 impl Group {
@@ -140,21 +159,12 @@ impl Group {
                 seen: aggregate.distinct.then(HashMap::new),
             });
         }
-        Ok(Group {
-            keys,
-            states,
-            chained,
-        })
+        Ok(Group { keys, states, chained })
     }
 }
 
 impl State {
-    fn take(
-        &mut self,
-        aggregate: &Aggregate,
-        run: &mut Run<'_>,
-        collation: Collation,
-    ) -> Result<(), Fault> {
+    fn take(&mut self, aggregate: &Aggregate, run: &mut Run<'_>, collation: Collation) -> Result<(), Fault> {
         let Some(input) = &aggregate.input else {
             self.accumulator.add_row();
             return Ok(());

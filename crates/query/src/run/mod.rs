@@ -29,7 +29,6 @@ pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use step::{epoch, now};
 
 use crate::access::Stop;
-use recover::Origin;
 use crate::context::ExecutionContext;
 use crate::expression::{Env, Expr, Fault, integer_of};
 use crate::host::Host;
@@ -38,6 +37,7 @@ use crate::program::Program;
 use pikepole_contention::WaitType;
 use pikepole_scheduler as scheduler;
 use pikepole_types::{Collation, Context, SqlError, Value};
+use recover::Origin;
 
 /// What operators and expressions work on while a statement runs.
 pub(crate) struct Run<'a> {
@@ -301,11 +301,7 @@ impl Machine<'_> {
         if !self.captures.is_empty() {
             return;
         }
-        let rows = if self.context.settings.nocount {
-            None
-        } else {
-            done.rows
-        };
+        let rows = if self.context.settings.nocount { None } else { done.rows };
         self.output.done(Done { rows, ..done });
     }
 }

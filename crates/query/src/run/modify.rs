@@ -4,8 +4,8 @@
 //! nothing. UPDATE and DELETE read the newest version of each row the scan has found, test the condition again, and write;
 //! when somebody changed the row in between they read it again.
 
-use super::statement::{StatementState, quantum_over};
 use super::Machine;
+use super::statement::{StatementState, quantum_over};
 use crate::access::{Stop, Table};
 use crate::expression::{Fault, Predicate, Width};
 use crate::plan::{Action, ColumnSource, Delete, Insert, Node, Registers, Statement, Update};
@@ -52,12 +52,7 @@ impl ModifyState {
             Action::Delete(delete) => (&delete.table, nulls(&delete.table)),
             Action::Select { .. } | Action::Assign { .. } => return ModifyState::default(),
         };
-        ModifyState {
-            writer: Some(table.engine.writer()),
-            row,
-            collecting: true,
-            ..ModifyState::default()
-        }
+        ModifyState { writer: Some(table.engine.writer()), row, collecting: true, ..ModifyState::default() }
     }
 
     pub(crate) fn reset(&mut self) {
@@ -94,10 +89,7 @@ fn check_required(
 fn identity_value(dealt: i64, ty: &SqlType) -> Result<Value, Fault> {
     if let Some(width) = Width::of(ty) {
         if !width.fits(dealt) {
-            return Err(Box::new(SqlError::arithmetic_overflow(
-                "IDENTITY",
-                ty.error_name(),
-            )));
+            return Err(Box::new(SqlError::arithmetic_overflow("IDENTITY", ty.error_name())));
         }
         let mut value = Value::Null;
         width.store(Some(dealt), &mut value);
@@ -280,12 +272,7 @@ impl Machine<'_> {
 
     /// The next row to change: its locator is in the state then. With `collect` all are found before the first is given, so
     /// that a row that moves is not found again.
-    fn next_target(
-        &mut self,
-        plan: &Statement,
-        collect: bool,
-        state: &mut StatementState,
-    ) -> Result<bool, Stop> {
+    fn next_target(&mut self, plan: &Statement, collect: bool, state: &mut StatementState) -> Result<bool, Stop> {
         if !collect {
             if !self.next_row(plan, state)? {
                 return Ok(false);

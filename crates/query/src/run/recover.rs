@@ -121,10 +121,7 @@ impl Machine<'_> {
         self.frame.pc = match (instructions.get(at), instructions.get(at + 1)) {
             (Some(Instruction::JumpUnless(_, target)), _) => *target,
             (Some(Instruction::Statement(index)), Some(Instruction::JumpUnless(_, target)))
-                if matches!(
-                    self.frame.program.late[*index].kind,
-                    LateKind::Condition { .. }
-                ) =>
+                if matches!(self.frame.program.late[*index].kind, LateKind::Condition { .. }) =>
             {
                 *target
             }

@@ -83,11 +83,7 @@ impl StatementState {
 impl Machine<'_> {
     /// Runs, or goes on with, `late[index]`. A pause means that the same instruction is to be run again.
     #[inline]
-    pub(crate) fn statement(
-        &mut self,
-        program: &Program,
-        index: usize,
-    ) -> Result<Option<Pause>, Stop> {
+    pub(crate) fn statement(&mut self, program: &Program, index: usize) -> Result<Option<Pause>, Stop> {
         let mut state = self.frame.states[index].take().unwrap_or_default();
         let result = self.run_statement(&program.late[index], index, &mut state);
         match &result {
@@ -107,12 +103,7 @@ impl Machine<'_> {
         result
     }
 
-    fn run_statement(
-        &mut self,
-        late: &Late,
-        index: usize,
-        state: &mut StatementState,
-    ) -> Result<Option<Pause>, Stop> {
+    fn run_statement(&mut self, late: &Late, index: usize, state: &mut StatementState) -> Result<Option<Pause>, Stop> {
         if state.phase == Phase::Idle {
             let stamp = self.context.catalog_stamp();
             if state.plan.as_ref().is_none_or(|plan| plan.bound_to != stamp) {
@@ -129,10 +120,7 @@ impl Machine<'_> {
     }
 
     /// Runs a plan that belongs to no instruction: rows an INSERT ... EXEC has collected.
-    pub(crate) fn drive_captured(
-        &mut self,
-        state: &mut StatementState,
-    ) -> Result<Option<Pause>, Stop> {
+    pub(crate) fn drive_captured(&mut self, state: &mut StatementState) -> Result<Option<Pause>, Stop> {
         let Some(plan) = state.plan.take() else {
             return Ok(None);
         };
@@ -196,12 +184,8 @@ impl Machine<'_> {
     fn bind_anew(&self, late: &Late) -> Result<Arc<Statement>, Fault> {
         let catalog = self.context.catalog();
         let variables = &self.frame.program.variables;
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables,
-            identity_insert: self.context.identity_table(),
-        };
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables, identity_insert: self.context.identity_table() };
         bind::bind(&late.kind, &names, variables.len())
     }
 
@@ -277,11 +261,7 @@ impl Machine<'_> {
     }
 
     /// Moves the statement's cursor to its next row.
-    pub(crate) fn next_row(
-        &mut self,
-        plan: &Statement,
-        state: &mut StatementState,
-    ) -> Result<bool, Stop> {
+    pub(crate) fn next_row(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
         let limit = self.context.settings.row_count;
         if limit > 0 && state.rows >= limit {
             return Ok(false);
@@ -350,10 +330,7 @@ impl Machine<'_> {
             Action::Delete(_) => DoneKind::Delete,
         };
         self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
-        self.done(Done {
-            rows: Some(state.rows),
-            kind,
-        });
+        self.done(Done { rows: Some(state.rows), kind });
     }
 
     /// Fetches the rows of the virtual tables that `late[index]` reads.
@@ -377,10 +354,7 @@ impl Machine<'_> {
             for argument in &source.arguments {
                 arguments.push(argument.eval(&mut self.env())?);
             }
-            let rows = self
-                .host
-                .virtual_rows(source.id, &arguments, self.context)
-                .await?;
+            let rows = self.host.virtual_rows(source.id, &arguments, self.context).await?;
             state.virtual_rows.push(Arc::new(rows));
         }
         state.virtual_ready = true;

@@ -107,11 +107,7 @@ impl Machine<'_> {
         if !self.captures.is_empty() {
             return Err(Stop::Error(Box::new(SqlError::insert_exec_nested())));
         }
-        self.captures.push(Capture {
-            columns: Vec::new(),
-            rows: Vec::new(),
-            depth: self.callers.len(),
-        });
+        self.captures.push(Capture { columns: Vec::new(), rows: Vec::new(), depth: self.callers.len() });
         Ok(())
     }
 
@@ -136,11 +132,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn set_identity_insert(
-        &mut self,
-        name: &pikepole_tsql::ObjectName,
-        on: bool,
-    ) -> Result<(), Stop> {
+    fn set_identity_insert(&mut self, name: &pikepole_tsql::ObjectName, on: bool) -> Result<(), Stop> {
         let catalog = self.context.catalog();
         let Some(table) = catalog.table(name)? else {
             let error = SqlError::object_not_found(name.dotted());
@@ -172,9 +164,7 @@ const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
 
 /// The present time.
 pub(crate) fn now() -> DateTimeOffset {
-    let since = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .unwrap_or_default();
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let ticks = i64::try_from(since.as_nanos() / 100).unwrap_or(0);
     DateTimeOffset::new(UNIX_EPOCH_TICKS + ticks, 0).unwrap_or_else(epoch)
 }

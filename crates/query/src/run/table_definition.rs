@@ -68,24 +68,15 @@ pub(crate) fn table(
     }
     check_keys(create, &indexes)?;
     let indexes = clustered_defaults(indexes);
-    Ok(TableDefinition {
-        schema,
-        name,
-        columns,
-        indexes,
-    })
+    Ok(TableDefinition { schema, name, columns, indexes })
 }
 
 /// A key on a column that was declared NULL is error 8111.
 fn check_keys(create: &tree::CreateTable, indexes: &[Wanted]) -> Result<(), Fault> {
-    let primary = indexes
-        .iter()
-        .filter(|index| index.definition.kind == IndexKind::PrimaryKey);
+    let primary = indexes.iter().filter(|index| index.definition.kind == IndexKind::PrimaryKey);
     for index in primary {
         for (name, _) in &index.definition.columns {
-            let declared_null = create
-                .columns()
-                .any(|column| column.name.is(name) && column.nullable == Some(true));
+            let declared_null = create.columns().any(|column| column.name.is(name) && column.nullable == Some(true));
             if declared_null {
                 let table = &create.name.name.text;
                 return Err(Box::new(SqlError::primary_key_on_nullable(table)));
@@ -108,10 +99,7 @@ fn clustered_defaults(indexes: Vec<Wanted>) -> Vec<IndexDefinition> {
         .into_iter()
         .map(|index| {
             let primary = index.definition.kind == IndexKind::PrimaryKey;
-            IndexDefinition {
-                clustered: index.clustered.unwrap_or(primary && !said),
-                ..index.definition
-            }
+            IndexDefinition { clustered: index.clustered.unwrap_or(primary && !said), ..index.definition }
         })
         .collect()
 }
@@ -146,10 +134,9 @@ pub(crate) fn column(
         Some(_) if identity.is_some() => {
             return Err(Box::new(SqlError::default_on_identity(table, name)));
         }
-        Some(default) => Some((
-            default.name.as_ref().map(|name| name.text.clone()),
-            described.expression(&default.expr),
-        )),
+        Some(default) => {
+            Some((default.name.as_ref().map(|name| name.text.clone()), described.expression(&default.expr)))
+        }
     };
     Ok(ColumnDefinition {
         name: name.clone(),
@@ -230,11 +217,7 @@ pub(crate) fn constraint_index(
     Ok(Wanted {
         definition: IndexDefinition {
             name: name.map(|name| name.text.clone()),
-            kind: if key.primary {
-                IndexKind::PrimaryKey
-            } else {
-                IndexKind::UniqueConstraint
-            },
+            kind: if key.primary { IndexKind::PrimaryKey } else { IndexKind::UniqueConstraint },
             unique: true,
             clustered: false,
             columns,
@@ -243,10 +226,7 @@ pub(crate) fn constraint_index(
     })
 }
 
-fn inline_index(
-    inline: &tree::InlineIndex,
-    own_column: Option<&tree::Name>,
-) -> Result<Wanted, Fault> {
+fn inline_index(inline: &tree::InlineIndex, own_column: Option<&tree::Name>) -> Result<Wanted, Fault> {
     if inline.kind != tree::IndexKind::Rows || inline.hash {
         return Err(errors::unsupported("A columnstore or HASH index"));
     }
@@ -273,19 +253,13 @@ fn inline_index(
 
 /// The columns of a key, true for DESC.
 pub(crate) fn key_columns(columns: &[tree::IndexColumn]) -> Vec<(String, bool)> {
-    columns
-        .iter()
-        .map(|column| (column.name.text.clone(), column.descending))
-        .collect()
+    columns.iter().map(|column| (column.name.text.clone(), column.descending)).collect()
 }
 
 impl Wanted {
     /// The definition for a table that exists: clustered when it says so, or when it is a primary key and nothing is.
     pub(crate) fn for_table(self, has_clustered: bool) -> IndexDefinition {
         let primary = self.definition.kind == IndexKind::PrimaryKey;
-        IndexDefinition {
-            clustered: self.clustered.unwrap_or(primary && !has_clustered),
-            ..self.definition
-        }
+        IndexDefinition { clustered: self.clustered.unwrap_or(primary && !has_clustered), ..self.definition }
     }
 }

@@ -71,9 +71,9 @@ impl Machine<'_> {
                 self.context.state.row_count = 0;
             }
             Instruction::Host(statement) => {
-                self.host
-                    .statement(statement, self.context, self.output)
-                    .await?;
+                self.host.statement(statement, self.context, self.output).await?;
+                // The host has told the views what it did.
+                self.command = "";
                 self.context.state.row_count = 0;
             }
             _ => {}
@@ -88,9 +88,7 @@ impl Machine<'_> {
     fn name(&self, name: &Name) -> String {
         match name {
             Name::Literal(name) => name.as_ref().to_owned(),
-            Name::Variable(slot) => {
-                self.frame.slots[*slot].as_str().unwrap_or_default().to_owned()
-            }
+            Name::Variable(slot) => self.frame.slots[*slot].as_str().unwrap_or_default().to_owned(),
         }
     }
 

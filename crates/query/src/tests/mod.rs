@@ -18,11 +18,7 @@ struct TestHost;
 
 impl Host for TestHost {
     fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable> {
-        let int = |name: &str| ColumnInfo {
-            name: name.into(),
-            ty: SqlType::Int,
-            nullable: false,
-        };
+        let int = |name: &str| ColumnInfo { name: name.into(), ty: SqlType::Int, nullable: false };
         let sys = schema.is_some_and(|schema| schema.eq_ignore_ascii_case("sys"));
         match name.to_ascii_lowercase().as_str() {
             "numbers" if sys => Some(VirtualTable {
@@ -67,12 +63,7 @@ impl Host for TestHost {
         })
     }
 
-    fn call_function(
-        &self,
-        _: u32,
-        _: &[Value],
-        context: &ExecutionContext,
-    ) -> Result<Value, SqlError> {
+    fn call_function(&self, _: u32, _: &[Value], context: &ExecutionContext) -> Result<Value, SqlError> {
         Ok(Value::from(context.database().name()))
     }
 
@@ -89,11 +80,7 @@ impl Host for TestHost {
     ) -> HostFuture<'a, Result<i32, SqlError>> {
         Box::pin(async move {
             let doubled = arguments[0].value.as_i64().unwrap_or(0) as i32 * 2;
-            output.columns(&[ColumnInfo {
-                name: "doubled".into(),
-                ty: SqlType::Int,
-                nullable: false,
-            }]);
+            output.columns(&[ColumnInfo { name: "doubled".into(), ty: SqlType::Int, nullable: false }]);
             output.row(&[Value::Int(doubled)]);
             arguments[0].value = Value::Int(doubled);
             Ok(7)
@@ -147,18 +134,10 @@ impl World {
 
     fn client(&mut self) -> Client {
         let database = self.server.database("master").expect("master is there");
-        let context = ExecutionContext::new(
-            Arc::clone(&self.server),
-            database,
-            self.next_session,
-            Arc::clone(&self.plans),
-        );
+        let context =
+            ExecutionContext::new(Arc::clone(&self.server), database, self.next_session, Arc::clone(&self.plans));
         self.next_session += 1;
-        Client {
-            server: Arc::clone(&self.server),
-            context,
-            host: TestHost,
-        }
+        Client { server: Arc::clone(&self.server), context, host: TestHost }
     }
 }
 
@@ -183,7 +162,7 @@ impl Client {
             Ok(program) => {
                 let (context, host) = (&mut self.context, &mut self.host);
                 // The error has gone to the output.
-                let _ = crate::run(&program, &[], context, &mut *host, output).await;
+                let _ = crate::run(&program, &mut [], context, &mut *host, output).await;
             }
         }
     }
@@ -192,7 +171,7 @@ impl Client {
     fn lines(&mut self, script: &str) -> Vec<String> {
         let mut lines = Vec::new();
         for batch in pikepole_tsql::split_batches(script) {
-            for event in self.batch(&batch.text).events {
+            for event in self.batch(batch.text).events {
                 lines.extend(line(&event));
             }
         }
@@ -245,10 +224,7 @@ fn type_of(value: &Value) -> SqlType {
         Value::SmallInt(_) => SqlType::SmallInt,
         Value::Int(_) => SqlType::Int,
         Value::BigInt(_) => SqlType::BigInt,
-        Value::Decimal(_) => SqlType::Decimal {
-            precision: 38,
-            scale: 6,
-        },
+        Value::Decimal(_) => SqlType::Decimal { precision: 38, scale: 6 },
         Value::Money(_) => SqlType::Money,
         Value::Float(_) => SqlType::Float,
         Value::DateTime(_) => SqlType::DateTime,

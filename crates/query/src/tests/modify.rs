@@ -41,7 +41,9 @@ fn identity_values() {
         ["20|20", "10", "15", "20"]
     );
     assert!(client.lines("INSERT t (id, v) VALUES (1, 1)")[0].starts_with("Msg 544"));
-    client.quiet("SET IDENTITY_INSERT t ON INSERT t (id, v) VALUES (100, 4) SET IDENTITY_INSERT t OFF INSERT t VALUES (5)");
+    client.quiet(
+        "SET IDENTITY_INSERT t ON INSERT t (id, v) VALUES (100, 4) SET IDENTITY_INSERT t OFF INSERT t VALUES (5)",
+    );
     assert_eq!(client.shown("SELECT id FROM t WHERE v > 3"), ["100", "105"]);
     assert!(client.lines("UPDATE t SET id = 3")[0].starts_with("Msg 8102"));
 }

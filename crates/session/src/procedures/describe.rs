@@ -32,11 +32,7 @@ fn kind(code: &str) -> &'static str {
 }
 
 /// `sp_help`: without a name, every object; with one, its columns, identity and indexes, or its parameters.
-pub(super) fn help(
-    name: Option<&str>,
-    context: &ExecutionContext,
-    output: &mut dyn Output,
-) -> Result<(), SqlError> {
+pub(super) fn help(name: Option<&str>, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
     let catalog = context.catalog();
     let catalog = catalog.definitions();
     let Some(name) = name else {
@@ -95,8 +91,7 @@ fn table_columns(table: &Table, output: &mut dyn Output) {
 }
 
 fn table_identity(table: &Table, output: &mut dyn Output) {
-    let mut set =
-        ResultSet::new(&[("Identity", NAME), ("Seed", SqlType::BigInt), ("Increment", SqlType::BigInt)]);
+    let mut set = ResultSet::new(&[("Identity", NAME), ("Seed", SqlType::BigInt), ("Increment", SqlType::BigInt)]);
     let column = table.identity_column().map(|place| &table.columns[place]);
     set.push(match column.and_then(|column| Some((column, column.identity?))) {
         Some((column, identity)) => {
@@ -111,8 +106,7 @@ fn table_indexes(table: &Table, output: &mut dyn Output) {
     if table.indexes.is_empty() {
         return;
     }
-    let mut set =
-        ResultSet::new(&[("index_name", NAME), ("index_description", text(210)), ("index_keys", text(2126))]);
+    let mut set = ResultSet::new(&[("index_name", NAME), ("index_description", text(210)), ("index_keys", text(2126))]);
     for index in &table.indexes {
         let mut description = String::from(if index.clustered { "clustered" } else { "nonclustered" });
         if index.unique {
@@ -158,11 +152,7 @@ fn procedure_parameters(module: &str, output: &mut dyn Output) {
 }
 
 /// `sp_helptext`: the text of a procedure, view or default, a row for each line.
-pub(super) fn help_text(
-    name: &str,
-    context: &ExecutionContext,
-    output: &mut dyn Output,
-) -> Result<(), SqlError> {
+pub(super) fn help_text(name: &str, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
     let catalog = context.catalog();
     let catalog = catalog.definitions();
     let found = object(catalog, name, context.database().name())?;
@@ -212,9 +202,7 @@ pub(super) fn columns(
         ("SS_DATA_TYPE", SqlType::TinyInt),
     ]);
     let matches = |pattern: Option<&str>, name: &str| {
-        pattern.is_none_or(|pattern| {
-            LikePattern::new(pattern, None, Default::default()).matches(name)
-        })
+        pattern.is_none_or(|pattern| LikePattern::new(pattern, None, Default::default()).matches(name))
     };
     let catalog = context.catalog();
     for found in catalog.definitions().tables() {

@@ -97,8 +97,7 @@ pub(super) fn who(host: &SessionHost, wanted: Option<&str>, output: &mut dyn Out
 
 /// `sp_databases`: name, size in KB, remarks.
 pub(super) fn databases(host: &SessionHost, output: &mut dyn Output) {
-    let mut set =
-        ResultSet::new(&[("DATABASE_NAME", NAME), ("DATABASE_SIZE", SqlType::Int), ("REMARKS", text(254))]);
+    let mut set = ResultSet::new(&[("DATABASE_NAME", NAME), ("DATABASE_SIZE", SqlType::Int), ("REMARKS", text(254))]);
     let mut databases = host.server.databases();
     databases.sort_by_key(|database| database.name.to_lowercase());
     for info in databases {

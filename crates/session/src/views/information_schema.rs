@@ -182,18 +182,13 @@ fn schemata(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 
 /// The first three columns of the views about tables.
 fn of_table(view: &View, source: &Source<'_>, schema: &str, name: &str) -> RowBuilder {
-    view.row()
-        .text("TABLE_CATALOG", source.database.name())
-        .text("TABLE_SCHEMA", schema)
-        .text("TABLE_NAME", name)
+    view.row().text("TABLE_CATALOG", source.database.name()).text("TABLE_SCHEMA", schema).text("TABLE_NAME", name)
 }
 
 fn tables(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = |schema: &str, name: &str, kind: &str| {
-        of_table(view, source, schema, name).text("TABLE_TYPE", kind).done()
-    };
-    let mut rows: Rows =
-        source.catalog.tables().map(|table| row(&table.schema, &table.name, "BASE TABLE")).collect();
+    let row =
+        |schema: &str, name: &str, kind: &str| of_table(view, source, schema, name).text("TABLE_TYPE", kind).done();
+    let mut rows: Rows = source.catalog.tables().map(|table| row(&table.schema, &table.name, "BASE TABLE")).collect();
     rows.extend(source.catalog.views().map(|module| row(&module.schema, &module.name, "VIEW")));
     Ok(rows)
 }

@@ -185,7 +185,13 @@ fn of_table(table: &Table) -> ObjectRow<'_> {
     }
 }
 
-fn of_constraint<'a>(table: &Table, name: &'a str, object_id: i32, code: &'static str, kind: &'static str) -> ObjectRow<'a> {
+fn of_constraint<'a>(
+    table: &Table,
+    name: &'a str,
+    object_id: i32,
+    code: &'static str,
+    kind: &'static str,
+) -> ObjectRow<'a> {
     ObjectRow {
         name,
         object_id,
@@ -199,8 +205,7 @@ fn of_constraint<'a>(table: &Table, name: &'a str, object_id: i32, code: &'stati
 }
 
 fn of_key<'a>(table: &Table, index: &'a Index) -> ObjectRow<'a> {
-    let (code, kind) =
-        if index.primary_key { ("PK", "PRIMARY_KEY_CONSTRAINT") } else { ("UQ", "UNIQUE_CONSTRAINT") };
+    let (code, kind) = if index.primary_key { ("PK", "PRIMARY_KEY_CONSTRAINT") } else { ("UQ", "UNIQUE_CONSTRAINT") };
     of_constraint(table, &index.name, index.constraint_id, code, kind)
 }
 
@@ -208,20 +213,21 @@ fn of_key<'a>(table: &Table, index: &'a Index) -> ObjectRow<'a> {
 pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
     let mut rows = Vec::new();
     for object in catalog.objects() {
-        let (module, code, kind) = match object {
-            Object::Table(table) => {
-                rows.push(of_table(table));
-                let keys = table.indexes.iter().filter(|index| index.constraint);
-                rows.extend(keys.map(|index| of_key(table, index)));
-                let defaults = table.columns.iter().filter_map(|column| column.default.as_ref());
-                rows.extend(defaults.map(|default| {
-                    of_constraint(table, &default.name, default.object_id, "D ", "DEFAULT_CONSTRAINT")
-                }));
-                continue;
-            }
-            Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
-            Object::View(module) => (module, "V ", "VIEW"),
-        };
+        let (module, code, kind) =
+            match object {
+                Object::Table(table) => {
+                    rows.push(of_table(table));
+                    let keys = table.indexes.iter().filter(|index| index.constraint);
+                    rows.extend(keys.map(|index| of_key(table, index)));
+                    let defaults = table.columns.iter().filter_map(|column| column.default.as_ref());
+                    rows.extend(defaults.map(|default| {
+                        of_constraint(table, &default.name, default.object_id, "D ", "DEFAULT_CONSTRAINT")
+                    }));
+                    continue;
+                }
+                Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
+                Object::View(module) => (module, "V ", "VIEW"),
+            };
         rows.push(ObjectRow {
             name: &module.name,
             object_id: module.object_id,

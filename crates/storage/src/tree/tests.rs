@@ -175,10 +175,10 @@ fn apply(fixture: &Fixture, tree: &Tree, cursor: &mut TreeCursor, model: &mut Mo
             let outcome = until_done(&mut || {
                 tree.replace(cursor, &context(xid), &key, expected.0, new, &rest, |h, r| kept = Some((h, r.to_vec())))
             });
-            if model.contains_key(&key) {
+            if let Some(row) = model.get_mut(&key) {
                 assert!(matches!(outcome, ChangeOutcome::Done(_)));
                 assert_eq!(kept, Some(expected));
-                model.insert(key, (new, rest));
+                *row = (new, rest);
             } else {
                 assert_eq!((outcome, kept), (ChangeOutcome::Missing, None));
             }

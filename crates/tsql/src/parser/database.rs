@@ -42,7 +42,9 @@ impl Parser<'_> {
         if self.eat_words(&["AS", "SNAPSHOT", "OF"]) {
             database.snapshot_of = Some(self.name()?);
         }
-        database.options = self.optional_with_bare_options()?;
+        if self.eat_keyword(Keyword::With) {
+            database.options = self.list(Self::database_option)?;
+        }
         Ok(StatementKind::CreateDatabase(Box::new(database)))
     }
 

@@ -122,7 +122,7 @@ pub(crate) fn money_text(ten_thousandths: i64, style: i32, buffer: &mut String) 
     }
     let whole = (rounded / scale).to_string();
     for (at, digit) in whole.chars().enumerate() {
-        if style == 1 && at > 0 && (whole.len() - at) % 3 == 0 {
+        if style == 1 && at > 0 && (whole.len() - at).is_multiple_of(3) {
             buffer.push(',');
         }
         buffer.push(digit);

@@ -123,7 +123,8 @@ fn between(text: &str, from: usize, to: usize, unicode: bool) -> &str {
 }
 
 pub(super) fn left(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let count = usize::try_from(whole(values, types, 1)?).map_err(|_| SqlError::invalid_length_of_left_or_substring())?;
+    let count =
+        usize::try_from(whole(values, types, 1)?).map_err(|_| SqlError::invalid_length_of_left_or_substring())?;
     let text = text(values, types, 0)?;
     Ok(Value::from(between(&text, 0, count, types[0].is_unicode())))
 }

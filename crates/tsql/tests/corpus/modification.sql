@@ -1,0 +1,75 @@
+INSERT INTO t VALUES (1, 'a', NULL, DEFAULT)
+GO
+INSERT t (a, b) VALUES (1, 2), (3, 4), (5, DEFAULT)
+GO
+INSERT INTO dbo.t (a, [b c]) SELECT a, b FROM u WHERE a > 1 ORDER BY a
+GO
+INSERT INTO t WITH (TABLOCK, HOLDLOCK) (a) SELECT 1 OPTION (MAXDOP 1)
+GO
+INSERT INTO t DEFAULT VALUES
+GO
+INSERT INTO #t EXEC dbo.p 1, @x = 2
+GO
+INSERT INTO t (a) EXEC ('select 1')
+GO
+INSERT TOP (5) INTO t (a) OUTPUT inserted.id, inserted.a AS x VALUES (1)
+GO
+INSERT INTO t OUTPUT inserted.id INTO @ids (id) OUTPUT inserted.* SELECT 1
+GO
+INSERT t (a) OUTPUT inserted.a INTO log_table (SELECT 1)
+GO
+INSERT INTO t (SELECT 1 UNION SELECT 2)
+GO
+WITH s AS (SELECT 1 AS a) INSERT INTO t (a) SELECT a FROM s
+GO
+INSERT INTO t (t.a, dbo.t.b) VALUES (1, (SELECT MAX(x) FROM u))
+GO
+INSERT INTO dbo.stress VALUES (@@SPID * 10000000000 + @i, GETDATE(), 'some text', 1, 2, NULL)
+GO
+UPDATE t SET a = 1, b += 2, c = DEFAULT WHERE id = 5
+GO
+UPDATE TOP (10) t WITH (ROWLOCK) SET a = a + 1 OUTPUT deleted.a, inserted.a WHERE a < 5 OPTION (RECOMPILE)
+GO
+UPDATE x SET x.a = u.a, @v = x.b = u.b + 1, @w = 5 FROM t AS x JOIN u ON u.id = x.id WHERE u.c IS NULL
+GO
+UPDATE t SET doc.WRITE(N'x', 0, NULL), a = (SELECT 1) WHERE CURRENT OF c
+GO
+UPDATE @t SET a = 1
+GO
+WITH s AS (SELECT TOP 1 * FROM t ORDER BY a) UPDATE s SET a = 1 OUTPUT inserted.a INTO @x
+GO
+UPDATE t SET @n = a, a = a | 4, b &= 1, c ^= 2, d -= 1, e *= 2, f /= 3, g %= 4
+GO
+DELETE FROM t
+GO
+DELETE t WHERE a = 1
+GO
+DELETE TOP (100) FROM dbo.t WITH (READPAST) OUTPUT deleted.* WHERE a IN (SELECT a FROM u)
+GO
+DELETE x FROM t AS x INNER JOIN u ON u.id = x.id WHERE u.gone = 1
+GO
+DELETE FROM x OUTPUT deleted.id INTO #gone FROM t x WHERE x.a = 1 OPTION (MAXDOP 1)
+GO
+DELETE FROM t WHERE CURRENT OF GLOBAL c
+GO
+DELETE @t WHERE id = 1
+GO
+TRUNCATE TABLE dbo.t
+GO
+MERGE INTO dbo.target WITH (HOLDLOCK) AS t
+USING (SELECT id, name FROM source) AS s
+ON t.id = s.id
+WHEN MATCHED AND s.name <> t.name THEN UPDATE SET t.name = s.name, n += 1
+WHEN NOT MATCHED BY TARGET THEN INSERT (id, name) VALUES (s.id, s.name)
+WHEN NOT MATCHED BY SOURCE THEN DELETE
+OUTPUT $action, inserted.id, deleted.id
+OPTION (LOOP JOIN);
+GO
+MERGE t USING u ON t.id = u.id WHEN MATCHED THEN DELETE;
+SELECT 1
+GO
+MERGE TOP (5) t x USING (VALUES (1, 2)) AS s (a, b) ON x.a = s.a WHEN NOT MATCHED THEN INSERT DEFAULT VALUES;
+GO
+WITH s AS (SELECT 1 AS id) MERGE t USING s ON s.id = t.id WHEN NOT MATCHED AND s.id > 0 THEN INSERT VALUES (s.id, DEFAULT);
+GO
+BULK INSERT dbo.t FROM 'C:\data\t.csv' WITH (FIELDTERMINATOR = ',', ROWTERMINATOR = '\n', FIRSTROW = 2, TABLOCK, BATCHSIZE = 10000)
