@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pikepole_contention::sync::Mutex;
-use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::Value;
@@ -19,8 +18,8 @@ use pikepole_types::Value;
 use crate::tests::{definition, options, primary_key, row};
 use crate::*;
 
-const SESSIONS: usize = 3;
-const TRANSACTIONS: usize = 14;
+const SESSIONS: usize = 4;
+const TRANSACTIONS: usize = 50;
 
 /// Keys and values of one session.
 type Model = BTreeMap<i64, i32>;
@@ -241,24 +240,25 @@ fn run_sessions(
             server.schedulers().spawn(info, Placement::LeastLoaded, session.run())
         })
         .collect();
-    let (disk, done) = (server_disk(server), Arc::new(AtomicBool::new(false)));
-    let checkpoints = done.clone();
-    let of_checkpoints = db.clone();
-    server.schedulers().block_on(async move {
-        let mut tx = of_checkpoints.transaction(60);
+    let disk = server_disk(server);
+    let ended = server.schedulers().block_on(async {
+        let mut tx = db.transaction(60);
         // Time passes until the sessions have ended or the power is off, with checkpoints in between.
-        for round in 0..200 {
+        for round in 0..2_000 {
             pikepole_scheduler::sleep(std::time::Duration::from_millis(1)).await;
             if disk.is_off() || handles.iter().all(|handle| handle.is_finished()) {
-                break;
+                return true;
             }
             if round % 10 == 5 {
-                let _ = of_checkpoints.checkpoint(&mut tx).await;
+                let _ = db.checkpoint(&mut tx).await;
             }
         }
-        checkpoints.store(true, Ordering::Relaxed);
+        false
     });
-    assert!(done.load(Ordering::Relaxed));
+    assert!(ended, "the workload ends by itself or by the crash");
+    for handle in handles.into_iter().filter(|handle| handle.is_finished()) {
+        handle.join().expect("what a session asserts holds");
+    }
 }
 
 fn server_disk(server: &Server) -> SimulatedDisk {
@@ -316,9 +316,15 @@ fn compare(known: &[Known], found: &[Model]) -> Result<(), String> {
     Ok(())
 }
 
-/// One run with the power going off after `crash_at` changes of the disk. None: it ended before.
-fn crash_run(seed: u64, heap: bool, crash_at: u64, durability: Durability) -> Option<Result<(), String>> {
-    let disk = fresh_disk(seed, heap);
+/// One run with the power going off after `crash_at` changes of the disk, or at its end (false).
+fn crash_run(
+    fresh: &SimulatedDisk,
+    seed: u64,
+    crash_at: u64,
+    durability: Durability,
+) -> (bool, Result<(), String>) {
+    // Nothing is unwritten on the fresh disk: what is there after a power loss is a copy of it.
+    let disk = fresh.crash(seed);
     disk.crash_after_ops(crash_at);
     let known = run(&disk, seed, durability);
     let crashed = disk.is_off();
@@ -332,42 +338,55 @@ fn crash_run(seed: u64, heap: bool, crash_at: u64, durability: Durability) -> Op
         after = after.crash(seed ^ crash_at ^ 1);
     }
     let result = read_back(&after).and_then(|found| compare(&known, &found));
-    crashed.then_some(result)
+    (crashed, result)
 }
 
 fn crash_everywhere(seed: u64, heap: bool, step: u64) {
+    let fresh = fresh_disk(seed, heap);
+    let whole = run(&fresh.crash(seed), seed, Durability::Full);
+    assert!(
+        whole.iter().all(|known| known.acknowledged.len() > 2),
+        "{whole:?}"
+    );
     let mut crash_at = 1 + seed % step;
     let mut points = 0;
-    while let Some(result) = crash_run(seed, heap, crash_at, Durability::Full) {
+    loop {
+        let (crashed, result) = crash_run(&fresh, seed, crash_at, Durability::Full);
         if let Err(why) = result {
             panic!("seed {seed}, heap {heap}, crash after {crash_at} changes of the disk: {why}");
+        }
+        if !crashed {
+            break;
         }
         crash_at += step;
         points += 1;
     }
-    assert!(points > 5, "the workload changes the disk often enough: {points}");
+    println!("seed {seed}, heap {heap}: {points} crash points");
+    assert!(points > 20, "the workload changes the disk often enough: {points}");
 }
 
 #[test]
 fn acknowledged_commits_survive_and_nothing_is_half_there() {
     for seed in 1..4 {
-        crash_everywhere(seed, false, 7);
+        crash_everywhere(seed, false, 1);
     }
 }
 
 #[test]
 fn the_same_with_a_heap_and_an_index() {
     for seed in 11..13 {
-        crash_everywhere(seed, true, 7);
+        crash_everywhere(seed, true, 1);
     }
 }
 
 /// Commits that are acknowledged before they are durable are found lost.
 #[test]
 fn the_canary_is_caught() {
+    let fresh = fresh_disk(21, false);
     let caught = (1..40).any(|round| {
-        let result = crash_run(21, false, 3 + round * 2, Durability::Delayed);
-        matches!(result, Some(Err(_)))
+        crash_run(&fresh, 21, 3 + round * 2, Durability::Delayed)
+            .1
+            .is_err()
     });
     assert!(caught, "delayed commits were taken for durable, and no crash lost one");
 }

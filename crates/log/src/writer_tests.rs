@@ -21,7 +21,8 @@ impl Server {
         let hook = Arc::clone(&log);
         schedulers.set_idle_hook(Arc::new(move || match hook.idle_step() {
             FlushOutcome::Wrote(_) => IdleOutcome::Worked,
-            FlushOutcome::Nothing | FlushOutcome::Busy => IdleOutcome::Nothing,
+            FlushOutcome::Busy => IdleOutcome::Soon,
+            FlushOutcome::Nothing => IdleOutcome::Nothing,
         }));
         Self { schedulers, statistics, log }
     }

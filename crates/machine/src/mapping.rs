@@ -17,15 +17,9 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr::{self, NonNull};
-use std::sync::{Arc, Weak};
-
-use pikepole_contention::sync::thread;
 
 /// Bytes of a large page.
 const LARGE_PAGE: usize = 2 << 20;
-
-/// Bytes touched at a time in the background.
-const TOUCH_STEP: usize = 32 << 20;
 
 /// A piece of the address space, unmapped when dropped.
 #[derive(Debug)]
@@ -139,25 +133,6 @@ impl Region {
         // The kernel takes whole pages.
         let start = part.start / crate::BLOCK * crate::BLOCK;
         self.mapping.advise(self.offset + start..self.offset + part.end, libc::MADV_POPULATE_WRITE)
-    }
-
-    /// Touches the whole region, first byte first, on a thread of its own, which ends early when the region is
-    /// dropped. What cannot be touched ahead is left to its first use.
-    pub fn touch_in_background(self: &Arc<Self>) {
-        let region = Arc::downgrade(self);
-        // Waiting for it is of no use, so the handle is dropped; without a thread, pages come at their first use.
-        let _ = thread::Builder::new().name("touch memory".to_owned()).spawn(move || touch_while_used(&region));
-    }
-}
-
-fn touch_while_used(region: &Weak<Region>) {
-    let mut start = 0;
-    while let Some(region) = region.upgrade() {
-        let end = region.len.min(start + TOUCH_STEP);
-        if start == end || region.touch(start..end).is_err() {
-            return;
-        }
-        start = end;
     }
 }
 
@@ -299,14 +274,13 @@ mod tests {
 
     #[test]
     fn touching_changes_nothing() {
-        let region = Arc::new(Region::new(3 << 20).expect("a region"));
+        let region = Region::new(3 << 20).expect("a region");
         assert_eq!(region.len(), 4 << 20);
         assert_eq!(region.as_ptr() as usize % LARGE_PAGE, 0);
         // SAFETY: the offsets are within the region, and no other thread writes there: touching does not write.
         unsafe {
             *region.as_ptr().add(5) = 7;
             *region.as_ptr().add(region.len() - 1) = 9;
-            region.touch_in_background();
             // Kernels that cannot do it say so; the content is the same either way.
             let _ = region.touch(1..region.len());
             assert_eq!(*region.as_ptr().add(5), 7);

@@ -76,6 +76,9 @@ pub enum Placement {
 pub enum IdleOutcome {
     /// Something; the scheduler looks at its queue again.
     Worked,
+    /// Nothing yet, but tasks of this scheduler are about to be signalled from another thread: it spins on rather than pay
+    /// for being woken.
+    Soon,
     /// Nothing; the scheduler may sleep.
     Nothing,
 }

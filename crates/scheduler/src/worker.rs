@@ -27,6 +27,8 @@ use std::task::Poll;
 const SLICE_US: u64 = 1_000;
 /// Pauses between two looks at the inbox while spinning.
 const PAUSES: u32 = 16;
+/// How many times longer the spin may last while the hook announces work.
+const SPINS_FOR_SOON: u64 = 20;
 /// What the names of hidden schedulers' threads begin with.
 const HIDDEN_NAME: &str = "hidden ";
 
@@ -264,14 +266,24 @@ impl Worker {
         self.begin_slice();
     }
 
-    /// Looks for work for a while; whether there is some.
+    /// Looks for work for a while; whether there is some. What the hook announces is waited for longer.
     fn spin(&mut self) -> bool {
-        let end = clock::ticks() + self.spin_ticks;
+        let begun = clock::ticks();
+        let mut end = begun + self.spin_ticks;
+        let last = begun + self.spin_ticks * SPINS_FOR_SOON;
         while clock::ticks() < end {
             for _ in 0..PAUSES {
                 hint::spin_loop();
             }
-            if !self.home.inbox().is_empty() || self.call_hook() == IdleOutcome::Worked || self.has_work() {
+            if !self.home.inbox().is_empty() {
+                return true;
+            }
+            match self.call_hook() {
+                IdleOutcome::Worked => return true,
+                IdleOutcome::Soon => end = last.min(clock::ticks() + self.spin_ticks),
+                IdleOutcome::Nothing => {}
+            }
+            if self.has_work() {
                 return true;
             }
         }

@@ -13,7 +13,8 @@
 //! - `rec_lsn != 0` as long as the disk may lack a change of the page; such a page never leaves the pool;
 //! - a frame on the free list has no page, level 0, and nobody writes it.
 //!
-//! Memory is touched when it is first used; `touch_ahead` lets a thread do that in the background.
+//! Memory is touched when it is first used; with `touch_ahead` the lazy writer stays a little ahead of the frames in use,
+//! since the first touch of cold memory costs microseconds a page, and a whole pool at once would delay every start.
 
 use std::ptr;
 use std::sync::Arc;
@@ -87,6 +88,11 @@ impl Drop for PageMap {
     }
 }
 
+/// Untouched memory is kept this far away from the frames in use.
+const TOUCHED_AHEAD_BYTES: usize = 32 << 20;
+/// Memory touched at a time: the kernel lets no other mapping be made meanwhile.
+const TOUCH_STEP_BYTES: usize = 2 << 20;
+
 struct FreeFrames {
     list: Vec<u32>,
     /// Frames from here on were never used.
@@ -96,7 +102,9 @@ struct FreeFrames {
 /// See the module.
 pub(crate) struct Pool {
     headers: Region,
-    bytes: Arc<Region>,
+    bytes: Region,
+    /// Bytes of `bytes`, from its start, that have been touched ahead of their use, or never will be.
+    touched: AtomicUsize,
     frames: u32,
     map: PageMap,
     free: Spinlock<FreeFrames>,
@@ -125,15 +133,14 @@ impl Pool {
     pub fn new(pool_bytes: usize, touch_ahead: bool, statistics: &Arc<Statistics>) -> std::io::Result<Pool> {
         let frames = (pool_bytes / PAGE_BYTES).clamp(FRAMES_MIN, u32::MAX as usize / 2);
         let headers = Region::new(frames * size_of::<FrameHeader>())?;
-        let bytes = Arc::new(Region::new(frames * PAGE_BYTES)?);
-        if touch_ahead {
-            bytes.touch_in_background();
-        }
+        let bytes = Region::new(frames * PAGE_BYTES)?;
+        let touched = if touch_ahead { 0 } else { bytes.len() };
         statistics.add(Counter::TargetPages, frames as u64);
         let free = FreeFrames { list: Vec::new(), fresh: 0 };
         Ok(Pool {
             headers,
             bytes,
+            touched: AtomicUsize::new(touched),
             frames: frames as u32,
             map: PageMap::new(),
             free: Spinlock::new(SpinlockClass::BUF_FREE_LIST, statistics, free),
@@ -146,6 +153,20 @@ impl Pool {
 
     pub fn frames(&self) -> usize {
         self.frames as usize
+    }
+
+    /// Touches a step of the memory that will be used next, if less than `TOUCHED_AHEAD_BYTES` of it has been; whether it did.
+    pub fn touch_ahead(&self) -> bool {
+        let touched = self.touched.load(Ordering::Relaxed);
+        let wanted = self.frames_used() as usize * PAGE_BYTES + TOUCHED_AHEAD_BYTES;
+        if touched >= wanted.min(self.bytes.len()) {
+            return false;
+        }
+        let end = self.bytes.len().min(touched + TOUCH_STEP_BYTES);
+        // What cannot be touched ahead is left to its first use.
+        let done = self.bytes.touch(touched..end).is_ok();
+        self.touched.store(if done { end } else { self.bytes.len() }, Ordering::Relaxed);
+        done
     }
 
     pub fn free_frames(&self) -> usize {

@@ -290,7 +290,7 @@ impl ServerConfiguration {
 
 /// A log that reaches its boundaries soon, with room for the records of pages.
 fn small_log() -> LogOptions {
-    LogOptions { record_bytes_max: 24 << 10, ring_bytes: 16 << 20, bytes_max: 2 << 20, ..LogOptions::small() }
+    LogOptions { record_bytes_max: 24 << 10, ring_bytes: 8 << 20, bytes_max: 2 << 20, ..LogOptions::small() }
 }
 
 #[cfg(test)]

@@ -228,8 +228,11 @@ impl Server {
                 let Entry::Online(database) = entry else {
                     continue;
                 };
-                if let FlushOutcome::Wrote(_) = database.log().idle_step() {
-                    outcome = IdleOutcome::Worked;
+                match database.log().idle_step() {
+                    FlushOutcome::Wrote(_) => outcome = IdleOutcome::Worked,
+                    // Another scheduler writes: its write ends with a signal to the committers here.
+                    FlushOutcome::Busy if outcome == IdleOutcome::Nothing => outcome = IdleOutcome::Soon,
+                    FlushOutcome::Busy | FlushOutcome::Nothing => {}
                 }
             }
             outcome

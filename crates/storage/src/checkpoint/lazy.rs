@@ -2,7 +2,7 @@
 //!
 //! It starts when less than an eighth of the pool (at most 64 MB) is free and goes on until that much is, so that an
 //! insert load that dirties hundreds of megabytes a second finds clean frames without waiting. It also keeps a step of
-//! free space in the data file, so that inserts rarely wait for growth.
+//! free space in the data file, so that inserts rarely wait for growth, and touches the pool's memory ahead of its use.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,9 +41,9 @@ impl Store {
     /// Failed writes.
     pub fn lazy_step(&self) -> Result<bool, StorageError> {
         let low = (self.pool.frames() / 8).min(FREE_BYTES_MAX / PAGE_BYTES);
-        let mut worked = false;
+        let mut worked = self.pool.touch_ahead();
         if self.pool.free_frames() < low {
-            worked = self.free_some(&mut lock(&self.writer))? > 0;
+            worked |= self.free_some(&mut lock(&self.writer))? > 0;
         }
         if self.space.lock().free_extents() < EXTENTS_AHEAD {
             // A full disk concerns those who need space, not this one.
