@@ -11,6 +11,7 @@ use crate::run::SpareFrames;
 use crate::settings::{Isolation, Settings};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_contention::{Counter, Statistics};
 use pikepole_engine::{Database, Durability, Mark, Need, Server, Transaction};
 use pikepole_types::{Context, SqlError};
 
@@ -40,6 +41,7 @@ pub struct ExecutionContext {
     transaction_name: Option<String>,
     statement: Option<Mark>,
     random_seed: u128,
+    statistics: Arc<Statistics>,
 }
 
 impl ExecutionContext {
@@ -53,6 +55,7 @@ impl ExecutionContext {
         database.enter();
         ExecutionContext {
             transaction: database.transaction(session_id),
+            statistics: Arc::clone(server.statistics()),
             server,
             database,
             settings: Settings::default(),
@@ -190,6 +193,7 @@ impl ExecutionContext {
     pub(crate) fn end_statement(&mut self) -> Result<(), Stop> {
         if self.state.transaction_count == 0 {
             self.database.try_commit(&mut self.transaction, Durability::Full)?;
+            self.statistics.add(Counter::Transactions, 1);
         } else {
             self.database.end_statement(&mut self.transaction);
         }
@@ -215,6 +219,7 @@ impl ExecutionContext {
     }
 
     fn begin(&mut self) {
+        self.statistics.add(Counter::Transactions, 1);
         self.transaction.begin();
         self.state.transaction_count = 1;
     }

@@ -48,7 +48,7 @@ pub trait Output: Send {
     fn columns(&mut self, columns: &[ColumnInfo]);
     /// One row of the result set; the values are borrowed from the machine's row buffer.
     fn row(&mut self, row: &[Value]);
-    /// A statement has ended.
+    /// A statement has ended. Under NOCOUNT the ends of INSERT, UPDATE and DELETE are not reported.
     fn done(&mut self, done: Done);
     /// An informational message (PRINT, RAISERROR with a severity of 10 or less, notices).
     fn message(&mut self, message: &SqlError);

@@ -1,9 +1,11 @@
 //! The sessions of a server, for the views: who is there, since when, and what they last did.
 //!
-//! A session's own task writes its entry at the start and the end of a batch; views read all of them. One spinlock guards
-//! the list, so that a view sees each session either before or after such a step.
+//! One spinlock guards the list, which changes when sessions come and go. What a session does is in a cell of its own, stored
+//! by its task alone at the start and the end of a batch, so sessions do not meet there; a view that reads a cell meanwhile
+//! may see some of its numbers before such a step and some after it.
 
-use pikepole_contention::{Spinlock, SpinlockClass, Statistics};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
+use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
 use pikepole_query::PlanCache;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,9 +31,93 @@ pub(crate) struct SessionRow {
     pub(crate) last_error: i32,
 }
 
+/// Who a session is.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Login {
+    pub(crate) at_us: u64,
+    pub(crate) host_name: String,
+    pub(crate) program_name: String,
+    pub(crate) database_id: i32,
+}
+
+/// What a session leaves behind at the end of a batch.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct BatchEnd {
+    pub(crate) at_us: u64,
+    pub(crate) database_id: i32,
+    pub(crate) open_transactions: i32,
+    pub(crate) row_count: i64,
+    pub(crate) last_error: i32,
+}
+
+/// One session's cell. Every number is stored by the session's own task.
+#[derive(Debug)]
+pub(crate) struct SessionCell {
+    session_id: i32,
+    login: Login,
+    database_id: AtomicI32,
+    running: AtomicBool,
+    batch_started_us: AtomicU64,
+    batch_ended_us: AtomicU64,
+    open_transactions: AtomicI32,
+    row_count: AtomicI64,
+    last_error: AtomicI32,
+}
+
+impl SessionCell {
+    fn new(session_id: i32, login: Login) -> Self {
+        SessionCell {
+            session_id,
+            database_id: AtomicI32::new(login.database_id),
+            running: AtomicBool::new(false),
+            batch_started_us: AtomicU64::new(login.at_us),
+            batch_ended_us: AtomicU64::new(login.at_us),
+            open_transactions: AtomicI32::new(0),
+            row_count: AtomicI64::new(0),
+            last_error: AtomicI32::new(0),
+            login,
+        }
+    }
+
+    /// A batch begins.
+    pub(crate) fn batch_begins(&self, at_us: u64) {
+        self.batch_started_us.store(at_us, Ordering::Relaxed);
+        self.running.store(true, Ordering::Relaxed);
+    }
+
+    /// The batch has ended.
+    pub(crate) fn batch_ends(&self, end: BatchEnd) {
+        self.running.store(false, Ordering::Relaxed);
+        self.batch_ended_us.store(end.at_us, Ordering::Relaxed);
+        self.database_id.store(end.database_id, Ordering::Relaxed);
+        self.open_transactions.store(end.open_transactions, Ordering::Relaxed);
+        self.row_count.store(end.row_count, Ordering::Relaxed);
+        self.last_error.store(end.last_error, Ordering::Relaxed);
+    }
+
+    fn row(&self) -> SessionRow {
+        SessionRow {
+            session_id: self.session_id,
+            login_us: self.login.at_us,
+            host_name: self.login.host_name.clone(),
+            program_name: self.login.program_name.clone(),
+            database_id: self.database_id.load(Ordering::Relaxed),
+            running: self.running.load(Ordering::Relaxed),
+            batch_started_us: self.batch_started_us.load(Ordering::Relaxed),
+            batch_ended_us: self.batch_ended_us.load(Ordering::Relaxed),
+            open_transactions: self.open_transactions.load(Ordering::Relaxed),
+            row_count: self.row_count.load(Ordering::Relaxed),
+            last_error: self.last_error.load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// A session's cell, as its owner and the list share it.
+pub(crate) type SharedCell = Arc<CachePadded<SessionCell>>;
+
 /// The list of sessions, and what they share beyond the engine: compiled texts, the server's name.
 pub struct Registry {
-    sessions: Spinlock<BTreeMap<i32, SessionRow>>,
+    sessions: Spinlock<BTreeMap<i32, SharedCell>>,
     plans: Arc<PlanCache>,
     server_name: String,
 }
@@ -56,35 +142,31 @@ impl Registry {
         &self.server_name
     }
 
-    /// Adds a session and gives it the lowest free number; `None` when all are taken.
-    pub(crate) fn add(&self, mut row: SessionRow) -> Option<i32> {
+    /// Adds a session under the lowest free number; `None` when all are taken.
+    pub(crate) fn add(&self, login: Login) -> Option<(i32, SharedCell)> {
         let mut sessions = self.sessions.lock();
         let free = (FIRST_SESSION_ID..=LAST_SESSION_ID).find(|id| !sessions.contains_key(id))?;
-        row.session_id = free;
-        sessions.insert(free, row);
-        Some(free)
+        let cell = Arc::new(CachePadded::new(SessionCell::new(free, login)));
+        sessions.insert(free, Arc::clone(&cell));
+        Some((free, cell))
     }
 
     /// Removes a session; its number may be given again.
     pub(crate) fn remove(&self, session_id: i32) {
-        self.sessions.lock().remove(&session_id);
-    }
-
-    /// Changes what is shown of a session.
-    pub(crate) fn update(&self, session_id: i32, change: impl FnOnce(&mut SessionRow)) {
-        if let Some(row) = self.sessions.lock().get_mut(&session_id) {
-            change(row);
-        }
+        let removed = self.sessions.lock().remove(&session_id);
+        drop(removed);
     }
 
     /// One session.
     pub(crate) fn row(&self, session_id: i32) -> Option<SessionRow> {
-        self.sessions.lock().get(&session_id).cloned()
+        let cell = self.sessions.lock().get(&session_id).cloned();
+        cell.map(|cell| cell.row())
     }
 
     /// All sessions in the order of their numbers.
     pub(crate) fn rows(&self) -> Vec<SessionRow> {
-        self.sessions.lock().values().cloned().collect()
+        let cells: Vec<SharedCell> = self.sessions.lock().values().cloned().collect();
+        cells.iter().map(|cell| cell.row()).collect()
     }
 }
 
@@ -101,31 +183,22 @@ fn machine_name() -> String {
 mod tests {
     use super::*;
 
-    fn row() -> SessionRow {
-        SessionRow {
-            session_id: 0,
-            login_us: 0,
-            host_name: String::new(),
-            program_name: String::new(),
-            database_id: 1,
-            running: false,
-            batch_started_us: 0,
-            batch_ended_us: 0,
-            open_transactions: 0,
-            row_count: 0,
-            last_error: 0,
-        }
-    }
-
     #[test]
     fn numbers_begin_at_51_and_are_given_again() {
         let registry = Registry::new(&Statistics::new());
-        assert_eq!(registry.add(row()), Some(51));
-        assert_eq!(registry.add(row()), Some(52));
-        registry.update(52, |row| row.running = true);
-        assert!(registry.row(52).is_some_and(|row| row.running));
+        let add = || registry.add(Login::default()).map(|(id, _)| id);
+        assert_eq!(add(), Some(51));
+        let (id, cell) = registry.add(Login::default()).expect("a free number");
+        assert_eq!(id, 52);
+        cell.batch_begins(5);
+        assert!(registry.row(52).is_some_and(|row| row.running && row.batch_started_us == 5));
+        cell.batch_ends(BatchEnd { at_us: 9, database_id: 7, open_transactions: 1, row_count: 3, last_error: 208 });
+        let row = registry.row(52).expect("it is there");
+        assert_eq!((row.running, row.batch_ended_us, row.database_id), (false, 9, 7));
+        assert_eq!((row.open_transactions, row.row_count, row.last_error), (1, 3, 208));
         registry.remove(51);
-        assert_eq!(registry.add(row()), Some(51));
+        assert!(registry.row(51).is_none());
+        assert_eq!(add(), Some(51));
         let ids: Vec<i32> = registry.rows().iter().map(|row| row.session_id).collect();
         assert_eq!(ids, [51, 52]);
     }

@@ -2,7 +2,7 @@
 
 use crate::host::SessionHost;
 use crate::options::ClientOptions;
-use crate::registry::{Registry, SessionRow};
+use crate::registry::{BatchEnd, Login, Registry, SharedCell};
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_engine::Server;
@@ -60,6 +60,8 @@ pub struct Session {
     /// Absent only while the session is being dropped.
     context: Option<ExecutionContext>,
     host: SessionHost,
+    /// What the views see of it.
+    cell: SharedCell,
 }
 
 impl Session {
@@ -71,21 +73,14 @@ impl Session {
         let refused = || SqlError::login_database_failed(&options.database);
         let database = server.database(&options.database).map_err(|_| refused())?;
         let begun_us = now_us();
-        let row = SessionRow {
-            session_id: 0,
-            login_us: begun_us,
+        let login = Login {
+            at_us: begun_us,
             host_name: options.host_name.clone(),
             program_name: options.program_name.clone(),
             database_id: database.id(),
-            running: false,
-            batch_started_us: begun_us,
-            batch_ended_us: begun_us,
-            open_transactions: 0,
-            row_count: 0,
-            last_error: 0,
         };
         let full = || SqlError::new(17809, 20, 1, "All session numbers are in use; a session must end first.");
-        let session_id = registry.add(row).ok_or_else(full)?;
+        let (session_id, cell) = registry.add(login).ok_or_else(full)?;
         let context = ExecutionContext::new(Arc::clone(&server), database, session_id, Arc::clone(registry.plans()));
         server.statistics().add(Counter::Logins, 1);
         server.statistics().add(Counter::UserConnections, 1);
@@ -98,7 +93,7 @@ impl Session {
             options: ClientOptions::default(),
             trace_flags: BTreeSet::new(),
         };
-        Ok(Session { context: Some(context), host })
+        Ok(Session { context: Some(context), host, cell })
     }
 
     /// The session's number, `@@SPID`.
@@ -124,28 +119,21 @@ impl Session {
     pub async fn run(&mut self, sql: &str, parameters: &mut [Parameter], output: &mut dyn Output) {
         let statistics = Arc::clone(self.host.server.statistics());
         statistics.add(Counter::BatchRequests, 1);
-        let started_us = now_us();
-        self.host.registry.update(self.host.session_id, |row| {
-            row.running = true;
-            row.batch_started_us = started_us;
-        });
+        self.cell.batch_begins(now_us());
         let mut watched = Watched { output, errors: 0, rows: 0 };
         self.run_batch(sql, parameters, &mut watched).await;
         if watched.errors > 0 {
             statistics.add(Counter::SqlErrors, watched.errors);
         }
-        let rows = watched.rows;
+        let row_count = i64::try_from(watched.rows).unwrap_or(i64::MAX);
         pikepole_scheduler::set_command(IDLE);
-        let ended_us = now_us();
-        let context = self.context.as_ref().expect("only a dropped session has none");
-        let (database_id, state) = (context.database().id(), &context.state);
-        self.host.registry.update(self.host.session_id, |row| {
-            row.running = false;
-            row.batch_ended_us = ended_us;
-            row.database_id = database_id;
-            row.open_transactions = state.transaction_count;
-            row.last_error = state.last_error;
-            row.row_count = rows as i64;
+        let context = self.context();
+        self.cell.batch_ends(BatchEnd {
+            at_us: now_us(),
+            database_id: context.database().id(),
+            open_transactions: context.state.transaction_count,
+            row_count,
+            last_error: context.state.last_error,
         });
     }
 

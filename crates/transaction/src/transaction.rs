@@ -241,6 +241,7 @@ impl Transaction {
             self.cell.first_lsn.store(self.home.clock().0, Ordering::SeqCst);
             self.cell.id.store(id.0, Ordering::Relaxed);
             self.cell.begun_us.store(clock::now_us(), Ordering::Relaxed);
+            self.home.statistics.add(Counter::Transactions, 1);
             self.home.statistics.add(Counter::ActiveTransactions, 1);
             self.keep_back(END_RECORD);
         }
@@ -268,6 +269,7 @@ impl Transaction {
         let (dealt, place) = self.dealt.take().expect("a record was placed with an id");
         self.home.status.committed_single(place, range.end);
         self.home.dealer.retire(dealt);
+        self.home.statistics.add(Counter::Transactions, 1);
         self.home.statistics.add(Counter::WriteTransactions, 1);
         self.unhardened = range.end;
     }
@@ -574,7 +576,9 @@ impl Drop for Edge<'_> {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if self.logged {
+        if self.logged && self.home.is_closed() {
+            self.abandon();
+        } else if self.logged {
             // The session went away in the middle: somebody else rolls back, see `Transactions::take_orphans`. What is
             // dropped here is a fresh descriptor in its place.
             let fresh = Transaction::new(self.home.clone(), self.cell.session_id);

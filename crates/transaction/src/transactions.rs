@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use pikepole_contention::Statistics;
-use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, Mutex};
 use pikepole_log::{Log, Lsn};
 use pikepole_storage::{LogContext, RowHeader, TreeCursor};
@@ -41,6 +41,8 @@ pub struct Transactions {
     oldest_known: AtomicU64,
     ghosts: Mutex<VecDeque<Ghost>>,
     orphans: Mutex<Vec<Transaction>>,
+    /// Nobody takes orphans any more.
+    closed: AtomicBool,
 }
 
 impl Transactions {
@@ -63,6 +65,7 @@ impl Transactions {
             oldest_known: AtomicU64::new(0),
             ghosts: Mutex::new(VecDeque::new()),
             orphans: Mutex::new(Vec::new()),
+            closed: AtomicBool::new(false),
             log,
             statistics,
         })
@@ -158,6 +161,20 @@ impl Transactions {
     /// Transactions whose session went away before they ended: roll them back.
     pub fn take_orphans(&self) -> Vec<Transaction> {
         std::mem::take(&mut *lock(&self.orphans))
+    }
+
+    /// The database is gone: transactions that lose their session from now on, or have lost it, are left to the next start.
+    pub fn close(&self) {
+        // Relaxed: an orphan that comes too late for the loop below is found by the next owner's close, or by none; then
+        // it holds its memory and nothing else.
+        self.closed.store(true, Ordering::Relaxed);
+        for mut orphan in self.take_orphans() {
+            orphan.abandon();
+        }
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
     }
 
     /// Removes deleted rows that no snapshot needs, `rows_max` at most, and older versions likewise. True: there is more

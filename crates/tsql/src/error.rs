@@ -63,8 +63,7 @@ impl SyntaxError {
     }
 
     pub(crate) fn name_too_long(line: u32, name: &str) -> Box<SyntaxError> {
-        let message =
-            format!("The identifier that starts with '{}' is too long. Maximum length is 128.", quoted(name));
+        let message = format!("The identifier that starts with '{}' is too long. Maximum length is 128.", quoted(name));
         SyntaxError::new(103, 4, line, message)
     }
 

@@ -1,6 +1,23 @@
 //! T-SQL's lexer, parser and syntax tree.
 //!
 //! [`parse`] turns the text of one batch into a [`Batch`]; [`split_batches`] cuts a script into batches as client tools do.
+//! Names are not looked up and types are not checked here. Trees print as T-SQL through `Display`, and what they print parses
+//! to an equal tree.
+//!
+//! ```
+//! use pikepole_tsql::{StatementKind, parse};
+//!
+//! let batch = parse("INSERT INTO dbo.t (a, b) VALUES (1, N'x')\nSELECT @@ROWCOUNT AS n").unwrap();
+//! assert_eq!(batch.statements.len(), 2);
+//! assert_eq!(batch.statements[1].line(), 2);
+//! let StatementKind::Insert(insert) = &batch.statements[0].kind else { unreachable!() };
+//! assert_eq!(insert.columns[1].as_str(), "b");
+//! assert_eq!(insert.to_string(), "INSERT INTO dbo.t (a, b) VALUES (1, N'x')");
+//!
+//! let error = parse("SELECT 1\nSELECT FROM t").unwrap_err();
+//! assert_eq!((error.number, error.line), (156, 2));
+//! assert_eq!(error.message, "Incorrect syntax near the keyword 'FROM'.");
+//! ```
 
 mod batches;
 mod display;
@@ -13,9 +30,13 @@ pub use batches::{ScriptBatch, ends_with_go, split_batches};
 pub use error::SyntaxError;
 pub use tree::*;
 
-/// How deep expressions, queries and statements may nest. Every tree is at most a small multiple of this high, so walking one
-/// by recursion is safe.
-pub const NESTING_MAX: u32 = 500;
+/// How deep parentheses, functions, queries and statements may nest in each other; error 191 beyond.
+pub const NESTING_MAX: u32 = 200;
+
+/// How high the tree of one expression or query may be; error 191 beyond. `a + a + ...` is as high as it has operators, for it
+/// leans to the left; AND, OR, lists of values and lists of statements do not lean. A tree is nowhere higher than this and
+/// [`NESTING_MAX`] together, so walking one by recursion is safe.
+pub const HEIGHT_MAX: u32 = 500;
 
 /// How a text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -61,3 +61,29 @@ fn pieces_never_panic() {
         }
     }
 }
+
+/// Texts near the everyday ones: a word missing, two words exchanged, a word from elsewhere. What still parses prints as itself.
+#[test]
+fn damaged_texts_are_errors_or_print_as_themselves() {
+    let strangers: Vec<&str> = corpus().flat_map(|(_, text)| text.split_whitespace()).collect();
+    let mut parsed = 0;
+    for (place, text) in corpus() {
+        let words: Vec<&str> = text.split_inclusive(char::is_whitespace).collect();
+        for at in 0..words.len() {
+            let mut missing = words.clone();
+            missing.remove(at);
+            let mut exchanged = words.clone();
+            exchanged.swap(at, (at + 1) % words.len());
+            let mut replaced = words.clone();
+            let stranger = format!("{} ", strangers[(at * 7919 + text.len()) % strangers.len()]);
+            replaced[at] = &stranger;
+            for damaged in [missing.concat(), exchanged.concat(), replaced.concat()] {
+                if parse(&damaged).is_ok() {
+                    parsed += 1;
+                    round_trip(&place, &damaged).unwrap_or_else(|failure| panic!("{failure}"));
+                }
+            }
+        }
+    }
+    assert!(parsed > 1000, "only {parsed} of the damaged texts parse");
+}

@@ -12,7 +12,7 @@ use pikepole_types::{SqlError, SqlType, Value};
 use super::rebuild::{NewColumn, RowMap};
 use super::{Database, lock};
 use crate::catalog::definition::{
-    Column, Default, Identity, Index, IndexColumn, Module, Schema, StorageRef, StoredObject, TableRecord,
+    Column, Default, Identity, Index, IndexColumn, Schema, StorageRef, StoredObject, TableRecord,
 };
 use crate::catalog::rows::{RowKind, encode, row_key};
 use crate::catalog::{Catalog, Object};
@@ -78,61 +78,13 @@ pub struct TableDefinition {
     pub indexes: Vec<IndexDefinition>,
 }
 
-/// What a CREATE or ALTER of a procedure or view may find.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PutMode {
-    /// CREATE: it must not be there.
-    Create,
-    /// ALTER: it must be there.
-    Alter,
-    /// CREATE OR ALTER.
-    CreateOrAlter,
-}
-
-/// Procedure or view.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ModuleKind {
-    Procedure,
-    View,
-}
-
-impl ModuleKind {
-    fn name(self) -> &'static str {
-        match self {
-            ModuleKind::Procedure => "procedure",
-            ModuleKind::View => "view",
-        }
-    }
-
-    fn stored(self, module: Module) -> StoredObject {
-        match self {
-            ModuleKind::Procedure => StoredObject::Procedure(module),
-            ModuleKind::View => StoredObject::View(module),
-        }
-    }
-
-    fn object(self, module: Module) -> Object {
-        match self {
-            ModuleKind::Procedure => Object::Procedure(Arc::new(module)),
-            ModuleKind::View => Object::View(Arc::new(module)),
-        }
-    }
-
-    fn is(self, object: &Object) -> bool {
-        match self {
-            ModuleKind::Procedure => matches!(object, Object::Procedure(_)),
-            ModuleKind::View => matches!(object, Object::View(_)),
-        }
-    }
-}
-
-fn now_us() -> u64 {
+pub(super) fn now_us() -> u64 {
     u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0)
 }
 
 impl Database {
     /// Locks the catalog for the transaction and gives a copy of it to change.
-    async fn begin_definition(&self, tx: &mut Transaction) -> Result<(Mark, Catalog), SqlError> {
+    pub(super) async fn begin_definition(&self, tx: &mut Transaction) -> Result<(Mark, Catalog), SqlError> {
         self.lock_whole(tx, &self.catalog_lock, LockMode::X).await?;
         Ok((tx.mark(), Catalog::clone(&self.catalog(tx))))
     }
@@ -145,17 +97,17 @@ impl Database {
         .await
     }
 
-    fn end_definition(&self, tx: &mut Transaction, mark: Mark, mut catalog: Catalog, version: u64) {
+    pub(super) fn end_definition(&self, tx: &mut Transaction, mark: Mark, mut catalog: Catalog, version: u64) {
         catalog.version = version;
         tx.see_catalog(mark, Arc::new(catalog));
     }
 
-    fn new_object_id(&self) -> i32 {
+    pub(super) fn new_object_id(&self) -> i32 {
         self.object_id_next.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Puts an object into the catalog's tree, in the place of the one of the same id.
-    async fn store_object(&self, tx: &mut Transaction, object: &StoredObject) -> Result<(), SqlError> {
+    pub(super) async fn store_object(&self, tx: &mut Transaction, object: &StoredObject) -> Result<(), SqlError> {
         let chunks = encode(object);
         let id = object.stored_id();
         let mut cursor = TreeCursor::new();
@@ -194,7 +146,13 @@ impl Database {
     }
 
     /// Removes the rows of an object from `chunk` on.
-    async fn remove_rows(&self, tx: &mut Transaction, kind: RowKind, id: i32, chunk: u32) -> Result<(), SqlError> {
+    pub(super) async fn remove_rows(
+        &self,
+        tx: &mut Transaction,
+        kind: RowKind,
+        id: i32,
+        chunk: u32,
+    ) -> Result<(), SqlError> {
         let mut cursor = TreeCursor::new();
         for chunk in chunk.. {
             let key = row_key(kind, id, chunk);
@@ -648,108 +606,6 @@ impl Database {
         Ok(table)
     }
 
-    /// CREATE or ALTER PROCEDURE: keeps its text.
-    ///
-    /// # Errors
-    /// 2714 when the name is taken; 208 when there is nothing to alter; 2760 for an unknown schema.
-    pub async fn put_procedure(
-        &self,
-        tx: &mut Transaction,
-        schema: &str,
-        name: &str,
-        text: &str,
-        mode: PutMode,
-    ) -> Result<(), SqlError> {
-        self.put_module(tx, ModuleKind::Procedure, schema, name, text, mode).await
-    }
-
-    /// CREATE or ALTER VIEW: keeps its text.
-    ///
-    /// # Errors
-    /// As [`Database::put_procedure`].
-    pub async fn put_view(
-        &self,
-        tx: &mut Transaction,
-        schema: &str,
-        name: &str,
-        text: &str,
-        mode: PutMode,
-    ) -> Result<(), SqlError> {
-        self.put_module(tx, ModuleKind::View, schema, name, text, mode).await
-    }
-
-    async fn put_module(
-        &self,
-        tx: &mut Transaction,
-        kind: ModuleKind,
-        schema: &str,
-        name: &str,
-        text: &str,
-        mode: PutMode,
-    ) -> Result<(), SqlError> {
-        let (mark, mut catalog) = self.begin_definition(tx).await?;
-        let schema = user_schema(&catalog, schema)?;
-        let existing = match catalog.object(&schema.name, name) {
-            Some(object) if kind.is(object) && mode != PutMode::Create => Some(object.clone()),
-            Some(_) => return Err(SqlError::object_exists(name)),
-            None if mode == PutMode::Alter => return Err(SqlError::invalid_object(name)),
-            None => None,
-        };
-        let now = now_us();
-        let created_us = match &existing {
-            Some(Object::Procedure(module) | Object::View(module)) => module.created_us,
-            _ => now,
-        };
-        let module = Module {
-            object_id: existing.map_or_else(|| self.new_object_id(), |object| object.object_id()),
-            schema_id: schema.schema_id,
-            schema: schema.name.clone(),
-            name: name.to_owned(),
-            text: text.to_owned(),
-            created_us,
-            modified_us: now,
-        };
-        self.store_object(tx, &kind.stored(module.clone())).await?;
-        catalog.remove(module.object_id);
-        catalog.put(kind.object(module));
-        self.end_definition(tx, mark, catalog, self.new_version());
-        Ok(())
-    }
-
-    /// DROP PROCEDURE.
-    ///
-    /// # Errors
-    /// 3701 when there is none.
-    pub async fn drop_procedure(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
-        self.drop_module(tx, ModuleKind::Procedure, schema, name).await
-    }
-
-    /// DROP VIEW.
-    ///
-    /// # Errors
-    /// 3701 when there is none.
-    pub async fn drop_view(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
-        self.drop_module(tx, ModuleKind::View, schema, name).await
-    }
-
-    async fn drop_module(
-        &self,
-        tx: &mut Transaction,
-        kind: ModuleKind,
-        schema: &str,
-        name: &str,
-    ) -> Result<(), SqlError> {
-        let (mark, mut catalog) = self.begin_definition(tx).await?;
-        let object = catalog.object(schema, name).filter(|object| kind.is(object));
-        let Some(object_id) = object.map(Object::object_id) else {
-            return Err(SqlError::object_missing("drop", kind.name(), name));
-        };
-        self.remove_rows(tx, RowKind::Object, object_id, 0).await?;
-        catalog.remove(object_id);
-        self.end_definition(tx, mark, catalog, self.new_version());
-        Ok(())
-    }
-
     /// Storage that waits to be given back.
     #[doc(hidden)]
     pub fn storage_to_free(&self) -> usize {
@@ -764,7 +620,7 @@ fn same_row(old: &[Value], new: &mut [Value]) -> Result<(), SqlError> {
     Ok(())
 }
 
-fn user_schema(catalog: &Catalog, name: &str) -> Result<Arc<Schema>, SqlError> {
+pub(super) fn user_schema(catalog: &Catalog, name: &str) -> Result<Arc<Schema>, SqlError> {
     let schema = catalog.schema(name).ok_or_else(|| SqlError::schema_unknown(name))?;
     if schema.schema_id == 3 || schema.schema_id == 4 {
         return Err(SqlError::schema_unknown(name));

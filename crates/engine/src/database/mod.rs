@@ -15,6 +15,7 @@ mod background;
 mod definitions;
 mod files;
 mod identity;
+mod modules;
 mod open;
 mod rebuild;
 
@@ -34,9 +35,10 @@ use pikepole_types::SqlError;
 use crate::catalog::Catalog;
 use crate::transaction::Transaction;
 pub use background::LogFullReason;
-pub use definitions::{ColumnDefinition, IndexDefinition, IndexKind, PutMode, TableDefinition};
+pub use definitions::{ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
 pub(crate) use files::{DATABASE_FILE, DatabaseFile};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
+pub use modules::PutMode;
 pub(crate) use open::{OpenContext, check_database};
 pub use rebuild::{NewColumn, RowMap};
 

@@ -483,6 +483,11 @@ impl Drop for Server {
     /// The threads end; what was committed with delayed durability and not flushed is lost unless the server was shut down.
     fn drop(&mut self) {
         self.schedulers.shutdown();
+        for entry in read(&self.databases).values() {
+            if let Entry::Online(database) = entry {
+                database.transactions().close();
+            }
+        }
     }
 }
 

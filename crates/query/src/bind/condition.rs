@@ -14,6 +14,10 @@ impl Binder<'_> {
     /// # Errors
     /// As [`Binder::expr`].
     pub(crate) fn condition(&mut self, condition: &tree::Condition) -> Result<Predicate, Fault> {
+        self.deeper(|binder| binder.condition_kind(condition))
+    }
+
+    fn condition_kind(&mut self, condition: &tree::Condition) -> Result<Predicate, Fault> {
         use tree::Condition;
         match condition {
             Condition::Compare(compare) => {
@@ -68,6 +72,9 @@ impl Binder<'_> {
         let ty = implicit_type(&left.ty, &right.ty)?;
         if ty == SqlType::Null {
             return Ok(Predicate::Const(None));
+        }
+        if let (Some(left), Some(right)) = (left.whole(), right.whole()) {
+            return Ok(Predicate::Integers(op, Box::new([left, right])));
         }
         let left = convert_to(left, &ty)?;
         let right = convert_to(right, &ty)?;

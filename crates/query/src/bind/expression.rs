@@ -2,7 +2,7 @@
 
 use super::data_type::{TypePlace, sql_type};
 use super::scope::{Clause, Column};
-use super::typed::{Typed, convert_to};
+use super::typed::{Typed, WHOLE_DIGITS_MAX, convert_to};
 use super::{Binder, PendingApply};
 use crate::errors;
 use crate::expression::{Arithmetic, Case, Comparison, Convert, Expr, Fault, Integer, IntegerOp, Predicate, Width};
@@ -20,7 +20,7 @@ impl Binder<'_> {
         if let Some(key) = self.grouping_value(expr)? {
             return Ok(key);
         }
-        match self.expr_kind(expr) {
+        match self.deeper(|binder| binder.expr_kind(expr)) {
             Err(mut fault) => {
                 if fault.line == 0 {
                     fault.line = expr.line();
@@ -359,7 +359,9 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
     let constant = left.expr.is_const() && right.expr.is_const();
     let ty = pikepole_types::operator_type(op, &left.ty, &right.ty)?;
     let widths = (Width::of(&left.ty), Width::of(&right.ty), Width::of(&ty));
-    let expr = if let (Some(_), Some(_), Some(width)) = widths {
+    let expr = if let Some(whole) = whole_arithmetic(op, &left, &right, &ty) {
+        whole
+    } else if let (Some(_), Some(_), Some(width)) = widths {
         Expr::Integer(
             Box::new(Integer::Binary {
                 op: integer_op(op),
@@ -374,6 +376,23 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
     };
     let typed = Typed::new(expr, ty, nullable);
     Ok(if constant { typed.folded() } else { typed })
+}
+
+/// Arithmetic of whole numbers whose type is a decimal: in 64 bits, when no result can have more digits than those hold.
+fn whole_arithmetic(op: ArithmeticOp, left: &Typed, right: &Typed, ty: &SqlType) -> Option<Expr> {
+    let SqlType::Decimal { precision: precision @ 0..=WHOLE_DIGITS_MAX, scale: 0 } = *ty else {
+        return None;
+    };
+    let exact =
+        matches!(op, ArithmeticOp::Add | ArithmeticOp::Subtract | ArithmeticOp::Multiply | ArithmeticOp::Modulo);
+    if !exact {
+        return None;
+    }
+    let operands = Box::new([left.whole()?, right.whole()?]);
+    let op = integer_op(op);
+    let width = Width::Big;
+    let integer = Integer::Binary { op, width, operands };
+    Some(Expr::Whole(Box::new(integer), precision))
 }
 
 /// Brings operands of different types to types the operator works on: a string becomes the other side's type, a number the

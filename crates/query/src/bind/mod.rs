@@ -54,6 +54,8 @@ pub(crate) struct Binder<'a> {
     slots: usize,
     /// How many views are being expanded within each other.
     views: usize,
+    /// How many expressions and conditions are being bound within each other.
+    depth: usize,
     pub(crate) collation: Collation,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
@@ -61,6 +63,10 @@ pub(crate) struct Binder<'a> {
 
 /// Views expand within each other no deeper than this.
 const VIEW_DEPTH_MAX: usize = 32;
+
+/// Expressions and conditions nest no deeper than this. What is bound is also evaluated and dropped by recursion, on a
+/// scheduler's thread with its 2 MB of stack; the worst kind of nesting takes some 5 KB a level.
+const NESTING_MAX: usize = 128;
 
 /// The columns of a query's result.
 pub(crate) struct Bound {
@@ -79,6 +85,7 @@ impl<'a> Binder<'a> {
             pending: Vec::new(),
             slots: first_register,
             views: 0,
+            depth: 0,
             collation: Collation::default(),
             reads_clock: false,
         }
@@ -88,6 +95,17 @@ impl<'a> Binder<'a> {
     pub(crate) fn register(&mut self) -> usize {
         self.slots += 1;
         self.slots - 1
+    }
+
+    /// Binds something within what is being bound.
+    pub(crate) fn deeper<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+        if self.depth >= NESTING_MAX {
+            return Err(Box::new(SqlError::nested_too_deeply()));
+        }
+        self.depth += 1;
+        let bound = bind(self);
+        self.depth -= 1;
+        bound
     }
 
     /// New registers.

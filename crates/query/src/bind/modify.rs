@@ -13,7 +13,7 @@ use crate::expression::{Expr, Fault, Predicate};
 use crate::output::ColumnInfo;
 use crate::plan::{Action, ColumnSource, Delete, Insert, Node, Statement, Update, VirtualSource};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{SqlError, SqlType, Value};
 
 /// More rows than a VALUES list of INSERT may have.
 const VALUE_ROWS_MAX: usize = 1000;
@@ -167,10 +167,16 @@ impl Binder<'_> {
     ) -> Result<Arc<Statement>, Fault> {
         let mut template = vec![Value::Null; table.columns.len()];
         if let [row] = rows.as_mut_slice() {
-            for (column, place) in row.iter_mut().zip(&mut template) {
+            let places = template.iter_mut().zip(&table.columns);
+            for (column, (place, info)) in row.iter_mut().zip(places) {
                 if let ColumnSource::Value(Expr::Const(value)) = column {
                     place.clone_from(value);
                     *column = ColumnSource::Template;
+                }
+                // Rows are stored without trailing blanks: there is no need to look for those of a constant each time.
+                if let Value::Str(text) = place {
+                    let padded = matches!(info.ty, SqlType::Char(_) | SqlType::NChar(_));
+                    text.truncate(if padded { text.trim_end_matches(' ').len() } else { text.len() });
                 }
             }
         }

@@ -229,9 +229,8 @@ impl Binder<'_> {
     fn order_rows(&mut self, bound: Bound, query: &tree::Query) -> Result<Bound, Fault> {
         let mut keys = Vec::new();
         for item in &query.order_by {
-            let position = self
-                .output_position(&item.expr, &bound.columns)?
-                .ok_or_else(SqlError::order_by_not_in_union_list)?;
+            let position =
+                self.output_position(&item.expr, &bound.columns)?.ok_or_else(SqlError::order_by_not_in_union_list)?;
             keys.push(SortKey { expr: bound.values[position].clone(), descending: item.descending });
         }
         let (offset, fetch) = self.offset_and_fetch(query)?;

@@ -4,6 +4,9 @@ use crate::expression::{Assign, Convert, Env, Expr, Fault, Integer, Width};
 use crate::state::SessionState;
 use pikepole_types::{Context, Conversion, SqlError, SqlType, Target, Value, conversion};
 
+/// The digits that fit an `i64` whatever they are.
+pub(crate) const WHOLE_DIGITS_MAX: u8 = 18;
+
 /// A bound expression.
 #[derive(Debug, Clone)]
 pub(crate) struct Typed {
@@ -30,6 +33,25 @@ impl Typed {
             Expr::Slot(slot) => Integer::Slot(slot),
             Expr::Const(value) => Integer::Const(value.as_i64()),
             other => Integer::Other(Box::new(other)),
+        }
+    }
+
+    /// The expression as an integer one when its values are whole numbers of at most 18 digits, whatever the type says:
+    /// integers, and decimals without a fraction. Numbers of that size compare and add exactly in 64 bits.
+    pub(crate) fn whole(&self) -> Option<Integer> {
+        if Width::of(&self.ty).is_some() {
+            return Some(self.clone().integer());
+        }
+        let SqlType::Decimal { precision: 0..=WHOLE_DIGITS_MAX, scale: 0 } = self.ty else {
+            return None;
+        };
+        match &self.expr {
+            Expr::Whole(integer, _) => Some(integer.as_ref().clone()),
+            Expr::Const(Value::Decimal(decimal)) => {
+                let whole = i64::try_from(decimal.mantissa()).ok()?;
+                Some(Integer::Const(Some(whole)))
+            }
+            _ => None,
         }
     }
 
@@ -100,6 +122,11 @@ pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>
     }
     if typed.ty == *to && !typed.expr.is_const() {
         return Ok(typed.expr);
+    }
+    if *to == SqlType::BigInt
+        && let Some(integer) = typed.whole()
+    {
+        return Ok(Expr::Integer(Box::new(integer), Width::Big));
     }
     match conversion(&typed.ty, to) {
         Conversion::Implicit => {}

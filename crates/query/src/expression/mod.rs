@@ -16,7 +16,7 @@ pub use predicate::{Comparison, Predicate};
 use crate::context::ExecutionContext;
 use crate::host::Host;
 use crate::state::{Global, SessionState};
-use pikepole_types::{ArithmeticOp, Context, Function, SqlError, SqlType, Target, Value};
+use pikepole_types::{ArithmeticOp, Context, Decimal, Function, SqlError, SqlType, Target, Value};
 
 /// An error on its way up; boxed so that results stay small.
 pub type Fault = Box<SqlError>;
@@ -42,6 +42,8 @@ pub enum Expr {
     Slot(usize),
     /// An integer expression and the type of its result.
     Integer(Box<Integer>, Width),
+    /// An integer expression whose type is `decimal(precision, 0)`, of at most 18 digits: `@@SPID * 10000000000 + @i`.
+    Whole(Box<Integer>, u8),
     /// A global that is no integer.
     Global(Global),
     /// Arithmetic, concatenation or bit operators on other types.
@@ -152,6 +154,11 @@ impl Expr {
             Expr::Const(value) => out.clone_from(value),
             Expr::Slot(slot) => out.clone_from(&env.slots[*slot]),
             Expr::Integer(integer, width) => width.store(integer.eval(env)?, out),
+            Expr::Whole(integer, precision) => {
+                let value = integer.eval(env)?;
+                let decimal = value.and_then(|value| Decimal::new(value.into(), *precision, 0));
+                *out = decimal.map_or(Value::Null, Value::Decimal);
+            }
             Expr::Global(global) => *out = global.value(env.state),
             Expr::Arithmetic(arithmetic) => arithmetic.eval(env, out)?,
             Expr::Negate(input) => {

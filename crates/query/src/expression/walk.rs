@@ -8,7 +8,7 @@ impl Expr {
         match self {
             Expr::Const(_) | Expr::Global(_) => {}
             Expr::Slot(slot) => visit(*slot),
-            Expr::Integer(integer, _) => integer.visit_slots(visit),
+            Expr::Integer(integer, _) | Expr::Whole(integer, _) => integer.visit_slots(visit),
             Expr::Arithmetic(arithmetic) => {
                 arithmetic.operands.iter().for_each(|expr| expr.visit_slots(visit));
             }

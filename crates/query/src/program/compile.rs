@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::{
-    Handler, Instruction, Late, LateKind, NO_HANDLER, Name,
-    Parameter, ProcedureIdentity, Program, RaiseError, Setting, Variable, syntax_error,
+    Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program, RaiseError, Setting,
+    Variable, syntax_error,
 };
 use crate::access::CatalogView;
 use crate::bind::{self, Binder, Names, Typed, assign_to, convert_to};

@@ -32,7 +32,7 @@ use crate::access::Stop;
 use crate::context::ExecutionContext;
 use crate::expression::{Env, Expr, Fault, integer_of};
 use crate::host::Host;
-use crate::output::{ColumnInfo, Done, Output};
+use crate::output::{ColumnInfo, Done, DoneKind, Output};
 use crate::program::Program;
 use pikepole_contention::WaitType;
 use pikepole_scheduler as scheduler;
@@ -296,12 +296,18 @@ impl Machine<'_> {
         Ok(integer_of(&expr.eval(&mut self.env())?))
     }
 
-    /// Sends the end of a statement, unless NOCOUNT is on or its rows are being captured.
+    /// Sends the end of a statement, unless its rows are being captured. NOCOUNT leaves out the count, and the whole report of
+    /// a statement that has nothing but a count to tell.
     pub(crate) fn done(&mut self, done: Done) {
         if !self.captures.is_empty() {
             return;
         }
-        let rows = if self.context.settings.nocount { None } else { done.rows };
-        self.output.done(Done { rows, ..done });
+        if !self.context.settings.nocount {
+            return self.output.done(done);
+        }
+        let only_counts = matches!(done.kind, DoneKind::Insert | DoneKind::Update | DoneKind::Delete);
+        if !only_counts {
+            self.output.done(Done { rows: None, ..done });
+        }
     }
 }

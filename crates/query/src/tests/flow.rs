@@ -271,8 +271,8 @@ fn deep_nesting_is_an_error_or_runs() {
         ];
         for text in texts {
             let lines = client.lines(&text);
-            let fine = !lines.is_empty()
-                && lines.iter().all(|line| !line.starts_with("Msg") || line.starts_with("Msg 191"));
+            let fine =
+                !lines.is_empty() && lines.iter().all(|line| !line.starts_with("Msg") || line.starts_with("Msg 191"));
             assert!(fine, "{depth}: {} {lines:?}", &text[..40]);
         }
     }

@@ -116,3 +116,31 @@ fn sessions_see_what_is_committed_and_wait_for_rows() {
     one.quiet("COMMIT");
     assert_eq!(two.value("SELECT v FROM t"), "2");
 }
+
+#[test]
+fn an_update_that_waited_works_on_the_newest_row() {
+    use pikepole_scheduler::{Placement, TaskInfo};
+    let cases = [
+        ("UPDATE t SET v = v + 1 WHERE id = 1", "3"),
+        ("UPDATE t SET v = 100 WHERE v = 1", "2"),
+        ("DELETE t WHERE v = 1", "2"),
+    ];
+    for (statement, expected) in cases {
+        let mut world = World::new();
+        let (mut one, mut two) = (world.client(), world.client());
+        one.quiet("CREATE TABLE t (id int PRIMARY KEY, v int) INSERT t VALUES (1, 1)");
+        one.quiet("BEGIN TRAN UPDATE t SET v = v + 1");
+        let info = TaskInfo { session_id: Some(52), command: "UPDATE" };
+        let waiting = world.server.schedulers().spawn(info, Placement::LeastLoaded, async move {
+            let mut output = crate::Collected::default();
+            two.execute(statement, &mut output).await;
+            output
+        });
+        one.quiet("SELECT * FROM t WAITFOR DELAY '00:00:01'");
+        assert!(!waiting.is_finished(), "it waits for the row");
+        one.quiet("COMMIT");
+        let output = world.server.schedulers().block_on(waiting).expect("no panic");
+        assert!(output.errors().is_empty());
+        assert_eq!(one.value("SELECT v FROM t"), expected, "{statement}");
+    }
+}

@@ -32,6 +32,10 @@ fn select_lists_and_conditions() {
         ("SELECT DISTINCT UPPER(g) AS g FROM t ORDER BY g", &["NULL", "A", "B"]),
         ("SELECT id FROM t ORDER BY v DESC, id", &["3", "2", "1", "5", "4"]),
         ("SELECT id FROM t ORDER BY id OFFSET 1 ROWS FETCH NEXT 2 ROWS ONLY", &["2", "3"]),
+        (
+            "SELECT 20000000000 + id, id * 10000000000 % 7, (id + 99999999999) / 2 FROM t WHERE id = 2",
+            &["20000000002|1|50000000000.50000000000"],
+        ),
         ("SELECT 7 / 2, -7 / 2, 7 % 3, 7 / 2.0, 'a' + 'b', 1 + '2'", &["3|-3|1|3.500000|ab|3"]),
         (
             "SELECT ISNULL(g, 'zz'), COALESCE(NULL, v, 0), NULLIF(id, 4), IIF(v > 10, 1, 0) FROM t WHERE id > 3",
@@ -192,4 +196,13 @@ fn views_and_secondary_indexes() {
     client.quiet("UPDATE t SET g = 'q' WHERE id = 2 DELETE t WHERE id = 5");
     assert_eq!(client.shown("SELECT id FROM t WHERE g = 'B'"), [""; 0]);
     assert_eq!(client.shown("SELECT id FROM t WHERE g = 'q'"), ["2"]);
+}
+
+#[test]
+fn many_tables_join() {
+    let mut client = with_rows();
+    let joins: String = (1..100).map(|n| format!(" JOIN t t{n} ON t{n}.id = t{}.id", n - 1)).collect();
+    assert_eq!(client.value(&format!("SELECT COUNT(*) FROM t t0{joins}")), "5");
+    let many: String = (0..300).map(|n| format!(", t x{n}")).collect();
+    assert!(client.lines(&format!("SELECT 1 FROM t{many}"))[0].starts_with("Msg 106"));
 }

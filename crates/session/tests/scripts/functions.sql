@@ -25,7 +25,7 @@ SELECT PARSENAME('a.b.c', 1) AS one, PARSENAME('a.b.c', 3) AS three, PARSENAME('
 SELECT QUOTENAME('a]b') AS brackets, QUOTENAME('it''s', '''') AS quotes;
 SELECT DATABASEPROPERTYEX('master', 'Status') AS status, DATABASEPROPERTYEX('x', 'Status') AS none;
 GO
-SET DATEFIRST 1;
+SET DATEFIRST 7;
 SELECT @@DATEFIRST AS datefirst;
 SET LOCK_TIMEOUT 500;
 SELECT @@LOCK_TIMEOUT AS lock_timeout;

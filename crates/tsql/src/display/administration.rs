@@ -215,7 +215,11 @@ impl Display for ServerConfiguration {
         let ranges = |f: &mut Formatter<'_>, all: &[(u32, u32)]| {
             for (index, (first, last)) in all.iter().enumerate() {
                 words(f, index > 0, ", ")?;
-                if first == last { write!(f, "{first}")? } else { write!(f, "{first} TO {last}")? };
+                if first == last {
+                    write!(f, "{first}")?
+                } else {
+                    write!(f, "{first} TO {last}")?
+                };
             }
             Ok(())
         };

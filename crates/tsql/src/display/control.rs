@@ -32,7 +32,9 @@ impl Display for StatementKind {
                 block(f, " CATCH", &both.handler)
             }
             StatementKind::Throw(None) => f.write_str("THROW"),
-            StatementKind::Throw(Some(throw)) => write!(f, "THROW {}, {}, {}", throw.number, throw.message, throw.state),
+            StatementKind::Throw(Some(throw)) => {
+                write!(f, "THROW {}, {}, {}", throw.number, throw.message, throw.state)
+            }
             StatementKind::RaiseError(error) => error.fmt(f),
             StatementKind::Print(value) => write!(f, "PRINT {value}"),
             StatementKind::Goto(label) => write!(f, "GOTO {label}"),

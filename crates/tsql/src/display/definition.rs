@@ -70,7 +70,11 @@ pub(super) fn definition(f: &mut Formatter<'_>, kind: &StatementKind) -> Result 
         StatementKind::CreateTrigger(trigger) => trigger.fmt(f),
         StatementKind::SetTrigger(set) => {
             f.write_str(if set.enable { "ENABLE TRIGGER " } else { "DISABLE TRIGGER " })?;
-            if set.names.is_empty() { f.write_str("ALL")? } else { Commas(&set.names).fmt(f)? };
+            if set.names.is_empty() {
+                f.write_str("ALL")?
+            } else {
+                Commas(&set.names).fmt(f)?
+            };
             write!(f, " ON {}", set.on)
         }
         StatementKind::CreateType(create) => {

@@ -130,7 +130,8 @@ impl Display for Batch {
 fn is_plain(name: &str) -> bool {
     let mut letters = name.chars();
     let first = letters.next().is_some_and(|letter| letter.is_alphabetic() || "_#".contains(letter));
-    let pseudo = name.starts_with('$') && name[1..].starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+    let pseudo =
+        name.starts_with('$') && name[1..].starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
     (first || pseudo)
         && letters.all(|letter| letter.is_alphanumeric() || "_@#$".contains(letter))
         && Keyword::of(name).is_none()
@@ -163,7 +164,11 @@ impl Display for ObjectName {
 impl Display for DataType {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         optional(f, "", &self.schema, ".")?;
-        if self.name.is("cursor") { f.write_str(&self.name.text)? } else { self.name.fmt(f)? };
+        if self.name.is("cursor") {
+            f.write_str(&self.name.text)?
+        } else {
+            self.name.fmt(f)?
+        };
         match &self.arguments {
             TypeArguments::None => Ok(()),
             TypeArguments::Max => f.write_str("(max)"),

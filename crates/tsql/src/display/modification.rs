@@ -131,7 +131,9 @@ impl Display for MergeAction {
             MergeAction::Insert { columns, values } if values.is_empty() => {
                 write!(f, "INSERT{} DEFAULT VALUES", Parens(columns))
             }
-            MergeAction::Insert { columns, values } => write!(f, "INSERT{} VALUES ({})", Parens(columns), Commas(values)),
+            MergeAction::Insert { columns, values } => {
+                write!(f, "INSERT{} VALUES ({})", Parens(columns), Commas(values))
+            }
         }
     }
 }

@@ -227,7 +227,14 @@ impl Display for TableSource {
             TableSource::Join(join) => join.fmt(f),
             TableSource::Pivot(pivot) => {
                 single(f, &pivot.source)?;
-                write!(f, " PIVOT ({} FOR {} IN ({})) AS {}", pivot.aggregate, pivot.column, Commas(&pivot.values), pivot.alias)
+                write!(
+                    f,
+                    " PIVOT ({} FOR {} IN ({})) AS {}",
+                    pivot.aggregate,
+                    pivot.column,
+                    Commas(&pivot.values),
+                    pivot.alias
+                )
             }
             TableSource::Unpivot(unpivot) => {
                 single(f, &unpivot.source)?;

@@ -106,7 +106,9 @@ impl Parser<'_> {
         while self.peek().kind == TokenKind::Word {
             words.push(self.upper_word()?);
         }
-        let value = if self.eat_symbol(Symbol::Equal) || matches!(self.peek().kind, TokenKind::Keyword(Keyword::On | Keyword::Off)) {
+        let value = if self.eat_symbol(Symbol::Equal)
+            || matches!(self.peek().kind, TokenKind::Keyword(Keyword::On | Keyword::Off))
+        {
             Some(self.setting_value()?)
         } else {
             None
@@ -156,7 +158,8 @@ impl Parser<'_> {
         self.expect_keyword(Keyword::To)?;
         let to = self.literal_or_variable()?;
         let span = self.span_from(first);
-        let part = |name: &str, value| SettingOption { name: name.to_string(), value: Some(SettingValue::Expr(value)), span };
+        let part =
+            |name: &str, value| SettingOption { name: name.to_string(), value: Some(SettingValue::Expr(value)), span };
         let value = Some(SettingValue::List(vec![part("FROM", from), part("TO", to)]));
         Ok(SettingOption { name: "MOVE".to_string(), value, span })
     }
@@ -176,16 +179,8 @@ impl Parser<'_> {
         let with_grant_option = self.eat_words(&["WITH", "GRANT", "OPTION"]);
         let cascade = self.eat_keyword(Keyword::Cascade);
         let grantor = if self.eat_keyword(Keyword::As) { Some(self.principal_name()?) } else { None };
-        let permission = Permission {
-            action,
-            grant_option_for,
-            permissions,
-            on,
-            principals,
-            with_grant_option,
-            cascade,
-            grantor,
-        };
+        let permission =
+            Permission { action, grant_option_for, permissions, on, principals, with_grant_option, cascade, grantor };
         Ok(StatementKind::Permission(Box::new(permission)))
     }
 

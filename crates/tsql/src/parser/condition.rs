@@ -116,6 +116,7 @@ impl Parser<'_> {
     }
 
     /// What stands in parentheses, and the parentheses.
+    #[inline(never)]
     fn parenthesized_node(&mut self) -> Parsed<Node> {
         self.bump();
         let node = if self.at_keyword(Keyword::Select) { Node::Value(self.subquery()?) } else { self.node()? };
@@ -172,6 +173,7 @@ impl Parser<'_> {
         Some(op)
     }
 
+    #[inline(never)]
     fn comparison(&mut self, left: Expr, op: CompareOp) -> Parsed<Node> {
         let all = match self.peek().kind {
             TokenKind::Keyword(Keyword::All) => Some(true),
@@ -192,6 +194,7 @@ impl Parser<'_> {
         Ok(Node::Condition(condition))
     }
 
+    #[inline(never)]
     fn is_test(&mut self, left: Expr) -> Parsed<Condition> {
         self.bump();
         let negated = self.eat_keyword(Keyword::Not);
@@ -211,6 +214,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn between(&mut self, left: Expr, negated: bool) -> Parsed<Condition> {
         self.skip_test_words(negated);
         let low = self.operand()?;
@@ -219,6 +223,7 @@ impl Parser<'_> {
         Ok(Condition::Between { expr: Box::new(left), bounds: Box::new([low, high]), negated })
     }
 
+    #[inline(never)]
     fn in_test(&mut self, left: Expr, negated: bool) -> Parsed<Condition> {
         self.skip_test_words(negated);
         self.expect_symbol(Symbol::Open)?;
@@ -243,6 +248,7 @@ impl Parser<'_> {
         Ok(Condition::In { expr: Box::new(left), list, negated })
     }
 
+    #[inline(never)]
     fn like(&mut self, left: Expr, negated: bool) -> Parsed<Condition> {
         self.skip_test_words(negated);
         let pattern = self.operand()?;
@@ -251,6 +257,7 @@ impl Parser<'_> {
     }
 
     /// `CONTAINS(column | (columns) | *, 'text')`
+    #[inline(never)]
     fn full_text(&mut self) -> Parsed<Node> {
         let name = ObjectName::of(self.any_word()?);
         self.expect_symbol(Symbol::Open)?;

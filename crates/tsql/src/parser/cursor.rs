@@ -172,9 +172,7 @@ impl<'a> Parser<'a> {
         let source = self.source(token);
         let inner = &source[1..source.len() - 1];
         match token.kind {
-            TokenKind::QuotedName { doubled: true } => {
-                undouble(inner, if source.starts_with('[') { ']' } else { '"' })
-            }
+            TokenKind::QuotedName { doubled: true } => undouble(inner, if source.starts_with('[') { ']' } else { '"' }),
             _ => inner.to_string(),
         }
     }

@@ -4,8 +4,8 @@ use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    AlterDatabase, AlterDatabaseAction, CreateDatabase, FileGroup, FileSize, FileSpec, SettingOption, SettingValue, SizeUnit,
-    StatementKind, Termination,
+    AlterDatabase, AlterDatabaseAction, CreateDatabase, FileGroup, FileSize, FileSpec, SettingOption, SettingValue,
+    SizeUnit, StatementKind, Termination,
 };
 
 impl Parser<'_> {

@@ -115,7 +115,9 @@ impl Parser<'_> {
 
     fn at_schema_element(&self) -> bool {
         match self.peek().kind {
-            TokenKind::Keyword(Keyword::Create) => self.nth_keyword(1, Keyword::Table) || self.nth_keyword(1, Keyword::View),
+            TokenKind::Keyword(Keyword::Create) => {
+                self.nth_keyword(1, Keyword::Table) || self.nth_keyword(1, Keyword::View)
+            }
             TokenKind::Keyword(Keyword::Grant | Keyword::Deny | Keyword::Revoke) => true,
             _ => false,
         }

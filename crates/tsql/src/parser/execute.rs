@@ -4,8 +4,8 @@ use super::Parser;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    BeginTransaction, ColumnDefinition, ColumnKind, Commit, Execute, ExecuteArgument, ExecuteAs, ExecuteTarget, Expr, ExprKind,
-    Literal, Name, ResultSets, StatementKind, TransactionName,
+    BeginTransaction, ColumnDefinition, ColumnKind, Commit, Execute, ExecuteArgument, ExecuteAs, ExecuteTarget, Expr,
+    ExprKind, Literal, Name, ResultSets, StatementKind, TransactionName,
 };
 
 impl Parser<'_> {

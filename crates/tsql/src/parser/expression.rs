@@ -5,7 +5,8 @@ use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind, value};
 use crate::tree::{
-    Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, Name, Niladic, ObjectName, Query, QueryBody, SetOperation, UnaryOp,
+    Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, Name, Niladic, ObjectName, Query, QueryBody, SetOperation,
+    UnaryOp,
 };
 
 impl Parser<'_> {
@@ -44,6 +45,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
+    #[inline(never)]
     fn binary(&mut self, left: Expr, op: BinaryOp, right: Expr) -> Parsed<Expr> {
         self.grow()?;
         let span = left.span.to(right.span);
@@ -152,6 +154,7 @@ impl Parser<'_> {
     }
 
     /// A constant without a sign.
+    #[inline(never)]
     pub(super) fn literal(&mut self) -> Parsed<Expr> {
         let token = self.peek();
         let literal = match token.kind {
@@ -189,6 +192,7 @@ impl Parser<'_> {
         self.signed_literal()
     }
 
+    #[inline(never)]
     fn parenthesized_value(&mut self) -> Parsed<Expr> {
         self.expect_symbol(Symbol::Open)?;
         let expr = if self.at_keyword(Keyword::Select) { self.subquery()? } else { self.expression()? };
@@ -198,6 +202,7 @@ impl Parser<'_> {
     }
 
     /// A query as a value, without its parentheses.
+    #[inline(never)]
     pub(super) fn subquery(&mut self) -> Parsed<Expr> {
         let query = self.query()?;
         self.grow()?;
@@ -206,6 +211,7 @@ impl Parser<'_> {
 
     /// `((SELECT 1) UNION SELECT 2)`: when a query in parentheses turns out to be the first operand of a set operator, the rest
     /// of them. Only then does it become clear what the outer parentheses hold.
+    #[inline(never)]
     pub(super) fn more_set_operands(&mut self, expr: Expr) -> Parsed<Expr> {
         if !self.at_set_operator() {
             return Ok(expr);
@@ -219,6 +225,7 @@ impl Parser<'_> {
         }
     }
 
+    #[inline(never)]
     fn word_operand(&mut self) -> Parsed<Expr> {
         if self.nth_symbol(1, Symbol::Open)
             && let Some(expr) = self.special_function()?
@@ -232,6 +239,7 @@ impl Parser<'_> {
     }
 
     /// A column, or a call of a function by name.
+    #[inline(never)]
     fn named_operand(&mut self) -> Parsed<Expr> {
         let first = self.name()?;
         if self.at_symbol(Symbol::Open) {
@@ -255,10 +263,11 @@ impl Parser<'_> {
     }
 
     /// Operands that begin with a reserved word.
+    #[inline(never)]
     fn keyword_operand(&mut self, keyword: Keyword) -> Parsed<Expr> {
         let niladic = match keyword {
             Keyword::Null => return self.literal(),
-            Keyword::Case => return self.case(),
+            Keyword::Case => return self.nested(Self::case),
             Keyword::Convert | Keyword::TryConvert => return self.convert(keyword == Keyword::TryConvert),
             Keyword::Coalesce => return self.coalesce(),
             Keyword::Nullif => return self.nullif(),
@@ -296,7 +305,8 @@ impl Parser<'_> {
 /// A name of several parts as a column with its qualifier.
 pub(super) fn column_of(name: ObjectName) -> ColumnRef {
     let ObjectName { server, database, schema, name } = name;
-    let qualifier = schema.map(|table| Box::new(ObjectName { server: None, database: server, schema: database, name: table }));
+    let qualifier =
+        schema.map(|table| Box::new(ObjectName { server: None, database: server, schema: database, name: table }));
     ColumnRef { qualifier, name }
 }
 

@@ -4,8 +4,9 @@ use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    AlterIndex, AlterIndexAction, AlterTable, AlterTableAction, CreateIndex, CreateStatistics, DropElement, DropElementKind,
-    DropIndex, DroppedIndex, Expr, IndexColumn, IndexKind, InlineIndex, Name, ObjectName, StatementKind, UpdateStatistics,
+    AlterIndex, AlterIndexAction, AlterTable, AlterTableAction, CreateIndex, CreateStatistics, DropElement,
+    DropElementKind, DropIndex, DroppedIndex, Expr, IndexColumn, IndexKind, InlineIndex, Name, ObjectName,
+    StatementKind, UpdateStatistics,
 };
 
 impl Parser<'_> {
@@ -51,11 +52,12 @@ impl Parser<'_> {
     /// Whether an index comes behind CREATE.
     pub(super) fn at_create_index(&self) -> bool {
         match self.peek().kind {
-            TokenKind::Keyword(Keyword::Unique | Keyword::Clustered | Keyword::Nonclustered | Keyword::Index | Keyword::Primary) => {
-                true
-            }
+            TokenKind::Keyword(
+                Keyword::Unique | Keyword::Clustered | Keyword::Nonclustered | Keyword::Index | Keyword::Primary,
+            ) => true,
             TokenKind::Word => {
-                (self.at_word("COLUMNSTORE") || self.at_word("XML") || self.at_word("SPATIAL")) && self.nth_keyword(1, Keyword::Index)
+                (self.at_word("COLUMNSTORE") || self.at_word("XML") || self.at_word("SPATIAL"))
+                    && self.nth_keyword(1, Keyword::Index)
             }
             _ => false,
         }
@@ -94,7 +96,8 @@ impl Parser<'_> {
 
     /// `WITH (...)`, or the older `WITH FILLFACTOR = 80, DROP_EXISTING` without parentheses.
     fn index_options(&mut self) -> Parsed<Vec<crate::tree::SettingOption>> {
-        const BARE: &[&str] = &["FILLFACTOR", "PAD_INDEX", "DROP_EXISTING", "IGNORE_DUP_KEY", "SORT_IN_TEMPDB", "STATISTICS_NORECOMPUTE"];
+        const BARE: &[&str] =
+            &["FILLFACTOR", "PAD_INDEX", "DROP_EXISTING", "IGNORE_DUP_KEY", "SORT_IN_TEMPDB", "STATISTICS_NORECOMPUTE"];
         if self.at_keyword(Keyword::With) && BARE.iter().any(|word| self.nth_spells(1, word)) {
             return self.optional_with_bare_options();
         }
@@ -106,8 +109,7 @@ impl Parser<'_> {
         let name = if self.eat_keyword(Keyword::All) { None } else { Some(self.name()?) };
         self.expect_keyword(Keyword::On)?;
         let table = self.object_name()?;
-        let mut index =
-            AlterIndex { name, table, action: AlterIndexAction::Set, partition: None, options: Vec::new() };
+        let mut index = AlterIndex { name, table, action: AlterIndexAction::Set, partition: None, options: Vec::new() };
         if self.eat_keyword(Keyword::Set) {
             index.options = self.option_list()?;
             return Ok(StatementKind::AlterIndex(Box::new(index)));
@@ -265,7 +267,7 @@ impl Parser<'_> {
         self.expect_word("SWITCH")?;
         let partition = self.optional_partition()?;
         self.expect_keyword(Keyword::To)?;
-        let target = self.object_name()?;
+        let target = Box::new(self.object_name()?);
         Ok(AlterTableAction::Switch { partition, target, target_partition: self.optional_partition()? })
     }
 
@@ -278,7 +280,8 @@ impl Parser<'_> {
         let add = self.at_keyword(Keyword::Add);
         if add || self.at_keyword(Keyword::Drop) {
             self.bump();
-            let property = if self.not_for_replication() { "NOT FOR REPLICATION".to_string() } else { self.upper_word()? };
+            let property =
+                if self.not_for_replication() { "NOT FOR REPLICATION".to_string() } else { self.upper_word()? };
             return Ok(AlterTableAction::AlterColumnProperty { column, add, property });
         }
         let column = Box::new(self.altered_column(column)?);

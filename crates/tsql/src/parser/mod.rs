@@ -2,7 +2,9 @@
 //!
 //! Depth is bounded twice. `depth` counts the rules that are open, which bounds the parser's own stack. `height` is the height
 //! of the expressions and queries finished so far in the rule that is open, which bounds the trees that loops build
-//! (`a + a + a ...` leans left without recursion). Beyond [`NESTING_MAX`] either is error 191.
+//! (`a + a + a ...` leans left without recursion). Beyond [`NESTING_MAX`] and
+//! [`HEIGHT_MAX`] they are error 191. Functions that are off the shortest way from an expression to the one inside it are
+//! `inline(never)`: their frames would otherwise stand on the stack at every level.
 
 mod administration;
 mod condition;
@@ -27,7 +29,7 @@ mod variable;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{self, Token, TokenKind};
 use crate::tree::{Batch, Condition, Expr, Name, Parameter};
-use crate::{NESTING_MAX, ParseOptions};
+use crate::{HEIGHT_MAX, NESTING_MAX, ParseOptions};
 
 /// The state of parsing one text.
 pub(crate) struct Parser<'a> {
@@ -116,7 +118,7 @@ impl<'a> Parser<'a> {
     /// Puts one more node on top of the tree being built.
     fn grow(&mut self) -> Parsed<()> {
         self.height += 1;
-        if self.height > NESTING_MAX {
+        if self.height > HEIGHT_MAX {
             return Err(SyntaxError::too_deep(self.peek().line));
         }
         Ok(())

@@ -4,8 +4,8 @@ use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    Assignment, BulkInsert, ColumnRef, CommonTable, Delete, Insert, InsertSource, InsertValue, ObjectName, OutputClause,
-    OutputInto, RowFilter, StatementKind, Target, Update,
+    Assignment, BulkInsert, ColumnRef, CommonTable, Delete, Insert, InsertSource, InsertValue, ObjectName,
+    OutputClause, OutputInto, RowFilter, StatementKind, Target, Update,
 };
 
 impl Parser<'_> {
@@ -27,9 +27,10 @@ impl Parser<'_> {
         if self.at_variable() {
             return self.variable().map(Target::Variable);
         }
-        if let TokenKind::Keyword(Keyword::OpenQuery | Keyword::OpenRowset | Keyword::OpenDatasource) = self.peek().kind {
+        if let TokenKind::Keyword(Keyword::OpenQuery | Keyword::OpenRowset | Keyword::OpenDatasource) = self.peek().kind
+        {
             let name = ObjectName::of(self.any_word()?);
-            return Ok(Target::Function(Box::new(self.call_arguments(name)?)));
+            return self.call_arguments(name).map(Target::Function);
         }
         let name = self.object_name()?;
         let hints = if self.at_keyword(Keyword::With) { self.optional_hints()? } else { Vec::new() };

@@ -4,8 +4,9 @@ use super::Parser;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    CreateFunction, CreateProcedure, CreateTrigger, CreateView, DataType, Expr, ExprKind, FunctionReturns, Literal, ModuleBody,
-    ModuleMode, ModuleOption, Name, ObjectName, Parameter, SetTrigger, StatementKind, TriggerTarget, TypeArguments,
+    CreateFunction, CreateProcedure, CreateTrigger, CreateView, DataType, Expr, ExprKind, FunctionReturns, Literal,
+    ModuleBody, ModuleMode, ModuleOption, Name, ObjectName, Parameter, SetTrigger, StatementKind, TriggerTarget,
+    TypeArguments,
 };
 
 impl Parser<'_> {
@@ -13,7 +14,9 @@ impl Parser<'_> {
     pub(super) fn is_module(&self, ahead: usize) -> bool {
         matches!(
             self.nth(ahead).kind,
-            TokenKind::Keyword(Keyword::Procedure | Keyword::Proc | Keyword::Function | Keyword::View | Keyword::Trigger)
+            TokenKind::Keyword(
+                Keyword::Procedure | Keyword::Proc | Keyword::Function | Keyword::View | Keyword::Trigger
+            )
         )
     }
 
@@ -117,7 +120,8 @@ impl Parser<'_> {
         while matches!(self.peek().kind, TokenKind::Word) || self.at_keyword(Keyword::Read) {
             words.push(self.upper_word()?);
         }
-        let value = if words.is_empty() { self.setting_value()? } else { crate::tree::SettingValue::Word(words.join(" ")) };
+        let value =
+            if words.is_empty() { self.setting_value()? } else { crate::tree::SettingValue::Word(words.join(" ")) };
         Ok(crate::tree::SettingOption { name, value: Some(value), span: self.span_from(first) })
     }
 
@@ -155,7 +159,10 @@ impl Parser<'_> {
     fn parameter_default(&mut self) -> Parsed<Expr> {
         if self.at_name() {
             let word = self.name()?;
-            return Ok(Expr { span: word.span, kind: ExprKind::Literal(Literal::String { value: word.text, national: false }) });
+            return Ok(Expr {
+                span: word.span,
+                kind: ExprKind::Literal(Literal::String { value: word.text, national: false }),
+            });
         }
         self.signed_literal()
     }
@@ -238,11 +245,13 @@ impl Parser<'_> {
 
     /// A view or function is alone in its batch.
     fn expect_batch_end(&mut self) -> Parsed<()> {
-        let semicolons = (0..).take_while(|ahead| self.nth_symbol(*ahead, Symbol::Semicolon)).count();
-        if self.nth(semicolons).kind == TokenKind::End {
+        let behind = self.at;
+        self.eat_semicolons();
+        if self.peek().kind == TokenKind::End {
+            // They are no part of the statement.
+            self.at = behind;
             return Ok(());
         }
-        self.eat_semicolons();
         Err(self.unexpected())
     }
 

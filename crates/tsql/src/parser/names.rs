@@ -65,12 +65,8 @@ impl Parser<'_> {
 
     /// `char varying` and its like: the one word they stand for.
     fn join_varying(&mut self, name: &mut Name) {
-        const VARYING: &[(&str, &str)] = &[
-            ("char", "varchar"),
-            ("character", "varchar"),
-            ("nchar", "nvarchar"),
-            ("binary", "varbinary"),
-        ];
+        const VARYING: &[(&str, &str)] =
+            &[("char", "varchar"), ("character", "varchar"), ("nchar", "nvarchar"), ("binary", "varbinary")];
         let Some((_, joined)) = VARYING.iter().find(|(plain, _)| name.is(plain)) else { return };
         if self.eat_keyword(Keyword::Varying) {
             name.text = (*joined).to_string();

@@ -7,8 +7,8 @@ use crate::tree::{SettingOption, SettingValue};
 
 /// Words that follow a number as its unit.
 const UNITS: &[&str] = &[
-    "KB", "MB", "GB", "TB", "SECOND", "SECONDS", "MINUTE", "MINUTES", "HOUR", "HOURS", "DAY", "DAYS", "WEEK", "WEEKS", "MONTH",
-    "MONTHS", "YEAR", "YEARS",
+    "KB", "MB", "GB", "TB", "SECOND", "SECONDS", "MINUTE", "MINUTES", "HOUR", "HOURS", "DAY", "DAYS", "WEEK", "WEEKS",
+    "MONTH", "MONTHS", "YEAR", "YEARS",
 ];
 
 impl Parser<'_> {

@@ -5,8 +5,8 @@ use super::expression::set_operation;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    AssignOp, CommonTable, Expr, ForClause, ForFormat, GroupingItem, Name, Query, QueryBody, QueryHint, Select, SelectItem,
-    SetOperator, Span, Top, Window,
+    AssignOp, CommonTable, Expr, ForClause, ForFormat, GroupingItem, Name, Query, QueryBody, QueryHint, Select,
+    SelectItem, SetOperator, Span, Top, Window,
 };
 
 impl Parser<'_> {
@@ -199,7 +199,10 @@ impl Parser<'_> {
 
     /// Whether WINDOW begins a clause: a table could have that alias.
     pub(super) fn at_window_clause(&self) -> bool {
-        self.at_word("WINDOW") && self.nth_name(1) && self.nth_keyword(2, Keyword::As) && self.nth_symbol(3, Symbol::Open)
+        self.at_word("WINDOW")
+            && self.nth_name(1)
+            && self.nth_keyword(2, Keyword::As)
+            && self.nth_symbol(3, Symbol::Open)
     }
 
     fn window_clause(&mut self) -> Parsed<Vec<(Name, Window)>> {
@@ -240,7 +243,10 @@ impl Parser<'_> {
                 let op = self.assign_op()?;
                 return Ok(SelectItem::Assign { variable, op, value: self.expression()? });
             }
-            (TokenKind::Word | TokenKind::QuotedName { .. } | TokenKind::Text { .. }, TokenKind::Symbol(Symbol::Equal)) => {
+            (
+                TokenKind::Word | TokenKind::QuotedName { .. } | TokenKind::Text { .. },
+                TokenKind::Symbol(Symbol::Equal),
+            ) => {
                 let alias = Some(self.alias_name()?);
                 self.bump();
                 return Ok(SelectItem::Expr { expr: self.expression()?, alias });

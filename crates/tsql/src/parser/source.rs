@@ -5,8 +5,8 @@ use super::query::bare_query;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    ColumnKind, DerivedTable, Expr, Join, JoinHint, JoinKind, JsonColumn, Name, ObjectName, Pivot, Query, QueryBody, SystemTime,
-    TableFunction, TableHint, TableRef, TableSample, TableSource, Unpivot,
+    ColumnKind, DerivedTable, Expr, Join, JoinHint, JoinKind, JsonColumn, Name, ObjectName, Pivot, Query, QueryBody,
+    SystemTime, TableFunction, TableHint, TableRef, TableSample, TableSource, Unpivot,
 };
 
 /// The hints that are no reserved words and take no arguments.
@@ -39,7 +39,7 @@ const HINTS: &[&str] = &[
 
 /// What parentheses in FROM hold: a query that still needs its alias, or sources.
 enum Inside {
-    Query(Query),
+    Query(Box<Query>),
     Source(TableSource),
 }
 
@@ -60,12 +60,18 @@ impl Parser<'_> {
     }
 
     fn at_join(&self) -> bool {
-        match self.peek().kind {
+        matches!(
+            self.peek().kind,
             TokenKind::Keyword(
-                Keyword::Join | Keyword::Inner | Keyword::Left | Keyword::Right | Keyword::Full | Keyword::Cross | Keyword::Outer,
-            ) => true,
-            _ => false,
-        }
+                Keyword::Join
+                    | Keyword::Inner
+                    | Keyword::Left
+                    | Keyword::Right
+                    | Keyword::Full
+                    | Keyword::Cross
+                    | Keyword::Outer
+            )
+        )
     }
 
     /// One join behind `left`.
@@ -151,7 +157,7 @@ impl Parser<'_> {
             TokenKind::Symbol(Symbol::Open) => {
                 let inside = self.parenthesized_source()?;
                 match inside {
-                    Inside::Query(query) => self.derived_table(query),
+                    Inside::Query(query) => self.derived_table(*query),
                     Inside::Source(source) => Ok(source),
                 }
             }
@@ -185,16 +191,18 @@ impl Parser<'_> {
         self.nested(|parser| {
             let first = parser.expect_symbol(Symbol::Open)?;
             let inside = if parser.at_keyword(Keyword::Select) {
-                Inside::Query(parser.query()?)
+                Inside::Query(Box::new(parser.query()?))
             } else if parser.eat_keyword(Keyword::Values) {
                 let body = QueryBody::Values(parser.value_rows()?);
-                Inside::Query(bare_query(body, parser.span_from(first)))
+                Inside::Query(Box::new(bare_query(body, parser.span_from(first))))
             } else if parser.at_symbol(Symbol::Open) {
                 match parser.parenthesized_source()? {
-                    Inside::Query(query) if parser.at_set_operator() => Inside::Query(parser.continue_query(query)?),
+                    Inside::Query(query) if parser.at_set_operator() => {
+                        Inside::Query(Box::new(parser.continue_query(*query)?))
+                    }
                     Inside::Query(query) if parser.at_symbol(Symbol::Close) => Inside::Query(query),
                     Inside::Query(query) => {
-                        let source = parser.derived_table(query)?;
+                        let source = parser.derived_table(*query)?;
                         Inside::Source(parser.joins(source)?)
                     }
                     Inside::Source(source) => Inside::Source(parser.joins(source)?),
@@ -299,7 +307,10 @@ impl Parser<'_> {
             TokenKind::Word => {
                 let follows = self.nth(2).kind;
                 is_hint(self.source(token))
-                    && matches!(follows, TokenKind::Symbol(Symbol::Close | Symbol::Comma) | TokenKind::Word | TokenKind::Keyword(_))
+                    && matches!(
+                        follows,
+                        TokenKind::Symbol(Symbol::Close | Symbol::Comma) | TokenKind::Word | TokenKind::Keyword(_)
+                    )
             }
             _ => false,
         }
@@ -360,7 +371,7 @@ impl Parser<'_> {
     }
 
     fn table_function(&mut self, name: ObjectName) -> Parsed<TableSource> {
-        let call = self.part(|parser| parser.call_arguments(name))?;
+        let call = *self.part(|parser| parser.call_arguments(name))?;
         let mut schema = Vec::new();
         if self.at_keyword(Keyword::With) && self.nth_symbol(1, Symbol::Open) {
             self.bump();
@@ -387,7 +398,7 @@ impl Parser<'_> {
     fn pivot(&mut self, source: TableSource) -> Parsed<TableSource> {
         self.expect_symbol(Symbol::Open)?;
         let name = self.object_name()?;
-        let aggregate = self.part(|parser| parser.call_arguments(name))?;
+        let aggregate = *self.part(|parser| parser.call_arguments(name))?;
         self.expect_keyword(Keyword::For)?;
         let column = self.column_ref()?;
         self.expect_keyword(Keyword::In)?;

@@ -4,8 +4,8 @@ use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 use crate::tree::{
-    Case, CaseBranches, Cast, Convert, Expr, ExprKind, Frame, FrameBound, FunctionArgument, FunctionCall, Iif, NextValue,
-    NullTreatment, ObjectName, OrderItem, Over, Trim, TrimSide, Window,
+    Case, CaseBranches, Cast, Convert, Expr, ExprKind, Frame, FrameBound, FunctionArgument, FunctionCall, Iif,
+    NextValue, NullTreatment, ObjectName, OrderItem, Over, Trim, TrimSide, Window,
 };
 
 impl Parser<'_> {
@@ -15,6 +15,7 @@ impl Parser<'_> {
     }
 
     /// Functions that are no reserved words and whose arguments are no list of expressions.
+    #[inline(never)]
     pub(super) fn special_function(&mut self) -> Parsed<Option<Expr>> {
         let first = self.peek();
         let word = self.source(first);
@@ -83,6 +84,7 @@ impl Parser<'_> {
         self.finish(first, kind)
     }
 
+    #[inline(never)]
     pub(super) fn case(&mut self) -> Parsed<Expr> {
         let first = self.bump();
         let branches = if self.at_keyword(Keyword::When) {
@@ -111,6 +113,7 @@ impl Parser<'_> {
         self.finish(first, ExprKind::Case(Box::new(Case { branches, otherwise })))
     }
 
+    #[inline(never)]
     pub(super) fn convert(&mut self, lenient: bool) -> Parsed<Expr> {
         let first = self.bump();
         self.expect_symbol(Symbol::Open)?;
@@ -122,6 +125,7 @@ impl Parser<'_> {
         self.finish(first, ExprKind::Convert(Box::new(Convert { data_type, expr, style, lenient })))
     }
 
+    #[inline(never)]
     pub(super) fn coalesce(&mut self) -> Parsed<Expr> {
         let first = self.bump();
         self.expect_symbol(Symbol::Open)?;
@@ -132,6 +136,7 @@ impl Parser<'_> {
         self.finish(first, ExprKind::Coalesce(values))
     }
 
+    #[inline(never)]
     pub(super) fn nullif(&mut self) -> Parsed<Expr> {
         let first = self.bump();
         self.expect_symbol(Symbol::Open)?;
@@ -142,6 +147,7 @@ impl Parser<'_> {
         self.finish(first, ExprKind::NullIf(Box::new([left, right])))
     }
 
+    #[inline(never)]
     pub(super) fn next_value(&mut self) -> Parsed<Expr> {
         let first = self.peek();
         self.expect_words(&["NEXT", "VALUE", "FOR"])?;
@@ -156,6 +162,7 @@ impl Parser<'_> {
     }
 
     /// The call of a function whose name has been taken.
+    #[inline(never)]
     pub(super) fn function_call(&mut self, name: ObjectName) -> Parsed<Expr> {
         let start = name.span();
         let mut call = self.call_arguments(name)?;
@@ -171,17 +178,18 @@ impl Parser<'_> {
             call.nulls = Some(NullTreatment::Respect);
         }
         if self.eat_keyword(Keyword::Over) {
-            call.over = Some(self.over()?);
+            call.over = Some(self.nested(Self::over)?);
         }
         self.grow()?;
         let span = start.to(self.span_from(self.tokens[self.at - 1]));
-        Ok(Expr::new(ExprKind::Function(Box::new(call)), span))
+        Ok(Expr::new(ExprKind::Function(call), span))
     }
 
     /// A call with its parentheses and nothing behind them.
-    pub(super) fn call_arguments(&mut self, name: ObjectName) -> Parsed<FunctionCall> {
+    #[inline(never)]
+    pub(super) fn call_arguments(&mut self, name: ObjectName) -> Parsed<Box<FunctionCall>> {
         self.expect_symbol(Symbol::Open)?;
-        let mut call = FunctionCall::named(name);
+        let mut call = Box::new(FunctionCall::named(name));
         if self.at_symbol(Symbol::Star) && self.nth_symbol(1, Symbol::Close) {
             self.bump();
             call.star = true;
@@ -203,18 +211,21 @@ impl Parser<'_> {
         self.expression().map(FunctionArgument::Expr)
     }
 
+    #[inline(never)]
     fn over(&mut self) -> Parsed<Over> {
         if self.at_name() {
             return self.name().map(Over::Name);
         }
-        self.window().map(Over::Window)
+        self.window().map(|window| Over::Window(Box::new(window)))
     }
 
     /// A window in its parentheses.
     pub(super) fn window(&mut self) -> Parsed<Window> {
         self.expect_symbol(Symbol::Open)?;
         let starts_clause = |parser: &Self| {
-            (parser.at_word("PARTITION") && parser.nth_keyword(1, Keyword::By)) || parser.at_word("ROWS") || parser.at_word("RANGE")
+            (parser.at_word("PARTITION") && parser.nth_keyword(1, Keyword::By))
+                || parser.at_word("ROWS")
+                || parser.at_word("RANGE")
         };
         let base = if self.at_name() && !starts_clause(self) { Some(self.name()?) } else { None };
         let mut window = Window { base, partition_by: Vec::new(), order_by: Vec::new(), frame: None };

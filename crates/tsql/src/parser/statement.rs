@@ -117,7 +117,9 @@ impl Parser<'_> {
     fn with_statement(&mut self) -> Parsed<StatementKind> {
         let with = self.optional_with()?;
         match self.peek().kind {
-            TokenKind::Keyword(Keyword::Insert | Keyword::Update | Keyword::Delete | Keyword::Merge) => self.modification(with),
+            TokenKind::Keyword(Keyword::Insert | Keyword::Update | Keyword::Delete | Keyword::Merge) => {
+                self.modification(with)
+            }
             _ => Ok(StatementKind::Select(Box::new(self.query_statement(with)?))),
         }
     }
@@ -126,10 +128,7 @@ impl Parser<'_> {
         if self.nth_word(1, "TRY") {
             return self.try_catch();
         }
-        if matches!(
-            self.nth(1).kind,
-            TokenKind::Keyword(Keyword::Tran | Keyword::Transaction | Keyword::Distributed)
-        ) {
+        if matches!(self.nth(1).kind, TokenKind::Keyword(Keyword::Tran | Keyword::Transaction | Keyword::Distributed)) {
             return self.begin_transaction();
         }
         self.bump();
@@ -167,14 +166,11 @@ impl Parser<'_> {
         let condition = self.condition()?;
         let then = self.statement()?;
         // A semicolon may stand before ELSE.
-        let semicolons = (0..).take_while(|ahead| self.nth_symbol(*ahead, Symbol::Semicolon)).count();
-        let mut otherwise = None;
-        if self.nth_keyword(semicolons, Keyword::Else) {
-            for _ in 0..=semicolons {
-                self.bump();
-            }
-            otherwise = Some(self.statement()?);
+        let semicolon = self.at_symbol(Symbol::Semicolon) && self.nth_keyword(1, Keyword::Else);
+        if semicolon {
+            self.bump();
         }
+        let otherwise = if self.eat_keyword(Keyword::Else) { Some(self.statement()?) } else { None };
         Ok(StatementKind::If(Box::new(If { condition, then, otherwise })))
     }
 

@@ -4,8 +4,8 @@ use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    ColumnConstraint, ColumnDefinition, ColumnKind, ConstraintKind, CreateTable, DefaultConstraint, ForeignKey, Identity,
-    KeyConstraint, Name, Placement, ReferentialAction, StatementKind, TableConstraint, TableElement,
+    ColumnConstraint, ColumnDefinition, ColumnKind, ConstraintKind, CreateTable, DefaultConstraint, ForeignKey,
+    Identity, KeyConstraint, Name, Placement, ReferentialAction, StatementKind, TableConstraint, TableElement,
 };
 
 impl Parser<'_> {
@@ -74,7 +74,12 @@ impl Parser<'_> {
         matches!(
             self.peek().kind,
             TokenKind::Keyword(
-                Keyword::Constraint | Keyword::Primary | Keyword::Unique | Keyword::Foreign | Keyword::Check | Keyword::Default
+                Keyword::Constraint
+                    | Keyword::Primary
+                    | Keyword::Unique
+                    | Keyword::Foreign
+                    | Keyword::Check
+                    | Keyword::Default
             )
         )
     }

@@ -4,8 +4,8 @@ use super::Parser;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    CursorDefinition, CursorName, DeclareCursor, Fetch, FetchDirection, IsolationLevel, OptionSetting, SetOption, SetValue,
-    SetVariable, StatementKind, TableVariable, VariableDeclaration, VariableKind,
+    CursorDefinition, CursorName, DeclareCursor, Fetch, FetchDirection, IsolationLevel, OptionSetting, SetOption,
+    SetValue, SetVariable, StatementKind, TableVariable, VariableDeclaration, VariableKind,
 };
 
 /// The options of SET that take ON, OFF or a value.
@@ -133,7 +133,11 @@ impl Parser<'_> {
     }
 
     fn fetch(&mut self) -> Parsed<Fetch> {
-        let word = if self.peek().kind == TokenKind::Word { self.source(self.peek()).to_ascii_uppercase() } else { String::new() };
+        let word = if self.peek().kind == TokenKind::Word {
+            self.source(self.peek()).to_ascii_uppercase()
+        } else {
+            String::new()
+        };
         // A cursor may be called like a direction when no FROM follows.
         let plain = self.nth_keyword(1, Keyword::From);
         let direction = match word.as_str() {

@@ -226,7 +226,7 @@ pub enum Over {
     /// `OVER name`, defined in the WINDOW clause.
     Name(Name),
     /// `OVER (...)`
-    Window(Window),
+    Window(Box<Window>),
 }
 
 /// A window.

@@ -2,7 +2,8 @@
 //!
 //! Two trees are equal when they say the same, wherever it stands in the text: [`Span`]s compare as equal. Names of
 //! variables keep their `@`, names of globals their `@@`; other identifiers are stored without brackets or quotes, in the case
-//! they were written in. No tree is higher than [`crate::NESTING_MAX`] allows, so walking one by recursion is safe.
+//! they were written in. The height of trees is bounded
+//! ([`crate::NESTING_MAX`], [`crate::HEIGHT_MAX`]), so walking one by recursion is safe.
 
 mod administration;
 mod control;

@@ -278,7 +278,7 @@ pub enum AlterTableAction {
         /// The partition left.
         partition: Option<Expr>,
         /// Where it goes.
-        target: ObjectName,
+        target: Box<ObjectName>,
         /// The partition it becomes.
         target_partition: Option<Expr>,
     },

@@ -1,0 +1,164 @@
+//! Procedures and views: their texts in the catalog. They are compiled when they are used.
+
+use std::sync::Arc;
+
+use pikepole_types::SqlError;
+
+use super::Database;
+use super::definitions::{now_us, user_schema};
+use crate::catalog::Object;
+use crate::catalog::definition::{Module, StoredObject};
+use crate::catalog::rows::RowKind;
+use crate::transaction::Transaction;
+
+/// What a CREATE or ALTER of a procedure or view may find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PutMode {
+    /// CREATE: it must not be there.
+    Create,
+    /// ALTER: it must be there.
+    Alter,
+    /// CREATE OR ALTER.
+    CreateOrAlter,
+}
+
+/// Procedure or view.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ModuleKind {
+    Procedure,
+    View,
+}
+
+impl ModuleKind {
+    fn name(self) -> &'static str {
+        match self {
+            ModuleKind::Procedure => "procedure",
+            ModuleKind::View => "view",
+        }
+    }
+
+    fn stored(self, module: Module) -> StoredObject {
+        match self {
+            ModuleKind::Procedure => StoredObject::Procedure(module),
+            ModuleKind::View => StoredObject::View(module),
+        }
+    }
+
+    fn object(self, module: Module) -> Object {
+        match self {
+            ModuleKind::Procedure => Object::Procedure(Arc::new(module)),
+            ModuleKind::View => Object::View(Arc::new(module)),
+        }
+    }
+
+    fn is(self, object: &Object) -> bool {
+        match self {
+            ModuleKind::Procedure => matches!(object, Object::Procedure(_)),
+            ModuleKind::View => matches!(object, Object::View(_)),
+        }
+    }
+}
+
+impl Database {
+    /// CREATE or ALTER PROCEDURE: keeps its text.
+    ///
+    /// # Errors
+    /// 2714 when the name is taken; 208 when there is nothing to alter; 2760 for an unknown schema.
+    pub async fn put_procedure(
+        &self,
+        tx: &mut Transaction,
+        schema: &str,
+        name: &str,
+        text: &str,
+        mode: PutMode,
+    ) -> Result<(), SqlError> {
+        self.put_module(tx, ModuleKind::Procedure, schema, name, text, mode).await
+    }
+
+    /// CREATE or ALTER VIEW: keeps its text.
+    ///
+    /// # Errors
+    /// As [`Database::put_procedure`].
+    pub async fn put_view(
+        &self,
+        tx: &mut Transaction,
+        schema: &str,
+        name: &str,
+        text: &str,
+        mode: PutMode,
+    ) -> Result<(), SqlError> {
+        self.put_module(tx, ModuleKind::View, schema, name, text, mode).await
+    }
+
+    async fn put_module(
+        &self,
+        tx: &mut Transaction,
+        kind: ModuleKind,
+        schema: &str,
+        name: &str,
+        text: &str,
+        mode: PutMode,
+    ) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let schema = user_schema(&catalog, schema)?;
+        let existing = match catalog.object(&schema.name, name) {
+            Some(object) if kind.is(object) && mode != PutMode::Create => Some(object.clone()),
+            Some(_) => return Err(SqlError::object_exists(name)),
+            None if mode == PutMode::Alter => return Err(SqlError::invalid_object(name)),
+            None => None,
+        };
+        let now = now_us();
+        let created_us = match &existing {
+            Some(Object::Procedure(module) | Object::View(module)) => module.created_us,
+            _ => now,
+        };
+        let module = Module {
+            object_id: existing.map_or_else(|| self.new_object_id(), |object| object.object_id()),
+            schema_id: schema.schema_id,
+            schema: schema.name.clone(),
+            name: name.to_owned(),
+            text: text.to_owned(),
+            created_us,
+            modified_us: now,
+        };
+        self.store_object(tx, &kind.stored(module.clone())).await?;
+        catalog.remove(module.object_id);
+        catalog.put(kind.object(module));
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// DROP PROCEDURE.
+    ///
+    /// # Errors
+    /// 3701 when there is none.
+    pub async fn drop_procedure(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
+        self.drop_module(tx, ModuleKind::Procedure, schema, name).await
+    }
+
+    /// DROP VIEW.
+    ///
+    /// # Errors
+    /// 3701 when there is none.
+    pub async fn drop_view(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
+        self.drop_module(tx, ModuleKind::View, schema, name).await
+    }
+
+    async fn drop_module(
+        &self,
+        tx: &mut Transaction,
+        kind: ModuleKind,
+        schema: &str,
+        name: &str,
+    ) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let object = catalog.object(schema, name).filter(|object| kind.is(object));
+        let Some(object_id) = object.map(Object::object_id) else {
+            return Err(SqlError::object_missing("drop", kind.name(), name));
+        };
+        self.remove_rows(tx, RowKind::Object, object_id, 0).await?;
+        catalog.remove(object_id);
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+}
