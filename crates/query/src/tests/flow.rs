@@ -112,6 +112,16 @@ fn procedures_take_and_give() {
 }
 
 #[test]
+fn a_procedure_gives_settings_back() {
+    let mut client = Client::alone();
+    client.quiet("CREATE TABLE t (a int)");
+    client.quiet("CREATE PROCEDURE quiet AS SET NOCOUNT ON INSERT t VALUES (1)");
+    assert_eq!(client.lines("EXEC quiet INSERT t VALUES (2)"), ["(1 rows)"]);
+    client.quiet("SET NOCOUNT ON");
+    assert_eq!(client.lines("INSERT t VALUES (3)"), [""; 0]);
+}
+
+#[test]
 fn nesting_and_recursion() {
     let mut client = Client::alone();
     client.quiet(

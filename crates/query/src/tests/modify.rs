@@ -77,10 +77,14 @@ fn update_and_delete_by_key_and_by_scan() {
 #[test]
 fn an_update_that_moves_keys_sees_each_row_once() {
     let mut client = with_table("CREATE TABLE t (id int PRIMARY KEY)");
-    client.quiet("DECLARE @i int = 1 WHILE @i <= 50 BEGIN INSERT t VALUES (@i) SET @i += 1 END");
-    assert_eq!(client.lines("UPDATE t SET id = id + 100"), ["(50 rows)"]);
-    assert_eq!(client.value("SELECT CONCAT(COUNT(*), ' ', MIN(id), ' ', MAX(id)) FROM t"), "50 101 150");
-    assert_eq!(client.lines("INSERT t SELECT id + 1000 FROM t"), ["(50 rows)"]);
+    client.quiet(
+        "SET NOCOUNT ON DECLARE @i int = 1
+         WHILE @i <= 2000 BEGIN INSERT t VALUES (@i) SET @i += 1 END
+         SET NOCOUNT OFF",
+    );
+    assert_eq!(client.lines("UPDATE t SET id = id + 10000"), ["(2000 rows)"]);
+    assert_eq!(client.value("SELECT CONCAT(COUNT(*), ' ', MIN(id), ' ', MAX(id)) FROM t"), "2000 10001 12000");
+    assert_eq!(client.lines("INSERT t SELECT id + 10000 FROM t"), ["(2000 rows)"]);
 }
 
 #[test]

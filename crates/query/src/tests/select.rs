@@ -159,6 +159,12 @@ fn joins_and_subqueries() {
         ("SELECT a.id, b.id FROM t a CROSS JOIN u b WHERE a.id = b.id + 1", &["2|1", "4|3"]),
         ("SELECT id FROM t WHERE EXISTS (SELECT * FROM u WHERE u.id = t.id)", &["1", "3"]),
         ("SELECT id FROM t WHERE id NOT IN (SELECT id FROM u) AND v > 1", &["2", "5"]),
+        ("SELECT id FROM u WHERE id NOT IN (SELECT v FROM t)", &[]),
+        (
+            "SELECT id FROM u WHERE id NOT IN (SELECT v FROM t WHERE v IS NOT NULL) AND id IN (SELECT 1 UNION ALL SELECT NULL)",
+            &["1"],
+        ),
+        ("SELECT id FROM u WHERE id IN (SELECT u.id FROM t WHERE t.id = u.id)", &["1", "3"]),
         ("SELECT id, (SELECT name FROM u WHERE u.id = t.id) FROM t WHERE id < 3", &["1|one", "2|NULL"]),
         ("SELECT (SELECT MAX(v) FROM t) - v FROM t WHERE id = 1", &["20"]),
         ("SELECT d.s FROM (SELECT g, SUM(v) AS s FROM t GROUP BY g) d WHERE d.g = 'b'", &["25"]),
@@ -191,6 +197,10 @@ fn views_and_secondary_indexes() {
     let mut client = with_rows();
     client.quiet("CREATE VIEW big (id, twice) AS SELECT id, v * 2 FROM t WHERE v > 9");
     assert_eq!(client.shown("SELECT twice FROM big WHERE id > 1 ORDER BY twice DESC"), ["60", "40"]);
+    client.quiet("CREATE PROCEDURE p AS SELECT twice FROM big WHERE id = 2");
+    assert_eq!(client.value("EXEC p"), "40");
+    client.quiet("ALTER VIEW big (id, twice) AS SELECT id, v * -2 FROM t");
+    assert_eq!(client.value("EXEC p"), "-40");
     client.quiet("CREATE INDEX ix ON t (g)");
     assert_eq!(client.shown("SELECT id FROM t WHERE g = 'B' ORDER BY id"), ["2", "5"]);
     client.quiet("UPDATE t SET g = 'q' WHERE id = 2 DELETE t WHERE id = 5");
