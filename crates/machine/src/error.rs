@@ -87,11 +87,12 @@ pub fn is_crash(error: &io::Error) -> bool {
     }
 }
 
-/// Whether `error` says that there is no room: the device is full, or the user's quota is used up.
+/// Whether `error` says that there is no room: the device is full, the user's quota is used up, or the file may not grow
+/// further (a limit of the file system, or of the process where it ignores SIGXFSZ).
 ///
 /// Such a write has lost nothing: it may be tried again when there is room.
 pub fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge)
 }
 
 /// Adds the action and the path to an error.

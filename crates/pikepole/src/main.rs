@@ -3,6 +3,7 @@
 mod command;
 
 use clap::{Parser, Subcommand};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// A T-SQL database engine for insert-heavy transaction processing, whose log does not jam and which shows where it would.
@@ -15,12 +16,15 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  pikepole stress                              insert with 1 to 32 sessions, FULL and DELAYED, and show what waited
+  pikepole stress                      insert with 1 to 32 sessions, see what waits
   pikepole stress --seconds 2 -n 8 --policy LOG_RESERVATION=SPINLOCK
-  pikepole sql -d ./data                       a T-SQL shell on the databases in ./data
-  pikepole sql -d ./data -i script.sql --csv   run a script, results as CSV
+  pikepole sql                         a T-SQL shell on ./pikepole-data
   pikepole sql -Q \"SELECT @@VERSION\"
-  pikepole check ./data                        verify every page, tree and log block";
+  pikepole sql -d ./data -i script.sql --csv
+  pikepole check ./data                verify every page, tree and log block
+
+Nothing has to be set up: a folder of databases is made when it is not there, with
+the database master in it. `pikepole <COMMAND> --help` has more on each command.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -41,8 +45,11 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(status) => status,
+        // Whoever read the output has seen enough.
+        Err(error) if error.is_broken_pipe() => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("pikepole: {error}");
+            // Without a standard error there is nobody to tell.
+            let _ = writeln!(std::io::stderr(), "pikepole: {error}");
             ExitCode::FAILURE
         }
     }

@@ -192,7 +192,7 @@ impl CatalogView {
     /// The table of a name.
     ///
     /// # Errors
-    /// As [`CatalogView::schema_of`].
+    /// A name on a linked server or in another database is refused by name, unless it is of a system schema.
     pub fn table(&self, name: &ObjectName) -> Result<Option<Arc<Table>>, Fault> {
         let Some(schema) = self.schema_of(name)? else {
             return Ok(None);
@@ -204,7 +204,7 @@ impl CatalogView {
     /// The text of the view of a name.
     ///
     /// # Errors
-    /// As [`CatalogView::schema_of`].
+    /// A name on a linked server or in another database is refused by name, unless it is of a system schema.
     pub fn view_text(&self, name: &ObjectName) -> Result<Option<String>, Fault> {
         let Some(schema) = self.schema_of(name)? else {
             return Ok(None);

@@ -1,6 +1,10 @@
 //! What a session carries from statement to statement: its database, transaction, settings, globals and caches.
 
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
 
 use crate::access::{CatalogStamp, CatalogView, Stop};
 use crate::cache::PlanCache;
@@ -13,7 +17,11 @@ use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_contention::{Counter, Statistics};
 use pikepole_engine::{Database, Durability, Mark, Need, Server, Transaction};
+use pikepole_scheduler as scheduler;
 use pikepole_types::{Context, SqlError};
+
+/// Who waits for a lock looks this often whether its batch was cancelled.
+const CANCEL_LOOK_MS: u64 = 500;
 
 /// A savepoint of the open transaction.
 struct Savepoint {
@@ -169,10 +177,33 @@ impl ExecutionContext {
         Ok(())
     }
 
-    /// Awaits a need.
+    /// Awaits a need. A wait for another session's lock obeys LOCK_TIMEOUT and ends when the batch is cancelled.
+    ///
+    /// # Errors
+    /// 1222 when LOCK_TIMEOUT has passed, 1205 for a deadlock's victim, 3617 for a cancelled batch; what the log or the disk
+    /// failed with.
     pub(crate) async fn satisfy(&mut self, need: Need) -> Result<(), Fault> {
-        let satisfied = self.database.satisfy(&mut self.transaction, need).await;
-        satisfied.map_err(Fault::from)
+        let for_lock = matches!(need, Need::TransactionEnd(_) | Need::Lock(..));
+        let mut left_ms = u64::try_from(self.settings.lock_timeout_ms).ok();
+        let satisfied = self.database.satisfy(&mut self.transaction, need);
+        if !for_lock {
+            return satisfied.await.map_err(Fault::from);
+        }
+        let mut satisfied = pin!(satisfied);
+        loop {
+            let slice_ms = left_ms.map_or(CANCEL_LOOK_MS, |left| left.min(CANCEL_LOOK_MS));
+            let look = scheduler::sleep(Duration::from_millis(slice_ms));
+            if let Some(result) = first(satisfied.as_mut(), look).await {
+                return result.map_err(Fault::from);
+            }
+            if self.cancelled.load(Ordering::Relaxed) {
+                return Err(crate::errors::cancelled());
+            }
+            left_ms = left_ms.map(|left| left - slice_ms);
+            if left_ms == Some(0) {
+                return Err(Box::new(SqlError::lock_timeout()));
+            }
+        }
     }
 
     /// A statement begins that touches tables.
@@ -327,6 +358,16 @@ impl Drop for ExecutionContext {
     fn drop(&mut self) {
         self.database.leave();
     }
+}
+
+/// What `wanted` gives, unless `other` ends first.
+async fn first<T>(wanted: Pin<&mut impl Future<Output = T>>, other: impl Future) -> Option<T> {
+    let (mut wanted, mut other) = (wanted, pin!(other));
+    poll_fn(|context| match wanted.as_mut().poll(context) {
+        Poll::Ready(value) => Poll::Ready(Some(value)),
+        Poll::Pending => other.as_mut().poll(context).map(|_| None),
+    })
+    .await
 }
 
 /// A seed that differs from session to session and from start to start.

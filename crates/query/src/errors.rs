@@ -9,6 +9,16 @@ pub(crate) fn arithmetic_overflow(ty: &SqlType) -> Fault {
     Box::new(SqlError::arithmetic_overflow("expression", ty.error_name()))
 }
 
+/// 220 for an int that a smaller type has no room for, 8115 for a bigint.
+#[cold]
+pub(crate) fn narrowing_overflow(value: i64, ty: &SqlType) -> Fault {
+    let small = matches!(ty, SqlType::TinyInt | SqlType::SmallInt);
+    match i32::try_from(value) {
+        Ok(_) if small => Box::new(SqlError::overflow_of_integer(ty.error_name(), value)),
+        _ => arithmetic_overflow(ty),
+    }
+}
+
 /// 8134.
 #[cold]
 pub(crate) fn divide_by_zero() -> Fault {

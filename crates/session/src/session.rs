@@ -68,10 +68,13 @@ impl Session {
     /// Begins a session.
     ///
     /// # Errors
-    /// 4060 when the database is not there; 17809 when all session numbers are taken.
+    /// 4060 when the database is not there, 926 when it could not be opened; 17809 when all session numbers are taken.
     pub fn new(server: Arc<Server>, registry: Arc<Registry>, options: SessionOptions) -> Result<Session, SqlError> {
-        let refused = || SqlError::login_database_failed(&options.database);
-        let database = server.database(&options.database).map_err(|_| refused())?;
+        let database = server.database(&options.database).map_err(|error| match error.number {
+            // It says why, which whoever has to mend it wants to know.
+            926 => error,
+            _ => SqlError::login_database_failed(&options.database),
+        })?;
         let begun_us = now_us();
         let login = Login {
             at_us: begun_us,

@@ -70,13 +70,19 @@ impl Database {
         let oldest = self.transactions.active().iter().filter_map(|t| t.first_lsn).min();
         match oldest {
             Some(oldest) if oldest <= self.store.master().redo_lsn => LogFullReason::ActiveTransaction,
-            _ if self.log_since_checkpoint() > self.log.stats().bytes_max / 16 => LogFullReason::Checkpoint,
+            _ if self.log_since_checkpoint() > self.log_room() / 16 => LogFullReason::Checkpoint,
             Some(_) => LogFullReason::ActiveTransaction,
             None => LogFullReason::Nothing,
         }
     }
 
-    /// Bytes written to the log since the last checkpoint, padding included.
+    /// Bytes that the log can have: as configured, or what it has when the disk gives it no more.
+    fn log_room(&self) -> u64 {
+        let log = self.log.stats();
+        if log.growth_failed.is_some() { log.bytes } else { log.bytes_max }
+    }
+
+    /// Bytes written to the log since a checkpoint was last tried, padding included.
     fn log_since_checkpoint(&self) -> u64 {
         let written = self.log.stats().bytes_written;
         written.saturating_sub(self.written_at_checkpoint.load(Ordering::Relaxed))
@@ -107,7 +113,7 @@ impl Database {
     fn is_checkpoint_due(&self) -> bool {
         self.checkpoint_wanted.swap(false, Ordering::Relaxed)
             || self.store.redo_bytes() >= self.checkpoint_bytes
-            || self.log_since_checkpoint() >= self.log.stats().bytes_max / 4
+            || self.log_since_checkpoint() >= self.log_room() / 4
     }
 
     async fn run_checkpoints(self: Arc<Self>) {
@@ -133,10 +139,10 @@ impl Database {
     async fn checkpoint_in_background(self: &Arc<Self>) -> Result<(), StorageError> {
         let (oldest, next) = (self.transactions.clone(), self.transactions.clone());
         let written = self.log.stats().bytes_written;
-        let truncate =
-            self.store.checkpoint(move || oldest.oldest_first_lsn(), move || next.next_id().0, false).await?;
-        self.log.truncate(truncate);
+        let truncate = self.store.checkpoint(move || oldest.oldest_first_lsn(), move || next.next_id().0, false).await;
+        // After a failure too: whoever finds the log full is told so then, and does not wait again and again.
         self.written_at_checkpoint.store(written, Ordering::Relaxed);
+        self.log.truncate(truncate?);
         Ok(())
     }
 

@@ -32,8 +32,10 @@ pub struct Run {
     pub durability: &'static str,
     /// Every policy of the server and its value during the run.
     pub policies: BTreeMap<String, String>,
-    /// Rows acknowledged.
+    /// Rows acknowledged; for a workload of the user's own, those that its statements touched.
     pub rows: u64,
+    /// The table was counted after the run and holds exactly the rows acknowledged.
+    pub rows_counted: bool,
     /// Seconds from the common start to the last session's end.
     pub seconds: f64,
     /// Rows acknowledged a second.
@@ -128,7 +130,7 @@ fn run_once(
     let spent = cpu_before.spent();
     let log_after = statistics::log_counters(control, DATABASE)?;
     let statistics = statistics::read(control)?;
-    check_rows(control, &options.workload, rows, durability, sessions)?;
+    let rows_counted = check_rows(control, &options.workload, rows, durability, sessions)?;
 
     let seconds = elapsed.as_secs_f64();
     let cpus = thread::available_parallelism().map_or(1, usize::from) as f64;
@@ -139,6 +141,7 @@ fn run_once(
         durability: durability.name(),
         policies: engine.policies().into_iter().map(|policy| (policy.name, policy.value)).collect(),
         rows,
+        rows_counted,
         seconds,
         rows_per_second: rows as f64 / seconds,
         log_bytes: difference(log_after.record_bytes, log_before.record_bytes),
@@ -156,19 +159,20 @@ fn difference(after: i64, before: i64) -> u64 {
     u64::try_from(after - before).unwrap_or(0)
 }
 
+/// Whether the rows could be counted; an error when they are not those acknowledged.
 fn check_rows(
     control: &mut Connection,
     workload: &Workload,
     acknowledged: u64,
     durability: Durability,
     sessions: usize,
-) -> Result<(), StressError> {
-    let Some(count) = workload.count() else { return Ok(()) };
+) -> Result<bool, StressError> {
+    let Some(count) = workload.count() else { return Ok(false) };
     let rows = control.query(count, &[])?;
     let counted: i64 = rows.iter().next().map_or(Ok(0), |row| row.get(0))?;
     let counted = u64::try_from(counted).unwrap_or(0);
     if counted == acknowledged {
-        return Ok(());
+        return Ok(true);
     }
     Err(StressError::RowsDiffer { acknowledged, counted, durability: durability.name(), sessions })
 }

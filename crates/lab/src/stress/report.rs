@@ -28,7 +28,7 @@ pub fn bar() -> Bar {
 impl Progress for Bar {
     fn begin(&mut self, run: usize, of: usize, durability: Durability, sessions: usize) {
         self.0.reset();
-        self.0.set_message(format!("run {run}/{of}: {}, {sessions} sessions", durability.name()));
+        self.0.set_message(format!("run {run}/{of}: {}, {}", durability.name(), counted(sessions)));
     }
 
     fn tick(&mut self, rows: u64, part: f64) {
@@ -39,7 +39,7 @@ impl Progress for Bar {
     }
 
     fn end(&mut self, run: &Run) {
-        let line = format!("{:>8} {:>3} sessions: {:>12} rows/s", run.durability, run.sessions, rate(run));
+        let line = format!("{:>8} {:>12}: {:>12} rows/s", run.durability, counted(run.sessions), rate(run));
         self.0.println(line);
     }
 }
@@ -56,10 +56,17 @@ pub fn print(runs: &[Run], out: &mut dyn Write) -> std::io::Result<()> {
     writeln!(out, "{}", tops(runs))?;
     for run in runs.iter().filter(|run| run.noisy) {
         let percent = run.other_cpu_percent.unwrap_or(0.0);
-        let (durability, sessions) = (run.durability, run.sessions);
-        writeln!(out, "noisy: other processes used {percent:.0}% of the CPUs ({durability}, {sessions} sessions)")?;
+        let (durability, sessions) = (run.durability, counted(run.sessions));
+        writeln!(out, "noisy: other processes used {percent:.0}% of the CPUs ({durability}, {sessions})")?;
     }
-    writeln!(out, "every run: the rows in the table are the rows acknowledged")
+    if runs.iter().all(|run| run.rows_counted) {
+        writeln!(out, "every run: the rows in the table are the rows acknowledged")?;
+    }
+    Ok(())
+}
+
+fn counted(sessions: usize) -> String {
+    if sessions == 1 { "1 session".to_string() } else { format!("{sessions} sessions") }
 }
 
 fn rates(runs: &[Run]) -> Table {

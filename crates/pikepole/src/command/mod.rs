@@ -32,6 +32,11 @@ pub enum CommandError {
 }
 
 impl CommandError {
+    /// Whether the reader at the other end of a pipe has gone, as with `| head`.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, CommandError::Io { error, .. } if error.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
     /// For `map_err`: names the file or stream that failed.
     pub fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> CommandError {
         let what = what.into();

@@ -5,6 +5,7 @@ use super::output::Printer;
 use pikepole::blocking::Connection;
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 const GREETING: &str =
@@ -12,7 +13,7 @@ const GREETING: &str =
 
 /// Reads, runs and prints until the end of input; whether no batch failed.
 pub fn run(connection: &mut Connection, printer: &mut Printer) -> Result<bool, CommandError> {
-    println!("{GREETING}");
+    writeln!(io::stdout(), "{GREETING}").map_err(CommandError::io("standard output"))?;
     let mut editor = DefaultEditor::new()?;
     let history = history_path();
     if let Some(path) = &history {
@@ -24,7 +25,7 @@ pub fn run(connection: &mut Connection, printer: &mut Printer) -> Result<bool, C
     let mut lines = 0;
     loop {
         match editor.readline(&format!("{}> ", lines + 1)) {
-            Ok(line) if lines == 0 && is_exit(&line) => break,
+            Ok(line) if is_exit(&line) => break,
             Ok(line) => {
                 editor.add_history_entry(&line)?;
                 batch.push_str(&line);

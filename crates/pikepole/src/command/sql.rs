@@ -9,8 +9,7 @@ use std::process::ExitCode;
 
 /// What to run and how to show it.
 #[derive(clap::Args)]
-#[command(after_help = "Without -i and -Q: an interactive shell on a terminal, else a script from standard input.\n\
-Batches are separated by GO on a line of its own; GO 5 runs the batch five times. Exit status 1 after any error.")]
+#[command(after_help = HELP)]
 pub struct Arguments {
     /// Folder of databases; made when it is not there
     #[arg(short = 'd', long = "data", value_name = "FOLDER", default_value = "pikepole-data")]
@@ -18,8 +17,8 @@ pub struct Arguments {
     /// Run a script file; `-` reads standard input
     #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "query")]
     input: Option<PathBuf>,
-    /// Run one batch
-    #[arg(short = 'Q', long, value_name = "BATCH")]
+    /// Run this text: one batch, or several with GO between them
+    #[arg(short = 'Q', long, value_name = "TEXT")]
     query: Option<String>,
     /// Results as JSON: one array of row objects for each result set, on a line of its own
     #[arg(long, conflicts_with = "csv")]
@@ -30,10 +29,29 @@ pub struct Arguments {
     /// Stop at the first batch with an error
     #[arg(short = 'b', long)]
     stop_on_error: bool,
-    /// A policy of the server, NAME=VALUE; may be given several times
+    /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
 }
+
+const HELP: &str = "\
+Without -i and -Q: an interactive shell on a terminal, else a script from standard
+input. Batches are separated by GO on a line of its own; GO 5 runs a batch five times.
+
+Results go to standard output, errors to standard error. With --json and --csv what
+PRINT says goes to standard error too, so that standard output holds data only:
+  --json  numbers that fit are numbers; decimal, money, dates and binary are strings
+  --csv   NULL is an empty field
+Exit status: 0 all went well, 1 after an error of a batch (the batches after it have
+run, unless -b is given), 2 when this command line is wrong.
+
+Examples:
+  pikepole sql -Q \"CREATE TABLE dbo.reading (id int PRIMARY KEY, celsius float)\"
+  pikepole sql -Q \"INSERT dbo.reading VALUES (1, 21.5), (2, 22)\"
+  pikepole sql -Q \"SELECT * FROM dbo.reading\" --csv > reading.csv
+  pikepole sql -d ./data -i schema.sql -b
+  pikepole sql -Q \"EXEC sp_configure\"      the policies and their values
+  pikepole sql --policy TRANSACTION_IDS=SPINLOCK -i load.sql";
 
 /// Runs the script, the batch or the shell; status 1 when anything failed.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {

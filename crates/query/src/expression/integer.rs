@@ -153,7 +153,8 @@ impl Integer {
     /// Evaluates; `None` is NULL.
     ///
     /// # Errors
-    /// 8115 on overflow, 8134 on division by zero, and what an inner expression reports.
+    /// 8115 on overflow, 220 where an int is too much for a smaller type, 8134 on division by zero, and what an inner
+    /// expression reports.
     pub fn eval(&self, env: &mut Env<'_>) -> Result<Option<i64>, Fault> {
         match self {
             Integer::Const(value) => Ok(*value),
@@ -178,7 +179,8 @@ impl Integer {
             })),
             Integer::Narrow(inner, width) => match inner.eval(env)? {
                 Some(value) if *width == Width::Bit => Ok(Some(i64::from(value != 0))),
-                Some(value) => fitted(Some(value), *width).map(Some),
+                Some(value) if width.fits(value) => Ok(Some(value)),
+                Some(value) => Err(errors::narrowing_overflow(value, &width.sql_type())),
                 None => Ok(None),
             },
             Integer::Other(expr) => {

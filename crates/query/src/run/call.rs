@@ -12,7 +12,7 @@ use crate::expression::{Expr, Fault};
 use crate::host::Argument;
 use crate::output::{Done, DoneKind};
 use crate::program::{
-    CallArgument, Execute, ExecuteTarget, InsertCaptured, ProcedureIdentity, Program, compile_procedure,
+    CallArgument, Execute, ExecuteTarget, InsertCaptured, Parameter, ProcedureIdentity, Program, compile_procedure,
 };
 use pikepole_tsql::{Name, ObjectName, Span};
 use pikepole_types::{SqlError, SqlType, Target, Value};
@@ -153,33 +153,8 @@ impl Machine<'_> {
         let mut outputs = Vec::new();
         let mut named = false;
         for (position, argument) in arguments.iter().enumerate() {
-            let slot = match &argument.name {
-                None if named => {
-                    return Err(Box::new(SqlError::new(
-                        119,
-                        15,
-                        1,
-                        format!(
-                            "Must pass parameter number {} and subsequent parameters as '@name = value'. After the form '@name = value' has been used, all subsequent parameters must be passed in the form '@name = value'.",
-                            position + 1
-                        ),
-                    )));
-                }
-                None if parameters.is_empty() => {
-                    return Err(Box::new(SqlError::procedure_has_no_parameters(name)));
-                }
-                None if position >= parameters.len() => {
-                    return Err(Box::new(SqlError::too_many_arguments(name)));
-                }
-                None => position,
-                Some(wanted) => {
-                    named = true;
-                    parameters
-                        .iter()
-                        .position(|parameter| parameter.name.eq_ignore_ascii_case(wanted))
-                        .ok_or_else(|| SqlError::not_a_parameter(wanted, name))?
-                }
-            };
+            let slot = parameter_slot(parameters, argument, position, named, name)?;
+            named |= argument.name.is_some();
             let parameter = &parameters[slot];
             if std::mem::replace(&mut given[slot], true) {
                 return Err(Box::new(SqlError::parameter_twice(&parameter.name)));
@@ -339,6 +314,37 @@ impl Machine<'_> {
             }
         }
     }
+}
+
+/// The parameter that an argument is for. After a named argument all must be named.
+fn parameter_slot(
+    parameters: &[Parameter],
+    argument: &CallArgument,
+    position: usize,
+    named: bool,
+    procedure: &str,
+) -> Result<usize, Fault> {
+    Err(Box::new(match &argument.name {
+        Some(wanted) => {
+            let found = parameters.iter().position(|parameter| parameter.name.eq_ignore_ascii_case(wanted));
+            match found {
+                Some(slot) => return Ok(slot),
+                None => SqlError::not_a_parameter(wanted, procedure),
+            }
+        }
+        None if named => SqlError::new(
+            119,
+            15,
+            1,
+            format!(
+                "Must pass parameter number {} and subsequent parameters as '@name = value'. After the form '@name = value' has been used, all subsequent parameters must be passed in the form '@name = value'.",
+                position + 1
+            ),
+        ),
+        None if parameters.is_empty() => SqlError::procedure_has_no_parameters(procedure),
+        None if position >= parameters.len() => SqlError::too_many_arguments(procedure),
+        None => return Ok(position),
+    }))
 }
 
 /// Converts an argument to its parameter's type, or back; a failure is 8114.

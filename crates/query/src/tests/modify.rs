@@ -148,3 +148,42 @@ fn an_update_that_waited_works_on_the_newest_row() {
         assert_eq!(one.value("SELECT v FROM t"), expected, "{statement}");
     }
 }
+
+#[test]
+fn a_wait_for_a_row_ends_with_the_lock_timeout() {
+    let mut world = World::new();
+    let (mut one, mut two) = (world.client(), world.client());
+    one.quiet("CREATE TABLE t (id int PRIMARY KEY, v int) INSERT t VALUES (1, 1)");
+    one.quiet("BEGIN TRAN UPDATE t SET v = 2");
+    for timeout in [0, 100, 1500] {
+        let lines = two.lines(&format!("SET LOCK_TIMEOUT {timeout} UPDATE t SET v = 3 PRINT 'on'"));
+        assert!(lines[0].starts_with("Msg 1222, Level 16, State 51"), "{lines:?}");
+        assert_eq!(lines.last().map(String::as_str), Some("on"));
+    }
+    one.quiet("COMMIT");
+    assert_eq!(two.lines("UPDATE t SET v = v + 1"), ["(1 rows)"]);
+    assert_eq!(one.value("SELECT v FROM t"), "3");
+}
+
+#[test]
+fn a_deadlock_has_one_victim() {
+    use pikepole_scheduler::{Placement, TaskInfo};
+    let mut world = World::new();
+    let (mut one, mut two) = (world.client(), world.client());
+    one.quiet("CREATE TABLE t (id int PRIMARY KEY, v int) INSERT t VALUES (1, 1), (2, 2)");
+    one.quiet("BEGIN TRAN UPDATE t SET v = 10 WHERE id = 1");
+    two.quiet("BEGIN TRAN UPDATE t SET v = 20 WHERE id = 2");
+    let info = TaskInfo { session_id: Some(52), command: "UPDATE" };
+    let waiting = world.server.schedulers().spawn(info, Placement::LeastLoaded, async move {
+        let mut output = crate::Collected::default();
+        two.execute("UPDATE t SET v = 21 WHERE id = 1 COMMIT", &mut output).await;
+        output
+    });
+    one.quiet("WAITFOR DELAY '00:00:01'");
+    let lines = one.lines("UPDATE t SET v = 11 WHERE id = 2\nPRINT 'never'");
+    assert!(lines[0].starts_with("Msg 1205, Level 13"), "{lines:?}");
+    assert_eq!(lines.len(), 1);
+    let output = world.server.schedulers().block_on(waiting).expect("no panic");
+    assert!(output.errors().is_empty());
+    assert_eq!(one.shown("SELECT v, @@TRANCOUNT FROM t"), ["21|0", "20|0"]);
+}
