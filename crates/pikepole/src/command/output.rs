@@ -24,14 +24,18 @@ const TABLE_ROWS_MAX: usize = 1000;
 pub struct Printer {
     format: Format,
     columns: Vec<Column>,
+    /// The names of the columns in JSON objects, where each must be its own.
+    keys: Vec<String>,
     rows: Vec<Row>,
     printed: u64,
+    /// Whether the columns' names have been shown: each table has them, an empty result set too.
+    headed: bool,
 }
 
 impl Printer {
     /// A printer to standard output.
     pub fn new(format: Format) -> Self {
-        Printer { format, columns: Vec::new(), rows: Vec::new(), printed: 0 }
+        Printer { format, columns: Vec::new(), keys: Vec::new(), rows: Vec::new(), printed: 0, headed: false }
     }
 
     /// Prints a batch's events as they come; whether there was no error. `line_offset` is what precedes the batch in its script.
@@ -59,9 +63,13 @@ impl Printer {
         self.done(None, out)?;
         self.columns = columns;
         self.printed = 0;
+        self.headed = false;
         match self.format {
             Format::Table => Ok(()),
-            Format::Json => write!(out, "["),
+            Format::Json => {
+                self.keys = json_keys(&self.columns);
+                write!(out, "[")
+            }
             Format::Csv => {
                 let names: Vec<String> = self.columns.iter().map(|column| csv_field(&column.name)).collect();
                 writeln!(out, "{}", names.join(","))
@@ -78,7 +86,7 @@ impl Printer {
             Format::Json => {
                 let comma = if self.printed > 0 { "," } else { "" };
                 self.printed += 1;
-                write!(out, "{comma}{}", serde_json::Value::Object(json_row(&self.columns, &row)))
+                write!(out, "{comma}{}", serde_json::Value::Object(json_row(&self.keys, &row)))
             }
             Format::Csv => {
                 let fields: Vec<String> = (0..self.columns.len()).map(|place| csv_value(&row, place)).collect();
@@ -91,9 +99,9 @@ impl Printer {
     fn done(&mut self, rows: Option<u64>, out: &mut impl Write) -> io::Result<()> {
         if !self.columns.is_empty() {
             match self.format {
-                Format::Table if !self.rows.is_empty() || self.printed == 0 => self.table(out)?,
+                Format::Table => self.rest(out)?,
                 Format::Json => writeln!(out, "]")?,
-                Format::Table | Format::Csv => {}
+                Format::Csv => {}
             }
             self.columns.clear();
         }
@@ -104,7 +112,13 @@ impl Printer {
         }
     }
 
+    /// Shows what is there of the result set under way and has not been shown.
+    fn rest(&mut self, out: &mut impl Write) -> io::Result<()> {
+        if self.rows.is_empty() && self.headed { Ok(()) } else { self.table(out) }
+    }
+
     fn table(&mut self, out: &mut impl Write) -> io::Result<()> {
+        self.headed = true;
         let mut table = Table::new();
         table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(self.columns.iter().map(|column| Cell::new(&column.name)));
@@ -114,13 +128,18 @@ impl Printer {
                     if is_number(&row.values()[place]) { CellAlignment::Right } else { CellAlignment::Left };
                 Cell::new(row.text(place)).set_alignment(alignment)
             }));
-            self.printed += 1;
         }
         writeln!(out, "{table}")
     }
 
     fn message(&mut self, text: &str, out: &mut impl Write) -> io::Result<()> {
-        if self.format == Format::Table { writeln!(out, "{text}") } else { writeln!(io::stderr(), "{text}") }
+        if self.format != Format::Table {
+            return writeln!(io::stderr(), "{text}");
+        }
+        if !self.columns.is_empty() {
+            self.rest(out)?;
+        }
+        writeln!(out, "{text}")
     }
 }
 
@@ -154,13 +173,18 @@ fn is_number(value: &Value) -> bool {
     )
 }
 
-fn json_row(columns: &[Column], row: &Row) -> serde_json::Map<String, serde_json::Value> {
-    let mut object = serde_json::Map::with_capacity(columns.len());
+/// The columns' names; `column` and its place for one that has no name, or the name of a column before it.
+fn json_keys(columns: &[Column]) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::with_capacity(columns.len());
     for (place, column) in columns.iter().enumerate() {
-        let name = if column.name.is_empty() { format!("column{}", place + 1) } else { column.name.clone() };
-        object.insert(name, json_value(row, place));
+        let taken = column.name.is_empty() || keys.contains(&column.name);
+        keys.push(if taken { format!("column{}", place + 1) } else { column.name.clone() });
     }
-    object
+    keys
+}
+
+fn json_row(keys: &[String], row: &Row) -> serde_json::Map<String, serde_json::Value> {
+    keys.iter().enumerate().map(|(place, key)| (key.clone(), json_value(row, place))).collect()
 }
 
 /// Integers, floats and bits as JSON's own; everything exact or textual as a string.
@@ -172,7 +196,8 @@ fn json_value(row: &Row, place: usize) -> serde_json::Value {
         Value::SmallInt(number) => (*number).into(),
         Value::Int(number) => (*number).into(),
         Value::BigInt(number) => (*number).into(),
-        Value::Real(number) => f64::from(*number).into(),
+        // By its shortest text: 0.1 is 0.1, not the double next to it.
+        Value::Real(number) => number.to_string().parse::<f64>().unwrap_or_default().into(),
         Value::Float(number) => (*number).into(),
         Value::Str(text) => text.clone().into(),
         _ => row.text(place).into(),

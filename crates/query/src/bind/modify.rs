@@ -266,8 +266,13 @@ impl Binder<'_> {
         for assignment in &update.assignments {
             self.set_assignment(&table, assignment, &mut assignments, &mut variables)?;
         }
-        let source = self.place_pending(mark, rows);
         let moves_key = assignments.iter().any(|(column, _)| table.key.iter().any(|key| key.column == *column));
+        let collects = moves_key || table.key.is_empty();
+        if collects && self.pending[mark..].iter().any(|pending| pending.correlated) {
+            // Its rows are collected before the first is changed, and the subquery's result is not kept with each.
+            return Err(errors::unsupported("A correlated subquery in SET of an UPDATE of a heap or of key columns"));
+        }
+        let source = self.place_pending(mark, rows);
         let action = Action::Update(Box::new(Update { table, registers, assignments, variables, recheck, moves_key }));
         Ok(Arc::new(self.finish(source, action)))
     }

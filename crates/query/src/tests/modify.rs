@@ -88,6 +88,23 @@ fn an_update_that_moves_keys_sees_each_row_once() {
 }
 
 #[test]
+fn a_correlated_subquery_in_set_works_or_is_refused() {
+    let mut client = with_table("CREATE TABLE t (id int PRIMARY KEY, v int)\nCREATE TABLE h (id int, v int)");
+    client.quiet("INSERT t VALUES (1, 0), (2, 0)\nINSERT h VALUES (1, 10), (2, 20)");
+    client.quiet("UPDATE t SET v = (SELECT h.v FROM h WHERE h.id = t.id)");
+    assert_eq!(client.shown("SELECT v FROM t ORDER BY id"), ["10", "20"]);
+    for statement in [
+        "UPDATE h SET v = (SELECT t.v FROM t WHERE t.id = h.id)",
+        "UPDATE t SET id = (SELECT h.v FROM h WHERE h.id = t.id)",
+    ] {
+        let lines = client.lines(statement);
+        assert!(lines[0].starts_with("Msg 40517"), "{statement}: {lines:?}");
+    }
+    client.quiet("UPDATE h SET v = (SELECT MAX(t.v) FROM t)");
+    assert_eq!(client.shown("SELECT DISTINCT v FROM h"), ["20"]);
+}
+
+#[test]
 fn heaps_keep_their_rows() {
     let mut client = with_table("CREATE TABLE h (a int, b varchar(200))");
     client.quiet("DECLARE @i int = 1 WHILE @i <= 100 BEGIN INSERT h VALUES (@i, 'x') SET @i += 1 END");
