@@ -14,7 +14,7 @@
 //! - A task belongs to one scheduler for life; only that thread polls it.
 //! - Every wait goes through [`wait`], which names it and measures it.
 //! - A signalled task runs before new ones and before those that yielded; signalled tasks run in the order of their
-//!   signals. So that these cannot starve the others, each slice of a millisecond runs one of the others first.
+//!   signals. So that these cannot starve the others, every second slice of a millisecond runs one of the others first.
 //! - A wake-up on the same thread touches nothing that other threads touch but the task's own state. From another
 //!   thread it is one push to the owner's inbox, and wakes the owner's thread only if that has announced that it
 //!   sleeps; [`wake_all`] does so once for a batch.

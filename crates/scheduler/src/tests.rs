@@ -172,6 +172,31 @@ fn tasks_that_signal_each_other_do_not_starve_new_ones() {
 }
 
 #[test]
+fn a_task_that_takes_every_quantum_does_not_starve_signalled_ones() {
+    const TURNS_MAX: usize = 500;
+    let (schedulers, _) = schedulers(1, SchedulerOptions::default());
+    let event = Event::new();
+    let ran = Arc::new(AtomicBool::new(false));
+    let turns = Arc::new(AtomicUsize::new(0));
+    let (signal, has_run) = (Arc::clone(&event), Arc::clone(&ran));
+    let waiter = schedulers.spawn(INFO, Placement::On(0), async move {
+        signal.wait().await;
+        has_run.store(true, Ordering::SeqCst);
+    });
+    let counted = Arc::clone(&turns);
+    let hog = schedulers.spawn(INFO, Placement::On(0), async move {
+        event.set();
+        while !ran.load(Ordering::SeqCst) && counted.fetch_add(1, Ordering::SeqCst) < TURNS_MAX {
+            while !quantum_over() {}
+            yield_now().await;
+        }
+    });
+    assert_eq!(waiter.join(), Ok(()));
+    assert_eq!(hog.join(), Ok(()));
+    assert!(turns.load(Ordering::SeqCst) <= 3, "{turns:?} quanta before the signalled task ran");
+}
+
+#[test]
 fn a_quantum_ends_and_the_yield_is_counted() {
     let options = SchedulerOptions { quantum_us: 200, ..SchedulerOptions::default() };
     let (schedulers, statistics) = schedulers(1, options);

@@ -121,7 +121,11 @@ struct Worker {
     /// When the runtime is to be let in.
     slice_end: u64,
     /// Whether one of the tasks that were not signalled is to go first.
+    /// The next turn is for a task that was not signalled, if there is one.
     fresh_first: bool,
+    /// This slice began so. Every second one does: a task that always takes its whole quantum fills a slice alone, and
+    /// with the first turn of every slice it would keep the signalled ones out for ever.
+    fresh_slice: bool,
 }
 
 impl Worker {
@@ -138,6 +142,7 @@ impl Worker {
             hook_due: 0,
             slice_end: 0,
             fresh_first: false,
+            fresh_slice: false,
         }
     }
 
@@ -161,7 +166,8 @@ impl Worker {
     fn begin_slice(&mut self) {
         context::set_in_loop(true);
         self.slice_end = clock::ticks() + self.slice_ticks;
-        self.fresh_first = true;
+        self.fresh_slice = !self.fresh_slice;
+        self.fresh_first = self.fresh_slice;
     }
 
     /// Lets the runtime look at its sockets and timers.
