@@ -4,10 +4,10 @@
 //!
 //! ```text
 //!  segment-00000001                                        segment-00000002
-//!  +----------------+---------+--------------+----+------+ +----------------+---------+--
-//!  | segment header | block 7 | block 8      | .. | tail | | segment header | block 31| ..
-//!  | 4096 bytes     | n*4096  | n*4096       |    |      | | sequence + 1   |         |
-//!  +----------------+---------+--------------+----+------+ +----------------+---------+--
+//!  +----------------+---------+--------------+-----------+ +----------------+---------+--
+//!  | segment header | block 7 | block 8      | .. 30     | | segment header | block 31| ..
+//!  | 4096 bytes     | n*4096  | n*4096       |           | | sequence + 1   |         |
+//!  +----------------+---------+--------------+-----------+ +----------------+---------+--
 //!                    \
 //!                     +--------------+------------------------------+---------+
 //!                     | block header | payload: a stretch of the    | zeros   |
@@ -15,8 +15,8 @@
 //!                     +--------------+------------------------------+---------+
 //!  the stream         | [length varint][kind u8][fields]  [length]... |
 //! ```
-//! A record may begin in one block and end in a later one. A block lies in one segment; what is left at a segment's end
-//! and is too short for a block stays unused. All numbers are little-endian.
+//! A record may begin in one block and end in a later one. A block lies in one segment, and is cut to the room that is
+//! left there, so that segments are full to their ends. All numbers are little-endian.
 //!
 //! Block header (64 bytes)
 //!

@@ -6,8 +6,8 @@
 //! ```text
 //!            durable        written         copied         reserved
 //!   ------------|--------------|---------------|---------------|------>
-//!   on stable   | the device   | filled, to be | being filled  | free
-//!   storage     | has it       | taken         | by appenders  |
+//!   on stable   | in a block   | filled, to be | being filled  | free
+//!   storage     | on its way   | taken         | by appenders  |
 //! ```
 //! | horizon | below it | moved by |
 //! |---|---|---|

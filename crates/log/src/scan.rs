@@ -1,10 +1,10 @@
 //! Reading a log's blocks from disk, and finding where the log ends.
 //!
 //! ```text
-//!      segment 7                       segment 8
-//!   ---[b 70][b 71][b 72][b 73]--tail  [b 74][b 75][torn ][b 77][stale]
-//!                                                  ^        |
-//!       the chain: 70 .. 75                        end      names what was durable when it was written
+//!      segment 7                 segment 8
+//!   ---[b 70][b 71][b 72][b 73]  [b 74][b 75][torn ][b 77][stale]
+//!                                            ^        |
+//!       the chain: 70 .. 75                 end      names what was durable when it was written
 //! ```
 //! The chain is followed from the segment that holds the start: the next block must have the next sequence and begin
 //! where the last one ended, in the same incarnation or as the first block of a later one. Where no such block lies

@@ -6,8 +6,9 @@
 //!   data/master         where recovery begins (see `checkpoint::master`)
 //! ```
 //!
-//! Order of latches and locks, outermost first: checkpointing -> growth -> writer -> page latches (parent, child, new page,
-//! map page) -> space -> free list. None of them is held across a need; the first three are only taken by blocking code.
+//! Order of latches and locks, outermost first: checkpointing -> growth -> writer -> clock hand -> a heap's shared target ->
+//! page latches (parent, child, new page, map page) -> space, free list. No latch and no spinlock is held across a need; the
+//! first three are only taken by blocking code, which may satisfy needs while it holds them. See `docs/locks.md`.
 
 use std::collections::HashSet;
 use std::path::Path;

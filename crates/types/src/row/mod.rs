@@ -10,8 +10,8 @@
 //! big-endian with the sign turned, strings as their collation's sort key. A descending column is inverted, every bit.
 //!
 //! Rest: one bit for each column that may be NULL and is in it, lowest bit first, 1 for NULL; then each value that is not
-//! NULL: integers as zigzag varints, strings as a varint length and UTF-8 (`char` without the blanks at its end), dates as
-//! varints of their ticks.
+//! NULL: integers as zigzag varints (`bit` and `tinyint` as a byte), strings as a varint length and UTF-8 (`char` without the
+//! blanks at its end), dates and times as varints of what they count, floats and `uniqueidentifier` as they are.
 //!
 //! Strings, binaries and `datetimeoffset` lose something on the way into a key, so such key columns are in the rest too.
 

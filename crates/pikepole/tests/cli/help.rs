@@ -1,0 +1,47 @@
+//! The help of each command teaches: what it does, its options, examples, the exit status.
+
+use crate::tool::Folder;
+
+#[test]
+fn help_teaches_and_fits_a_terminal() {
+    let folder = Folder::new("help");
+    let wanted: [(&[&str], &[&str]); 4] = [
+        (&["--help"], &["sql ", "stress ", "check ", "Examples:", "pikepole check ./data", "--help"]),
+        (&["sql", "--help"], &["GO 5", "Exit status", "--json", "--csv", "Examples:", "sp_configure", "-Q \"SELECT"]),
+        (&["stress", "--help"], &["--policy", "Examples:", "LOG_RESERVATION=SPINLOCK", "--setup", "sp_configure"]),
+        (&["check", "--help"], &["DAMAGE", "checksum", "Exit status", "Example:"]),
+    ];
+    for (arguments, phrases) in wanted {
+        let done = folder.run(arguments);
+        assert_eq!((done.status, done.err.as_str()), (0, ""));
+        for phrase in phrases {
+            assert!(done.out.contains(phrase), "{arguments:?}: {phrase}\n{}", done.out);
+        }
+        assert!(done.out.lines().all(|line| line.chars().count() <= 100), "{}", done.out);
+    }
+}
+
+#[test]
+fn a_wrong_command_line_has_a_status_of_its_own() {
+    let folder = Folder::new("usage");
+    let wrong: [&[&str]; 6] = [
+        &[],
+        &["sqll"],
+        &["check"],
+        &["sql", "--json", "--csv", "-Q", "PRINT 1"],
+        &["sql", "-i", "a.sql", "-Q", "PRINT 1"],
+        &["stress", "-n", "many"],
+    ];
+    for arguments in wrong {
+        let done = folder.run(arguments);
+        assert_eq!((done.status, done.out.as_str()), (2, ""), "{arguments:?}");
+        assert!(done.err.contains("Usage: pikepole") || done.err.contains("--help"), "{}", done.err);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0, "nothing was made");
+}
+
+#[test]
+fn the_version_is_the_package_s() {
+    let done = Folder::new("version").run(["--version"]);
+    assert_eq!(done.out, format!("pikepole {}\n", env!("CARGO_PKG_VERSION")));
+}

@@ -1,0 +1,6 @@
+//! The command line as a user meets it: the real binary, its output, its exit status, and what it says about bad input.
+
+mod folder;
+mod help;
+mod output;
+mod tool;
