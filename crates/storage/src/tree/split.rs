@@ -74,7 +74,7 @@ impl Tree {
             if found_level != level || parent_id != self.root {
                 return Err(StorageError::corrupt(parent_id, "only the root has no parent").into());
             }
-            let enough = level == 0 && (wanted.fits)(parent.page());
+            let enough = self.has_room(wanted, parent.page());
             return if enough { Ok(()) } else { self.grow_root(wanted, parent, spare) };
         }
         if !parent.page().has_room_for_child(self.key_bytes_max) {
@@ -92,12 +92,17 @@ impl Tree {
         if !is_child || !page.covers(wanted.key) {
             return Err(StorageError::corrupt(page.id(), "it is not the child that its parent names").into());
         }
-        if level == 0 && (wanted.fits)(page) {
+        if self.has_room(wanted, page) {
             return Ok(());
         }
         let cut =
             if level == 0 { leaf_cut(page, wanted.key, wanted.ascending) } else { inner_cut(page, wanted.ascending) };
         self.split_at(wanted.context, &mut parent, child, spare, &cut)
+    }
+
+    /// Whether a page has what is wanted of it: others may have split it since it was found full.
+    fn has_room(&self, wanted: &Wanted<'_>, page: Page<'_>) -> bool {
+        if page.level() == 0 { (wanted.fits)(page) } else { page.has_room_for_child(self.key_bytes_max) }
     }
 
     /// The page of this level on the way to a key (the root, if it is lower), latched, and its level.
@@ -272,6 +277,39 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::test_support::{Fixture, context};
+
+    /// Two threads find the same inner page full; the one that comes second finds it split, and maybe with a single
+    /// child, which nothing can be split from.
+    #[test]
+    fn a_page_that_others_have_split_is_left_alone() {
+        const KEY_BYTES: usize = 400;
+        let fixture = Fixture::new(2048);
+        let store = &fixture.store;
+        let tree = store.until_done(|| Tree::create(store, 20, KEY_BYTES)).expect("a tree");
+        let mut cursor = TreeCursor::new();
+        let splits = || store.pool.statistics.counter(Counter::PageSplits);
+        let mut levels = 0;
+        for number in 0..1_000u64 {
+            // Keys with a long common part have long separators, so that inner pages fill soon.
+            let mut key = [0; KEY_BYTES];
+            key[KEY_BYTES - 8..].copy_from_slice(&number.to_be_bytes());
+            store.until_done(|| tree.insert(&mut cursor, &context(1), &key, &[7; 1_000])).expect("an insert");
+            let (level, room) = {
+                let (page, level) = store.until_done(|| tree.latch_at_level(&key, 1)).expect("a page");
+                (level, page.page().has_room_for_child(KEY_BYTES))
+            };
+            if level == 1 && room {
+                let before = splits();
+                let wanted = Wanted { key: &key, context: &context(1), ascending: true, fits: &|_| true };
+                store.until_done(|| tree.split(&wanted, 1)).expect("nothing to do");
+                assert_eq!(splits(), before, "row {number}");
+            }
+            levels = levels.max(store.until_done(|| tree.latch_at_level(&key, u8::MAX)).expect("the root").1);
+        }
+        assert!(levels >= 2, "inner pages were split");
+        assert!(store.check().expect("a check").is_sound());
+    }
 
     #[test]
     fn separators_are_short_and_between() {
