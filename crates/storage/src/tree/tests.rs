@@ -296,6 +296,30 @@ fn several_threads_insert_read_and_scan() {
 }
 
 #[test]
+fn several_threads_split_the_same_inner_pages() {
+    const KEY_BYTES: usize = 600;
+    let fixture = Fixture::new(4_096);
+    let tree = tree(&fixture, KEY_BYTES);
+    let (threads, rows_each) = (4, 1_000u64);
+    thread::scope(|scope| {
+        for session in 0..threads {
+            let (fixture, tree) = (&fixture, &tree);
+            scope.spawn(move || {
+                let mut cursor = TreeCursor::new();
+                for index in 0..rows_each {
+                    // What the keys have in common makes separators long, so that an inner page holds few; and the
+                    // threads' rows lie side by side, so that they split the same ones.
+                    let mut key = [0; KEY_BYTES];
+                    key[KEY_BYTES - 8..].copy_from_slice(&(index * threads + session).to_be_bytes());
+                    insert(fixture, tree, &mut cursor, session + 1, &key, &[7; 2_000]);
+                }
+            });
+        }
+    });
+    assert_eq!(sound(&fixture).rows, threads * rows_each);
+}
+
+#[test]
 fn a_full_log_is_told_and_undo_goes_on() {
     let fixture = Fixture::new(512);
     let tree = tree(&fixture, 8);
