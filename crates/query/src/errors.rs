@@ -43,6 +43,12 @@ pub(crate) fn offset_negative() -> Fault {
     Box::new(SqlError::new(10742, 15, 1, "The offset specified in a OFFSET clause may not be negative."))
 }
 
+/// 4199, of GENERATE_SERIES.
+#[cold]
+pub(crate) fn series_step_zero() -> Fault {
+    Box::new(SqlError::argument_value_invalid(0, 3, "generate_series"))
+}
+
 /// A function of the session used where only constants are known; never reaches a user: folding then leaves the expression.
 #[cold]
 pub(crate) fn not_constant() -> Fault {

@@ -10,6 +10,7 @@
 //! with [`prepare`]) and runs it with [`run`].
 
 mod access;
+mod batch;
 mod bind;
 mod cache;
 mod context;

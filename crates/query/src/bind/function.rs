@@ -16,8 +16,8 @@ impl Binder<'_> {
     /// # Errors
     /// 195 for an unknown function, 174 and 189 for a wrong number of arguments, and the arguments' own.
     pub(crate) fn call(&mut self, call: &tree::FunctionCall) -> Result<Typed, Fault> {
-        if call.over.is_some() {
-            return Err(errors::unsupported("A window function (OVER)"));
+        if let Some(over) = &call.over {
+            return self.window_function(call, over);
         }
         let name = call.name.name.as_str();
         if call.name.schema.is_some() && !call.name.schema_str().is_some_and(is_system) {
@@ -177,7 +177,7 @@ fn date_part_word(function: &str, expr: &tree::Expr) -> Result<Typed, Fault> {
     Ok(Typed::constant(Value::Str(word.clone()), ty))
 }
 
-fn check_count(name: &str, count: usize, minimum: usize, maximum: usize) -> Result<(), Fault> {
+pub(crate) fn check_count(name: &str, count: usize, minimum: usize, maximum: usize) -> Result<(), Fault> {
     if (minimum..=maximum).contains(&count) {
         return Ok(());
     }

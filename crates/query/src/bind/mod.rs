@@ -10,6 +10,7 @@ mod query;
 mod scope;
 mod source;
 mod typed;
+mod window;
 
 pub(crate) use data_type::{TypePlace, sql_type};
 pub(crate) use query::binary_of;
@@ -21,7 +22,7 @@ use crate::access::CatalogView;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::output::ColumnInfo;
-use crate::plan::{Action, Node, Registers, Statement, Test, VirtualSource};
+use crate::plan::{Action, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
@@ -142,15 +143,18 @@ impl<'a> Binder<'a> {
     pub(crate) fn finish(self, source: Node, action: Action) -> Statement {
         let mut touches = !matches!(action, Action::Select { .. } | Action::Assign { .. });
         source.visit_scans(&mut |_| touches = true);
-        Statement {
+        let mut statement = Statement {
             source,
             action,
             touches,
             reads_clock: self.reads_clock,
             virtual_sources: self.virtual_sources,
             slots: self.slots,
+            live: LiveSlots::default(),
             bound_to: self.names.catalog.stamp(),
-        }
+        };
+        statement.live = LiveSlots::of(&statement);
+        statement
     }
 }
 

@@ -309,6 +309,7 @@ impl Binder<'_> {
         self.pending = having_pending;
         node = self.place_pending(0, node);
         node = filtered(node, having);
+        node = self.numbered(node);
         self.pending = late;
         node = self.place_pending(0, node);
         Ok(self.ordered(select, tail, top, node, items, keys))
@@ -598,7 +599,7 @@ pub(crate) fn sorted(mut node: Node, keys: Vec<SortKey>, values: &[Expr], assign
 }
 
 /// Whether the rows of a scan below filters come in the order of the keys; the scan is turned round if that gives it.
-fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
+pub(crate) fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
     match node {
         Node::Filter { input, .. } | Node::Compute { input, .. } => served_by_scan(input, keys),
         Node::Apply { input, .. } => served_by_scan(input, keys),
@@ -684,6 +685,7 @@ fn aggregates_in(expr: &tree::Expr) -> bool {
         ExprKind::Function(call) => {
             (super::function::aggregate(call.name.name.as_str()).is_some() && call.over.is_none())
                 || call.arguments.iter().filter_map(tree::FunctionArgument::expr).any(aggregates_in)
+                || call.over.as_ref().is_some_and(window_aggregates)
         }
         ExprKind::Unary(_, inner) | ExprKind::Collate(inner, _) => aggregates_in(inner),
         ExprKind::Binary(binary) => {
@@ -705,6 +707,13 @@ fn aggregates_in(expr: &tree::Expr) -> bool {
         ExprKind::NullIf(operands) | ExprKind::AtTimeZone(operands) => operands.iter().any(aggregates_in),
         _ => false,
     }
+}
+
+fn window_aggregates(over: &tree::Over) -> bool {
+    let tree::Over::Window(window) = over else {
+        return false;
+    };
+    window.partition_by.iter().chain(window.order_by.iter().map(|item| &item.expr)).any(aggregates_in)
 }
 
 fn case_aggregates(case: &tree::Case) -> bool {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::Binder;
+use super::window::WindowCall;
 use crate::expression::{Expr, Fault};
 use crate::plan::{Aggregate, Registers};
 use pikepole_tsql as tree;
@@ -112,7 +113,11 @@ pub(crate) struct Scope {
     pub(crate) grouping: Option<Grouping>,
     /// True while the argument of an aggregate is bound.
     pub(crate) in_aggregate: bool,
+    /// True while what a window is divided and ordered by is bound.
+    pub(crate) in_window: bool,
     pub(crate) clause: Clause,
+    /// The window functions called in it.
+    pub(crate) windows: Vec<WindowCall>,
     /// True once an expression at this level or below has read a column from outside.
     pub(crate) correlated: bool,
     pub(crate) common: Vec<CommonTable>,

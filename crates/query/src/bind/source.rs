@@ -8,12 +8,12 @@ use super::scope::{CommonTable, Source, SourceColumn};
 use super::{Binder, Bound, Scope, VIEW_DEPTH_MAX, conjuncts, filtered};
 use crate::access::Table;
 use crate::errors;
-use crate::expression::{Fault, Predicate};
+use crate::expression::{Fault, Integer, Predicate, Width};
 use crate::host::VirtualTable;
 use crate::output::ColumnInfo;
-use crate::plan::{JoinKind, Node, Registers, Scan, VirtualSource};
+use crate::plan::{JoinKind, Node, Registers, Scan, Series, VirtualSource};
 use pikepole_tsql as tree;
-use pikepole_types::SqlError;
+use pikepole_types::{SqlError, SqlType};
 
 /// More tables than a query may name, as SQL Server has it; also bounds the depth of join trees.
 const TABLES_MAX: usize = 256;
@@ -99,6 +99,7 @@ impl Binder<'_> {
     ) -> Result<JoinTree, Fault> {
         let registers = match &leaf {
             Leaf::Rows(Node::Virtual { registers, .. } | Node::Values { registers, .. }) => *registers,
+            Leaf::Rows(Node::Series(series)) => Registers { first: series.slot, count: 1 },
             _ => self.registers(columns.len()),
         };
         let used = vec![false; columns.len()];
@@ -150,6 +151,9 @@ impl Binder<'_> {
 
     fn table_function(&mut self, function: &tree::TableFunction) -> Result<JoinTree, Fault> {
         let name = &function.call.name;
+        if name.schema.is_none() && name.name.is("GENERATE_SERIES") {
+            return self.generate_series(function);
+        }
         let Some(table) = self.names.host.virtual_table(name.schema_str(), &name.name.text) else {
             return Err(Box::new(SqlError::invalid_object(name.dotted())));
         };
@@ -170,6 +174,53 @@ impl Binder<'_> {
         self.add(alias, None, columns, leaf)
     }
 
+    fn generate_series(&mut self, function: &tree::TableFunction) -> Result<JoinTree, Fault> {
+        let sources = std::mem::take(&mut self.scope().sources);
+        let arguments = self.series_arguments(&function.call);
+        self.scope().sources = sources;
+        let (ty, mut arguments) = arguments?;
+        let Some(width) = Width::of(&ty).filter(|width| *width != Width::Bit) else {
+            return Err(errors::unsupported("GENERATE_SERIES of a type that is no integer"));
+        };
+        let step = arguments.split_off(2).pop();
+        let (Some(stop), Some(start)) = (arguments.pop(), arguments.pop()) else {
+            return Err(Box::new(too_few_arguments("GENERATE_SERIES")));
+        };
+        let alias = match &function.alias {
+            Some(alias) => alias.text.clone(),
+            None => function.call.name.name.text.clone(),
+        };
+        let mut columns = vec![SourceColumn { name: "value".to_owned(), ty, nullable: false }];
+        rename(&mut columns, &function.columns, &alias)?;
+        let series = Series { start, stop, step, slot: self.register(), width };
+        self.add(alias, None, columns, Leaf::Rows(Node::Series(Box::new(series))))
+    }
+
+    /// The arguments of GENERATE_SERIES, which are of one type.
+    fn series_arguments(&mut self, call: &tree::FunctionCall) -> Result<(SqlType, Vec<Integer>), Fault> {
+        if call.arguments.len() > 3 {
+            return Err(Box::new(SqlError::too_many_arguments("GENERATE_SERIES")));
+        }
+        if call.arguments.len() < 2 {
+            return Err(Box::new(too_few_arguments("GENERATE_SERIES")));
+        }
+        let mark = self.pending.len();
+        let mut typed = Vec::new();
+        for argument in &call.arguments {
+            let expr = argument.expr().ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
+            typed.push(self.expr(expr)?);
+        }
+        if self.pending.len() > mark {
+            return Err(Box::new(SqlError::subquery_not_allowed()));
+        }
+        let known = typed.iter().map(|argument| argument.ty).find(|ty| *ty != SqlType::Null);
+        let ty = known.unwrap_or(SqlType::Int);
+        if typed.iter().any(|argument| argument.ty != ty && argument.ty != SqlType::Null) {
+            return Err(Box::new(SqlError::series_types_differ()));
+        }
+        Ok((ty, typed.into_iter().map(super::typed::Typed::integer).collect()))
+    }
+
     fn function_arguments(
         &mut self,
         call: &tree::FunctionCall,
@@ -179,15 +230,7 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::too_many_arguments(&table.name)));
         }
         if call.arguments.len() < table.parameters.len() {
-            return Err(Box::new(SqlError::new(
-                313,
-                16,
-                3,
-                format!(
-                    "An insufficient number of arguments were supplied for the procedure or function {}.",
-                    table.name
-                ),
-            )));
+            return Err(Box::new(too_few_arguments(&table.name)));
         }
         let mark = self.pending.len();
         let mut arguments = Vec::new();
@@ -382,6 +425,11 @@ impl Binder<'_> {
         available.push(source.registers);
         filtered(node, mine)
     }
+}
+
+fn too_few_arguments(name: &str) -> SqlError {
+    let text = format!("An insufficient number of arguments were supplied for the procedure or function {name}.");
+    SqlError::new(313, 16, 3, text)
 }
 
 /// Copies a query's values to the registers of its source; only those that are read.

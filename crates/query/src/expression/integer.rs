@@ -163,7 +163,7 @@ impl Integer {
                 let left = operands[0].eval(env)?;
                 let right = operands[1].eval(env)?;
                 match (left, right) {
-                    (Some(left), Some(right)) => apply(*op, *width, left, right).map(Some),
+                    (Some(left), Some(right)) => op.apply(*width, left, right).map(Some),
                     _ => Ok(None),
                 }
             }
@@ -191,23 +191,26 @@ impl Integer {
     }
 }
 
-#[inline]
-fn apply(op: IntegerOp, width: Width, left: i64, right: i64) -> Result<i64, Fault> {
-    let result = match op {
-        IntegerOp::Add => left.checked_add(right),
-        IntegerOp::Subtract => left.checked_sub(right),
-        IntegerOp::Multiply => left.checked_mul(right),
-        IntegerOp::Divide | IntegerOp::Modulo if right == 0 => {
-            return Err(errors::divide_by_zero());
-        }
-        IntegerOp::Divide => left.checked_div(right),
-        // The one overflow of %, the smallest bigint by -1, has the remainder 0.
-        IntegerOp::Modulo => Some(left.wrapping_rem(right)),
-        IntegerOp::And => Some(left & right),
-        IntegerOp::Or => Some(left | right),
-        IntegerOp::Xor => Some(left ^ right),
-    };
-    fitted(result, width)
+impl IntegerOp {
+    /// The result, which must fit the width.
+    #[inline]
+    pub(crate) fn apply(self, width: Width, left: i64, right: i64) -> Result<i64, Fault> {
+        let result = match self {
+            IntegerOp::Add => left.checked_add(right),
+            IntegerOp::Subtract => left.checked_sub(right),
+            IntegerOp::Multiply => left.checked_mul(right),
+            IntegerOp::Divide | IntegerOp::Modulo if right == 0 => {
+                return Err(errors::divide_by_zero());
+            }
+            IntegerOp::Divide => left.checked_div(right),
+            // The one overflow of %, the smallest bigint by -1, has the remainder 0.
+            IntegerOp::Modulo => Some(left.wrapping_rem(right)),
+            IntegerOp::And => Some(left & right),
+            IntegerOp::Or => Some(left | right),
+            IntegerOp::Xor => Some(left ^ right),
+        };
+        fitted(result, width)
+    }
 }
 
 #[inline]

@@ -2,12 +2,16 @@
 //!
 //! Operators work row at a time over registers: `next` leaves the row's values in slots, and the operators above read them
 //! there. So a filter costs no copy, a join is two operators writing to different registers, and a correlated subquery simply
-//! reads the registers of the row outside it. A batch executor can stand beside this behind the same [`Statement`] plans.
+//! reads the registers of the row outside it. Parts of a plan run in batches instead, see [`crate::batch`].
+
+mod live;
+
+pub use live::LiveSlots;
 
 use std::sync::Arc;
 
 use crate::access::Table;
-use crate::expression::{Expr, Integer, Predicate};
+use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
 use pikepole_types::{SqlType, Value};
 
@@ -124,6 +128,32 @@ pub struct SortKey {
     pub descending: bool,
 }
 
+/// The numbers of GENERATE_SERIES.
+#[derive(Debug, Clone)]
+pub struct Series {
+    /// The first.
+    pub start: Integer,
+    /// No number is beyond it.
+    pub stop: Integer,
+    /// From one to the next; 1 or -1, towards `stop`, when absent.
+    pub step: Option<Integer>,
+    /// Where they go.
+    pub slot: usize,
+    /// Their type.
+    pub width: Width,
+}
+
+/// What is counted over a window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbering {
+    /// ROW_NUMBER
+    Row,
+    /// RANK
+    Rank,
+    /// DENSE_RANK
+    DenseRank,
+}
+
 /// A relational operator.
 #[derive(Debug, Clone)]
 pub enum Node {
@@ -145,6 +175,8 @@ pub enum Node {
         /// Where the columns go.
         registers: Registers,
     },
+    /// A series of numbers.
+    Series(Box<Series>),
     /// Rows for which a condition holds.
     Filter {
         /// The rows.
@@ -202,6 +234,17 @@ pub enum Node {
         keys: Vec<SortKey>,
         /// The slots kept with each row.
         carry: Vec<usize>,
+    },
+    /// Rows numbered as they come: in the order of the partition and then of the window.
+    Number {
+        /// The rows.
+        input: Box<Node>,
+        /// Where numbering begins anew.
+        partition: Vec<SortKey>,
+        /// What ranks compare.
+        order: Vec<SortKey>,
+        /// What is counted, and the slot of each number.
+        functions: Vec<(Numbering, usize)>,
     },
     /// The first rows.
     Top {
@@ -320,6 +363,8 @@ pub struct Statement {
     pub virtual_sources: Vec<VirtualSource>,
     /// The slots the frame must have.
     pub slots: usize,
+    /// Those that are read.
+    pub live: LiveSlots,
     /// True when it reads or changes tables, and so begins and ends a statement of the transaction.
     pub touches: bool,
     /// True when an expression asks for the present time.
@@ -332,12 +377,13 @@ impl Node {
     /// Calls `visit` with every scan of a table in the tree.
     pub fn visit_scans(&self, visit: &mut dyn FnMut(&Scan)) {
         match self {
-            Node::One | Node::Virtual { .. } | Node::Values { .. } => {}
+            Node::One | Node::Virtual { .. } | Node::Values { .. } | Node::Series(_) => {}
             Node::Scan(scan) => visit(scan),
             Node::Filter { input, .. }
             | Node::Compute { input, .. }
             | Node::Group { input, .. }
             | Node::Sort { input, .. }
+            | Node::Number { input, .. }
             | Node::Top { input, .. } => input.visit_scans(visit),
             Node::Join { left, right, .. } => {
                 left.visit_scans(visit);

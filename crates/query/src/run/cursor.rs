@@ -9,10 +9,12 @@ use std::sync::Arc;
 
 use super::Run;
 use super::group::GroupCursor;
+use super::number::NumberCursor;
 use crate::access::{ScanCursor, Stop};
+use crate::batch::{BatchCursor, Operator};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
-use crate::plan::{JoinKind, Node, SortKey, Test};
+use crate::plan::{JoinKind, LiveSlots, Node, SortKey, Test};
 use pikepole_types::{Collation, Value};
 
 /// One operator's state.
@@ -25,6 +27,8 @@ pub(crate) enum Cursor {
     Apply(Box<ApplyCursor>),
     Group(Box<GroupCursor>),
     Sort(Box<SortCursor>),
+    Number(Box<NumberCursor>),
+    Batch(Box<BatchCursor>),
     Top(Box<TopCursor>),
     Concat { inputs: Vec<Cursor>, current: usize },
 }
@@ -67,39 +71,39 @@ pub(crate) struct TopCursor {
 
 impl Cursor {
     /// The cursor for a plan, not yet open.
-    pub(crate) fn new(node: &Node) -> Cursor {
+    pub(crate) fn new(node: &Node, live: &LiveSlots) -> Cursor {
+        if let Some(operator) = Operator::of(node, live) {
+            return Cursor::Batch(Box::new(BatchCursor::new(operator)));
+        }
+        let new = |node: &Node| Cursor::new(node, live);
         match node {
             Node::One => Cursor::One { given: false },
             Node::Scan(scan) => Cursor::Scan(Box::new(ScanCursor::new(scan))),
-            Node::Virtual { .. } | Node::Values { .. } => Cursor::Listed { next: 0 },
-            Node::Filter { input, .. } | Node::Compute { input, .. } => Cursor::Through(Box::new(Cursor::new(input))),
-            Node::Join { left, right, .. } => Cursor::Join(Box::new(JoinCursor {
-                left: Cursor::new(left),
-                right: Cursor::new(right),
-                within: false,
-                matched: false,
-            })),
+            // A series runs in batches, wherever it stands.
+            Node::Virtual { .. } | Node::Values { .. } | Node::Series(_) => Cursor::Listed { next: 0 },
+            Node::Filter { input, .. } | Node::Compute { input, .. } => Cursor::Through(Box::new(new(input))),
+            Node::Join { left, right, .. } => {
+                Cursor::Join(Box::new(JoinCursor { left: new(left), right: new(right), within: false, matched: false }))
+            }
             Node::Apply { input, subquery, .. } => Cursor::Apply(Box::new(ApplyCursor {
-                input: Cursor::new(input),
-                subquery: Cursor::new(subquery),
+                input: new(input),
+                subquery: new(subquery),
                 within: false,
                 settled: false,
                 found: Value::Null,
                 rows: 0,
                 list: HashMap::new(),
             })),
-            Node::Group { input, .. } => Cursor::Group(Box::new(GroupCursor::new(Cursor::new(input)))),
-            Node::Sort { input, .. } => Cursor::Sort(Box::new(SortCursor {
-                input: Cursor::new(input),
-                filled: false,
-                rows: Vec::new(),
-                next: 0,
-            })),
+            Node::Group { input, .. } => Cursor::Group(Box::new(GroupCursor::new(new(input)))),
+            Node::Sort { input, .. } => {
+                Cursor::Sort(Box::new(SortCursor { input: new(input), filled: false, rows: Vec::new(), next: 0 }))
+            }
+            Node::Number { input, .. } => Cursor::Number(Box::new(NumberCursor::new(new(input)))),
             Node::Top { input, .. } => {
-                Cursor::Top(Box::new(TopCursor { input: Cursor::new(input), started: false, skip: 0, left: 0 }))
+                Cursor::Top(Box::new(TopCursor { input: new(input), started: false, skip: 0, left: 0 }))
             }
             Node::Concat { inputs, .. } => {
-                Cursor::Concat { inputs: inputs.iter().map(|(node, _)| Cursor::new(node)).collect(), current: 0 }
+                Cursor::Concat { inputs: inputs.iter().map(|(node, _)| new(node)).collect(), current: 0 }
             }
         }
     }
@@ -127,6 +131,8 @@ impl Cursor {
                 sort.next = 0;
                 sort.input.open();
             }
+            Cursor::Number(number) => number.open(),
+            Cursor::Batch(batch) => batch.open(),
             Cursor::Top(top) => {
                 top.started = false;
                 top.input.open();
@@ -189,6 +195,8 @@ impl Cursor {
                 cursor.next(input, keys, aggregates, run)
             }
             (Cursor::Sort(cursor), Node::Sort { input, keys, carry }) => cursor.next(input, keys, carry, run),
+            (Cursor::Number(cursor), Node::Number { .. }) => cursor.next(node, run),
+            (Cursor::Batch(cursor), _) => cursor.next(node, run),
             (Cursor::Top(cursor), Node::Top { input, offset, count }) => {
                 cursor.next(input, offset.as_ref(), count.as_ref(), run)
             }
@@ -390,14 +398,7 @@ impl TopCursor {
         run: &mut Run<'_>,
     ) -> Result<bool, Stop> {
         if !self.started {
-            self.skip = match offset {
-                None => 0,
-                Some(offset) => bound(offset, run, errors::offset_negative)?,
-            };
-            self.left = match count {
-                None => u64::MAX,
-                Some(count) => bound(count, run, errors::top_negative)?,
-            };
+            (self.skip, self.left) = row_bounds(offset, count, run)?;
             self.started = true;
         }
         while self.skip > 0 {
@@ -413,6 +414,23 @@ impl TopCursor {
         self.left -= 1;
         Ok(true)
     }
+}
+
+/// How many rows to leave out, and how many to give then.
+pub(crate) fn row_bounds(
+    offset: Option<&Integer>,
+    count: Option<&Integer>,
+    run: &mut Run<'_>,
+) -> Result<(u64, u64), Stop> {
+    let skip = match offset {
+        None => 0,
+        Some(offset) => bound(offset, run, errors::offset_negative)?,
+    };
+    let give = match count {
+        None => u64::MAX,
+        Some(count) => bound(count, run, errors::top_negative)?,
+    };
+    Ok((skip, give))
 }
 
 fn bound(expr: &Integer, run: &mut Run<'_>, invalid: fn() -> Fault) -> Result<u64, Stop> {

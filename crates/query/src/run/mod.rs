@@ -17,6 +17,7 @@ mod format;
 mod frame;
 mod group;
 mod modify;
+mod number;
 mod recover;
 mod statement;
 mod step;
@@ -25,6 +26,7 @@ mod transaction;
 
 use std::sync::Arc;
 
+pub(crate) use cursor::{Cursor, row_bounds};
 pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use step::{epoch, now};
 
@@ -33,6 +35,7 @@ use crate::context::ExecutionContext;
 use crate::expression::{Env, Expr, Fault, integer_of};
 use crate::host::Host;
 use crate::output::{ColumnInfo, Done, DoneKind, Output};
+use crate::plan::LiveSlots;
 use crate::program::Program;
 use pikepole_contention::WaitType;
 use pikepole_scheduler as scheduler;
@@ -46,6 +49,8 @@ pub(crate) struct Run<'a> {
     pub(crate) host: &'a dyn Host,
     pub(crate) functions: &'a mut Context,
     pub(crate) virtual_rows: &'a [Arc<Vec<Vec<Value>>>],
+    /// The slots that the statement reads.
+    pub(crate) live: &'a LiveSlots,
     /// True once an aggregate has passed over a NULL.
     pub(crate) null_eliminated: bool,
     pub(crate) scratch: Value,
@@ -252,13 +257,14 @@ impl Machine<'_> {
 
     /// The operators' view of the machine.
     #[inline]
-    pub(crate) fn run_view<'b>(&'b mut self, virtual_rows: &'b [Arc<Vec<Vec<Value>>>]) -> Run<'b> {
+    pub(crate) fn run_view<'b>(&'b mut self, virtual_rows: &'b [Arc<Vec<Vec<Value>>>], live: &'b LiveSlots) -> Run<'b> {
         Run {
             slots: &mut self.frame.slots,
             context: self.context,
             host: self.host,
             functions: &mut self.functions,
             virtual_rows,
+            live,
             null_eliminated: false,
             scratch: std::mem::take(&mut self.scratch),
         }

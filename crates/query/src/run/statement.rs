@@ -74,7 +74,7 @@ impl StatementState {
     }
 
     fn set_plan(&mut self, plan: Arc<Statement>) {
-        self.cursor = Some(Cursor::new(&plan.source));
+        self.cursor = Some(Cursor::new(&plan.source, &plan.live));
         self.modify = ModifyState::new(&plan.action);
         self.plan = Some(plan);
     }
@@ -269,7 +269,7 @@ impl Machine<'_> {
         let Some(cursor) = &mut state.cursor else {
             return Ok(false);
         };
-        let mut run = self.run_view(&state.virtual_rows);
+        let mut run = self.run_view(&state.virtual_rows, &plan.live);
         let found = cursor.next(&plan.source, &mut run);
         let eliminated = run.null_eliminated;
         self.scratch = std::mem::take(&mut run.scratch);

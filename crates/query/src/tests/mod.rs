@@ -1,5 +1,6 @@
 //! Scripts against the engine on the simulated disk and schedulers.
 
+mod batch;
 mod definitions;
 mod flow;
 mod modify;

@@ -260,8 +260,11 @@ error_table! {
     4060 11 1 login_database_failed(database) "Cannot open database \"{database}\" requested by the login. The login failed.";
     4104 16 1 identifier_not_bound(name) "The multi-part identifier \"{name}\" could not be bound.";
     4108 15 1 window_function_misplaced() "Windowed functions can only appear in the SELECT or ORDER BY clauses.";
+    4109 15 1 window_function_within_another() "Windowed functions cannot be used in the context of another windowed function or aggregate.";
+    4112 15 1 window_needs_order(function) "The function '{function}' must have an OVER clause with ORDER BY.";
     4121 16 1 function_not_found(column, function) "Cannot find either column \"{column}\" or the user-defined function or aggregate \"{function}\", or the name is ambiguous.";
     4145 15 1 condition_expected(near) "An expression of non-boolean type specified in a context where a condition is expected, near '{near}'.";
+    4199 16 1 argument_value_invalid(value, position, function) "Argument value {value} is invalid for argument {position} of {function} function.";
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
     4701 16 1 truncate_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
     4708 16 2 truncate_not_a_table(name) "Could not truncate object '{name}' because it is not a table.";
@@ -284,6 +287,9 @@ error_table! {
     5123 16 1 file_not_created(error, file) "CREATE FILE encountered operating system error {error} while attempting to open or create the physical file '{file}'.";
     5133 16 1 directory_lookup_failed(file, error) "Directory lookup for the file \"{file}\" failed with the operating system error {error}.";
     5149 16 3 file_not_expanded(error, file) "MODIFY FILE encountered operating system error {error} while attempting to expand the physical file '{file}'.";
+    5308 16 1 window_order_by_position() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
+    5309 16 1 window_order_by_constant() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
+    5373 16 1 series_types_differ() "All the input parameters should be of the same type. Supported types are tinyint, smallint, int, bigint, decimal and numeric.";
     5701 10 1 changed_database(name) "Changed database context to '{name}'.";
     5703 10 1 changed_language(name) "Changed language setting to {name}.";
     5808 16 1 system_catalog_update_unsupported() "Ad hoc update to system catalogs is not supported.";
@@ -347,6 +353,7 @@ error_table! {
     10704 15 1 throw_outside_catch() "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
     10709 16 1 value_rows_differ() "The number of columns for each row in a table value constructor must be the same.";
     10738 15 1 too_many_value_rows() "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row values.";
+    10752 15 1 window_frame_not_allowed(function) "The function '{function}' may not have a window frame.";
     14262 16 1 specified_item_unknown(kind, name) "The specified {kind} ('{name}') does not exist.";
     15009 16 1 object_not_in_database(name, database) "The object '{name}' does not exist in database '{database}' or is invalid for this operation.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";

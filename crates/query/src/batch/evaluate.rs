@@ -1,0 +1,287 @@
+//! Expressions and conditions over a batch.
+//!
+//! Integers, and dates that integers are added to, have loops over whole columns. Such a loop only notes that something went
+//! wrong; then the rows are evaluated one after the other, which finds the error of the first. All else is evaluated row by
+//! row anyway.
+
+use arrow_array::{Array, Int64Array};
+use arrow_buffer::NullBuffer;
+use pikepole_types::{DatePart, DateTime, Value};
+
+use super::Batch;
+use super::vector::{Code, Vector, VectorBuilder};
+use crate::expression::{Call, Comparison, Expr, Fault, Integer, IntegerOp, Predicate, Width};
+use crate::run::Run;
+
+/// Integers of each row.
+enum Integers {
+    Same(Option<i64>),
+    Each(Int64Array),
+}
+
+impl Integers {
+    fn nulls(&self) -> Option<&NullBuffer> {
+        match self {
+            Integers::Same(_) => None,
+            Integers::Each(array) => array.nulls(),
+        }
+    }
+
+    fn into_vector(self, width: Width) -> Vector {
+        match self {
+            Integers::Same(value) => {
+                let mut same = Value::Null;
+                width.store(value, &mut same);
+                Vector::Same(same)
+            }
+            Integers::Each(array) => Vector::Coded(Code::Integer(width), array),
+        }
+    }
+}
+
+/// The values of an expression in each row.
+///
+/// # Errors
+/// That of the first row that has one.
+pub(crate) fn evaluate(expr: &Expr, batch: &Batch, run: &mut Run<'_>) -> Result<Vector, Fault> {
+    match expr {
+        Expr::Const(value) => return Ok(Vector::Same(value.clone())),
+        Expr::Slot(slot) => {
+            return Ok(batch.column(*slot).cloned().unwrap_or_else(|| Vector::Same(run.slots[*slot].clone())));
+        }
+        Expr::Integer(integer, width) => {
+            if let Some(integers) = integers(integer, batch, run)? {
+                return Ok(integers.into_vector(*width));
+            }
+        }
+        Expr::Call(call) => {
+            if let Some(dates) = dates_added(call, batch, run)? {
+                return Ok(dates);
+            }
+        }
+        _ => {}
+    }
+    let mut read = Vec::new();
+    expr.visit_slots(&mut |slot| read.push(slot));
+    let mut out = VectorBuilder::new();
+    each_row(batch, &read, run, |run, _| {
+        let mut scratch = std::mem::take(&mut run.scratch);
+        let value = expr.eval_ref(&mut run.env(), &mut scratch).map(|value| out.push(value));
+        run.scratch = scratch;
+        value
+    })?;
+    Ok(out.finish())
+}
+
+/// Visits the rows with the columns that are read left in their slots.
+fn each_row(
+    batch: &Batch,
+    read: &[usize],
+    run: &mut Run<'_>,
+    mut visit: impl FnMut(&mut Run<'_>, usize) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let columns: Vec<(usize, &Vector)> =
+        read.iter().filter_map(|&slot| batch.column(slot).map(|column| (slot, column))).collect();
+    for row in 0..batch.rows {
+        for (slot, column) in &columns {
+            column.read(row, &mut run.slots[*slot]);
+        }
+        visit(run, row)?;
+    }
+    Ok(())
+}
+
+/// The rows for which a condition holds. Of an AND, a later part is only asked about rows that passed the earlier ones.
+///
+/// # Errors
+/// As [`evaluate`].
+pub(crate) fn filter(predicate: &Predicate, batch: Batch, run: &mut Run<'_>) -> Result<Batch, Fault> {
+    let kept = match predicate {
+        Predicate::And(parts) => {
+            let mut batch = batch;
+            for part in parts {
+                batch = filter(part, batch, run)?;
+            }
+            return Ok(batch);
+        }
+        Predicate::Const(truth) => {
+            if *truth == Some(true) {
+                return Ok(batch);
+            } else {
+                Vec::new()
+            }
+        }
+        Predicate::Integers(op, operands) => {
+            let left = integers(&operands[0], &batch, run)?;
+            let right = integers(&operands[1], &batch, run)?;
+            match (left, right) {
+                (Some(left), Some(right)) => compared(*op, &left, &right, batch.rows),
+                _ => tested(predicate, &batch, run)?,
+            }
+        }
+        _ => tested(predicate, &batch, run)?,
+    };
+    Ok(if kept.len() == batch.rows { batch } else { batch.take(&kept) })
+}
+
+fn tested(predicate: &Predicate, batch: &Batch, run: &mut Run<'_>) -> Result<Vec<u32>, Fault> {
+    let mut read = Vec::new();
+    predicate.visit_slots(&mut |slot| read.push(slot));
+    let mut kept = Vec::new();
+    each_row(batch, &read, run, |run, row| {
+        if predicate.holds(&mut run.env())? {
+            kept.push(row as u32);
+        }
+        Ok(())
+    })?;
+    Ok(kept)
+}
+
+fn compared(op: Comparison, left: &Integers, right: &Integers, rows: usize) -> Vec<u32> {
+    let nulls = NullBuffer::union(left.nulls(), right.nulls());
+    let valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
+    let places = 0..rows;
+    let keep = |test: &dyn Fn(usize) -> bool| {
+        places.clone().filter(|&row| valid(row) && test(row)).map(|row| row as u32).collect()
+    };
+    match (left, right) {
+        (Integers::Same(None), _) | (_, Integers::Same(None)) => Vec::new(),
+        (Integers::Same(Some(a)), Integers::Same(Some(b))) => keep(&|_| op.holds(a.cmp(b))),
+        (Integers::Each(a), Integers::Same(Some(b))) => keep(&|row| op.holds(a.values()[row].cmp(b))),
+        (Integers::Same(Some(a)), Integers::Each(b)) => keep(&|row| op.holds(a.cmp(&b.values()[row]))),
+        (Integers::Each(a), Integers::Each(b)) => keep(&|row| op.holds(a.values()[row].cmp(&b.values()[row]))),
+    }
+}
+
+/// An integer expression in each row; none where only the scalar evaluator can tell, also because a row has an error.
+fn integers(integer: &Integer, batch: &Batch, run: &mut Run<'_>) -> Result<Option<Integers>, Fault> {
+    Ok(match integer {
+        Integer::Const(value) => Some(Integers::Same(*value)),
+        Integer::Slot(slot) => match batch.column(*slot) {
+            None => Some(Integers::Same(run.slots[*slot].as_i64())),
+            Some(Vector::Same(value)) => Some(Integers::Same(value.as_i64())),
+            Some(Vector::Coded(Code::Integer(_), array)) => Some(Integers::Each(array.clone())),
+            Some(_) => None,
+        },
+        Integer::Global(global) => Some(Integers::Same(global.integer(run.env().state))),
+        Integer::Binary { op, width, operands } => {
+            let (Some(left), Some(right)) = (integers(&operands[0], batch, run)?, integers(&operands[1], batch, run)?)
+            else {
+                return Ok(None);
+            };
+            combined(*op, *width, &left, &right)
+        }
+        Integer::Narrow(inner, width) if *width != Width::Bit => match integers(inner, batch, run)? {
+            Some(Integers::Same(value)) if value.is_none_or(|value| width.fits(value)) => Some(Integers::Same(value)),
+            Some(Integers::Each(array)) => {
+                let (smallest, largest) = width.bounds();
+                let fits = array.values().iter().fold(true, |fits, &v| fits & (v >= smallest) & (v <= largest));
+                fits.then_some(Integers::Each(array))
+            }
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
+/// Applies an operator to each row. None when a row has an error, or might.
+fn combined(op: IntegerOp, width: Width, left: &Integers, right: &Integers) -> Option<Integers> {
+    let (left_each, right_each) = (as_slice(left), as_slice(right));
+    let nulls = NullBuffer::union(left.nulls(), right.nulls());
+    let values = match (left, right) {
+        (Integers::Same(None), _) | (_, Integers::Same(None)) => return Some(Integers::Same(None)),
+        (Integers::Same(Some(a)), Integers::Same(Some(b))) => {
+            return op.apply(width, *a, *b).ok().map(|value| Integers::Same(Some(value)));
+        }
+        (_, Integers::Same(Some(b))) => apply_with(op, width, left_each, *b)?,
+        (Integers::Same(Some(a)), _) => apply_to(op, width, right_each, |value| (*a, value))?,
+        (Integers::Each(_), Integers::Each(b)) => {
+            let mut others = b.values().iter();
+            apply_to(op, width, left_each, |value| (value, others.next().copied().unwrap_or_default()))?
+        }
+    };
+    Some(Integers::Each(Int64Array::new(values.into(), nulls)))
+}
+
+fn as_slice(integers: &Integers) -> &[i64] {
+    match integers {
+        Integers::Same(_) => &[],
+        Integers::Each(array) => array.values(),
+    }
+}
+
+/// An operator with one right operand for all rows; for it, / and % have loops of their own.
+fn apply_with(op: IntegerOp, width: Width, values: &[i64], right: i64) -> Option<Vec<i64>> {
+    if !matches!(op, IntegerOp::Divide | IntegerOp::Modulo) || right <= 0 {
+        return apply_to(op, width, values, |value| (value, right));
+    }
+    let narrow =
+        u32::try_from(right).ok().filter(|_| values.iter().all(|&value| (0..=i64::from(u32::MAX)).contains(&value)));
+    Some(match (op, narrow) {
+        // Division of 32 bits is several times as fast as of 64.
+        (IntegerOp::Divide, Some(right)) => values.iter().map(|&value| i64::from(value as u32 / right)).collect(),
+        (_, Some(right)) => values.iter().map(|&value| i64::from(value as u32 % right)).collect(),
+        (IntegerOp::Divide, None) => values.iter().map(|&value| value / right).collect(),
+        (_, None) => values.iter().map(|&value| value % right).collect(),
+    })
+}
+
+fn apply_to(op: IntegerOp, width: Width, values: &[i64], mut pair: impl FnMut(i64) -> (i64, i64)) -> Option<Vec<i64>> {
+    let (smallest, largest) = width.bounds();
+    let mut wrong = false;
+    let mut each = |apply: &dyn Fn(i64, i64) -> (i64, bool)| {
+        let combine = |&value: &i64| {
+            let (left, right) = pair(value);
+            let (result, failed) = apply(left, right);
+            wrong |= failed | (result < smallest) | (result > largest);
+            result
+        };
+        values.iter().map(combine).collect::<Vec<i64>>()
+    };
+    let out = match op {
+        IntegerOp::Add => each(&i64::overflowing_add),
+        IntegerOp::Subtract => each(&i64::overflowing_sub),
+        IntegerOp::Multiply => each(&i64::overflowing_mul),
+        IntegerOp::Divide => each(&|left, right| left.checked_div(right).map_or((0, true), |result| (result, false))),
+        IntegerOp::Modulo => {
+            each(&|left, right| if right == 0 { (0, true) } else { (left.wrapping_rem(right), false) })
+        }
+        IntegerOp::And => each(&|left, right| (left & right, false)),
+        IntegerOp::Or => each(&|left, right| (left | right, false)),
+        IntegerOp::Xor => each(&|left, right| (left ^ right, false)),
+    };
+    (!wrong).then_some(out)
+}
+
+/// `DATEADD` of seconds, minutes, hours or days to one `datetime`.
+fn dates_added(call: &Call, batch: &Batch, run: &mut Run<'_>) -> Result<Option<Vector>, Fault> {
+    let [Expr::Const(Value::Str(part)), count, base] = &*call.arguments else {
+        return Ok(None);
+    };
+    if call.function.name != "DATEADD" {
+        return Ok(None);
+    }
+    // Ticks of 1/300 s.
+    let unit = match DatePart::by_name(part) {
+        Some(DatePart::Second) => 300,
+        Some(DatePart::Minute) => 300 * 60,
+        Some(DatePart::Hour) => 300 * 3600,
+        Some(DatePart::Day | DatePart::DayOfYear | DatePart::Weekday) => 300 * 86_400,
+        _ => return Ok(None),
+    };
+    let (count, base) = (evaluate(count, batch, run)?, evaluate(base, batch, run)?);
+    let (Vector::Coded(Code::Integer(_), counts), Vector::Same(Value::DateTime(base))) = (count, base) else {
+        return Ok(None);
+    };
+    let base = base.ticks();
+    let mut wrong = false;
+    let add = |&count: &i64| {
+        // The scalar function takes an int.
+        let ticks = base + i64::from(count as i32) * unit;
+        wrong |= i32::try_from(count).is_err() | DateTime::from_ticks(ticks).is_none();
+        ticks
+    };
+    let ticks: Vec<i64> = counts.values().iter().map(add).collect();
+    let dates = Vector::Coded(Code::DateTime, Int64Array::new(ticks.into(), counts.nulls().cloned()));
+    Ok((!wrong).then_some(dates))
+}

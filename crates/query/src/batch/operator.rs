@@ -1,0 +1,272 @@
+//! Operators: the state of the parts of a plan that run in batches.
+
+use super::evaluate::{evaluate, filter};
+use super::join::ListJoin;
+use super::product::Product;
+use super::vector::{Code, Vector, VectorBuilder};
+use super::{BATCH_ROWS, Batch};
+use crate::access::Stop;
+use crate::expression::{Expr, Fault, Integer, Width};
+use crate::plan::{LiveSlots, Node, Numbering};
+use crate::run::{Cursor, Run, row_bounds};
+use arrow_array::Int64Array;
+
+/// The state of an operator; its inputs are part of it.
+pub(crate) enum Operator {
+    /// Rows made from their ordinal.
+    Product(Product),
+    /// The rows of a row operator.
+    FromRows(Box<FromRows>),
+    Filter(Box<Operator>),
+    Compute(Box<Operator>),
+    ListJoin(Box<ListJoin>),
+    /// Numbers from 1, without regard to what is in the rows.
+    Number {
+        input: Box<Operator>,
+        given: u64,
+    },
+    Top(Box<Top>),
+    Concat {
+        inputs: Vec<Operator>,
+        current: usize,
+    },
+}
+
+/// See [`Node::Top`].
+pub(crate) struct Top {
+    input: Operator,
+    /// Rows to leave out and then to give; none before the first batch.
+    bounds: Option<(u64, u64)>,
+}
+
+/// Rows of a cursor, gathered until they are a batch.
+pub(crate) struct FromRows {
+    cursor: Cursor,
+    columns: Vec<(usize, VectorBuilder)>,
+    slots: Vec<usize>,
+    rows: usize,
+    ended: bool,
+    first: u64,
+}
+
+impl Operator {
+    /// The operator of a plan that is worth running in batches.
+    pub(crate) fn of(node: &Node, live: &LiveSlots) -> Option<Operator> {
+        makes_rows_in_bulk(node).then(|| Operator::new(node, live))
+    }
+
+    /// The operator of a list.
+    pub(crate) fn list(node: &Node) -> Operator {
+        Operator::new(node, &LiveSlots::default())
+    }
+
+    /// The operator of any plan.
+    fn new(node: &Node, live: &LiveSlots) -> Operator {
+        if let Some(product) = Product::of(node) {
+            return Operator::Product(product);
+        }
+        let inner = |node: &Node| Box::new(Operator::new(node, live));
+        match node {
+            Node::Filter { input, .. } => Operator::Filter(inner(input)),
+            Node::Compute { input, .. } => Operator::Compute(inner(input)),
+            Node::Join { left, .. } if ListJoin::fits(node) => {
+                Operator::ListJoin(Box::new(ListJoin::new(Operator::new(left, live), node)))
+            }
+            Node::Number { input, partition, order, functions } if is_plain(partition, order, functions) => {
+                Operator::Number { input: inner(input), given: 0 }
+            }
+            Node::Top { input, .. } => Operator::Top(Box::new(Top { input: Operator::new(input, live), bounds: None })),
+            Node::Concat { inputs, .. } => Operator::Concat {
+                inputs: inputs.iter().map(|(input, _)| Operator::new(input, live)).collect(),
+                current: 0,
+            },
+            other => Operator::FromRows(Box::new(FromRows::new(other, live))),
+        }
+    }
+
+    /// Starts over.
+    pub(crate) fn open(&mut self) {
+        match self {
+            Operator::Product(product) => product.open(),
+            Operator::FromRows(rows) => rows.open(),
+            Operator::Filter(input) | Operator::Compute(input) => input.open(),
+            Operator::ListJoin(join) => join.open(),
+            Operator::Number { input, given } => {
+                *given = 0;
+                input.open();
+            }
+            Operator::Top(top) => {
+                top.bounds = None;
+                top.input.open();
+            }
+            Operator::Concat { inputs, current } => {
+                *current = 0;
+                inputs.iter_mut().for_each(Operator::open);
+            }
+        }
+    }
+
+    /// The next rows, at least one.
+    ///
+    /// # Errors
+    /// A need, after which the call is made again; errors of expressions and storage.
+    pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<Option<Batch>, Stop> {
+        match (self, node) {
+            (Operator::Product(product), _) => product.next(node, run),
+            (Operator::FromRows(rows), _) => rows.next(node, run),
+            (Operator::Filter(operator), Node::Filter { input, predicate }) => {
+                while let Some(batch) = operator.next(input, run)? {
+                    let batch = filter(predicate, batch, run)?;
+                    if batch.rows > 0 {
+                        return Ok(Some(batch));
+                    }
+                }
+                Ok(None)
+            }
+            (Operator::Compute(operator), Node::Compute { input, assignments }) => {
+                let Some(mut batch) = operator.next(input, run)? else {
+                    return Ok(None);
+                };
+                assign(assignments, &mut batch, run)?;
+                Ok(Some(batch))
+            }
+            (Operator::ListJoin(join), Node::Join { left, .. }) => join.next(left, run),
+            (Operator::Number { input: operator, given }, Node::Number { input, functions, .. }) => {
+                let Some(mut batch) = operator.next(input, run)? else {
+                    return Ok(None);
+                };
+                let first = *given as i64 + 1;
+                *given += batch.rows as u64;
+                for (_, slot) in functions {
+                    let numbers = Int64Array::from_iter_values(first..first + batch.rows as i64);
+                    batch.set(*slot, Vector::Coded(Code::Integer(Width::Big), numbers));
+                }
+                Ok(Some(batch))
+            }
+            (Operator::Top(top), Node::Top { input, offset, count }) => {
+                top.next(input, offset.as_ref(), count.as_ref(), run)
+            }
+            (Operator::Concat { inputs, current }, Node::Concat { inputs: nodes, registers }) => {
+                while let (Some(operator), Some((node, values))) = (inputs.get_mut(*current), nodes.get(*current)) {
+                    if let Some(batch) = operator.next(node, run)? {
+                        let mut out = Batch::new(batch.rows);
+                        for (slot, value) in registers.range().zip(values) {
+                            if run.live.has(slot) {
+                                out.set(slot, evaluate(value, &batch, run)?);
+                            }
+                        }
+                        return Ok(Some(out));
+                    }
+                    *current += 1;
+                }
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Numbers that follow from the place of a row alone.
+fn is_plain<K>(partition: &[K], order: &[K], functions: &[(Numbering, usize)]) -> bool {
+    partition.is_empty() && order.is_empty() && functions.iter().all(|(function, _)| *function == Numbering::Row)
+}
+
+/// Whether a plan multiplies rows that it makes itself, or passes on the rows of such a plan.
+fn makes_rows_in_bulk(node: &Node) -> bool {
+    match node {
+        Node::Series(_) => true,
+        Node::Join { left, .. } => Product::of(node).is_some() || (ListJoin::fits(node) && makes_rows_in_bulk(left)),
+        Node::Number { input, partition, order, functions } => {
+            is_plain(partition, order, functions) && makes_rows_in_bulk(input)
+        }
+        Node::Filter { input, .. } | Node::Compute { input, .. } | Node::Top { input, .. } => makes_rows_in_bulk(input),
+        Node::Concat { inputs, .. } => inputs.iter().any(|(input, _)| makes_rows_in_bulk(input)),
+        _ => false,
+    }
+}
+
+/// Computes the columns that somebody reads.
+pub(crate) fn assign(assignments: &[(usize, Expr)], batch: &mut Batch, run: &mut Run<'_>) -> Result<(), Fault> {
+    for (slot, expr) in assignments {
+        if run.live.has(*slot) {
+            let column = evaluate(expr, batch, run)?;
+            batch.set(*slot, column);
+        }
+    }
+    Ok(())
+}
+
+impl Top {
+    fn next(
+        &mut self,
+        node: &Node,
+        offset: Option<&Integer>,
+        count: Option<&Integer>,
+        run: &mut Run<'_>,
+    ) -> Result<Option<Batch>, Stop> {
+        let (mut skip, mut left) = match self.bounds {
+            Some(bounds) => bounds,
+            None => row_bounds(offset, count, run)?,
+        };
+        self.bounds = Some((skip, left));
+        while left > 0 {
+            let Some(batch) = self.input.next(node, run)? else {
+                return Ok(None);
+            };
+            let rows = batch.rows as u64;
+            let from = skip.min(rows);
+            skip -= from;
+            let to = from + (rows - from).min(left);
+            left -= to - from;
+            self.bounds = Some((skip, left));
+            if to > from {
+                return Ok(Some(batch.cut(from as usize..to as usize)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl FromRows {
+    fn new(node: &Node, live: &LiveSlots) -> FromRows {
+        let mut slots = Vec::new();
+        node.visit_filled(&mut |slot| {
+            if live.has(slot) {
+                slots.push(slot);
+            }
+        });
+        FromRows { cursor: Cursor::new(node, live), columns: Vec::new(), slots, rows: 0, ended: false, first: 0 }
+    }
+
+    fn open(&mut self) {
+        self.cursor.open();
+        self.columns.clear();
+        self.rows = 0;
+        self.ended = false;
+        self.first = 0;
+    }
+
+    fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<Option<Batch>, Stop> {
+        if self.rows == 0 {
+            self.columns = self.slots.iter().map(|&slot| (slot, VectorBuilder::new())).collect();
+        }
+        while !self.ended && self.rows < BATCH_ROWS {
+            if !self.cursor.next(node, run)? {
+                self.ended = true;
+                break;
+            }
+            self.columns.iter_mut().for_each(|(slot, column)| column.push(&run.slots[*slot]));
+            self.rows += 1;
+        }
+        if self.rows == 0 {
+            return Ok(None);
+        }
+        let mut batch = Batch::new(std::mem::take(&mut self.rows));
+        batch.first = self.first;
+        self.first += batch.rows as u64;
+        for (slot, column) in self.columns.drain(..) {
+            batch.set(slot, column.finish());
+        }
+        Ok(Some(batch))
+    }
+}

@@ -1,0 +1,183 @@
+//! Which slots somebody reads.
+
+use super::{Action, ColumnSource, Node, Statement, Test};
+use crate::expression::{Expr, Predicate};
+
+/// The slots that are read by the statement's action or by an operator whose result is read. What is computed for other
+/// slots need not be.
+#[derive(Debug, Clone, Default)]
+pub struct LiveSlots(Vec<bool>);
+
+impl LiveSlots {
+    /// Whether somebody reads the slot.
+    pub fn has(&self, slot: usize) -> bool {
+        self.0.get(slot).copied().unwrap_or(false)
+    }
+
+    /// The slots that a statement reads.
+    pub fn of(statement: &Statement) -> LiveSlots {
+        let mut live = LiveSlots(vec![false; statement.slots]);
+        live.action(&statement.action);
+        live.node(&statement.source);
+        live
+    }
+
+    fn add(&mut self, slot: usize) {
+        if self.0.len() <= slot {
+            self.0.resize(slot + 1, false);
+        }
+        self.0[slot] = true;
+    }
+
+    fn expr(&mut self, expr: &Expr) {
+        expr.visit_slots(&mut |slot| self.add(slot));
+    }
+
+    fn predicate(&mut self, predicate: &Predicate) {
+        predicate.visit_slots(&mut |slot| self.add(slot));
+    }
+
+    fn action(&mut self, action: &Action) {
+        match action {
+            Action::Select { values, .. } => values.iter().for_each(|value| self.expr(value)),
+            Action::Assign { assignments, .. } => assignments.iter().for_each(|(_, value)| self.expr(value)),
+            Action::Insert(insert) => {
+                for source in insert.rows.iter().flatten() {
+                    if let ColumnSource::Value(value) = source {
+                        self.expr(value);
+                    }
+                }
+            }
+            // These read the rows that they change as a whole.
+            Action::Update(update) => {
+                update.registers.range().for_each(|slot| self.add(slot));
+                update.assignments.iter().chain(&update.variables).for_each(|(_, value)| self.expr(value));
+                update.recheck.iter().for_each(|recheck| self.predicate(recheck));
+            }
+            Action::Delete(delete) => {
+                delete.registers.range().for_each(|slot| self.add(slot));
+                delete.recheck.iter().for_each(|recheck| self.predicate(recheck));
+            }
+        }
+    }
+
+    /// An operator: what it reads is added before its inputs are looked at, and an input that reads another's columns
+    /// before that other.
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::One | Node::Virtual { .. } => {}
+            Node::Scan(scan) => {
+                let range = &scan.range;
+                let bounds = range.low.iter().chain(&range.high).map(|(key, _)| key);
+                range.prefix.iter().chain(bounds).for_each(|key| self.expr(&key.expr));
+            }
+            Node::Series(series) => {
+                let step = series.step.as_ref();
+                let arguments = [&series.start, &series.stop].into_iter().chain(step);
+                arguments.for_each(|argument| argument.visit_slots(&mut |slot| self.add(slot)));
+            }
+            Node::Values { rows, .. } => rows.iter().flatten().for_each(|value| self.expr(value)),
+            Node::Filter { input, predicate } => {
+                self.predicate(predicate);
+                self.node(input);
+            }
+            Node::Compute { input, assignments } => {
+                // A later assignment may read an earlier one.
+                for (slot, value) in assignments.iter().rev() {
+                    if self.has(*slot) {
+                        self.expr(value);
+                    }
+                }
+                self.node(input);
+            }
+            Node::Join { left, right, on, .. } => {
+                on.iter().for_each(|on| self.predicate(on));
+                self.node(right);
+                self.node(left);
+            }
+            Node::Apply { input, subquery, test, .. } => {
+                match test {
+                    Test::Scalar(value) => self.expr(value),
+                    Test::Exists => {}
+                    Test::In { left, right } => {
+                        self.expr(left);
+                        self.expr(right);
+                    }
+                }
+                self.node(subquery);
+                self.node(input);
+            }
+            Node::Group { input, keys, aggregates } => {
+                keys.iter().for_each(|(key, _)| self.expr(&key.expr));
+                aggregates.iter().filter_map(|aggregate| aggregate.input.as_ref()).for_each(|value| self.expr(value));
+                self.node(input);
+            }
+            Node::Sort { input, keys, carry } => {
+                keys.iter().for_each(|key| self.expr(&key.expr));
+                carry.iter().for_each(|slot| self.add(*slot));
+                self.node(input);
+            }
+            Node::Number { input, partition, order, .. } => {
+                partition.iter().chain(order).for_each(|key| self.expr(&key.expr));
+                self.node(input);
+            }
+            Node::Top { input, offset, count } => {
+                offset.iter().chain(count).for_each(|count| count.visit_slots(&mut |slot| self.add(slot)));
+                self.node(input);
+            }
+            Node::Concat { inputs, .. } => {
+                for (input, values) in inputs {
+                    values.iter().for_each(|value| self.expr(value));
+                    self.node(input);
+                }
+            }
+        }
+    }
+}
+
+impl Node {
+    /// Calls `visit` with every slot that the rows of this plan fill.
+    pub(crate) fn visit_filled(&self, visit: &mut dyn FnMut(usize)) {
+        match self {
+            Node::One => {}
+            Node::Scan(scan) => scan.wanted.iter().for_each(|column| visit(scan.registers.first + column)),
+            Node::Virtual { registers, .. } | Node::Values { registers, .. } | Node::Concat { registers, .. } => {
+                registers.range().for_each(visit);
+            }
+            Node::Series(series) => visit(series.slot),
+            Node::Filter { input, .. } | Node::Top { input, .. } => input.visit_filled(visit),
+            Node::Compute { input, assignments } => {
+                assignments.iter().for_each(|(slot, _)| visit(*slot));
+                input.visit_filled(visit);
+            }
+            Node::Join { left, right, .. } => {
+                left.visit_filled(visit);
+                right.visit_filled(visit);
+            }
+            Node::Apply { input, slot, .. } => {
+                visit(*slot);
+                input.visit_filled(visit);
+            }
+            Node::Group { keys, aggregates, .. } => {
+                keys.iter().for_each(|(_, slot)| visit(*slot));
+                aggregates.iter().for_each(|aggregate| visit(aggregate.slot));
+            }
+            Node::Sort { carry, .. } => carry.iter().for_each(|slot| visit(*slot)),
+            Node::Number { input, functions, .. } => {
+                functions.iter().for_each(|(_, slot)| visit(*slot));
+                input.visit_filled(visit);
+            }
+        }
+    }
+
+    /// Whether this plan reads nothing that the rows of `other` fill.
+    pub(crate) fn is_independent_of(&self, other: &Node) -> bool {
+        let mut read = LiveSlots::default();
+        // What it computes counts as read: all of it is looked at.
+        self.visit_filled(&mut |slot| read.add(slot));
+        read.node(self);
+        let mut independent = true;
+        other.visit_filled(&mut |slot| independent &= !read.has(slot));
+        independent
+    }
+}
