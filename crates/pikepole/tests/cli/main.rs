@@ -3,4 +3,7 @@
 mod folder;
 mod help;
 mod output;
+mod script;
+mod shell;
+mod stress;
 mod tool;

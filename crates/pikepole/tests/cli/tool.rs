@@ -81,6 +81,11 @@ impl Folder {
         assert_eq!((done.status, done.err.as_str()), (0, ""), "{query}");
         done.out.lines().nth(1).and_then(|line| line.parse().ok()).expect("a number")
     }
+
+    /// Verifies the databases of the test.
+    pub fn check(&self) -> Done {
+        self.run(["check", "data"])
+    }
 }
 
 impl Drop for Folder {

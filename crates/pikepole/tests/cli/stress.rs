@@ -1,0 +1,136 @@
+//! `pikepole stress`: its runs, its JSON, its policies. Nothing here depends on how fast anything is.
+
+use crate::tool::{Done, Folder};
+use serde_json::Value;
+
+/// Runs the driver with `--json` and gives the runs.
+#[track_caller]
+fn stress(folder: &Folder, arguments: &[&str]) -> (Done, Vec<Value>) {
+    let done = folder.run(["stress", "--json", "runs.json"].iter().chain(arguments));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let text = std::fs::read_to_string(folder.path().join("runs.json")).expect("the runs");
+    let Ok(Value::Array(runs)) = serde_json::from_str(&text) else { panic!("{text}") };
+    (done, runs)
+}
+
+fn number(run: &Value, field: &str) -> f64 {
+    run[field].as_f64().unwrap_or_else(|| panic!("no number {field} in {run}"))
+}
+
+fn table<'a>(run: &'a Value, name: &str, columns: &[&str]) -> &'a [Value] {
+    let rows = run[name].as_array().unwrap_or_else(|| panic!("no table {name} in {run}"));
+    for row in rows {
+        let found: Vec<&String> = row.as_object().expect("a row").keys().collect();
+        assert_eq!(found, columns, "{name}");
+    }
+    rows
+}
+
+/// Collisions of a spinlock; a lock without any has no row.
+fn collisions(run: &Value, name: &str) -> i64 {
+    let columns = ["name", "collisions", "spins", "spins_per_collision", "sleep_time", "backoffs"];
+    let rows = table(run, "spinlocks", &columns);
+    rows.iter().find(|row| row["name"] == name).map_or(0, |row| row["collisions"].as_i64().expect("a number"))
+}
+
+/// The spinlocks of the three points of the log and of transaction ids that their default policies do without.
+const WITHOUT_BY_DEFAULT: [&str; 3] = ["LOGCACHE_ACCESS", "LOGFLUSHQ", "XDESMGR"];
+
+#[test]
+fn runs_tell_all_that_was_measured() {
+    let folder = Folder::new("stress");
+    let (done, runs) = stress(&folder, &["-n", "1,3", "-r", "200"]);
+    let what: Vec<(&str, u64)> = runs
+        .iter()
+        .map(|run| (run["durability"].as_str().expect("text"), run["sessions"].as_u64().expect("a number")))
+        .collect();
+    assert_eq!(what, [("FULL", 1), ("FULL", 3), ("DELAYED", 1), ("DELAYED", 3)]);
+    for run in &runs {
+        assert_eq!(number(run, "rows"), 200.0 * number(run, "sessions"));
+        assert_eq!(run["rows_counted"], true);
+        for field in ["seconds", "rows_per_second", "log_bytes", "log_bytes_written", "flushes", "cpu_seconds"] {
+            assert!(number(run, field) > 0.0, "{field} in {run}");
+        }
+        let record = number(run, "log_bytes") / number(run, "rows");
+        assert!(
+            (20.0..=100.0).contains(&record),
+            "{record} bytes of log a row, what the system logs beside it included"
+        );
+        assert_eq!(run["policies"]["LOG_RESERVATION"], "ATOMIC");
+        assert_eq!(run["policies"]["TRANSACTION_IDS"], "ATOMIC_RANGES");
+        let waits = ["wait_type", "waiting_tasks_count", "wait_time_ms", "max_wait_time_ms", "signal_wait_time_ms"];
+        let waits = table(run, "waits", &waits);
+        let commits = waits
+            .iter()
+            .find(|row| row["wait_type"] == "WRITELOG")
+            .map_or(0.0, |row| number(row, "waiting_tasks_count"));
+        assert_eq!(commits > 0.0, run["durability"] == "FULL", "who waits for the log: {run}");
+        table(run, "latches", &["latch_class", "waiting_requests_count", "wait_time_ms", "max_wait_time_ms"]);
+        for name in WITHOUT_BY_DEFAULT {
+            assert_eq!(collisions(run, name), 0, "{name}");
+        }
+    }
+    assert!(done.out.contains("| durability | sessions | rows/s"), "{}", done.out);
+    assert!(done.out.ends_with("every run: the rows in the table are the rows acknowledged\n"), "{}", done.out);
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").flatten().collect();
+    assert_eq!(left.len(), 1, "the folder of the runs is gone: {left:?}");
+}
+
+#[test]
+fn the_classic_policies_run_too() {
+    let folder = Folder::new("policies");
+    let classic = ["--policy", "LOG_RESERVATION=SPINLOCK", "--policy", "TRANSACTION_IDS=SPINLOCK"];
+    let (_, runs) = stress(&folder, &[&["-n", "4", "-r", "200", "-d", "data"][..], &classic].concat());
+    assert_eq!(runs.len(), 2);
+    for run in &runs {
+        assert_eq!(number(run, "rows"), 800.0);
+        assert_eq!(run["policies"]["LOG_RESERVATION"], "SPINLOCK");
+        assert_eq!(run["policies"]["TRANSACTION_IDS"], "SPINLOCK");
+    }
+    assert_eq!(folder.check().status, 0);
+    let count = "USE stress;\nGO\nSELECT COUNT(*) AS n FROM dbo.singleton_insert;";
+    let done = folder.run(["sql", "-d", "data", "--csv", "-Q", count]);
+    assert_eq!((done.status, done.out.as_str()), (0, "n\n800\n"), "{}", done.err);
+    let (_, runs) = stress(&folder, &["-n", "4", "-r", "50", "-d", "data", "--durability", "delayed"]);
+    let policies: Vec<&Value> = runs.iter().map(|run| &run["policies"]["LOG_RESERVATION"]).collect();
+    assert_eq!(policies, ["ATOMIC"], "a policy given for one run is not kept");
+}
+
+#[test]
+fn workloads_of_one_s_own() {
+    let folder = Folder::new("own");
+    let setup = "DROP TABLE IF EXISTS dbo.own;\nGO\nCREATE TABLE dbo.own (id uniqueidentifier NOT NULL PRIMARY KEY, n int NOT NULL);";
+    folder.write("setup.sql", setup);
+    folder
+        .write("load.sql", "INSERT dbo.own VALUES (NEWID(), 1), (NEWID(), 2);\nGO 2\nDELETE dbo.own WHERE n = 3;\nGO");
+    let common = ["-d", "data", "-n", "2", "-r", "10", "--durability", "delayed", "--setup", "setup.sql"];
+    let count = "USE stress;\nGO\nSELECT COUNT(*) AS n FROM dbo.own;";
+    let counted = || folder.run(["sql", "-d", "data", "--csv", "-Q", count]).out;
+    let (done, runs) = stress(&folder, &[&common[..], &["-i", "load.sql"]].concat());
+    assert_eq!((number(&runs[0], "rows"), counted().as_str()), (80.0, "n\n80\n"));
+    assert_eq!((&runs[0]["workload"], &runs[0]["rows_counted"]), (&Value::from("batch"), &Value::from(false)));
+    assert!(!done.out.contains("acknowledged"), "nobody counted: {}", done.out);
+    let (_, runs) = stress(&folder, &[&common[..], &["-Q", "INSERT dbo.own VALUES (NEWID(), 1)"]].concat());
+    assert_eq!((number(&runs[0], "rows"), counted().as_str()), (20.0, "n\n20\n"));
+}
+
+#[test]
+fn what_cannot_be_run_is_said() {
+    let folder = Folder::new("stress-wrong");
+    folder.write("setup.sql", "CREATE TABLE dbo.own (id int NOT NULL)");
+    let wrong: [(&[&str], &str); 8] = [
+        (&["-n", "0"], "a run needs at least one session"),
+        (&["-r", "0"], "-r takes a number above zero"),
+        (&["--seconds", "-1"], "--seconds takes a number above zero"),
+        (&["--setup", "setup.sql"], "--setup goes with a workload of your own (-i or -Q)"),
+        (&["-i", "none.sql"], "none.sql: No such file or directory (os error 2)"),
+        (&["--policy", "XDESMGR"], "--policy takes NAME=VALUE, not `XDESMGR`"),
+        (&["-Q", "SELECT 1 / 0", "-n", "2"], "Msg 8134, Level 16, State 1, Line 1: Divide by zero error encountered."),
+        (&["-Q", "INSERT dbo.none VALUES (1)"], "Msg 208, Level 16, State 1, Line 1: Invalid object name 'dbo.none'."),
+    ];
+    for (arguments, message) in wrong {
+        folder.run(["stress"].iter().chain(arguments)).failed_saying(&format!("pikepole: {message}\n"));
+    }
+    let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").flatten().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
