@@ -8,6 +8,7 @@ use crate::plan::{KeyValue, Scan};
 use crate::run::Run;
 pub(crate) use pikepole_engine::Need;
 use pikepole_engine::{self as engine, Blocked, Catalog, Database, Locator, ScanRange, TableScan};
+use pikepole_scheduler as scheduler;
 use pikepole_tsql::ObjectName;
 use pikepole_types::{SqlType, Value};
 
@@ -16,6 +17,8 @@ use pikepole_types::{SqlType, Value};
 pub(crate) enum Stop {
     /// Something must be awaited first.
     Blocked(Need),
+    /// The quantum is over; there is more to read.
+    Yield,
     /// A definition changed since the statement was bound.
     Stale,
     /// It failed.
@@ -226,6 +229,30 @@ pub(crate) struct ScanCursor {
     empty: bool,
     given: bool,
     key: Vec<Value>,
+    pace: Pace,
+}
+
+/// How often rows are read between two looks at the quantum. A join reads without giving any row up to its statement, so the
+/// sources of rows look themselves.
+#[derive(Debug, Default)]
+pub(crate) struct Pace(u32);
+
+/// Rows between two looks.
+const ROWS_PER_LOOK: u32 = 64;
+
+impl Pace {
+    /// Counts a row about to be read.
+    ///
+    /// # Errors
+    /// [`Stop::Yield`] when the quantum is over; the next call goes on.
+    #[inline]
+    pub(crate) fn step(&mut self) -> Result<(), Stop> {
+        self.0 = self.0.wrapping_add(1);
+        if self.0.is_multiple_of(ROWS_PER_LOOK) && scheduler::quantum_over() {
+            return Err(Stop::Yield);
+        }
+        Ok(())
+    }
 }
 
 /// What a bound on a key column comes to.
@@ -246,6 +273,7 @@ impl ScanCursor {
             empty: false,
             given: false,
             key: Vec::new(),
+            pace: Pace::default(),
         }
     }
 
@@ -288,6 +316,7 @@ impl ScanCursor {
 
     /// Moves to the next row and leaves its columns in the plan's registers.
     pub(crate) fn next(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
+        self.pace.step()?;
         if !self.opened {
             self.open(plan, run)?;
         }

@@ -14,7 +14,7 @@ pub(crate) fn arithmetic_overflow(ty: &SqlType) -> Fault {
 pub(crate) fn narrowing_overflow(value: i64, ty: &SqlType) -> Fault {
     let small = matches!(ty, SqlType::TinyInt | SqlType::SmallInt);
     match i32::try_from(value) {
-        Ok(_) if small => Box::new(SqlError::overflow_of_integer(ty.error_name(), value)),
+        Ok(_) if small => Box::new(SqlError::integer_overflow(ty, value)),
         _ => arithmetic_overflow(ty),
     }
 }
@@ -59,6 +59,14 @@ pub(crate) fn not_constant() -> Fault {
 #[cold]
 pub(crate) fn unsupported(what: impl std::fmt::Display) -> Fault {
     Box::new(SqlError::new(40517, 16, 1, format!("{what} is not supported in this version of Pikepole.")))
+}
+
+/// A row was changed by somebody after the statement's subqueries over the same table had run.
+#[cold]
+pub(crate) fn row_changed_under_subquery(table: &str) -> Fault {
+    unsupported(format!(
+        "Changing a row of '{table}' that another transaction has changed since a subquery over the same table was evaluated"
+    ))
 }
 
 /// 2801: a definition changed while a statement ran and could not be begun again.

@@ -15,6 +15,7 @@ use crate::errors;
 use crate::expression::{Expr, Fault, Integer, Width};
 use crate::plan::{JoinKind, LiveSlots, Node, Series};
 use crate::run::Run;
+use pikepole_scheduler as scheduler;
 
 /// The rows of a cross join.
 pub(crate) struct Product {
@@ -59,6 +60,9 @@ impl Product {
         };
         if self.next >= rows {
             return Ok(None);
+        }
+        if scheduler::quantum_over() {
+            return Err(Stop::Yield);
         }
         let ordinals = self.next..rows.min(self.next + BATCH_ROWS as u64);
         let mut batch = self.make(&ordinals, run.live);

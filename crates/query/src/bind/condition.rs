@@ -1,7 +1,7 @@
 //! Conditions.
 
+use super::Binder;
 use super::typed::{Typed, convert_to};
-use super::{Binder, PendingApply};
 use crate::errors;
 use crate::expression::{Comparison, Expr, Fault, Predicate, Width};
 use crate::plan::{Node, Test};
@@ -149,9 +149,7 @@ impl Binder<'_> {
     }
 
     fn apply(&mut self, subquery: Node, test: Test, correlated: bool) -> Predicate {
-        let slot = self.register();
-        self.pending.push(PendingApply { subquery, test, slot, correlated });
-        Predicate::Slot(slot)
+        Predicate::Slot(self.wait_for(subquery, test, correlated))
     }
 
     /// `= ANY` is IN, `<> ALL` is NOT IN; the others are refused by name.

@@ -1,12 +1,12 @@
 //! Scalar expressions.
 
+use super::Binder;
 use super::data_type::{TypePlace, sql_type};
 use super::scope::{Clause, Column};
 use super::typed::{Typed, WHOLE_DIGITS_MAX, convert_to};
-use super::{Binder, PendingApply};
 use crate::errors;
 use crate::expression::{Arithmetic, Case, Comparison, Convert, Expr, Fault, Integer, IntegerOp, Predicate, Width};
-use crate::plan::Test;
+use crate::plan::{Guard, Test};
 use crate::state::Global;
 use pikepole_tsql as tree;
 use pikepole_types::{ArithmeticOp, Length, SqlError, SqlType, Value, implicit_type};
@@ -78,8 +78,9 @@ impl Binder<'_> {
             }
             ExprKind::Iif(iif) => {
                 let condition = self.condition(&iif.condition)?;
-                let then = self.expr(&iif.then)?;
-                let otherwise = self.expr(&iif.otherwise)?;
+                let guard = |holds| Guard { condition: condition.clone(), holds };
+                let then = self.guarded(guard(true), |binder| binder.expr(&iif.then))?;
+                let otherwise = self.guarded(guard(false), |binder| binder.expr(&iif.otherwise))?;
                 cases(vec![(condition, then)], Some(otherwise))
             }
             ExprKind::Coalesce(choices) => self.coalesce(choices),
@@ -195,7 +196,17 @@ impl Binder<'_> {
         self.named_call(name, Vec::new())
     }
 
+    /// A CASE. Each part is evaluated only where the conditions before it have not held, and a result where its own holds: a
+    /// subquery in a branch that is not taken does not run, and its errors do not arise.
     fn case(&mut self, case: &tree::Case) -> Result<Typed, Fault> {
+        let outer = self.guards.len();
+        let bound = self.case_branches(case);
+        self.guards.truncate(outer);
+        let (branches, otherwise) = bound?;
+        cases(branches, otherwise)
+    }
+
+    fn case_branches(&mut self, case: &tree::Case) -> Result<(Vec<(Predicate, Typed)>, Option<Typed>), Fault> {
         let mut branches = Vec::new();
         match &case.branches {
             tree::CaseBranches::Simple { operand, branches: list } => {
@@ -203,13 +214,13 @@ impl Binder<'_> {
                 for (value, result) in list {
                     let value = self.expr(value)?;
                     let condition = self.compare(Comparison::Equal, operand.clone(), value)?;
-                    branches.push((condition, self.expr(result)?));
+                    branches.push(self.case_branch(condition, result)?);
                 }
             }
             tree::CaseBranches::Searched(list) => {
                 for (condition, result) in list {
                     let condition = self.condition(condition)?;
-                    branches.push((condition, self.expr(result)?));
+                    branches.push(self.case_branch(condition, result)?);
                 }
             }
         }
@@ -217,17 +228,22 @@ impl Binder<'_> {
             None => None,
             Some(otherwise) => Some(self.expr(otherwise)?),
         };
-        cases(branches, otherwise)
+        Ok((branches, otherwise))
+    }
+
+    /// A branch whose condition is bound; what is bound from now on stands behind it.
+    fn case_branch(&mut self, condition: Predicate, result: &tree::Expr) -> Result<(Predicate, Typed), Fault> {
+        let taken = Guard { condition: condition.clone(), holds: true };
+        let result = self.guarded(taken, |binder| binder.expr(result))?;
+        self.guards.push(Guard { condition: condition.clone(), holds: false });
+        Ok((condition, result))
     }
 
     fn coalesce(&mut self, choices: &[tree::Expr]) -> Result<Typed, Fault> {
-        let mut typed = Vec::with_capacity(choices.len());
-        let mut ty = SqlType::Null;
-        for choice in choices {
-            let choice = self.expr(choice)?;
-            ty = implicit_type(&ty, &choice.ty)?;
-            typed.push(choice);
-        }
+        let outer = self.guards.len();
+        let bound = self.choices(choices);
+        self.guards.truncate(outer);
+        let (typed, ty) = bound?;
         let nullable = typed.iter().all(|choice| choice.nullable);
         let mut values = Vec::with_capacity(typed.len());
         for choice in typed {
@@ -236,15 +252,28 @@ impl Binder<'_> {
         Ok(Typed::new(Expr::Coalesce(values.into_boxed_slice()), ty, nullable))
     }
 
+    /// The choices of COALESCE and their common type; each is evaluated only where all before it are NULL.
+    fn choices(&mut self, choices: &[tree::Expr]) -> Result<(Vec<Typed>, SqlType), Fault> {
+        let mut typed = Vec::with_capacity(choices.len());
+        let mut ty = SqlType::Null;
+        for choice in choices {
+            let choice = self.expr(choice)?;
+            ty = implicit_type(&ty, &choice.ty)?;
+            let condition = Predicate::IsNull(Box::new(choice.expr.clone()));
+            self.guards.push(Guard { condition, holds: true });
+            typed.push(choice);
+        }
+        Ok((typed, ty))
+    }
+
     fn scalar_subquery(&mut self, query: &tree::Query) -> Result<Typed, Fault> {
         let (bound, correlated) = self.subquery(query)?;
         let [column] = bound.columns.as_slice() else {
             return Err(Box::new(SqlError::one_expression_in_subquery()));
         };
         let ty = column.ty;
-        let slot = self.register();
         let value = bound.values.into_iter().next().unwrap_or(Expr::NULL);
-        self.pending.push(PendingApply { subquery: bound.node, test: Test::Scalar(value), slot, correlated });
+        let slot = self.wait_for(bound.node, Test::Scalar(value), correlated);
         Ok(Typed::new(Expr::Slot(slot), ty, true))
     }
 }

@@ -22,7 +22,7 @@ use crate::access::CatalogView;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::output::ColumnInfo;
-use crate::plan::{Action, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
+use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
@@ -39,11 +39,25 @@ pub(crate) struct Names<'a> {
 }
 
 /// A subquery found in an expression, waiting to be placed below the operator that evaluates the expression.
+#[derive(Clone)]
 pub(crate) struct PendingApply {
     pub(crate) subquery: Node,
     pub(crate) test: Test,
     pub(crate) slot: usize,
     pub(crate) correlated: bool,
+    pub(crate) guards: Vec<Guard>,
+}
+
+impl PendingApply {
+    /// Whether its result can be another one for another row.
+    pub(crate) fn depends_on_row(&self) -> bool {
+        self.is_run_anew() || matches!(self.test, Test::In { .. })
+    }
+
+    /// Whether the subquery itself can run after the first row.
+    pub(crate) fn is_run_anew(&self) -> bool {
+        self.correlated || !self.guards.is_empty()
+    }
 }
 
 /// The binder of one statement.
@@ -52,6 +66,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) scopes: Vec<Scope>,
     pub(crate) virtual_sources: Vec<VirtualSource>,
     pub(crate) pending: Vec<PendingApply>,
+    /// What must hold for the expression being bound to be evaluated at all.
+    pub(crate) guards: Vec<Guard>,
     slots: usize,
     /// How many views are being expanded within each other.
     views: usize,
@@ -84,6 +100,7 @@ impl<'a> Binder<'a> {
             scopes: Vec::new(),
             virtual_sources: Vec::new(),
             pending: Vec::new(),
+            guards: Vec::new(),
             slots: first_register,
             views: 0,
             depth: 0,
@@ -126,18 +143,28 @@ impl<'a> Binder<'a> {
             .ok_or_else(|| Box::new(SqlError::variable_not_declared(name)))
     }
 
+    /// Binds what is evaluated only where `guard` holds too.
+    pub(crate) fn guarded<T>(
+        &mut self,
+        guard: Guard,
+        bind: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        self.guards.push(guard);
+        let bound = bind(self);
+        self.guards.pop();
+        bound
+    }
+
+    /// A subquery to be evaluated for the expression being bound; its result is left in the register given back.
+    pub(crate) fn wait_for(&mut self, subquery: Node, test: Test, correlated: bool) -> usize {
+        let slot = self.register();
+        self.pending.push(PendingApply { subquery, test, slot, correlated, guards: self.guards.clone() });
+        slot
+    }
+
     /// Puts the subqueries found since `mark` below what reads their results.
-    pub(crate) fn place_pending(&mut self, mark: usize, mut node: Node) -> Node {
-        for pending in self.pending.drain(mark..) {
-            node = Node::Apply {
-                input: Box::new(node),
-                subquery: Box::new(pending.subquery),
-                test: pending.test,
-                slot: pending.slot,
-                correlated: pending.correlated,
-            };
-        }
-        node
+    pub(crate) fn place_pending(&mut self, mark: usize, node: Node) -> Node {
+        applied(node, self.pending.split_off(mark))
     }
 
     pub(crate) fn finish(self, source: Node, action: Action) -> Statement {
@@ -206,6 +233,18 @@ fn bind_statement(binder: Binder<'_>, statement: &tree::Statement) -> Result<Arc
         tree::StatementKind::Delete(delete) => binder.delete_statement(delete),
         _ => Err(crate::errors::unsupported("This statement")),
     }
+}
+
+/// Rows with the results of subqueries, each evaluated over those before it.
+pub(crate) fn applied(node: Node, subqueries: Vec<PendingApply>) -> Node {
+    subqueries.into_iter().fold(node, |input, pending| Node::Apply {
+        input: Box::new(input),
+        subquery: Box::new(pending.subquery),
+        test: pending.test,
+        slot: pending.slot,
+        correlated: pending.correlated,
+        guards: pending.guards,
+    })
 }
 
 /// Splits a condition at its ANDs.

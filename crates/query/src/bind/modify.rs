@@ -6,12 +6,14 @@ use super::query::cut;
 use super::scope::{Clause, CommonTable, SourceColumn};
 use super::source::{JoinTree, Leaf, table_columns};
 use super::typed::Typed;
-use super::{Binder, Bound, Scope, assign_to, conjuncts};
+use super::{Binder, Bound, PendingApply, Scope, assign_to, conjuncts};
 use crate::access::Table;
 use crate::errors;
-use crate::expression::{Expr, Fault, Predicate};
+use crate::expression::{Expr, Fault, Integer, Predicate};
 use crate::output::ColumnInfo;
-use crate::plan::{Action, ColumnSource, Delete, Insert, Node, Statement, Update, VirtualSource};
+use crate::plan::{
+    Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update, VirtualSource,
+};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, Value};
 
@@ -120,7 +122,7 @@ impl Binder<'_> {
         self.insert_plan(source, table, vec![row])
     }
 
-    fn top_count(&mut self, top: &tree::Top) -> Result<crate::expression::Integer, Fault> {
+    fn top_count(&mut self, top: &tree::Top) -> Result<Integer, Fault> {
         if top.percent || top.with_ties {
             return Err(errors::unsupported("TOP ... PERCENT or WITH TIES"));
         }
@@ -258,8 +260,7 @@ impl Binder<'_> {
         }
         self.push_scope(&update.with);
         let (table, tree) = self.modified(&update.target, &update.from)?;
-        let (rows, recheck) = self.modified_rows(tree, update.filter.as_ref(), update.top.as_ref())?;
-        let registers = self.scope().sources[0].registers;
+        let (conditions, top) = self.modified_conditions(update.filter.as_ref(), update.top.as_ref())?;
         let mut assignments: Vec<(usize, Expr)> = Vec::new();
         let mut variables = Vec::new();
         let mark = self.pending.len();
@@ -267,13 +268,11 @@ impl Binder<'_> {
             self.set_assignment(&table, assignment, &mut assignments, &mut variables)?;
         }
         let moves_key = assignments.iter().any(|(column, _)| table.key.iter().any(|key| key.column == *column));
+        let set = self.pending.split_off(mark);
+        // A row that moves must not be found again where it has moved to.
         let collects = moves_key || table.key.is_empty();
-        if collects && self.pending[mark..].iter().any(|pending| pending.correlated) {
-            // Its rows are collected before the first is changed, and the subquery's result is not kept with each.
-            return Err(errors::unsupported("A correlated subquery in SET of an UPDATE of a heap or of key columns"));
-        }
-        let source = self.place_pending(mark, rows);
-        let action = Action::Update(Box::new(Update { table, registers, assignments, variables, recheck, moves_key }));
+        let (source, changed) = self.modified_rows(table, tree, conditions, top, set, collects);
+        let action = Action::Update(Box::new(Update { changed, assignments, variables }));
         Ok(Arc::new(self.finish(source, action)))
     }
 
@@ -344,9 +343,9 @@ impl Binder<'_> {
         }
         self.push_scope(&delete.with);
         let (table, tree) = self.modified(&delete.target, &delete.from)?;
-        let (source, recheck) = self.modified_rows(tree, delete.filter.as_ref(), delete.top.as_ref())?;
-        let registers = self.scope().sources[0].registers;
-        let action = Action::Delete(Box::new(Delete { table, registers, recheck }));
+        let (conditions, top) = self.modified_conditions(delete.filter.as_ref(), delete.top.as_ref())?;
+        let (source, changed) = self.modified_rows(table, tree, conditions, top, Vec::new(), false);
+        let action = Action::Delete(Box::new(Delete { changed }));
         Ok(Arc::new(self.finish(source, action)))
     }
 
@@ -385,13 +384,12 @@ impl Binder<'_> {
         Ok((Arc::clone(&table), JoinTree::Leaf(0, Leaf::Table(table))))
     }
 
-    /// The rows to change, and the condition to test again on the newest version of each row.
-    fn modified_rows(
+    /// The condition of WHERE in parts, and the count of TOP.
+    fn modified_conditions(
         &mut self,
-        tree: JoinTree,
         filter: Option<&tree::RowFilter>,
         top: Option<&tree::Top>,
-    ) -> Result<(Node, Option<Predicate>), Fault> {
+    ) -> Result<(Vec<Predicate>, Option<Integer>), Fault> {
         let top = match top {
             None => None,
             Some(top) => Some(self.top_count(top)?),
@@ -406,17 +404,48 @@ impl Binder<'_> {
                 conjuncts(self.condition(condition)?, &mut conditions);
             }
         }
+        Ok((conditions, top))
+    }
+
+    /// The rows to change, with the subqueries of WHERE and those of SET, `set`.
+    fn modified_rows(
+        &mut self,
+        table: Arc<Table>,
+        tree: JoinTree,
+        conditions: Vec<Predicate>,
+        top: Option<Integer>,
+        set: Vec<PendingApply>,
+        collects: bool,
+    ) -> (Node, Changed) {
+        let registers = self.scope().sources[0].registers;
         let recheck = super::conjunction(conditions.clone());
-        let node = self.rows(Some(tree), conditions);
-        Ok((cut(node, None, top), recheck))
+        let dependent: Vec<&PendingApply> =
+            self.pending.iter().chain(&set).filter(|pending| pending.depends_on_row()).collect();
+        let reads_target = dependent.iter().any(|pending| pending.is_run_anew() && scans(&pending.subquery, &table));
+        let (subqueries, before) = if dependent.is_empty() {
+            (RowSubqueries::None, set)
+        } else if reads_target {
+            let kept = registers.range().chain(dependent.iter().map(|pending| pending.slot)).collect();
+            (RowSubqueries::Kept(kept), set)
+        } else {
+            let again = dependent.into_iter().cloned().collect();
+            let once = set.into_iter().filter(|pending| !pending.depends_on_row()).collect();
+            (RowSubqueries::Again(Box::new(super::applied(Node::One, again))), once)
+        };
+        let collects = collects || reads_target;
+        if reads_target {
+            // All columns are compared to find out whether the row has been changed since.
+            self.scope().sources[0].used.fill(true);
+        }
+        let rows = self.rows(Some(tree), conditions);
+        let source = super::applied(cut(rows, None, top), before);
+        (source, Changed { table, registers, recheck, subqueries, collects })
     }
 }
 
 /// The rows of an INSERT that reads the table it fills are all read before the first is inserted.
 fn collected(source: Node, table: &Table, row: &[ColumnSource]) -> Node {
-    let mut reads_target = false;
-    source.visit_scans(&mut |scan| reads_target |= scan.table.object_id == table.object_id);
-    if !reads_target {
+    if !scans(&source, table) {
         return source;
     }
     let mut carry = Vec::new();
@@ -430,6 +459,13 @@ fn collected(source: Node, table: &Table, row: &[ColumnSource]) -> Node {
         }
     }
     Node::Sort { input: Box::new(source), keys: Vec::new(), carry }
+}
+
+/// Whether a plan reads a table.
+fn scans(node: &Node, table: &Table) -> bool {
+    let mut found = false;
+    node.visit_scans(&mut |scan| found |= scan.table.object_id == table.object_id);
+    found
 }
 
 /// A value for a column of a table.

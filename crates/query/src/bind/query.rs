@@ -61,10 +61,12 @@ impl Binder<'_> {
     pub(crate) fn subquery(&mut self, query: &tree::Query) -> Result<(Bound, bool), Fault> {
         // What waits to be placed belongs to the query outside.
         let outside = std::mem::take(&mut self.pending);
+        let guards = std::mem::take(&mut self.guards);
         self.scopes.push(Scope::default());
         let bound = self.query(query);
         let correlated = self.scopes.pop().is_some_and(|scope| scope.correlated);
         self.pending = outside;
+        self.guards = guards;
         Ok((bound?, correlated))
     }
 

@@ -1,6 +1,6 @@
 //! Which slots somebody reads.
 
-use super::{Action, ColumnSource, Node, Statement, Test};
+use super::{Action, Changed, ColumnSource, Node, RowSubqueries, Statement, Test};
 use crate::expression::{Expr, Predicate};
 
 /// The slots that are read by the statement's action or by an operator whose result is read. What is computed for other
@@ -48,16 +48,22 @@ impl LiveSlots {
                     }
                 }
             }
-            // These read the rows that they change as a whole.
             Action::Update(update) => {
-                update.registers.range().for_each(|slot| self.add(slot));
                 update.assignments.iter().chain(&update.variables).for_each(|(_, value)| self.expr(value));
-                update.recheck.iter().for_each(|recheck| self.predicate(recheck));
+                self.changed(&update.changed);
             }
-            Action::Delete(delete) => {
-                delete.registers.range().for_each(|slot| self.add(slot));
-                delete.recheck.iter().for_each(|recheck| self.predicate(recheck));
-            }
+            Action::Delete(delete) => self.changed(&delete.changed),
+        }
+    }
+
+    /// Rows that are changed are read as a whole.
+    fn changed(&mut self, changed: &Changed) {
+        changed.registers.range().for_each(|slot| self.add(slot));
+        changed.recheck.iter().for_each(|recheck| self.predicate(recheck));
+        match &changed.subqueries {
+            RowSubqueries::None => {}
+            RowSubqueries::Again(node) => self.node(node),
+            RowSubqueries::Kept(slots) => slots.iter().for_each(|slot| self.add(*slot)),
         }
     }
 
@@ -95,7 +101,8 @@ impl LiveSlots {
                 self.node(right);
                 self.node(left);
             }
-            Node::Apply { input, subquery, test, .. } => {
+            Node::Apply { input, subquery, test, guards, .. } => {
+                guards.iter().for_each(|guard| self.predicate(&guard.condition));
                 match test {
                     Test::Scalar(value) => self.expr(value),
                     Test::Exists => {}

@@ -104,6 +104,15 @@ pub enum Test {
     },
 }
 
+/// A condition on the row outside that a subquery's evaluation hangs on: a branch of CASE that is taken, or not.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    /// The condition.
+    pub condition: Predicate,
+    /// Whether it must hold, or must not.
+    pub holds: bool,
+}
+
 /// One aggregate of a grouping.
 #[derive(Debug, Clone)]
 pub struct Aggregate {
@@ -216,6 +225,8 @@ pub enum Node {
         slot: usize,
         /// True when it reads registers of the row outside.
         correlated: bool,
+        /// It is evaluated only for rows where all of these are as they must be, and leaves NULL for others.
+        guards: Vec<Guard>,
     },
     /// Groups, by hash. Without keys there is one group, even of no rows.
     Group {
@@ -292,7 +303,7 @@ pub enum Action {
     },
     /// Inserts them.
     Insert(Box<Insert>),
-    /// Changes the rows of `Modify::table`.
+    /// Changes them.
     Update(Box<Update>),
     /// Deletes the rows.
     Delete(Box<Delete>),
@@ -324,32 +335,50 @@ pub struct Insert {
     pub explicit_identity: Option<usize>,
 }
 
+/// The table that an UPDATE or DELETE changes. Its rows are found in the statement's snapshot and changed in their newest
+/// version, on which the condition is tested again.
+#[derive(Debug, Clone)]
+pub struct Changed {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The registers of the row at hand: all columns.
+    pub registers: Registers,
+    /// The condition.
+    pub recheck: Option<Predicate>,
+    /// Where the results of subqueries come from that depend on the row.
+    pub subqueries: RowSubqueries,
+    /// True when all rows are found before the first is changed.
+    pub collects: bool,
+}
+
+/// The results of subqueries that depend on the row an UPDATE or DELETE changes.
+#[derive(Debug, Clone)]
+pub enum RowSubqueries {
+    /// There are none.
+    None,
+    /// They are evaluated over the row's newest version: one row, the registers being filled.
+    Again(Box<Node>),
+    /// They read the changed table itself, so they are evaluated before the first row is changed: the slots kept with each row
+    /// are the table's columns and then the results. A row that somebody has changed in between is not changed.
+    Kept(Vec<usize>),
+}
+
 /// An UPDATE.
 #[derive(Debug, Clone)]
 pub struct Update {
-    /// The table.
-    pub table: Arc<Table>,
-    /// The registers the scan of the table fills: all its columns.
-    pub registers: Registers,
+    /// The rows.
+    pub changed: Changed,
     /// The columns changed and their new values, already of the column's type.
     pub assignments: Vec<(usize, Expr)>,
     /// Variables set to the new value of a column (`SET @v = c = expr`) or to an expression.
     pub variables: Vec<(usize, Expr)>,
-    /// The condition on the row itself, tested again on the newest version of the row.
-    pub recheck: Option<Predicate>,
-    /// True when a key column changes, so that rows must be collected before they are changed.
-    pub moves_key: bool,
 }
 
 /// A DELETE.
 #[derive(Debug, Clone)]
 pub struct Delete {
-    /// The table.
-    pub table: Arc<Table>,
-    /// The registers the scan fills.
-    pub registers: Registers,
-    /// The condition on the row itself, tested again on the newest version of the row.
-    pub recheck: Option<Predicate>,
+    /// The rows.
+    pub changed: Changed,
 }
 
 /// A bound statement.

@@ -306,7 +306,7 @@ impl Machine<'_> {
         loop {
             match self.drive_captured(&mut state) {
                 Ok(None) => return Ok(()),
-                Ok(Some(Pause::Yield)) => pikepole_scheduler::yield_now().await,
+                Ok(Some(Pause::Yield)) | Err(Stop::Yield) => pikepole_scheduler::yield_now().await,
                 Ok(Some(_)) => return Ok(()),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
                 Err(Stop::Stale) => return Err(crate::errors::definition_changed()),

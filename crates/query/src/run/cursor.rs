@@ -1,7 +1,8 @@
 //! The state of a running plan: one cursor per operator, in a tree of the same shape as the plan.
 //!
 //! `next` leaves a row in the registers and returns true, or returns false at the end. It can stop anywhere with
-//! [`Stop::Blocked`]: all progress is in the cursors, so that the caller awaits the need and calls `next` again.
+//! [`Stop::Blocked`] or [`Stop::Yield`]: all progress is in the cursors, so that the caller awaits the need, or its turn, and calls
+//! `next` again.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use super::Run;
 use super::group::GroupCursor;
 use super::number::NumberCursor;
-use crate::access::{ScanCursor, Stop};
+use crate::access::{Pace, ScanCursor, Stop};
 use crate::batch::{BatchCursor, Operator};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
@@ -21,7 +22,7 @@ use pikepole_types::{Collation, Value};
 pub(crate) enum Cursor {
     One { given: bool },
     Scan(Box<ScanCursor>),
-    Listed { next: usize },
+    Listed { next: usize, pace: Pace },
     Through(Box<Cursor>),
     Join(Box<JoinCursor>),
     Apply(Box<ApplyCursor>),
@@ -80,7 +81,9 @@ impl Cursor {
             Node::One => Cursor::One { given: false },
             Node::Scan(scan) => Cursor::Scan(Box::new(ScanCursor::new(scan))),
             // A series runs in batches, wherever it stands.
-            Node::Virtual { .. } | Node::Values { .. } | Node::Series(_) => Cursor::Listed { next: 0 },
+            Node::Virtual { .. } | Node::Values { .. } | Node::Series(_) => {
+                Cursor::Listed { next: 0, pace: Pace::default() }
+            }
             Node::Filter { input, .. } | Node::Compute { input, .. } => Cursor::Through(Box::new(new(input))),
             Node::Join { left, right, .. } => {
                 Cursor::Join(Box::new(JoinCursor { left: new(left), right: new(right), within: false, matched: false }))
@@ -113,7 +116,7 @@ impl Cursor {
         match self {
             Cursor::One { given } => *given = false,
             Cursor::Scan(scan) => scan.rewind(),
-            Cursor::Listed { next } => *next = 0,
+            Cursor::Listed { next, .. } => *next = 0,
             Cursor::Through(input) => input.open(),
             Cursor::Join(join) => {
                 join.within = false;
@@ -144,10 +147,23 @@ impl Cursor {
         }
     }
 
+    /// Gives the one row below a chain of subqueries once more; what does not depend on it stays as it is.
+    pub(crate) fn again(&mut self) {
+        match self {
+            Cursor::One { given } => *given = false,
+            Cursor::Apply(apply) => {
+                apply.within = false;
+                apply.input.again();
+            }
+            _ => {}
+        }
+    }
+
     /// Moves to the next row.
     ///
     /// # Errors
-    /// [`Stop::Blocked`] when a need must be awaited first; errors of expressions and storage.
+    /// [`Stop::Blocked`] when a need must be awaited first, [`Stop::Yield`] when the quantum is over; errors of expressions and
+    /// storage.
     pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
         match (self, node) {
             (Cursor::One { given }, _) => Ok(!std::mem::replace(given, true)),
@@ -169,7 +185,8 @@ impl Cursor {
                 }
                 Ok(true)
             }
-            (Cursor::Listed { next }, Node::Virtual { index, registers }) => {
+            (Cursor::Listed { next, pace }, Node::Virtual { index, registers }) => {
+                pace.step()?;
                 let rows = Arc::clone(&run.virtual_rows[*index]);
                 let Some(row) = rows.get(*next) else {
                     return Ok(false);
@@ -179,7 +196,8 @@ impl Cursor {
                 slots.iter_mut().zip(row).for_each(|(slot, value)| slot.clone_from(value));
                 Ok(true)
             }
-            (Cursor::Listed { next }, Node::Values { rows, registers }) => {
+            (Cursor::Listed { next, pace }, Node::Values { rows, registers }) => {
+                pace.step()?;
                 let Some(row) = rows.get(*next) else {
                     return Ok(false);
                 };
@@ -274,12 +292,18 @@ impl JoinCursor {
 
 impl ApplyCursor {
     fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
-        let Node::Apply { input, subquery, test, slot, correlated } = node else {
+        let Node::Apply { input, subquery, test, slot, correlated, guards } = node else {
             return Ok(false);
         };
         if !self.within {
             if !self.input.next(input, run)? {
                 return Ok(false);
+            }
+            for guard in guards {
+                if guard.condition.holds(&mut run.env())? != guard.holds {
+                    run.slots[*slot] = Value::Null;
+                    return Ok(true);
+                }
             }
             if !self.settled {
                 self.subquery.open();

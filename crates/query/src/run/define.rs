@@ -38,6 +38,7 @@ impl Machine<'_> {
         loop {
             match self.context.end_statement() {
                 Ok(()) => return Ok(()),
+                Err(crate::access::Stop::Yield) => pikepole_scheduler::yield_now().await,
                 Err(crate::access::Stop::Blocked(need)) => self.context.satisfy(need).await?,
                 Err(crate::access::Stop::Stale) => return Err(errors::definition_changed()),
                 Err(crate::access::Stop::Error(fault)) => return Err(fault),

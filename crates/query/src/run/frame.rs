@@ -80,6 +80,11 @@ impl Frame {
         self.settings = None;
         self.caller_procedure = 0;
         self.error_status = 0;
+        self.reset_statements();
+    }
+
+    /// No statement of the frame is under way any more.
+    pub(crate) fn reset_statements(&mut self) {
         for state in self.states.iter_mut().flatten() {
             state.reset();
         }

@@ -187,7 +187,7 @@ impl Machine<'_> {
     async fn run(&mut self) -> Result<i32, SqlError> {
         loop {
             let handled = match self.advance() {
-                Ok(Pause::Yield) => {
+                Ok(Pause::Yield) | Err(Stop::Yield) => {
                     self.give_way().await;
                     self.check_cancelled()
                 }

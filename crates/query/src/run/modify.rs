@@ -2,13 +2,16 @@
 //!
 //! A row that was evaluated stays in the state until the engine has taken it, so that a need awaited in between changes
 //! nothing. UPDATE and DELETE read the newest version of each row the scan has found, test the condition again, and write;
-//! when somebody changed the row in between they read it again.
+//! when somebody changed the row in between they read it again. Subqueries that depend on the row are evaluated again too, unless
+//! they read the table that is changed: then all run before the first change, and their results are kept with the rows.
 
 use super::Machine;
+use super::cursor::Cursor;
 use super::statement::{StatementState, quantum_over};
 use crate::access::{Stop, Table};
-use crate::expression::{Fault, Predicate, Width};
-use crate::plan::{Action, ColumnSource, Delete, Insert, Node, Registers, Statement, Update};
+use crate::errors;
+use crate::expression::{Fault, Width};
+use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update};
 use pikepole_engine::{Locator, RowCount, TableWriter};
 use pikepole_types::{SqlError, SqlType, Value};
 
@@ -22,6 +25,10 @@ enum Stage {
     Identity,
     /// Its newest version is to be read.
     Read,
+    /// The condition is to be tested on that.
+    Test,
+    /// What it becomes is to be computed.
+    Change,
     /// It is to be written.
     Write,
 }
@@ -38,21 +45,31 @@ pub(crate) struct ModifyState {
     /// True while the source's row has VALUES lists left.
     within: bool,
     pub(crate) locator: Locator,
-    /// The rows to change, when they are collected before the first is changed.
-    collected: Vec<Locator>,
+    /// The rows to change, when they are collected before the first is changed, and what is kept with each.
+    collected: Vec<(Locator, Vec<Value>)>,
     collecting: bool,
     next: usize,
+    /// Evaluates subqueries over the row's newest version.
+    pub(crate) again: Option<Cursor>,
 }
 
 impl ModifyState {
-    pub(crate) fn new(action: &Action) -> ModifyState {
-        let (table, row) = match action {
-            Action::Insert(insert) => (&insert.table, insert.template.clone()),
-            Action::Update(update) => (&update.table, nulls(&update.table)),
-            Action::Delete(delete) => (&delete.table, nulls(&delete.table)),
+    pub(crate) fn new(plan: &Statement) -> ModifyState {
+        let (changed, row) = match &plan.action {
+            Action::Insert(insert) => {
+                let (writer, row) = (Some(insert.table.engine.writer()), insert.template.clone());
+                return ModifyState { writer, row, ..ModifyState::default() };
+            }
+            Action::Update(update) => (&update.changed, vec![Value::Null; update.changed.table.columns.len()]),
+            Action::Delete(delete) => (&delete.changed, Vec::new()),
             Action::Select { .. } | Action::Assign { .. } => return ModifyState::default(),
         };
-        ModifyState { writer: Some(table.engine.writer()), row, collecting: true, ..ModifyState::default() }
+        let again = match &changed.subqueries {
+            RowSubqueries::Again(node) => Some(Cursor::new(node, &plan.live)),
+            RowSubqueries::None | RowSubqueries::Kept(_) => None,
+        };
+        let writer = Some(changed.table.engine.writer());
+        ModifyState { writer, row, again, collecting: true, ..ModifyState::default() }
     }
 
     pub(crate) fn reset(&mut self) {
@@ -62,11 +79,10 @@ impl ModifyState {
         self.collected.clear();
         self.collecting = true;
         self.next = 0;
+        if let Some(cursor) = &mut self.again {
+            cursor.open();
+        }
     }
-}
-
-fn nulls(table: &Table) -> Vec<Value> {
-    vec![Value::Null; table.columns.len()]
 }
 
 /// Error 515 for the first column that must have a value and has none.
@@ -180,20 +196,11 @@ impl Machine<'_> {
         update: &Update,
         state: &mut StatementState,
     ) -> Result<bool, Stop> {
-        let collect = update.moves_key || update.table.key.is_empty();
         loop {
-            if state.modify.stage == Stage::Next {
-                if !self.next_target(plan, collect, state)? {
-                    return Ok(true);
-                }
-                state.modify.stage = Stage::Read;
+            if !self.next_current(plan, &update.changed, state)? {
+                return Ok(true);
             }
-            if state.modify.stage == Stage::Read {
-                let (registers, recheck) = (update.registers, update.recheck.as_ref());
-                if !self.read_current(&update.table, registers, recheck, state)? {
-                    state.modify.stage = Stage::Next;
-                    continue;
-                }
+            if state.modify.stage == Stage::Change {
                 self.updated_row(update, state)?;
                 state.modify.stage = Stage::Write;
             }
@@ -202,7 +209,7 @@ impl Machine<'_> {
                 return Ok(true);
             };
             let (database, tx) = self.context.engine();
-            let table = &update.table.engine;
+            let table = &update.changed.table.engine;
             if !database.try_update(tx, table, writer, &modify.locator, &modify.row)? {
                 modify.stage = Stage::Read;
                 continue;
@@ -217,7 +224,7 @@ impl Machine<'_> {
 
     /// Computes the new row from the registers, which hold the old one.
     fn updated_row(&mut self, update: &Update, state: &mut StatementState) -> Result<(), Fault> {
-        let old = &self.frame.slots[update.registers.range()];
+        let old = &self.frame.slots[update.changed.registers.range()];
         for (new, old) in state.modify.row.iter_mut().zip(old) {
             new.clone_from(old);
         }
@@ -225,7 +232,7 @@ impl Machine<'_> {
             value.eval_into(&mut self.env(), &mut state.modify.row[*column])?;
         }
         let changed = update.assignments.iter().map(|(column, _)| *column);
-        check_required(&update.table, changed, &state.modify.row, "UPDATE")?;
+        check_required(&update.changed.table, changed, &state.modify.row, "UPDATE")?;
         for (slot, value) in &update.variables {
             self.assign(*slot, value)?;
         }
@@ -239,26 +246,15 @@ impl Machine<'_> {
         state: &mut StatementState,
     ) -> Result<bool, Stop> {
         loop {
-            if state.modify.stage == Stage::Next {
-                if !self.next_target(plan, false, state)? {
-                    return Ok(true);
-                }
-                state.modify.stage = Stage::Read;
-            }
-            if state.modify.stage == Stage::Read {
-                let (registers, recheck) = (delete.registers, delete.recheck.as_ref());
-                if !self.read_current(&delete.table, registers, recheck, state)? {
-                    state.modify.stage = Stage::Next;
-                    continue;
-                }
-                state.modify.stage = Stage::Write;
+            if !self.next_current(plan, &delete.changed, state)? {
+                return Ok(true);
             }
             let modify = &mut state.modify;
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);
             };
             let (database, tx) = self.context.engine();
-            if !database.try_delete(tx, &delete.table.engine, writer, &modify.locator)? {
+            if !database.try_delete(tx, &delete.changed.table.engine, writer, &modify.locator)? {
                 modify.stage = Stage::Read;
                 continue;
             }
@@ -270,10 +266,33 @@ impl Machine<'_> {
         }
     }
 
-    /// The next row to change: its locator is in the state then. With `collect` all are found before the first is given, so
-    /// that a row that moves is not found again.
-    fn next_target(&mut self, plan: &Statement, collect: bool, state: &mut StatementState) -> Result<bool, Stop> {
-        if !collect {
+    /// Brings the next row to change into its registers: its newest version, for which the condition holds. False: there is
+    /// none. Does nothing while the row at hand is being changed.
+    fn next_current(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<bool, Stop> {
+        loop {
+            match state.modify.stage {
+                Stage::Next | Stage::Identity => {
+                    if !self.next_target(plan, changed, state)? {
+                        return Ok(false);
+                    }
+                    state.modify.stage = Stage::Read;
+                }
+                Stage::Read => {
+                    let found = self.read_current(changed, state)?;
+                    state.modify.stage = if found { Stage::Test } else { Stage::Next };
+                }
+                Stage::Test => {
+                    let holds = self.still_holds(plan, changed, state)?;
+                    state.modify.stage = if holds { Stage::Change } else { Stage::Next };
+                }
+                Stage::Change | Stage::Write => return Ok(true),
+            }
+        }
+    }
+
+    /// The next row to change: its locator is in the state then.
+    fn next_target(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<bool, Stop> {
+        if !changed.collects {
             if !self.next_row(plan, state)? {
                 return Ok(false);
             }
@@ -282,13 +301,21 @@ impl Machine<'_> {
         while state.modify.collecting {
             if self.next_row(plan, state)? && state.take_locator() {
                 let locator = state.modify.locator.clone();
-                state.modify.collected.push(locator);
+                let kept = match &changed.subqueries {
+                    RowSubqueries::Kept(slots) => slots.iter().map(|slot| self.frame.slots[*slot].clone()).collect(),
+                    _ => Vec::new(),
+                };
+                state.modify.collected.push((locator, kept));
             } else {
                 state.modify.collecting = false;
             }
         }
+        let limit = self.context.settings.row_count;
+        if limit > 0 && state.rows >= limit {
+            return Ok(false);
+        }
         let at = state.modify.next;
-        let Some(locator) = state.modify.collected.get(at) else {
+        let Some((locator, _)) = state.modify.collected.get(at) else {
             return Ok(false);
         };
         state.modify.locator.clone_from(locator);
@@ -296,24 +323,39 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Reads the newest version of the row into its registers. False: it is gone, or the condition no longer holds.
-    fn read_current(
-        &mut self,
-        table: &Table,
-        registers: Registers,
-        recheck: Option<&Predicate>,
-        state: &mut StatementState,
-    ) -> Result<bool, Stop> {
+    /// Reads the newest version of the row into its registers. False: it is gone.
+    fn read_current(&mut self, changed: &Changed, state: &mut StatementState) -> Result<bool, Stop> {
         let modify = &mut state.modify;
         let Some(writer) = &mut modify.writer else {
             return Ok(false);
         };
         let (database, tx) = self.context.engine();
-        let out = &mut self.frame.slots[registers.range()];
-        if !database.try_read_current(tx, &table.engine, writer, &modify.locator, out)? {
-            return Ok(false);
+        let out = &mut self.frame.slots[changed.registers.range()];
+        let found = database.try_read_current(tx, &changed.table.engine, writer, &modify.locator, out)?;
+        if let Some(cursor) = &mut modify.again {
+            cursor.again();
         }
-        Ok(match recheck {
+        Ok(found)
+    }
+
+    /// Whether the condition holds for the row in the registers. The results of subqueries are those for this row then.
+    fn still_holds(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<bool, Stop> {
+        match &changed.subqueries {
+            RowSubqueries::None => {}
+            RowSubqueries::Again(node) => self.evaluate_again(node, plan, state)?,
+            RowSubqueries::Kept(slots) => {
+                let (_, kept) = &state.modify.collected[state.modify.next - 1];
+                let (columns, results) = slots.split_at(changed.registers.count);
+                if columns.iter().zip(kept).any(|(slot, value)| self.frame.slots[*slot] != *value) {
+                    // Changes of this statement would show in the result now.
+                    return Err(errors::row_changed_under_subquery(&changed.table.qualified_name()).into());
+                }
+                for (slot, value) in results.iter().zip(&kept[columns.len()..]) {
+                    self.frame.slots[*slot].clone_from(value);
+                }
+            }
+        }
+        Ok(match &changed.recheck {
             None => true,
             Some(recheck) => recheck.holds(&mut self.env())?,
         })

@@ -38,6 +38,8 @@ impl Machine<'_> {
             // The log failed: nothing of the transaction can be kept.
             reach = Reach::Transaction;
         }
+        // A statement that was waiting has not ended by itself; run again, it begins anew.
+        self.frame.reset_statements();
         self.context.state.row_count = 0;
         self.context.state.last_error = error.number;
         let cancelled = errors::is_cancelled(&error);

@@ -12,7 +12,7 @@ use crate::access::Stop;
 use crate::bind::{self, Names};
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
-use crate::plan::{Action, Statement};
+use crate::plan::{Action, Node, Statement};
 use crate::program::{Late, Program};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
@@ -75,7 +75,7 @@ impl StatementState {
 
     fn set_plan(&mut self, plan: Arc<Statement>) {
         self.cursor = Some(Cursor::new(&plan.source, &plan.live));
-        self.modify = ModifyState::new(&plan.action);
+        self.modify = ModifyState::new(&plan);
         self.plan = Some(plan);
     }
 }
@@ -153,8 +153,10 @@ impl Machine<'_> {
             state.phase = Phase::Running;
         }
         if state.phase == Phase::Running {
-            if !self.rows(plan, state)? {
-                return Ok(Some(Pause::Yield));
+            match self.rows(plan, state) {
+                Ok(true) => {}
+                Ok(false) | Err(Stop::Yield) => return Ok(Some(Pause::Yield)),
+                Err(stop) => return Err(stop),
             }
             state.phase = Phase::Ending;
         }
@@ -275,6 +277,24 @@ impl Machine<'_> {
         self.scratch = std::mem::take(&mut run.scratch);
         state.null_eliminated |= eliminated;
         found
+    }
+
+    /// Evaluates the subqueries of an UPDATE or DELETE over the row in the registers.
+    pub(crate) fn evaluate_again(
+        &mut self,
+        node: &Node,
+        plan: &Statement,
+        state: &mut StatementState,
+    ) -> Result<(), Stop> {
+        let Some(cursor) = &mut state.modify.again else {
+            return Ok(());
+        };
+        let mut run = self.run_view(&state.virtual_rows, &plan.live);
+        let evaluated = cursor.next(node, &mut run);
+        let eliminated = run.null_eliminated;
+        self.scratch = std::mem::take(&mut run.scratch);
+        state.null_eliminated |= eliminated;
+        evaluated.map(|_| ())
     }
 
     fn read_rows(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {

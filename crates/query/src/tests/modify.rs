@@ -88,20 +88,41 @@ fn an_update_that_moves_keys_sees_each_row_once() {
 }
 
 #[test]
-fn a_correlated_subquery_in_set_works_or_is_refused() {
-    let mut client = with_table("CREATE TABLE t (id int PRIMARY KEY, v int)\nCREATE TABLE h (id int, v int)");
-    client.quiet("INSERT t VALUES (1, 0), (2, 0)\nINSERT h VALUES (1, 10), (2, 20)");
-    client.quiet("UPDATE t SET v = (SELECT h.v FROM h WHERE h.id = t.id)");
-    assert_eq!(client.shown("SELECT v FROM t ORDER BY id"), ["10", "20"]);
-    for statement in [
-        "UPDATE h SET v = (SELECT t.v FROM t WHERE t.id = h.id)",
-        "UPDATE t SET id = (SELECT h.v FROM h WHERE h.id = t.id)",
-    ] {
-        let lines = client.lines(statement);
-        assert!(lines[0].starts_with("Msg 40517"), "{statement}: {lines:?}");
+fn subqueries_of_update_and_delete_are_those_of_each_row() {
+    for key in ["", " PRIMARY KEY"] {
+        let mut client = with_table(&format!("CREATE TABLE t (id int{key}, v int)\nCREATE TABLE h (id int, v int)"));
+        client.quiet("INSERT t VALUES (1, 0), (2, 0), (3, 0)\nINSERT h VALUES (1, 10), (2, 20)");
+        client.quiet("UPDATE t SET v = (SELECT h.v FROM h WHERE h.id = t.id)");
+        assert_eq!(client.shown("SELECT v FROM t ORDER BY id"), ["10", "20", "NULL"]);
+        assert_eq!(client.lines("UPDATE t SET v = 1 WHERE EXISTS (SELECT 1 FROM h WHERE h.id = t.id)"), ["(2 rows)"]);
+        assert_eq!(client.lines("UPDATE t SET v = 2 WHERE id IN (SELECT h.id FROM h)"), ["(2 rows)"]);
+        assert_eq!(client.lines("UPDATE t SET v = 3 WHERE id NOT IN (SELECT h.id FROM h)"), ["(1 rows)"]);
+        assert_eq!(client.shown("SELECT v FROM t ORDER BY id"), ["2", "2", "3"]);
+        client.quiet("UPDATE t SET v = CASE WHEN id IN (SELECT h.id FROM h) THEN 10 / (id - 3) ELSE id END");
+        assert_eq!(client.shown("SELECT v FROM t ORDER BY id"), ["-5", "-10", "3"]);
+        client.quiet("UPDATE t SET id = (SELECT h.v FROM h WHERE h.id = t.id) WHERE id < 3");
+        assert_eq!(client.shown("SELECT id FROM t ORDER BY id"), ["3", "10", "20"]);
+        assert_eq!(client.lines("DELETE t WHERE EXISTS (SELECT 1 FROM h WHERE h.v = t.id)"), ["(2 rows)"]);
+        client.quiet("UPDATE h SET v = (SELECT MAX(t.id) FROM t)");
+        assert_eq!(client.shown("SELECT DISTINCT v FROM h"), ["3"]);
     }
-    client.quiet("UPDATE h SET v = (SELECT MAX(t.v) FROM t)");
-    assert_eq!(client.shown("SELECT DISTINCT v FROM h"), ["20"]);
+}
+
+#[test]
+fn subqueries_over_the_changed_table_see_it_unchanged() {
+    for key in ["", " PRIMARY KEY"] {
+        let mut client = with_table(&format!("CREATE TABLE t (id int{key}, v int)"));
+        client.quiet("INSERT t VALUES (1, 1), (2, 1), (3, 1), (4, 2)");
+        client.quiet("UPDATE t SET v = (SELECT SUM(o.v) FROM t AS o WHERE o.id <= t.id)");
+        assert_eq!(client.shown("SELECT v FROM t ORDER BY id"), ["1", "2", "3", "5"]);
+        client.quiet("UPDATE t SET v = 7 WHERE id < 4");
+        let twice = "DELETE t WHERE (SELECT COUNT(*) FROM t AS o WHERE o.v = t.v) > 1";
+        assert_eq!(client.lines(twice), ["(3 rows)"]);
+        client.quiet("INSERT t VALUES (5, 5), (6, 9)");
+        let first = "DELETE t WHERE id NOT IN (SELECT MIN(o.id) FROM t AS o GROUP BY o.v)";
+        assert_eq!(client.lines(first), ["(1 rows)"]);
+        assert_eq!(client.shown("SELECT id FROM t ORDER BY id"), ["4", "6"]);
+    }
 }
 
 #[test]
@@ -138,32 +159,88 @@ fn sessions_see_what_is_committed_and_wait_for_rows() {
     assert_eq!(two.value("SELECT v FROM t"), "2");
 }
 
+/// Runs `statement` while another session has changed the one row, `(1, 1)`, of `t` to `(1, 2)`, which it commits when the
+/// statement waits for it. Gives the value of the row then and the statement's first error.
+fn after_a_wait(key: &str, statement: &str) -> (String, Option<i32>) {
+    let mut world = World::new();
+    let (mut one, mut two) = (world.client(), world.client());
+    one.quiet(&format!("CREATE TABLE t (id int{key}, v int) CREATE TABLE u (v int, other int)"));
+    one.quiet("INSERT t VALUES (1, 1) INSERT u VALUES (1, 100), (2, 200)");
+    one.quiet("BEGIN TRAN UPDATE t SET v = v + 1");
+    let info = pikepole_scheduler::TaskInfo { session_id: Some(52), command: "UPDATE" };
+    let statement = statement.to_owned();
+    let waiting = world.server.schedulers().spawn(info, pikepole_scheduler::Placement::LeastLoaded, async move {
+        let mut output = crate::Collected::default();
+        two.execute(&statement, &mut output).await;
+        output
+    });
+    one.quiet("SELECT * FROM t WAITFOR DELAY '00:00:01'");
+    assert!(!waiting.is_finished(), "it waits for the row");
+    one.quiet("COMMIT");
+    let output = world.server.schedulers().block_on(waiting).expect("no panic");
+    (one.value("SELECT v FROM t"), output.errors().first().map(|error| error.number))
+}
+
 #[test]
 fn an_update_that_waited_works_on_the_newest_row() {
-    use pikepole_scheduler::{Placement, TaskInfo};
     let cases = [
         ("UPDATE t SET v = v + 1 WHERE id = 1", "3"),
         ("UPDATE t SET v = 100 WHERE v = 1", "2"),
         ("DELETE t WHERE v = 1", "2"),
+        ("UPDATE t SET v = (SELECT u.other FROM u WHERE u.v = t.v)", "200"),
+        ("UPDATE t SET v = 9 WHERE EXISTS (SELECT 1 FROM u WHERE u.v = t.v AND u.other = 100)", "2"),
+        ("UPDATE t SET v = 9 WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.v = t.v AND u.other = 200)", "2"),
+        ("UPDATE t SET v = 9 WHERE (SELECT u.other FROM u WHERE u.v = t.v) = 100", "2"),
+        ("UPDATE t SET v = 9 WHERE v IN (SELECT u.v FROM u WHERE u.other = 100)", "2"),
+        ("UPDATE t SET v = CASE v WHEN 2 THEN (SELECT MAX(u.other) FROM u) ELSE 9 END", "200"),
+        ("DELETE t WHERE v IN (SELECT u.v FROM u WHERE u.other = 100)", "2"),
+        ("DELETE t WHERE EXISTS (SELECT 1 FROM u WHERE u.v = t.v AND u.other = 100)", "2"),
+        ("DELETE t WHERE v IN (SELECT MIN(o.v) FROM t AS o GROUP BY o.id)", "2"),
     ];
-    for (statement, expected) in cases {
-        let mut world = World::new();
-        let (mut one, mut two) = (world.client(), world.client());
-        one.quiet("CREATE TABLE t (id int PRIMARY KEY, v int) INSERT t VALUES (1, 1)");
-        one.quiet("BEGIN TRAN UPDATE t SET v = v + 1");
-        let info = TaskInfo { session_id: Some(52), command: "UPDATE" };
-        let waiting = world.server.schedulers().spawn(info, Placement::LeastLoaded, async move {
-            let mut output = crate::Collected::default();
-            two.execute(statement, &mut output).await;
-            output
-        });
-        one.quiet("SELECT * FROM t WAITFOR DELAY '00:00:01'");
-        assert!(!waiting.is_finished(), "it waits for the row");
-        one.quiet("COMMIT");
-        let output = world.server.schedulers().block_on(waiting).expect("no panic");
-        assert!(output.errors().is_empty());
-        assert_eq!(one.value("SELECT v FROM t"), expected, "{statement}");
+    for key in [" PRIMARY KEY", ""] {
+        for (statement, expected) in cases {
+            assert_eq!(after_a_wait(key, statement), (expected.to_owned(), None), "{key} {statement}");
+        }
     }
+}
+
+#[test]
+fn a_subquery_over_the_changed_table_does_not_run_again_after_a_wait() {
+    for key in [" PRIMARY KEY", ""] {
+        for statement in [
+            "UPDATE t SET v = (SELECT SUM(o.v) FROM t AS o WHERE o.id = t.id)",
+            "DELETE t WHERE (SELECT COUNT(*) FROM t AS o WHERE o.v = t.v) = 1",
+        ] {
+            assert_eq!(after_a_wait(key, statement), ("2".to_owned(), Some(40517)), "{key} {statement}");
+        }
+    }
+}
+
+#[test]
+fn a_statement_that_gave_up_waiting_begins_anew() {
+    let mut world = World::new();
+    let (mut one, mut two) = (world.client(), world.client());
+    one.quiet("CREATE TABLE t (id int PRIMARY KEY, v int) INSERT t VALUES (1, 1), (2, 1)");
+    one.quiet("BEGIN TRAN UPDATE t SET v = 2 WHERE id = 2");
+    let script = "SET LOCK_TIMEOUT 0
+        DECLARE @turn int = 0
+        WHILE @turn < 2
+        BEGIN
+            SET @turn += 1
+            BEGIN TRY UPDATE t SET v = v + 10 PRINT @@ROWCOUNT END TRY
+            BEGIN CATCH PRINT ERROR_NUMBER() WAITFOR DELAY '00:00:02' END CATCH
+        END";
+    let info = pikepole_scheduler::TaskInfo { session_id: Some(52), command: "UPDATE" };
+    let waiting = world.server.schedulers().spawn(info, pikepole_scheduler::Placement::LeastLoaded, async move {
+        let mut output = crate::Collected::default();
+        two.execute(script, &mut output).await;
+        output
+    });
+    one.quiet("WAITFOR DELAY '00:00:01' COMMIT");
+    let output = world.server.schedulers().block_on(waiting).expect("no panic");
+    let shown: Vec<String> = output.events.iter().filter_map(super::line).collect();
+    assert_eq!(shown, ["1222", "(2 rows)", "2"]);
+    assert_eq!(one.shown("SELECT v FROM t"), ["11", "12"]);
 }
 
 #[test]

@@ -216,3 +216,36 @@ fn many_tables_join() {
     let many: String = (0..300).map(|n| format!(", t x{n}")).collect();
     assert!(client.lines(&format!("SELECT 1 FROM t{many}"))[0].starts_with("Msg 106"));
 }
+
+#[test]
+fn a_subquery_in_a_branch_not_taken_does_not_run() {
+    let mut client = Client::alone();
+    client.quiet("CREATE TABLE t (id int PRIMARY KEY) INSERT t VALUES (0), (1), (2)");
+    let cases = [
+        ("SELECT CASE WHEN 1 = 1 THEN 1 ELSE (SELECT 1 / 0) END", vec!["1"]),
+        ("SELECT IIF(1 = 2, (SELECT 1 / 0), 3)", vec!["3"]),
+        ("SELECT COALESCE(NULL, 4, (SELECT 1 / 0))", vec!["4"]),
+        ("SELECT CASE id WHEN 0 THEN -1 ELSE (SELECT 10 / id) END FROM t", vec!["-1", "10", "5"]),
+        (
+            "SELECT CASE WHEN id = 0 THEN -1 WHEN (SELECT 10 / id) > 5 THEN 1 ELSE (SELECT 4 / id) END FROM t",
+            vec!["-1", "1", "2"],
+        ),
+        (
+            "SELECT CASE WHEN id > 0 THEN CASE WHEN id > 1 THEN (SELECT 1 / (id - 1)) END ELSE 7 END FROM t",
+            vec!["7", "NULL", "1"],
+        ),
+        ("SELECT id FROM t WHERE CASE WHEN id = 0 THEN 0 ELSE (SELECT 2 / id) END = 2", vec!["1"]),
+        ("SELECT COALESCE(NULLIF(id, 0), (SELECT COUNT(*) FROM t)) FROM t", vec!["3", "1", "2"]),
+        ("SELECT COUNT(*), CASE WHEN COUNT(*) > 2 THEN 'many' ELSE (SELECT 'x' FROM t) END FROM t", vec!["3|many"]),
+        ("DECLARE @v int = CASE WHEN 1 = 0 THEN (SELECT id FROM t) ELSE 8 END PRINT @v", vec!["8"]),
+        ("IF CASE WHEN 1 = 1 THEN 1 ELSE (SELECT id FROM t) END = 1 PRINT 'yes'", vec!["yes"]),
+    ];
+    for (query, expected) in cases {
+        assert_eq!(client.shown(query), expected, "{query}");
+    }
+    // One that is taken runs, for every row that takes it.
+    assert!(client.lines("SELECT CASE WHEN id > 0 THEN 1 ELSE (SELECT 1 / id) END FROM t")[0].contains("8134"));
+    assert!(
+        client.lines("SELECT CASE id WHEN 1 THEN (SELECT id FROM t) ELSE 0 END FROM t").join("").contains("Msg 512")
+    );
+}

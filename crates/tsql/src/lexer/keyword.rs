@@ -1,4 +1,5 @@
-//! T-SQL's reserved words: those that cannot be identifiers without brackets.
+//! T-SQL's reserved words: those that cannot be identifiers without brackets. PRECISION is on the documented list, but is taken
+//! as a name wherever it does not follow DOUBLE: scripts read `precision` of `sys.columns` without brackets.
 
 macro_rules! keywords {
     ($($variant:ident $word:literal,)*) => {
@@ -35,7 +36,7 @@ keywords! {
     Nonclustered "NONCLUSTERED", Not "NOT", Null "NULL", Nullif "NULLIF", Of "OF", Off "OFF", Offsets "OFFSETS",
     On "ON", Open "OPEN", OpenDatasource "OPENDATASOURCE", OpenQuery "OPENQUERY", OpenRowset "OPENROWSET",
     OpenXml "OPENXML", Option "OPTION", Or "OR", Order "ORDER", Outer "OUTER", Over "OVER", Percent "PERCENT",
-    Pivot "PIVOT", Plan "PLAN", Precision "PRECISION", Primary "PRIMARY", Print "PRINT", Proc "PROC",
+    Pivot "PIVOT", Plan "PLAN", Primary "PRIMARY", Print "PRINT", Proc "PROC",
     Procedure "PROCEDURE", Public "PUBLIC", Raiserror "RAISERROR", Read "READ", Readtext "READTEXT",
     Reconfigure "RECONFIGURE", References "REFERENCES", Replication "REPLICATION", Restore "RESTORE",
     Restrict "RESTRICT", Return "RETURN", Revert "REVERT", Revoke "REVOKE", Right "RIGHT", Rollback "ROLLBACK",

@@ -81,7 +81,7 @@ impl Parser<'_> {
         let text = match first.kind {
             TokenKind::Keyword(Keyword::Double) => {
                 self.bump();
-                self.expect_keyword(Keyword::Precision)?;
+                self.expect_word("precision")?;
                 "float"
             }
             TokenKind::Keyword(Keyword::National) => {

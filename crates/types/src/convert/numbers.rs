@@ -87,7 +87,7 @@ fn to_integer(value: &Value, from: &SqlType, to: &SqlType) -> Result<Value, SqlE
     if let Some(v) = value.as_i64() {
         let small = matches!(to, SqlType::TinyInt | SqlType::SmallInt);
         return integer_in(i128::from(v), to).ok_or_else(|| match i32::try_from(v) {
-            Ok(_) if small => SqlError::overflow_of_integer(to.error_name(), v),
+            Ok(_) if small => SqlError::integer_overflow(to, v),
             _ => SqlError::arithmetic_overflow("expression", to.error_name()),
         });
     }

@@ -8,6 +8,7 @@ mod table;
 
 pub use table::ERRORS;
 
+use crate::SqlType;
 use std::fmt;
 
 /// One message of the table: what `sys.messages` shows of it.
@@ -68,6 +69,13 @@ impl SqlError {
     pub fn with_state(mut self, state: u8) -> SqlError {
         self.state = state;
         self
+    }
+
+    /// Error 220 for an integer that does not fit a tinyint (state 2) or smallint (state 1).
+    #[cold]
+    pub fn integer_overflow(ty: &SqlType, value: i64) -> SqlError {
+        let state = if *ty == SqlType::TinyInt { 2 } else { 1 };
+        SqlError::overflow_of_integer(ty.error_name(), value).with_state(state)
     }
 
     /// Whether this is information only (severity 10 and below): it does not stop a statement.
