@@ -6,7 +6,7 @@ use pikepole_storage::StorageError;
 use pikepole_transaction::{Need, Stop, TransactionError};
 use pikepole_types::{RowError, SqlError};
 
-use crate::database::Database;
+use crate::database::{Database, LogFullReason};
 
 /// Why a `try_*` operation stopped before it was done.
 #[derive(Debug)]
@@ -95,8 +95,11 @@ impl Place<'_> {
         let (name, id) = (self.database.name(), self.database.id());
         match error {
             StorageError::LogFull => {
-                self.database.want_checkpoint();
-                SqlError::log_is_full(name, self.database.log_full_reason().name())
+                let reason = self.database.log_full_reason();
+                if reason == LogFullReason::Checkpoint {
+                    self.database.want_checkpoint();
+                }
+                SqlError::log_is_full(name, reason.name())
             }
             StorageError::DataFull { .. } => SqlError::no_space_for_object(self.object, name, "PRIMARY"),
             StorageError::Poisoned { .. } => SqlError::log_not_available(name),
@@ -141,10 +144,6 @@ impl Place<'_> {
             }
             Stop::Error(error) => self.transaction(&error).into(),
         }
-    }
-
-    pub fn storage_stop(&self, stop: pikepole_storage::Stop) -> Blocked {
-        self.stop(stop.into())
     }
 
     pub fn row(&self, error: &RowError) -> SqlError {

@@ -29,6 +29,8 @@ mod transaction;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod fault_tests;
+#[cfg(test)]
 mod tests;
 
 pub use catalog::definition::{

@@ -31,7 +31,7 @@ fn column(name: &str, ty: SqlType) -> ColumnDefinition {
     ColumnDefinition { name: name.to_owned(), ty, nullable: true, default: None, identity: None }
 }
 
-fn index(kind: IndexKind, clustered: bool, columns: &[&str]) -> IndexDefinition {
+pub(crate) fn index(kind: IndexKind, clustered: bool, columns: &[&str]) -> IndexDefinition {
     IndexDefinition {
         name: None,
         kind,
@@ -176,12 +176,12 @@ impl Client {
         self.rows_of(table, ScanRange::all()).await
     }
 
-    async fn keys(&mut self, table: &Table) -> Vec<i64> {
+    pub async fn keys(&mut self, table: &Table) -> Vec<i64> {
         let rows = self.rows(table).await;
         rows.iter().map(|row| row[0].as_i64().expect("a key")).collect()
     }
 
-    async fn get(&mut self, table: &Table, k: i64) -> Option<Value> {
+    pub async fn get(&mut self, table: &Table, k: i64) -> Option<Value> {
         let db = self.db.clone();
         let mark = db.begin_statement(&mut self.tx);
         let mut scan = table.scan(ScanRange::all(), &[2]);
@@ -194,7 +194,7 @@ impl Client {
     }
 }
 
-fn master(server: &Server) -> Arc<Database> {
+pub(crate) fn master(server: &Server) -> Arc<Database> {
     server.database("MASTER").expect("it is always there")
 }
 

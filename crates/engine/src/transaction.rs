@@ -33,11 +33,14 @@ pub(crate) struct Definitions {
 pub struct Transaction {
     pub(crate) inner: pikepole_transaction::Transaction,
     pub(crate) definitions: Definitions,
+    /// The object that the data file is to grow for: error 1105 names it. Set with the need of space, taken by the next
+    /// satisfying.
+    growing_for: String,
 }
 
 impl Transaction {
     pub(crate) fn new(inner: pikepole_transaction::Transaction) -> Self {
-        Self { inner, definitions: Definitions::default() }
+        Self { inner, definitions: Definitions::default(), growing_for: String::new() }
     }
 
     /// An explicit transaction begins: the session's outermost BEGIN TRANSACTION.
@@ -110,6 +113,15 @@ impl Database {
         Place { database: self, object, session_id: tx.session_id() }
     }
 
+    /// What stopped an operation on `object`.
+    #[cold]
+    pub(crate) fn stopped(&self, tx: &mut Transaction, object: &str, stop: Stop) -> Blocked {
+        if matches!(stop, Stop::Need(Need::Storage(pikepole_storage::Need::Space))) {
+            object.clone_into(&mut tx.growing_for);
+        }
+        self.place(tx, object).stop(stop)
+    }
+
     /// A statement begins. The mark is what to roll back to if it fails within an explicit transaction.
     #[inline]
     pub fn begin_statement(&self, tx: &mut Transaction) -> Mark {
@@ -129,7 +141,7 @@ impl Database {
     /// Needs; 9001 when the log failed.
     #[inline]
     pub fn try_commit(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
-        let Transaction { inner, definitions } = tx;
+        let Transaction { inner, definitions, .. } = tx;
         inner
             .try_commit(|| self.publish(definitions))
             .and_then(|()| inner.try_harden(self.is_full(durability)))
@@ -165,28 +177,39 @@ impl Database {
     /// next start undoes them.
     ///
     /// # Errors
-    /// Damage that keeps a change from being undone; the transaction has ended all the same.
+    /// What keeps a change from being undone: damage, or no space for a row that was longer. `tx` is at its beginning all
+    /// the same; what is not undone yet keeps its locks and its log, and is tried again in the background until it is.
     pub async fn rollback(&self, tx: &mut Transaction) -> Result<(), SqlError> {
-        let undone = loop {
+        loop {
             match tx.inner.try_rollback() {
-                Ok(()) => break Ok(()),
+                Ok(()) => break,
                 Err(Stop::Need(need)) => {
                     if let Err(error) = self.satisfy(tx, need).await {
-                        break Err(error);
+                        return self.defer(tx, error);
                     }
                 }
                 Err(Stop::Error(error)) if is_poisoned(&error) => {
                     tx.inner.abandon();
-                    break Ok(());
+                    break;
                 }
-                Err(Stop::Error(error)) => break Err(self.place(tx, "").transaction(&error)),
+                Err(Stop::Error(error)) => {
+                    let error = self.place(tx, "").transaction(&error);
+                    return self.defer(tx, error);
+                }
             }
-        };
-        if undone.is_err() {
-            tx.inner.abandon();
         }
         self.forget_definitions(&mut tx.definitions);
-        undone
+        Ok(())
+    }
+
+    /// Puts a transaction aside whose rollback cannot go on now. It must not end: its rows would pass for committed once its
+    /// log is gone.
+    #[cold]
+    fn defer(&self, tx: &mut Transaction, why: SqlError) -> Result<(), SqlError> {
+        let mut fresh = self.transaction(tx.session_id());
+        fresh.set_isolation(tx.isolation());
+        self.put_aside(std::mem::replace(tx, fresh));
+        Err(why)
     }
 
     /// A transaction that has changed definitions has been rolled back.
@@ -227,7 +250,8 @@ impl Database {
             }
             need => tx.inner.satisfy(&need).await,
         };
-        satisfied.map_err(|error| self.place(tx, "").transaction(&error))
+        let growing_for = std::mem::take(&mut tx.growing_for);
+        satisfied.map_err(|error| self.place(tx, &growing_for).transaction(&error))
     }
 
     /// Runs an operation to its end: tries, satisfies what it lacks, tries again.

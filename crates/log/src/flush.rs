@@ -29,8 +29,10 @@ use std::task::Waker;
 /// What a call of [`Log::flush_step`] did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlushOutcome {
-    /// There was nothing to write, or no room on disk to write it to.
+    /// There was nothing to write, or the log is poisoned.
     Nothing,
+    /// There is no room on disk for what is to be written. It stays in the buffer, and the next call tries again.
+    NoRoom,
     /// Another thread is flushing.
     Busy,
     /// A block of so many bytes was written.
@@ -74,7 +76,7 @@ impl Log {
         if copied == written {
             return FlushOutcome::Nothing;
         }
-        let Ok(room) = self.room_for_block() else { return FlushOutcome::Nothing };
+        let Ok(room) = self.room_for_block() else { return FlushOutcome::NoRoom };
         let most = self.block_bytes_max.load(Ordering::Relaxed) - BLOCK_HEADER_BYTES;
         let len = ((copied - written) as usize).min(most).min(room);
         let boundary = self.boundary_behind(&flusher, written + len as u64, copied);
@@ -95,14 +97,13 @@ impl Log {
     /// For the schedulers' idle hook: writes when commits of this scheduler wait, or those that a flush left over, or
     /// appends for room.
     pub fn idle_step(&self) -> FlushOutcome {
-        if self.commit_by() == CommitBy::LogWriter {
-            return FlushOutcome::Nothing;
-        }
-        if self.commits.has_waiters(slot::current()) || self.space_waiters.any() {
-            self.flush_step()
-        } else {
-            FlushOutcome::Nothing
-        }
+        if self.wants_idle_step() { self.flush_step() } else { FlushOutcome::Nothing }
+    }
+
+    /// Whether [`idle_step`](Self::idle_step) would write now, as far as this scheduler is concerned.
+    pub fn wants_idle_step(&self) -> bool {
+        self.commit_by() != CommitBy::LogWriter
+            && (self.commits.has_waiters(slot::current()) || self.space_waiters.any())
     }
 
     /// Writes a block without records that begins an incarnation (`raise`) or just names the durable horizon.

@@ -165,6 +165,11 @@ impl Log {
         }
     }
 
+    /// Whether [`truncate`](Self::truncate) with this LSN would free a segment, once all is durable.
+    pub fn would_free(&self, before: Lsn) -> bool {
+        lock(&self.segments).active.get(1).is_some_and(|next| next.start <= before.0)
+    }
+
     /// Prepares a part of the next segment when one will be needed soon. The log writer calls it between flushes;
     /// without one, call it after flushes. Returns whether there was something to do.
     ///

@@ -13,7 +13,7 @@
 
 use crate::log::{Log, lock};
 use crate::{FlushOutcome, LogError};
-use pikepole_contention::WaitType;
+use pikepole_contention::{WaitType, clock};
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::sync::thread;
 use std::future::{Future, poll_fn};
@@ -24,24 +24,22 @@ use std::time::Duration;
 
 /// How long what was appended may lie in the buffer while nobody asks for it.
 const TICK: Duration = Duration::from_millis(1);
-/// Ticks between two attempts to prepare a segment after one failed.
-const TICKS_BETWEEN_ATTEMPTS: u32 = 16;
+/// How long it leaves the disk alone after it could not prepare a segment, in microseconds.
+const PAUSE_AFTER_FAILURE_US: u64 = 16_000;
 
 impl Log {
     /// Runs the log writer until [`shutdown`](Self::shutdown). For a hidden scheduler: it blocks its thread while it
     /// writes.
     pub async fn run_log_writer(self: Arc<Self>) {
         self.buffer.touch();
-        let mut ticks = 0u32;
+        let mut attempt_at_us = 0;
         while !self.closed.load(Ordering::Relaxed) && !self.is_poisoned() {
             let wrote = matches!(self.flush_step(), FlushOutcome::Wrote(_));
-            let prepared = self.may_prepare(ticks) && self.prepare_step();
+            let prepared = self.prepare_in_turn(&mut attempt_at_us);
             if wrote || prepared {
-                ticks = 0;
                 pikepole_scheduler::yield_if_due().await;
                 continue;
             }
-            ticks = ticks.wrapping_add(1);
             let written = self.written.load(Ordering::Relaxed);
             if self.reservations.sleep_unless_more(written) {
                 let notified = poll_fn(|cx| self.writer.poll(cx));
@@ -53,9 +51,17 @@ impl Log {
         }
     }
 
-    fn may_prepare(&self, ticks: u32) -> bool {
-        let failed = lock(&self.segments).growth_failed.is_some();
-        !failed || ticks.is_multiple_of(TICKS_BETWEEN_ATTEMPTS)
+    /// Prepares a part of the next segment if one is needed, but not soon after an attempt that failed.
+    fn prepare_in_turn(&self, attempt_at_us: &mut u64) -> bool {
+        let has_failed = || lock(&self.segments).growth_failed.is_some();
+        if has_failed() && clock::now_us() < *attempt_at_us {
+            return false;
+        }
+        let prepared = self.prepare_step();
+        if has_failed() {
+            *attempt_at_us = clock::now_us() + PAUSE_AFTER_FAILURE_US;
+        }
+        prepared
     }
 
     /// Ready at a notification, or after a tick.
@@ -84,7 +90,7 @@ impl Log {
                 _ if self.is_poisoned() => break,
                 // Somebody fills a place or flushes: both end soon.
                 FlushOutcome::Busy => thread::yield_now(),
-                FlushOutcome::Nothing => match self.room_for_block() {
+                FlushOutcome::Nothing | FlushOutcome::NoRoom => match self.room_for_block() {
                     Ok(_) => thread::yield_now(),
                     Err(error) => {
                         self.writer.notify();

@@ -291,6 +291,8 @@ impl Store {
             FlushOutcome::Busy => thread::sleep(FLUSH_PAUSE),
             FlushOutcome::Nothing if prepared => {}
             FlushOutcome::Nothing => thread::yield_now(),
+            // Waiting here would hold what others need to make room.
+            FlushOutcome::NoRoom => return Err(StorageError::LogFull),
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use pikepole_transaction::{Need, Stop};
 use pikepole_types::SqlError;
 
 use super::{Database, lock};
-use crate::transaction::{Definitions, Transaction};
+use crate::transaction::Transaction;
 
 /// How often the checkpoint task looks whether a checkpoint is due.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -28,6 +28,9 @@ const CLEAN_EVERY: u32 = 5;
 /// How often somebody who waits for log space looks whether the checkpoint is done.
 const SPACE_EVERY: Duration = Duration::from_millis(2);
 
+/// After a checkpoint that failed, so many looks pass before the next one: each leaves a record in the log.
+const LOOKS_AFTER_FAILURE: u32 = 50;
+
 /// Deleted rows removed in one go.
 const CLEAN_ROWS: usize = 500;
 
@@ -36,7 +39,7 @@ const CLEAN_ROWS: usize = 500;
 pub enum LogFullReason {
     /// Nothing holds it; it is smaller than the work needs, or the disk is full.
     Nothing,
-    /// A checkpoint has to be written.
+    /// A checkpoint: it would free a segment.
     Checkpoint,
     /// The oldest open transaction.
     ActiveTransaction,
@@ -67,12 +70,14 @@ impl Database {
 
     /// Why the log is as full as it is.
     pub fn log_full_reason(&self) -> LogFullReason {
-        let oldest = self.transactions.active().iter().filter_map(|t| t.first_lsn).min();
-        match oldest {
-            Some(oldest) if oldest <= self.store.master().redo_lsn => LogFullReason::ActiveTransaction,
-            _ if self.log_since_checkpoint() > self.log_room() / 16 => LogFullReason::Checkpoint,
-            Some(_) => LogFullReason::ActiveTransaction,
-            None => LogFullReason::Nothing,
+        let oldest = self.transactions.oldest_first_lsn();
+        // A checkpoint now would free what lies below both.
+        if self.log.would_free(oldest.unwrap_or(self.log.reserved())) {
+            LogFullReason::Checkpoint
+        } else if oldest.is_some() {
+            LogFullReason::ActiveTransaction
+        } else {
+            LogFullReason::Nothing
         }
     }
 
@@ -88,9 +93,10 @@ impl Database {
         written.saturating_sub(self.written_at_checkpoint.load(Ordering::Relaxed))
     }
 
-    /// Whether a full log would have room after a checkpoint.
+    /// Whether a full log will have room after a checkpoint, as far as can be told: one that failed just now is no hope.
     pub(crate) fn can_make_log_space(&self) -> bool {
-        !self.is_stopping() && self.log_full_reason() == LogFullReason::Checkpoint
+        let failed = self.checkpoint_failed.load(Ordering::Relaxed);
+        !self.is_stopping() && !failed && self.log_full_reason() == LogFullReason::Checkpoint
     }
 
     /// Waits for the next checkpoint.
@@ -117,15 +123,17 @@ impl Database {
     }
 
     async fn run_checkpoints(self: Arc<Self>) {
-        let mut looks = 0u32;
+        let (mut looks, mut pause) = (0u32, 0u32);
         while !self.is_stopping() {
             scheduler::wait(WaitType::CHECKPOINT_QUEUE, scheduler::sleep(LOOK_EVERY)).await;
             if self.is_stopping() {
                 return;
             }
-            if self.is_checkpoint_due() {
-                // A failure shows in the store's own state; the next look tries again.
-                let _ = self.checkpoint_in_background().await;
+            if pause > 0 {
+                pause -= 1;
+            } else if self.is_checkpoint_due() {
+                let failed = self.checkpoint_in_background().await.is_err();
+                pause = if failed { LOOKS_AFTER_FAILURE } else { 0 };
                 self.checkpoints.fetch_add(1, Ordering::Relaxed);
             }
             looks = looks.wrapping_add(1);
@@ -142,15 +150,17 @@ impl Database {
         let truncate = self.store.checkpoint(move || oldest.oldest_first_lsn(), move || next.next_id().0, false).await;
         // After a failure too: whoever finds the log full is told so then, and does not wait again and again.
         self.written_at_checkpoint.store(written, Ordering::Relaxed);
+        self.checkpoint_failed.store(truncate.is_err(), Ordering::Relaxed);
         self.log.truncate(truncate?);
         Ok(())
     }
 
-    /// Rolls back the transactions of sessions that went away.
+    /// Rolls back the transactions of sessions that went away, and those whose rollback could not be finished.
     pub(crate) async fn roll_back_orphans(&self) {
-        for inner in self.transactions.take_orphans() {
-            let mut orphan = Transaction { inner, definitions: Definitions::default() };
-            // What cannot be undone stays invisible, and the next start undoes it.
+        let mut orphans = std::mem::take(&mut *lock(&self.deferred));
+        orphans.extend(self.transactions.take_orphans().into_iter().map(Transaction::new));
+        for mut orphan in orphans {
+            // One that still cannot be undone is deferred again.
             let _ = self.rollback(&mut orphan).await;
         }
     }
@@ -215,6 +225,9 @@ impl Database {
         self.store.stop();
         let database = self.clone();
         let closed = scheduler::run_blocking(move || database.close_files()).await;
+        // What is still open is the next start's to undo.
+        self.transactions.close();
+        lock(&self.deferred).clear();
         closed.map_err(|why| {
             let what = format!("checkpoint of database {}", self.name());
             SqlError::operating_system_error(why, what, 0, self.folder().display())

@@ -142,7 +142,7 @@ impl Database {
         };
         let mut put = put;
         let done: Result<(), pikepole_transaction::Stop> = put();
-        done.map_err(|stop| self.place(tx, "sys.objects").stop(stop))
+        done.map_err(|stop| self.stopped(tx, "sys.objects", stop))
     }
 
     /// Removes the rows of an object from `chunk` on.
@@ -168,7 +168,7 @@ impl Database {
                         }
                     };
                     let removed: Result<bool, pikepole_transaction::Stop> = remove();
-                    removed.map_err(|stop| self.place(tx, "sys.objects").stop(stop))
+                    removed.map_err(|stop| self.stopped(tx, "sys.objects", stop))
                 })
                 .await?;
             if !removed {
@@ -188,7 +188,7 @@ impl Database {
                     Some(bytes) => Tree::create(&self.store, object, bytes.into()).map(|tree| Some(tree.root().0)),
                     None => Ok(None),
                 };
-                root.map_err(|stop| self.place(tx, "").storage_stop(stop))
+                root.map_err(|stop| self.stopped(tx, "sys.objects", stop.into()))
             })
             .await?;
         Ok(StorageRef { object, root, key_bytes_max: key_bytes_max.unwrap_or(0) })

@@ -89,6 +89,10 @@ pub struct Database {
     checkpoints: AtomicU64,
     /// Bytes of log written up to the last checkpoint.
     written_at_checkpoint: AtomicU64,
+    /// Whether the last checkpoint failed.
+    checkpoint_failed: AtomicBool,
+    /// Transactions that were rolled back but for changes that could not be undone yet; see [`Database::rollback`].
+    deferred: Mutex<Vec<Transaction>>,
     checkpoint_task: Mutex<Option<pikepole_scheduler::JoinHandle<()>>>,
     /// Log bytes after which a checkpoint is due.
     checkpoint_bytes: u64,
@@ -250,6 +254,11 @@ impl Database {
         *current = catalog;
         drop(current);
         self.free_later(gone);
+    }
+
+    /// A rollback that cannot go on now is tried again in the background.
+    pub(crate) fn put_aside(&self, deferred: Transaction) {
+        lock(&self.deferred).push(deferred);
     }
 
     /// Storage that no definition names any more is given back in the background.

@@ -208,6 +208,8 @@ impl Database {
             checkpoint_wanted: AtomicBool::new(false),
             checkpoints: AtomicU64::new(0),
             written_at_checkpoint: AtomicU64::new(0),
+            checkpoint_failed: AtomicBool::new(false),
+            deferred: Mutex::new(Vec::new()),
             checkpoint_task: Mutex::new(None),
             checkpoint_bytes: context.checkpoint_bytes,
             sessions: AtomicI32::new(0),
@@ -243,7 +245,8 @@ impl Database {
     /// The blocking pool's part of a database being closed: nothing else runs any more.
     pub(crate) fn close_files(&self) -> Result<(), String> {
         self.free_now().map_err(|e| e.to_string())?;
-        self.checkpoint_now(true).map_err(|e| e.to_string())?;
+        let clean = lock(&self.deferred).is_empty();
+        self.checkpoint_now(clean).map_err(|e| e.to_string())?;
         self.log.shutdown().map_err(|e| e.to_string())
     }
 

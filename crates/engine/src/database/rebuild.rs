@@ -8,7 +8,7 @@ use pikepole_transaction::{Structure, TransactionId};
 use pikepole_types::{SqlError, Value};
 
 use super::{ColumnDefinition, Database};
-use crate::error::{Blocked, Interrupted};
+use crate::error::Interrupted;
 use crate::table::{ScanRange, Table};
 use crate::transaction::Transaction;
 
@@ -98,7 +98,7 @@ impl Database {
     ) -> Result<(), SqlError> {
         let context = LogContext::new(TransactionId::SYSTEM.0);
         self.run(tx, |tx| {
-            let stopped = |stop| -> Blocked { self.place(tx, &table.full_name()).storage_stop(stop) };
+            let stopped = |stop: pikepole_storage::Stop| self.stopped(tx, &table.full_name(), stop.into());
             match structure {
                 Structure::Heap(heap) => {
                     let (rid, _) = heap.insert(&context, rest).map_err(stopped)?;

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use pikepole_contention::Statistics;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
-use pikepole_log::FlushOutcome;
+use pikepole_log::{FlushOutcome, Log};
 use pikepole_machine::{Disk, FolderLock, affinity};
 use pikepole_scheduler::{IdleOutcome, SchedulerOptions, Schedulers};
 use pikepole_types::SqlError;
@@ -219,21 +219,16 @@ impl Server {
             let Some(databases) = databases.upgrade() else {
                 return IdleOutcome::Nothing;
             };
-            // Whoever adds a database is done soon; the hook is called again.
-            let Ok(databases) = databases.try_read() else {
-                return IdleOutcome::Nothing;
-            };
             let mut outcome = IdleOutcome::Nothing;
-            for entry in databases.values() {
-                let Entry::Online(database) = entry else {
-                    continue;
-                };
-                match database.log().idle_step() {
+            let mut first = 0;
+            while let Some((at, log)) = waiting_log(&databases, first) {
+                match log.idle_step() {
                     FlushOutcome::Wrote(_) => outcome = IdleOutcome::Worked,
                     // Another scheduler writes: its write ends with a signal to the committers here.
                     FlushOutcome::Busy if outcome == IdleOutcome::Nothing => outcome = IdleOutcome::Soon,
-                    FlushOutcome::Busy | FlushOutcome::Nothing => {}
+                    FlushOutcome::Busy | FlushOutcome::Nothing | FlushOutcome::NoRoom => {}
                 }
+                first = at + 1;
             }
             outcome
         }));
@@ -489,6 +484,17 @@ impl Drop for Server {
             }
         }
     }
+}
+
+/// The first log, from the database at `first` on, that commits of this scheduler wait for, and where it is. Its write is
+/// not made under the list's lock: whoever adds or drops a database would wait for the device.
+fn waiting_log(databases: &RwLock<Databases>, first: usize) -> Option<(usize, Arc<Log>)> {
+    // Whoever adds a database is done soon; the hook is called again.
+    let databases = databases.try_read().ok()?;
+    databases.values().enumerate().skip(first).find_map(|(at, entry)| match entry {
+        Entry::Online(database) if database.log().wants_idle_step() => Some((at, database.log().clone())),
+        _ => None,
+    })
 }
 
 /// What a check found.

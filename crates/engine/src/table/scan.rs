@@ -330,7 +330,7 @@ impl Database {
             rest.extend_from_slice(bytes);
             header
         });
-        let Some(header) = found.map_err(|stop| self.stop(tx, table, stop.into()))? else {
+        let Some(header) = found.map_err(|stop| self.place(tx, &table.full_name()).stop(stop.into()))? else {
             return Ok(false);
         };
         let TableScan { locator, older, name, rest, .. } = scan;

@@ -89,8 +89,8 @@ impl Database {
     }
 
     #[cold]
-    pub(crate) fn stop(&self, tx: &Transaction, table: &Table, stop: Stop) -> Blocked {
-        self.place(tx, &table.full_name()).stop(stop)
+    pub(crate) fn stop(&self, tx: &mut Transaction, table: &Table, stop: Stop) -> Blocked {
+        self.stopped(tx, &table.full_name(), stop)
     }
 
     #[cold]

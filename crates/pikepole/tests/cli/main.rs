@@ -1,6 +1,8 @@
 //! The command line as a user meets it: the real binary, its output, its exit status, and what it says about bad input.
 
+mod damage;
 mod folder;
+mod full_disk;
 mod help;
 mod output;
 mod script;
