@@ -114,6 +114,7 @@ impl Store {
         let master = Master::first(start);
         let store = Store::start(disk, folder, options, log, statistics, master)?;
         store.space.lock().rebuild(0);
+        lock(&store.writer).allocate()?;
         store.grow(EXTENTS_FREE_MIN)?;
         store.checkpoint_now(&|| None, &|| 1, false)?;
         disk.sync_dir(folder).map_err(|error| StorageError::io("making the data files", error))?;

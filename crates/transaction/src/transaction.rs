@@ -519,8 +519,13 @@ impl Transaction {
         match need {
             Need::Storage(_) | Need::LogSpace => Ok(()),
             Need::Durable(lsn) => {
-                scheduler::wait(pikepole_contention::WaitType::WRITELOG, home.log.durable_after(*lsn)).await?;
-                Ok(())
+                let wait = home.log.durable_after(*lsn);
+                let durable = scheduler::wait(pikepole_contention::WaitType::WRITELOG, wait).await;
+                if durable.is_err() {
+                    // Told once: what the session only reads from now on ends well.
+                    self.unhardened = Lsn::ZERO;
+                }
+                Ok(durable?)
             }
             Need::TransactionEnd(id) => {
                 self.wait_in_graph(WaitedFor::Transaction(*id))?;

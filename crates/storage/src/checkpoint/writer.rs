@@ -23,7 +23,7 @@ use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::sync::thread;
 use pikepole_log::Lsn;
-use pikepole_machine::{AlignedBuffer, File};
+use pikepole_machine::{AlignedBuffer, File, is_full};
 use std::collections::BTreeMap;
 
 use crate::checkpoint::Master;
@@ -80,6 +80,15 @@ impl Writer {
             unsynced: false,
             failures: 0,
         }
+    }
+
+    /// Takes the space of the whole double-write area, so that pages can be written on a full disk.
+    ///
+    /// # Errors
+    /// No room for it.
+    pub fn allocate(&self) -> Result<(), StorageError> {
+        let bytes = (BATCH_PAGES * PAGE_BYTES) as u64;
+        self.double_write.allocate(0, bytes).map_err(|error| StorageError::io("making the double-write area", error))
     }
 
     /// Makes a new master the one that counts.
@@ -223,10 +232,11 @@ impl Store {
         for (to, &from) in old.iter().enumerate() {
             *page_of(&mut writer.copies, to) = *page_of(&mut writer.batch, from);
         }
-        writer
-            .double_write
-            .write_durable_at(&writer.copies, 0)
-            .map_err(|error| self.poison(format!("writing the double-write area: {error}")))
+        writer.double_write.write_durable_at(&writer.copies, 0).map_err(|error| match is_full(&error) {
+            // The area was cut, or is on a file system without preallocation. Nothing is lost: what it covered is synced.
+            true => StorageError::io("writing the double-write area", error),
+            false => self.poison(format!("writing the double-write area: {error}")),
+        })
     }
 
     /// Makes the pages written so far durable. A failure is final.
