@@ -61,6 +61,12 @@ fn start_limited(folder: &Folder, script: &str, bytes: u64) -> Child {
 
 /// Takes the limit away when the script prints `full`, and waits for its end.
 fn raise_when_full(mut child: Child) -> Done {
+    // Read beside it: a script with many errors would wait for somebody to take them.
+    let mut errors = child.stderr.take().expect("it was asked for");
+    let errors = std::thread::spawn(move || {
+        let mut err = String::new();
+        errors.read_to_string(&mut err).map(|_| err)
+    });
     let mut out = String::new();
     let mut lines = BufReader::new(child.stdout.take().expect("it was asked for"));
     while !out.ends_with("full\n") {
@@ -74,6 +80,7 @@ fn raise_when_full(mut child: Child) -> Done {
     lines.read_to_string(&mut out).expect("text");
     let mut output = child.wait_with_output().expect("the binary ends");
     output.stdout = out.into_bytes();
+    output.stderr = errors.join().expect("it only reads").expect("text").into_bytes();
     Done::from(output)
 }
 
