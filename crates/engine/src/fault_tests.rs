@@ -205,7 +205,7 @@ fn a_log_held_by_a_transaction_is_full_until_that_ends() {
         let error = update_until_full(&mut a, &t, 0..20).await;
         assert_log_full(&error, "ACTIVE_TRANSACTION");
         // Readers go on, writers are told the same, time and again: that uses up nothing that the rollback needs.
-        assert_eq!(b.get(&t, 7).await, Some(Value::Str(long('k').into())));
+        assert_eq!(b.get(&t, 7).await, Some(Value::Str(long('k'))));
         let (last, error) = insert_until_full(&mut b, &t, 100).await;
         assert_log_full(&error, "ACTIVE_TRANSACTION");
         let written = db.log_stats().bytes_written;
@@ -221,7 +221,7 @@ fn a_log_held_by_a_transaction_is_full_until_that_ends() {
         // The next statement waits for the checkpoint that frees the log.
         b.insert(&t, &row(last, 0, &long('b'))).await.expect("room after a checkpoint");
         for k in 0..40 {
-            assert_eq!(b.get(&t, k).await, Some(Value::Str(long('k').into())));
+            assert_eq!(b.get(&t, k).await, Some(Value::Str(long('k'))));
         }
         keys = b.keys(&t).await;
         assert_eq!(keys, (0..40).chain(100..=last).collect::<Vec<_>>());
@@ -289,8 +289,8 @@ const SHORTENED: i64 = 60;
 
 async fn assert_undone(client: &mut Client, t: &Table) {
     for k in 0..SHORTENED {
-        assert_eq!(client.get(t, k * 10).await, Some(Value::Str(long('o').into())), "row {k}");
-        let next = (k < SHORTENED - 1).then(|| Value::Str(long('n').into()));
+        assert_eq!(client.get(t, k * 10).await, Some(Value::Str(long('o'))), "row {k}");
+        let next = (k < SHORTENED - 1).then(|| Value::Str(long('n')));
         assert_eq!(client.get(t, k * 10 + 1).await, next, "row {k}");
     }
 }

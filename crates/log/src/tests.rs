@@ -272,6 +272,7 @@ fn reserved_records_beyond_all_limits_wait_for_room_on_a_full_disk() {
         log.append_reserved(100, |out, _| out.fill(2)).unwrap();
         log.flush_step();
     }
+    assert_eq!(log.flush_step(), FlushOutcome::NoRoom);
     assert!(log.durable() < log.reserved() && !log.is_poisoned());
     disk.set_capacity(None);
     flush(&log);
@@ -285,7 +286,9 @@ fn recycled_segments_are_not_prewritten_again() {
     flush(&log);
     let (written, files) = (disk.count(Operation::Write), log.stats().bytes);
     for _ in 0..3 {
+        assert!(log.would_free(log.durable()) && !log.would_free(log.stats().truncated));
         log.truncate(log.durable());
+        assert!(!log.would_free(log.durable()), "what is left is needed");
         assert_eq!(fill(&log), Refused::LogFull);
         flush(&log);
     }

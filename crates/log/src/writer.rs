@@ -13,9 +13,9 @@
 
 use crate::log::{Log, lock};
 use crate::{FlushOutcome, LogError};
-use pikepole_contention::{WaitType, clock};
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::sync::thread;
+use pikepole_contention::{WaitType, clock};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;

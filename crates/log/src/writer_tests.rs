@@ -22,7 +22,7 @@ impl Server {
         schedulers.set_idle_hook(Arc::new(move || match hook.idle_step() {
             FlushOutcome::Wrote(_) => IdleOutcome::Worked,
             FlushOutcome::Busy => IdleOutcome::Soon,
-            FlushOutcome::Nothing => IdleOutcome::Nothing,
+            FlushOutcome::Nothing | FlushOutcome::NoRoom => IdleOutcome::Nothing,
         }));
         Self { schedulers, statistics, log }
     }
