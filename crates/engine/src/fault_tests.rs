@@ -276,6 +276,9 @@ fn an_undo_that_finds_no_page_is_finished_when_there_is_room() {
             }
         };
         drop((db, server));
+        let data = "/server/master/data";
+        let master = pikepole_storage::Store::read_master(&Disk::simulated(disk.clone()), data).expect("a master");
+        assert_eq!(master.clean, way == "room", "there is something to undo");
         disk.set_capacity(None);
         with_server(&disk, async |db| {
             let mut b = Client::new(&db, 52);

@@ -227,7 +227,8 @@ impl Database {
         let closed = scheduler::run_blocking(move || database.close_files()).await;
         // What is still open is the next start's to undo.
         self.transactions.close();
-        lock(&self.deferred).clear();
+        let left = std::mem::take(&mut *lock(&self.deferred));
+        drop(left);
         closed.map_err(|why| {
             let what = format!("checkpoint of database {}", self.name());
             SqlError::operating_system_error(why, what, 0, self.folder().display())
