@@ -41,6 +41,11 @@ impl Connection {
         self.0.session_id()
     }
 
+    /// What ends a batch of this connection from another thread.
+    pub fn canceller(&self) -> crate::Canceller {
+        self.0.canceller()
+    }
+
     /// Starts a batch and gives its events as they come.
     ///
     /// # Errors

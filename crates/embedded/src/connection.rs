@@ -77,6 +77,11 @@ impl Connection {
         self.session_id
     }
 
+    /// What ends a batch of this connection from another thread or task.
+    pub fn canceller(&self) -> Canceller {
+        Canceller(Arc::clone(&self.mailbox))
+    }
+
     /// Starts a batch and gives its events as they come. Parameters are variables of the batch, named with their `@`.
     ///
     /// # Errors
@@ -146,6 +151,18 @@ impl Drop for Connection {
 fn request(sql: &str, parameters: &[(&str, Value)]) -> Request {
     let parameters = parameters.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
     Request { sql: sql.to_string(), parameters }
+}
+
+/// Ends batches of a connection from elsewhere; see [`Connection::canceller`].
+#[derive(Clone)]
+pub struct Canceller(Arc<Mailbox>);
+
+impl Canceller {
+    /// Asks for the end of the batch under way: its statement is undone, and error 3617 is the batch's last event. No TRY block
+    /// catches it. A batch that has not started is not concerned.
+    pub fn cancel(&self) {
+        self.0.interrupt();
+    }
 }
 
 /// The events of a batch under way.

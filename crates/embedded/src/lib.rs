@@ -21,7 +21,7 @@ mod rows;
 mod task;
 
 pub use answer::{Event, Message, Outcome};
-pub use connection::{Connection, Events};
+pub use connection::{Canceller, Connection, Events};
 pub use engine::{CheckReport, Engine, Options, Policy, check};
 pub use error::Error;
 pub use rows::{Column, ColumnIndex, FromValue, Row, Rows};

@@ -133,6 +133,11 @@ impl Mailbox {
         }
     }
 
+    /// Asks the session to end the batch under way; what it sends until then arrives.
+    pub(crate) fn interrupt(&self) {
+        self.cancel_switch.store(true, Ordering::Relaxed);
+    }
+
     /// Drops what is left of the batch under way and asks the session to end it.
     pub(crate) fn cancel(&self) {
         self.abandon(self.lock());

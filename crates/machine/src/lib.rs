@@ -11,6 +11,7 @@ compile_error!("pikepole-machine is written for Linux");
 
 pub mod affinity;
 pub mod clock;
+pub mod interrupt;
 pub mod probe;
 
 mod aligned;

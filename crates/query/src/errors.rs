@@ -1,6 +1,6 @@
 //! Errors of this crate's own making, and how far each error reaches.
 
-use crate::expression::Fault;
+use crate::expression::{Fault, Width};
 use pikepole_types::{SqlError, SqlType};
 
 /// 8115.
@@ -9,14 +9,10 @@ pub(crate) fn arithmetic_overflow(ty: &SqlType) -> Fault {
     Box::new(SqlError::arithmetic_overflow("expression", ty.error_name()))
 }
 
-/// 220 for an int that a smaller type has no room for, 8115 for a bigint.
+/// An integer of one width that a smaller type has no room for: 220, or 8115 from bigint.
 #[cold]
-pub(crate) fn narrowing_overflow(value: i64, ty: &SqlType) -> Fault {
-    let small = matches!(ty, SqlType::TinyInt | SqlType::SmallInt);
-    match i32::try_from(value) {
-        Ok(_) if small => Box::new(SqlError::integer_overflow(ty, value)),
-        _ => arithmetic_overflow(ty),
-    }
+pub(crate) fn narrowing_overflow(value: i64, from: Width, ty: &SqlType) -> Fault {
+    Box::new(SqlError::integer_overflow(&from.sql_type(), ty, value))
 }
 
 /// 8134.

@@ -2,17 +2,53 @@
 
 use super::CommandError;
 use super::output::Printer;
-use pikepole::blocking::Connection;
+use pikepole::{Canceller, blocking::Connection};
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_contention::sync::{Arc, Mutex, MutexGuard};
 use rustyline::DefaultEditor;
 use rustyline::error::ReadlineError;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-const GREETING: &str =
-    "Pikepole T-SQL shell. GO on a line of its own runs the batch; `exit` or Ctrl-D leaves; Ctrl-C drops the batch.";
+const GREETING: &str = "Pikepole T-SQL shell. GO on a line of its own runs the batch; `exit` or Ctrl-D leaves; \
+    Ctrl-C drops the batch, or ends it while it runs.";
+
+/// Ctrl-C while a batch runs. (While a line is typed the terminal gives it to the line editor as a key.)
+pub struct Interrupt(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    /// The connection whose batch is running.
+    running: Mutex<Option<Canceller>>,
+    /// It came since the last line was typed.
+    pressed: AtomicBool,
+}
+
+impl Interrupt {
+    /// From now on Ctrl-C does not end the process.
+    pub fn catch() -> Result<Interrupt, CommandError> {
+        let state = Arc::new(State::default());
+        let ours = Arc::clone(&state);
+        let pressed = move || {
+            ours.pressed.store(true, Ordering::Relaxed);
+            if let Some(canceller) = &*ours.running() {
+                canceller.cancel();
+            }
+        };
+        pikepole_machine::interrupt::on_interrupt(pressed).map_err(CommandError::io("the interrupt signal"))?;
+        Ok(Interrupt(state))
+    }
+}
+
+impl State {
+    fn running(&self) -> MutexGuard<'_, Option<Canceller>> {
+        // Each change is a single store.
+        self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
 
 /// Reads, runs and prints until the end of input; whether no batch failed.
-pub fn run(connection: &mut Connection, printer: &mut Printer) -> Result<bool, CommandError> {
+pub fn run(connection: &mut Connection, printer: &mut Printer, interrupt: &Interrupt) -> Result<bool, CommandError> {
     writeln!(io::stdout(), "{GREETING}").map_err(CommandError::io("standard output"))?;
     let mut editor = DefaultEditor::new()?;
     let history = history_path();
@@ -41,7 +77,11 @@ pub fn run(connection: &mut Connection, printer: &mut Printer) -> Result<bool, C
             Err(error) => return Err(error.into()),
         }
         if pikepole_tsql::ends_with_go(&batch) {
-            clean &= run_batches(connection, printer, &batch)?;
+            interrupt.0.pressed.store(false, Ordering::Relaxed);
+            *interrupt.0.running() = Some(connection.canceller());
+            let ran = run_batches(connection, printer, &batch, &interrupt.0.pressed);
+            *interrupt.0.running() = None;
+            clean &= ran?;
             batch.clear();
             lines = 0;
         }
@@ -53,10 +93,18 @@ pub fn run(connection: &mut Connection, printer: &mut Printer) -> Result<bool, C
     Ok(clean)
 }
 
-fn run_batches(connection: &mut Connection, printer: &mut Printer, text: &str) -> Result<bool, CommandError> {
+fn run_batches(
+    connection: &mut Connection,
+    printer: &mut Printer,
+    text: &str,
+    interrupted: &AtomicBool,
+) -> Result<bool, CommandError> {
     let mut clean = true;
     for batch in pikepole_tsql::split_batches(text) {
         for _ in 0..batch.count {
+            if interrupted.load(Ordering::Relaxed) {
+                return Ok(false);
+            }
             clean &= printer.print(connection.run(batch.text, &[])?, batch.line - 1)?;
         }
     }

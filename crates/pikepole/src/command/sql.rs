@@ -60,6 +60,8 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     for (name, value) in super::stress::policies(&arguments.policies)? {
         options = options.policy(&name, &value);
     }
+    // Before the engine starts its threads: they are not to be interrupted.
+    let interrupt = if script.is_none() { Some(shell::Interrupt::catch()?) } else { None };
     let engine = Engine::open(options)?;
     let mut connection = engine.connect_blocking()?;
     let format = match (arguments.json, arguments.csv) {
@@ -68,9 +70,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         _ => Format::Table,
     };
     let mut printer = Printer::new(format);
-    let clean = match script {
-        Some(text) => run_script(&mut connection, &text, arguments.stop_on_error, &mut printer)?,
-        None => shell::run(&mut connection, &mut printer)?,
+    let clean = match (script, interrupt) {
+        (Some(text), _) => run_script(&mut connection, &text, arguments.stop_on_error, &mut printer)?,
+        (None, Some(interrupt)) => shell::run(&mut connection, &mut printer, &interrupt)?,
+        (None, None) => true,
     };
     drop(connection);
     engine.shutdown()?;

@@ -4,6 +4,7 @@ use crate::tool::Folder;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Stdio};
 
 /// A pseudo-terminal with the shell at its other end.
@@ -27,6 +28,13 @@ impl Terminal {
         let mut command = folder.command(["sql", "-d", "data"]);
         command.env("TERM", "xterm").env("HOME", folder.path());
         command.stdin(another()).stdout(another()).stderr(another());
+        let own_terminal = || {
+            // SAFETY: both calls are allowed between fork and exec; standard input is the terminal.
+            let done = unsafe { libc::setsid() != -1 && libc::ioctl(0, libc::TIOCSCTTY, 0) != -1 };
+            if done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+        };
+        // SAFETY: the closure neither allocates nor takes locks.
+        unsafe { command.pre_exec(own_terminal) };
         let shell = command.spawn().expect("the binary starts");
         Terminal { keyboard: ours.try_clone().expect("a descriptor"), screen: ours, shell, seen: String::new() }
     }
@@ -44,6 +52,26 @@ impl Terminal {
             assert_ne!(count, 0, "the shell never showed {text:?}: {:?}", self.seen);
             self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]).replace('\r', ""));
         }
+    }
+
+    /// Presses control-c until the screen shows `text`: before the batch has begun it has nothing to end.
+    #[track_caller]
+    fn interrupt_until(&mut self, text: &str) {
+        for _ in 0..600 {
+            self.type_in("\u{3}");
+            let mut screen = libc::pollfd { fd: self.screen.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: the one entry is alive during the call.
+            while unsafe { libc::poll(&raw mut screen, 1, 100) == 1 } {
+                let mut bytes = [0; 4096];
+                let count = self.screen.read(&mut bytes).unwrap_or(0);
+                self.seen.push_str(&String::from_utf8_lossy(&bytes[..count]).replace('\r', ""));
+                if self.seen.contains(text) {
+                    return self.wait_for(text);
+                }
+                assert_ne!(count, 0, "the shell never showed {text:?}: {:?}", self.seen);
+            }
+        }
+        panic!("the shell never showed {text:?}: {:?}", self.seen);
     }
 
     /// Whether something comes within a time that is only reached when something is wrong.
@@ -118,4 +146,66 @@ fn control_c_drops_the_batch_and_control_d_leaves() {
     terminal.type_in("\u{4}");
     assert_eq!(terminal.end(), Some(0));
     assert_eq!(folder.number("SELECT COUNT(*) FROM sys.tables"), 0);
+}
+
+#[test]
+fn control_c_ends_what_runs_and_the_shell_goes_on() {
+    let folder = Folder::new("interrupt");
+    folder.sql_clean("CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)");
+    let mut terminal = Terminal::open(&folder);
+    let endless = [
+        "WAITFOR DELAY '23:59:59'",
+        "WHILE 1 = 1 BEGIN BEGIN TRY INSERT dbo.t VALUES (1) DELETE dbo.t END TRY BEGIN CATCH PRINT 'no' END CATCH END",
+        "WITH d AS (SELECT n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS v (n)) \
+         SELECT COUNT(*) FROM d AS a, d AS b, d AS c, d AS e, d AS f, d AS g, d AS h, d AS i, d AS j, d AS k, d AS l",
+        "BEGIN TRANSACTION UPDATE dbo.t SET id = 1 INSERT dbo.t VALUES (2) WAITFOR DELAY '23:59:59'",
+    ];
+    for statement in endless {
+        terminal.wait_for("1> ");
+        terminal.type_in(&format!("{statement}\n"));
+        terminal.wait_for("2> ");
+        terminal.type_in("GO 3\n");
+        terminal.interrupt_until("Msg 3617, Level 11, State 0, Line 1\nOperation cancelled by user.\n");
+    }
+    terminal.wait_for("1> ");
+    terminal.type_in("SELECT @@TRANCOUNT AS open_transactions, COUNT(*) AS rows_left FROM dbo.t\n");
+    terminal.wait_for("2> ");
+    terminal.type_in("GO\n");
+    terminal.wait_for("|                 1 |         1 |\n");
+    terminal.wait_for("1> ");
+    terminal.type_in("exit\n");
+    assert_eq!(terminal.end(), Some(1));
+    assert_eq!(folder.number("SELECT COUNT(*) FROM dbo.t"), 0, "what was not committed is rolled back");
+    assert_eq!(folder.check().status, 0);
+}
+
+#[test]
+fn lines_are_edited_and_come_back() {
+    let folder = Folder::new("editing");
+    let mut terminal = Terminal::open(&folder);
+    terminal.wait_for("1> ");
+    // Left twice, a character erased before the cursor, another one typed.
+    terminal.type_in("PRINT 'lxg'\u{1b}[D\u{1b}[D\u{7f}o\n");
+    terminal.wait_for("2> ");
+    terminal.type_in("GO\n");
+    terminal.wait_for("\nlog\n");
+    terminal.wait_for("1> ");
+    // Up twice: past GO, to the line itself; run again.
+    terminal.type_in("\u{1b}[A\u{1b}[A\n");
+    terminal.wait_for("2> ");
+    terminal.type_in("GO\n");
+    terminal.wait_for("\nlog\n");
+    terminal.wait_for("1> ");
+    terminal.type_in("exit\n");
+    assert_eq!(terminal.end(), Some(0));
+    let mut terminal = Terminal::open(&folder);
+    terminal.wait_for("1> ");
+    // The lines of the last time are there: exit is not one of them.
+    terminal.type_in("\u{1b}[A\u{1b}[A\n");
+    terminal.wait_for("2> ");
+    terminal.type_in("GO\n");
+    terminal.wait_for("\nlog\n");
+    terminal.wait_for("1> ");
+    terminal.type_in("\u{4}");
+    assert_eq!(terminal.end(), Some(0));
 }

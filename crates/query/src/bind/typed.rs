@@ -101,7 +101,7 @@ fn integer_to(typed: Typed, from: Width, to: Width) -> Typed {
     let nullable = typed.nullable;
     let constant = typed.expr.is_const();
     let integer = typed.integer();
-    let integer = if to < from { Integer::Narrow(Box::new(integer), to) } else { integer };
+    let integer = if to < from { Integer::Narrow(Box::new(integer), from, to) } else { integer };
     let typed = Typed::new(Expr::Integer(Box::new(integer), to), to.sql_type(), nullable);
     if constant { typed.folded() } else { typed }
 }

@@ -143,8 +143,8 @@ pub enum Integer {
     Negate(Box<Integer>, Width),
     /// `~x`
     Complement(Box<Integer>, Width),
-    /// A conversion to a narrower width, which must fit.
-    Narrow(Box<Integer>, Width),
+    /// A conversion from one width to a narrower one, which must fit.
+    Narrow(Box<Integer>, Width, Width),
     /// Any other expression whose value is an integer.
     Other(Box<Expr>),
 }
@@ -153,7 +153,7 @@ impl Integer {
     /// Evaluates; `None` is NULL.
     ///
     /// # Errors
-    /// 8115 on overflow, 220 where an int is too much for a smaller type, 8134 on division by zero, and what an inner
+    /// 8115 on overflow, 220 where an int or smallint is too much for a smaller type, 8134 on division by zero, and what an inner
     /// expression reports.
     pub fn eval(&self, env: &mut Env<'_>) -> Result<Option<i64>, Fault> {
         match self {
@@ -177,10 +177,10 @@ impl Integer {
                 Width::Tiny => !value & 0xff,
                 _ => !value,
             })),
-            Integer::Narrow(inner, width) => match inner.eval(env)? {
+            Integer::Narrow(inner, from, width) => match inner.eval(env)? {
                 Some(value) if *width == Width::Bit => Ok(Some(i64::from(value != 0))),
                 Some(value) if width.fits(value) => Ok(Some(value)),
-                Some(value) => Err(errors::narrowing_overflow(value, &width.sql_type())),
+                Some(value) => Err(errors::narrowing_overflow(value, *from, &width.sql_type())),
                 None => Ok(None),
             },
             Integer::Other(expr) => {

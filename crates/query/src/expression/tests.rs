@@ -95,11 +95,11 @@ fn values_of_a_slot_are_stored_in_the_width_asked_for() {
     let slots = [Value::Int(7)];
     let widened = Expr::Integer(Box::new(Integer::Slot(0)), Width::Big);
     assert_eq!(with(&slots, |env| widened.eval(env).unwrap()), Value::BigInt(7));
-    let narrow = Integer::Narrow(Box::new(number(300)), Width::Tiny);
+    let narrow = Integer::Narrow(Box::new(number(300)), Width::Int, Width::Tiny);
     assert_eq!(with(&slots, |env| narrow.eval(env).map_err(|e| e.number)), Err(220));
-    let from_big = Integer::Narrow(Box::new(number(1 << 40)), Width::Tiny);
+    let from_big = Integer::Narrow(Box::new(number(300)), Width::Big, Width::Tiny);
     assert_eq!(with(&slots, |env| from_big.eval(env).map_err(|e| e.number)), Err(8115));
-    let bit = Integer::Narrow(Box::new(number(300)), Width::Bit);
+    let bit = Integer::Narrow(Box::new(number(300)), Width::Int, Width::Bit);
     assert_eq!(with(&slots, |env| bit.eval(env).unwrap()), Some(1));
 }
 

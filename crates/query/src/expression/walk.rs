@@ -45,7 +45,7 @@ impl Integer {
             Integer::Binary { operands, .. } => {
                 operands.iter().for_each(|operand| operand.visit_slots(visit));
             }
-            Integer::Negate(inner, _) | Integer::Complement(inner, _) | Integer::Narrow(inner, _) => {
+            Integer::Negate(inner, _) | Integer::Complement(inner, _) | Integer::Narrow(inner, _, _) => {
                 inner.visit_slots(visit);
             }
             Integer::Other(expr) => expr.visit_slots(visit),

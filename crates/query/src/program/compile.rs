@@ -484,6 +484,8 @@ impl<'a> Compiler<'a> {
                 let define = Instruction::Define(Arc::new(statement.clone()), text.into());
                 self.emit(define);
             }
+            // What follows names the variable and would say that it is not declared.
+            StatementKind::DeclareTable(_) => return Err(crate::errors::unsupported("A table variable")),
             other => match refused(other) {
                 Some(what) => {
                     self.emit(Instruction::Refuse(what.into()));
@@ -730,7 +732,6 @@ fn isolation(level: tree::IsolationLevel) -> Isolation {
 fn refused(kind: &StatementKind) -> Option<&'static str> {
     Some(match kind {
         StatementKind::WaitFor(tree::WaitFor::Time(_)) => "WAITFOR TIME",
-        StatementKind::DeclareTable(_) => "A table variable",
         StatementKind::DeclareCursor(_)
         | StatementKind::OpenCursor(_)
         | StatementKind::Fetch(_)

@@ -85,11 +85,7 @@ fn integer_in(value: i128, to: &SqlType) -> Option<Value> {
 
 fn to_integer(value: &Value, from: &SqlType, to: &SqlType) -> Result<Value, SqlError> {
     if let Some(v) = value.as_i64() {
-        let small = matches!(to, SqlType::TinyInt | SqlType::SmallInt);
-        return integer_in(i128::from(v), to).ok_or_else(|| match i32::try_from(v) {
-            Ok(_) if small => SqlError::integer_overflow(to, v),
-            _ => SqlError::arithmetic_overflow("expression", to.error_name()),
-        });
+        return integer_in(i128::from(v), to).ok_or_else(|| SqlError::integer_overflow(from, to, v));
     }
     let whole = match value {
         Value::Str(text) => return integer_from_text(text, from, to),
@@ -98,8 +94,7 @@ fn to_integer(value: &Value, from: &SqlType, to: &SqlType) -> Result<Value, SqlE
         Value::SmallMoney(v) => crate::decimal::divide_rounded(i128::from(*v), 10_000),
         Value::Float(_) | Value::Real(_) => {
             let v = as_f64(value).unwrap_or_default();
-            return integer_in(v as i128, to)
-                .ok_or_else(|| SqlError::overflow_of_float(to.error_name(), format!("{v:.6}")));
+            return integer_in(v as i128, to).ok_or_else(|| float_overflow(v, to));
         }
         Value::Bin(bytes) => integer_from_bytes(bytes, to),
         _ => match days_of(value) {
@@ -109,6 +104,17 @@ fn to_integer(value: &Value, from: &SqlType, to: &SqlType) -> Result<Value, SqlE
         },
     };
     integer_in(whole, to).ok_or_else(|| SqlError::arithmetic_overflow("expression", to.error_name()))
+}
+
+/// Error 232 with the value, whose state tells the type; 8115 for bigint.
+fn float_overflow(value: f64, to: &SqlType) -> SqlError {
+    let state = match to {
+        SqlType::TinyInt => 1,
+        SqlType::SmallInt => 2,
+        SqlType::Int => 3,
+        _ => return SqlError::arithmetic_overflow("expression", to.error_name()),
+    };
+    SqlError::overflow_of_float(to.error_name(), format!("{value:.6}")).with_state(state)
 }
 
 /// The last bytes as a big-endian two's complement number of the type's size.
@@ -141,7 +147,7 @@ fn integer_from_text(text: &str, from: &SqlType, to: &SqlType) -> Result<Value, 
     let parsed: Option<i128> = trimmed.parse().ok();
     parsed.and_then(|v| integer_in(v, to)).ok_or_else(|| match to {
         SqlType::TinyInt => SqlError::text_overflows_small_integer(name, text, "INT1"),
-        SqlType::SmallInt => SqlError::text_overflows_small_integer(name, text, "INT2"),
+        SqlType::SmallInt => SqlError::text_overflows_small_integer(name, text, "INT2").with_state(2),
         SqlType::Int => SqlError::text_overflows_int(name, text),
         _ => SqlError::arithmetic_overflow("expression", to.error_name()),
     })

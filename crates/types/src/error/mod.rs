@@ -71,11 +71,19 @@ impl SqlError {
         self
     }
 
-    /// Error 220 for an integer that does not fit a tinyint (state 2) or smallint (state 1).
+    /// An integer that another integer type has no room for: error 220 for tinyint (state 2) and smallint (state 1) unless it
+    /// is a bigint, else 8115.
     #[cold]
-    pub fn integer_overflow(ty: &SqlType, value: i64) -> SqlError {
-        let state = if *ty == SqlType::TinyInt { 2 } else { 1 };
-        SqlError::overflow_of_integer(ty.error_name(), value).with_state(state)
+    pub fn integer_overflow(from: &SqlType, to: &SqlType, value: i64) -> SqlError {
+        let state = match to {
+            SqlType::TinyInt => 2,
+            SqlType::SmallInt => 1,
+            _ => return SqlError::arithmetic_overflow("expression", to.error_name()),
+        };
+        if *from == SqlType::BigInt {
+            return SqlError::arithmetic_overflow("expression", to.error_name());
+        }
+        SqlError::overflow_of_integer(to.error_name(), value).with_state(state)
     }
 
     /// Whether this is information only (severity 10 and below): it does not stop a statement.
