@@ -21,7 +21,7 @@ use pikepole_scheduler as scheduler;
 use pikepole_types::{Context, SqlError};
 
 /// Who waits for a lock looks this often whether its batch was cancelled.
-const CANCEL_LOOK_MS: u64 = 500;
+const CANCEL_LOOK_MS: u64 = 100;
 
 /// A savepoint of the open transaction.
 struct Savepoint {

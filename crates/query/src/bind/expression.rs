@@ -11,6 +11,9 @@ use crate::state::Global;
 use pikepole_tsql as tree;
 use pikepole_types::{ArithmeticOp, Length, SqlError, SqlType, Value, implicit_type};
 
+/// The branches of a CASE and its ELSE.
+type BoundCase = (Vec<(Predicate, Typed)>, Option<Typed>);
+
 impl Binder<'_> {
     /// Binds a scalar expression.
     ///
@@ -206,7 +209,7 @@ impl Binder<'_> {
         cases(branches, otherwise)
     }
 
-    fn case_branches(&mut self, case: &tree::Case) -> Result<(Vec<(Predicate, Typed)>, Option<Typed>), Fault> {
+    fn case_branches(&mut self, case: &tree::Case) -> Result<BoundCase, Fault> {
         let mut branches = Vec::new();
         match &case.branches {
             tree::CaseBranches::Simple { operand, branches: list } => {

@@ -13,7 +13,7 @@ use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// A long WAITFOR looks this often whether its batch was cancelled.
-const WAITFOR_SLICE: Duration = Duration::from_secs(1);
+const WAITFOR_SLICE: Duration = Duration::from_millis(250);
 
 impl Machine<'_> {
     /// Performs the instruction at the program counter, which may await.
