@@ -171,7 +171,7 @@ fn integers(integer: &Integer, batch: &Batch, run: &mut Run<'_>) -> Result<Optio
             };
             combined(*op, *width, &left, &right)
         }
-        Integer::Narrow(inner, width) if *width != Width::Bit => match integers(inner, batch, run)? {
+        Integer::Narrow(inner, _, width) if *width != Width::Bit => match integers(inner, batch, run)? {
             Some(Integers::Same(value)) if value.is_none_or(|value| width.fits(value)) => Some(Integers::Same(value)),
             Some(Integers::Each(array)) => {
                 let (smallest, largest) = width.bounds();
