@@ -42,6 +42,7 @@ pub use database::{
     LogFullReason, NewColumn, PutMode, RecoveryModel, RowMap, TableDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError};
+pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_transaction::{Isolation, LockMode, Mark, Need, TransactionId, TransactionRow};
 pub use server::{
     CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, SchedulerChoice, Server,

@@ -110,4 +110,4 @@ pub use record::{FieldDoc, LogRecord, RecordDoc, docs_table};
 #[cfg(not(loom))]
 pub use space::BufferSpace;
 #[cfg(not(loom))]
-pub use stats::{LogReport, LogStats};
+pub use stats::{LogReport, LogStats, SegmentInfo};

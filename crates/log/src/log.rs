@@ -8,10 +8,10 @@ use crate::options::LogOptions;
 use crate::policy::{CommitBy, Policy};
 use crate::record::LogRecord;
 use crate::reservation::{Place, Reservations, Space};
-use crate::segments::{Growing, Segments};
+use crate::segments::{Growing, SegmentFile, Segments, segment_number};
 use crate::signal::Signal;
 use crate::space::SpaceWaiters;
-use crate::stats::{LogStats, Totals};
+use crate::stats::{LogStats, SegmentInfo, Totals};
 use crate::{LogError, Lsn, LsnRange, Poisoned, Refused};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
@@ -282,6 +282,21 @@ impl Log {
             growth_failed: segments.growth_failed.clone(),
             poisoned: self.is_poisoned(),
         }
+    }
+
+    /// The segments that are in use or ready to be used, in the order of their numbers.
+    pub fn segments(&self) -> Vec<SegmentInfo> {
+        let segments = lock(&self.segments);
+        let info = |segment: &SegmentFile, active| {
+            let number = segment_number(&segment.name)?;
+            Some(SegmentInfo { number, bytes: segment.bytes, active })
+        };
+        let active = segments.active.iter().map(|used| info(&used.segment, Some((used.sequence, Lsn(used.start)))));
+        let free = segments.free.iter().map(|segment| info(segment, None));
+        let mut infos: Vec<SegmentInfo> = active.chain(free).flatten().collect();
+        drop(segments);
+        infos.sort_unstable_by_key(|info| info.number);
+        infos
     }
 
     /// Ends all waits with an error and refuses all appends from now on.

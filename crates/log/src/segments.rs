@@ -92,7 +92,8 @@ pub(crate) fn segment_name(number: u32) -> String {
     format!("segment-{number:08}")
 }
 
-fn segment_number(name: &str) -> Option<u32> {
+/// The number of the segment file of this name; `None` for another file's name.
+pub(crate) fn segment_number(name: &str) -> Option<u32> {
     let number = name.strip_prefix("segment-")?.parse().ok()?;
     (segment_name(number) == name).then_some(number)
 }

@@ -48,6 +48,17 @@ pub struct LogStats {
     pub poisoned: bool,
 }
 
+/// A segment of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SegmentInfo {
+    /// The number in its file's name.
+    pub number: u32,
+    /// Bytes of its file.
+    pub bytes: u64,
+    /// Its place among the segments taken into use, from 1, and the LSN of its first block; `None` while it is free.
+    pub active: Option<(u64, Lsn)>,
+}
+
 /// Totals that the holder of the flusher role adds to.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {

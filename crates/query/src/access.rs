@@ -21,8 +21,19 @@ pub(crate) enum Stop {
     Yield,
     /// A definition changed since the statement was bound.
     Stale,
+    /// The rows of a function of the host's for these arguments must be fetched first.
+    Rows(HostCall),
     /// It failed.
     Error(Fault),
+}
+
+/// A call of a table-valued function of the host's: which of the statement's virtual tables it is, and its arguments.
+#[derive(Debug)]
+pub(crate) struct HostCall {
+    /// The index among the statement's virtual tables.
+    pub(crate) index: usize,
+    /// The arguments' values.
+    pub(crate) arguments: Vec<Value>,
 }
 
 impl From<Fault> for Stop {

@@ -62,7 +62,7 @@ pub trait Host: Send + Sync {
     /// The view `schema.name` (`schema` is `sys` or `INFORMATION_SCHEMA`, or absent for `sysprocesses` and its like).
     fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable>;
 
-    /// The view's rows at this moment.
+    /// The view's rows at this moment, or the function's for these arguments, of the types that its parameters say.
     fn virtual_rows<'a>(
         &'a mut self,
         id: u32,

@@ -26,13 +26,14 @@ pub(crate) struct SessionHost {
 impl Host for SessionHost {
     fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable> {
         let (id, view) = views::find(schema, name)?;
-        Some(VirtualTable { id, name: view.name.to_string(), columns: view.column_infos(), parameters: Vec::new() })
+        let parameters = views::parameters(id).unwrap_or_default().iter().map(|kind| kind.sql_type()).collect();
+        Some(VirtualTable { id, name: view.name.to_string(), columns: view.column_infos(), parameters })
     }
 
     fn virtual_rows<'a>(
         &'a mut self,
         id: u32,
-        _arguments: &'a [Value],
+        arguments: &'a [Value],
         context: &'a mut ExecutionContext,
     ) -> HostFuture<'a, Result<Vec<Vec<Value>>, SqlError>> {
         Box::pin(async move {
@@ -45,6 +46,7 @@ impl Host for SessionHost {
                 catalog: catalog.definitions(),
                 registry: &self.registry,
                 row_counts,
+                arguments,
             };
             (view.rows)(view, &source)
         })

@@ -106,7 +106,7 @@ fn system_view(number: u32, view: &views::View) -> Found {
         object_id: views::object_id(number),
         schema: view.schema.to_string(),
         name: view.name.to_string(),
-        code: "V ",
+        code: views::object_kind(number).0,
         parent_object_id: 0,
     }
 }

@@ -46,7 +46,16 @@ pub enum LogFullReason {
 }
 
 impl LogFullReason {
-    /// As error 9002 names it.
+    /// As `log_reuse_wait` of `sys.databases` numbers it.
+    pub fn number(self) -> u8 {
+        match self {
+            LogFullReason::Nothing => 0,
+            LogFullReason::Checkpoint => 1,
+            LogFullReason::ActiveTransaction => 4,
+        }
+    }
+
+    /// As error 9002 and `log_reuse_wait_desc` name it.
     pub fn name(self) -> &'static str {
         match self {
             LogFullReason::Nothing => "NOTHING",
@@ -68,7 +77,7 @@ impl Database {
         *lock(&self.checkpoint_task) = Some(task);
     }
 
-    /// Why the log is as full as it is.
+    /// What keeps the log from being reused: error 9002 names it, and `log_reuse_wait` shows it at any time.
     pub fn log_full_reason(&self) -> LogFullReason {
         let oldest = self.transactions.oldest_first_lsn();
         // A checkpoint now would free what lies below both.
@@ -88,7 +97,7 @@ impl Database {
     }
 
     /// Bytes written to the log since a checkpoint was last tried, padding included.
-    fn log_since_checkpoint(&self) -> u64 {
+    pub fn log_since_checkpoint(&self) -> u64 {
         let written = self.log.stats().bytes_written;
         written.saturating_sub(self.written_at_checkpoint.load(Ordering::Relaxed))
     }

@@ -82,7 +82,7 @@ impl Binder<'_> {
         self.scopes.push(Scope::default());
         let columns = self.insert_columns(&table, names)?;
         let registers = self.registers(rows.len());
-        self.virtual_sources.push(VirtualSource { id: 0, arguments: Vec::new() });
+        self.virtual_sources.push(VirtualSource { id: 0, arguments: Some(Vec::new()) });
         if rows.len() != columns.len() {
             return Err(Box::new(SqlError::values_do_not_match_table()));
         }

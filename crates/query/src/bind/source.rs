@@ -79,7 +79,7 @@ impl Binder<'_> {
                 };
                 self.add(alias, schema, columns, leaf)
             }
-            tree::TableSource::Function(function) => self.table_function(function),
+            tree::TableSource::Function(function) => self.table_function(function, false),
             tree::TableSource::Derived(derived) => self.derived(derived, false),
             tree::TableSource::Join(join) => self.join(join),
             tree::TableSource::Variable { name, .. } => {
@@ -98,7 +98,9 @@ impl Binder<'_> {
         leaf: Leaf,
     ) -> Result<JoinTree, Fault> {
         let registers = match &leaf {
-            Leaf::Rows(Node::Virtual { registers, .. } | Node::Values { registers, .. }) => *registers,
+            Leaf::Rows(
+                Node::Virtual { registers, .. } | Node::Call { registers, .. } | Node::Values { registers, .. },
+            ) => *registers,
             Leaf::Rows(Node::Series(series)) => Registers { first: series.slot, count: 1 },
             _ => self.registers(columns.len()),
         };
@@ -143,16 +145,24 @@ impl Binder<'_> {
         arguments: Vec<crate::expression::Expr>,
     ) -> (Leaf, Vec<SourceColumn>) {
         let registers = self.registers(table.columns.len());
+        let index = self.virtual_sources.len();
+        // What reads nothing but constants and variables is called once, before the statement begins.
+        let variables = self.names.variables.len();
+        let mut by_row = false;
+        arguments.iter().for_each(|argument| argument.visit_slots(&mut |slot| by_row |= slot >= variables));
+        let (arguments, node) = if by_row {
+            (None, Node::Call { index, arguments, registers })
+        } else {
+            (Some(arguments), Node::Virtual { index, registers })
+        };
         self.virtual_sources.push(VirtualSource { id: table.id, arguments });
-        let index = self.virtual_sources.len() - 1;
-        let leaf = Leaf::Rows(Node::Virtual { index, registers });
-        (leaf, infos(&table.columns))
+        (Leaf::Rows(node), infos(&table.columns))
     }
 
-    fn table_function(&mut self, function: &tree::TableFunction) -> Result<JoinTree, Fault> {
+    fn table_function(&mut self, function: &tree::TableFunction, lateral: bool) -> Result<JoinTree, Fault> {
         let name = &function.call.name;
         if name.schema.is_none() && name.name.is("GENERATE_SERIES") {
-            return self.generate_series(function);
+            return self.generate_series(function, lateral);
         }
         let Some(table) = self.names.host.virtual_table(name.schema_str(), &name.name.text) else {
             return Err(Box::new(SqlError::invalid_object(name.dotted())));
@@ -160,10 +170,12 @@ impl Binder<'_> {
         if table.parameters.is_empty() {
             return Err(Box::new(SqlError::not_a_function(&name.name.text)));
         }
-        // Its rows are fetched before the statement runs, so its arguments cannot read columns.
-        let sources = std::mem::take(&mut self.scope().sources);
+        // Arguments do not see the siblings in FROM; those at the right side of APPLY do.
+        let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let arguments = self.function_arguments(&function.call, &table);
-        self.scope().sources = sources;
+        if !lateral {
+            self.scope().sources = sources;
+        }
         let arguments = arguments?;
         let alias = match &function.alias {
             Some(alias) => alias.text.clone(),
@@ -174,10 +186,12 @@ impl Binder<'_> {
         self.add(alias, None, columns, leaf)
     }
 
-    fn generate_series(&mut self, function: &tree::TableFunction) -> Result<JoinTree, Fault> {
-        let sources = std::mem::take(&mut self.scope().sources);
+    fn generate_series(&mut self, function: &tree::TableFunction, lateral: bool) -> Result<JoinTree, Fault> {
+        let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let arguments = self.series_arguments(&function.call);
-        self.scope().sources = sources;
+        if !lateral {
+            self.scope().sources = sources;
+        }
         let (ty, mut arguments) = arguments?;
         let Some(width) = Width::of(&ty).filter(|width| *width != Width::Bit) else {
             return Err(errors::unsupported("GENERATE_SERIES of a type that is no integer"));
@@ -268,6 +282,7 @@ impl Binder<'_> {
         let lateral = matches!(join.kind, tree::JoinKind::CrossApply | tree::JoinKind::OuterApply);
         let right = match &join.right {
             tree::TableSource::Derived(derived) => self.derived(derived, lateral)?,
+            tree::TableSource::Function(function) => self.table_function(function, lateral)?,
             other => self.table_source(other)?,
         };
         let mut on = Vec::new();

@@ -72,6 +72,7 @@ impl LiveSlots {
     fn node(&mut self, node: &Node) {
         match node {
             Node::One | Node::Virtual { .. } => {}
+            Node::Call { arguments, .. } => arguments.iter().for_each(|argument| self.expr(argument)),
             Node::Scan(scan) => {
                 let range = &scan.range;
                 let bounds = range.low.iter().chain(&range.high).map(|(key, _)| key);
@@ -148,9 +149,10 @@ impl Node {
         match self {
             Node::One => {}
             Node::Scan(scan) => scan.wanted.iter().for_each(|column| visit(scan.registers.first + column)),
-            Node::Virtual { registers, .. } | Node::Values { registers, .. } | Node::Concat { registers, .. } => {
-                registers.range().for_each(visit);
-            }
+            Node::Virtual { registers, .. }
+            | Node::Call { registers, .. }
+            | Node::Values { registers, .. }
+            | Node::Concat { registers, .. } => registers.range().for_each(visit),
             Node::Series(series) => visit(series.slot),
             Node::Filter { input, .. } | Node::Top { input, .. } => input.visit_filled(visit),
             Node::Compute { input, assignments } => {

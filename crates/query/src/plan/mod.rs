@@ -177,6 +177,15 @@ pub enum Node {
         /// Where the columns go.
         registers: Registers,
     },
+    /// A function of the host, called anew for each row outside it, whose registers its arguments read.
+    Call {
+        /// The index among the statement's virtual tables.
+        index: usize,
+        /// The arguments.
+        arguments: Vec<Expr>,
+        /// Where the columns go.
+        registers: Registers,
+    },
     /// Rows of expressions.
     Values {
         /// The rows.
@@ -280,8 +289,8 @@ pub enum Node {
 pub struct VirtualSource {
     /// The host's number for it.
     pub id: u32,
-    /// Its arguments.
-    pub arguments: Vec<Expr>,
+    /// Its arguments, evaluated before the statement begins; `None` for the function of a [`Node::Call`].
+    pub arguments: Option<Vec<Expr>>,
 }
 
 /// What a bound statement does with its rows.
@@ -406,7 +415,7 @@ impl Node {
     /// Calls `visit` with every scan of a table in the tree.
     pub fn visit_scans(&self, visit: &mut dyn FnMut(&Scan)) {
         match self {
-            Node::One | Node::Virtual { .. } | Node::Values { .. } | Node::Series(_) => {}
+            Node::One | Node::Virtual { .. } | Node::Call { .. } | Node::Values { .. } | Node::Series(_) => {}
             Node::Scan(scan) => visit(scan),
             Node::Filter { input, .. }
             | Node::Compute { input, .. }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use super::Run;
 use super::group::GroupCursor;
 use super::number::NumberCursor;
-use crate::access::{Pace, ScanCursor, Stop};
+use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::batch::{BatchCursor, Operator};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
-use crate::plan::{JoinKind, LiveSlots, Node, SortKey, Test};
+use crate::plan::{JoinKind, LiveSlots, Node, Registers, SortKey, Test};
 use pikepole_types::{Collation, Value};
 
 /// One operator's state.
@@ -23,6 +23,7 @@ pub(crate) enum Cursor {
     One { given: bool },
     Scan(Box<ScanCursor>),
     Listed { next: usize, pace: Pace },
+    Called(CallCursor),
     Through(Box<Cursor>),
     Join(Box<JoinCursor>),
     Apply(Box<ApplyCursor>),
@@ -32,6 +33,15 @@ pub(crate) enum Cursor {
     Batch(Box<BatchCursor>),
     Top(Box<TopCursor>),
     Concat { inputs: Vec<Cursor>, current: usize },
+}
+
+/// The rows of a function for the present row outside it.
+#[derive(Default)]
+pub(crate) struct CallCursor {
+    rows: Option<Arc<Vec<Vec<Value>>>>,
+    /// True once the rows have been asked for.
+    asked: bool,
+    next: usize,
 }
 
 pub(crate) struct JoinCursor {
@@ -84,6 +94,7 @@ impl Cursor {
             Node::Virtual { .. } | Node::Values { .. } | Node::Series(_) => {
                 Cursor::Listed { next: 0, pace: Pace::default() }
             }
+            Node::Call { .. } => Cursor::Called(CallCursor::default()),
             Node::Filter { input, .. } | Node::Compute { input, .. } => Cursor::Through(Box::new(new(input))),
             Node::Join { left, right, .. } => {
                 Cursor::Join(Box::new(JoinCursor { left: new(left), right: new(right), within: false, matched: false }))
@@ -117,6 +128,7 @@ impl Cursor {
             Cursor::One { given } => *given = false,
             Cursor::Scan(scan) => scan.rewind(),
             Cursor::Listed { next, .. } => *next = 0,
+            Cursor::Called(call) => *call = CallCursor::default(),
             Cursor::Through(input) => input.open(),
             Cursor::Join(join) => {
                 join.within = false;
@@ -188,13 +200,10 @@ impl Cursor {
             (Cursor::Listed { next, pace }, Node::Virtual { index, registers }) => {
                 pace.step()?;
                 let rows = Arc::clone(&run.virtual_rows[*index]);
-                let Some(row) = rows.get(*next) else {
-                    return Ok(false);
-                };
-                *next += 1;
-                let slots = &mut run.slots[registers.range()];
-                slots.iter_mut().zip(row).for_each(|(slot, value)| slot.clone_from(value));
-                Ok(true)
+                Ok(listed_row(&rows, next, *registers, run))
+            }
+            (Cursor::Called(cursor), Node::Call { index, arguments, registers }) => {
+                cursor.next(*index, arguments, *registers, run)
             }
             (Cursor::Listed { next, pace }, Node::Values { rows, registers }) => {
                 pace.step()?;
@@ -252,6 +261,40 @@ impl Cursor {
             Cursor::Top(top) => top.input.target_scan(),
             _ => None,
         }
+    }
+}
+
+/// Leaves the next row of a list in registers; false at the end of the list.
+fn listed_row(rows: &[Vec<Value>], next: &mut usize, registers: Registers, run: &mut Run<'_>) -> bool {
+    let Some(row) = rows.get(*next) else {
+        return false;
+    };
+    *next += 1;
+    let slots = &mut run.slots[registers.range()];
+    slots.iter_mut().zip(row).for_each(|(slot, value)| slot.clone_from(value));
+    true
+}
+
+impl CallCursor {
+    fn next(
+        &mut self,
+        index: usize,
+        arguments: &[Expr],
+        registers: Registers,
+        run: &mut Run<'_>,
+    ) -> Result<bool, Stop> {
+        let rows = match &self.rows {
+            Some(rows) => Arc::clone(rows),
+            // Who was told that the rows are missing has put them there before it called again.
+            None if self.asked => Arc::clone(self.rows.insert(Arc::clone(&run.virtual_rows[index]))),
+            None => {
+                let values = arguments.iter().map(|argument| argument.eval(&mut run.env()));
+                let arguments = values.collect::<Result<Vec<Value>, Fault>>()?;
+                self.asked = true;
+                return Err(Stop::Rows(HostCall { index, arguments }));
+            }
+        };
+        Ok(listed_row(&rows, &mut self.next, registers, run))
     }
 }
 

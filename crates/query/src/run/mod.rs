@@ -195,6 +195,7 @@ impl Machine<'_> {
                 Ok(Pause::VirtualRows(index)) => self.fetch_virtual_rows(index).await,
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await,
                 Err(Stop::Stale) => self.restart_statement().await,
+                Err(Stop::Rows(call)) => self.call_source(call).await,
                 Err(Stop::Error(fault)) => Err(fault),
             };
             if let Err(fault) = handled {

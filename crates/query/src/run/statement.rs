@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::cursor::Cursor;
 use super::modify::ModifyState;
 use super::{Machine, Pause};
-use crate::access::Stop;
+use crate::access::{HostCall, Stop};
 use crate::bind::{self, Names};
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Node, Statement};
-use crate::program::{Late, Program};
+use crate::program::{Instruction, Late, Program};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
 
@@ -370,14 +370,32 @@ impl Machine<'_> {
             None => Vec::new(),
         };
         for source in &sources {
-            let mut arguments = Vec::with_capacity(source.arguments.len());
-            for argument in &source.arguments {
-                arguments.push(argument.eval(&mut self.env())?);
+            let mut rows = Vec::new();
+            if let Some(arguments) = &source.arguments {
+                let values = arguments.iter().map(|argument| argument.eval(&mut self.env()));
+                let values = values.collect::<Result<Vec<Value>, Fault>>()?;
+                rows = self.host.virtual_rows(source.id, &values, self.context).await?;
             }
-            let rows = self.host.virtual_rows(source.id, &arguments, self.context).await?;
             state.virtual_rows.push(Arc::new(rows));
         }
         state.virtual_ready = true;
+        Ok(())
+    }
+
+    /// Fetches what a function of the host's gives for the arguments that the present statement has for it.
+    pub(crate) async fn call_source(&mut self, call: HostCall) -> Result<(), Fault> {
+        let Some(Instruction::Statement(index)) = self.frame.program.instructions.get(self.frame.pc) else {
+            return Ok(());
+        };
+        let index = *index;
+        let plan = self.frame.states[index].as_ref().and_then(|state| state.plan.as_ref());
+        let Some(source) = plan.and_then(|plan| plan.virtual_sources.get(call.index)) else {
+            return Ok(());
+        };
+        let rows = self.host.virtual_rows(source.id, &call.arguments, self.context).await?;
+        if let Some(state) = &mut self.frame.states[index] {
+            state.virtual_rows[call.index] = Arc::new(rows);
+        }
         Ok(())
     }
 }

@@ -47,6 +47,17 @@ fn select_lists_and_conditions() {
         ),
         ("SELECT n, square FROM sys.numbers WHERE n > 1", &["2|4", "3|9"]),
         ("SELECT n FROM sys.first_numbers(2)", &["1", "2"]),
+        (
+            "SELECT a.square, f.n FROM sys.numbers a CROSS APPLY sys.first_numbers(a.n - 1) f ORDER BY a.n, f.n",
+            &["4|1", "9|1", "9|2"],
+        ),
+        (
+            "SELECT a.n, f.n FROM sys.numbers a OUTER APPLY sys.first_numbers(a.n - 2) AS f ORDER BY a.n",
+            &["1|NULL", "2|NULL", "3|1"],
+        ),
+        ("SELECT a.n, f.n FROM sys.numbers a CROSS APPLY sys.first_numbers(1) f WHERE a.n > 2", &["3|1"]),
+        ("SELECT id, (SELECT SUM(n) FROM sys.first_numbers(t.id)) FROM t WHERE id < 4", &["1|1", "2|3", "3|6"]),
+        ("SELECT id FROM t WHERE EXISTS (SELECT 1 FROM sys.first_numbers(t.id - 3)) ORDER BY id", &["4", "5"]),
         ("SELECT DB_NAME()", &["master"]),
     ];
     for (query, expected) in cases {

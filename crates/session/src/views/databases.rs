@@ -5,7 +5,7 @@ use super::Nullable::{No, Yes};
 use super::columns::COLLATION;
 use super::{RowBuilder, Rows, Source, View};
 use crate::configuration;
-use pikepole_engine::{DatabaseInfo, DatabaseState, DelayedDurability, RecoveryModel};
+use pikepole_engine::{DatabaseInfo, DatabaseState, DelayedDurability, LogFullReason, RecoveryModel};
 use pikepole_types::{ERRORS, SqlError, Value};
 
 /// `compatibility_level` of every database.
@@ -185,7 +185,12 @@ const ON: &[&str] = &[
 ];
 
 fn databases(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    Ok(source.server.databases().iter().map(|database| database_row(view, database).done()).collect())
+    let row = |info: &DatabaseInfo| {
+        let reason = source.server.database_by_id(info.id).map(|database| database.log_full_reason());
+        let reason = reason.unwrap_or(LogFullReason::Nothing);
+        database_row(view, info).integer("log_reuse_wait", reason.number()).text("log_reuse_wait_desc", reason.name())
+    };
+    Ok(source.server.databases().iter().map(|info| row(info).done()).collect())
 }
 
 fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
@@ -224,8 +229,6 @@ fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
         .text("recovery_model_desc", options.recovery.name())
         .integer("page_verify_option", 2)
         .text("page_verify_option_desc", "CHECKSUM")
-        .integer("log_reuse_wait", 0)
-        .text("log_reuse_wait_desc", "NOTHING")
         .integer("containment", 0)
         .text("containment_desc", "NONE")
         .integer("delayed_durability", durability)

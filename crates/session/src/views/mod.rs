@@ -3,6 +3,9 @@
 //! A view is one row of the table [`VIEWS`]: a name, its columns as the public documentation lists them, and the function
 //! that makes its rows. A row is built by column name, so that a value cannot land in the wrong column; a column that this
 //! engine has nothing to say about stays NULL, or zero where it cannot be NULL.
+//!
+//! A table-valued function is one row of the table [`FUNCTIONS`]: a view, and the types of its arguments, which its rows find
+//! converted in [`Source::arguments`]. FROM calls it as any function of the system, also at the right side of APPLY.
 
 pub(crate) mod columns;
 pub(crate) mod databases;
@@ -10,12 +13,13 @@ mod execution;
 pub(crate) mod files;
 mod indexes;
 mod information_schema;
+mod log;
 pub(crate) mod objects;
 mod schedulers;
 mod statistics;
 
 use crate::registry::Registry;
-use pikepole_engine::{Catalog, Database, Server};
+use pikepole_engine::{Catalog, Database, Lsn, Server};
 use pikepole_query::ColumnInfo;
 use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value};
 use std::collections::BTreeMap;
@@ -33,6 +37,33 @@ pub(crate) struct Source<'a> {
     pub(crate) registry: &'a Registry,
     /// Rows of each table by object id; filled only for views that [`View::counts_rows`] names.
     pub(crate) row_counts: BTreeMap<i32, u64>,
+    /// The values of a function's arguments, one for each parameter and of its type, or NULL; none for a view.
+    pub(crate) arguments: &'a [Value],
+}
+
+impl Source<'_> {
+    /// The argument at this place as an integer; `None` for NULL, which DEFAULT is too.
+    pub(crate) fn integer(&self, place: usize) -> Option<i64> {
+        self.arguments.get(place).and_then(Value::as_i64)
+    }
+
+    /// The open databases that a function's argument at this place names: one by its id, all for NULL.
+    pub(crate) fn databases(&self, place: usize) -> Vec<Arc<Database>> {
+        let wanted = self.integer(place);
+        let listed = self.server.databases().into_iter();
+        listed
+            .filter(|info| wanted.is_none_or(|wanted| wanted == i64::from(info.id)))
+            .filter_map(|info| self.server.database_by_id(info.id))
+            .collect()
+    }
+
+    /// The open database that a function's argument at this place names by its id; the current one for NULL.
+    pub(crate) fn one_database(&self, place: usize) -> Option<Arc<Database>> {
+        match self.integer(place) {
+            None => Some(Arc::clone(self.database)),
+            Some(id) => self.server.database_by_id(i32::try_from(id).ok()?),
+        }
+    }
 }
 
 /// The type of a view's column.
@@ -44,6 +75,7 @@ pub(crate) enum Kind {
     Int,
     BigInt,
     Real,
+    Float,
     DateTime,
     /// `numeric(25, 0)`: log sequence numbers.
     Lsn,
@@ -61,7 +93,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    fn sql_type(self) -> SqlType {
+    /// The type as the query machine knows it.
+    pub(crate) fn sql_type(self) -> SqlType {
         match self {
             Kind::Bit => SqlType::Bit,
             Kind::TinyInt => SqlType::TinyInt,
@@ -69,6 +102,7 @@ impl Kind {
             Kind::Int => SqlType::Int,
             Kind::BigInt => SqlType::BigInt,
             Kind::Real => SqlType::Real,
+            Kind::Float => SqlType::Float,
             Kind::DateTime => SqlType::DateTime,
             Kind::Lsn => SqlType::Decimal { precision: 25, scale: 0 },
             Kind::Name => SqlType::NVarChar(Length::Limit(128)),
@@ -89,6 +123,7 @@ impl Kind {
             Kind::Int => Value::Int(0),
             Kind::BigInt => Value::BigInt(0),
             Kind::Real => Value::Real(0.0),
+            Kind::Float => Value::Float(0.0),
             Kind::DateTime => datetime(0),
             Kind::Lsn => Value::Decimal(Decimal::from_i64(0)),
             Kind::Name | Kind::Text(_) | Kind::LongText | Kind::Code => Value::Str(String::new()),
@@ -105,6 +140,7 @@ impl Kind {
             Kind::SmallInt => Value::SmallInt(number.clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as i16),
             Kind::Int => Value::Int(number.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32),
             Kind::Real => Value::Real(number as f32),
+            Kind::Float => Value::Float(number as f64),
             _ => Value::BigInt(number),
         }
     }
@@ -158,6 +194,16 @@ pub(crate) struct View {
     pub(crate) rows: fn(&View, &Source<'_>) -> Result<Rows, SqlError>,
 }
 
+/// A table-valued function: its schema, name, columns and rows as a view has them, and its parameters.
+pub(crate) struct Function {
+    pub(crate) view: View,
+    /// The parameters' types, in order.
+    pub(crate) parameters: &'static [Kind],
+}
+
+/// Every table-valued function of every module.
+const FUNCTIONS: &[&[Function]] = &[log::FUNCTIONS];
+
 /// Every view of every module.
 const VIEWS: &[&[View]] = &[
     statistics::VIEWS,
@@ -165,14 +211,15 @@ const VIEWS: &[&[View]] = &[
     execution::VIEWS,
     databases::VIEWS,
     files::VIEWS,
+    log::VIEWS,
     objects::VIEWS,
     columns::VIEWS,
     indexes::VIEWS,
     information_schema::VIEWS,
 ];
 
-/// The view of this schema and name, with the number that finds it again. Views of `sys` that older scripts name without a
-/// schema (`sysprocesses`) are found without one.
+/// The view or function of this schema and name, with the number that finds it again. Those of `sys` that older scripts name
+/// without a schema (`sysprocesses`, `fn_...`) are found without one.
 pub(crate) fn find(schema: Option<&str>, name: &str) -> Option<(u32, &'static View)> {
     let named = |view: &View| {
         view.name.eq_ignore_ascii_case(name)
@@ -191,7 +238,17 @@ fn compatible(schema: &str, view: &View) -> bool {
 }
 
 fn is_compatibility_view(view: &View) -> bool {
-    view.name.starts_with("sys")
+    view.name.starts_with("sys") || view.name.starts_with("fn_")
+}
+
+/// The types of the parameters of what [`find`] gave this number; `None` for a view.
+pub(crate) fn parameters(number: u32) -> Option<&'static [Kind]> {
+    let views = VIEWS.iter().map(|views| views.len()).sum();
+    functions().nth((number as usize).checked_sub(views)?).map(|function| function.parameters)
+}
+
+fn functions() -> impl Iterator<Item = &'static Function> {
+    FUNCTIONS.iter().flat_map(|functions| functions.iter())
 }
 
 /// The object id of the view with this number: negative, as those of all system objects.
@@ -209,9 +266,17 @@ pub(crate) fn by_number(number: u32) -> Option<&'static View> {
     all().nth(number as usize)
 }
 
-/// All views, in the order of their numbers.
+/// All views and then all functions, in the order of their numbers.
 pub(crate) fn all() -> impl Iterator<Item = &'static View> {
-    VIEWS.iter().flat_map(|views| views.iter())
+    VIEWS.iter().flat_map(|views| views.iter()).chain(functions().map(|function| &function.view))
+}
+
+/// What `sys.all_objects` says of the kind of what [`find`] gave this number.
+pub(crate) fn object_kind(number: u32) -> (&'static str, &'static str) {
+    match parameters(number) {
+        None => ("V ", "VIEW"),
+        Some(_) => ("TF", "SQL_TABLE_VALUED_FUNCTION"),
+    }
 }
 
 impl View {
@@ -267,6 +332,31 @@ impl RowBuilder {
     /// Sets a bit.
     pub(crate) fn bit(self, name: &str, value: bool) -> Self {
         self.integer(name, i64::from(value))
+    }
+
+    /// Sets a `float` or `real`.
+    pub(crate) fn float(mut self, name: &str, number: f64) -> Self {
+        let (place, kind) = self.column(name);
+        self.values[place] = if kind == Kind::Real { Value::Real(number as f32) } else { Value::Float(number) };
+        self
+    }
+
+    /// Sets a log sequence number, in a numeric column or as text.
+    pub(crate) fn lsn(mut self, name: &str, lsn: Lsn) -> Self {
+        let (place, kind) = self.column(name);
+        self.values[place] = match kind {
+            Kind::Lsn => Value::Decimal(Decimal::from_i64(i64::try_from(lsn.0).unwrap_or(i64::MAX))),
+            _ => Value::Str(lsn.to_string()),
+        };
+        self
+    }
+
+    /// Sets a log sequence number when there is one.
+    pub(crate) fn lsn_if(self, name: &str, lsn: Option<Lsn>) -> Self {
+        match lsn {
+            Some(lsn) => self.lsn(name, lsn),
+            None => self,
+        }
     }
 
     /// Sets a text.

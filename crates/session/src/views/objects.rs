@@ -251,18 +251,19 @@ fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(object_rows(source.catalog).iter().map(|object| object.row(view).done()).collect())
 }
 
-/// Users' objects, then the views of this module's kind.
+/// Users' objects, then the system's views and functions.
 fn all_objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = objects(view, source)?;
     for (number, shown) in super::all().enumerate() {
         let schema_id = source.catalog.schema(shown.schema).map_or(0, |schema| schema.schema_id);
+        let (code, kind) = super::object_kind(number as u32);
         rows.push(
             view.row()
                 .text("name", shown.name)
                 .integer("object_id", super::object_id(number as u32))
                 .integer("schema_id", schema_id)
-                .text("type", "V ")
-                .text("type_desc", "VIEW")
+                .text("type", code)
+                .text("type_desc", kind)
                 .moment("create_date", source.server.started_us())
                 .moment("modify_date", source.server.started_us())
                 .bit("is_ms_shipped", true)
