@@ -18,7 +18,9 @@
 //! has a canary: the same model with a fault planted (see [`fault`]) must fail.
 
 mod cache_padded;
+mod cells;
 pub mod clock;
+mod database_cells;
 pub mod fault;
 mod inbox;
 mod latch;

@@ -2,25 +2,23 @@
 //!
 //! ```text
 //!            spinlocks x4        latches x3       waits x4        counters
-//! slot 0   | . . . . . . . . | . . . . . . . | . . . . . . . | . . . . . . |   written by its owner alone
-//! slot 7   | . . . . . . . . | . . . . . . . | . . . . . . . | . . . . . . |   (made when the slot first counts)
-//! overflow | . . . . . . . . | . . . . . . . | . . . . . . . | . . . . . . |   threads without a slot: atomic adds
+//! slot 0   | . . . . . . . . | . . . . . . . | . . . . . . . | . . . . . . |   written by its owner alone: `cells`
+//! overflow | . . . . . . . . | . . . . . . . | . . . . . . . | . . . . . . |
 //!          --- sum on read, less the baseline that the last clear stored --->   rows of the views
 //! ```
+//! A database gets an instance of its own by [`Statistics::of_database`]: the counters that databases have for themselves
+//! are kept in it (`database_cells`), all else goes where the server's goes.
 //!
 //! Invariants
-//! - A cell of a slot is stored by the slot's owner only, so an add is a load, an addition and a store, without a
-//!   locked instruction. The witness is [`crate::slot`]: a slot has one owner at a time, and a later owner has seen all
-//!   that the former one stored (the model `a_slot_has_one_owner_at_a_time` checks both).
 //! - Cells grow only, except maxima, which a clear sets to 0, and levels, which go both ways (wrapping).
-//! - The cells are std's atomics even in a model: nothing synchronises through them, and modelling each would only
-//!   multiply the schedules.
+//! - A counter is kept either by the server or by databases, never by both: a total is a sum, not a second count.
 
-use crate::cache_padded::CachePadded;
+use crate::cells::{Place, SlotCells};
+use crate::database_cells::{DatabaseCells, place_of};
 use crate::spinlock::Spinner;
 use crate::tables::{Counter, CounterKind, LatchClass, SpinlockClass, WaitType};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// One row of `sys.dm_os_spinlock_stats`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,14 +64,14 @@ pub struct WaitRow {
 }
 
 /// One row of `sys.dm_os_performance_counters`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CounterRow {
     /// The object, without the prefix of the server's instance.
     pub object: &'static str,
     /// The counter's name.
     pub name: &'static str,
-    /// The instance within the object; empty when there is one only.
-    pub instance: &'static str,
+    /// The instance within the object, such as a database's name or `_Total`; empty when there is one only.
+    pub instance: String,
     /// How to read the value.
     pub kind: CounterKind,
     /// What is counted.
@@ -112,64 +110,30 @@ const fn counter_cell(counter: Counter) -> usize {
     COUNTERS_AT + counter as usize
 }
 
-/// The cells of one slot.
-type Cells = CachePadded<[AtomicU64; CELLS]>;
-
-fn new_cells() -> Box<Cells> {
-    Box::new(CachePadded::new([const { AtomicU64::new(0) }; CELLS]))
-}
-
-/// The statistics of one server.
-pub struct Statistics {
-    slots: Box<[OnceLock<Box<Cells>>]>,
-    overflow: Box<Cells>,
+/// What the server and its databases count in together.
+struct Server {
+    cells: SlotCells<CELLS>,
     /// Values that are set as a whole ([`Statistics::set`]).
     levels: [AtomicU64; Counter::ALL.len()],
     /// The sums at the last clear of each view.
     baseline: Mutex<Box<[u64; CELLS]>>,
+    /// The databases that are open, in the order in which they came.
+    databases: Mutex<Vec<Arc<DatabaseCells>>>,
+    /// What was counted for no database in particular, and by those that are gone.
+    rest: Arc<DatabaseCells>,
+}
+
+/// The statistics of one server, or of one of its databases.
+pub struct Statistics {
+    server: Arc<Server>,
+    database: Arc<DatabaseCells>,
 }
 
 impl std::fmt::Debug for Statistics {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let slots = self.slots.iter().filter(|slot| slot.get().is_some());
-        f.debug_struct("Statistics").field("slots", &slots.count()).finish_non_exhaustive()
-    }
-}
-
-/// Where the calling thread counts.
-enum Place<'a> {
-    /// In the slot that it owns.
-    Own(&'a Cells),
-    /// In the cells that threads without a slot share.
-    Shared(&'a Cells),
-}
-
-impl Place<'_> {
-    #[inline]
-    fn add(&self, cell: usize, amount: u64) {
-        match self {
-            Place::Own(cells) => {
-                let value = cells[cell].load(Ordering::Relaxed).wrapping_add(amount);
-                cells[cell].store(value, Ordering::Relaxed);
-            }
-            Place::Shared(cells) => {
-                cells[cell].fetch_add(amount, Ordering::Relaxed);
-            }
-        }
-    }
-
-    /// A clear may set the cell to 0 meanwhile: each outcome is one that the clear a moment earlier or later gives.
-    fn raise(&self, cell: usize, value: u64) {
-        match self {
-            Place::Own(cells) => {
-                if cells[cell].load(Ordering::Relaxed) < value {
-                    cells[cell].store(value, Ordering::Relaxed);
-                }
-            }
-            Place::Shared(cells) => {
-                cells[cell].fetch_max(value, Ordering::Relaxed);
-            }
-        }
+        let mut shown = f.debug_struct("Statistics");
+        shown.field("slots", &self.server.cells.slots_used()).field("database", &self.database.name);
+        shown.finish_non_exhaustive()
     }
 }
 
@@ -177,49 +141,92 @@ impl Statistics {
     /// Statistics with nothing counted yet.
     #[allow(clippy::new_ret_no_self, reason = "every use shares it")]
     pub fn new() -> Arc<Statistics> {
-        Arc::new(Statistics {
-            slots: (0..crate::slot::SLOTS_MAX).map(|_| OnceLock::new()).collect(),
-            overflow: new_cells(),
+        let rest = Arc::new(DatabaseCells::new(""));
+        let server = Arc::new(Server {
+            cells: SlotCells::new(),
             levels: [const { AtomicU64::new(0) }; Counter::ALL.len()],
             baseline: Mutex::new(Box::new([0; CELLS])),
-        })
+            databases: Mutex::new(Vec::new()),
+            rest: Arc::clone(&rest),
+        });
+        Arc::new(Statistics { server, database: rest })
     }
 
-    /// A model claims no slots for counting: that would only multiply its schedules.
-    #[inline]
-    fn place(&self) -> Place<'_> {
-        let slot = if cfg!(loom) { None } else { crate::slot::try_current() };
-        match slot {
-            Some(slot) => Place::Own(self.slots[slot].get_or_init(new_cells)),
-            None => Place::Shared(&self.overflow),
+    /// Statistics for the database of this name, which is being opened: the counters of databases are its own, all others
+    /// the server's. They end with [`Statistics::retire`], or when nobody has them any more.
+    pub fn of_database(&self, name: &str) -> Arc<Statistics> {
+        let database = Arc::new(DatabaseCells::new(name));
+        self.databases().push(Arc::clone(&database));
+        Arc::new(Statistics { server: Arc::clone(&self.server), database })
+    }
+
+    /// The database is gone: its totals stay in the sums over all databases, its levels and its rows go.
+    pub fn retire(&self) {
+        let mut databases = self.databases();
+        let before = databases.len();
+        databases.retain(|other| !Arc::ptr_eq(other, &self.database));
+        if databases.len() < before {
+            self.server.rest.take_over(&self.database);
         }
+    }
+
+    fn databases(&self) -> MutexGuard<'_, Vec<Arc<DatabaseCells>>> {
+        self.server.databases.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    #[inline]
+    fn place(&self) -> Place<'_, CELLS> {
+        self.server.cells.place()
     }
 
     /// Adds to a counter, in the unit that its help names. A few nanoseconds, and no shared line.
     #[inline]
     pub fn add(&self, counter: Counter, amount: u64) {
-        self.place().add(counter_cell(counter), amount);
+        match place_of(counter) {
+            Some(place) => self.database.cells.place().add(place, amount),
+            None => self.place().add(counter_cell(counter), amount),
+        }
     }
 
     /// Takes from a counter that is a level, such as the number of connections.
     #[inline]
     pub fn subtract(&self, counter: Counter, amount: u64) {
-        debug_assert_eq!(counter.kind(), CounterKind::Raw);
-        self.place().add(counter_cell(counter), amount.wrapping_neg());
+        debug_assert!(counter.is_level());
+        self.add(counter, amount.wrapping_neg());
     }
 
     /// Sets a counter that is known as a whole, such as a percentage. What was added to it stays added.
     pub fn set(&self, counter: Counter, value: u64) {
-        debug_assert_eq!(counter.kind(), CounterKind::Raw);
-        self.levels[counter as usize].store(value, Ordering::Relaxed);
+        debug_assert!(counter.is_level());
+        match place_of(counter) {
+            Some(place) => self.database.set(place, value),
+            None => self.server.levels[counter as usize].store(value, Ordering::Relaxed),
+        }
     }
 
-    /// The sum of what was added and set, in the unit that was added. Never below 0, though a reader may meet what one
-    /// slot has taken away before what another has added.
+    /// The sum of what was added and set, over all databases, in the unit that was added; the percentage of the log is of
+    /// all logs together. Never below 0, though a reader may meet what one slot has taken away before what another has
+    /// added.
     pub fn counter(&self, counter: Counter) -> u64 {
-        let level = self.levels[counter as usize].load(Ordering::Relaxed);
-        let sum = self.sum(counter_cell(counter)).wrapping_add(level);
-        (sum as i64).max(0) as u64
+        self.total(counter, &self.databases())
+    }
+
+    fn total(&self, counter: Counter, databases: &[Arc<DatabaseCells>]) -> u64 {
+        if counter == Counter::PercentLogUsed {
+            let size = self.total(Counter::LogFilesSize, databases);
+            return self.total(Counter::LogFilesUsed, databases) * 100 / size.max(1);
+        }
+        let sum = match place_of(counter) {
+            Some(place) => {
+                let all = databases.iter().map(|database| database.sum(place));
+                all.fold(self.server.rest.sum(place), u64::wrapping_add)
+            }
+            None => {
+                let level = self.server.levels[counter as usize].load(Ordering::Relaxed);
+                self.sum(counter_cell(counter)).wrapping_add(level)
+            }
+        };
+        at_least_zero(sum)
     }
 
     /// Counts an acquisition of a spinlock that found a holder.
@@ -311,17 +318,27 @@ impl Statistics {
         WaitType::ALL.iter().map(row).collect()
     }
 
-    /// The rows of `sys.dm_os_performance_counters`: the table's, then those that follow from latches and waits.
+    /// The rows of `sys.dm_os_performance_counters`: the table's, those of databases for each of them too, then those that
+    /// follow from latches and waits.
     pub fn counters(&self) -> Vec<CounterRow> {
-        let row = |counter: &Counter| CounterRow {
+        let row = |counter: Counter, instance: &str, value: u64| CounterRow {
             object: counter.object(),
             name: counter.name(),
-            instance: "",
+            instance: instance.to_owned(),
             kind: counter.kind(),
             help: counter.help(),
-            value: self.counter(*counter) / counter.divisor(),
+            value: value / counter.divisor(),
         };
-        let mut rows: Vec<CounterRow> = Counter::ALL.iter().map(row).collect();
+        let databases = self.databases();
+        let mut rows = Vec::with_capacity(Counter::ALL.len() * (2 + databases.len()));
+        for counter in Counter::ALL.iter().copied() {
+            rows.push(row(counter, counter.instance(), self.total(counter, &databases)));
+            let shown = databases.iter().filter(|_| counter.is_shown_by_database());
+            rows.extend(shown.filter_map(|database| {
+                Some(row(counter, &database.name, at_least_zero(database.sum(place_of(counter)?))))
+            }));
+        }
+        drop(databases);
         self.latch_counters(&mut rows);
         self.wait_counters(&mut rows);
         rows
@@ -342,7 +359,7 @@ impl Statistics {
         rows.extend(rows_of.map(|(name, kind, value, help)| CounterRow {
             object: "Latches",
             name,
-            instance: "",
+            instance: String::new(),
             kind,
             help,
             value,
@@ -392,7 +409,7 @@ impl Statistics {
             rows.extend(rows_of.map(|(instance, kind, value, help)| CounterRow {
                 object: "Wait Statistics",
                 name,
-                instance,
+                instance: instance.to_owned(),
                 kind,
                 help,
                 value,
@@ -418,7 +435,7 @@ impl Statistics {
     }
 
     fn clear(&self, cells: std::ops::Range<usize>) {
-        let mut baseline = self.baseline.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut baseline = self.server.baseline.lock().unwrap_or_else(PoisonError::into_inner);
         for cell in cells {
             baseline[cell] = self.sum(cell);
         }
@@ -426,31 +443,34 @@ impl Statistics {
 
     fn clear_maxima(&self, rows: impl Iterator<Item = usize>) {
         for row in rows {
-            for cells in self.all_cells() {
-                cells[row + MAX_COLUMN].store(0, Ordering::Relaxed);
-            }
+            self.server.cells.reset(row + MAX_COLUMN);
         }
     }
 
     /// What a cell has grown by since its view was last cleared.
     fn since_clear(&self) -> impl Fn(usize) -> u64 + '_ {
-        let baseline = self.baseline.lock().unwrap_or_else(PoisonError::into_inner);
+        let baseline = self.server.baseline.lock().unwrap_or_else(PoisonError::into_inner);
         move |cell| self.sum(cell).saturating_sub(baseline[cell])
     }
 
-    fn all_cells(&self) -> impl Iterator<Item = &Cells> {
-        let slots = self.slots.iter().filter_map(|slot| slot.get());
-        slots.map(|cells| &**cells).chain(std::iter::once(&*self.overflow))
-    }
-
     fn sum(&self, cell: usize) -> u64 {
-        self.all_cells().map(|cells| cells[cell].load(Ordering::Relaxed)).fold(0, u64::wrapping_add)
+        self.server.cells.sum(cell)
     }
 
     fn max(&self, cell: usize) -> u64 {
-        let values = self.all_cells().map(|cells| cells[cell].load(Ordering::Relaxed));
-        values.max().unwrap_or(0)
+        self.server.cells.max(cell)
     }
+}
+
+impl Drop for Statistics {
+    fn drop(&mut self) {
+        self.retire();
+    }
+}
+
+/// A sum of adds and of takings away that may not all have been seen.
+fn at_least_zero(sum: u64) -> u64 {
+    (sum as i64).max(0) as u64
 }
 
 #[cfg(all(test, not(loom)))]
@@ -526,7 +546,41 @@ mod tests {
         statistics.set(Counter::PercentLogUsed, 12);
         let rows = statistics.counters();
         let row = rows.iter().find(|row| row.name == "Percent Log Used").unwrap();
-        assert_eq!((row.value, row.kind), (12, CounterKind::Raw));
+        assert_eq!((row.value, row.kind), (0, CounterKind::Raw), "a share of logs that have no size");
+    }
+
+    #[test]
+    fn a_total_is_the_sum_of_its_databases_and_of_those_that_are_gone() {
+        let server = Statistics::new();
+        let (a, b) = (server.of_database("a"), server.of_database("b"));
+        let value = |name: &str, instance: &str| {
+            let rows = server.counters();
+            rows.iter().find(|row| row.name == name && row.instance == instance).map(|row| row.value)
+        };
+        a.add(Counter::Transactions, 3);
+        b.add(Counter::Transactions, 4);
+        for (database, size, used) in [(&a, 300, 30), (&b, 100, 50)] {
+            database.set(Counter::LogFilesSize, size);
+            database.set(Counter::LogFilesUsed, used);
+            database.set(Counter::PercentLogUsed, used * 100 / size);
+            database.add(Counter::TargetPages, size);
+        }
+        a.add(Counter::PageLookups, 9);
+        let names = ["_Total", "a", "b", ""];
+        assert_eq!(names.map(|name| value("Transactions/sec", name)), [Some(7), Some(3), Some(4), None]);
+        assert_eq!(names.map(|name| value("Log File(s) Size (KB)", name)), [Some(400), Some(300), Some(100), None]);
+        assert_eq!(names.map(|name| value("Percent Log Used", name)), [Some(20), Some(10), Some(50), None]);
+        assert_eq!(names.map(|name| value("Target pages", name)), [None, None, None, Some(400)]);
+        assert_eq!(names.map(|name| value("Page lookups/sec", name)), [None, None, None, Some(9)]);
+
+        a.retire();
+        a.retire();
+        assert_eq!(names.map(|name| value("Transactions/sec", name)), [Some(7), None, Some(4), None]);
+        assert_eq!(names.map(|name| value("Log File(s) Size (KB)", name)), [Some(100), None, Some(100), None]);
+        assert_eq!(value("Target pages", ""), Some(100));
+        drop(b);
+        assert_eq!(names.map(|name| value("Transactions/sec", name)), [Some(7), None, None, None]);
+        assert_eq!(value("Target pages", ""), Some(0));
     }
 
     #[test]
@@ -540,7 +594,7 @@ mod tests {
             let row = rows.iter().find(|row| row.name == name && row.instance == instance);
             row.unwrap().value
         };
-        assert_eq!(value("Log Flush Wait Time", ""), 5);
+        assert_eq!(value("Log Flush Wait Time", "_Total"), 5);
         assert_eq!(value("Latch Waits/sec", ""), 1);
         assert_eq!(value("Total Latch Wait Time (ms)", ""), 2);
         assert_eq!(value("Non-Page latch waits", "Cumulative wait time (ms) per second"), 2);

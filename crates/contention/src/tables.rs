@@ -123,7 +123,7 @@ name_table! {
         PAGELATCH_UP: "An allocation page in memory, to be changed.",
         PREEMPTIVE_OS_FILEOPS: "An operation of the file system on a thread of its own.",
         RESOURCE_SEMAPHORE: "Memory granted to a query.",
-        SLEEP_BPOOL_FLUSH: "The checkpoint holds its writes back.",
+        SLEEP_BPOOL_FLUSH: "The checkpoint that a CHECKPOINT statement asked for.",
         SLEEP_TASK: "A system task has nothing to do.",
         SOS_SCHEDULER_YIELD: "The task gave the CPU to others at the end of its quantum.",
         SOS_WORK_DISPATCHER: "A worker without work.",
@@ -198,6 +198,7 @@ macro_rules! counter_table {
 counter_table! {
     LogBytesFlushed: "Databases", "Log Bytes Flushed/sec", PerSecond, "Bytes of log written, with padding and headers.";
     LogFlushes: "Databases", "Log Flushes/sec", PerSecond, "Durable writes of log blocks.";
+    LogRecordBytes: "Databases", "Log Record Bytes/sec", PerSecond, "Bytes of log records written, with their lengths; without headers and padding.";
     LogFlushWaits: "Databases", "Log Flush Waits/sec", PerSecond, "Commits that waited for a flush.";
     LogFlushWaitTime: "Databases", "Log Flush Wait Time", Raw, "Milliseconds that commits waited for flushes; added in microseconds.";
     LogFlushWriteTime: "Databases", "Log Flush Write Time (ms)", Raw, "Milliseconds spent in durable writes of log blocks; added in microseconds.";
@@ -211,7 +212,7 @@ counter_table! {
     PercentLogUsed: "Databases", "Percent Log Used", Raw, "Share of the log still needed, in percent.";
     DataFilesSize: "Databases", "Data File(s) Size (KB)", Raw, "Size of all data files, in KB.";
     ActiveTransactions: "Databases", "Active Transactions", Raw, "Transactions that have changed data and not ended.";
-    Transactions: "Databases", "Transactions/sec", PerSecond, "Transactions begun.";
+    Transactions: "Databases", "Transactions/sec", PerSecond, "Transactions begun: explicit ones, and statements outside of them that read or change tables.";
     WriteTransactions: "Databases", "Write Transactions/sec", PerSecond, "Transactions that changed data and committed.";
     TrackedTransactions: "Databases", "Tracked transactions/sec", PerSecond, "Transactions whose state is kept for snapshots.";
 
@@ -272,7 +273,49 @@ impl Counter {
             _ => 1,
         }
     }
+
+    /// Whether each database counts it for itself: the object Databases, and what a database holds of the buffer pool.
+    pub const fn is_of_database(self) -> bool {
+        self.is_shown_by_database() || matches!(self, Counter::DatabasePages | Counter::TargetPages)
+    }
+
+    /// Whether the view has a row of it for each database, and their sum as the instance `_Total`.
+    pub const fn is_shown_by_database(self) -> bool {
+        // The object's counters stand first in the table; a test holds the two together.
+        (self as usize) <= Counter::TrackedTransactions as usize
+    }
+
+    /// Whether its value goes both ways, and goes away with what it measures. The others only grow.
+    pub const fn is_level(self) -> bool {
+        matches!(
+            self,
+            Counter::LogFilesSize
+                | Counter::LogFilesUsed
+                | Counter::PercentLogUsed
+                | Counter::DataFilesSize
+                | Counter::ActiveTransactions
+                | Counter::DatabasePages
+                | Counter::TargetPages
+                | Counter::UserConnections
+                | Counter::ProcessesBlocked
+                | Counter::PageLifeExpectancy
+                | Counter::VersionStoreSize
+                | Counter::SnapshotTransactions
+                | Counter::LongestTransactionRunningTime
+        )
+    }
+
+    /// The instance of its one row: blank, or `_Total` in the objects that have instances.
+    pub(crate) fn instance(self) -> &'static str {
+        match self.object() {
+            "Databases" | "Locks" | "SQL Errors" => TOTAL,
+            _ => "",
+        }
+    }
 }
+
+/// The instance that sums over all others.
+pub(crate) const TOTAL: &str = "_Total";
 
 #[cfg(all(test, not(loom)))]
 mod tests {
@@ -297,6 +340,14 @@ mod tests {
     fn kinds_are_those_that_tools_know() {
         assert_eq!(Counter::LogFlushes.kind().cntr_type(), 272_696_576);
         assert_eq!(Counter::PageLifeExpectancy.kind().cntr_type(), 65_792);
+    }
+
+    #[test]
+    fn what_databases_show_is_the_object_databases() {
+        for counter in Counter::ALL {
+            assert_eq!(counter.is_shown_by_database(), counter.object() == "Databases", "{counter:?}");
+            assert!(!counter.is_level() || counter.kind() == CounterKind::Raw, "{counter:?}");
+        }
     }
 
     #[test]

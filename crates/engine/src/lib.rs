@@ -43,7 +43,9 @@ pub use database::{
 };
 pub use error::{Blocked, Interrupted, OpenError};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
-pub use pikepole_transaction::{Isolation, LockMode, Mark, Need, TransactionId, TransactionRow};
+pub use pikepole_transaction::{
+    Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,
+};
 pub use server::{
     CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, SchedulerChoice, Server,
     ServerConfiguration, ServerOptions, TraceFlags,

@@ -160,6 +160,7 @@ impl Log {
         let write_us = clock::now_us().saturating_sub(begun_us);
         flusher.sequence += 1;
         let hardened = self.commits.harden(end, wakers);
+        self.statistics.add(Counter::LogRecordBytes, len as u64);
         self.count_flush(bytes, write_us, hardened);
         Ok(bytes)
     }

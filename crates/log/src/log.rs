@@ -198,7 +198,7 @@ impl Log {
         Lsn(self.commits.durable())
     }
 
-    /// Below it, all was handed to the device.
+    /// Below it, all is in a block on its way to the device, and its place in the buffer is free.
     pub fn written(&self) -> Lsn {
         Lsn(self.written.load(Ordering::Relaxed))
     }

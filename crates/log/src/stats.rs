@@ -10,7 +10,7 @@ pub struct LogStats {
     pub reserved: Lsn,
     /// Below it, all places were filled when the log was last flushed.
     pub copied: Lsn,
-    /// Below it, all was handed to the device.
+    /// Below it, all is in a block on its way to the device, and its place in the buffer is free.
     pub written: Lsn,
     /// Below it, all is on stable storage.
     pub durable: Lsn,

@@ -15,7 +15,6 @@ use crate::run::SpareFrames;
 use crate::settings::{Isolation, Settings};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
-use pikepole_contention::{Counter, Statistics};
 use pikepole_engine::{Database, Durability, Mark, Need, Server, Transaction};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{Context, SqlError};
@@ -49,7 +48,6 @@ pub struct ExecutionContext {
     transaction_name: Option<String>,
     statement: Option<Mark>,
     random_seed: u128,
-    statistics: Arc<Statistics>,
 }
 
 impl ExecutionContext {
@@ -63,7 +61,6 @@ impl ExecutionContext {
         database.enter();
         ExecutionContext {
             transaction: database.transaction(session_id),
-            statistics: Arc::clone(server.statistics()),
             server,
             database,
             settings: Settings::default(),
@@ -224,7 +221,6 @@ impl ExecutionContext {
     pub(crate) fn end_statement(&mut self) -> Result<(), Stop> {
         if self.state.transaction_count == 0 {
             self.database.try_commit(&mut self.transaction, Durability::Full)?;
-            self.statistics.add(Counter::Transactions, 1);
         } else {
             self.database.end_statement(&mut self.transaction);
         }
@@ -250,7 +246,6 @@ impl ExecutionContext {
     }
 
     fn begin(&mut self) {
-        self.statistics.add(Counter::Transactions, 1);
         self.transaction.begin();
         self.state.transaction_count = 1;
     }
@@ -339,6 +334,11 @@ impl ExecutionContext {
         drop(undone);
         self.statement = None;
         self.forget_transaction();
+    }
+
+    /// The name that BEGIN TRANSACTION gave the open transaction.
+    pub fn transaction_name(&self) -> Option<&str> {
+        self.transaction_name.as_deref()
     }
 
     fn forget_transaction(&mut self) {

@@ -88,6 +88,12 @@ pub trait Host: Send + Sync {
         output: &'a mut dyn Output,
     ) -> HostFuture<'a, Result<i32, SqlError>>;
 
+    /// The session's settings or its current database have changed.
+    fn settings_changed(&self, _context: &ExecutionContext) {}
+
+    /// A transaction has been begun, nested, committed or rolled back by a statement.
+    fn transaction_changed(&self, _context: &ExecutionContext) {}
+
     /// Runs a statement the machine does not know: DBCC, CHECKPOINT, ALTER SERVER CONFIGURATION, KILL, and SET options that
     /// are not in [`crate::Settings`]. Expressions in it have been replaced by nothing: the host reads the tree as parsed.
     fn statement<'a>(

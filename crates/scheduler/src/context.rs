@@ -33,6 +33,8 @@ struct Context {
     fresh: RefCell<VecDeque<Arc<Task>>>,
     in_loop: Cell<bool>,
     yields: Cell<bool>,
+    /// When the turn began, in ticks.
+    turn_begin: Cell<u64>,
 }
 
 thread_local! {
@@ -46,6 +48,7 @@ thread_local! {
             fresh: RefCell::new(VecDeque::new()),
             in_loop: Cell::new(false),
             yields: Cell::new(false),
+            turn_begin: Cell::new(0),
         }
     };
     static QUANTUM: Quantum = const {
@@ -121,6 +124,16 @@ pub(crate) fn with_current<R>(f: impl FnOnce(&Shared, &Arc<Task>) -> R) -> Optio
         Some(f(shared.as_ref()?, current.as_ref()?))
     });
     on_this_thread.ok().flatten()
+}
+
+/// The ticks that the current task has been on the CPU, its present turn included; 0 outside of turns.
+pub(crate) fn cpu_ticks() -> u64 {
+    CONTEXT.with(|context| match context.current.borrow().as_ref() {
+        Some(task) if task.home.kind != crate::home::Kind::Outside => {
+            task.cpu_ticks() + ticks().saturating_sub(context.turn_begin.get())
+        }
+        _ => 0,
+    })
 }
 
 /// The current task's quantum, which begins now, ends at `end` ticks.
@@ -243,6 +256,7 @@ pub(crate) fn turn(home: &Home, task: Arc<Task>, begin: u64) -> (After, u64) {
     task.count_switch();
     home.count_context_switch();
     CONTEXT.with(|context| {
+        context.turn_begin.set(begin);
         context.current.replace(Some(task));
         let polled = {
             let current = context.current.borrow();

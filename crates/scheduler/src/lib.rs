@@ -40,6 +40,6 @@ pub use rows::{SchedulerRow, TaskRow, TaskState};
 pub use schedulers::{IdleHook, IdleOutcome, Placement, SchedulerOptions, Schedulers, TaskInfo};
 pub use task::wake_all;
 pub use wait::{
-    current_scheduler, current_task, quantum_over, run_blocking, set_command, sleep, spawn, wait, yield_if_due,
-    yield_now,
+    cpu_time_us, current_scheduler, current_task, quantum_over, run_blocking, set_command, sleep, spawn, wait,
+    yield_if_due, yield_now,
 };

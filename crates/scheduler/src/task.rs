@@ -125,6 +125,11 @@ impl Task {
         self.cpu_ticks.store(self.cpu_ticks.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
     }
 
+    /// The CPU time of the turns that are over.
+    pub(crate) fn cpu_ticks(&self) -> u64 {
+        self.cpu_ticks.load(Ordering::Relaxed)
+    }
+
     /// Notes that it is signalled now.
     pub(crate) fn stamp(&self) {
         self.signal_us.store(clock::now_us(), Ordering::Relaxed);

@@ -157,6 +157,12 @@ pub fn current_task() -> Option<u64> {
     context::with_current(|_, task: &Arc<Task>| task.id)
 }
 
+/// Time that the current task has been on the CPU so far, in microseconds, as [`crate::TaskRow::cpu_time_us`] shows it once its
+/// turn is over; 0 outside of tasks.
+pub fn cpu_time_us() -> u64 {
+    pikepole_machine::clock::ticks_to_us(context::cpu_ticks())
+}
+
 /// Names what the current task does from now on, as `dm_exec_requests` shows it.
 pub fn set_command(command: &'static str) {
     context::with_current(|_, task| task.set_command(command));

@@ -1,13 +1,16 @@
-//! DBCC: statistics cleared, trace flags, log space, open transactions.
+//! DBCC: statistics cleared, trace flags, log space and segments, open transactions.
 
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, print, string, text};
 use crate::unsupported;
+use crate::views::{self, log};
 use pikepole_contention::Statistics;
+use pikepole_engine::Database;
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{Dbcc, DbccArgument};
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{SqlError, SqlType, Value, to_text};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// In place of a trace flag: all sessions.
 const GLOBAL: i32 = -1;
@@ -30,7 +33,6 @@ const REFUSED: &[&str] = &[
     "HELP",
     "INDEXDEFRAG",
     "INPUTBUFFER",
-    "LOGINFO",
     "MEMORYSTATUS",
     "OUTPUTBUFFER",
     "PAGE",
@@ -55,8 +57,9 @@ pub(crate) async fn run(
         "TRACEON" => trace(host, command, true)?,
         "TRACEOFF" => trace(host, command, false)?,
         "TRACESTATUS" => trace_status(host, command, output)?,
+        "LOGINFO" => log_info(host, command, context, output)?,
         "OPENTRAN" => open_transactions(host, command, context, output)?,
-        "USEROPTIONS" => user_options(context, output),
+        "USEROPTIONS" => user_options(host, context, output),
         "FREEPROCCACHE" => host.registry.plans().clear(),
         name if REFUSED.contains(&name) => return Err(unsupported(format!("DBCC {name}"))),
         _ => return Err(SqlError::incorrect_dbcc()),
@@ -160,48 +163,122 @@ fn trace_status(host: &SessionHost, command: &Dbcc, output: &mut dyn Output) -> 
     Ok(())
 }
 
-/// The oldest transaction of a database that has changed something.
+/// The database that a command's first argument names, by name or id; the current one for none, and for 0.
+fn named_database(host: &SessionHost, command: &Dbcc, context: &ExecutionContext) -> Result<Arc<Database>, SqlError> {
+    let Some(named) = command.arguments.first().and_then(DbccArgument::text) else {
+        return Ok(Arc::clone(context.database()));
+    };
+    match named.parse() {
+        Ok(0) => Ok(Arc::clone(context.database())),
+        Ok(id) => host.server.database_by_id(id).ok_or_else(|| SqlError::database_not_found(&named)),
+        Err(_) => host.server.database(&named).map_err(|_| SqlError::database_not_found(&named)),
+    }
+}
+
+/// The segments of a database's log.
+fn log_info(
+    host: &SessionHost,
+    command: &Dbcc,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let database = named_database(host, command, context)?;
+    let lsn = SqlType::Decimal { precision: 25, scale: 0 };
+    let mut set = ResultSet::new(&[
+        ("RecoveryUnitId", SqlType::Int),
+        ("FileId", SqlType::Int),
+        ("FileSize", SqlType::BigInt),
+        ("StartOffset", SqlType::BigInt),
+        ("FSeqNo", SqlType::BigInt),
+        ("Status", SqlType::Int),
+        ("Parity", SqlType::TinyInt),
+        ("CreateLSN", lsn),
+    ]);
+    let big = |number: u64| Value::BigInt(i64::try_from(number).unwrap_or(i64::MAX));
+    for (begin, segment) in log::laid_out(&database) {
+        let (sequence, status) = match segment.active {
+            Some((sequence, _)) => (sequence, log::STATUS_ACTIVE),
+            None => (0, log::STATUS_FREE),
+        };
+        set.push(vec![
+            Value::Int(0),
+            Value::Int(log::LOG_FILE_ID),
+            big(segment.bytes),
+            big(begin),
+            big(sequence),
+            Value::Int(status),
+            Value::Null,
+            Value::Null,
+        ]);
+    }
+    set.send(output);
+    Ok(())
+}
+
+/// The oldest transaction of a database that has changed something: as lines, or WITH TABLERESULTS as rows.
 fn open_transactions(
     host: &SessionHost,
     command: &Dbcc,
     context: &ExecutionContext,
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
-    let database = match command.arguments.first().and_then(DbccArgument::text) {
-        None => std::sync::Arc::clone(context.database()),
-        Some(named) => match named.parse() {
-            Ok(id) => host.server.database_by_id(id).ok_or_else(|| SqlError::database_not_found(&named))?,
-            Err(_) => host.server.database(&named).map_err(|_| SqlError::database_not_found(&named))?,
-        },
-    };
-    let oldest = database.active_transactions().into_iter().min_by_key(|row| row.begun_us);
-    match oldest {
-        None => print(output, "No active open transactions."),
-        Some(row) => {
-            output.message(&SqlError::open_transaction_information(database.name()));
-            print(output, "\nOldest active transaction:");
-            print(output, format!("    SPID (server process ID): {}", row.session_id));
-            print(output, format!("    Log records             : {}", row.log_records));
-            if let Some(lsn) = row.first_lsn {
-                print(output, format!("    LSN                     : {}", lsn.0));
-            }
+    /// Nobody here has a security id but this one.
+    const SID: &str = "0x01";
+    let database = named_database(host, command, context)?;
+    let as_table = command.options.iter().any(|option| option.name == "TABLERESULTS");
+    let open = database.open_transactions().into_iter();
+    let changed = open.filter_map(|open| Some((open.changes.clone()?, open)));
+    let oldest = changed.min_by_key(|(changes, _)| changes.first_lsn);
+    let Some((changes, open)) = oldest else {
+        if as_table {
+            ResultSet::new(&[("", NAME), ("", text(128))]).send(output);
+        } else {
+            print(output, "No active open transactions.");
         }
+        return Ok(());
+    };
+    let given = host.registry.row(open.session_id).and_then(|session| session.transaction_name);
+    let name = given.filter(|_| open.is_explicit).unwrap_or_else(|| "user_transaction".to_string());
+    let lsn = changes.first_lsn.map_or_else(String::new, |lsn| lsn.to_string());
+    let started = to_text(&views::datetime(views::unix_us(open.begun_us)), &SqlType::DateTime);
+    if as_table {
+        let mut set = ResultSet::new(&[("", NAME), ("", text(128))]);
+        let rows = [
+            ("OLDACT_SPID", open.session_id.to_string()),
+            ("OLDACT_UID", "-1".to_string()),
+            ("OLDACT_NAME", name),
+            ("OLDACT_RECOVERYUNITID", "0".to_string()),
+            ("OLDACT_LSN", lsn),
+            ("OLDACT_STARTTIME", started),
+            ("OLDACT_SID", SID.to_string()),
+        ];
+        rows.into_iter().for_each(|(what, value)| set.push(vec![string(what), string(value)]));
+        set.send(output);
+        return Ok(());
     }
+    output.message(&SqlError::open_transaction_information(database.name()));
+    print(output, "\nOldest active transaction:");
+    print(output, format!("    SPID (server process ID): {}", open.session_id));
+    print(output, "    UID (user ID) : -1");
+    print(output, format!("    Name          : {name}"));
+    print(output, format!("    LSN           : ({lsn})"));
+    print(output, format!("    Start time    : {started}"));
+    print(output, format!("    SID           : {SID}"));
     Ok(())
 }
 
-fn user_options(context: &ExecutionContext, output: &mut dyn Output) {
+fn user_options(host: &SessionHost, context: &ExecutionContext, output: &mut dyn Output) {
     let settings = &context.settings;
     let mut set = ResultSet::new(&[("Set Option", NAME), ("Value", text(128))]);
     let mut add = |name: &str, value: String| set.push(vec![string(name), string(value)]);
-    add("textsize", i32::MAX.to_string());
+    add("textsize", host.options.text_size.to_string());
     add("language", "us_english".to_string());
     add("dateformat", "mdy".to_string());
     add("datefirst", settings.date_first.to_string());
     add("lock_timeout", settings.lock_timeout_ms.to_string());
     let switches = [
         ("quoted_identifier", settings.quoted_identifier),
-        ("arithabort", true),
+        ("arithabort", host.options.arithabort),
         ("ansi_null_dflt_on", true),
         ("ansi_warnings", true),
         ("ansi_padding", true),

@@ -18,9 +18,10 @@ pub(crate) const LOGIN: &str = "sa";
 /// The one user of every database.
 const USER: &str = "dbo";
 const LANGUAGE: &str = "us_english";
-/// `@@OPTIONS`: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON and
-/// CONCAT_NULL_YIELDS_NULL.
-const OPTION_BITS: i32 = 8 | 16 | 32 | 64 | 256 | 1024 | 4096;
+/// `@@OPTIONS`, what is always on: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
+const OPTION_BITS: i32 = 8 | 16 | 32 | 1024 | 4096;
+const OPTION_ARITHABORT: i32 = 64;
+const OPTION_QUOTED_IDENTIFIER: i32 = 256;
 const OPTION_NOCOUNT: i32 = 512;
 const OPTION_XACT_ABORT: i32 = 16_384;
 const OPTION_IMPLICIT_TRANSACTIONS: i32 = 2;
@@ -73,7 +74,7 @@ const FUNCTIONS: &[Definition] = &[
     function("@@MAX_CONNECTIONS", SqlType::Int, (0, 0), |_| int(32_767)),
     function("@@LOCK_TIMEOUT", SqlType::Int, (0, 0), |call| int(call.context.settings.lock_timeout_ms)),
     function("@@TEXTSIZE", SqlType::Int, (0, 0), |call| int(call.host.options.text_size)),
-    function("@@OPTIONS", SqlType::Int, (0, 0), |call| int(options(call.context))),
+    function("@@OPTIONS", SqlType::Int, (0, 0), |call| int(options(call))),
     function("@@MICROSOFTVERSION", SqlType::Int, (0, 0), |_| int(0x1000_03e8)),
     // The server.
     function("SERVERPROPERTY", NAME, (1, 1), server_property),
@@ -238,9 +239,11 @@ pub(crate) fn version() -> String {
     )
 }
 
-fn options(context: &ExecutionContext) -> i32 {
-    let settings = &context.settings;
+fn options(call: &Call<'_>) -> i32 {
+    let settings = &call.context.settings;
     let switched = [
+        (call.host.options.arithabort, OPTION_ARITHABORT),
+        (settings.quoted_identifier, OPTION_QUOTED_IDENTIFIER),
         (settings.nocount, OPTION_NOCOUNT),
         (settings.xact_abort, OPTION_XACT_ABORT),
         (settings.implicit_transactions, OPTION_IMPLICIT_TRANSACTIONS),

@@ -1,11 +1,11 @@
 //! What the query machine asks of a session.
 
 use crate::options::ClientOptions;
-use crate::registry::Registry;
+use crate::registry::{Registry, SharedCell};
 use crate::{functions, procedures, statements, views};
 use pikepole_engine::Server;
 use pikepole_query::{Argument, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
-use pikepole_tsql::Statement;
+use pikepole_tsql::{Statement, StatementKind};
 use pikepole_types::{SqlError, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,6 +15,8 @@ pub(crate) struct SessionHost {
     pub(crate) server: Arc<Server>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) session_id: i32,
+    /// What the views see of the session.
+    pub(crate) cell: SharedCell,
     pub(crate) host_name: String,
     pub(crate) program_name: String,
     /// SET options that the machine does not obey itself.
@@ -39,6 +41,8 @@ impl Host for SessionHost {
         Box::pin(async move {
             let view = views::by_number(id).ok_or_else(|| SqlError::invalid_object(id))?;
             let row_counts = if view.counts_rows() { count_rows(context).await? } else { BTreeMap::new() };
+            // An implicit transaction is begun by no statement of its own.
+            self.cell.show_transaction(context);
             let catalog = context.catalog();
             let source = views::Source {
                 server: &self.server,
@@ -74,13 +78,27 @@ impl Host for SessionHost {
         Box::pin(procedures::call(self, id, arguments, context, output))
     }
 
+    fn settings_changed(&self, context: &ExecutionContext) {
+        self.cell.show_settings(context, &self.options);
+    }
+
+    fn transaction_changed(&self, context: &ExecutionContext) {
+        self.cell.show_transaction(context);
+    }
+
     fn statement<'a>(
         &'a mut self,
         statement: &'a Statement,
         context: &'a mut ExecutionContext,
         output: &'a mut dyn Output,
     ) -> HostFuture<'a, Result<(), SqlError>> {
-        Box::pin(statements::run(self, statement, context, output))
+        Box::pin(async move {
+            statements::run(self, statement, context, output).await?;
+            if matches!(statement.kind, StatementKind::SetOption(_)) {
+                self.settings_changed(context);
+            }
+            Ok(())
+        })
     }
 }
 

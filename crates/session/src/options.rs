@@ -11,11 +11,15 @@ use pikepole_types::SqlError;
 pub(crate) struct ClientOptions {
     /// TEXTSIZE; kept for `@@TEXTSIZE`, values are never cut.
     pub(crate) text_size: i32,
+    /// ARITHABORT; an overflow or a division by zero is an error whatever it says.
+    pub(crate) arithabort: bool,
+    /// DEADLOCK_PRIORITY, -10 to 10; the victim is the session that closes the circle whatever it says.
+    pub(crate) deadlock_priority: i32,
 }
 
 impl Default for ClientOptions {
     fn default() -> Self {
-        ClientOptions { text_size: i32::MAX }
+        ClientOptions { text_size: i32::MAX, arithabort: true, deadlock_priority: 0 }
     }
 }
 
@@ -39,7 +43,7 @@ const ALWAYS_OFF: &[&str] = &[
     "REMOTE_PROC_TRANSACTIONS",
 ];
 /// Options that make no difference here, whatever they are set to.
-const INDIFFERENT: &[&str] = &["ARITHABORT", "ARITHIGNORE", "DEADLOCK_PRIORITY", "OFFSETS"];
+const INDIFFERENT: &[&str] = &["ARITHIGNORE", "OFFSETS"];
 
 impl ClientOptions {
     /// Whether the batch is to run at all: PARSEONLY and NOEXEC keep it from running, except for the SET statements that end
@@ -107,6 +111,8 @@ impl ClientOptions {
             ("NOEXEC", _) => settings.noexec = on,
             ("DATEFIRST", _) => settings.date_first = date_first(value)?,
             ("TEXTSIZE", _) => self.text_size = text_size(value)?,
+            ("ARITHABORT", _) => self.arithabort = on,
+            ("DEADLOCK_PRIORITY", _) => self.deadlock_priority = deadlock_priority(value)?,
             ("LANGUAGE", _) => return language(value, output),
             ("DATEFORMAT", _) => return date_format(value),
             _ if INDIFFERENT.contains(&name) => {}
@@ -168,6 +174,17 @@ fn text_size(value: &OptionSetting) -> Result<i32, SqlError> {
         // -1 and 0 mean the largest size.
         Some(size) => Ok(i32::try_from(size).ok().filter(|size| *size > 0).unwrap_or(i32::MAX)),
         None => Err(unsupported("SET TEXTSIZE with a variable")),
+    }
+}
+
+fn deadlock_priority(value: &OptionSetting) -> Result<i32, SqlError> {
+    let named = word(value).map(str::to_ascii_uppercase);
+    match (named.as_deref(), number(value)) {
+        (Some("LOW"), _) => Ok(-5),
+        (Some("NORMAL"), _) => Ok(0),
+        (Some("HIGH"), _) => Ok(5),
+        (_, Some(priority @ -10..=10)) => Ok(priority as i32),
+        _ => Err(unsupported("SET DEADLOCK_PRIORITY with a variable or a value out of range")),
     }
 }
 

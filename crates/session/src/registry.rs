@@ -1,12 +1,15 @@
 //! The sessions of a server, for the views: who is there, since when, and what they last did.
 //!
 //! One spinlock guards the list, which changes when sessions come and go. What a session does is in a cell of its own, stored
-//! by its task alone at the start and the end of a batch, so sessions do not meet there; a view that reads a cell meanwhile
-//! may see some of its numbers before such a step and some after it.
+//! by its task alone at the start and the end of a batch and by the statements that set options or begin and end transactions,
+//! so sessions do not meet there; a view that reads a cell meanwhile may see some of its numbers before such a step and some
+//! after it.
 
+use crate::options::ClientOptions;
+use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
-use pikepole_query::PlanCache;
+use pikepole_query::{ExecutionContext, Isolation, PlanCache, Settings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -29,6 +32,55 @@ pub(crate) struct SessionRow {
     pub(crate) open_transactions: i32,
     pub(crate) row_count: i64,
     pub(crate) last_error: i32,
+    pub(crate) shown: ShownOptions,
+    /// The name that the open transaction was given.
+    pub(crate) transaction_name: Option<String>,
+    /// What the task's CPU time was when the present batch, or the last one, began.
+    pub(crate) cpu_before_us: u64,
+    /// CPU time of the batches that have ended.
+    pub(crate) cpu_us: u64,
+    /// Time from the beginnings to the ends of those batches.
+    pub(crate) batches_us: u64,
+}
+
+/// The SET options that the views show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ShownOptions {
+    pub(crate) text_size: i32,
+    pub(crate) date_first: u8,
+    pub(crate) quoted_identifier: bool,
+    pub(crate) arithabort: bool,
+    /// As the views number it.
+    pub(crate) isolation: i32,
+    pub(crate) lock_timeout_ms: i32,
+    pub(crate) deadlock_priority: i32,
+}
+
+impl ShownOptions {
+    /// The options of a session at this moment.
+    pub(crate) fn of(settings: &Settings, options: &ClientOptions) -> ShownOptions {
+        ShownOptions {
+            text_size: options.text_size,
+            date_first: settings.date_first,
+            quoted_identifier: settings.quoted_identifier,
+            arithabort: options.arithabort,
+            isolation: match settings.isolation {
+                Isolation::ReadUncommitted => 1,
+                Isolation::ReadCommitted => 2,
+                Isolation::RepeatableRead => 3,
+                Isolation::Serializable => 4,
+                Isolation::Snapshot => 5,
+            },
+            lock_timeout_ms: settings.lock_timeout_ms,
+            deadlock_priority: options.deadlock_priority,
+        }
+    }
+}
+
+impl Default for ShownOptions {
+    fn default() -> Self {
+        ShownOptions::of(&Settings::default(), &ClientOptions::default())
+    }
 }
 
 /// Who a session is.
@@ -44,8 +96,8 @@ pub(crate) struct Login {
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct BatchEnd {
     pub(crate) at_us: u64,
-    pub(crate) database_id: i32,
-    pub(crate) open_transactions: i32,
+    /// The task's CPU time.
+    pub(crate) cpu_us: u64,
     pub(crate) row_count: i64,
     pub(crate) last_error: i32,
 }
@@ -62,6 +114,19 @@ pub(crate) struct SessionCell {
     open_transactions: AtomicI32,
     row_count: AtomicI64,
     last_error: AtomicI32,
+    cpu_before_us: AtomicU64,
+    cpu_us: AtomicU64,
+    batches_us: AtomicU64,
+    /// Whether `named` says something: most transactions have no name.
+    has_name: AtomicBool,
+    named: Mutex<Named>,
+}
+
+/// What of a cell is no number.
+#[derive(Debug, Default)]
+struct Named {
+    shown: ShownOptions,
+    transaction_name: Option<String>,
 }
 
 impl SessionCell {
@@ -75,28 +140,67 @@ impl SessionCell {
             open_transactions: AtomicI32::new(0),
             row_count: AtomicI64::new(0),
             last_error: AtomicI32::new(0),
+            cpu_before_us: AtomicU64::new(0),
+            cpu_us: AtomicU64::new(0),
+            batches_us: AtomicU64::new(0),
+            has_name: AtomicBool::new(false),
+            named: Mutex::new(Named::default()),
             login,
         }
     }
 
-    /// A batch begins.
-    pub(crate) fn batch_begins(&self, at_us: u64) {
+    /// A batch begins; `cpu_us` is the CPU time of its task.
+    pub(crate) fn batch_begins(&self, at_us: u64, cpu_us: u64) {
         self.batch_started_us.store(at_us, Ordering::Relaxed);
+        self.cpu_before_us.store(cpu_us, Ordering::Relaxed);
         self.running.store(true, Ordering::Relaxed);
     }
 
     /// The batch has ended.
     pub(crate) fn batch_ends(&self, end: BatchEnd) {
+        let add = |total: &AtomicU64, amount: u64| {
+            total.store(total.load(Ordering::Relaxed) + amount, Ordering::Relaxed);
+        };
+        add(&self.cpu_us, end.cpu_us.saturating_sub(self.cpu_before_us.load(Ordering::Relaxed)));
+        add(&self.batches_us, end.at_us.saturating_sub(self.batch_started_us.load(Ordering::Relaxed)));
         self.running.store(false, Ordering::Relaxed);
         self.batch_ended_us.store(end.at_us, Ordering::Relaxed);
-        self.database_id.store(end.database_id, Ordering::Relaxed);
-        self.open_transactions.store(end.open_transactions, Ordering::Relaxed);
         self.row_count.store(end.row_count, Ordering::Relaxed);
         self.last_error.store(end.last_error, Ordering::Relaxed);
     }
 
+    /// The options are these from now on, and the database.
+    pub(crate) fn show_settings(&self, context: &ExecutionContext, options: &ClientOptions) {
+        self.database_id.store(context.database().id(), Ordering::Relaxed);
+        self.named().shown = ShownOptions::of(&context.settings, options);
+    }
+
+    /// So many transactions are open from now on, and the outermost is called so.
+    pub(crate) fn show_transaction(&self, context: &ExecutionContext) {
+        self.open_transactions.store(context.state.transaction_count, Ordering::Relaxed);
+        let name = context.transaction_name();
+        // Relaxed: this task alone stores it.
+        if name.is_some() || self.has_name.load(Ordering::Relaxed) {
+            self.has_name.store(name.is_some(), Ordering::Relaxed);
+            self.named().transaction_name = name.map(str::to_owned);
+        }
+    }
+
+    fn named(&self) -> pikepole_contention::sync::MutexGuard<'_, Named> {
+        // A panic elsewhere leaves it whole: its parts are set one by one.
+        self.named.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
     fn row(&self) -> SessionRow {
+        let named = self.named();
+        let (shown, transaction_name) = (named.shown, named.transaction_name.clone());
+        drop(named);
         SessionRow {
+            shown,
+            transaction_name,
+            cpu_before_us: self.cpu_before_us.load(Ordering::Relaxed),
+            cpu_us: self.cpu_us.load(Ordering::Relaxed),
+            batches_us: self.batches_us.load(Ordering::Relaxed),
             session_id: self.session_id,
             login_us: self.login.at_us,
             host_name: self.login.host_name.clone(),
@@ -190,12 +294,15 @@ mod tests {
         assert_eq!(add(), Some(51));
         let (id, cell) = registry.add(Login::default()).expect("a free number");
         assert_eq!(id, 52);
-        cell.batch_begins(5);
+        cell.batch_begins(5, 100);
         assert!(registry.row(52).is_some_and(|row| row.running && row.batch_started_us == 5));
-        cell.batch_ends(BatchEnd { at_us: 9, database_id: 7, open_transactions: 1, row_count: 3, last_error: 208 });
+        cell.batch_ends(BatchEnd { at_us: 9, cpu_us: 103, row_count: 3, last_error: 208 });
         let row = registry.row(52).expect("it is there");
-        assert_eq!((row.running, row.batch_ended_us, row.database_id), (false, 9, 7));
-        assert_eq!((row.open_transactions, row.row_count, row.last_error), (1, 3, 208));
+        assert_eq!((row.running, row.batch_ended_us, row.row_count, row.last_error), (false, 9, 3, 208));
+        cell.batch_begins(20, 110);
+        cell.batch_ends(BatchEnd { at_us: 25, cpu_us: 112, row_count: 3, last_error: 0 });
+        let row = registry.row(52).expect("it is there");
+        assert_eq!((row.cpu_us, row.batches_us), (5, 9), "of both batches, not of the task");
         registry.remove(51);
         assert!(registry.row(51).is_none());
         assert_eq!(add(), Some(51));

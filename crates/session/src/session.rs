@@ -91,6 +91,7 @@ impl Session {
             server,
             registry,
             session_id,
+            cell: Arc::clone(&cell),
             host_name: options.host_name,
             program_name: options.program_name,
             options: ClientOptions::default(),
@@ -122,7 +123,7 @@ impl Session {
     pub async fn run(&mut self, sql: &str, parameters: &mut [Parameter], output: &mut dyn Output) {
         let statistics = Arc::clone(self.host.server.statistics());
         statistics.add(Counter::BatchRequests, 1);
-        self.cell.batch_begins(now_us());
+        self.cell.batch_begins(now_us(), pikepole_scheduler::cpu_time_us());
         let mut watched = Watched { output, errors: 0, rows: 0 };
         self.run_batch(sql, parameters, &mut watched).await;
         if watched.errors > 0 {
@@ -133,11 +134,13 @@ impl Session {
         let context = self.context();
         self.cell.batch_ends(BatchEnd {
             at_us: now_us(),
-            database_id: context.database().id(),
-            open_transactions: context.state.transaction_count,
+            cpu_us: pikepole_scheduler::cpu_time_us(),
             row_count,
             last_error: context.state.last_error,
         });
+        // What a trigger of either kind did not tell: implicit transactions, ends by an error.
+        self.cell.show_transaction(context);
+        self.cell.show_settings(context, &self.host.options);
     }
 
     async fn run_batch(&mut self, sql: &str, parameters: &mut [Parameter], output: &mut Watched<'_>) {

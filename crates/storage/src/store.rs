@@ -25,6 +25,7 @@ use pikepole_machine::{AlignedBuffer, Disk, File, OpenOptions, clock};
 use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
 use crate::checkpoint::{Master, Writer};
 use crate::error::{Need, PageId, Stop, StorageError};
+use crate::io_totals::{IoStats, IoTotals};
 use crate::page::{PAGE_BYTES, Page, PageBytes};
 use crate::pool::Pool;
 use crate::records::Record;
@@ -73,6 +74,7 @@ pub struct Store {
     pub(crate) log: Arc<Log>,
     pub(crate) options: StoreOptions,
     pub(crate) data: File,
+    pub(crate) data_io: IoTotals,
     pub(crate) pages_in_file: AtomicU32,
     pub(crate) space: Spinlock<Space>,
     /// One checkpoint at a time: an older one must not put the redo start back.
@@ -184,6 +186,7 @@ impl Store {
             pool,
             log,
             data,
+            data_io: IoTotals::default(),
             pages_in_file: AtomicU32::new((len / extent_bytes) as u32 * EXTENT_PAGES),
             space: Spinlock::new(SpinlockClass::SPACE_MANAGER, &statistics, Space::default()),
             checkpointing: Mutex::new(()),
@@ -227,6 +230,11 @@ impl Store {
     /// Pages of the data file, used or not.
     pub fn file_pages(&self) -> u32 {
         self.pages_in_file.load(Ordering::Relaxed)
+    }
+
+    /// Reads and writes of pages in the data file since it was opened; those of the double-write area are not among them.
+    pub fn data_io(&self) -> IoStats {
+        self.data_io.stats()
     }
 
     /// The reason why the store takes no more changes, if there is one.
@@ -408,8 +416,8 @@ impl Store {
             return Err(StorageError::corrupt(page, "it lies beyond the end of the data file"));
         }
         let mut buffer = AlignedBuffer::zeroed(PAGE_BYTES);
-        self.data
-            .read_at(&mut buffer, page.0 as u64 * PAGE_BYTES as u64)
+        self.data_io
+            .read(PAGE_BYTES, || self.data.read_at(&mut buffer, page.0 as u64 * PAGE_BYTES as u64))
             .map_err(|error| StorageError::io(format!("reading page {page}"), error))?;
         self.pool.statistics.add(Counter::PageReads, 1);
         let mut bytes = Box::new([0; PAGE_BYTES]);

@@ -125,23 +125,26 @@ impl Dealer {
 
     #[cold]
     fn new_range(&self, table: &StatusTable, former_end: u64, sweep: impl FnOnce()) -> u64 {
-        if former_end > 0 {
-            table.exhausted(former_end / RANGE_IDS - 1);
-        }
-        sweep();
+        give_back(table, former_end, sweep);
         table.open_range(&self.range_next) * RANGE_IDS
     }
 
     fn deal_by_lock(&self, table: &StatusTable, sweep: impl FnOnce()) -> Dealt {
         let mut shared = self.xdesmgr.lock();
-        if shared.next == shared.end {
-            let first = self.new_range(table, shared.end, sweep);
+        let former_end = (shared.next == shared.end).then_some(shared.end);
+        if former_end.is_some() {
+            let first = table.open_range(&self.range_next) * RANGE_IDS;
             shared.next = first;
             shared.end = first + RANGE_IDS;
         }
         let id = shared.next;
         shared.next += 1;
         shared.active += 1;
+        drop(shared);
+        if let Some(former_end) = former_end {
+            // Others deal from the new range meanwhile: the sweep looks at every session and many pages.
+            give_back(table, former_end, sweep);
+        }
         Dealt { id: TransactionId(id), by_lock: true }
     }
 
@@ -154,6 +157,14 @@ impl Dealer {
             shared.active -= 1;
         }
     }
+}
+
+/// The range that ends at `former_end` has been dealt, if there was one: its status page, and others, may be given back.
+fn give_back(table: &StatusTable, former_end: u64, sweep: impl FnOnce()) {
+    if former_end > 0 {
+        table.exhausted(former_end / RANGE_IDS - 1);
+    }
+    sweep();
 }
 
 #[cfg(test)]
@@ -196,6 +207,22 @@ mod tests {
                 assert_eq!(collisions, 0, "ranges take no lock");
             }
         }
+    }
+
+    #[test]
+    fn the_lock_is_free_while_status_pages_are_swept() {
+        let statistics = Statistics::new();
+        let table = StatusTable::new(TransactionId(RANGE_IDS));
+        let dealer = Dealer::new(TransactionId(RANGE_IDS), TransactionIds::Spinlock, &statistics);
+        let swept = std::cell::Cell::new(0);
+        for _ in 0..3 * RANGE_IDS {
+            let dealt = dealer.deal(&table, || {
+                assert!(dealer.xdesmgr.try_lock().is_some(), "somebody else could deal");
+                swept.set(swept.get() + 1);
+            });
+            dealer.retire(dealt);
+        }
+        assert_eq!(swept.get(), 3, "once for each range");
     }
 
     #[test]

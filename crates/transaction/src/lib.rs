@@ -47,7 +47,7 @@ pub use error::{Need, Stop, TransactionError};
 pub use id::{TransactionId, TransactionIds};
 pub use lock::{LockMode, TableLock};
 pub use recovery::{Analysis, now};
-pub use registry::TransactionRow;
+pub use registry::{LockRow, LockedThing, OpenTransaction, TransactionRow};
 pub use rows::{Inserted, Seen, View};
 pub use status::Status;
 pub use structure::{RID_BYTES, Structure};

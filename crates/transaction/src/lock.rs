@@ -106,6 +106,18 @@ impl LockMode {
         }
     }
 
+    /// As `sys.dm_tran_locks` spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LockMode::SchS => "Sch-S",
+            LockMode::IX => "IX",
+            LockMode::S => "S",
+            LockMode::BU => "BU",
+            LockMode::X => "X",
+            LockMode::SchM => "Sch-M",
+        }
+    }
+
     fn unit(self) -> u64 {
         match self {
             LockMode::SchS => 1,

@@ -42,7 +42,14 @@ pub(crate) struct SessionCell {
     /// The id of its open transaction; zero: none.
     pub id: AtomicU64,
     pub first_lsn: AtomicU64,
+    /// When it first changed something.
     pub begun_us: AtomicU64,
+    /// The id that an explicit transaction goes by from its beginning, whether it changes something or not; zero: none.
+    pub explicit_id: AtomicU64,
+    /// When it began.
+    pub explicit_us: AtomicU64,
+    pub last_lsn: AtomicU64,
+    pub reserved_bytes: AtomicU64,
     pub log_bytes: AtomicU64,
     pub log_records: AtomicU64,
     /// Table locks it holds, for the search of deadlocks.
@@ -62,8 +69,54 @@ pub struct TransactionRow {
     pub log_bytes: u64,
     /// Its log records so far.
     pub log_records: u64,
-    /// Where its records begin; None while it has written none.
+    /// At or before where its records begin: the end of the log when it first changed something.
     pub first_lsn: Option<Lsn>,
+    /// Its last record; None while it has written none.
+    pub last_lsn: Option<Lsn>,
+    /// Bytes of log kept back so that it can be rolled back.
+    pub reserved_bytes: u64,
+}
+
+/// A transaction that a session has begun and not ended, whether it has changed something or not. A statement of its own
+/// that has changed nothing yet is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenTransaction {
+    /// The session that runs it.
+    pub session_id: i32,
+    /// Its id.
+    pub id: TransactionId,
+    /// When it began, in microseconds of the monotonic clock.
+    pub begun_us: u64,
+    /// Whether the session began it, rather than a statement.
+    pub is_explicit: bool,
+    /// What it has changed.
+    pub changes: Option<TransactionRow>,
+}
+
+/// What somebody locks or waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockedThing {
+    /// The table lock of this number.
+    Object(u32),
+    /// A row that was last written by this transaction, which has not ended.
+    RowOf(TransactionId),
+}
+
+/// A lock that is held or waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockRow {
+    /// The session.
+    pub session_id: i32,
+    /// The id of its transaction; None for a statement of its own that has changed nothing.
+    pub id: Option<TransactionId>,
+    /// What is locked.
+    pub thing: LockedThing,
+    /// How.
+    pub mode: LockMode,
+    /// Whether it is held, rather than waited for.
+    pub is_granted: bool,
+    /// How often it is held.
+    pub count: usize,
 }
 
 /// The cells of all sessions of a database.
@@ -86,6 +139,10 @@ impl Registry {
             id: AtomicU64::new(0),
             first_lsn: AtomicU64::new(NONE),
             begun_us: AtomicU64::new(0),
+            explicit_id: AtomicU64::new(0),
+            explicit_us: AtomicU64::new(0),
+            last_lsn: AtomicU64::new(NONE),
+            reserved_bytes: AtomicU64::new(0),
             log_bytes: AtomicU64::new(0),
             log_records: AtomicU64::new(0),
             held: Mutex::new(Vec::new()),
@@ -150,18 +207,68 @@ impl Registry {
     }
 
     pub fn rows(&self) -> Vec<TransactionRow> {
-        lock(&self.cells)
-            .iter()
-            .filter(|cell| cell.id.load(Ordering::Relaxed) != 0)
-            .map(|cell| TransactionRow {
+        lock(&self.cells).iter().filter_map(|cell| cell.row()).collect()
+    }
+
+    /// The open transactions, in the order of their sessions.
+    pub fn open(&self) -> Vec<OpenTransaction> {
+        let mut open: Vec<OpenTransaction> = lock(&self.cells).iter().filter_map(|cell| cell.open()).collect();
+        open.sort_by_key(|transaction| transaction.session_id);
+        open
+    }
+
+    /// The table locks that are held, and what is waited for; `waits` says what the owner of a number waits for.
+    pub fn locks(&self, waits: impl Fn(u64) -> Option<(LockedThing, LockMode)>) -> Vec<LockRow> {
+        let mut rows = Vec::new();
+        for cell in lock(&self.cells).iter() {
+            let id = cell.open().map(|open| open.id);
+            let row = |thing, mode, is_granted, count| LockRow {
                 session_id: cell.session_id,
-                id: TransactionId(cell.id.load(Ordering::Relaxed)),
-                begun_us: cell.begun_us.load(Ordering::Relaxed),
-                log_bytes: cell.log_bytes.load(Ordering::Relaxed),
-                log_records: cell.log_records.load(Ordering::Relaxed),
-                first_lsn: Some(cell.first_lsn.load(Ordering::Relaxed)).filter(|lsn| *lsn != NONE).map(Lsn),
-            })
-            .collect()
+                id,
+                thing,
+                mode,
+                is_granted,
+                count,
+            };
+            let mut held = lock(&cell.held).clone();
+            held.sort_unstable();
+            rows.extend(held.chunk_by(|a, b| a == b).map(|same| {
+                let (object, mode) = same[0];
+                row(LockedThing::Object(object), mode, true, same.len())
+            }));
+            rows.extend(waits(cell.owner).map(|(thing, mode)| row(thing, mode, false, 1)));
+        }
+        rows.sort_by_key(|row| row.session_id);
+        rows
+    }
+}
+
+impl SessionCell {
+    /// What its transaction has changed; None: nothing.
+    fn row(&self) -> Option<TransactionRow> {
+        let id = self.id.load(Ordering::Relaxed);
+        let lsn = |word: &AtomicU64| Some(word.load(Ordering::Relaxed)).filter(|lsn| *lsn != NONE).map(Lsn);
+        (id != 0).then(|| TransactionRow {
+            session_id: self.session_id,
+            id: TransactionId(id),
+            begun_us: self.begun_us.load(Ordering::Relaxed),
+            log_bytes: self.log_bytes.load(Ordering::Relaxed),
+            log_records: self.log_records.load(Ordering::Relaxed),
+            first_lsn: lsn(&self.first_lsn),
+            last_lsn: lsn(&self.last_lsn),
+            reserved_bytes: self.reserved_bytes.load(Ordering::Relaxed),
+        })
+    }
+
+    fn open(&self) -> Option<OpenTransaction> {
+        let explicit = self.explicit_id.load(Ordering::Relaxed);
+        let changes = self.row();
+        let id = if explicit != 0 { TransactionId(explicit) } else { changes.as_ref()?.id };
+        let begun_us = match &changes {
+            Some(changes) if explicit == 0 => changes.begun_us,
+            _ => self.explicit_us.load(Ordering::Relaxed),
+        };
+        Some(OpenTransaction { session_id: self.session_id, id, begun_us, is_explicit: explicit != 0, changes })
     }
 }
 

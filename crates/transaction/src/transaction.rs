@@ -86,6 +86,8 @@ pub struct Transaction {
     pub(crate) cell: Arc<CachePadded<SessionCell>>,
     dealt: Option<(Dealt, WordPlace)>,
     explicit: bool,
+    /// A session began it, by BEGIN TRANSACTION or by a statement of its own: it counts as a transaction.
+    begun: bool,
     isolation: Isolation,
     pub(crate) snapshot: Option<Lsn>,
     pub(crate) undo: UndoLog,
@@ -110,6 +112,7 @@ impl Transaction {
             cell,
             dealt: None,
             explicit: false,
+            begun: false,
             isolation: Isolation::default(),
             snapshot: None,
             undo: UndoLog::default(),
@@ -131,7 +134,18 @@ impl Transaction {
 
     /// An explicit transaction begins.
     pub fn begin(&mut self) {
+        self.count_begin();
         self.explicit = true;
+        let (id, _) = self.own_id();
+        self.cell.explicit_us.store(clock::now_us(), Ordering::Relaxed);
+        self.cell.explicit_id.store(id.0, Ordering::Relaxed);
+    }
+
+    fn count_begin(&mut self) {
+        if !self.begun {
+            self.begun = true;
+            self.home.statistics.add(Counter::Transactions, 1);
+        }
     }
 
     /// Whether an explicit transaction is open.
@@ -171,6 +185,7 @@ impl Transaction {
 
     /// A statement begins: under READ COMMITTED its first read takes a new snapshot.
     pub fn begin_statement(&mut self) -> Mark {
+        self.count_begin();
         if !self.isolation.is_per_transaction() {
             self.drop_snapshot();
         }
@@ -241,7 +256,6 @@ impl Transaction {
             self.cell.first_lsn.store(self.home.clock().0, Ordering::SeqCst);
             self.cell.id.store(id.0, Ordering::Relaxed);
             self.cell.begun_us.store(clock::now_us(), Ordering::Relaxed);
-            self.home.statistics.add(Counter::Transactions, 1);
             self.home.statistics.add(Counter::ActiveTransactions, 1);
             self.keep_back(END_RECORD);
         }
@@ -269,9 +283,16 @@ impl Transaction {
         let (dealt, place) = self.dealt.take().expect("a record was placed with an id");
         self.home.status.committed_single(place, range.end);
         self.home.dealer.retire(dealt);
-        self.home.statistics.add(Counter::Transactions, 1);
-        self.home.statistics.add(Counter::WriteTransactions, 1);
+        self.count_write();
         self.unhardened = range.end;
+    }
+
+    /// Changes were committed: the system's own are nobody's transactions.
+    #[inline]
+    fn count_write(&self) {
+        if self.begun {
+            self.home.statistics.add(Counter::WriteTransactions, 1);
+        }
     }
 
     /// A record of a transaction of many was placed.
@@ -284,11 +305,13 @@ impl Transaction {
         let total = cell.log_bytes.load(Ordering::Relaxed) + bytes;
         cell.log_bytes.store(total, Ordering::Relaxed);
         cell.log_records.store(self.records, Ordering::Relaxed);
+        cell.last_lsn.store(range.start.0, Ordering::Relaxed);
     }
 
     fn keep_back(&mut self, bytes: i64) {
         self.home.log.undo_reserve(bytes);
         self.undo_bytes += bytes;
+        self.cell.reserved_bytes.store(self.undo_bytes.unsigned_abs(), Ordering::Relaxed);
     }
 
     fn append_end(&self, record: &Record<'_>) -> Result<LsnRange, Stop> {
@@ -325,7 +348,7 @@ impl Transaction {
         self.remember_ghosts();
         self.end_word(dealt, place, range.end, true);
         self.unhardened = range.end;
-        self.home.statistics.add(Counter::WriteTransactions, 1);
+        self.count_write();
         publish();
         self.ended();
         Ok(())
@@ -368,6 +391,8 @@ impl Transaction {
             self.cell.log_records.store(0, Ordering::Relaxed);
             // Release: the checkpoint that no longer sees the transaction sees its end in the log.
             self.cell.first_lsn.store(NONE, Ordering::Release);
+            self.cell.last_lsn.store(NONE, Ordering::Relaxed);
+            self.cell.reserved_bytes.store(0, Ordering::Relaxed);
             self.home.statistics.subtract(Counter::ActiveTransactions, 1);
             self.home.log.undo_reserve(-self.undo_bytes);
             self.undo_bytes = 0;
@@ -375,7 +400,11 @@ impl Transaction {
             self.undo.clear();
         }
         self.logged = false;
-        self.explicit = false;
+        self.begun = false;
+        if self.explicit {
+            self.explicit = false;
+            self.cell.explicit_id.store(0, Ordering::Relaxed);
+        }
         self.drop_snapshot();
         self.held.retain_mut(|held| {
             held.in_use = false;

@@ -10,7 +10,7 @@ use pikepole_storage::{LogContext, RowHeader, TreeCursor};
 
 use crate::error::Stop;
 use crate::id::{Dealer, RANGE_IDS, TransactionId, TransactionIds};
-use crate::registry::{Registry, TransactionRow, lock};
+use crate::registry::{LockRow, OpenTransaction, Registry, TransactionRow, lock};
 use crate::status::{Status, StatusTable};
 use crate::structure::Structure;
 use crate::transaction::Transaction;
@@ -104,6 +104,18 @@ impl Transactions {
     /// The transactions that have changed something and not ended.
     pub fn active(&self) -> Vec<TransactionRow> {
         self.registry.rows()
+    }
+
+    /// The transactions that sessions have begun and not ended, in the order of their sessions.
+    pub fn open(&self) -> Vec<OpenTransaction> {
+        self.registry.open()
+    }
+
+    /// The table locks that sessions hold or wait for, and the rows that they wait for.
+    pub fn locks(&self) -> Vec<LockRow> {
+        // First, because who looks for a deadlock holds the graph while it asks the registry.
+        let waits = self.graph.all();
+        self.registry.locks(|owner| waits.get(&owner).copied())
     }
 
     /// Older row versions in memory.

@@ -21,7 +21,7 @@ use pikepole_contention::sync::{Arc, Mutex};
 
 use crate::id::TransactionId;
 use crate::lock::{LockMode, TableLock};
-use crate::registry::{Registry, lock};
+use crate::registry::{LockedThing, Registry, lock};
 use crate::status::{Status, StatusTable};
 
 const SHARDS: usize = 16;
@@ -92,6 +92,16 @@ pub(crate) struct WaitGraph {
 }
 
 impl WaitGraph {
+    /// What each owner that waits waits for, and how it wants it.
+    pub fn all(&self) -> HashMap<u64, (LockedThing, LockMode)> {
+        let waits = lock(&self.waits);
+        let thing = |waited: &WaitedFor| match waited {
+            WaitedFor::Transaction(id) => (LockedThing::RowOf(*id), LockMode::X),
+            WaitedFor::Lock(table, mode) => (LockedThing::Object(table.object()), *mode),
+        };
+        waits.iter().map(|(owner, waited)| (*owner, thing(waited))).collect()
+    }
+
     /// Draws the edge of `owner`. False: it would close a circle and was not drawn.
     pub fn begin(&self, owner: u64, waited: WaitedFor, registry: &Registry) -> bool {
         let mut waits = lock(&self.waits);

@@ -29,7 +29,7 @@ use pikepole_log::{Log, LogStats};
 use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{StorageError, Store};
-use pikepole_transaction::{Structure, TableLock, TransactionRow, Transactions};
+use pikepole_transaction::{LockRow, OpenTransaction, Structure, TableLock, TransactionRow, Transactions};
 use pikepole_types::SqlError;
 
 use crate::catalog::Catalog;
@@ -166,6 +166,11 @@ impl Database {
         }
     }
 
+    /// What it counts in: the counters that are its own, and the server's.
+    pub fn statistics(&self) -> &Arc<Statistics> {
+        &self.statistics
+    }
+
     /// The log.
     pub fn log(&self) -> &Arc<Log> {
         &self.log
@@ -189,6 +194,16 @@ impl Database {
     /// The transactions that have changed something and not ended.
     pub fn active_transactions(&self) -> Vec<TransactionRow> {
         self.transactions.active()
+    }
+
+    /// The transactions that sessions have begun and not ended, in the order of their sessions.
+    pub fn open_transactions(&self) -> Vec<OpenTransaction> {
+        self.transactions.open()
+    }
+
+    /// The table locks that sessions hold or wait for, and the rows that they wait for.
+    pub fn locks(&self) -> Vec<LockRow> {
+        self.transactions.locks()
     }
 
     /// Older row versions in memory.

@@ -100,7 +100,7 @@ impl Database {
         let (data, logs) = (folder.join("data"), folder.join("log"));
         disk.create_dir_all(&data).map_err(text)?;
         disk.create_dir_all(&logs).map_err(text)?;
-        let statistics = &context.statistics;
+        let statistics = &context.statistics.of_database(name);
         let log = Log::create(disk, &logs, context.log.clone(), statistics).map_err(|e| e.to_string())?;
         let log = Arc::new(log);
         let store =
@@ -129,7 +129,7 @@ impl Database {
     /// What is damaged or missing, for people.
     pub(crate) fn open(context: &OpenContext, folder: &Path, file: DatabaseFile) -> Result<Arc<Database>, String> {
         let (data, logs) = (folder.join("data"), folder.join("log"));
-        let statistics = &context.statistics;
+        let statistics = &context.statistics.of_database(&file.name);
         let master = Store::read_master(&context.disk, &data).map_err(|e| e.to_string())?;
         let (log, mut reader) = Log::open(&context.disk, &logs, context.log.clone(), statistics, master.recovery_lsn)
             .map_err(|e| e.to_string())?;
@@ -178,8 +178,9 @@ impl Database {
         }
         store.set_heap_insert_targets(context.heap_targets);
         let log = store.log().clone();
-        let transactions = Transactions::new(log.clone(), context.statistics.clone(), next, context.ids);
-        let catalog = build_catalog(&decoder, &store, &context.statistics);
+        let statistics = store.statistics().clone();
+        let transactions = Transactions::new(log.clone(), statistics.clone(), next, context.ids);
+        let catalog = build_catalog(&decoder, &store, &statistics);
         let storage_max = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).max();
         let object_id_next = catalog.object_id_max().max(OBJECT_ID_FIRST - 1) + 1;
         let database = Arc::new(Database {
@@ -190,7 +191,7 @@ impl Database {
             catalog_root: file.catalog_root,
             disk: context.disk.clone(),
             schedulers: context.schedulers.clone(),
-            statistics: context.statistics.clone(),
+            statistics,
             log,
             transactions: transactions.clone(),
             catalog_tree: Structure::Tree(tree.clone()),

@@ -359,6 +359,8 @@ impl Server {
             Some(Entry::Online(database)) => {
                 // What cannot be written any more need not be: the files go away.
                 let _ = database.close().await;
+                // Compiled statements of other sessions may still hold its tables.
+                database.statistics().retire();
                 database.folder().to_path_buf()
             }
             Some(Entry::Suspect { folder, .. }) => folder,

@@ -284,8 +284,12 @@ impl Machine<'_> {
         state.nest_level -= 1;
         if let Some(settings) = frame.settings.take() {
             let isolation = settings.isolation;
+            let have_changed = self.context.settings != settings;
             self.context.settings = settings;
             self.context.set_isolation(isolation);
+            if have_changed {
+                self.host.settings_changed(self.context);
+            }
         }
         self.context.spare_frames.give(frame);
     }

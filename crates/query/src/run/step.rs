@@ -129,6 +129,7 @@ impl Machine<'_> {
             }
             Setting::IdentityInsert(name, on) => self.set_identity_insert(name, *on)?,
         }
+        self.host.settings_changed(self.context);
         Ok(())
     }
 

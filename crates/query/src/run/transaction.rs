@@ -36,16 +36,19 @@ impl Machine<'_> {
             Instruction::Begin(name) => {
                 let name = self.optional_name(name.as_ref());
                 self.context.begin_transaction(name);
+                self.host.transaction_changed(self.context);
                 self.context.state.row_count = 0;
             }
             Instruction::Commit { delayed } => {
                 let delayed = delayed.unwrap_or(false);
                 self.context.commit_transaction(delayed).await?;
+                self.host.transaction_changed(self.context);
                 self.context.state.row_count = 0;
             }
             Instruction::Rollback(name) => {
                 let name = self.optional_name(name.as_ref());
                 self.context.rollback_transaction(name.as_deref()).await?;
+                self.host.transaction_changed(self.context);
                 self.context.state.row_count = 0;
             }
             Instruction::Save(name) => {
@@ -55,6 +58,7 @@ impl Machine<'_> {
             }
             Instruction::Use(name) => {
                 self.context.use_database(name)?;
+                self.host.settings_changed(self.context);
                 let mut message = SqlError::changed_database(self.context.database().name());
                 message.line = self.line();
                 self.output.message(&message);

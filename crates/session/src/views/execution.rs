@@ -1,9 +1,12 @@
 //! `sys.dm_exec_requests`, `dm_exec_sessions`, `sysprocesses`.
+//!
+//! Times of a request begin with its batch; those of a session are of all its batches, the running one included. CPU time is
+//! noted when a task's turn is over, so what a turn that lasts has used shows behind it.
 
 use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, Name, Real, SmallInt, Text};
 use super::Nullable::{No, Yes};
-use super::{Rows, Source, View};
-use crate::registry::SessionRow;
+use super::{RowBuilder, Rows, Source, View, schedulers, transactions};
+use crate::registry::{SessionRow, ShownOptions};
 use pikepole_scheduler::TaskRow;
 use pikepole_types::SqlError;
 
@@ -214,9 +217,45 @@ pub(super) fn with_sessions(tasks: Vec<TaskRow>) -> Vec<(i32, TaskRow)> {
     numbered
 }
 
+/// CPU time of a session's running batch so far, in microseconds; 0 between batches.
+fn batch_cpu_us(session: &SessionRow, task: Option<&TaskRow>) -> u64 {
+    let task = task.filter(|_| session.running);
+    task.map_or(0, |task| task.cpu_time_us.saturating_sub(session.cpu_before_us))
+}
+
+/// CPU time of all batches of a session, in microseconds.
+fn session_cpu_us(session: &SessionRow, task: Option<&TaskRow>) -> u64 {
+    session.cpu_us + batch_cpu_us(session, task)
+}
+
+/// Time since the running batch of a session began, in microseconds; 0 between batches.
+fn batch_elapsed_us(session: &SessionRow) -> u64 {
+    if session.running { super::now_us().saturating_sub(session.batch_started_us) } else { 0 }
+}
+
+/// The options that both views of sessions show. Those set to true cannot be switched off.
+fn with_options(row: RowBuilder, options: &ShownOptions) -> RowBuilder {
+    row.text("language", "us_english")
+        .text("date_format", "mdy")
+        .integer("date_first", options.date_first)
+        .bit("quoted_identifier", options.quoted_identifier)
+        .bit("arithabort", options.arithabort)
+        .bit("ansi_null_dflt_on", true)
+        .bit("ansi_warnings", true)
+        .bit("ansi_padding", true)
+        .bit("ansi_nulls", true)
+        .bit("concat_null_yields_null", true)
+        .integer("transaction_isolation_level", options.isolation)
+        .integer("lock_timeout", options.lock_timeout_ms)
+        .integer("deadlock_priority", options.deadlock_priority)
+        .integer("text_size", options.text_size)
+}
+
 /// One row for each session that runs a batch, and one for each system task.
 fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
+    let blocked = transactions::blocked_sessions(source);
+    let open = transactions::ids_by_session(source);
     for (session_id, task) in with_sessions(source.server.schedulers().tasks()) {
         let session = source.registry.row(session_id);
         if session.as_ref().is_some_and(|session| !session.running) {
@@ -230,82 +269,72 @@ fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text_if("wait_type", task.wait_type.map(|wait| wait.name()))
             .integer("wait_time", task.wait_time_us / 1000)
             .text("last_wait_type", task.last_wait_type.map_or("", |wait| wait.name()))
-            .integer("cpu_time", task.cpu_time_us / 1000)
-            .integer("total_elapsed_time", task.elapsed_time_us / 1000)
             .integer("scheduler_id", task.scheduler_id)
-            .integer("blocking_session_id", 0)
-            .bit("quoted_identifier", true)
-            .bit("ansi_nulls", true)
-            .bit("ansi_padding", true)
-            .bit("ansi_warnings", true)
-            .bit("concat_null_yields_null", true)
-            .integer("transaction_isolation_level", 2)
-            .integer("lock_timeout", -1)
-            .integer("date_first", 7)
-            .text("language", "us_english")
-            .text("date_format", "mdy");
+            .address("task_address", schedulers::task_address(&task))
+            .integer("blocking_session_id", blocked.get(&session_id).copied().unwrap_or(0))
+            .integer("transaction_id", open.get(&session_id).copied().unwrap_or(0));
         rows.push(match session {
-            Some(session) => row
+            Some(session) => with_options(row, &session.shown)
                 .moment("start_time", session.batch_started_us)
+                .integer("cpu_time", batch_cpu_us(&session, Some(&task)) / 1000)
+                .integer("total_elapsed_time", batch_elapsed_us(&session) / 1000)
                 .integer("database_id", session.database_id)
                 .integer("user_id", 1)
                 .integer("open_transaction_count", session.open_transactions)
                 .integer("row_count", session.row_count)
+                .integer("prev_error", session.last_error)
                 .done(),
-            None => row.moment("start_time", source.server.started_us()).integer("database_id", 1).done(),
+            None => with_options(row, &ShownOptions::default())
+                .moment("start_time", source.server.started_us())
+                .integer("cpu_time", task.cpu_time_us / 1000)
+                .integer("total_elapsed_time", task.elapsed_time_us / 1000)
+                .integer("database_id", 1)
+                .done(),
         });
     }
     Ok(rows)
 }
 
 fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let rows = source.registry.rows();
-    Ok(rows
-        .iter()
-        .map(|session| {
-            view.row()
-                .integer("session_id", session.session_id)
-                .moment("login_time", session.login_us)
-                .text("host_name", &session.host_name)
-                .text("program_name", &session.program_name)
-                .integer("host_process_id", std::process::id())
-                .text("login_name", SYSTEM_LOGIN)
-                .text("original_login_name", SYSTEM_LOGIN)
-                .text("status", if session.running { "running" } else { "sleeping" })
-                .moment("last_request_start_time", session.batch_started_us)
-                .moment("last_request_end_time", session.batch_ended_us)
-                .moment("last_successful_logon", session.login_us)
-                .integer("prev_error", session.last_error)
-                .text("client_interface_name", "Pikepole")
-                .text("language", "us_english")
-                .text("date_format", "mdy")
-                .integer("date_first", 7)
-                .bit("quoted_identifier", true)
-                .bit("arithabort", true)
-                .bit("ansi_null_dflt_on", true)
-                .bit("ansi_warnings", true)
-                .bit("ansi_padding", true)
-                .bit("ansi_nulls", true)
-                .bit("concat_null_yields_null", true)
-                .integer("transaction_isolation_level", 2)
-                .integer("lock_timeout", -1)
-                .integer("text_size", i32::MAX)
-                .bit("is_user_process", true)
-                .integer("row_count", session.row_count)
-                .integer("database_id", session.database_id)
-                .integer("open_transaction_count", session.open_transactions)
-                .done()
-        })
-        .collect())
+    let tasks = with_sessions(source.server.schedulers().tasks());
+    let row = |session: &SessionRow| {
+        let task = tasks.iter().find(|(session_id, _)| *session_id == session.session_id).map(|(_, task)| task);
+        let elapsed_us = super::now_us().saturating_sub(session.login_us);
+        with_options(view.row(), &session.shown)
+            .integer("session_id", session.session_id)
+            .moment("login_time", session.login_us)
+            .text("host_name", &session.host_name)
+            .text("program_name", &session.program_name)
+            .integer("host_process_id", std::process::id())
+            .text("login_name", SYSTEM_LOGIN)
+            .text("original_login_name", SYSTEM_LOGIN)
+            .text("status", if session.running { "running" } else { "sleeping" })
+            .integer("cpu_time", session_cpu_us(session, task) / 1000)
+            .integer("total_scheduled_time", (session.batches_us + batch_elapsed_us(session)) / 1000)
+            .integer("total_elapsed_time", elapsed_us / 1000)
+            .moment("last_request_start_time", session.batch_started_us)
+            .moment("last_request_end_time", session.batch_ended_us)
+            .moment("last_successful_logon", session.login_us)
+            .integer("prev_error", session.last_error)
+            .text("client_interface_name", "Pikepole")
+            .bit("is_user_process", true)
+            .integer("row_count", session.row_count)
+            .integer("database_id", session.database_id)
+            .integer("open_transaction_count", session.open_transactions)
+            .done()
+    };
+    Ok(source.registry.rows().iter().map(row).collect())
 }
 
 /// Sessions and system tasks, as the view of old shows them.
 fn processes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let tasks = with_sessions(source.server.schedulers().tasks());
+    let blocked = transactions::blocked_sessions(source);
     let mut rows = Vec::new();
     for session in source.registry.rows() {
         let task = tasks.iter().find(|(session_id, _)| *session_id == session.session_id);
-        rows.push(process(view, &session, task.map(|(_, task)| task)));
+        let blocker = blocked.get(&session.session_id).copied().unwrap_or(0);
+        rows.push(process(view, &session, task.map(|(_, task)| task)).integer("blocked", blocker).done());
     }
     for (session_id, task) in &tasks {
         if source.registry.row(*session_id).is_some() {
@@ -313,7 +342,8 @@ fn processes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         }
         let row = with_task(view.row().integer("spid", *session_id), task);
         rows.push(
-            row.integer("dbid", 1)
+            row.integer("cpu", task.cpu_time_us / 1000)
+                .integer("dbid", 1)
                 .moment("login_time", source.server.started_us())
                 .moment("last_batch", source.server.started_us())
                 .text("status", "background")
@@ -325,11 +355,13 @@ fn processes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(rows)
 }
 
-fn process(view: &View, session: &SessionRow, task: Option<&TaskRow>) -> Vec<pikepole_types::Value> {
+fn process(view: &View, session: &SessionRow, task: Option<&TaskRow>) -> RowBuilder {
     let mut row = view
         .row()
         .integer("spid", session.session_id)
         .integer("dbid", session.database_id)
+        .integer("cpu", session_cpu_us(session, task) / 1000)
+        .text("hostprocess", std::process::id().to_string())
         .moment("login_time", session.login_us)
         .moment("last_batch", session.batch_started_us)
         .integer("open_tran", session.open_transactions)
@@ -341,11 +373,10 @@ fn process(view: &View, session: &SessionRow, task: Option<&TaskRow>) -> Vec<pik
     if let Some(task) = task.filter(|_| session.running) {
         row = with_task(row, task).text("status", status(task)).text("cmd", task.command);
     }
-    row.done()
+    row
 }
 
-fn with_task(row: super::RowBuilder, task: &TaskRow) -> super::RowBuilder {
+fn with_task(row: RowBuilder, task: &TaskRow) -> RowBuilder {
     row.integer("waittime", task.wait_time_us / 1000)
         .text("lastwaittype", task.wait_type.or(task.last_wait_type).map_or("MISCELLANEOUS", |wait| wait.name()))
-        .integer("cpu", task.cpu_time_us / 1000)
 }

@@ -1,9 +1,12 @@
-//! `sys.database_files`, `filegroups`.
+//! `sys.database_files`, `master_files`, `filegroups`, `dm_io_virtual_file_stats`.
+//!
+//! A database has two files here: 1, its pages, and 2, its log, each shown as the folder that holds it.
 
-use super::Kind::{Bit, Code, DateTime, Guid, Int, Lsn, Name, Text, TinyInt};
+use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Guid, Int, Lsn, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::indexes::PRIMARY;
-use super::{Rows, Source, View};
+use super::log::LOG_FILE_ID;
+use super::{Function, RowBuilder, Rows, Source, View, machine};
 use pikepole_engine::Database;
 use pikepole_types::SqlError;
 
@@ -50,6 +53,44 @@ pub(super) const VIEWS: &[View] = &[
     },
     View {
         schema: "sys",
+        name: "master_files",
+        columns: &[
+            ("database_id", Int, No),
+            ("file_id", Int, No),
+            ("file_guid", Guid, Yes),
+            ("type", TinyInt, No),
+            ("type_desc", Text(60), Yes),
+            ("data_space_id", Int, No),
+            ("name", Name, No),
+            ("physical_name", Text(260), Yes),
+            ("state", TinyInt, Yes),
+            ("state_desc", Text(60), Yes),
+            ("size", Int, No),
+            ("max_size", Int, No),
+            ("growth", Int, No),
+            ("is_media_read_only", Bit, No),
+            ("is_read_only", Bit, No),
+            ("is_sparse", Bit, No),
+            ("is_percent_growth", Bit, No),
+            ("is_name_reserved", Bit, No),
+            ("create_lsn", Lsn, Yes),
+            ("drop_lsn", Lsn, Yes),
+            ("read_only_lsn", Lsn, Yes),
+            ("read_write_lsn", Lsn, Yes),
+            ("differential_base_lsn", Lsn, Yes),
+            ("differential_base_guid", Guid, Yes),
+            ("differential_base_time", DateTime, Yes),
+            ("redo_start_lsn", Lsn, Yes),
+            ("redo_start_fork_guid", Guid, Yes),
+            ("redo_target_lsn", Lsn, Yes),
+            ("redo_target_fork_guid", Guid, Yes),
+            ("backup_lsn", Lsn, Yes),
+            ("credential_id", Int, Yes),
+        ],
+        rows: master_files,
+    },
+    View {
+        schema: "sys",
         name: "filegroups",
         columns: &[
             ("name", Name, No),
@@ -67,14 +108,42 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
+pub(super) const FUNCTIONS: &[Function] = &[Function {
+    view: View {
+        schema: "sys",
+        name: "dm_io_virtual_file_stats",
+        columns: &[
+            ("database_id", SmallInt, No),
+            ("file_id", SmallInt, No),
+            ("sample_ms", BigInt, No),
+            ("num_of_reads", BigInt, No),
+            ("num_of_bytes_read", BigInt, No),
+            ("io_stall_read_ms", BigInt, No),
+            ("num_of_writes", BigInt, No),
+            ("num_of_bytes_written", BigInt, No),
+            ("io_stall_write_ms", BigInt, No),
+            ("io_stall", BigInt, No),
+            ("size_on_disk_bytes", BigInt, No),
+            ("file_handle", Bytes(8), Yes),
+            ("io_stall_queued_read_ms", BigInt, No),
+            ("io_stall_queued_write_ms", BigInt, No),
+        ],
+        rows: file_stats,
+    },
+    parameters: &[Int, Int],
+}];
+
+/// The file id of a database's pages.
+const DATA_FILE_ID: i32 = 1;
+
 /// Bytes of the page files of a database.
 pub(crate) fn data_bytes(database: &Database) -> u64 {
     u64::from(database.store().file_pages()) * PAGE_BYTES
 }
 
-/// The page files and the log of the current database.
-fn database_files(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let name = source.database.name();
+/// The two files of a database.
+fn files(view: &View, database: &Database) -> [RowBuilder; 2] {
+    let name = database.name();
     let row = |file_id: i32, type_number: i32, kind: &str, space: i32, file: String, path: String, bytes: u64| {
         view.row()
             .integer("file_id", file_id)
@@ -87,16 +156,61 @@ fn database_files(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("state_desc", "ONLINE")
             .integer("size", bytes / PAGE_BYTES)
             .integer("max_size", -1)
-            .done()
     };
-    let folder = source.database.folder();
+    let folder = database.folder();
     let data = folder.join("data").display().to_string();
     let log = folder.join("log").display().to_string();
-    let log_bytes = source.database.log_stats().bytes;
-    Ok(vec![
-        row(1, 0, "ROWS", PRIMARY, name.to_string(), data, data_bytes(source.database)),
-        row(2, 1, "LOG", 0, format!("{name}_log"), log, log_bytes),
-    ])
+    [
+        row(DATA_FILE_ID, 0, "ROWS", PRIMARY, name.to_string(), data, data_bytes(database)),
+        row(LOG_FILE_ID, 1, "LOG", 0, format!("{name}_log"), log, database.log_stats().bytes),
+    ]
+}
+
+fn database_files(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    Ok(files(view, source.database).map(RowBuilder::done).into())
+}
+
+fn master_files(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for database in source.every_database() {
+        rows.extend(files(view, &database).map(|row| row.integer("database_id", database.id()).done()));
+    }
+    Ok(rows)
+}
+
+/// Microseconds of a millisecond.
+const MS: u64 = 1_000;
+
+fn file_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    let sample_ms = machine::ms_ticks();
+    for database in source.databases(0) {
+        let (data, log) = (database.store().data_io(), database.log_stats());
+        let row = |file_id: i32, bytes: u64| {
+            view.row()
+                .integer("database_id", database.id())
+                .integer("file_id", file_id)
+                .integer("sample_ms", sample_ms)
+                .integer("size_on_disk_bytes", bytes)
+        };
+        let of_data = row(DATA_FILE_ID, data_bytes(&database))
+            .integer("num_of_reads", data.reads)
+            .integer("num_of_bytes_read", data.read_bytes)
+            .integer("io_stall_read_ms", data.read_us / MS)
+            .integer("num_of_writes", data.writes)
+            .integer("num_of_bytes_written", data.write_bytes)
+            .integer("io_stall_write_ms", data.write_us / MS)
+            .integer("io_stall", (data.read_us + data.write_us) / MS);
+        let of_log = row(LOG_FILE_ID, log.bytes)
+            .integer("num_of_writes", log.flushes)
+            .integer("num_of_bytes_written", log.bytes_written)
+            .integer("io_stall_write_ms", log.flush_write_us / MS)
+            .integer("io_stall", log.flush_write_us / MS);
+        let wanted = |file_id: i32| source.integer(1).is_none_or(|wanted| wanted == i64::from(file_id));
+        rows.extend(wanted(DATA_FILE_ID).then(|| of_data.done()));
+        rows.extend(wanted(LOG_FILE_ID).then(|| of_log.done()));
+    }
+    Ok(rows)
 }
 
 fn filegroups(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {

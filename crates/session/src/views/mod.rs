@@ -13,10 +13,12 @@ mod execution;
 pub(crate) mod files;
 mod indexes;
 mod information_schema;
-mod log;
+pub(crate) mod log;
+mod machine;
 pub(crate) mod objects;
 mod schedulers;
 mod statistics;
+mod transactions;
 
 use crate::registry::Registry;
 use pikepole_engine::{Catalog, Database, Lsn, Server};
@@ -35,7 +37,7 @@ pub(crate) struct Source<'a> {
     pub(crate) catalog: &'a Catalog,
     /// The sessions of the server.
     pub(crate) registry: &'a Registry,
-    /// Rows of each table by object id; filled only for views that [`View::counts_rows`] names.
+    /// Rows of each table by object id; filled only for a view that asks for them ([`View::counts_rows`]).
     pub(crate) row_counts: BTreeMap<i32, u64>,
     /// The values of a function's arguments, one for each parameter and of its type, or NULL; none for a view.
     pub(crate) arguments: &'a [Value],
@@ -47,14 +49,18 @@ impl Source<'_> {
         self.arguments.get(place).and_then(Value::as_i64)
     }
 
+    /// The databases that are open.
+    pub(crate) fn every_database(&self) -> Vec<Arc<Database>> {
+        let listed = self.server.databases().into_iter();
+        listed.filter_map(|info| self.server.database_by_id(info.id)).collect()
+    }
+
     /// The open databases that a function's argument at this place names: one by its id, all for NULL.
     pub(crate) fn databases(&self, place: usize) -> Vec<Arc<Database>> {
         let wanted = self.integer(place);
-        let listed = self.server.databases().into_iter();
-        listed
-            .filter(|info| wanted.is_none_or(|wanted| wanted == i64::from(info.id)))
-            .filter_map(|info| self.server.database_by_id(info.id))
-            .collect()
+        let mut databases = self.every_database();
+        databases.retain(|database| wanted.is_none_or(|wanted| wanted == i64::from(database.id())));
+        databases
     }
 
     /// The open database that a function's argument at this place names by its id; the current one for NULL.
@@ -202,7 +208,7 @@ pub(crate) struct Function {
 }
 
 /// Every table-valued function of every module.
-const FUNCTIONS: &[&[Function]] = &[log::FUNCTIONS];
+const FUNCTIONS: &[&[Function]] = &[log::FUNCTIONS, files::FUNCTIONS];
 
 /// Every view of every module.
 const VIEWS: &[&[View]] = &[
@@ -212,6 +218,8 @@ const VIEWS: &[&[View]] = &[
     databases::VIEWS,
     files::VIEWS,
     log::VIEWS,
+    transactions::VIEWS,
+    machine::VIEWS,
     objects::VIEWS,
     columns::VIEWS,
     indexes::VIEWS,
@@ -294,7 +302,7 @@ impl View {
 
     /// Whether its rows show how many rows tables have, which takes a scan of each.
     pub(crate) fn counts_rows(&self) -> bool {
-        matches!(self.name, "partitions" | "dm_db_partition_stats")
+        self.name == "partitions"
     }
 
     /// A row in which nothing has been said yet.
@@ -395,6 +403,16 @@ impl RowBuilder {
     pub(crate) fn done(self) -> Vec<Value> {
         self.values
     }
+}
+
+/// Microseconds since 1970, now.
+pub(crate) fn now_us() -> u64 {
+    u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0)
+}
+
+/// A moment of the monotonic clock, in microseconds since 1970.
+pub(crate) fn unix_us(monotonic_us: u64) -> u64 {
+    now_us().saturating_sub(pikepole_machine::clock::now_us().saturating_sub(monotonic_us))
 }
 
 /// Microseconds since 1970 as a `datetime` (UTC).

@@ -3,15 +3,12 @@
 use super::Kind::{BigInt, Int, Real, Text};
 use super::Nullable::No;
 use super::{Rows, Source, View};
-use pikepole_contention::CounterKind;
 use pikepole_types::{SqlError, Value};
 
 /// Microseconds of a millisecond, the unit of these views.
 const MS: u64 = 1_000;
 /// What a counter's object is prefixed with, as the default instance of the engine people know.
 const OBJECT_PREFIX: &str = "SQLServer:";
-/// The instance that sums over all databases.
-const TOTAL: &str = "_Total";
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -113,44 +110,19 @@ fn spinlocks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .collect())
 }
 
-/// The server's counters; those of the log once more for each database.
+/// The server's counters, and those of each database.
 fn counters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let counters = source.server.statistics().counters();
-    let row = |object: &str, name: &str, instance: &str, value: u64, kind: CounterKind| {
-        view.row()
-            .text("object_name", format!("{OBJECT_PREFIX}{object}"))
-            .text("counter_name", name)
-            .text("instance_name", instance)
-            .integer("cntr_value", value)
-            .integer("cntr_type", kind.cntr_type())
-            .done()
-    };
-    let mut rows = Vec::with_capacity(counters.len() + 16);
-    for counter in &counters {
-        rows.push(row(counter.object, counter.name, counter.instance, counter.value, counter.kind));
-    }
-    let mut record_bytes = 0;
-    for info in source.server.databases() {
-        let Some(database) = source.server.database_by_id(info.id) else { continue };
-        let log = database.log_stats();
-        record_bytes += log.record_bytes;
-        let per_database = [
-            ("Log Bytes Flushed/sec", log.bytes_written, CounterKind::PerSecond),
-            ("Log Flushes/sec", log.flushes, CounterKind::PerSecond),
-            ("Log Flush Waits/sec", log.flush_waits, CounterKind::PerSecond),
-            ("Log Flush Wait Time", log.flush_wait_us / MS, CounterKind::Raw),
-            ("Log Flush Write Time (ms)", log.flush_write_us / MS, CounterKind::Raw),
-            ("Log Record Bytes/sec", log.record_bytes, CounterKind::PerSecond),
-            ("Log File(s) Size (KB)", log.bytes / 1024, CounterKind::Raw),
-            ("Log File(s) Used Size (KB)", log.bytes_used / 1024, CounterKind::Raw),
-            ("Percent Log Used", log.bytes_used * 100 / log.bytes.max(1), CounterKind::Raw),
-            ("Data File(s) Size (KB)", super::files::data_bytes(&database) / 1024, CounterKind::Raw),
-            ("Active Transactions", database.active_transactions().len() as u64, CounterKind::Raw),
-        ];
-        for (name, value, kind) in per_database {
-            rows.push(row("Databases", name, database.name(), value, kind));
-        }
-    }
-    rows.push(row("Databases", "Log Record Bytes/sec", TOTAL, record_bytes, CounterKind::PerSecond));
-    Ok(rows)
+    Ok(counters
+        .iter()
+        .map(|row| {
+            view.row()
+                .text("object_name", format!("{OBJECT_PREFIX}{}", row.object))
+                .text("counter_name", row.name)
+                .text("instance_name", row.instance.as_str())
+                .integer("cntr_value", row.value)
+                .integer("cntr_type", row.kind.cntr_type())
+                .done()
+        })
+        .collect())
 }

@@ -27,3 +27,18 @@ GO
 SELECT name, type, type_desc FROM sys.all_objects WHERE name LIKE 'dm_db_log%' ORDER BY name;
 SELECT OBJECT_NAME(OBJECT_ID('sys.dm_db_log_info')) AS name;
 GO
+DBCC LOGINFO WITH NO_INFOMSGS;
+DBCC LOGINFO('other') WITH NO_INFOMSGS;
+DBCC LOGINFO('nowhere');
+GO
+DBCC OPENTRAN WITH NO_INFOMSGS;
+DBCC OPENTRAN WITH TABLERESULTS, NO_INFOMSGS;
+GO
+SELECT database_id, CASE WHEN used_log_space_in_bytes BETWEEN 1 AND total_log_size_in_bytes THEN 1 ELSE 0 END AS used, log_space_in_bytes_since_last_backup FROM sys.dm_db_log_space_usage;
+SELECT DB_NAME(database_id) AS db, file_id, num_of_reads FROM sys.dm_io_virtual_file_stats(NULL, 2) ORDER BY database_id;
+SELECT DB_NAME(f.database_id) AS db, f.name, f.type_desc, CASE WHEN s.size_on_disk_bytes = f.size * 8192.0 THEN 1 ELSE 0 END AS same FROM sys.master_files f CROSS APPLY sys.dm_io_virtual_file_stats(f.database_id, f.file_id) s ORDER BY f.database_id, f.file_id;
+GO
+SELECT instance_name, counter_name, cntr_value FROM sys.dm_os_performance_counters WHERE counter_name IN ('Log File(s) Size (KB)', 'Data File(s) Size (KB)', 'Log Shrinks') ORDER BY counter_name, instance_name;
+SELECT DISTINCT object_name FROM sys.dm_os_performance_counters WHERE instance_name = '' ORDER BY object_name;
+SELECT DISTINCT object_name FROM sys.dm_os_performance_counters WHERE instance_name = '_Total' ORDER BY object_name;
+GO

@@ -212,8 +212,9 @@ impl Store {
                 continue;
             }
             let bytes = &writer.batch[first * PAGE_BYTES..next * PAGE_BYTES];
-            self.data
-                .write_at(bytes, batch[first].page.0 as u64 * PAGE_BYTES as u64)
+            let offset = batch[first].page.0 as u64 * PAGE_BYTES as u64;
+            self.data_io
+                .write(bytes.len(), || self.data.write_at(bytes, offset))
                 .map_err(|error| StorageError::io("writing pages", error))?;
             first = next;
         }

@@ -160,17 +160,23 @@ impl Heap {
         rest: &[u8],
     ) -> Result<(Rid, LsnRange), Stop> {
         match self.store.heap_insert_targets() {
-            HeapInsertTargets::OneTarget => {
-                let mut target = self.targets.shared.lock();
-                self.place_at(&mut target, slot::SLOTS_MAX, context, header, home, rest)
-            }
+            HeapInsertTargets::OneTarget => self.place_at_shared(context, header, home, rest),
             HeapInsertTargets::PerScheduler => {
                 let index = slot::current();
                 let place = &self.targets.of_slot[index];
                 // Relaxed: only this thread uses its slot's target; the page's latch orders the page.
                 let before = place.load(Ordering::Relaxed);
                 let mut target = before;
-                let placed = self.place_at(&mut target, index, context, header, home, rest);
+                let placed = loop {
+                    match self.try_place(&mut target, context, header, home, rest) {
+                        Ok(None) => match self.new_target(index, context) {
+                            Ok(new) => target = new,
+                            Err(stop) => break Err(stop),
+                        },
+                        Ok(Some(placed)) => break Ok(placed),
+                        Err(stop) => break Err(stop),
+                    }
+                };
                 if target != before {
                     place.store(target, Ordering::Relaxed);
                 }
@@ -179,15 +185,42 @@ impl Heap {
         }
     }
 
-    fn place_at(
+    /// Puts an entry into the target of all. The lock guards which page that is; the row is placed without it.
+    fn place_at_shared(
         &self,
-        target: &mut u64,
-        index: usize,
         context: &LogContext,
         header: RowHeader,
         home: &[u8],
         rest: &[u8],
     ) -> Result<(Rid, LsnRange), Stop> {
+        let mut known = *self.targets.shared.lock();
+        loop {
+            let mut target = known;
+            let placed = self.try_place(&mut target, context, header, home, rest)?;
+            let mut shared = self.targets.shared.lock();
+            if let Some(placed) = placed {
+                if *shared == known {
+                    *shared = target;
+                }
+                return Ok(placed);
+            }
+            if *shared == known {
+                // Under the lock: who finds the page full meanwhile waits for this one, and takes none of its own.
+                *shared = self.new_target(slot::SLOTS_MAX, context)?;
+            }
+            known = *shared;
+        }
+    }
+
+    /// Puts an entry into a target's page; `None`: it has no room, or there is no page.
+    fn try_place(
+        &self,
+        target: &mut u64,
+        context: &LogContext,
+        header: RowHeader,
+        home: &[u8],
+        rest: &[u8],
+    ) -> Result<Option<(Rid, LsnRange)>, Stop> {
         let len = ROW_HEADER_BYTES + home.len() + rest.len();
         let wanted = occupied(PageKind::Heap, len) + SLOT_BYTES;
         loop {
@@ -198,7 +231,7 @@ impl Heap {
                 _ => self.store.pool.exclusive_at(frame, page)?.filter(|guard| self.is_mine(guard.page())),
             };
             if let Some(guard) = guard.as_mut().filter(|guard| guard.page().heap_room() >= wanted) {
-                return self.put(guard, context, header, home, rest);
+                return self.put(guard, context, header, home, rest).map(Some);
             }
             let gone = guard.is_none();
             drop(guard);
@@ -210,7 +243,7 @@ impl Heap {
                 }
                 return Err(Stop::Need(crate::error::Need::Page(page)));
             }
-            *target = self.new_target(index, context)?;
+            return Ok(None);
         }
     }
 

@@ -1,0 +1,246 @@
+//! `sys.dm_os_nodes`, `dm_os_memory_nodes`, `dm_os_sys_info`: what the machine is, and what the server has of it.
+//!
+//! Schedulers belong to the node of the CPU that they are pinned to; those that are not pinned, to the first one. Memory is not
+//! bound to nodes: one memory node has it all.
+
+use super::Kind::{BigInt, Bit, Bytes, DateTime, Int, SmallInt, Text};
+use super::Nullable::{No, Yes};
+use super::{Rows, Source, View};
+use pikepole_contention::Counter;
+use pikepole_machine::{Topology, clock};
+use pikepole_scheduler::SchedulerRow;
+use pikepole_types::SqlError;
+
+/// Schedulers of system tasks have ids from here on.
+const HIDDEN_SCHEDULERS: u32 = 1_048_576;
+/// Bytes of a page, in KB.
+const PAGE_KB: u64 = 8;
+/// Stack of a scheduler's thread, in bytes: std's for a thread.
+const STACK_BYTES: i32 = 2 << 20;
+/// What a process can address on a 64-bit machine, in KB: 47 bits.
+const ADDRESSES_KB: i64 = (1 << 47) / 1024;
+
+pub(super) const VIEWS: &[View] = &[
+    View {
+        schema: "sys",
+        name: "dm_os_nodes",
+        columns: &[
+            ("node_id", SmallInt, No),
+            ("node_state_desc", Text(256), No),
+            ("memory_object_address", Bytes(8), Yes),
+            ("memory_clerk_address", Bytes(8), Yes),
+            ("io_completion_worker_address", Bytes(8), Yes),
+            ("memory_node_id", SmallInt, No),
+            ("cpu_affinity_mask", BigInt, No),
+            ("online_scheduler_count", SmallInt, No),
+            ("idle_scheduler_count", SmallInt, No),
+            ("active_worker_count", Int, No),
+            ("avg_load_balance", Int, No),
+            ("timer_task_affinity_mask", BigInt, Yes),
+            ("permanent_task_affinity_mask", BigInt, Yes),
+            ("resource_monitor_state", Bit, Yes),
+            ("online_scheduler_mask", BigInt, No),
+            ("processor_group", SmallInt, No),
+            ("cpu_count", Int, No),
+        ],
+        rows: nodes,
+    },
+    View {
+        schema: "sys",
+        name: "dm_os_memory_nodes",
+        columns: &[
+            ("memory_node_id", SmallInt, No),
+            ("virtual_address_space_reserved_kb", BigInt, No),
+            ("virtual_address_space_committed_kb", BigInt, No),
+            ("locked_page_allocations_kb", BigInt, No),
+            ("pages_kb", BigInt, No),
+            ("shared_memory_reserved_kb", BigInt, No),
+            ("shared_memory_committed_kb", BigInt, No),
+            ("cpu_affinity_mask", BigInt, No),
+            ("online_scheduler_mask", BigInt, No),
+            ("processor_group", SmallInt, No),
+            ("foreign_committed_kb", BigInt, No),
+            ("target_kb", BigInt, No),
+        ],
+        rows: memory_nodes,
+    },
+    View {
+        schema: "sys",
+        name: "dm_os_sys_info",
+        columns: &[
+            ("cpu_ticks", BigInt, No),
+            ("ms_ticks", BigInt, No),
+            ("cpu_count", Int, No),
+            ("hyperthread_ratio", Int, No),
+            ("physical_memory_kb", BigInt, No),
+            ("virtual_memory_kb", BigInt, No),
+            ("committed_kb", BigInt, No),
+            ("committed_target_kb", BigInt, No),
+            ("visible_target_kb", BigInt, No),
+            ("stack_size_in_bytes", Int, No),
+            ("os_quantum", BigInt, No),
+            ("os_error_mode", Int, Yes),
+            ("os_priority_class", Int, Yes),
+            ("max_workers_count", Int, Yes),
+            ("scheduler_count", Int, No),
+            ("scheduler_total_count", Int, No),
+            ("deadlock_monitor_serial_number", Int, Yes),
+            ("sqlserver_start_time_ms_ticks", BigInt, No),
+            ("sqlserver_start_time", DateTime, No),
+            ("affinity_type", Int, No),
+            ("affinity_type_desc", Text(60), No),
+            ("process_kernel_time_ms", BigInt, No),
+            ("process_user_time_ms", BigInt, No),
+            ("time_source", Int, Yes),
+            ("time_source_desc", Text(60), Yes),
+            ("virtual_machine_type", Int, No),
+            ("virtual_machine_type_desc", Text(60), No),
+            ("softnuma_configuration", Int, No),
+            ("softnuma_configuration_desc", Text(60), No),
+            ("process_physical_affinity", Text(3072), Yes),
+            ("sql_memory_model", Int, No),
+            ("sql_memory_model_desc", Text(120), No),
+            ("socket_count", Int, No),
+            ("cores_per_socket", Int, No),
+            ("numa_node_count", Int, No),
+        ],
+        rows: sys_info,
+    },
+];
+
+/// Milliseconds since the machine started; since the server's clock did, where the system does not tell.
+pub(super) fn ms_ticks() -> u64 {
+    let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
+    let seconds = text.split_whitespace().next().and_then(|seconds| seconds.parse::<f64>().ok());
+    seconds.map_or_else(|| clock::now_us() / 1000, |seconds| (seconds * 1000.0) as u64)
+}
+
+/// The machine; one without CPUs where the system does not tell.
+fn topology() -> Topology {
+    Topology::read("/").unwrap_or(Topology { cpus: Vec::new(), caches: Vec::new() })
+}
+
+/// The node of each of these schedulers, by their order.
+pub(super) fn nodes_of(schedulers: &[SchedulerRow]) -> Vec<usize> {
+    let topology = topology();
+    let first = topology.nodes().first().copied().unwrap_or(0);
+    let node = |row: &SchedulerRow| row.cpu_id.and_then(|cpu| topology.cpu(cpu)).map_or(first, |cpu| cpu.node);
+    schedulers.iter().map(node).collect()
+}
+
+/// A set of small numbers as a mask; what does not fit into 63 bits is left out.
+fn mask(numbers: impl Iterator<Item = usize>) -> i64 {
+    numbers.filter(|number| *number < 63).fold(0, |mask, number| mask | 1 << number)
+}
+
+fn nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut schedulers = source.server.schedulers().snapshot();
+    schedulers.retain(|row| row.scheduler_id < HIDDEN_SCHEDULERS);
+    let of_node = nodes_of(&schedulers);
+    let topology = topology();
+    let mut ids = topology.nodes();
+    if ids.is_empty() {
+        ids.push(0);
+    }
+    let row = |node: usize| {
+        let cpus = topology.cpus_of_node(node);
+        let mine = || schedulers.iter().zip(&of_node).filter(|(_, of)| **of == node).map(|(row, _)| row);
+        let count = mine().count() as u64;
+        let tasks: u64 = mine().map(|row| row.current_tasks_count).sum();
+        view.row()
+            .integer("node_id", node as u64)
+            .text("node_state_desc", "ONLINE")
+            .integer("cpu_affinity_mask", mask(cpus.iter().copied()))
+            .integer("online_scheduler_count", count)
+            .integer("idle_scheduler_count", mine().filter(|row| row.is_idle).count() as u64)
+            .integer("active_worker_count", tasks)
+            .integer("avg_load_balance", tasks / count.max(1))
+            .integer("online_scheduler_mask", mask(mine().map(|row| row.scheduler_id as usize)))
+            .integer("cpu_count", cpus.len() as u64)
+            .done()
+    };
+    Ok(ids.into_iter().map(row).collect())
+}
+
+/// Pages of the buffer pools in memory, and frames for them, in KB.
+fn pool_kb(source: &Source<'_>) -> (u64, u64) {
+    let statistics = source.server.statistics();
+    (statistics.counter(Counter::DatabasePages) * PAGE_KB, statistics.counter(Counter::TargetPages) * PAGE_KB)
+}
+
+fn memory_nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let (pages_kb, target_kb) = pool_kb(source);
+    let schedulers = source.server.schedulers().snapshot();
+    let visible = schedulers.iter().map(|row| row.scheduler_id).filter(|id| *id < HIDDEN_SCHEDULERS);
+    let row = view
+        .row()
+        .integer("virtual_address_space_reserved_kb", target_kb)
+        .integer("virtual_address_space_committed_kb", pages_kb)
+        .integer("pages_kb", pages_kb)
+        .integer("cpu_affinity_mask", mask(topology().cpus.iter().map(|cpu| cpu.id)))
+        .integer("online_scheduler_mask", mask(visible.map(|id| id as usize)))
+        .integer("target_kb", target_kb);
+    Ok(vec![row.done()])
+}
+
+/// The machine's memory, in KB.
+fn physical_memory_kb() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
+    total.unwrap_or(0)
+}
+
+/// Time of this process in the kernel and outside of it, in milliseconds.
+fn process_times_ms() -> (u64, u64) {
+    /// The unit of `/proc`, whatever the kernel's own is.
+    const TICK_MS: u64 = 10;
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Behind the command's name, which is in parentheses and may hold blanks: utime is the 12th field, stime the 13th.
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+    let field = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok()).unwrap_or(0) * TICK_MS;
+    (field(12), field(11))
+}
+
+fn sys_info(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let schedulers = source.server.schedulers().snapshot();
+    let visible = schedulers.iter().filter(|row| row.scheduler_id < HIDDEN_SCHEDULERS).count() as u64;
+    let topology = topology();
+    let (cpus, sockets) = (topology.cpus.len() as u64, topology.sockets().len().max(1) as u64);
+    let (pages_kb, target_kb) = pool_kb(source);
+    let (kernel_ms, user_ms) = process_times_ms();
+    let is_pinned = schedulers.iter().any(|row| row.cpu_id.is_some());
+    let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let is_virtual = flags.split_whitespace().any(|flag| flag == "hypervisor");
+    let ms_ticks = ms_ticks();
+    let up_ms = super::now_us().saturating_sub(u64::try_from(source.server.started_us()).unwrap_or(0)) / 1000;
+    let row = view
+        .row()
+        .integer("cpu_ticks", clock::ticks())
+        .integer("ms_ticks", ms_ticks)
+        .integer("cpu_count", cpus)
+        .integer("hyperthread_ratio", cpus / sockets)
+        .integer("physical_memory_kb", physical_memory_kb())
+        .integer("virtual_memory_kb", ADDRESSES_KB)
+        .integer("committed_kb", pages_kb)
+        .integer("committed_target_kb", target_kb)
+        .integer("visible_target_kb", target_kb)
+        .integer("stack_size_in_bytes", STACK_BYTES)
+        .integer("os_quantum", schedulers.first().map_or(0, |row| row.quantum_length_us / 1000))
+        .integer("scheduler_count", visible)
+        .integer("scheduler_total_count", schedulers.len() as u64)
+        .integer("sqlserver_start_time_ms_ticks", ms_ticks.saturating_sub(up_ms))
+        .moment("sqlserver_start_time", source.server.started_us())
+        .integer("affinity_type", if is_pinned { 1 } else { 2 })
+        .text("affinity_type_desc", if is_pinned { "MANUAL" } else { "AUTO" })
+        .integer("process_kernel_time_ms", kernel_ms)
+        .integer("process_user_time_ms", user_ms)
+        .integer("virtual_machine_type", i64::from(is_virtual))
+        .text("virtual_machine_type_desc", if is_virtual { "HYPERVISOR" } else { "NONE" })
+        .text("softnuma_configuration_desc", "OFF")
+        .integer("sql_memory_model", 1)
+        .text("sql_memory_model_desc", "CONVENTIONAL")
+        .integer("socket_count", sockets)
+        .integer("cores_per_socket", topology.cores().len() as u64 / sockets)
+        .integer("numa_node_count", topology.nodes().len().max(1) as u64);
+    Ok(vec![row.done()])
+}
