@@ -7,7 +7,7 @@
 //! ```
 //!
 //! # Invariants
-//! - an id is dealt at the first change; one that changed nothing is kept for the session's next transaction;
+//! - an id is dealt when an explicit transaction begins, else at the first change; one that changed nothing is kept for the session's next transaction;
 //! - a row carries the id only between the reservation of its record and the commit or the undo of that record;
 //! - a transaction of one record is never Active with a row in place: COMMITTING is stored before the row's record is
 //!   reserved, under the page's latch, and the end right after the call that placed it. A reader that copies the page in
