@@ -110,13 +110,18 @@ impl Machine<'_> {
         let ticks = u64::try_from(time.ticks()).unwrap_or(0);
         let mut left = Duration::from_nanos(ticks.saturating_mul(100));
         self.context.rest();
-        while !left.is_zero() {
-            let slice = left.min(WAITFOR_SLICE);
-            scheduler::wait(WaitType::WAITFOR, scheduler::sleep(slice)).await;
-            left -= slice;
-            self.context.check_cancelled()?;
-        }
-        Ok(())
+        let context = &*self.context;
+        // One wait, however often it looks up.
+        let delay = async {
+            while !left.is_zero() {
+                let slice = left.min(WAITFOR_SLICE);
+                scheduler::sleep(slice).await;
+                left -= slice;
+                context.check_cancelled()?;
+            }
+            Ok(())
+        };
+        scheduler::wait(WaitType::WAITFOR, delay).await
     }
 
     /// The error that THROW raises: a new one, or the one being handled.
