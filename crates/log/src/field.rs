@@ -33,6 +33,30 @@ pub enum RecordError {
     Kind(u8),
 }
 
+/// A field's value for programs: what a dump gives as numbers, bytes or text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldValue<'a> {
+    /// A number that is never negative.
+    Unsigned(u64),
+    /// A number.
+    Signed(i64),
+    /// Bytes, as they are in the record.
+    Bytes(&'a [u8]),
+    /// Anything else, as [`FieldKind::show`] shows it.
+    Text(String),
+}
+
+impl fmt::Display for FieldValue<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FieldValue::Unsigned(number) => write!(f, "{number}"),
+            FieldValue::Signed(number) => write!(f, "{number}"),
+            FieldValue::Bytes(bytes) => show_hex(bytes, f),
+            FieldValue::Text(text) => f.write_str(text),
+        }
+    }
+}
+
 /// The bytes of a record that are not read yet.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldReader<'a>(&'a [u8]);
@@ -178,6 +202,22 @@ pub trait FieldKind {
     /// # Errors
     /// When the formatter fails.
     fn show(value: Self::Value<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+    /// The value for programs. A kind that is neither a number nor bytes leaves it as it is: text.
+    fn value<'a>(value: Self::Value<'a>) -> FieldValue<'a>
+    where
+        Self: Sized,
+    {
+        FieldValue::Text(Shown::<Self>(value).to_string())
+    }
+}
+
+/// A value as its kind shows it.
+struct Shown<'a, K: FieldKind>(K::Value<'a>);
+
+impl<K: FieldKind> fmt::Display for Shown<'_, K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        K::show(self.0, f)
+    }
 }
 
 /// One byte.
@@ -200,6 +240,9 @@ impl FieldKind for Byte {
     }
     fn show(value: u8, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{value}")
+    }
+    fn value<'a>(value: Self::Value<'a>) -> FieldValue<'a> {
+        FieldValue::Unsigned(u64::from(value))
     }
 }
 
@@ -224,6 +267,9 @@ impl FieldKind for Varint {
     fn show(value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{value}")
     }
+    fn value<'a>(value: Self::Value<'a>) -> FieldValue<'a> {
+        FieldValue::Unsigned(value)
+    }
 }
 
 /// A [`Varint`] of at most 32 bits.
@@ -246,6 +292,9 @@ impl FieldKind for Varint32 {
     }
     fn show(value: u32, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{value}")
+    }
+    fn value<'a>(value: Self::Value<'a>) -> FieldValue<'a> {
+        FieldValue::Unsigned(u64::from(value))
     }
 }
 
@@ -277,6 +326,9 @@ impl FieldKind for Zigzag {
     fn show(value: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{value}")
     }
+    fn value<'a>(value: Self::Value<'a>) -> FieldValue<'a> {
+        FieldValue::Signed(value)
+    }
 }
 
 /// An unsigned number of any size.
@@ -300,6 +352,9 @@ impl FieldKind for Fixed64 {
     }
     fn show(value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{value}")
+    }
+    fn value<'a>(value: Self::Value<'a>) -> FieldValue<'a> {
+        FieldValue::Unsigned(value)
     }
 }
 
@@ -326,6 +381,9 @@ impl FieldKind for Bytes {
     fn show(value: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show_hex(value, f)
     }
+    fn value<'a>(value: Self::Value<'a>) -> FieldValue<'a> {
+        FieldValue::Bytes(value)
+    }
 }
 
 /// The bytes up to the end of the record.
@@ -348,6 +406,9 @@ impl FieldKind for Rest {
     }
     fn show(value: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
         show_hex(value, f)
+    }
+    fn value<'a>(value: Self::Value<'a>) -> FieldValue<'a> {
+        FieldValue::Bytes(value)
     }
 }
 

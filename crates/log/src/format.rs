@@ -141,6 +141,11 @@ impl BlockHeader {
     }
 }
 
+/// Whether `bytes` begin as every block of every log does.
+pub(crate) fn has_block_magic(bytes: &[u8]) -> bool {
+    bytes.starts_with(&BLOCK_MAGIC)
+}
+
 /// Bytes on disk of a block with `payload_len` bytes of payload.
 pub(crate) fn block_disk_bytes(payload_len: usize) -> u64 {
     (BLOCK_HEADER_BYTES + payload_len).next_multiple_of(BLOCK) as u64

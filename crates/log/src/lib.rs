@@ -67,6 +67,8 @@ mod crash_tests;
 #[cfg(not(loom))]
 mod fault;
 #[cfg(not(loom))]
+mod files;
+#[cfg(not(loom))]
 mod flush;
 #[cfg(not(loom))]
 mod format;
@@ -94,6 +96,8 @@ mod writer;
 mod writer_tests;
 
 pub use error::{LogError, Poisoned, Refused};
+#[cfg(not(loom))]
+pub use files::{BlockInfo, LogExtent, LogFiles, SegmentInfo, SegmentUsage, Stretch};
 #[cfg(not(loom))]
 pub use flush::FlushOutcome;
 #[cfg(not(loom))]

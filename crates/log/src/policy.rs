@@ -11,6 +11,28 @@ pub enum Reservation {
     Atomic = 1,
 }
 
+impl Reservation {
+    /// Every one, the classic way first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        std::iter::successors(Some(Self::Spinlock), |policy| policy.next())
+    }
+
+    /// As configurations spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Spinlock => "SPINLOCK",
+            Self::Atomic => "ATOMIC",
+        }
+    }
+
+    fn next(self) -> Option<Self> {
+        match self {
+            Self::Spinlock => Some(Self::Atomic),
+            Self::Atomic => None,
+        }
+    }
+}
+
 /// How committers hand themselves to whoever flushes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -21,6 +43,28 @@ pub enum FlushQueue {
     LockFree = 1,
 }
 
+impl FlushQueue {
+    /// Every one, the classic way first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        std::iter::successors(Some(Self::Spinlock), |policy| policy.next())
+    }
+
+    /// As configurations spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Spinlock => "SPINLOCK",
+            Self::LockFree => "LOCK_FREE",
+        }
+    }
+
+    fn next(self) -> Option<Self> {
+        match self {
+            Self::Spinlock => Some(Self::LockFree),
+            Self::LockFree => None,
+        }
+    }
+}
+
 /// Who writes the log for a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -29,6 +73,28 @@ pub enum CommitBy {
     LogWriter = 0,
     /// The committing scheduler when it has nothing else to run; the log writer stands by.
     Scheduler = 1,
+}
+
+impl CommitBy {
+    /// Every one, the classic way first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        std::iter::successors(Some(Self::LogWriter), |policy| policy.next())
+    }
+
+    /// As configurations spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LogWriter => "LOG_WRITER",
+            Self::Scheduler => "SCHEDULER",
+        }
+    }
+
+    fn next(self) -> Option<Self> {
+        match self {
+            Self::LogWriter => Some(Self::Scheduler),
+            Self::Scheduler => None,
+        }
+    }
 }
 
 /// One policy to change with [`Log::set_policy`](crate::Log::set_policy).

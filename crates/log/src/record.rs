@@ -105,6 +105,7 @@ pub fn finish<T>(record: T, from: &crate::field::FieldReader<'_>) -> Result<T, R
 /// assert_eq!(bytes, b"\x01\xAC\x02\x01k=v");
 /// assert_eq!(Record::decode(&bytes), Ok(record));
 /// assert_eq!(record.to_string(), "Put xid=300 flags=1 entry=0x6B3D76");
+/// assert_eq!(record.fields()[0].1.to_string(), "300");
 /// assert_eq!(Record::TABLE[1].name, "Commit");
 /// ```
 #[macro_export]
@@ -157,6 +158,17 @@ macro_rules! record_table {
             $vis fn name(&self) -> &'static str {
                 match self {
                     $( Self::$name { .. } => stringify!($name) ),*
+                }
+            }
+
+            /// Every field in order: its name, as in [`TABLE`](Self::TABLE), and its value.
+            $vis fn fields(&self) -> ::std::vec::Vec<(&'static str, $crate::field::FieldValue<$lt>)> {
+                match *self {
+                    $(
+                        Self::$name { $($field),* } => ::std::vec![
+                            $( (stringify!($field), <$field_kind as $crate::field::FieldKind>::value($field)) ),*
+                        ]
+                    ),*
                 }
             }
 

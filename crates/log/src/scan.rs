@@ -20,7 +20,7 @@
 //! been written in an earlier incarnation or with an earlier sequence, so the chain never takes them. What they name
 //! as durable really was durable, so it never exceeds a true end.
 
-use crate::format::{BlockHeader, SegmentHeader, SegmentKind, VERSION};
+use crate::format::{BlockHeader, SegmentHeader, SegmentKind, VERSION, has_block_magic};
 use crate::segments::{Active, Folder, SegmentFile, segment_name};
 use crate::{LogError, Lsn};
 use pikepole_machine::{AlignedBuffer, BLOCK, File};
@@ -61,6 +61,11 @@ impl BlockReader {
         self.fill(segment, offset, bytes)?;
         let block = &self.at(offset)[..bytes as usize];
         Ok(header.verify(block).then_some((header, block)))
+    }
+
+    /// Whether the bytes at `offset`, where [`block`](Self::block) has just looked, begin like a block.
+    pub fn begins_like_a_block(&self, offset: u64) -> bool {
+        has_block_magic(self.at(offset))
     }
 
     fn at(&self, offset: u64) -> &[u8] {
@@ -156,6 +161,14 @@ pub(crate) struct Chain {
 /// # Errors
 /// [`LogError::StartGone`], [`LogError::Corrupt`], I/O errors.
 pub(crate) fn follow(found: &[Found], start: Lsn) -> Result<Chain, LogError> {
+    match follow_to_damage(found, start)? {
+        (_, Some(damage)) => Err(damage),
+        (chain, None) => Ok(chain),
+    }
+}
+
+/// As [`follow`]; where blocks are missing that were durable, the chain up to there comes with the damage.
+pub(crate) fn follow_to_damage(found: &[Found], start: Lsn) -> Result<(Chain, Option<LogError>), LogError> {
     let (log_id, active) = active_segments(found)?;
     let first = match start {
         Lsn::OLDEST => 0,
@@ -191,7 +204,7 @@ pub(crate) fn follow(found: &[Found], start: Lsn) -> Result<Chain, LogError> {
     };
     follower.run()?;
     follower.look_behind_the_end(found)?;
-    follower.finish()
+    Ok(follower.finish())
 }
 
 type WithHeader = (Active, SegmentHeader);
@@ -347,7 +360,7 @@ impl Follower {
         Ok(any)
     }
 
-    fn finish(mut self) -> Result<Chain, LogError> {
+    fn finish(mut self) -> (Chain, Option<LogError>) {
         for header in &self.headers {
             self.chain.incarnation_max = self.chain.incarnation_max.max(header.incarnation);
         }
@@ -361,16 +374,17 @@ impl Follower {
             lsn: Lsn(chain.end),
             why,
         };
-        if self.promised > chain.next_sequence {
-            return Err(place(format!(
+        let damage = if self.promised > chain.next_sequence {
+            Some(place(format!(
                 "block {} is missing or damaged, but {} says that all blocks below {} were durable",
                 chain.next_sequence, self.witness, self.promised
-            )));
-        }
-        if chain.start > chain.end {
-            return Err(place(format!("the log ends before LSN {}, where reading should begin", chain.start)));
-        }
-        Ok(chain)
+            )))
+        } else if chain.start > chain.end {
+            Some(place(format!("the log ends before LSN {}, where reading should begin", chain.start)))
+        } else {
+            None
+        };
+        (chain, damage)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files and folders, on the operating system or on a simulated disk, behind one shape.
+//! Files and folders, on the operating system, on a simulated disk or on none, behind one shape.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,9 @@ use std::sync::Arc;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 
-use crate::error::describe;
+use crate::error::{FolderBusy, describe};
 use crate::folder_lock::FolderLock;
+use crate::null::{NullDisk, NullFile};
 use crate::real::{self, RealFile};
 use crate::simulated::{SimulatedDisk, SimulatedFile};
 use crate::{AlignedBuffer, BLOCK};
@@ -24,6 +25,7 @@ pub struct Disk(DiskKind);
 enum DiskKind {
     Real,
     Simulated(SimulatedDisk),
+    Null(NullDisk),
 }
 
 /// How to open a file. The default opens an existing file for buffered reading and writing.
@@ -51,11 +53,17 @@ impl Disk {
         Self(DiskKind::Simulated(disk))
     }
 
+    /// A disk that takes everything at once and forgets all but names and lengths: for measuring what an engine costs
+    /// where the device is not the limit. It has no locks. Paths are absolute.
+    pub fn null() -> Self {
+        Self(DiskKind::Null(NullDisk::default()))
+    }
+
     /// The simulated disk behind this one, if it is simulated.
     pub fn as_simulated(&self) -> Option<&SimulatedDisk> {
         match &self.0 {
-            DiskKind::Real => None,
             DiskKind::Simulated(disk) => Some(disk),
+            DiskKind::Real | DiskKind::Null(_) => None,
         }
     }
 
@@ -70,6 +78,7 @@ impl Disk {
         let created = match &self.0 {
             DiskKind::Real => std::fs::create_dir(path),
             DiskKind::Simulated(disk) => disk.create_dir(path),
+            DiskKind::Null(disk) => disk.create_dir(path),
         };
         match created {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_dir(path) => {}
@@ -84,6 +93,7 @@ impl Disk {
         match &self.0 {
             DiskKind::Real => std::fs::remove_file(path),
             DiskKind::Simulated(disk) => disk.remove_file(path),
+            DiskKind::Null(disk) => disk.remove_file(path),
         }
         .map_err(|error| describe("remove", path, error))
     }
@@ -95,6 +105,7 @@ impl Disk {
         match &self.0 {
             DiskKind::Real => std::fs::remove_dir_all(path),
             DiskKind::Simulated(disk) => disk.remove_dir_all(path),
+            DiskKind::Null(disk) => disk.remove_dir_all(path),
         }
         .map_err(|error| describe("remove the folder", path, error))
     }
@@ -106,6 +117,7 @@ impl Disk {
         match &self.0 {
             DiskKind::Real => std::fs::rename(from, to),
             DiskKind::Simulated(disk) => disk.rename(from, to),
+            DiskKind::Null(disk) => disk.rename(from, to),
         }
         .map_err(|error| describe("rename", from, error))
     }
@@ -116,6 +128,7 @@ impl Disk {
         match &self.0 {
             DiskKind::Real => real::list(path),
             DiskKind::Simulated(disk) => disk.list(path),
+            DiskKind::Null(disk) => disk.list(path),
         }
         .map_err(|error| describe("list the folder", path, error))
     }
@@ -125,6 +138,7 @@ impl Disk {
         match &self.0 {
             DiskKind::Real => path.as_ref().exists(),
             DiskKind::Simulated(disk) => disk.exists(path.as_ref()),
+            DiskKind::Null(disk) => disk.exists(path.as_ref()),
         }
     }
 
@@ -133,6 +147,7 @@ impl Disk {
         match &self.0 {
             DiskKind::Real => path.as_ref().is_dir(),
             DiskKind::Simulated(disk) => disk.is_dir(path.as_ref()),
+            DiskKind::Null(disk) => disk.is_dir(path.as_ref()),
         }
     }
 
@@ -142,6 +157,7 @@ impl Disk {
         match &self.0 {
             DiskKind::Real => real::sync_dir(path),
             DiskKind::Simulated(disk) => disk.sync_dir(path),
+            DiskKind::Null(_) => Ok(()),
         }
         .map_err(|error| describe("sync the folder", path, error))
     }
@@ -155,6 +171,7 @@ impl Disk {
         let kind = match &self.0 {
             DiskKind::Real => RealFile::open(path, options).map(FileKind::Real),
             DiskKind::Simulated(disk) => disk.open(path, options).map(FileKind::Simulated),
+            DiskKind::Null(disk) => disk.open(path, options).map(FileKind::Null),
         }
         .map_err(|error| describe("open", path, error))?;
         Ok(File(Arc::new(FileInner {
@@ -198,6 +215,19 @@ impl Disk {
         match &self.0 {
             DiskKind::Real => FolderLock::real(path.as_ref()),
             DiskKind::Simulated(disk) => FolderLock::simulated(disk, path.as_ref()),
+            DiskKind::Null(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Who has the folder `path` locked; `None` when nobody has. The answer may be old by the time it is read. Changes
+    /// nothing, but an owner that wants the folder in the very moment of the look is told that it is busy.
+    ///
+    /// # Errors
+    /// When the lock file is there and cannot be read.
+    pub fn folder_owner(&self, path: impl AsRef<Path>) -> io::Result<Option<FolderBusy>> {
+        match &self.0 {
+            DiskKind::Real => FolderLock::owner_of(path.as_ref()),
+            DiskKind::Simulated(_) | DiskKind::Null(_) => Ok(None),
         }
     }
 }
@@ -232,6 +262,7 @@ struct FileInner {
 enum FileKind {
     Real(RealFile),
     Simulated(SimulatedFile),
+    Null(NullFile),
 }
 
 impl File {
@@ -244,7 +275,7 @@ impl File {
     pub fn is_direct(&self) -> bool {
         match &self.0.kind {
             FileKind::Real(file) => file.is_direct(),
-            FileKind::Simulated(_) => self.0.options.direct,
+            FileKind::Simulated(_) | FileKind::Null(_) => self.0.options.direct,
         }
     }
 
@@ -257,6 +288,7 @@ impl File {
         match &self.0.kind {
             FileKind::Real(file) => file.read_at(buffer, offset),
             FileKind::Simulated(file) => file.read_at(buffer, offset),
+            FileKind::Null(file) => file.read_at(buffer, offset),
         }
         .map_err(|error| self.describe("read", error))
     }
@@ -270,6 +302,10 @@ impl File {
         match &self.0.kind {
             FileKind::Real(file) => file.write_at(bytes, offset),
             FileKind::Simulated(file) => file.write_at(bytes, offset),
+            FileKind::Null(file) => {
+                file.extend_to(offset + bytes.len() as u64);
+                Ok(())
+            }
         }
         .map_err(|error| self.describe("write", error))
     }
@@ -286,6 +322,10 @@ impl File {
         match &self.0.kind {
             FileKind::Real(file) => file.write_durable_at(bytes, offset),
             FileKind::Simulated(file) => file.write_durable_at(bytes, offset),
+            FileKind::Null(file) => {
+                file.extend_to(offset + bytes.len() as u64);
+                Ok(())
+            }
         }
         .map_err(|error| {
             // In the page cache, a lack of room may show only when the pages are written back: too late.
@@ -306,6 +346,7 @@ impl File {
         match &self.0.kind {
             FileKind::Real(file) => file.sync(),
             FileKind::Simulated(file) => file.sync(),
+            FileKind::Null(_) => Ok(()),
         }
         .map_err(|error| {
             self.0.sync_failed.store(true, Ordering::Relaxed);
@@ -318,6 +359,7 @@ impl File {
         match &self.0.kind {
             FileKind::Real(file) => file.len(),
             FileKind::Simulated(file) => file.len(),
+            FileKind::Null(file) => Ok(file.len()),
         }
         .map_err(|error| self.describe("read the length of", error))
     }
@@ -332,6 +374,10 @@ impl File {
         match &self.0.kind {
             FileKind::Real(file) => file.set_len(len),
             FileKind::Simulated(file) => file.set_len(len),
+            FileKind::Null(file) => {
+                file.set_len(len);
+                Ok(())
+            }
         }
         .map_err(|error| self.describe("set the length of", error))
     }
@@ -348,6 +394,10 @@ impl File {
         match &self.0.kind {
             FileKind::Real(file) => file.allocate(offset, len),
             FileKind::Simulated(file) => file.allocate(offset, len),
+            FileKind::Null(file) => {
+                file.extend_to(offset.saturating_add(len));
+                Ok(())
+            }
         }
         .map_err(|error| self.describe("allocate space for", error))
     }

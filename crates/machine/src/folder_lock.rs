@@ -58,7 +58,7 @@ impl FolderLock {
         if held.contains(&identity) {
             return Err(busy(Some(std::process::id())));
         }
-        if let Err(error) = try_flock(&file) {
+        if let Err(error) = try_flock(&file, libc::LOCK_EX) {
             return Err(match error.kind() {
                 io::ErrorKind::WouldBlock => busy(read_process(&mut file)),
                 _ => describe("lock the folder", folder, error),
@@ -67,6 +67,28 @@ impl FolderLock {
         write_process(&mut file).map_err(|error| describe("write to", &path, error))?;
         held.insert(identity);
         Ok(Self(Holder::Real { _file: file, identity }))
+    }
+
+    /// Who has the lock at the moment.
+    pub(crate) fn owner_of(folder: &Path) -> io::Result<Option<FolderBusy>> {
+        let path = folder.join(LOCK_FILE);
+        let mut file = match fs::File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(describe("open", &path, error)),
+        };
+        let about = file.metadata().map_err(|error| describe("look at", &path, error))?;
+        let ours = held().lock().unwrap_or_else(|poisoned| poisoned.into_inner()).contains(&(about.dev(), about.ino()));
+        let busy = |process| Some(FolderBusy { folder: folder.to_path_buf(), process });
+        if ours {
+            return Ok(busy(Some(std::process::id())));
+        }
+        match try_flock(&file, libc::LOCK_SH) {
+            // Closing the file lets go of it.
+            Ok(()) => Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(busy(read_process(&mut file))),
+            Err(error) => Err(describe("look at the lock of", folder, error)),
+        }
     }
 
     pub(crate) fn simulated(disk: &SimulatedDisk, folder: &Path) -> io::Result<Self> {
@@ -103,10 +125,10 @@ fn action_for(kind: io::ErrorKind) -> &'static str {
     }
 }
 
-fn try_flock(file: &fs::File) -> io::Result<()> {
+fn try_flock(file: &fs::File, kind: libc::c_int) -> io::Result<()> {
     loop {
         // SAFETY: the call takes no memory of ours, and `file` keeps the descriptor open.
-        if unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } == 0 {
+        if unsafe { libc::flock(file.as_raw_fd(), kind | libc::LOCK_NB) } == 0 {
             return Ok(());
         }
         let error = io::Error::last_os_error();

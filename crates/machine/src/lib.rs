@@ -1,8 +1,8 @@
 //! The machine below the engine: CPUs, memory, files (real and simulated), clock.
 //!
-//! Everything above this crate meets the operating system here, and the file system in two forms with one shape:
-//! [`Disk::real`] and [`Disk::simulated`]. The second keeps, beside what a program sees, what a power failure
-//! would leave, so that the same engine code can be crashed thousands of times a second.
+//! Everything above this crate meets the operating system here, and the file system in three forms with one shape:
+//! [`Disk::real`], [`Disk::simulated`] and [`Disk::null`]. The second keeps, beside what a program sees, what a power
+//! failure would leave, so that the same engine code can be crashed thousands of times a second; the third forgets.
 //!
 //! Linux only: direct I/O, memory mappings and affinity are written against its system calls.
 
@@ -19,6 +19,7 @@ mod disk;
 mod error;
 mod folder_lock;
 mod mapping;
+mod null;
 mod real;
 mod simulated;
 mod topology;

@@ -250,8 +250,11 @@ fn a_folder_has_one_owner_among_processes() {
     let error = Disk::real().lock_folder(folder.path()).expect_err("taken");
     assert_eq!(error.kind(), io::ErrorKind::ResourceBusy);
     assert!(error.to_string().ends_with(&format!("process {}", other.id())), "{error}");
+    let owner = Disk::real().folder_owner(folder.path()).expect("a look");
+    assert_eq!(owner.and_then(|owner| owner.process), Some(other.id()));
     drop(other.stdin.take());
     other.wait().expect("it ends");
+    assert!(Disk::real().folder_owner(folder.path()).expect("a look").is_none());
     Disk::real().lock_folder(folder.path()).expect("free again");
 }
 
