@@ -2,7 +2,8 @@
 
 use super::drive::{Progress, Run};
 use super::{Durability, StressError};
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::ASCII_MARKDOWN};
+use crate::show::{grouped, right, table};
+use comfy_table::{Cell, Table};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::path::Path;
@@ -134,16 +135,6 @@ pub fn write_json(runs: &[Run], path: &Path) -> Result<(), StressError> {
     std::fs::write(path, text).map_err(failed)
 }
 
-fn table() -> Table {
-    let mut table = Table::new();
-    table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
-    table
-}
-
-fn right(value: impl ToString) -> Cell {
-    Cell::new(value.to_string()).set_alignment(CellAlignment::Right)
-}
-
 fn lines(items: impl Iterator<Item = String>) -> String {
     let joined = items.collect::<Vec<_>>().join("\n");
     if joined.is_empty() { "-".to_string() } else { joined }
@@ -151,30 +142,4 @@ fn lines(items: impl Iterator<Item = String>) -> String {
 
 fn rate(run: &Run) -> String {
     grouped(run.rows_per_second as u64)
-}
-
-/// A number with a comma between its thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::grouped;
-
-    #[test]
-    fn thousands_are_grouped() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1_000), "1,000");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-    }
 }

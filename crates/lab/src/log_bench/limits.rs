@@ -1,0 +1,216 @@
+//! What the machine itself can do, measured in the same run as the log.
+//!
+//! | limit | of what |
+//! |---|---|
+//! | copying records of a size into a buffer as large as the log's | every append |
+//! | one atomic addition to one shared word, by one and by all threads | policies that add once a record |
+//! | copying a block and its CRC32C, on one thread | what one log writer takes out |
+//! | durable writes of 4096 bytes, one after the other and sixteen at a time | commits |
+
+use super::{LogBenchError, Options};
+use pikepole_contention::CachePadded;
+use pikepole_contention::sync::Arc;
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use pikepole_contention::sync::thread;
+use pikepole_machine::{AlignedBuffer, BLOCK, Disk, OpenOptions, probe};
+use pikepole_scheduler::{Schedulers, TaskInfo};
+use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Bytes of the log's ring, and of the buffer that the copies go round in.
+const RING_BYTES: usize = 32 << 20;
+/// Bytes of a block that the writer's work is measured with.
+const BLOCK_BYTES: usize = 1 << 20;
+/// Writes at a time of the parallel probe.
+const PARALLEL: usize = 16;
+/// Bytes of the probe's file that each of them has for its own.
+const PARALLEL_BYTES: u64 = 1 << 20;
+const MEASURE: Duration = Duration::from_millis(60);
+const PROBE: Duration = Duration::from_millis(500);
+const BATCH: usize = 64;
+
+/// What the machine can do.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Copying: bytes of a record, threads, billions of bytes a second.
+    pub memcpy: Vec<(usize, usize, f64)>,
+    /// Additions a second to one word: threads, and how many in all.
+    pub atomic_adds_per_second: Vec<(usize, f64)>,
+    /// One log writer's copy and checksum, in billions of bytes a second.
+    pub writer_gb_per_second: f64,
+    /// Durable writes; `None` when no disk is used.
+    pub disk: Option<DiskLimits>,
+}
+
+/// Durable writes of 4096 bytes a second.
+#[derive(Debug, Clone, Copy)]
+pub struct DiskLimits {
+    /// One after the other.
+    pub single: f64,
+    /// Sixteen at a time.
+    pub parallel: f64,
+}
+
+impl Limits {
+    pub(super) fn measure(options: &Options, schedulers: &Arc<Schedulers>) -> Result<Limits, LogBenchError> {
+        let mut thread_counts: Vec<usize> =
+            options.threads.iter().map(|threads| (*threads).min(schedulers.count())).collect();
+        thread_counts.sort_unstable();
+        thread_counts.dedup();
+        let mut memcpy = Vec::new();
+        let mut atomic_adds_per_second = Vec::new();
+        for &threads in &thread_counts {
+            for &record_bytes in &options.record_bytes {
+                let copies = rate(schedulers, threads, move || copier(record_bytes))?;
+                memcpy.push((record_bytes, threads, copies * record_bytes as f64 / 1e9));
+            }
+            let shared = Arc::new(CachePadded::new(AtomicU64::new(0)));
+            let adds = rate(schedulers, threads, move || {
+                let shared = Arc::clone(&shared);
+                move || {
+                    for _ in 0..BATCH {
+                        black_box(shared.fetch_add(48, Ordering::AcqRel));
+                    }
+                }
+            })?;
+            atomic_adds_per_second.push((threads, adds));
+        }
+        let blocks = rate(schedulers, 1, sealer)?;
+        let writer_gb_per_second = blocks / BATCH as f64 * BLOCK_BYTES as f64 / 1e9;
+        let disk = if options.uses_disk() { Some(disk_limits(&options.folder)?) } else { None };
+        Ok(Limits { memcpy, atomic_adds_per_second, writer_gb_per_second, disk })
+    }
+
+    /// Copying records of this size with so many threads, in billions of bytes a second.
+    pub fn memcpy_gb_per_second(&self, record_bytes: usize, threads: usize) -> Option<f64> {
+        let found = self.memcpy.iter().find(|(bytes, of, _)| *bytes == record_bytes && *of == threads);
+        found.map(|(_, _, gb)| *gb)
+    }
+
+    /// Additions a second to one word by so many threads.
+    pub fn atomic_adds(&self, threads: usize) -> Option<f64> {
+        self.atomic_adds_per_second.iter().find(|(of, _)| *of == threads).map(|(_, rate)| *rate)
+    }
+
+    /// One line for whoever watches.
+    pub(super) fn line(&self) -> String {
+        let adds =
+            self.atomic_adds_per_second.iter().map(|(threads, rate)| format!("x{threads} {:.0} M/s", rate / 1e6));
+        let disk = self.disk.map_or(String::new(), |disk| {
+            format!("; durable 4 KB writes {:.0}/s, {PARALLEL} at a time {:.0}/s", disk.single, disk.parallel)
+        });
+        format!("one shared atomic add {}{disk}", adds.collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// Steps of [`BATCH`] copies of one record each into the next places of a buffer.
+fn copier(record_bytes: usize) -> impl FnMut() + Send + 'static {
+    let record = vec![1u8; record_bytes];
+    let mut buffer = vec![0u8; RING_BYTES];
+    let mut at = 0;
+    move || {
+        for _ in 0..BATCH {
+            if at + record_bytes > buffer.len() {
+                at = 0;
+            }
+            buffer[at..at + record_bytes].copy_from_slice(black_box(&record));
+            at += record_bytes;
+        }
+        black_box(&mut buffer);
+    }
+}
+
+/// One step: what a log writer does to a block before the device has it.
+fn sealer() -> impl FnMut() + Send + 'static {
+    let ring = vec![1u8; RING_BYTES];
+    let mut block = vec![0u8; BLOCK_BYTES];
+    let mut at = 0;
+    move || {
+        block.copy_from_slice(&ring[at..at + BLOCK_BYTES]);
+        black_box(crc32c::crc32c(&block));
+        at = (at + BLOCK_BYTES) % ring.len();
+    }
+}
+
+/// [`BATCH`] times the steps a second of as many tasks as `threads`, each on a scheduler of its own.
+fn rate<S: FnMut() + Send + 'static>(
+    schedulers: &Arc<Schedulers>,
+    threads: usize,
+    step: impl Fn() -> S,
+) -> Result<f64, LogBenchError> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let ready = Arc::new(AtomicU64::new(0));
+    let tasks: Vec<_> = (0..threads)
+        .map(|number| {
+            let (stop, ready, mut step) = (Arc::clone(&stop), Arc::clone(&ready), step());
+            let info = TaskInfo { session_id: None, command: "LIMIT" };
+            schedulers.spawn(info, pikepole_scheduler::Placement::On(number), async move {
+                // Memory is touched once before the clock runs.
+                step();
+                ready.fetch_add(1, Ordering::Relaxed);
+                while (ready.load(Ordering::Relaxed) as usize) < threads {
+                    pikepole_scheduler::yield_now().await;
+                }
+                let (begun, mut steps) = (Instant::now(), 0u64);
+                while !stop.load(Ordering::Relaxed) {
+                    step();
+                    steps += 1;
+                }
+                (steps * BATCH as u64) as f64 / begun.elapsed().as_secs_f64()
+            })
+        })
+        .collect();
+    thread::sleep(MEASURE);
+    stop.store(true, Ordering::Relaxed);
+    let mut sum = 0.0;
+    for task in tasks {
+        sum += task.join()?;
+    }
+    Ok(sum)
+}
+
+fn disk_limits(folder: &Path) -> Result<DiskLimits, LogBenchError> {
+    let probed = probe::durable_writes(folder, BLOCK, PROBE).map_err(LogBenchError::file(folder))?;
+    let parallel = parallel_writes(folder).map_err(LogBenchError::file(folder))?;
+    Ok(DiskLimits { single: probed.writes_per_second, parallel })
+}
+
+struct RemovedAtEnd(PathBuf);
+
+impl Drop for RemovedAtEnd {
+    fn drop(&mut self) {
+        // The measurement is there, or its error, already.
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn parallel_writes(folder: &Path) -> std::io::Result<f64> {
+    let path = RemovedAtEnd(folder.join(format!("pikepole-parallel-probe-{}", std::process::id())));
+    let options = OpenOptions { create: true, direct: true, durable_writes: true, read_only: false };
+    let file = Disk::real().open(&path.0, options)?;
+    file.prewrite(0, PARALLEL_BYTES * PARALLEL as u64)?;
+    let begun = Instant::now();
+    let writers: Vec<_> = (0..PARALLEL as u64)
+        .map(|number| {
+            let file = file.clone();
+            thread::spawn(move || {
+                let mut content = AlignedBuffer::zeroed(BLOCK);
+                let mut writes = 0u64;
+                while begun.elapsed() < PROBE {
+                    // Other bytes each time, so that no layer below can take the write for one it has.
+                    content[..8].copy_from_slice(&(writes + 1).to_le_bytes());
+                    let at = writes * BLOCK as u64 % PARALLEL_BYTES;
+                    file.write_durable_at(&content, number * PARALLEL_BYTES + at)?;
+                    writes += 1;
+                }
+                std::io::Result::Ok(writes)
+            })
+        })
+        .collect();
+    let mut writes = 0;
+    for writer in writers {
+        writes += writer.join().map_err(|_| std::io::Error::other("a writer of the probe panicked"))??;
+    }
+    Ok(writes as f64 / begun.elapsed().as_secs_f64())
+}
