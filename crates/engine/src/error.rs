@@ -51,6 +51,14 @@ pub enum OpenError {
         /// What the system says.
         why: String,
     },
+    /// A database's log cannot be looked at.
+    #[error("the log of {database}: {why}")]
+    Log {
+        /// The database.
+        database: String,
+        /// What is wrong.
+        why: String,
+    },
     /// The folder cannot be read or written.
     #[error("the folder {folder} cannot be used: {why}")]
     Folder {

@@ -17,11 +17,13 @@
 //! | opening a folder, making databases, policies | [`Server`] |
 //! | statements and transactions | [`Database::begin_statement`], [`Database::try_commit`], [`Database::rollback_to`] |
 //! | definitions | [`Database::catalog`], [`Database::create_table`] and its kin |
+//! | a log, record by record | [`LogView`], [`Database::each_log_record`] |
 //! | rows | [`Database::try_insert`], [`Database::try_next`], [`Database::try_get`], [`Database::try_read_current`], [`Database::try_update`], [`Database::try_delete`] |
 
 mod catalog;
 mod database;
 mod error;
+mod log_view;
 mod server;
 mod table;
 mod transaction;
@@ -42,6 +44,7 @@ pub use database::{
     LogFullReason, NewColumn, PutMode, RecoveryModel, RowMap, TableDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError};
+pub use log_view::{LogRow, LogView, TellRow};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,

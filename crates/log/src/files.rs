@@ -10,7 +10,7 @@
 //! - The log may be in use by another process meanwhile. A block that was not there at the first look and is at the
 //!   second is no damage; see [`LogFiles::open_live`].
 
-use crate::format::SegmentHeader;
+use crate::format::{BLOCK_HEADER_BYTES, SegmentHeader};
 use crate::reader::Reader;
 use crate::scan::{BlockReader, Chain, Found, find_segments, follow_to_damage};
 use crate::segments::{Folder, SegmentFile};
@@ -25,14 +25,14 @@ const LOOKS_MAX: usize = 10;
 /// The files of a log, read only.
 pub struct LogFiles {
     found: Vec<Found>,
-    segments: Vec<SegmentInfo>,
+    segments: Vec<SegmentFileInfo>,
     chain: Chain,
     damage: Option<LogError>,
 }
 
 /// A segment file as its header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SegmentInfo {
+pub struct SegmentFileInfo {
     /// The file's name.
     pub name: String,
     /// The file's length, in whole blocks of 4096 bytes.
@@ -91,6 +91,8 @@ pub struct BlockInfo {
     pub bytes: u64,
     /// Bytes of records in it.
     pub payload_bytes: u64,
+    /// Bytes behind the records, up to the next block of the device.
+    pub padding_bytes: u64,
     /// The position of its first byte of records.
     pub start: Lsn,
     /// Its number.
@@ -170,7 +172,7 @@ impl LogFiles {
     }
 
     /// The segment files, by their names.
-    pub fn segments(&self) -> &[SegmentInfo] {
+    pub fn segments(&self) -> &[SegmentFileInfo] {
         &self.segments
     }
 
@@ -233,7 +235,7 @@ impl LogFiles {
     }
 }
 
-fn segment_info(found: &Found) -> SegmentInfo {
+fn segment_info(found: &Found) -> SegmentFileInfo {
     let usage = match found.header {
         None => SegmentUsage::NoHeader,
         Some(SegmentHeader { sequence: 0, .. }) => SegmentUsage::Free,
@@ -244,7 +246,7 @@ fn segment_info(found: &Found) -> SegmentInfo {
             first_record: Lsn(header.boundary),
         },
     };
-    SegmentInfo { name: found.segment.name.clone(), bytes: found.segment.bytes, usage }
+    SegmentFileInfo { name: found.segment.name.clone(), bytes: found.segment.bytes, usage }
 }
 
 /// Going through one segment.
@@ -274,6 +276,7 @@ impl Walk<'_> {
                         offset,
                         bytes: header.disk_bytes(),
                         payload_bytes: header.payload_len as u64,
+                        padding_bytes: header.disk_bytes() - (BLOCK_HEADER_BYTES + header.payload_len) as u64,
                         start: Lsn(header.start),
                         sequence: header.sequence,
                         incarnation: header.incarnation,

@@ -97,7 +97,7 @@ mod writer_tests;
 
 pub use error::{LogError, Poisoned, Refused};
 #[cfg(not(loom))]
-pub use files::{BlockInfo, LogExtent, LogFiles, SegmentInfo, SegmentUsage, Stretch};
+pub use files::{BlockInfo, LogExtent, LogFiles, SegmentFileInfo, SegmentUsage, Stretch};
 #[cfg(not(loom))]
 pub use flush::FlushOutcome;
 #[cfg(not(loom))]

@@ -1,4 +1,4 @@
-//! The command line: `pikepole sql | stress | check`.
+//! The command line: `pikepole sql | stress | log | check`.
 
 mod command;
 
@@ -22,6 +22,8 @@ Examples:
   pikepole sql -Q \"SELECT @@VERSION\"
   pikepole sql -d ./data -i script.sql --csv
   pikepole check ./data                verify every page, tree and log block
+  pikepole log stat ./data             what is in the logs, and a picture of their segments
+  pikepole log bench                   measure the log alone against this machine
 
 Nothing has to be set up: a folder of databases is made when it is not there, with
 the database master in it. `pikepole <COMMAND> --help` has more on each command.";
@@ -32,6 +34,8 @@ enum Command {
     Sql(command::sql::Arguments),
     /// Drive load against an engine in this process and show rates, waits, latches and spinlocks
     Stress(command::stress::Arguments),
+    /// Look into the transaction logs of a folder of databases, or measure the log on this machine
+    Log(command::log::Arguments),
     /// Verify the files of a folder of databases: every page checksum, tree order, row counts and the log
     Check(command::check::Arguments),
 }
@@ -41,6 +45,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Sql(arguments) => command::sql::run(&arguments),
         Command::Stress(arguments) => command::stress::run(&arguments),
+        Command::Log(arguments) => command::log::run(&arguments),
         Command::Check(arguments) => command::check::run(&arguments),
     };
     match result {

@@ -26,7 +26,8 @@
 use std::fmt;
 
 use pikepole_log::field::{
-    Byte, Bytes, FieldKind, FieldReader, FieldWriter, RecordError, Rest, Varint, Varint32, put_varint, varint_len,
+    Byte, Bytes, FieldKind, FieldReader, FieldValue, FieldWriter, RecordError, Rest, Varint, Varint32, put_varint,
+    varint_len,
 };
 use pikepole_log::record_table;
 
@@ -51,7 +52,7 @@ impl FieldKind for Header {
 
     fn decode<'a>(from: &mut FieldReader<'a>) -> Result<RowHeader, RecordError> {
         let folded = from.varint()?;
-        Ok(RowHeader::new((folded & 15) as u8, folded >> 4))
+        Ok(RowHeader::new((folded & 15) as u8, known_xid(folded >> 4)?))
     }
 
     fn show(value: RowHeader, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -65,6 +66,38 @@ impl Header {
     }
 }
 
+/// The id of a transaction: a varint of at most 56 bits, as a row header holds.
+#[derive(Debug)]
+pub struct Xid;
+
+impl FieldKind for Xid {
+    type Value<'a> = u64;
+
+    fn encoded_len(value: u64) -> usize {
+        varint_len(value)
+    }
+
+    fn encode(value: u64, out: &mut FieldWriter<'_>) {
+        out.put_varint(value);
+    }
+
+    fn decode<'a>(from: &mut FieldReader<'a>) -> Result<u64, RecordError> {
+        known_xid(from.varint()?)
+    }
+
+    fn show(value: u64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{value}")
+    }
+
+    fn value<'a>(value: Self::Value<'a>) -> FieldValue<'a> {
+        FieldValue::Unsigned(value)
+    }
+}
+
+fn known_xid(xid: u64) -> Result<u64, RecordError> {
+    if xid <= RowHeader::XID_MAX { Ok(xid) } else { Err(RecordError::Number) }
+}
+
 record_table! {
     /// A log record of the engine.
     pub enum Record<'a> {
@@ -73,7 +106,7 @@ record_table! {
             /// Flags of the transaction (low half) and of the row (high half).
             flags: Byte,
             /// The transaction.
-            xid: Varint,
+            xid: Xid,
             /// The page.
             page: Varint32,
             /// The slot that the row gets.
@@ -88,7 +121,7 @@ record_table! {
             /// Flags of the transaction.
             flags: Byte,
             /// The transaction.
-            xid: Varint,
+            xid: Xid,
             /// The page.
             page: Varint32,
             /// The row's slot.
@@ -109,7 +142,7 @@ record_table! {
             /// Flags of the transaction.
             flags: Byte,
             /// The transaction.
-            xid: Varint,
+            xid: Xid,
             /// The page.
             page: Varint32,
             /// The row's slot.
@@ -126,7 +159,7 @@ record_table! {
             /// Flags of the transaction.
             flags: Byte,
             /// The transaction.
-            xid: Varint,
+            xid: Xid,
             /// The page.
             page: Varint32,
             /// The row's slot.
@@ -149,14 +182,14 @@ record_table! {
         /// A transaction committed. Its end is the commit time.
         7 = Commit {
             /// The transaction.
-            xid: Varint,
+            xid: Xid,
             /// When, in microseconds since 1970.
             time_us: Varint,
         },
         /// A transaction was rolled back completely.
         8 = Abort {
             /// The transaction.
-            xid: Varint,
+            xid: Xid,
         },
         /// A checkpoint began: pages changed before this record are on disk once the master names it.
         9 = Checkpoint {
@@ -203,6 +236,47 @@ pub struct RowChange<'a> {
 }
 
 impl<'a> Record<'a> {
+    /// The transaction that the record is of; none for changes that belong to none. 0 is the system.
+    pub fn xid(&self) -> Option<u64> {
+        match *self {
+            Record::Insert { xid, .. }
+            | Record::Replace { xid, .. }
+            | Record::SetHeader { xid, .. }
+            | Record::Remove { xid, .. }
+            | Record::Commit { xid, .. }
+            | Record::Abort { xid } => Some(xid),
+            Record::Structure { .. } | Record::FreeExtents { .. } | Record::Checkpoint { .. } => None,
+        }
+    }
+
+    /// The one page that the record changes, if it is one.
+    pub fn page(&self) -> Option<PageId> {
+        match *self {
+            Record::Insert { page, .. }
+            | Record::Replace { page, .. }
+            | Record::SetHeader { page, .. }
+            | Record::Remove { page, .. }
+            | Record::FreeExtents { page, .. } => Some(PageId(page)),
+            Record::Structure { .. } | Record::Commit { .. } | Record::Abort { .. } | Record::Checkpoint { .. } => None,
+        }
+    }
+
+    /// When it was written, in microseconds since 1970, if it says so.
+    pub fn time_us(&self) -> Option<u64> {
+        match *self {
+            Record::Commit { time_us, .. } | Record::Checkpoint { time_us } => Some(time_us),
+            _ => None,
+        }
+    }
+
+    /// Whether its transaction ends with it.
+    pub fn ends_transaction(&self) -> bool {
+        match *self {
+            Record::Commit { .. } | Record::Abort { .. } => true,
+            _ => self.row_change().is_some_and(|change| change.flags & LogContext::COMMIT != 0),
+        }
+    }
+
     /// The record as a row change, if it is one.
     pub fn row_change(&self) -> Option<RowChange<'a>> {
         use RowChangeKind as Kind;

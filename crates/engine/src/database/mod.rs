@@ -171,6 +171,10 @@ impl Database {
         &self.statistics
     }
 
+    pub(crate) fn disk(&self) -> &Disk {
+        &self.disk
+    }
+
     /// The log.
     pub fn log(&self) -> &Arc<Log> {
         &self.log

@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 pub mod check;
+pub mod log;
 mod output;
 mod shell;
 pub mod sql;
@@ -15,6 +16,15 @@ pub enum CommandError {
     /// The load driver stopped.
     #[error(transparent)]
     Stress(#[from] pikepole_lab::stress::StressError),
+    /// The log's bench stopped.
+    #[error(transparent)]
+    LogBench(#[from] pikepole_lab::log_bench::LogBenchError),
+    /// A folder or a log in it could not be looked at.
+    #[error(transparent)]
+    Look(#[from] pikepole_engine::OpenError),
+    /// A log could not be read.
+    #[error(transparent)]
+    Log(#[from] pikepole_log::LogError),
     /// A file or the terminal could not be used.
     #[error("{what}: {error}")]
     Io {
