@@ -16,6 +16,11 @@ tidy:
 loom:
     .ci/loom
 
+# Fuzz of the log's blocks and of log records, for some seconds each.
+fuzz SECONDS="60":
+    cargo test -p pikepole-log --test fuzz -- --seconds {{SECONDS}}
+    cargo test -p pikepole-storage --test fuzz -- --seconds {{SECONDS}}
+
 # The whole gate.
 gate:
     .ci/run

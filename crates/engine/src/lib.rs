@@ -46,6 +46,8 @@ pub use database::{
 pub use error::{Blocked, Interrupted, OpenError};
 pub use log_view::{LogRow, LogView, TellRow};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
+pub use pikepole_storage::LogContext;
+pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
 pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,
 };

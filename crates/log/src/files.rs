@@ -32,6 +32,7 @@ pub struct LogFiles {
 
 /// A segment file as its header says.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SegmentFileInfo {
     /// The file's name.
     pub name: String,
@@ -63,6 +64,7 @@ pub enum SegmentUsage {
 
 /// Where the log begins and ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LogExtent {
     /// The position of the oldest record.
     pub start: Lsn,
@@ -82,6 +84,7 @@ pub struct LogExtent {
 
 /// A good block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct BlockInfo {
     /// The file: an index of [`LogFiles::segments`].
     pub segment: usize,
@@ -152,11 +155,16 @@ impl LogFiles {
     /// # Errors
     /// As [`LogFiles::open`], when it stays so.
     pub fn open_live(disk: &Disk, path: impl AsRef<Path>) -> Result<LogFiles, LogError> {
-        let mut last = Self::open(disk, &path);
+        Self::settle(&mut || Self::open(disk, &path))
+    }
+
+    /// Looks until what is seen can have been the log at one moment.
+    fn settle(look: &mut dyn FnMut() -> Result<LogFiles, LogError>) -> Result<LogFiles, LogError> {
+        let mut last = look();
         for _ in 0..LOOKS_MAX {
             let again = match &last {
                 Ok(files) if files.damage.is_none() => return last,
-                Ok(_) | Err(LogError::Corrupt { .. }) => Self::open(disk, &path),
+                Ok(_) | Err(LogError::Corrupt { .. }) => look(),
                 Err(_) => return last,
             };
             match (last, again) {
@@ -311,3 +319,7 @@ impl Walk<'_> {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

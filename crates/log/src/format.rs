@@ -63,6 +63,14 @@ pub const SEGMENT_HEADER_BYTES: usize = 80;
 /// Bytes of a record's length at most: a varint of at most 64 K.
 pub(crate) const LENGTH_BYTES_MAX: usize = 3;
 
+/// Positions, sequences and incarnations above this are not believed: no log gets there, and below it sums of them
+/// never overflow.
+const NUMBER_MAX: u64 = 1 << 62;
+
+fn is_believable(numbers: &[u64]) -> bool {
+    numbers.iter().all(|number| *number <= NUMBER_MAX)
+}
+
 const BLOCK_MAGIC: [u8; 4] = *b"PKLB";
 const SEGMENT_MAGIC: [u8; 4] = *b"PKLS";
 /// The first block of its incarnation.
@@ -110,7 +118,7 @@ impl BlockHeader {
             && get_u64(bytes, 8) == log_id
             && payload_len <= BLOCK_PAYLOAD_MAX
             && u32::from(version) == VERSION;
-        plausible.then(|| BlockHeader {
+        let header = BlockHeader {
             log_id,
             incarnation: get_u64(bytes, 16),
             sequence: get_u64(bytes, 24),
@@ -119,7 +127,9 @@ impl BlockHeader {
             durable_sequence: get_u64(bytes, 48),
             payload_len,
             raise: flags & FLAG_RAISE != 0,
-        })
+        };
+        let numbers = [header.incarnation, header.sequence, header.start, header.durable, header.durable_sequence];
+        (plausible && is_believable(&numbers)).then_some(header)
     }
 
     /// Whether the checksum of `block`, which this header was read from, is right.
@@ -209,7 +219,7 @@ impl SegmentHeader {
         if version != VERSION {
             return SegmentKind::OtherVersion(version);
         }
-        SegmentKind::Good(SegmentHeader {
+        let header = SegmentHeader {
             log_id: get_u64(bytes, 8),
             incarnation: get_u64(bytes, 16),
             sequence: get_u64(bytes, 24),
@@ -218,7 +228,13 @@ impl SegmentHeader {
             first_block: get_u64(bytes, 48),
             boundary: get_u64(bytes, 56),
             bytes: get_u64(bytes, 72),
-        })
+        };
+        let SegmentHeader { incarnation, sequence, start, durable, first_block, boundary, .. } = header;
+        if is_believable(&[incarnation, sequence, start, durable, first_block, boundary]) {
+            SegmentKind::Good(header)
+        } else {
+            SegmentKind::Bad
+        }
     }
 }
 
@@ -241,6 +257,7 @@ fn get_u32(bytes: &[u8], at: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn header() -> BlockHeader {
         BlockHeader {
@@ -310,5 +327,64 @@ mod tests {
         assert_eq!(block_disk_bytes(0), 4096);
         assert_eq!(block_disk_bytes(4096 - BLOCK_HEADER_BYTES), 4096);
         assert_eq!(block_disk_bytes(4096 - BLOCK_HEADER_BYTES + 1), 8192);
+    }
+
+    /// Any header, with a payload of the length that it names.
+    fn any_header() -> impl Strategy<Value = (BlockHeader, Vec<u8>)> {
+        let numbers = any::<(u64, u64, u64, u64, u64, u64, bool)>();
+        let payload = proptest::collection::vec(any::<u8>(), 0..3 * BLOCK);
+        (numbers, payload).prop_map(|(numbers, payload)| {
+            let (log_id, incarnation, sequence, start, durable, durable_sequence, raise) = numbers;
+            let [incarnation, sequence, start, durable, durable_sequence] =
+                [incarnation, sequence, start, durable, durable_sequence].map(|number: u64| number >> 2);
+            let payload_len = payload.len();
+            let header =
+                BlockHeader { log_id, incarnation, sequence, start, durable, durable_sequence, payload_len, raise };
+            (header, payload)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_block_comes_back_and_no_damage_of_it_does((header, payload) in any_header(), place: usize, bits in 1u8..) {
+            let mut block = vec![0; header.disk_bytes() as usize];
+            block[BLOCK_HEADER_BYTES..][..payload.len()].copy_from_slice(&payload);
+            header.seal(&mut block);
+            let read = BlockHeader::peek(&block, header.log_id);
+            prop_assert_eq!(read, Some(header));
+            prop_assert!(header.verify(&block) && block.len().is_multiple_of(BLOCK));
+            prop_assert_eq!(&block[BLOCK_HEADER_BYTES..][..payload.len()], &payload[..]);
+            let covered = BLOCK_HEADER_BYTES + payload.len();
+            block[place % covered] ^= bits;
+            let believed = BlockHeader::peek(&block, header.log_id).is_some_and(|read| read.verify(&block));
+            prop_assert!(!believed, "byte {} by {:#x}", place % covered, bits);
+        }
+
+        #[test]
+        fn any_bytes_are_a_header_or_none(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), log_id: u64) {
+            for magic in [BLOCK_MAGIC, SEGMENT_MAGIC] {
+                let len = bytes.len().min(4);
+                bytes[..len].copy_from_slice(&magic[..len]);
+                if let Some(id) = bytes.get_mut(8..16) {
+                    id.copy_from_slice(&log_id.to_le_bytes());
+                }
+                if let Some(header) = BlockHeader::peek(&bytes, log_id) {
+                    prop_assert!(header.end() >= header.start && header.payload_len <= BLOCK_PAYLOAD_MAX);
+                    header.verify(&bytes);
+                }
+                SegmentHeader::read(&bytes);
+            }
+        }
+
+        #[test]
+        fn any_segment_header_comes_back(numbers in any::<[u64; 8]>()) {
+            let [log_id, incarnation, sequence, start, durable, first_block, boundary, bytes] =
+                numbers.map(|number| number >> 2);
+            let header =
+                SegmentHeader { log_id, incarnation, sequence, start, durable, first_block, boundary, bytes };
+            let mut block = vec![0; BLOCK];
+            header.seal(&mut block);
+            prop_assert_eq!(SegmentHeader::read(&block), SegmentKind::Good(header));
+        }
     }
 }

@@ -18,6 +18,23 @@
 //!
 //! `reserved >= copied >= written >= durable`, always.
 //!
+//! # The protocol
+//!
+//! | step | call | says |
+//! |---|---|---|
+//! | open | [`Log::create`], [`Log::open`] | the second also reads: a [`Reader`] from any record's LSN, or the oldest, to the end |
+//! | append | [`Log::append`], [`Log::append_record`] | copies the record into the ring or refuses ([`Refused`]); never waits; gives its [`LsnRange`] |
+//! | make room | [`Log::buffer_space`] on [`Refused::BufferFull`]; [`Log::truncate`] on [`Refused::LogFull`] | [`Log::append_reserved`] is for what ends transactions: never refused as full |
+//! | flush | [`Log::flush_step`], [`Log::idle_step`], [`Log::run_log_writer`] | one thread at a time takes all that is copied and writes it durably |
+//! | wait | [`Log::durable_after`] with the record's end | ready when `durable` has passed it, or [`Poisoned`] |
+//! | truncate | [`Log::truncate`] | whole segments below an LSN are used again |
+//! | close | [`Log::shutdown`] | writes what is left and names it durable |
+//!
+//! What holds, always: a record is durable only if all before it are; a crash keeps a prefix of the stream that has at
+//! least what was durable; no write is tried again after it failed; a closure that fills a record runs once, on the
+//! calling thread, under no lock. The example `counter` is a whole store on these calls; [`LogFiles`] looks at a log
+//! without opening it.
+//!
 //! The parts: [`field`] and [`record_table!`] are the records' codec; `reservation` and `buffer` are appending;
 //! `flush`, `commit` and `writer` make durable and wake; `space` and `segments` are the room; `format`, `scan` and
 //! `reader` are the disk's bytes, the end of the log after a crash, and reading. The crate knows a record as a kind

@@ -63,6 +63,8 @@ proptest! {
     fn any_bytes_are_a_record_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
         if let Ok(record) = Sample::decode(&bytes) {
             prop_assert!(!record.to_string().is_empty());
+            let shown: Vec<String> = record.fields().iter().map(|(name, value)| format!(" {name}={value}")).collect();
+            prop_assert_eq!(record.to_string(), format!("{}{}", record.name(), shown.concat()));
             let again = encoded(&record);
             prop_assert_eq!(Sample::decode(&again), Ok(record));
         }

@@ -76,6 +76,7 @@ pub(crate) fn add(total: &AtomicU64, amount: u64) {
 
 /// What [`Log::check`](crate::Log::check) found in a log without damage.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LogReport {
     /// Segments in use.
     pub segments: usize,

@@ -5,11 +5,16 @@ use crate::tool::Folder;
 #[test]
 fn help_teaches_and_fits_a_terminal() {
     let folder = Folder::new("help");
-    let wanted: [(&[&str], &[&str]); 4] = [
+    let wanted: [(&[&str], &[&str]); 9] = [
         (&["--help"], &["sql ", "stress ", "check ", "Examples:", "pikepole check ./data", "--help"]),
         (&["sql", "--help"], &["GO 5", "Exit status", "--json", "--csv", "Examples:", "sp_configure", "-Q \"SELECT"]),
         (&["stress", "--help"], &["--policy", "Examples:", "LOG_RESERVATION=SPINLOCK", "--setup", "sp_configure"]),
         (&["check", "--help"], &["DAMAGE", "checksum", "Exit status", "Example:"]),
+        (&["log", "--help"], &["dump ", "stat ", "verify ", "bench ", "Examples:", "change nothing"]),
+        (&["log", "dump", "--help"], &["--transaction", "docs/format.md", "exit status", "Examples:", "--kind"]),
+        (&["log", "stat", "--help"], &["histogram", "Padding", "Example:"]),
+        (&["log", "verify", "--help"], &["left over", "cut off", "torn", "Exit status", "Example:"]),
+        (&["log", "bench", "--help"], &["null", "memcpy", "probe_writes_per_second", "CLASSIC", "Examples:"]),
     ];
     for (arguments, phrases) in wanted {
         let done = folder.run(arguments);

@@ -9,6 +9,7 @@
 
 pub(crate) mod columns;
 pub(crate) mod databases;
+mod dblog;
 mod execution;
 pub(crate) mod files;
 mod indexes;
@@ -208,7 +209,7 @@ pub(crate) struct Function {
 }
 
 /// Every table-valued function of every module.
-const FUNCTIONS: &[&[Function]] = &[log::FUNCTIONS, files::FUNCTIONS];
+const FUNCTIONS: &[&[Function]] = &[log::FUNCTIONS, files::FUNCTIONS, dblog::FUNCTIONS];
 
 /// Every view of every module.
 const VIEWS: &[&[View]] = &[
