@@ -9,7 +9,7 @@
 
 use pikepole_contention::Statistics;
 use pikepole_log::field::{Bytes, Varint, Zigzag};
-use pikepole_log::{FlushOutcome, Log, LogError, LogOptions, LogRecord, Lsn, LsnRange, Refused, record_table};
+use pikepole_log::{FlushOutcome, Log, LogError, LogOptions, Lsn, LsnRange, Refused, record_table};
 use pikepole_machine::Disk;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -75,7 +75,9 @@ impl Store {
                         *counters.entry(key).or_default() += by;
                     }
                 }
-                Record::Value { key, value } => drop(counters.insert(key.to_vec(), value)),
+                Record::Value { key, value } => {
+                    counters.insert(key.to_vec(), value);
+                }
             }
         }
         // What is left in `open` never committed: it is as if it had never been.
@@ -118,7 +120,10 @@ impl Store {
             FlushOutcome::Wrote(_) | FlushOutcome::Busy => Ok(()),
             FlushOutcome::Nothing if self.log.is_poisoned() => Err(pikepole_log::Poisoned.into()),
             // Nothing was there, or the next segment is not prepared.
-            FlushOutcome::Nothing => Ok(drop(self.log.prepare_step())),
+            FlushOutcome::Nothing => {
+                self.log.prepare_step();
+                Ok(())
+            }
         }
     }
 

@@ -155,15 +155,14 @@ fn grow(log: &Log) -> Result<(), LogBenchError> {
         match log.append(FILLER_BYTES, |out, _| out.fill(1)) {
             Ok(_) => {}
             Err(Refused::Poisoned) => return Err(LogBenchError::Poisoned),
-            Err(Refused::BufferFull | Refused::LogFull) => {
-                log.truncate(log.durable());
-                thread::sleep(TRUNCATE_EVERY);
-            }
+            // Nothing is truncated here: a log that finds free segments prepares no more.
+            Err(Refused::BufferFull | Refused::LogFull) => thread::sleep(TRUNCATE_EVERY),
         }
         if let Some(why) = log.stats().growth_failed {
             return Err(LogError::Io(std::io::Error::other(why)).into());
         }
     }
+    log.truncate(log.durable());
     Ok(())
 }
 
