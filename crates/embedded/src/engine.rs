@@ -5,7 +5,7 @@ use crate::mailbox::Mailbox;
 use crate::task;
 use crate::{Error, blocking};
 use pikepole_contention::sync::{Mutex, MutexGuard};
-use pikepole_engine::{OpenError, PolicyRow, SchedulerChoice, Server, ServerOptions};
+use pikepole_engine::{OpenError, PolicyRow, RecoveryProgress, RecoveryWatch, SchedulerChoice, Server, ServerOptions};
 use pikepole_scheduler::{JoinHandle, Placement};
 use pikepole_session::{Registry, Session, SessionOptions};
 use std::path::{Path, PathBuf};
@@ -28,6 +28,7 @@ pub struct Options {
     log_bytes_max: Option<u64>,
     cpus: Option<Vec<usize>>,
     policies: Vec<(String, String)>,
+    recovery_watch: Option<RecoveryWatch>,
 }
 
 impl Options {
@@ -40,6 +41,7 @@ impl Options {
             log_bytes_max: None,
             cpus: None,
             policies: Vec::new(),
+            recovery_watch: None,
         }
     }
 
@@ -73,6 +75,12 @@ impl Options {
         self
     }
 
+    /// Calls `tell` once a second while [`Engine::open`] recovers a database for longer than two seconds.
+    pub fn on_recovery(mut self, tell: impl Fn(&RecoveryProgress) + Send + Sync + 'static) -> Options {
+        self.recovery_watch = Some(RecoveryWatch::new(tell));
+        self
+    }
+
     fn server(self) -> ServerOptions {
         let pool = self.buffer_pool_bytes.unwrap_or_else(default_buffer_pool_bytes);
         ServerOptions {
@@ -80,6 +88,7 @@ impl Options {
             buffer_pool_bytes: Some(pool),
             log_bytes_max: self.log_bytes_max,
             policies: self.policies,
+            recovery_watch: self.recovery_watch,
             ..ServerOptions::new(self.folder)
         }
     }

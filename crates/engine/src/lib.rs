@@ -41,7 +41,7 @@ pub use catalog::definition::{
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
     ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, IndexDefinition, IndexKind,
-    LogFullReason, NewColumn, PutMode, RecoveryModel, RowMap, TableDefinition,
+    LogFullReason, NewColumn, PutMode, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError};
 pub use log_view::{LogRow, LogView, TellRow};

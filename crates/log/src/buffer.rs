@@ -10,6 +10,7 @@
 //!      |                      | to its appender    |                  |
 //! ```
 
+use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_machine::RingMapping;
 use std::io;
 
@@ -19,7 +20,14 @@ pub(crate) struct Buffer {
     /// The ring's first byte: asking the mapping each time would cost a division.
     start: *mut u8,
     mask: u64,
+    /// Bytes that have been touched ahead of their use, or never will be.
+    touched: AtomicUsize,
 }
+
+/// Memory is touched ahead by so many times what was used, so that a log that is hardly written takes little of it.
+const TOUCHED_AHEAD_TIMES: usize = 4;
+/// Memory touched at a time: the log writer is away from its flushes for so long only.
+const TOUCH_STEP_BYTES: usize = 512 << 10;
 
 // SAFETY: `start` points into `ring`, which this struct owns and never moves in memory; all access goes through the
 // unsafe methods below, whose callers promise not to race.
@@ -33,12 +41,24 @@ impl Buffer {
         let ring = RingMapping::new(bytes)?;
         assert!(ring.size() == bytes && bytes.is_power_of_two());
         let start = ring.at(0);
-        Ok(Self { ring, start, mask: bytes as u64 - 1 })
+        Ok(Self { ring, start, mask: bytes as u64 - 1, touched: AtomicUsize::new(0) })
     }
 
-    /// Has the kernel put memory behind the whole ring now. A refusal only means that first uses are slower.
-    pub fn touch(&self) {
-        let _ = self.ring.touch();
+    /// Has the kernel put memory behind a step of the ring, if too little of what comes behind `position` has it. Whether
+    /// it did. The first position ever was `begin`. For one thread at a time.
+    pub fn touch_ahead(&self, begin: u64, position: u64) -> bool {
+        let size = self.ring.size();
+        let touched = self.touched.load(Ordering::Relaxed);
+        let used = usize::try_from(position - begin).unwrap_or(size).min(size);
+        if touched >= size.min(used * TOUCHED_AHEAD_TIMES + TOUCH_STEP_BYTES) {
+            return false;
+        }
+        let from = ((begin + touched as u64) & self.mask) as usize;
+        let step = TOUCH_STEP_BYTES.min(size - from).min(size - touched);
+        // A refusal only means that first uses are slower.
+        let done = self.ring.touch(from..from + step).is_ok();
+        self.touched.store(if done { touched + step } else { size }, Ordering::Relaxed);
+        done
     }
 
     /// The place of `len` bytes at `position`, to be filled.
@@ -70,6 +90,17 @@ impl Buffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_touched_ahead_of_use_and_once() {
+        let buffer = Buffer::new(4 << 20).unwrap();
+        let begin = (4 << 20) * 3 - 4096;
+        let steps = |position| (0..).find(|_| !buffer.touch_ahead(begin, position)).unwrap();
+        let all = steps(begin) + steps(begin) + steps(begin + 1000) + steps(begin + (64 << 20)) + steps(u64::MAX);
+        // Over the ring's end: one step more. A kernel that cannot do it is asked once.
+        assert!(all <= (4 << 20) / TOUCH_STEP_BYTES + 1, "{all}");
+        assert_eq!(buffer.touched.load(Ordering::Relaxed), 4 << 20);
+    }
 
     #[test]
     fn a_place_over_the_ends_of_the_ring_is_one_slice() {

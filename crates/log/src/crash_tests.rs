@@ -58,6 +58,10 @@ struct World {
     written: Vec<Written>,
     /// Everything below was durable when somebody asked.
     acknowledged: Lsn,
+    /// Where the log was when it was truncated, in all lives: also places that a crash took away again.
+    places: Vec<Place>,
+    /// The last life ended in order, here.
+    closed_at: Option<Lsn>,
     /// Where reading begins: what the last checkpoint noted before it truncated.
     start: Lsn,
     numbers: u64,
@@ -80,6 +84,8 @@ impl World {
             options,
             written: Vec::new(),
             acknowledged: Lsn::FIRST,
+            places: Vec::new(),
+            closed_at: None,
             start: Lsn::FIRST,
             numbers: 0,
         }
@@ -126,6 +132,7 @@ impl World {
 
     /// As a checkpoint: notes where recovery is to begin, then gives the log before it up.
     fn truncate(&mut self, log: &Log) {
+        self.places.push(log.place());
         self.written.sort_by_key(|record| record.start);
         let durable = self.written.iter().rfind(|record| record.end <= self.acknowledged);
         if let Some(last) = durable {
@@ -154,6 +161,13 @@ impl World {
         }
     }
 
+    /// Ends a life in order, if the power lasts.
+    fn close(&mut self, log: &Log) {
+        self.truncate(log);
+        self.closed_at = log.shutdown().ok().map(|()| log.durable());
+        self.acknowledged = self.acknowledged.max(log.durable());
+    }
+
     fn create(&mut self, disk: &SimulatedDisk) -> Option<Log> {
         match Log::create(&Disk::simulated(disk.clone()), FOLDER, self.options.clone(), &self.statistics) {
             Ok(log) => Some(log),
@@ -165,8 +179,11 @@ impl World {
     /// Opens the log after a failure and checks what is there. None: the power failed meanwhile.
     fn reopen(&mut self, disk: &SimulatedDisk) -> Result<Option<Log>, String> {
         let start = if self.random.below(4) == 0 { Lsn::OLDEST } else { self.start };
+        let known = self.random.below(self.places.len() as u64 + 1) as usize;
+        let place = self.places[..known].iter().rfind(|place| place.lsn <= start).copied();
+        let from = OpenFrom { start, place, closed_at: self.closed_at };
         let disk = Disk::simulated(disk.clone());
-        let opened = Log::open(&disk, FOLDER, self.options.clone(), &self.statistics, start);
+        let opened = Log::open(&disk, FOLDER, self.options.clone(), &self.statistics, from);
         let (log, mut reader) = match opened {
             Ok(opened) => opened,
             Err(LogError::Io(error)) if is_crash(&error) => return Ok(None),
@@ -181,6 +198,7 @@ impl World {
         if lost {
             return Err(format!("the log ends at {} below {}", log.reserved(), self.acknowledged));
         }
+        self.closed_at = None;
         Ok(Some(log))
     }
 
@@ -246,6 +264,9 @@ fn run(seed: u64, crash_at: Option<u64>) -> Result<u64, String> {
         let steps = world.random.below(120);
         disk.crash_after_ops(1 + world.random.below(60));
         world.live(&disk, &log, steps);
+        if world.random.below(2) == 0 {
+            world.close(&log);
+        }
     }
     drop(log);
     let disk = disk.crash(world.random.next());
@@ -310,4 +331,9 @@ fn missing_checksums_are_noticed() {
 #[test]
 fn a_missing_raise_of_the_incarnation_is_noticed() {
     assert!(is_noticed(Fault::NoRaise));
+}
+
+#[test]
+fn a_place_that_is_believed_unseen_is_noticed() {
+    assert!(is_noticed(Fault::TrustPlace));
 }

@@ -16,6 +16,8 @@ pub(crate) enum Fault {
     AcknowledgeFirst,
     /// Recovery does not raise the incarnation.
     NoRaise,
+    /// Recovery begins at a place without looking what lies there.
+    TrustPlace,
 }
 
 /// Plants `fault` for the calling thread, or clears it away.
@@ -53,4 +55,6 @@ questions! {
     acknowledge_first = AcknowledgeFirst;
     /// Whether an opening keeps the incarnation.
     no_raise = NoRaise;
+    /// Whether a place is believed unseen.
+    trust_place = TrustPlace;
 }

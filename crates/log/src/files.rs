@@ -143,7 +143,7 @@ impl LogFiles {
     pub fn open(disk: &Disk, path: impl AsRef<Path>) -> Result<LogFiles, LogError> {
         let folder = Folder { disk: disk.clone(), path: path.as_ref().to_path_buf(), direct: true };
         let found = find_segments(&folder, true)?;
-        let (chain, damage) = follow_to_damage(&found, Lsn::OLDEST)?;
+        let (chain, damage) = follow_to_damage(&found, &Lsn::OLDEST.into())?;
         let segments = found.iter().map(segment_info).collect();
         Ok(LogFiles { found, segments, chain, damage })
     }
@@ -220,7 +220,7 @@ impl LogFiles {
         });
         let within = |first: &Lsn| *first <= lsn && first.0 > self.chain.start && first.0 < self.chain.end;
         let Some(start) = firsts.filter(within).max() else { return Ok(self.read()) };
-        let (chain, _) = follow_to_damage(&self.found, start)?;
+        let (chain, _) = follow_to_damage(&self.found, &start.into())?;
         Ok(Reader::new(&chain))
     }
 

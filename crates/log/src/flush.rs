@@ -61,6 +61,11 @@ impl Flusher {
     pub fn new(sequence: u64, boundary: u64) -> Self {
         Self { buffer: AlignedBuffer::new(), sequence, boundary }
     }
+
+    /// The sequence of the next block.
+    pub fn next_sequence(&self) -> u64 {
+        self.sequence
+    }
 }
 
 impl Log {

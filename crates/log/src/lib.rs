@@ -129,6 +129,8 @@ pub use reader::{Entry, Reader};
 pub use record::finish;
 pub use record::{FieldDoc, LogRecord, RecordDoc, docs_table};
 #[cfg(not(loom))]
+pub use scan::{OpenFrom, Place};
+#[cfg(not(loom))]
 pub use space::BufferSpace;
 #[cfg(not(loom))]
 pub use stats::{LogReport, LogStats, SegmentInfo};

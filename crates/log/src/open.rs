@@ -15,14 +15,14 @@ use crate::log::{Log, lock};
 use crate::options::LogOptions;
 use crate::reader::Reader;
 use crate::reservation::Reservations;
-use crate::scan::{Chain, Found, find_segments, follow};
+use crate::scan::{Chain, Found, OpenFrom, Place, find_segments, follow};
 use crate::segments::{Active, Folder, SegmentFile, Segments, grow_now, mark_free, prepare_folder};
 use crate::signal::Signal;
 use crate::space::SpaceWaiters;
 use crate::stats::{LogReport, Totals};
 use crate::{LogError, Lsn};
 use pikepole_contention::sync::Mutex;
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::{CachePadded, Statistics};
 use pikepole_machine::Disk;
 use std::path::Path;
@@ -76,7 +76,8 @@ impl Log {
         Ok(log)
     }
 
-    /// Opens the log in the folder `path` and reads its records from `start` on: a record's LSN, or [`Lsn::OLDEST`].
+    /// Opens the log in the folder `path` and reads its records from `from` on: a record's LSN, [`Lsn::OLDEST`], or an
+    /// [`OpenFrom`] that says more, so that less has to be read.
     ///
     /// What was not durable at a crash may be there or not; up to some point in the stream all of it is, behind it
     /// nothing. New records go behind that point. The reader may be used while records are appended, which it does
@@ -90,12 +91,12 @@ impl Log {
         path: impl AsRef<Path>,
         options: LogOptions,
         statistics: &Arc<Statistics>,
-        start: Lsn,
+        from: impl Into<OpenFrom>,
     ) -> Result<(Log, Reader), LogError> {
         options.check()?;
         let folder = Folder { disk: disk.clone(), path: path.as_ref().to_path_buf(), direct: options.direct };
         let found = find_segments(&folder, false)?;
-        let chain = follow(&found, start)?;
+        let chain = follow(&found, &from.into())?;
         for active in &chain.active[chain.first..=chain.last] {
             active.segment.file.sync()?;
         }
@@ -126,7 +127,7 @@ impl Log {
     pub fn check(disk: &Disk, path: impl AsRef<Path>) -> Result<LogReport, LogError> {
         let folder = Folder { disk: disk.clone(), path: path.as_ref().to_path_buf(), direct: false };
         let found = find_segments(&folder, true)?;
-        let chain = follow(&found, Lsn::OLDEST)?;
+        let chain = follow(&found, &Lsn::OLDEST.into())?;
         let mut reader = Reader::new(&chain);
         let (mut records, mut record_bytes) = (0, 0);
         while let Some((start, _, end)) = reader.next()? {
@@ -145,6 +146,20 @@ impl Log {
             end: Lsn(chain.end),
             incarnation: chain.incarnation_max,
         })
+    }
+
+    /// Where the next block will lie: what is appended from now on is there or behind it. For a later
+    /// [`OpenFrom`]. Waits for a write that is under way.
+    pub fn place(&self) -> Place {
+        let flusher = lock(&self.flusher);
+        let segments = lock(&self.segments);
+        Place {
+            segment: segments.last().map_or(0, |last| last.sequence),
+            offset: segments.offset,
+            block: flusher.next_sequence(),
+            incarnation: self.incarnation,
+            lsn: Lsn(self.written.load(Ordering::Relaxed)),
+        }
     }
 
     fn at(
@@ -223,8 +238,7 @@ fn free_segments(folder: &Folder, found: &[Found], chain: &Chain) -> Result<Vec<
 /// A number that no other log of this machine has: from the time, the process and a count.
 fn new_log_id() -> u64 {
     static COUNT: std::sync::OnceLock<AtomicU64> = std::sync::OnceLock::new();
-    let count =
-        COUNT.get_or_init(|| AtomicU64::new(0)).fetch_add(1, pikepole_contention::sync::atomic::Ordering::Relaxed);
+    let count = COUNT.get_or_init(|| AtomicU64::new(0)).fetch_add(1, Ordering::Relaxed);
     let time = pikepole_machine::clock::unix_time_us() as u64;
     let process = u64::from(std::process::id());
     // Multiplied apart by an odd constant, so that close values end far from each other.

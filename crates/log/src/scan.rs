@@ -16,6 +16,14 @@
 //! blocks are missing that somebody was promised. That is corruption, reported with the place of the first missing
 //! block.
 //!
+//! Two things spare reading, and neither is believed more than it proves ([`OpenFrom`]):
+//!
+//! - a *place*: where a block lay when a checkpoint was taken. The chain is followed from there if the very block lies there,
+//!   sequence, position and incarnation; if not, from the segment's start, as without it.
+//! - the position where the stream was *closed* in order. A chain that reaches exactly that far holds all that was ever
+//!   promised: whatever lies behind was written by nobody, or has no records. So nothing behind is read. A chain that
+//!   ends below it has lost records, which is corruption whatever lies behind.
+//!
 //! Why stale blocks are harmless. Blocks behind an end (from before a crash, or from a segment's former use) have
 //! been written in an earlier incarnation or with an earlier sequence, so the chain never takes them. What they name
 //! as durable really was durable, so it never exceeds a true end.
@@ -26,14 +34,54 @@ use crate::{LogError, Lsn};
 use pikepole_machine::{AlignedBuffer, BLOCK, File};
 use std::io;
 
-/// Bytes read at once.
+/// Bytes read at first, so that a log that ends soon costs no more.
+const WINDOW_BYTES_FIRST: u64 = 64 << 10;
+/// Bytes read at once when reading goes on.
 const WINDOW_BYTES: u64 = 1 << 20;
 
+/// Where a block of a log lies: what [`Log::place`](crate::Log::place) gives and opening can begin at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The sequence of the segment.
+    pub segment: u64,
+    /// The byte in the segment where the block begins.
+    pub offset: u64,
+    /// The sequence of the block.
+    pub block: u64,
+    /// The incarnation that wrote it.
+    pub incarnation: u64,
+    /// The position of its first byte in the stream.
+    pub lsn: Lsn,
+}
+
+/// Where opening a log begins, and what the caller knows that spares reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenFrom {
+    /// The first record to read, or [`Lsn::OLDEST`].
+    pub start: Lsn,
+    /// A place at or below the start.
+    pub place: Option<Place>,
+    /// The end of the last record, if the log was closed in order behind it.
+    pub closed_at: Option<Lsn>,
+}
+
+impl From<Lsn> for OpenFrom {
+    fn from(start: Lsn) -> OpenFrom {
+        OpenFrom { start, place: None, closed_at: None }
+    }
+}
+
 /// A window over a segment's file, for reading blocks one after the other.
-#[derive(Default)]
 pub(crate) struct BlockReader {
     window: AlignedBuffer,
     start: u64,
+    window_bytes: u64,
+}
+
+impl Default for BlockReader {
+    fn default() -> BlockReader {
+        BlockReader { window: AlignedBuffer::new(), start: 0, window_bytes: WINDOW_BYTES_FIRST }
+    }
 }
 
 impl BlockReader {
@@ -77,7 +125,8 @@ impl BlockReader {
         if !self.window.is_empty() && offset >= self.start && offset + bytes <= end {
             return Ok(());
         }
-        let len = bytes.max(WINDOW_BYTES).min(segment.bytes - offset);
+        let len = bytes.max(self.window_bytes).min(segment.bytes - offset);
+        self.window_bytes = (self.window_bytes * 4).min(WINDOW_BYTES);
         self.window.resize(len as usize, 0);
         self.start = offset;
         let read = segment.file.read_at(&mut self.window, offset);
@@ -156,55 +205,37 @@ pub(crate) struct Chain {
     pub blocks: u64,
 }
 
-/// Follows the log in `found` from `start` to its end.
+/// Follows the log in `found` to its end.
 ///
 /// # Errors
 /// [`LogError::StartGone`], [`LogError::Corrupt`], I/O errors.
-pub(crate) fn follow(found: &[Found], start: Lsn) -> Result<Chain, LogError> {
-    match follow_to_damage(found, start)? {
+pub(crate) fn follow(found: &[Found], from: &OpenFrom) -> Result<Chain, LogError> {
+    match follow_to_damage(found, from)? {
         (_, Some(damage)) => Err(damage),
         (chain, None) => Ok(chain),
     }
 }
 
 /// As [`follow`]; where blocks are missing that were durable, the chain up to there comes with the damage.
-pub(crate) fn follow_to_damage(found: &[Found], start: Lsn) -> Result<(Chain, Option<LogError>), LogError> {
+pub(crate) fn follow_to_damage(found: &[Found], from: &OpenFrom) -> Result<(Chain, Option<LogError>), LogError> {
     let (log_id, active) = active_segments(found)?;
-    let first = match start {
-        Lsn::OLDEST => 0,
-        _ => match active.iter().rposition(|(segment, _)| segment.start <= start.0) {
-            Some(first) => first,
-            None => {
-                let oldest = Lsn(active[0].0.start);
-                return Err(LogError::StartGone { wanted: start, oldest });
-            }
-        },
-    };
-    let header = active[first].1;
-    let mut follower = Follower {
-        reader: BlockReader::default(),
-        chain: Chain {
-            log_id,
-            first,
-            first_offset: BLOCK as u64,
-            start: if start == Lsn::OLDEST { header.boundary } else { start.0 },
-            last: first,
-            end_offset: BLOCK as u64,
-            end: header.start,
-            next_sequence: header.first_block,
-            incarnation_max: header.incarnation,
-            blocks: 0,
-            active: active.iter().map(|(active, _)| active.clone()).collect(),
-        },
-        headers: active.iter().map(|(_, header)| *header).collect(),
-        incarnation: header.incarnation,
-        oldest: start == Lsn::OLDEST,
-        promised: 0,
-        witness: String::new(),
-    };
-    follower.run()?;
-    follower.look_behind_the_end(found)?;
-    Ok(follower.finish())
+    if let Some(place) = from.place {
+        let mut follower = Follower::begin(log_id, &active, from.start)?;
+        if follower.jump_to(&place)? {
+            return follower.go_on(found, from.closed_at);
+        }
+    }
+    Follower::begin(log_id, &active, from.start)?.go_on(found, from.closed_at)
+}
+
+/// The first segment to follow.
+fn first_segment(active: &[WithHeader], start: Lsn) -> Result<usize, LogError> {
+    if start == Lsn::OLDEST {
+        return Ok(0);
+    }
+    let oldest = Lsn(active[0].0.start);
+    let first = active.iter().rposition(|(segment, _)| segment.start <= start.0);
+    first.ok_or(LogError::StartGone { wanted: start, oldest })
 }
 
 type WithHeader = (Active, SegmentHeader);
@@ -262,6 +293,68 @@ struct Follower {
 }
 
 impl Follower {
+    /// At the start of the segment that holds `start`.
+    fn begin(log_id: u64, active: &[WithHeader], start: Lsn) -> Result<Follower, LogError> {
+        let first = first_segment(active, start)?;
+        let header = active[first].1;
+        Ok(Follower {
+            reader: BlockReader::default(),
+            chain: Chain {
+                log_id,
+                first,
+                first_offset: BLOCK as u64,
+                start: if start == Lsn::OLDEST { header.boundary } else { start.0 },
+                last: first,
+                end_offset: BLOCK as u64,
+                end: header.start,
+                next_sequence: header.first_block,
+                incarnation_max: header.incarnation,
+                blocks: 0,
+                active: active.iter().map(|(active, _)| active.clone()).collect(),
+            },
+            headers: active.iter().map(|(_, header)| *header).collect(),
+            incarnation: header.incarnation,
+            oldest: start == Lsn::OLDEST,
+            promised: 0,
+            witness: String::new(),
+        })
+    }
+
+    /// Goes to `place`, if that is at or below the start and its block lies there or in the segment behind. False: go
+    /// the whole way.
+    fn jump_to(&mut self, place: &Place) -> Result<bool, LogError> {
+        let chain = &mut self.chain;
+        let Some(at) = chain.active.iter().position(|active| active.sequence == place.segment) else {
+            return Ok(false);
+        };
+        let header = self.headers[at];
+        let in_segment = place.offset >= BLOCK as u64
+            && place.offset.is_multiple_of(BLOCK as u64)
+            && place.offset <= chain.active[at].segment.bytes
+            && header.first_block <= place.block
+            && header.start <= place.lsn.0
+            && header.incarnation <= place.incarnation;
+        if self.oldest || place.lsn.0 > chain.start || !in_segment {
+            return Ok(false);
+        }
+        (chain.first, chain.last) = (at, at);
+        (chain.first_offset, chain.end_offset) = (place.offset, place.offset);
+        (chain.end, chain.next_sequence) = (place.lsn.0, place.block);
+        chain.incarnation_max = chain.incarnation_max.max(place.incarnation);
+        self.incarnation = place.incarnation;
+        let segment = chain.active[at].segment.clone();
+        let block = self.reader.block(&segment, place.offset, self.chain.log_id)?.map(|(header, _)| header);
+        let is_there = block.is_some_and(|block| self.follows(&block)) || self.goes_on_in_next_segment();
+        Ok(is_there || crate::fault::trust_place())
+    }
+
+    fn go_on(mut self, found: &[Found], closed_at: Option<Lsn>) -> Result<(Chain, Option<LogError>), LogError> {
+        self.run()?;
+        let closed = closed_at.is_some_and(|closed_at| closed_at.0 == self.chain.end);
+        self.look_behind_the_end(found, closed)?;
+        Ok(self.finish(closed_at))
+    }
+
     fn run(&mut self) -> Result<(), LogError> {
         loop {
             let chain = &self.chain;
@@ -318,11 +411,13 @@ impl Follower {
     }
 
     /// Looks for witnesses: good blocks behind the end, in the rest of its segment, in later ones and in those
-    /// without a header.
-    fn look_behind_the_end(&mut self, found: &[Found]) -> Result<(), LogError> {
+    /// without a header. The rest of the segment has nothing to say when the log was closed here.
+    fn look_behind_the_end(&mut self, found: &[Found], closed: bool) -> Result<(), LogError> {
         self.reader.reset();
-        let rest = self.chain.active[self.chain.last].segment.clone();
-        self.look_at(&rest, self.chain.end_offset)?;
+        if !closed {
+            let rest = self.chain.active[self.chain.last].segment.clone();
+            self.look_at(&rest, self.chain.end_offset)?;
+        }
         for later in self.chain.last + 1..self.chain.active.len() {
             let segment = self.chain.active[later].segment.clone();
             self.look_at(&segment, BLOCK as u64)?;
@@ -360,7 +455,7 @@ impl Follower {
         Ok(any)
     }
 
-    fn finish(mut self) -> (Chain, Option<LogError>) {
+    fn finish(mut self, closed_at: Option<Lsn>) -> (Chain, Option<LogError>) {
         for header in &self.headers {
             self.chain.incarnation_max = self.chain.incarnation_max.max(header.incarnation);
         }
@@ -378,6 +473,11 @@ impl Follower {
             Some(place(format!(
                 "block {} is missing or damaged, but {} says that all blocks below {} were durable",
                 chain.next_sequence, self.witness, self.promised
+            )))
+        } else if let Some(closed_at) = closed_at.filter(|closed_at| closed_at.0 > chain.end) {
+            Some(place(format!(
+                "block {} is missing or damaged: the log was closed at {closed_at}",
+                chain.next_sequence
             )))
         } else if chain.start > chain.end {
             Some(place(format!("the log ends before LSN {}, where reading should begin", chain.start)))

@@ -352,6 +352,90 @@ fn shutdown_writes_all_and_names_it_durable() {
     assert!(why.contains("block 2"), "{why}");
 }
 
+/// A log with blocks in two segments, the last records behind a place, closed in order.
+fn closed_log() -> (SimulatedDisk, OpenFrom, Lsn) {
+    let (disk, log) = new_log(LogOptions { block_bytes_max: 4096, ..LogOptions::small() });
+    while log.stats().segments_active < 2 || log.stats().flushes % 7 != 0 {
+        append(&log, &[3; 900]).unwrap();
+        flush(&log);
+        log.prepare_step();
+    }
+    let old = append(&log, b"behind no place").unwrap().start;
+    flush(&log);
+    let place = Some(log.place());
+    let last = append(&log, b"the checkpoint").unwrap();
+    log.shutdown().unwrap();
+    (disk, OpenFrom { start: last.start, place, closed_at: Some(last.end) }, old)
+}
+
+fn open_from(disk: &SimulatedDisk, from: OpenFrom) -> Result<(Log, Reader), LogError> {
+    Log::open(&Disk::simulated(disk.clone()), FOLDER, LogOptions::small(), &Statistics::new(), from)
+}
+
+fn records_from(disk: &SimulatedDisk, from: OpenFrom) -> Result<Vec<Vec<u8>>, LogError> {
+    let (_log, mut reader) = open_from(&disk.crash(1), from)?;
+    Ok(read_all(&mut reader)?.into_iter().map(|(_, bytes, _)| bytes).collect())
+}
+
+#[test]
+fn a_closed_log_is_opened_without_reading_it() {
+    let (disk, from, old) = closed_log();
+    let place = from.place.unwrap();
+    assert_eq!(records_from(&disk, from).unwrap(), [b"the checkpoint"]);
+    let segment = format!("{FOLDER}/segment-00000002");
+    // Damage in front of the place and behind the end is none of this opening's business; without the place it is.
+    disk.flip_bit(&segment, place.offset - 4096 + 70).unwrap();
+    assert_eq!(records_from(&disk, from).unwrap(), [b"the checkpoint"]);
+    for less in [OpenFrom { place: None, ..from }, OpenFrom { start: old, ..from }, Lsn::OLDEST.into()] {
+        assert!(matches!(records_from(&disk, less), Err(LogError::Corrupt { .. })), "{less:?}");
+    }
+    disk.flip_bit(&segment, place.offset - 4096 + 70).unwrap();
+    assert_eq!(records_from(&disk, OpenFrom { start: old, ..from }).unwrap().len(), 2);
+    let before = disk.count(Operation::Read);
+    open_from(&disk, from).unwrap();
+    let reads = disk.count(Operation::Read) - before;
+    assert!(reads <= 6, "{reads} reads");
+}
+
+#[test]
+fn a_place_that_does_not_fit_is_no_harm() {
+    let (disk, from, _) = closed_log();
+    let place = from.place.unwrap();
+    let wrong = [
+        Place { segment: place.segment + 1, ..place },
+        Place { segment: place.segment - 1, ..place },
+        Place { offset: place.offset - 4096, ..place },
+        Place { offset: place.offset + 4096, ..place },
+        Place { offset: place.offset + 1, ..place },
+        Place { offset: u64::MAX, ..place },
+        Place { offset: 0, ..place },
+        Place { block: place.block + 1, ..place },
+        Place { block: 0, ..place },
+        Place { incarnation: place.incarnation + 1, ..place },
+        Place { incarnation: 0, ..place },
+        Place { lsn: Lsn(place.lsn.0 - 1), ..place },
+        Place { lsn: Lsn(place.lsn.0 + 1), ..place },
+        Place { lsn: Lsn::OLDEST, ..place },
+    ];
+    for place in wrong {
+        let from = OpenFrom { place: Some(place), ..from };
+        assert_eq!(records_from(&disk, from).unwrap(), [b"the checkpoint"], "{place:?}");
+    }
+}
+
+#[test]
+fn a_closed_log_that_lost_its_last_record_is_told() {
+    let (disk, from, _) = closed_log();
+    let segment = format!("{FOLDER}/segment-00000002");
+    // Both the record's block and the closing one, which would speak for it.
+    for block in 0..2 {
+        disk.flip_bit(&segment, from.place.unwrap().offset + block * 4096 + 70).unwrap();
+        disk.flip_bit(&segment, from.place.unwrap().offset + block * 4096 + 8).unwrap();
+    }
+    let Err(LogError::Corrupt { why, .. }) = records_from(&disk, from) else { panic!("not noticed") };
+    assert!(why.contains("was closed at"), "{why}");
+}
+
 #[test]
 fn logs_are_refused_with_the_right_error() {
     let disk = SimulatedDisk::new(1);

@@ -31,12 +31,12 @@ impl Log {
     /// Runs the log writer until [`shutdown`](Self::shutdown). For a hidden scheduler: it blocks its thread while it
     /// writes.
     pub async fn run_log_writer(self: Arc<Self>) {
-        self.buffer.touch();
         let mut attempt_at_us = 0;
         while !self.closed.load(Ordering::Relaxed) && !self.is_poisoned() {
             let wrote = matches!(self.flush_step(), FlushOutcome::Wrote(_));
             let prepared = self.prepare_in_turn(&mut attempt_at_us);
-            if wrote || prepared {
+            let touched = self.buffer.touch_ahead(self.opened_at, self.reservations.reserved());
+            if wrote || prepared || touched {
                 pikepole_scheduler::yield_if_due().await;
                 continue;
             }

@@ -211,12 +211,16 @@ impl RingMapping {
         unsafe { std::slice::from_raw_parts_mut(self.at(position), len) }
     }
 
-    /// Has the kernel put memory behind the whole ring now rather than at its first use. Changes no content.
+    /// Has the kernel put memory behind `part` of the ring, counted from its first byte, now rather than at its first use.
+    /// Changes no content.
     ///
     /// # Errors
     /// `InvalidInput` on kernels before 5.14, which cannot do it; `OutOfMemory`.
-    pub fn touch(&self) -> io::Result<()> {
-        self.mapping.advise(self.offset..self.offset + 2 * self.size, libc::MADV_POPULATE_WRITE)
+    pub fn touch(&self, part: Range<usize>) -> io::Result<()> {
+        assert!(part.start <= part.end && part.end <= self.size, "a part lies within its ring");
+        // The kernel takes whole pages.
+        let start = part.start / crate::BLOCK * crate::BLOCK;
+        self.mapping.advise(self.offset + start..self.offset + part.end, libc::MADV_POPULATE_WRITE)
     }
 }
 
@@ -301,7 +305,7 @@ mod tests {
         let ring = RingMapping::new(1 << 20).expect("a ring");
         // SAFETY: this test is the only user of the ring.
         unsafe { ring.slice_mut(17, 1)[0] = 1 };
-        let _ = ring.touch();
+        let _ = ring.touch(1..ring.size());
         // SAFETY: as above.
         assert_eq!(unsafe { ring.slice(17, 2) }, [1, 0]);
     }

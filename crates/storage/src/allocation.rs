@@ -384,13 +384,15 @@ impl Store {
         Ok(())
     }
 
-    /// Reads all map pages, pins them and rebuilds the mirror: at open, and again after redo.
+    /// Reads all map pages, side by side, pins them and rebuilds the mirror: at the end of redo.
     pub(crate) fn load_space(&self) -> Result<(), StorageError> {
         let extents = self.pages_in_file.load(Ordering::Acquire) / EXTENT_PAGES;
         self.space.lock().rebuild(extents);
-        for map in (0..extents).step_by(MAP_EXTENTS as usize) {
-            let id = PageId(map * EXTENT_PAGES);
-            self.load_page(id)?;
+        let maps: Vec<PageId> =
+            (0..extents).step_by(MAP_EXTENTS as usize).map(|map| PageId(map * EXTENT_PAGES)).collect();
+        self.load_pages(&maps)?;
+        for id in maps {
+            let map = id.0 / EXTENT_PAGES;
             let guard = self.until_done(|| self.pool.exclusive(id))?;
             guard.header().pinned.store(1, Ordering::Relaxed);
             if guard.page().kind() != Some(PageKind::Map) {

@@ -4,12 +4,18 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use pikepole_machine::SimulatedDisk;
+use std::sync::Arc;
+
+use pikepole_contention::Statistics;
+use pikepole_log::{Log, LogRecord, Lsn, LsnRange};
+use pikepole_machine::{Disk, SimulatedDisk};
 
 use crate::fault::{Fault, plant};
-use crate::test_support::{Fixture, Random, Rows, context};
+use crate::records::Record;
+use crate::test_support::{FOLDER, Fixture, LOG_FOLDER, Random, Rows, context, log_options, store_options};
 use crate::{
-    ChangeOutcome, Heap, InsertOutcome, PageId, Rid, RowHeader, ScanRange, Stop, StorageError, Tree, TreeCursor,
+    ChangeOutcome, Heap, InsertOutcome, PAGES_FILE, PageId, Redo, Rid, RowHeader, ScanRange, Stop, StorageError, Store,
+    StoreOptions, Tree, TreeCursor,
 };
 
 const TREE: u32 = 20;
@@ -28,6 +34,8 @@ struct Work {
     cursor: TreeCursor,
     random: Random,
     xid: u64,
+    /// Whether it writes checkpoints now and then; else recovery has all of the log to redo.
+    checkpoints: bool,
 }
 
 impl Work {
@@ -36,7 +44,8 @@ impl Work {
         let tree = fixture.store.until_done(|| Tree::create(&fixture.store, TREE, KEY_BYTES))?;
         let heap = Heap::open(&fixture.store, HEAP);
         let (keys, rids) = (BTreeMap::new(), BTreeMap::new());
-        Ok(Work { tree, heap, keys, rids, cursor: TreeCursor::new(), random: Random(seed), xid: 0, fixture })
+        let (cursor, random) = (TreeCursor::new(), Random(seed));
+        Ok(Work { tree, heap, keys, rids, cursor, random, xid: 0, checkpoints: true, fixture })
     }
 
     fn until_done<T>(&self, operation: impl FnMut() -> Result<T, Stop>) -> Result<T, StorageError> {
@@ -132,6 +141,7 @@ impl Work {
 
     fn other(&mut self, step: usize) -> Result<(), StorageError> {
         match step % 4 {
+            0 if !self.checkpoints => {}
             0 => {
                 self.fixture.store.checkpoint_now(&|| None, &|| 1, false)?;
             }
@@ -254,4 +264,98 @@ fn a_redo_start_named_too_early_is_noticed() {
 #[test]
 fn half_a_split_is_noticed() {
     is_noticed(Fault::HalfSplit);
+}
+
+#[test]
+fn records_that_are_applied_twice_are_noticed() {
+    is_noticed(Fault::NoLsnTest);
+}
+
+/// The data file as recovery with so many threads leaves it.
+fn pages_after(disk: &SimulatedDisk, frames: usize, threads: usize) -> Result<Vec<u8>, StorageError> {
+    let fixture = Fixture::recover_with(disk.crash(1), frames, threads)?;
+    fixture.checkpoint();
+    let report = fixture.store.check()?;
+    assert!(report.is_sound(), "{:?}", report.findings);
+    let path = format!("{FOLDER}/{PAGES_FILE}");
+    Disk::simulated(fixture.simulated).read(path).map_err(|error| StorageError::io("test", error))
+}
+
+/// A log of several batches for each of three appliers, on a disk that has some of it in its pages already.
+fn long_log(seed: u64) -> SimulatedDisk {
+    let disk = SimulatedDisk::new(seed);
+    let mut work = Work::begin(disk.clone(), seed).expect("a database");
+    work.checkpoints = false;
+    work.run(4_000).expect("no crash");
+    work.fixture.flush();
+    disk.crash(seed)
+}
+
+#[test]
+fn redo_on_threads_comes_to_the_pages_of_one_thread() {
+    for seed in 1..=3 {
+        let disk = long_log(seed);
+        // One pool holds all pages; the other one has to write and read while it redoes.
+        for frames in [4_096, FRAMES] {
+            let wanted = pages_after(&disk, frames, 0).expect("recovered");
+            for threads in [1, 3] {
+                let found = pages_after(&disk, frames, threads).expect("recovered");
+                assert!(found == wanted, "seed {seed}, {frames} frames, {threads} threads");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_that_several_threads_redo_is_noticed() {
+    let disk = long_log(9);
+    let wanted = pages_after(&disk, 4_096, 0).expect("recovered");
+    plant(Some(Fault::NoOwner));
+    let found = catch_unwind(AssertUnwindSafe(|| pages_after(&disk, 4_096, 3)));
+    plant(None);
+    assert!(!matches!(found, Ok(Ok(pages)) if pages == wanted), "nothing was noticed");
+}
+
+#[test]
+fn threads_tell_the_error_that_one_thread_tells() {
+    for seed in 1..=6 {
+        let disk = long_log(seed);
+        let statistics = Statistics::new();
+        let mut records = Vec::new();
+        let (_log, mut reader) =
+            Log::open(&Disk::simulated(disk.crash(1)), LOG_FOLDER, log_options(), &statistics, Lsn::OLDEST)
+                .expect("a log");
+        while let Some((start, record, end)) = reader.next().expect("a record") {
+            records.push((LsnRange { start, end }, record.to_vec()));
+        }
+        let mut random = Random(seed);
+        // The slots of some rows are no slots: the first of them is to be told, whoever meets it.
+        for _ in 0..5 {
+            let at = records.len() / 2 + random.below(records.len() as u64 / 2) as usize;
+            if let Ok(Record::Insert { flags, xid, page, key, rest, .. }) = Record::decode(&records[at].1.clone()) {
+                let bad = Record::Insert { flags, xid, page, slot: 5_000, key, rest };
+                let mut bytes = vec![0; bad.encoded_len()];
+                bad.encode(&mut bytes);
+                records[at].1 = bytes;
+            }
+        }
+        let errors = [0, 1, 3].map(|threads| redo_all(&disk, &records, threads).expect_err("a bad record").to_string());
+        assert!(errors[0].contains("slot 5000"), "{}", errors[0]);
+        assert!(errors.iter().all(|error| *error == errors[0]), "{errors:?}");
+    }
+}
+
+/// Redo of these records instead of those of the log.
+fn redo_all(disk: &SimulatedDisk, records: &[(LsnRange, Vec<u8>)], threads: usize) -> Result<(), StorageError> {
+    let disk = Disk::simulated(disk.crash(1));
+    let statistics = Statistics::new();
+    let master = Store::read_master(&disk, FOLDER)?;
+    let (log, _) = Log::open(&disk, LOG_FOLDER, log_options(), &statistics, master.log_from()).expect("a log");
+    let options = StoreOptions { redo_threads: Some(threads), ..store_options(256) };
+    let store = Store::open(&disk, FOLDER, options, Arc::new(log), statistics)?;
+    let mut redo = Redo::new(&store);
+    for (range, record) in records.iter().filter(|(range, _)| range.start >= master.redo_lsn) {
+        redo.record(*range, record)?;
+    }
+    redo.finish()
 }

@@ -18,6 +18,10 @@ pub(crate) enum Fault {
     EarlyMaster,
     /// A split logs the new page and its parent, but not what the old page lost.
     HalfSplit,
+    /// Redo applies a record to a page that has it already.
+    NoLsnTest,
+    /// Redo deals the parts of one page out to several threads.
+    NoOwner,
 }
 
 /// Plants `fault` for the calling thread, or clears it away.
@@ -52,4 +56,8 @@ questions! {
     early_master = EarlyMaster;
     /// Whether a split forgets its left half.
     half_split = HalfSplit;
+    /// Whether redo does not look at a page's lsn.
+    no_lsn_test = NoLsnTest;
+    /// Whether redo deals parts out by turns.
+    no_owner = NoOwner;
 }

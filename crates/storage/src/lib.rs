@@ -13,8 +13,8 @@
 //! Every operation returns `Result<T, Stop>`. [`Stop::Need`] says what it lacks, and that nothing was changed: await
 //! [`Store::satisfy`] and call it again. Between two calls no latch is held.
 //!
-//! To open a database: [`Store::read_master`], then the log from [`Master::recovery_lsn`], then [`Store::open`], then
-//! [`Store::redo`] for every record from [`Master::redo_lsn`] on, then [`Store::redo_end`]; then the caller undoes what did
+//! To open a database: [`Store::read_master`], then the log from [`Master::log_from`], then [`Store::open`], then
+//! [`Redo::record`] for every record from [`Master::redo_lsn`] on, then [`Redo::finish`]; then the caller undoes what did
 //! not commit, by the row records ([`records::Record::row_change`]), and calls [`Store::free_unowned`].
 
 mod allocation;
@@ -48,6 +48,7 @@ pub use glance::Glance;
 pub use heap::{Heap, HeapRow, HeapScan, Rid};
 pub use io_totals::IoStats;
 pub use page::{PAGE_BYTES, PAGE_HEADER_BYTES, PageKind};
+pub use redo::Redo;
 pub use row::{LogContext, ROW_HEADER_BYTES, RowHeader};
 pub use store::{HeapInsertTargets, PAGES_FILE, Store, StoreOptions};
 pub use tree::{

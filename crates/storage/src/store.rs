@@ -29,7 +29,6 @@ use crate::io_totals::{IoStats, IoTotals};
 use crate::page::{PAGE_BYTES, Page, PageBytes};
 use crate::pool::Pool;
 use crate::records::Record;
-use crate::redo::RedoState;
 use crate::row::LogContext;
 
 /// Name of the file of pages in the store's folder.
@@ -38,6 +37,10 @@ pub(crate) const DOUBLE_WRITE_FILE: &str = "double-write";
 pub(crate) const MASTER_FILE: &str = "master";
 /// How long a thread that may block leaves a flush of the log to whoever is at it.
 const FLUSH_PAUSE: Duration = Duration::from_micros(50);
+
+/// Threads that read many pages, and pages that make another one worth while.
+const READ_THREADS: usize = 16;
+const READS_A_THREAD: usize = 8;
 
 /// Sizes of a store.
 #[derive(Clone, Debug)]
@@ -50,11 +53,20 @@ pub struct StoreOptions {
     pub growth_bytes_max: u64,
     /// Whether files are opened past the page cache.
     pub direct: bool,
+    /// Threads that apply the log when a store is opened that was not closed in order; 0: the caller's. None: one a CPU,
+    /// and on a simulated disk none, so that its runs can be replayed.
+    pub redo_threads: Option<usize>,
 }
 
 impl Default for StoreOptions {
     fn default() -> StoreOptions {
-        StoreOptions { pool_bytes: 256 << 20, touch_ahead: true, growth_bytes_max: 256 << 20, direct: true }
+        StoreOptions {
+            pool_bytes: 256 << 20,
+            touch_ahead: true,
+            growth_bytes_max: 256 << 20,
+            direct: true,
+            redo_threads: None,
+        }
     }
 }
 
@@ -81,8 +93,11 @@ pub struct Store {
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) growth: Mutex<()>,
     pub(crate) writer: Mutex<Writer>,
-    pub(crate) redo: Mutex<RedoState>,
     pub(crate) stopping: AtomicBool,
+    /// Threads of redo.
+    pub(crate) redo_threads: usize,
+    /// Whether several threads may read at once: not on a simulated disk, whose runs are to be replayed.
+    parallel_reads: bool,
     loading: Mutex<HashSet<u32>>,
     loaded: Condvar,
     /// Whether `poisoned` has a reason: what the hot path looks at.
@@ -94,6 +109,10 @@ pub struct Store {
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A panic elsewhere leaves these values whole: each is changed by single assignments.
     mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn cpus() -> usize {
+    thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
 impl Store {
@@ -123,8 +142,8 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens the store in `folder`. Then, in this order: [`Store::redo`] for every record from
-    /// [`Master::redo_lsn`] on, [`Store::redo_end`], and only then anything else.
+    /// Opens the store in `folder`. Then, in this order: a [`Redo`](crate::Redo) of every record from
+    /// [`Master::redo_lsn`] on, to its end, and only then anything else.
     ///
     /// # Errors
     /// Missing, damaged or truncated files.
@@ -181,6 +200,7 @@ impl Store {
         let pool = Pool::new(options.pool_bytes, options.touch_ahead, &statistics)
             .map_err(|error| StorageError::io("reserving memory for the buffer pool", error))?;
         let extent_bytes = PAGE_BYTES as u64 * EXTENT_PAGES as u64;
+        let is_simulated = disk.as_simulated().is_some();
         statistics.add(Counter::DataFilesSize, len >> 10);
         Ok(Arc::new(Store {
             pool,
@@ -192,8 +212,9 @@ impl Store {
             checkpointing: Mutex::new(()),
             growth: Mutex::new(()),
             writer: Mutex::new(writer),
-            redo: Mutex::new(RedoState::default()),
             stopping: AtomicBool::new(false),
+            redo_threads: options.redo_threads.unwrap_or(if is_simulated { 0 } else { cpus() }),
+            parallel_reads: !is_simulated,
             loading: Mutex::new(HashSet::new()),
             loaded: Condvar::new(),
             is_poisoned: AtomicBool::new(false),
@@ -390,13 +411,35 @@ impl Store {
             Page(&bytes).validate(page)?;
             self.put_page(page, &bytes)
         });
-        lock(&self.loading).remove(&page.0);
-        self.loaded.notify_all();
+        self.end_load(page);
         result
     }
 
-    /// Whether the caller is to read the page; if not, it is in the pool or another reader has just ended.
-    fn begin_load(&self, page: PageId) -> bool {
+    /// Brings pages into the pool, several at a time where that helps. Blocks.
+    pub(crate) fn load_pages(&self, pages: &[PageId]) -> Result<(), StorageError> {
+        let threads = if self.parallel_reads { (pages.len() / READS_A_THREAD).min(READ_THREADS) } else { 0 };
+        if threads < 2 {
+            return pages.iter().try_for_each(|&page| self.load_page(page));
+        }
+        // By turns: the first pages are not read last.
+        let read = |first: usize| pages[first..].iter().step_by(threads).try_for_each(|&page| self.load_page(page));
+        thread::scope(|scope| {
+            let readers: Vec<_> = (0..threads).map(|first| scope.spawn(move || read(first))).collect();
+            let join = |reader: thread::ScopedJoinHandle<'_, _>| {
+                reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            readers.into_iter().map(join).fold(Ok(()), Result::and)
+        })
+    }
+
+    /// After [`Store::begin_load`] said yes, in any case.
+    pub(crate) fn end_load(&self, page: PageId) {
+        lock(&self.loading).remove(&page.0);
+        self.loaded.notify_all();
+    }
+
+    /// Whether the caller is to read the page, or to make it; if not, it is in the pool or another reader has just ended.
+    pub(crate) fn begin_load(&self, page: PageId) -> bool {
         let mut loading = lock(&self.loading);
         if self.pool.lookup(page).is_some() {
             return false;

@@ -8,7 +8,7 @@ use pikepole_log::{Log, LogOptions, Lsn, LsnRange};
 use pikepole_machine::{Disk, SimulatedDisk};
 
 use crate::records::{Record, RowChange};
-use crate::{LogContext, Rid, RowHeader, StorageError, Store, StoreOptions};
+use crate::{LogContext, Redo, Rid, RowHeader, StorageError, Store, StoreOptions};
 
 pub(crate) const FOLDER: &str = "/db/data";
 pub(crate) const LOG_FOLDER: &str = "/db/log";
@@ -51,21 +51,28 @@ impl Fixture {
 
     /// Opens what a crash left: redo, and the row records from the redo start on.
     pub fn recover(simulated: SimulatedDisk, frames: usize) -> Result<Fixture, StorageError> {
+        Fixture::recover_with(simulated, frames, 0)
+    }
+
+    /// [`Fixture::recover`] with so many threads of redo.
+    pub fn recover_with(simulated: SimulatedDisk, frames: usize, redo_threads: usize) -> Result<Fixture, StorageError> {
         let disk = Disk::simulated(simulated.clone());
         let statistics = Statistics::new();
         let master = Store::read_master(&disk, FOLDER)?;
-        let (log, mut reader) = Log::open(&disk, LOG_FOLDER, log_options(), &statistics, master.recovery_lsn)
+        let (log, mut reader) = Log::open(&disk, LOG_FOLDER, log_options(), &statistics, master.log_from())
             .map_err(|error| StorageError::bad_file("log", error.to_string()))?;
         let log = Arc::new(log);
-        let store = Store::open(&disk, FOLDER, store_options(frames), Arc::clone(&log), statistics)?;
+        let options = StoreOptions { redo_threads: Some(redo_threads), ..store_options(frames) };
+        let store = Store::open(&disk, FOLDER, options, Arc::clone(&log), statistics)?;
+        let mut redo = Redo::new(&store);
         while let Some((start, record, end)) =
             reader.next().map_err(|error| StorageError::bad_file("log", error.to_string()))?
         {
             if start >= master.redo_lsn {
-                store.redo(LsnRange { start, end }, record)?;
+                redo.record(LsnRange { start, end }, record)?;
             }
         }
-        store.redo_end()?;
+        redo.finish()?;
         Ok(Fixture { simulated, log, store })
     }
 

@@ -81,6 +81,11 @@ fn the_boxes_of_the_document_are_found_in_the_files() {
     assert_eq!([field(32), field(40), field(48)], [known.redo_lsn.0, known.recovery_lsn.0, 8]);
     assert_eq!(number::<4>(&master, copy + 56), u64::from(store.file_pages()));
     assert_eq!(number::<4>(&master, copy + 64), u64::from(crc32c::crc32c(&master[copy..copy + 64])));
+    let place = known.place.expect("a checkpoint notes where the log is");
+    assert_eq!(number::<4>(&master, copy + 68), u64::from(crc32c::crc32c(&master[copy + 72..copy + 128])));
+    assert_eq!([field(72), field(80), field(88)], [place.segment, place.offset, place.block]);
+    assert_eq!([field(96), field(104)], [place.lsn.0, place.incarnation]);
+    assert_eq!([field(112), field(120)], [known.end_lsn.0, known.sequence]);
 
     let pages = file(DATA, "pages");
     let at = root.0 as usize * PAGE_BYTES;

@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 
 use pikepole_log::LogRecord;
-use pikepole_storage::records::{Record, RowChangeKind};
+use pikepole_storage::records::{Record, RowChangeKind, RowHead};
 use pikepole_storage::{LogContext, PageId, Rid, RowHeader, StorageError, Store, TreeCursor};
 
 use crate::error::{Need, Stop, TransactionError};
@@ -45,6 +45,13 @@ impl Analysis {
     /// Bytes that are no record.
     pub fn record(&mut self, record: &[u8]) -> Result<(), StorageError> {
         self.records += 1;
+        // Most records are whole transactions: only their ids matter.
+        if let Some(head) = RowHead::peek(record)
+            && head.flags & (LogContext::CLR | LogContext::COMMIT) != 0
+        {
+            self.id_max = self.id_max.max(head.xid);
+            return Ok(());
+        }
         let record = Record::decode(record)
             .map_err(|error| StorageError::BadFile { file: "log".to_owned(), why: error.to_string() })?;
         match record {
@@ -60,7 +67,7 @@ impl Analysis {
         };
         self.id_max = self.id_max.max(change.xid);
         let of_transaction = change.xid != TransactionId::SYSTEM.0;
-        if !of_transaction || change.flags & (LogContext::CLR | LogContext::COMMIT) != 0 {
+        if !of_transaction {
             return Ok(());
         }
         let kind = match change.kind {

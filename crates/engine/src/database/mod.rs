@@ -18,6 +18,7 @@ mod identity;
 mod modules;
 mod open;
 mod rebuild;
+mod recovery;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -41,6 +42,7 @@ pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub use modules::PutMode;
 pub(crate) use open::{OpenContext, check_database};
 pub use rebuild::{NewColumn, RowMap};
+pub use recovery::{RecoveryProgress, RecoveryWatch};
 
 /// Locks a mutex whose data stays whole whatever a panicking holder did: each critical section changes it in one step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use pikepole_contention::Statistics;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use pikepole_log::{Log, LogOptions, LsnRange};
+use pikepole_log::{Log, LogOptions};
 use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{Direction, HeapInsertTargets, PageId, ScanRange, Store, StoreOptions, Tree};
 use pikepole_transaction::{Analysis, Structure, TableLock, TransactionId, TransactionIds, Transactions};
 
 use super::files::{DatabaseFile, DatabaseOptions, FORMAT};
+use super::recovery::{RecoveryWatch, pass_over_log};
 use super::{Database, lock};
 use crate::catalog::definition::{Schema, StoredObject, TableRecord};
 use crate::catalog::rows::{CATALOG_KEY_BYTES, CATALOG_OBJECT, Decoder, RowKind, STORAGE_FIRST, encode, row_key};
@@ -34,6 +35,8 @@ pub(crate) struct OpenContext {
     pub heap_targets: HeapInsertTargets,
     /// Log bytes after which a checkpoint is due.
     pub checkpoint_bytes: u64,
+    /// Is told of recoveries that take long.
+    pub recovery_watch: Option<RecoveryWatch>,
 }
 
 /// Every row of the catalog's tree, as it is on the pages; deleted ones too when `ghosts`.
@@ -131,19 +134,13 @@ impl Database {
         let (data, logs) = (folder.join("data"), folder.join("log"));
         let statistics = &context.statistics.of_database(&file.name);
         let master = Store::read_master(&context.disk, &data).map_err(|e| e.to_string())?;
-        let (log, mut reader) = Log::open(&context.disk, &logs, context.log.clone(), statistics, master.recovery_lsn)
+        let (log, mut reader) = Log::open(&context.disk, &logs, context.log.clone(), statistics, master.log_from())
             .map_err(|e| e.to_string())?;
         let log = Arc::new(log);
         let store = Store::open(&context.disk, &data, context.store.clone(), log, statistics.clone())
             .map_err(|e| e.to_string())?;
-        let mut analysis = Analysis::default();
-        while let Some((start, record, end)) = reader.next().map_err(|e| e.to_string())? {
-            if start >= master.redo_lsn {
-                store.redo(LsnRange { start, end }, record).map_err(|e| e.to_string())?;
-            }
-            analysis.record(record).map_err(|e| e.to_string())?;
-        }
-        store.redo_end().map_err(|e| e.to_string())?;
+        let watch = context.recovery_watch.as_ref();
+        let analysis = pass_over_log(&store, &mut reader, &master, &file.name, watch)?;
         let next = analysis.next_id(TransactionId(master.next_transaction));
         let root = PageId(file.catalog_root);
         let tree = Tree::open(&store, CATALOG_OBJECT, root, CATALOG_KEY_BYTES);

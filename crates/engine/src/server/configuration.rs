@@ -284,6 +284,7 @@ impl ServerConfiguration {
             store,
             ids: self.transaction_ids(),
             heap_targets: self.heap_targets(),
+            recovery_watch: options.recovery_watch.clone(),
         }
     }
 }

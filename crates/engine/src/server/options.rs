@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use pikepole_machine::Disk;
 
+use crate::database::RecoveryWatch;
+
 /// What runs the server's tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SchedulerChoice {
@@ -42,6 +44,8 @@ pub struct ServerOptions {
     pub policies: Vec<(String, String)>,
     /// Trace flags that are on from the start.
     pub trace_flags: Vec<i32>,
+    /// Is told, while the folder is opened, how far the recovery of a database is that takes longer than two seconds.
+    pub recovery_watch: Option<RecoveryWatch>,
 }
 
 impl ServerOptions {
@@ -56,6 +60,7 @@ impl ServerOptions {
             small: false,
             policies: Vec::new(),
             trace_flags: Vec::new(),
+            recovery_watch: None,
         }
     }
 }

@@ -70,7 +70,7 @@ impl Logs {
             match log.as_ref().map(|log| log.idle_step()) {
                 Some(FlushOutcome::Wrote(_)) => IdleOutcome::Worked,
                 Some(FlushOutcome::Busy) => IdleOutcome::Soon,
-                Some(FlushOutcome::Nothing) | None => IdleOutcome::Nothing,
+                Some(FlushOutcome::Nothing | FlushOutcome::NoRoom) | None => IdleOutcome::Nothing,
             }
         }));
         let stop = Arc::new(AtomicBool::new(false));

@@ -7,6 +7,18 @@ mod shell;
 pub mod sql;
 pub mod stress;
 
+/// Says on standard error how far a long recovery is.
+fn show_recovery(progress: &pikepole::RecoveryProgress) {
+    eprintln!("{}", recovery_line(progress));
+}
+
+fn recovery_line(progress: &pikepole::RecoveryProgress) -> String {
+    let percent = progress.bytes_done * 100 / progress.bytes.max(1);
+    let rate = progress.bytes_done as f64 / 1e6 / progress.elapsed.as_secs_f64().max(1e-3);
+    let megabytes = progress.bytes as f64 / 1e6;
+    format!("recovering {}: {percent}% of {megabytes:.0} MB of log, {rate:.0} MB/s", progress.database)
+}
+
 /// Why a command ended.
 #[derive(Debug, thiserror::Error)]
 pub enum CommandError {
@@ -51,5 +63,20 @@ impl CommandError {
     pub fn io(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> CommandError {
         let what = what.into();
         move |error| CommandError::Io { what, error }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_recovery_shows_database_part_and_rate() {
+        let elapsed = Duration::from_secs(2);
+        let database = "sales".to_string();
+        let progress =
+            pikepole::RecoveryProgress { database, bytes: 4_000_000_000, bytes_done: 1_000_000_000, elapsed };
+        assert_eq!(recovery_line(&progress), "recovering sales: 25% of 4000 MB of log, 500 MB/s");
     }
 }

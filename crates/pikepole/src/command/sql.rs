@@ -56,7 +56,7 @@ Examples:
 /// Runs the script, the batch or the shell; status 1 when anything failed.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let script = script(arguments)?;
-    let mut options = Options::new(&arguments.data);
+    let mut options = Options::new(&arguments.data).on_recovery(super::show_recovery);
     for (name, value) in super::stress::policies(&arguments.policies)? {
         options = options.policy(&name, &value);
     }

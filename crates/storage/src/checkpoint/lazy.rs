@@ -40,15 +40,18 @@ impl Store {
     /// # Errors
     /// Failed writes.
     pub fn lazy_step(&self) -> Result<bool, StorageError> {
-        let low = (self.pool.frames() / 8).min(FREE_BYTES_MAX / PAGE_BYTES);
         let mut worked = self.pool.touch_ahead();
-        if self.pool.free_frames() < low {
-            worked |= self.free_some(&mut lock(&self.writer))? > 0;
-        }
+        worked |= self.keep_frames_free()?;
         if self.space.lock().free_extents() < EXTENTS_AHEAD {
             // A full disk concerns those who need space, not this one.
             worked |= self.grow(EXTENTS_AHEAD).is_ok();
         }
         Ok(worked)
+    }
+
+    /// Frees some frames if few are free. Whether it did. Blocks.
+    pub(crate) fn keep_frames_free(&self) -> Result<bool, StorageError> {
+        let low = (self.pool.frames() / 8).min(FREE_BYTES_MAX / PAGE_BYTES);
+        Ok(self.pool.free_frames() < low && self.free_some(&mut lock(&self.writer))? > 0)
     }
 }

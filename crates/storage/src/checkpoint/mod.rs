@@ -51,6 +51,7 @@ impl Store {
         }
         let _turn = lock(&self.checkpointing);
         let failures = lock(&self.writer).failures;
+        let place = self.log.place();
         let record = Record::Checkpoint { time_us: clock::unix_time_us().unsigned_abs() };
         let range = self.until_done(|| self.append_kept(&record))?;
         self.flush_log_to(range.end)?;
@@ -79,6 +80,8 @@ impl Store {
             next_transaction,
             pages,
             clean,
+            end_lsn: range.end,
+            place: Some(place),
         };
         writer.write_master(master).map_err(|error| self.poison(error.to_string()))?;
         Ok(recovery_lsn)
