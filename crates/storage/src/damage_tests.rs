@@ -223,6 +223,28 @@ fn one_reader_brings_a_page_for_all() {
 }
 
 #[test]
+fn pages_are_read_side_by_side_or_the_damage_is_told() {
+    let (fixture, root) = filled();
+    let pages: Vec<PageId> = (root.0..root.0 + 60).map(PageId).collect();
+    for threads in [0, 3] {
+        let disk = fixture.simulated.crash(1);
+        let again = Fixture::recover_with(disk.clone(), 128, threads).expect("it opens");
+        let before = disk.count(Operation::Read);
+        again.store.load_pages(&pages).expect("read");
+        again.store.load_pages(&pages).expect("there already");
+        let reads = disk.count(Operation::Read) - before;
+        assert!((50..=60).contains(&reads), "{reads} reads");
+        assert!(pages.iter().all(|&page| again.store.pool.lookup(page).is_some()));
+    }
+    fixture.simulated.flip_bit(path(PAGES_FILE), (root.0 as u64 + 40) * PAGE_BYTES as u64 + 99).expect("a bit");
+    for threads in [0, 3] {
+        let again = Fixture::recover_with(fixture.simulated.crash(1), 128, threads).expect("it opens");
+        let error = again.store.load_pages(&pages).expect_err("damage");
+        assert!(matches!(error, StorageError::Corrupt { page, .. } if page.0 == root.0 + 40), "{error}");
+    }
+}
+
+#[test]
 fn a_failed_sync_stops_changes_and_leaves_reads() {
     let fixture = Fixture::new(64);
     let store = &fixture.store;

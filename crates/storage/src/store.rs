@@ -53,8 +53,8 @@ pub struct StoreOptions {
     pub growth_bytes_max: u64,
     /// Whether files are opened past the page cache.
     pub direct: bool,
-    /// Threads that apply the log when a store is opened that was not closed in order; 0: the caller's. None: one a CPU,
-    /// and on a simulated disk none, so that its runs can be replayed.
+    /// Threads that apply the log when a store is opened that was not closed in order; 0: the caller's, which then does all
+    /// of the opening. None: one a CPU, and on a simulated disk none, so that its runs can be replayed.
     pub redo_threads: Option<usize>,
 }
 
@@ -96,8 +96,6 @@ pub struct Store {
     pub(crate) stopping: AtomicBool,
     /// Threads of redo.
     pub(crate) redo_threads: usize,
-    /// Whether several threads may read at once: not on a simulated disk, whose runs are to be replayed.
-    parallel_reads: bool,
     loading: Mutex<HashSet<u32>>,
     loaded: Condvar,
     /// Whether `poisoned` has a reason: what the hot path looks at.
@@ -214,7 +212,6 @@ impl Store {
             writer: Mutex::new(writer),
             stopping: AtomicBool::new(false),
             redo_threads: options.redo_threads.unwrap_or(if is_simulated { 0 } else { cpus() }),
-            parallel_reads: !is_simulated,
             loading: Mutex::new(HashSet::new()),
             loaded: Condvar::new(),
             is_poisoned: AtomicBool::new(false),
@@ -417,7 +414,7 @@ impl Store {
 
     /// Brings pages into the pool, several at a time where that helps. Blocks.
     pub(crate) fn load_pages(&self, pages: &[PageId]) -> Result<(), StorageError> {
-        let threads = if self.parallel_reads { (pages.len() / READS_A_THREAD).min(READ_THREADS) } else { 0 };
+        let threads = if self.redo_threads > 0 { (pages.len() / READS_A_THREAD).min(READ_THREADS) } else { 0 };
         if threads < 2 {
             return pages.iter().try_for_each(|&page| self.load_page(page));
         }

@@ -69,54 +69,62 @@ impl Batch {
 
 /// A queue that ends.
 struct Queue<T> {
-    waiting: Mutex<(VecDeque<T>, bool)>,
-    changed: Condvar,
+    waiting: Mutex<Waiting<T>>,
+    filled: Condvar,
+    /// Only the dealer waits for it.
+    emptied: Condvar,
+}
+
+struct Waiting<T> {
+    items: VecDeque<T>,
+    ended: bool,
 }
 
 impl<T> Queue<T> {
     fn new() -> Queue<T> {
-        Queue { waiting: Mutex::new((VecDeque::new(), false)), changed: Condvar::new() }
+        let waiting = Waiting { items: VecDeque::new(), ended: false };
+        Queue { waiting: Mutex::new(waiting), filled: Condvar::new(), emptied: Condvar::new() }
     }
 
     /// Puts something in when fewer than `most` wait.
     fn put(&self, item: T, most: usize) {
         let mut waiting = lock(&self.waiting);
-        while waiting.0.len() >= most && !waiting.1 {
-            waiting = self.changed.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
+        while waiting.items.len() >= most {
+            waiting = self.emptied.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
-        waiting.0.push_back(item);
+        waiting.items.push_back(item);
         drop(waiting);
-        self.changed.notify_all();
+        self.filled.notify_one();
     }
 
     /// Puts in what there is room for.
     fn offer(&self, items: impl Iterator<Item = T>, most: usize) {
         let mut waiting = lock(&self.waiting);
-        let room = most.saturating_sub(waiting.0.len());
-        waiting.0.extend(items.take(room));
+        let room = most.saturating_sub(waiting.items.len());
+        waiting.items.extend(items.take(room));
         drop(waiting);
-        self.changed.notify_all();
+        self.filled.notify_all();
     }
 
     /// The next item; `None` when the queue has ended and is empty.
     fn take(&self) -> Option<T> {
         let mut waiting = lock(&self.waiting);
         loop {
-            if let Some(item) = waiting.0.pop_front() {
+            if let Some(item) = waiting.items.pop_front() {
                 drop(waiting);
-                self.changed.notify_all();
+                self.emptied.notify_one();
                 return Some(item);
             }
-            if waiting.1 {
+            if waiting.ended {
                 return None;
             }
-            waiting = self.changed.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
+            waiting = self.filled.wait(waiting).unwrap_or_else(|poisoned| poisoned.into_inner());
         }
     }
 
     fn end(&self) {
-        lock(&self.waiting).1 = true;
-        self.changed.notify_all();
+        lock(&self.waiting).ended = true;
+        self.filled.notify_all();
     }
 }
 
