@@ -223,6 +223,23 @@ fn one_reader_brings_a_page_for_all() {
 }
 
 #[test]
+fn a_torn_page_that_the_log_does_not_rebuild_is_told() {
+    let fixture = Fixture::new(64);
+    let heap = Heap::open(&fixture.store, 30);
+    let insert = |rest: &[u8]| fixture.store.until_done(|| heap.insert(&context(1), rest)).expect("a row").0;
+    let first = insert(b"in the checkpoint");
+    fixture.checkpoint();
+    assert_eq!(insert(b"behind it").page, first.page);
+    fixture.flush();
+    assert!(reopen(&fixture).is_ok());
+    fixture.simulated.flip_bit(path(PAGES_FILE), first.page.0 as u64 * PAGE_BYTES as u64 + 99).expect("a bit");
+    for threads in [0, 3] {
+        let error = Fixture::recover_with(fixture.simulated.crash(1), 64, threads).err().expect("damage");
+        assert!(matches!(error, StorageError::Corrupt { page, .. } if page == first.page), "{error}");
+    }
+}
+
+#[test]
 fn pages_are_read_side_by_side_or_the_damage_is_told() {
     let (fixture, root) = filled();
     let pages: Vec<PageId> = (root.0..root.0 + 60).map(PageId).collect();
