@@ -20,6 +20,7 @@
 //! | a log, record by record | [`LogView`], [`Database::each_log_record`] |
 //! | rows | [`Database::try_insert`], [`Database::try_next`], [`Database::try_get`], [`Database::try_read_current`], [`Database::try_update`], [`Database::try_delete`] |
 
+mod backup;
 mod catalog;
 mod database;
 mod error;
@@ -35,6 +36,7 @@ mod fault_tests;
 #[cfg(test)]
 mod tests;
 
+pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
     Column, Default, Identity, Index, IndexColumn, Module, Procedure, Schema, StorageRef, TableRecord, View,
 };
@@ -52,8 +54,8 @@ pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,
 };
 pub use server::{
-    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, SchedulerChoice, Server,
-    ServerConfiguration, ServerOptions, TraceFlags,
+    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, Progress, SchedulerChoice,
+    Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
 pub use transaction::Transaction;

@@ -194,6 +194,7 @@ impl Log {
             durable_sequence: flusher.sequence,
             payload_len: len,
             raise,
+            time_us: self.block_time_us(),
         }
         .seal(block);
         let mut segments = lock(&self.segments);

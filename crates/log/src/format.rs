@@ -11,14 +11,14 @@
 //!                    \
 //!                     +--------------+------------------------------+---------+
 //!                     | block header | payload: a stretch of the    | zeros   |
-//!                     | 64 bytes     | stream of records            |         |
+//!                     | 72 bytes     | stream of records            |         |
 //!                     +--------------+------------------------------+---------+
 //!  the stream         | [length varint][kind u8][fields]  [length]... |
 //! ```
 //! A record may begin in one block and end in a later one. A block lies in one segment, and is cut to the room that is
 //! left there, so that segments are full to their ends. All numbers are little-endian.
 //!
-//! Block header (64 bytes)
+//! Block header (72 bytes)
 //!
 //! | bytes | field | meaning |
 //! |---|---|---|
@@ -33,6 +33,7 @@
 //! | 56-59 | payload length | in bytes |
 //! | 60-61 | format version | [`VERSION`] |
 //! | 62-63 | flags | bit 0: first block of its incarnation; the record that was being read, if any, ends nowhere |
+//! | 64-71 | time | when the block was sealed, in microseconds since 1970; never below its predecessor's |
 //!
 //! Segment header (80 bytes in a block of 4096; all in one sector, so a power failure leaves it old or new, never torn)
 //!
@@ -55,9 +56,9 @@ use crate::options::BLOCK_PAYLOAD_MAX;
 use pikepole_machine::BLOCK;
 
 /// The format that this build writes and reads.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// Bytes of a block's header.
-pub const BLOCK_HEADER_BYTES: usize = 64;
+pub const BLOCK_HEADER_BYTES: usize = 72;
 /// Bytes of a segment's header that mean something; it takes a whole block of 4096.
 pub const SEGMENT_HEADER_BYTES: usize = 80;
 /// Bytes of a record's length at most: a varint of at most 64 K.
@@ -87,6 +88,8 @@ pub(crate) struct BlockHeader {
     pub durable_sequence: u64,
     pub payload_len: usize,
     pub raise: bool,
+    /// When it was sealed, in microseconds since 1970.
+    pub time_us: u64,
 }
 
 impl BlockHeader {
@@ -103,6 +106,7 @@ impl BlockHeader {
         block[60..62].copy_from_slice(&(VERSION as u16).to_le_bytes());
         let flags = if self.raise { FLAG_RAISE } else { 0 };
         block[62..64].copy_from_slice(&flags.to_le_bytes());
+        put_u64(block, 64, self.time_us);
         let crc = crc32c::crc32c(&block[8..BLOCK_HEADER_BYTES + self.payload_len]);
         put_u32(block, 4, crc);
     }
@@ -127,6 +131,7 @@ impl BlockHeader {
             durable_sequence: get_u64(bytes, 48),
             payload_len,
             raise: flags & FLAG_RAISE != 0,
+            time_us: get_u64(bytes, 64),
         };
         let numbers = [header.incarnation, header.sequence, header.start, header.durable, header.durable_sequence];
         (plausible && is_believable(&numbers)).then_some(header)
@@ -269,6 +274,7 @@ mod tests {
             durable_sequence: 6,
             payload_len: 7,
             raise: true,
+            time_us: 8,
         }
     }
 
@@ -280,7 +286,7 @@ mod tests {
         assert_eq!(&block[0..4], b"PKLB");
         assert_eq!(block[8], 0x88);
         assert_eq!([block[16], block[24], block[32], block[40], block[48], block[56]], [2, 3, 4, 5, 6, 7]);
-        assert_eq!([block[60], block[61], block[62], block[63]], [1, 0, 1, 0]);
+        assert_eq!([block[60], block[61], block[62], block[63], block[64]], [2, 0, 1, 0, 8]);
         let read = BlockHeader::peek(&block, header().log_id).unwrap();
         assert_eq!(read, header());
         assert!(read.verify(&block));

@@ -37,7 +37,8 @@
 //!
 //! The parts: [`field`] and [`record_table!`] are the records' codec; `reservation` and `buffer` are appending;
 //! `flush`, `commit` and `writer` make durable and wake; `space` and `segments` are the room; `format`, `scan` and
-//! `reader` are the disk's bytes, the end of the log after a crash, and reading. The crate knows a record as a kind
+//! `reader` are the disk's bytes, the end of the log after a crash, and reading; `copy` is blocks going from one log to
+//! another, for backups. The crate knows a record as a kind
 //! byte and a payload, and nothing of pages or transactions.
 //!
 //! ```
@@ -79,6 +80,10 @@ mod signal;
 
 #[cfg(not(loom))]
 mod buffer;
+#[cfg(not(loom))]
+mod copy;
+#[cfg(all(test, not(loom)))]
+mod copy_tests;
 #[cfg(all(test, not(loom)))]
 mod crash_tests;
 #[cfg(not(loom))]
@@ -112,6 +117,8 @@ mod writer;
 #[cfg(all(test, not(loom)))]
 mod writer_tests;
 
+#[cfg(not(loom))]
+pub use copy::{Block, Blocks, LogBuilder};
 pub use error::{LogError, Poisoned, Refused};
 #[cfg(not(loom))]
 pub use files::{BlockInfo, LogExtent, LogFiles, SegmentFileInfo, SegmentUsage, Stretch};

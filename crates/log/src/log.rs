@@ -55,6 +55,8 @@ pub struct Log {
     pub(crate) incarnation: u64,
     /// Where this opening's records begin.
     pub(crate) opened_at: u64,
+    /// The time of the youngest block, in microseconds since 1970.
+    pub(crate) sealed_us: AtomicU64,
 }
 
 impl std::fmt::Debug for Log {

@@ -41,6 +41,8 @@ struct Position {
     active: Vec<Active>,
     free: Vec<SegmentFile>,
     next_number: u32,
+    /// The time of the youngest block.
+    time_us: u64,
 }
 
 impl Log {
@@ -70,6 +72,7 @@ impl Log {
             active: Vec::new(),
             free: vec![first],
             next_number: 2,
+            time_us: 0,
         };
         let log = Log::at(position, folder, options, statistics)?;
         log.begin()?;
@@ -112,6 +115,7 @@ impl Log {
             active: chain.active[..=chain.last].to_vec(),
             free,
             next_number: found.iter().map(|found| found.number).max().unwrap_or(0) + 1,
+            time_us: chain.time_us,
         };
         let log = Log::at(position, folder, options, statistics)?;
         if raise > 0 {
@@ -205,6 +209,7 @@ impl Log {
             log_id: position.log_id,
             incarnation: position.incarnation,
             opened_at: lsn,
+            sealed_us: AtomicU64::new(position.time_us),
             options,
         };
         log.update_limits(&lock(&log.segments));
@@ -236,7 +241,7 @@ fn free_segments(folder: &Folder, found: &[Found], chain: &Chain) -> Result<Vec<
 }
 
 /// A number that no other log of this machine has: from the time, the process and a count.
-fn new_log_id() -> u64 {
+pub(crate) fn new_log_id() -> u64 {
     static COUNT: std::sync::OnceLock<AtomicU64> = std::sync::OnceLock::new();
     let count = COUNT.get_or_init(|| AtomicU64::new(0)).fetch_add(1, Ordering::Relaxed);
     let time = pikepole_machine::clock::unix_time_us() as u64;

@@ -203,6 +203,8 @@ pub(crate) struct Chain {
     pub incarnation_max: u64,
     /// Good blocks from the start on.
     pub blocks: u64,
+    /// The highest time that a block of the chain names.
+    pub time_us: u64,
 }
 
 /// Follows the log in `found` to its end.
@@ -310,6 +312,7 @@ impl Follower {
                 next_sequence: header.first_block,
                 incarnation_max: header.incarnation,
                 blocks: 0,
+                time_us: 0,
                 active: active.iter().map(|(active, _)| active.clone()).collect(),
             },
             headers: active.iter().map(|(_, header)| *header).collect(),
@@ -389,6 +392,7 @@ impl Follower {
         }
         chain.incarnation_max = chain.incarnation_max.max(header.incarnation);
         chain.blocks += 1;
+        chain.time_us = chain.time_us.max(header.time_us);
         chain.next_sequence += 1;
         chain.end = header.end();
         chain.end_offset += header.disk_bytes();

@@ -476,11 +476,11 @@ fn another_format_version_is_told() {
     let file = Disk::simulated(disk.clone()).open(&path, pikepole_machine::OpenOptions::default()).unwrap();
     let mut header = vec![0; 4096];
     file.read_at(&mut header, 0).unwrap();
-    header[64] = 2;
+    header[64] = 9;
     let crc = crc32c::crc32c(&header[8..80]);
     header[4..8].copy_from_slice(&crc.to_le_bytes());
     file.write_at(&header, 0).unwrap();
-    assert!(matches!(check(&disk), Err(LogError::Version { found: 2, known: 1, .. })));
+    assert!(matches!(check(&disk), Err(LogError::Version { found: 9, known: 2, .. })));
 }
 
 #[test]

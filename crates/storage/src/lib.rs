@@ -18,6 +18,9 @@
 //! not commit, by the row records ([`records::Record::row_change`]), and calls [`Store::free_unowned`].
 
 mod allocation;
+mod backup;
+#[cfg(test)]
+mod backup_tests;
 mod check;
 mod checkpoint;
 #[cfg(test)]
@@ -41,6 +44,7 @@ mod test_support;
 mod tree;
 
 pub use allocation::{EXTENT_PAGES, MAP_EXTENTS, OBJECT_FIRST};
+pub use backup::{PagesInUse, RestoredPages, check_page};
 pub use check::{CheckReport, Finding, ObjectReport};
 pub use checkpoint::{FORMAT_VERSION, Master};
 pub use error::{Need, PageId, Stop, StorageError};

@@ -109,8 +109,10 @@ fn the_boxes_of_the_document_are_found_in_the_files() {
     let segment = file(LOG, "segment-00000001");
     assert_eq!([&segment[0..4], &segment[4096..4100]], [b"PKLS", b"PKLB"]);
     assert_eq!(number::<4>(&segment, 4), u64::from(crc32c::crc32c(&segment[8..80])));
-    assert_eq!([number::<4>(&segment, 64), number::<8>(&segment, 72)], [1, segment.len() as u64], "version, bytes");
+    assert_eq!([number::<4>(&segment, 64), number::<8>(&segment, 72)], [2, segment.len() as u64], "version, bytes");
     let payload = number::<4>(&segment, 4096 + 56) as usize;
-    assert_eq!(number::<4>(&segment, 4096 + 4), u64::from(crc32c::crc32c(&segment[4096 + 8..4096 + 64 + payload])));
-    assert_eq!([number::<2>(&segment, 4096 + 60), number::<2>(&segment, 4096 + 62)], [1, 1], "version, flags");
+    assert_eq!(number::<4>(&segment, 4096 + 4), u64::from(crc32c::crc32c(&segment[4096 + 8..4096 + 72 + payload])));
+    assert_eq!([number::<2>(&segment, 4096 + 60), number::<2>(&segment, 4096 + 62)], [2, 1], "version, flags");
+    let time_us = number::<8>(&segment, 4096 + 64);
+    assert!(time_us <= pikepole_machine::clock::unix_time_us().unsigned_abs() && time_us > 1_577_836_800_000_000);
 }

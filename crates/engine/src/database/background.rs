@@ -16,7 +16,7 @@ use pikepole_storage::StorageError;
 use pikepole_transaction::{Need, Stop};
 use pikepole_types::SqlError;
 
-use super::{Database, lock};
+use super::{Database, LogFullReason, lock};
 use crate::transaction::Transaction;
 
 /// How often the checkpoint task looks whether a checkpoint is due.
@@ -34,37 +34,6 @@ const LOOKS_AFTER_FAILURE: u32 = 50;
 /// Deleted rows removed in one go.
 const CLEAN_ROWS: usize = 500;
 
-/// Why the log cannot be truncated further, as `log_reuse_wait_desc` names it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LogFullReason {
-    /// Nothing holds it; it is smaller than the work needs, or the disk is full.
-    Nothing,
-    /// A checkpoint: it would free a segment.
-    Checkpoint,
-    /// The oldest open transaction.
-    ActiveTransaction,
-}
-
-impl LogFullReason {
-    /// As `log_reuse_wait` of `sys.databases` numbers it.
-    pub fn number(self) -> u8 {
-        match self {
-            LogFullReason::Nothing => 0,
-            LogFullReason::Checkpoint => 1,
-            LogFullReason::ActiveTransaction => 4,
-        }
-    }
-
-    /// As error 9002 and `log_reuse_wait_desc` name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            LogFullReason::Nothing => "NOTHING",
-            LogFullReason::Checkpoint => "CHECKPOINT",
-            LogFullReason::ActiveTransaction => "ACTIVE_TRANSACTION",
-        }
-    }
-}
-
 impl Database {
     /// Starts the database's system tasks.
     pub(crate) fn start(self: &Arc<Self>) {
@@ -77,21 +46,8 @@ impl Database {
         *lock(&self.checkpoint_task) = Some(task);
     }
 
-    /// What keeps the log from being reused: error 9002 names it, and `log_reuse_wait` shows it at any time.
-    pub fn log_full_reason(&self) -> LogFullReason {
-        let oldest = self.transactions.oldest_first_lsn();
-        // A checkpoint now would free what lies below both.
-        if self.log.would_free(oldest.unwrap_or(self.log.reserved())) {
-            LogFullReason::Checkpoint
-        } else if oldest.is_some() {
-            LogFullReason::ActiveTransaction
-        } else {
-            LogFullReason::Nothing
-        }
-    }
-
     /// Bytes that the log can have: as configured, or what it has when the disk gives it no more.
-    fn log_room(&self) -> u64 {
+    pub(super) fn log_room(&self) -> u64 {
         let log = self.log.stats();
         if log.growth_failed.is_some() { log.bytes } else { log.bytes_max }
     }
@@ -160,7 +116,7 @@ impl Database {
         // After a failure too: whoever finds the log full is told so then, and does not wait again and again.
         self.written_at_checkpoint.store(written, Ordering::Relaxed);
         self.checkpoint_failed.store(truncate.is_err(), Ordering::Relaxed);
-        self.log.truncate(truncate?);
+        self.truncate_log(truncate?);
         Ok(())
     }
 

@@ -34,7 +34,9 @@ impl DelayedDurability {
     }
 }
 
-/// The recovery model. The log is truncated at checkpoints under all of them: there are no log backups.
+/// The recovery model: how far the log is kept. Under FULL and BULK_LOGGED it is kept for the next log backup, once a full
+/// backup has begun a chain of log backups; until then, and under SIMPLE, checkpoints truncate it. BULK_LOGGED logs all that
+/// FULL does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum RecoveryModel {
@@ -96,9 +98,71 @@ pub(crate) struct DatabaseFile {
     /// The root page of the catalog's tree.
     pub catalog_root: u32,
     pub options: DatabaseOptions,
+    /// What the database and its restored copies have in common; of old files: when it was created.
+    #[serde(default)]
+    pub family: u64,
+    /// The folder beside this one that held the database before it was restored over; it is to be removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replaces: Option<String>,
+    /// The chain of log backups, if a full backup has begun one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chain: Option<LogChain>,
+    /// The database is in the middle of a restore.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restoring: Option<Restoring>,
+}
+
+/// A chain of log backups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LogChain {
+    /// The log is backed up to here: the next log backup begins here, and the log is kept from here.
+    pub backed_up_to: u64,
+    /// Where the log of the last full backup that is not COPY_ONLY begins.
+    pub database_backup: u64,
+}
+
+/// How far a restore has come. What is restored of the log lies in the folder `restore`, see `docs/format.md`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Restoring {
+    /// The log that is restored, in hexadecimal; empty: the database's own files are whole, and only its use was given up
+    /// by BACKUP LOG WITH NORECOVERY.
+    pub log_id: String,
+    /// The restored log reaches to here.
+    pub restored_to: u64,
+    /// The time of the youngest block in it, in microseconds since 1970.
+    pub restored_us: u64,
+    /// The files with the restored log, in its order.
+    pub files: Vec<String>,
+    /// Where recovery begins, as the full backup has it.
+    pub checkpoint: u64,
+    pub redo: u64,
+    pub recovery: u64,
+    pub next_transaction: u64,
+    pub pages: u32,
 }
 
 impl DatabaseFile {
+    /// What is known of a database that is only a name yet.
+    pub fn placeholder(name: &str) -> DatabaseFile {
+        DatabaseFile {
+            format: FORMAT,
+            id: 0,
+            name: name.to_owned(),
+            created_us: 0,
+            catalog_root: 0,
+            options: DatabaseOptions::default(),
+            family: 0,
+            replaces: None,
+            chain: None,
+            restoring: None,
+        }
+    }
+
+    /// What the database and its restored copies have in common.
+    pub fn family(&self) -> u64 {
+        if self.family == 0 { self.created_us } else { self.family }
+    }
+
     /// Reads the file in `folder`.
     ///
     /// # Errors

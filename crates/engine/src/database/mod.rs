@@ -12,6 +12,7 @@
 //! checkpoint ends it. A database that was closed in order has nothing to redo and nothing to undo.
 
 mod background;
+mod chain;
 mod definitions;
 mod files;
 mod identity;
@@ -35,9 +36,10 @@ use pikepole_types::SqlError;
 
 use crate::catalog::Catalog;
 use crate::transaction::Transaction;
-pub use background::LogFullReason;
+pub(crate) use chain::Hold;
+pub use chain::LogFullReason;
 pub use definitions::{ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
-pub(crate) use files::{DATABASE_FILE, DatabaseFile};
+pub(crate) use files::{DATABASE_FILE, DatabaseFile, FORMAT, LogChain, Restoring};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub use modules::PutMode;
 pub(crate) use open::{OpenContext, check_database};
@@ -79,7 +81,11 @@ pub struct Database {
     version_next: AtomicU64,
     object_id_next: AtomicI32,
     storage_next: AtomicU32,
+    /// Also the turn of whoever writes `database.toml`.
     options: Mutex<DatabaseOptions>,
+    /// What the database and its restored copies have in common.
+    family: u64,
+    chain: Mutex<chain::Kept>,
     /// [`DelayedDurability`] of `options`, for the commit's way.
     delayed_durability: AtomicU8,
     /// Writes identity high-water marks, each in a transaction of its own.
@@ -139,9 +145,11 @@ impl Database {
     /// 5069 when the file of options cannot be written.
     pub(crate) fn set_options(&self, options: DatabaseOptions) -> Result<(), SqlError> {
         let mut current = lock(&self.options);
-        let file = DatabaseFile { options, ..self.file(&current) };
+        let chain = lock(&self.chain).chain.filter(|_| options.recovery != RecoveryModel::Simple);
+        let file = DatabaseFile { options, chain, ..self.file(&current) };
         file.write(&self.disk, &self.folder).map_err(|_| SqlError::alter_database_failed())?;
         *current = options;
+        lock(&self.chain).chain = chain;
         self.delayed_durability.store(options.delayed_durability as u8, Ordering::Relaxed);
         Ok(())
     }
@@ -154,6 +162,10 @@ impl Database {
             created_us: self.created_us,
             catalog_root: self.catalog_root,
             options: *options,
+            family: self.family,
+            replaces: None,
+            chain: lock(&self.chain).chain,
+            restoring: None,
         }
     }
 

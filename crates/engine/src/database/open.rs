@@ -12,6 +12,7 @@ use pikepole_scheduler::Schedulers;
 use pikepole_storage::{Direction, HeapInsertTargets, PageId, ScanRange, Store, StoreOptions, Tree};
 use pikepole_transaction::{Analysis, Structure, TableLock, TransactionId, TransactionIds, Transactions};
 
+use super::chain::Kept;
 use super::files::{DatabaseFile, DatabaseOptions, FORMAT};
 use super::recovery::{RecoveryWatch, pass_over_log};
 use super::{Database, lock};
@@ -121,6 +122,10 @@ impl Database {
             created_us: now_us(),
             catalog_root: tree.root().0,
             options: DatabaseOptions::default(),
+            family: store.log().id() >> 1,
+            replaces: None,
+            chain: None,
+            restoring: None,
         };
         file.write(disk, folder).map_err(text)?;
         Self::assemble(context, folder, file, store, &tree, TransactionId(1))
@@ -181,6 +186,8 @@ impl Database {
         let storage_max = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).max();
         let object_id_next = catalog.object_id_max().max(OBJECT_ID_FIRST - 1) + 1;
         let database = Arc::new(Database {
+            family: file.family(),
+            chain: Mutex::new(Kept::new(file.chain)),
             id: file.id,
             name: file.name,
             created_us: file.created_us,
@@ -222,7 +229,7 @@ impl Database {
         let oldest = || transactions.oldest_first_lsn();
         let next = || transactions.next_id().0;
         let truncate = self.store.checkpoint_now(&oldest, &next, clean)?;
-        self.log.truncate(truncate);
+        self.truncate_log(truncate);
         Ok(())
     }
 
@@ -321,6 +328,13 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
 /// Checks a database that nobody has open: its log, then its pages and its catalog, after recovering it if it was not closed
 /// in order. The lines say what was looked at; the damage what is wrong.
 pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut Vec<String>, damage: &mut Vec<String>) {
+    let file = match DatabaseFile::read(&context.disk, folder) {
+        Ok(file) => file,
+        Err(why) => return damage.push(why),
+    };
+    if file.restoring.is_some() {
+        return lines.push("in the middle of a restore: there is nothing to check before it ends".to_owned());
+    }
     match Log::check(&context.disk, folder.join("log")) {
         Ok(report) => lines.push(format!(
             "log: {} segments, {} blocks, {} records, {} bytes, LSN {} to {}",
@@ -328,10 +342,6 @@ pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut V
         )),
         Err(error) => damage.push(format!("log: {error}")),
     }
-    let file = match DatabaseFile::read(&context.disk, folder) {
-        Ok(file) => file,
-        Err(why) => return damage.push(why),
-    };
     let database = match Database::open(context, folder, file) {
         Ok(database) => database,
         Err(why) => return damage.push(format!("opening: {why}")),

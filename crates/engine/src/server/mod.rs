@@ -9,22 +9,24 @@
 //! One process has the folder open at a time. A database that cannot be opened does not keep the server from starting: it is
 //! marked SUSPECT, and whoever uses it is told why.
 
+mod backups;
 mod configuration;
 mod options;
 mod trace_flags;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pikepole_contention::Statistics;
-use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
 use pikepole_log::{FlushOutcome, Log};
 use pikepole_machine::{Disk, FolderLock, affinity};
 use pikepole_scheduler::{IdleOutcome, SchedulerOptions, Schedulers};
 use pikepole_types::SqlError;
 
+pub use backups::Progress;
 pub use configuration::{Effect, PolicyRow, ServerConfiguration};
 pub use options::{SchedulerChoice, ServerOptions};
 pub use trace_flags::TraceFlags;
@@ -34,6 +36,7 @@ use crate::database::{
     check_database,
 };
 use crate::error::OpenError;
+use backups::RestoringEntry;
 
 /// The database that is always there.
 pub const MASTER: &str = "master";
@@ -48,6 +51,8 @@ const CONFIGURATION_FILE: &str = "pikepole.toml";
 pub enum DatabaseState {
     /// Open.
     Online,
+    /// It is in the middle of a restore.
+    Restoring,
     /// It could not be opened, for this reason.
     Suspect(String),
 }
@@ -57,6 +62,7 @@ impl DatabaseState {
     pub fn name(&self) -> &'static str {
         match self {
             DatabaseState::Online => "ONLINE",
+            DatabaseState::Restoring => "RESTORING",
             DatabaseState::Suspect(_) => "SUSPECT",
         }
     }
@@ -92,6 +98,7 @@ pub enum DatabaseOption {
 
 enum Entry {
     Online(Arc<Database>),
+    Restoring(Box<RestoringEntry>),
     Suspect { id: i32, name: String, folder: PathBuf, why: String },
 }
 
@@ -99,6 +106,7 @@ impl Entry {
     fn id(&self) -> i32 {
         match self {
             Entry::Online(database) => database.id(),
+            Entry::Restoring(entry) => entry.file.id,
             Entry::Suspect { id, .. } => *id,
         }
     }
@@ -116,6 +124,10 @@ pub struct Server {
     trace_flags: TraceFlags,
     databases: Arc<RwLock<Databases>>,
     context: OpenContext,
+    /// The files that backups are being written to.
+    devices: Mutex<BTreeSet<PathBuf>>,
+    /// Numbers drawn for backup sets.
+    ids_drawn: AtomicU64,
     closed: AtomicBool,
     started_us: i64,
     _folder_lock: FolderLock,
@@ -125,6 +137,13 @@ impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Server({})", self.options.folder.display())
     }
+}
+
+/// The lowest id that no database has.
+fn free_id(databases: &Databases) -> i32 {
+    let ids: Vec<i32> = databases.values().map(Entry::id).collect();
+    let free = (USER_DATABASE_ID_FIRST..).find(|id| !ids.contains(id));
+    free.expect("there are fewer databases than ids")
 }
 
 fn read<T>(rw: &RwLock<T>) -> pikepole_contention::sync::RwLockReadGuard<'_, T> {
@@ -161,6 +180,8 @@ impl Server {
             trace_flags,
             databases: Arc::new(RwLock::new(Databases::new())),
             context,
+            devices: Mutex::new(BTreeSet::new()),
+            ids_drawn: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             started_us: pikepole_machine::clock::unix_time_us(),
             _folder_lock: folder_lock,
@@ -173,8 +194,9 @@ impl Server {
 
     fn open_databases(&self) -> Result<(), OpenError> {
         let (disk, folder) = (&self.options.disk, &self.options.folder);
-        let names = disk.list(folder).map_err(|error| folder_error(folder, error))?;
-        for name in names {
+        let list = || disk.list(folder).map_err(|error| folder_error(folder, error));
+        backups::finish_replacements(disk, folder, &list()?);
+        for name in list()? {
             let database_folder = folder.join(&name);
             if disk.exists(database_folder.join(DATABASE_FILE)) {
                 self.open_database(&name, database_folder);
@@ -193,7 +215,14 @@ impl Server {
             Err(_) if folder_name == MASTER => (MASTER.to_owned(), MASTER_ID),
             Err(_) => (folder_name.to_owned(), 0),
         };
-        let opened = file.and_then(|file| Database::open(&self.context, &folder, file));
+        let opened = match file {
+            Ok(file) if file.restoring.is_some() => {
+                let entry = Entry::Restoring(Box::new(RestoringEntry::found(file, folder)));
+                write(&self.databases).insert(name.to_lowercase(), entry);
+                return;
+            }
+            file => file.and_then(|file| Database::open(&self.context, &folder, file)),
+        };
         let entry = match opened {
             Ok(database) => {
                 database.start();
@@ -267,7 +296,7 @@ impl Server {
     /// The database of this name, whatever its case.
     ///
     /// # Errors
-    /// 911 when there is none; 926 when it could not be opened.
+    /// 911 when there is none; 926 when it could not be opened; 927 in the middle of a restore.
     pub fn database(&self, name: &str) -> Result<Arc<Database>, SqlError> {
         match read(&self.databases).get(&name.to_lowercase()) {
             Some(Entry::Online(database)) => Ok(database.clone()),
@@ -276,6 +305,7 @@ impl Server {
                 error.message = format!("{} ({why})", error.message);
                 Err(error)
             }
+            Some(Entry::Restoring(entry)) => Err(SqlError::database_is_restoring(&entry.file.name)),
             None => Err(SqlError::database_unknown(name)),
         }
     }
@@ -300,6 +330,13 @@ impl Server {
                     state: DatabaseState::Online,
                     options: database.options(),
                 },
+                Entry::Restoring(entry) => DatabaseInfo {
+                    id: entry.file.id,
+                    name: entry.file.name.clone(),
+                    created_us: entry.file.created_us,
+                    state: DatabaseState::Restoring,
+                    options: entry.file.options,
+                },
                 Entry::Suspect { id, name, why, .. } => DatabaseInfo {
                     id: *id,
                     name: name.clone(),
@@ -323,9 +360,7 @@ impl Server {
             if databases.contains_key(&name.to_lowercase()) {
                 return Err(SqlError::database_exists(name));
             }
-            let ids: Vec<i32> = databases.values().map(Entry::id).collect();
-            let free = (USER_DATABASE_ID_FIRST..).find(|id| !ids.contains(id));
-            free.expect("there are fewer databases than ids")
+            free_id(&databases)
         };
         let (server, owned) = (self.clone(), name.to_owned());
         let made = pikepole_scheduler::run_blocking(move || server.create_now(&owned, id)).await;
@@ -352,6 +387,7 @@ impl Server {
                 Some(Entry::Online(database)) if database.sessions() > 0 => {
                     return Err(SqlError::database_in_use(name));
                 }
+                Some(Entry::Restoring(entry)) if entry.is_busy() => return Err(SqlError::database_in_use(name)),
                 Some(_) => databases.remove(&key),
             }
         };
@@ -364,6 +400,7 @@ impl Server {
                 database.folder().to_path_buf()
             }
             Some(Entry::Suspect { folder, .. }) => folder,
+            Some(Entry::Restoring(entry)) => entry.folder.unwrap_or_default(),
             None => return Ok(()),
         };
         let disk = self.options.disk.clone();
@@ -431,7 +468,7 @@ impl Server {
             .values()
             .filter_map(|entry| match entry {
                 Entry::Online(database) => Some(database.clone()),
-                Entry::Suspect { .. } => None,
+                Entry::Restoring(_) | Entry::Suspect { .. } => None,
             })
             .collect();
         let mut result = Ok(());

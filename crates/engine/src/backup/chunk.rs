@@ -1,0 +1,273 @@
+//! The pieces that a backup is made of: each whole, in its place, and of its own set.
+//!
+//! ```text
+//!   0        4     8        16         24     28        32  40  48   56       64
+//!   | "PKBC" | crc | set id | sequence | kind | payload | three   | 0       | payload, zeros up to a multiple of 4096 |
+//!   | 4      | u32 | u64    | u64      | u32  | u32     | u64s    | u64     |
+//! ```
+//! The checksum is over all bytes from the set id to the last zero, so that no byte can change unnoticed. A set's pieces
+//! carry the id that was drawn for the set and count from 0: a piece of another backup that lies in the same place before
+//! never passes for one of this.
+
+use std::io;
+
+use pikepole_machine::{AlignedBuffer, BLOCK, File};
+
+/// Bytes of a chunk's header.
+pub(super) const CHUNK_HEADER_BYTES: usize = 64;
+const MAGIC: &[u8; 4] = b"PKBC";
+/// Bytes of payload at most: a block of the log has up to 16 MB.
+const PAYLOAD_MAX: usize = 17 << 20;
+/// Chunks are gathered up to this before they are written, and as much is read at once.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// What a chunk holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(super) enum ChunkKind {
+    /// What the set is: JSON.
+    Head = 1,
+    /// Whole pages.
+    Pages = 2,
+    /// A block of the log: its start LSN, its time, and 1 if an incarnation begins with it.
+    Log = 3,
+    /// What the set came to: JSON. The last one.
+    Tail = 4,
+}
+
+impl ChunkKind {
+    fn of(number: u32) -> Option<ChunkKind> {
+        [ChunkKind::Head, ChunkKind::Pages, ChunkKind::Log, ChunkKind::Tail].into_iter().find(|k| *k as u32 == number)
+    }
+}
+
+/// Why chunks could not be read.
+#[derive(Debug)]
+pub(super) enum ReadError {
+    /// The device said so.
+    Io(io::Error),
+    /// The bytes from `offset` on are not what was written.
+    Damaged { offset: u64, why: &'static str },
+}
+
+impl std::fmt::Display for ReadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReadError::Io(error) => error.fmt(f),
+            ReadError::Damaged { offset, why } => write!(f, "the backup is damaged at byte {offset}: {why}"),
+        }
+    }
+}
+
+/// A chunk as its reader lends it.
+pub(super) struct Chunk<'a> {
+    pub kind: ChunkKind,
+    pub fields: [u64; 3],
+    pub payload: &'a [u8],
+}
+
+/// Writes chunks one behind the other, many at once.
+pub(super) struct ChunkWriter {
+    file: File,
+    /// Where `buffer` goes.
+    offset: u64,
+    set_id: u64,
+    sequence: u64,
+    buffer: AlignedBuffer,
+}
+
+impl ChunkWriter {
+    pub fn new(file: File, offset: u64, set_id: u64) -> ChunkWriter {
+        ChunkWriter { file, offset, set_id, sequence: 0, buffer: AlignedBuffer::new() }
+    }
+
+    /// Where the next chunk goes.
+    pub fn position(&self) -> u64 {
+        self.offset + self.buffer.len() as u64
+    }
+
+    /// Adds a chunk.
+    pub fn add(&mut self, kind: ChunkKind, fields: [u64; 3], payload: &[u8]) -> io::Result<()> {
+        assert!(payload.len() <= PAYLOAD_MAX, "a chunk has a largest size");
+        let start = self.buffer.len();
+        self.buffer.extend_from_slice(MAGIC);
+        self.buffer.extend_from_slice(&[0; 4]);
+        self.buffer.extend_from_slice(&self.set_id.to_le_bytes());
+        self.buffer.extend_from_slice(&self.sequence.to_le_bytes());
+        self.buffer.extend_from_slice(&(kind as u32).to_le_bytes());
+        self.buffer.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+        for field in fields {
+            self.buffer.extend_from_slice(&field.to_le_bytes());
+        }
+        self.buffer.extend_from_slice(&[0; 8]);
+        self.buffer.extend_from_slice(payload);
+        self.buffer.pad_to(BLOCK);
+        let crc = crc32c::crc32c(&self.buffer[start + 8..]);
+        self.buffer[start + 4..start + 8].copy_from_slice(&crc.to_le_bytes());
+        self.sequence += 1;
+        if self.buffer.len() >= BATCH_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.write_at(&self.buffer, self.offset)?;
+        self.offset += self.buffer.len() as u64;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Makes all chunks durable; returns where they end.
+    pub fn finish(&mut self) -> io::Result<u64> {
+        self.flush()?;
+        self.file.sync()?;
+        Ok(self.offset)
+    }
+}
+
+/// Reads chunks one after the other and checks them.
+pub(super) struct ChunkReader {
+    file: File,
+    offset: u64,
+    end: u64,
+    /// The set's id, once the first chunk has told it.
+    set_id: Option<u64>,
+    sequence: u64,
+    window: AlignedBuffer,
+    window_start: u64,
+}
+
+impl ChunkReader {
+    /// Reads the chunks from `offset` to `end`.
+    pub fn new(file: File, offset: u64, end: u64) -> ChunkReader {
+        ChunkReader { file, offset, end, set_id: None, sequence: 0, window: AlignedBuffer::new(), window_start: 0 }
+    }
+
+    /// Where the next chunk lies.
+    pub fn position(&self) -> u64 {
+        self.offset
+    }
+
+    /// The next chunk; None at the end.
+    pub fn next(&mut self) -> Result<Option<Chunk<'_>>, ReadError> {
+        if self.offset >= self.end {
+            return Ok(None);
+        }
+        let offset = self.offset;
+        let damaged = |why| ReadError::Damaged { offset, why };
+        if self.end - offset < BLOCK as u64 {
+            return Err(damaged("it ends too early"));
+        }
+        self.fill(BLOCK)?;
+        let header = self.at_offset(CHUNK_HEADER_BYTES);
+        let number = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));
+        let short = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
+        if &header[..4] != MAGIC {
+            return Err(damaged("no piece of a backup begins here"));
+        }
+        let (kind, len) = (ChunkKind::of(short(24)), short(28) as usize);
+        let (crc, set_id, sequence) = (short(4), number(8), number(16));
+        let fields = [number(32), number(40), number(48)];
+        let total = (CHUNK_HEADER_BYTES + len.min(PAYLOAD_MAX + 1)).next_multiple_of(BLOCK);
+        if len > PAYLOAD_MAX || total as u64 > self.end - offset {
+            return Err(damaged("a length is out of bounds"));
+        }
+        self.fill(total)?;
+        let bytes = self.at_offset(total);
+        if crc32c::crc32c(&bytes[8..]) != crc {
+            return Err(damaged("a checksum does not match"));
+        }
+        let Some(kind) = kind else { return Err(damaged("a piece of an unknown kind")) };
+        if sequence != self.sequence || self.set_id.is_some_and(|known| known != set_id) {
+            return Err(damaged("a piece of another backup, or out of its order"));
+        }
+        self.set_id = Some(set_id);
+        self.sequence += 1;
+        self.offset += total as u64;
+        let start = (offset - self.window_start) as usize + CHUNK_HEADER_BYTES;
+        Ok(Some(Chunk { kind, fields, payload: &self.window[start..start + len] }))
+    }
+
+    fn at_offset(&self, len: usize) -> &[u8] {
+        &self.window[(self.offset - self.window_start) as usize..][..len]
+    }
+
+    /// Makes `len` bytes from the present place on be in the window.
+    fn fill(&mut self, len: usize) -> Result<(), ReadError> {
+        let window_end = self.window_start + self.window.len() as u64;
+        if self.offset >= self.window_start && self.offset + len as u64 <= window_end {
+            return Ok(());
+        }
+        let wanted = (len.max(BATCH_BYTES) as u64).min(self.end - self.offset);
+        self.window.clear();
+        self.window.resize(wanted as usize, 0);
+        self.window_start = self.offset;
+        let read = self.file.read_at(&mut self.window, self.offset);
+        read.map_err(|error| {
+            self.window.clear();
+            ReadError::Io(error)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pikepole_machine::{Disk, OpenOptions, SimulatedDisk};
+
+    fn written() -> (Disk, File, u64) {
+        let disk = Disk::simulated(SimulatedDisk::new(1));
+        let file = disk.open("/chunks", OpenOptions { create: true, ..OpenOptions::default() }).expect("a file");
+        let mut writer = ChunkWriter::new(file.clone(), 8192, 77);
+        writer.add(ChunkKind::Head, [1, 2, 3], b"head").expect("written");
+        writer.add(ChunkKind::Pages, [4, 5, 6], &vec![7; 5 << 20]).expect("written");
+        writer.add(ChunkKind::Tail, [0; 3], b"").expect("written");
+        let end = writer.finish().expect("written");
+        (disk, file, end)
+    }
+
+    fn read(file: &File, end: u64) -> Result<Vec<(ChunkKind, [u64; 3], usize)>, ReadError> {
+        let mut reader = ChunkReader::new(file.clone(), 8192, end);
+        let mut chunks = Vec::new();
+        while let Some(chunk) = reader.next()? {
+            chunks.push((chunk.kind, chunk.fields, chunk.payload.len()));
+        }
+        Ok(chunks)
+    }
+
+    #[test]
+    fn chunks_come_back() {
+        let (_, file, end) = written();
+        let expected =
+            [(ChunkKind::Head, [1, 2, 3], 4), (ChunkKind::Pages, [4, 5, 6], 5 << 20), (ChunkKind::Tail, [0; 3], 0)];
+        assert_eq!(read(&file, end).expect("sound"), expected);
+    }
+
+    #[test]
+    fn any_changed_byte_is_damage() {
+        let (_, file, end) = written();
+        let mut block = vec![0; BLOCK];
+        // Every byte of the first and the last chunk, and some of the one between.
+        let places = (0..4096).chain((4096..end - 8192 - 4096).step_by(100_003)).chain(end - 8192 - 4096..end - 8192);
+        for place in places {
+            let (base, at) = (8192 + place / 4096 * 4096, (place % 4096) as usize);
+            file.read_at(&mut block, base).expect("read");
+            block[at] ^= 0x10;
+            file.write_at(&block, base).expect("written");
+            assert!(matches!(read(&file, end), Err(ReadError::Damaged { .. })), "byte {place}");
+            block[at] ^= 0x10;
+            file.write_at(&block, base).expect("written");
+        }
+    }
+
+    #[test]
+    fn a_chunk_of_another_set_or_place_is_damage() {
+        let (_, file, end) = written();
+        let mut other = ChunkWriter::new(file.clone(), end - BLOCK as u64, 78);
+        other.add(ChunkKind::Tail, [0; 3], b"").expect("written");
+        other.finish().expect("written");
+        assert!(matches!(read(&file, end), Err(ReadError::Damaged { .. })));
+        let mut again = ChunkWriter::new(file.clone(), end - BLOCK as u64, 77);
+        again.add(ChunkKind::Tail, [0; 3], b"").expect("written");
+        again.finish().expect("written");
+        assert!(matches!(read(&file, end), Err(ReadError::Damaged { .. })), "its number is 0");
+    }
+}

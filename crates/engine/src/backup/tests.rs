@@ -1,0 +1,1 @@
+//! Backups and restores on the simulated disk.

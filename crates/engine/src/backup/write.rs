@@ -1,0 +1,267 @@
+//! BACKUP: step by step, so that whoever waits hears how far it is. Each step blocks.
+
+use std::sync::Arc;
+
+use pikepole_log::{Block, Blocks, LogError, Lsn};
+use pikepole_machine::{AlignedBuffer, clock};
+use pikepole_storage::{Master, PagesInUse, StorageError};
+use pikepole_types::SqlError;
+use serde::Serialize;
+
+use super::chunk::ChunkKind;
+use super::media::{Begin, Device, SetWriter, VERSION};
+use super::set::{BackupKind, SetHead, SetTail};
+use super::{BackupOptions, BackupOutcome, pages_of};
+use crate::database::{Database, Hold, LogChain, RecoveryModel};
+
+/// Bytes of log that a step copies.
+const STEP_LOG_BYTES: u64 = 8 << 20;
+/// Reads of pages that a step does.
+const STEP_READS: usize = 8;
+
+/// What is left to do.
+enum Phase {
+    /// Pages from this extent on.
+    Pages(u32),
+    /// The log.
+    Log(Blocks),
+    /// Nothing but to end the set.
+    End,
+}
+
+/// A backup that is being made.
+pub(crate) struct BackupJob {
+    database: Arc<Database>,
+    options: BackupOptions,
+    hold: Hold,
+    writer: SetWriter,
+    head: SetHead,
+    tail: SetTail,
+    pages: PagesInUse,
+    phase: Phase,
+    begun_us: u64,
+}
+
+fn now_us() -> u64 {
+    clock::unix_time_us().unsigned_abs()
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("plain structs of numbers and texts have JSON")
+}
+
+/// The log could not be read.
+fn log_not_read(database: &Database, error: &LogError) -> SqlError {
+    let mut damaged = SqlError::log_is_damaged(database.name());
+    damaged.message = format!("{} ({error})", damaged.message);
+    damaged
+}
+
+impl BackupJob {
+    /// Begins a backup: takes its turn, and for a full backup writes a checkpoint. `set_id` is drawn for the set.
+    ///
+    /// # Errors
+    /// 4208, 4214, 3023; what opening the device ends with.
+    pub fn begin(
+        database: Arc<Database>,
+        options: BackupOptions,
+        device: &Device,
+        set_id: u64,
+    ) -> Result<BackupJob, SqlError> {
+        let chain = database.log_chain();
+        if options.kind == BackupKind::Log {
+            if database.options().recovery == RecoveryModel::Simple {
+                return Err(SqlError::log_backup_under_simple("BACKUP LOG"));
+            }
+            chain.ok_or_else(SqlError::no_database_backup)?;
+        }
+        let hold = database.begin_backup()?;
+        let begin = match (options.format, options.init) {
+            (true, _) => Begin::Format,
+            (false, true) => Begin::Overwrite,
+            (false, false) => Begin::Append,
+        };
+        let writer = SetWriter::begin(device, begin, set_id)?;
+        let begun_us = clock::now_us();
+        let started_us = now_us();
+        let mut pages = PagesInUse::default();
+        let master = match options.kind {
+            BackupKind::Database => Some(checkpoint(&database, &mut pages)?),
+            BackupKind::Log => None,
+        };
+        let first_lsn = match (&master, chain) {
+            (Some(master), _) => master.recovery_lsn.0,
+            (None, chain) => chain.map_or(0, |chain| chain.backed_up_to),
+        };
+        hold.release_before(Lsn(first_lsn));
+        let file = database.database_file();
+        let head = SetHead {
+            format: VERSION,
+            kind: options.kind,
+            set_id,
+            name: options.name.clone(),
+            description: options.description.clone(),
+            copy_only: options.copy_only,
+            started_us,
+            database: file.name.clone(),
+            database_id: file.id,
+            database_created_us: file.created_us,
+            family: file.family(),
+            log_id: database.log().id(),
+            first_lsn,
+            database_backup_lsn: chain.map_or(0, |chain| chain.database_backup),
+            catalog_root: file.catalog_root,
+            options: file.options,
+            checkpoint: master.map_or(0, |master| master.checkpoint_lsn.0),
+            redo: master.map_or(0, |master| master.redo_lsn.0),
+            next_transaction: master.map_or(0, |master| master.next_transaction),
+            file_pages: master.map_or(0, |master| master.pages.max(pages.extents() * pikepole_storage::EXTENT_PAGES)),
+        };
+        let tail =
+            SetTail { last_lsn: first_lsn, last_block_us: 0, covered_us: 0, finished_us: 0, pages: 0, log_bytes: 0 };
+        let phase = Phase::Pages(0);
+        let mut job = BackupJob { database, options, hold, writer, head, tail, pages, phase, begun_us };
+        job.writer.add(ChunkKind::Head, [0; 3], &json(&job.head))?;
+        if job.options.kind == BackupKind::Log {
+            job.begin_log()?;
+        }
+        Ok(job)
+    }
+
+    /// Does the next part; returns the percentage that is done.
+    ///
+    /// # Errors
+    /// 3202 when the device takes no more, 3043 for a damaged page, 9004 for a damaged log.
+    pub fn step(&mut self) -> Result<u8, SqlError> {
+        let before = self.writer.bytes();
+        match &mut self.phase {
+            Phase::Pages(first) => {
+                let first = *first;
+                self.copy_pages(first)?;
+            }
+            Phase::Log(_) => while self.writer.bytes() - before < STEP_LOG_BYTES && self.copy_block()? {},
+            Phase::End => {}
+        }
+        Ok(self.percent())
+    }
+
+    /// Whether only [`BackupJob::end`] is left to do.
+    pub fn is_copied(&self) -> bool {
+        matches!(self.phase, Phase::End)
+    }
+
+    fn percent(&self) -> u8 {
+        let part = |done: u64, all: u64| if all == 0 { 100 } else { done * 100 / all };
+        let done = match (&self.phase, self.options.kind) {
+            (Phase::End, _) => 100,
+            (Phase::Pages(_), _) => part(self.tail.pages, u64::from(self.pages.count())).min(98),
+            (Phase::Log(_), BackupKind::Database) => 99,
+            (Phase::Log(_), BackupKind::Log) => {
+                part(self.tail.log_bytes, self.tail.last_lsn - self.head.first_lsn).min(99)
+            }
+        };
+        done as u8
+    }
+
+    fn copy_pages(&mut self, mut first: u32) -> Result<(), SqlError> {
+        let mut run = AlignedBuffer::new();
+        for _ in 0..STEP_READS {
+            run.clear();
+            let next = self.database.store().copy_pages(&self.pages, first, &mut run);
+            let next = next.map_err(|error| page_not_read(&self.database, &error))?;
+            if !run.is_empty() {
+                self.writer.add(ChunkKind::Pages, [0; 3], &run)?;
+                self.tail.pages += (run.len() / pikepole_storage::PAGE_BYTES) as u64;
+            }
+            match next {
+                Some(next) => first = next,
+                None => return self.begin_log(),
+            }
+        }
+        self.phase = Phase::Pages(first);
+        Ok(())
+    }
+
+    /// All pages are copied, and no page of the copy is newer than what is durable from now on.
+    fn begin_log(&mut self) -> Result<(), SqlError> {
+        let log = self.database.log().clone();
+        // In this order: what was acknowledged before that moment is durable after it.
+        self.tail.covered_us = now_us();
+        let durable = self.database.store().harden_log();
+        let durable = durable.map_err(|_| SqlError::log_not_available(self.database.name()))?;
+        self.tail.last_lsn = durable.0;
+        let blocks = log.blocks(Lsn(self.head.first_lsn), durable);
+        self.phase = Phase::Log(blocks.map_err(|error| log_not_read(&self.database, &error))?);
+        Ok(())
+    }
+
+    /// Copies one block of the log; false when there is none left.
+    fn copy_block(&mut self) -> Result<bool, SqlError> {
+        let Phase::Log(blocks) = &mut self.phase else { return Ok(false) };
+        let block = blocks.next().map_err(|error| log_not_read(&self.database, &error))?;
+        let Some(Block { start, payload, begins_incarnation, time_us }) = block else {
+            self.phase = Phase::End;
+            return Ok(false);
+        };
+        self.writer.add(ChunkKind::Log, [start.0, time_us, u64::from(begins_incarnation)], payload)?;
+        self.tail.log_bytes += payload.len() as u64;
+        self.tail.last_block_us = self.tail.last_block_us.max(time_us);
+        self.tail.covered_us = self.tail.covered_us.max(time_us);
+        Ok(true)
+    }
+
+    /// Makes the set count, and then moves the chain of log backups.
+    ///
+    /// # Errors
+    /// 3202; 5069 when the chain cannot be noted: the backup is whole then, and the next log backup begins where this one
+    /// did.
+    pub fn end(mut self) -> Result<BackupOutcome, SqlError> {
+        self.tail.finished_us = now_us();
+        self.writer.add(ChunkKind::Tail, [0; 3], &json(&self.tail))?;
+        let position = self.writer.commit()?;
+        let last = self.tail.last_lsn;
+        let chain = match (self.options.kind, self.database.log_chain()) {
+            _ if self.options.copy_only => None,
+            (BackupKind::Database, None) => Some(LogChain { backed_up_to: last, database_backup: self.head.first_lsn }),
+            (BackupKind::Database, Some(chain)) => Some(LogChain { database_backup: self.head.first_lsn, ..chain }),
+            (BackupKind::Log, Some(chain)) => Some(LogChain { backed_up_to: last, ..chain }),
+            // The recovery model was changed meanwhile.
+            (BackupKind::Log, None) => None,
+        };
+        if let Some(chain) = chain {
+            self.database.set_log_chain(chain).map_err(|_| SqlError::alter_database_failed())?;
+        }
+        drop(self.hold);
+        self.database.truncate_log(self.database.store().master().recovery_lsn);
+        Ok(BackupOutcome {
+            pages: self.tail.pages,
+            log_pages: pages_of(self.tail.log_bytes),
+            time_us: clock::now_us().saturating_sub(self.begun_us),
+            position,
+            before_the_stop_point: false,
+        })
+    }
+}
+
+/// Writes the checkpoint that a full backup begins with, and finds the pages that it is about.
+fn checkpoint(database: &Database, pages: &mut PagesInUse) -> Result<Master, SqlError> {
+    let store = database.store();
+    *pages = store.pages_in_use();
+    database.checkpoint_now(false).map_err(|error| page_not_read(database, &error))?;
+    // Another checkpoint may have come since: its pages are on disk as well.
+    let master = store.master();
+    pages.add(&store.pages_in_use());
+    Ok(master)
+}
+
+fn page_not_read(database: &Database, error: &StorageError) -> SqlError {
+    match error {
+        StorageError::Corrupt { page, why } => SqlError::backup_found_damage(
+            "BACKUP DATABASE",
+            format!("(1:{page})"),
+            format!("{}: {why}", database.name()),
+        ),
+        StorageError::Poisoned { .. } => SqlError::log_not_available(database.name()),
+        error => SqlError::operating_system_error(error, "backup", 0, database.folder().display()),
+    }
+}

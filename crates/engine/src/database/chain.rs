@@ -1,0 +1,173 @@
+//! How far the log is kept: for recovery, for the next log backup, for a backup that is being made.
+//!
+//! ```text
+//!   truncation point = the lowest of
+//!       the last checkpoint's recovery start          always
+//!       where the next log backup begins              FULL and BULK_LOGGED, once a full backup has begun a chain
+//!       where the backup under way reads              while one is
+//! ```
+
+use std::sync::Arc;
+
+use pikepole_log::Lsn;
+use pikepole_types::SqlError;
+
+use super::files::LogChain;
+use super::{Database, DatabaseFile, RecoveryModel, lock};
+
+/// Why the log cannot be truncated further, as `log_reuse_wait_desc` names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFullReason {
+    /// Nothing holds it; it is smaller than the work needs, or the disk is full.
+    Nothing,
+    /// A checkpoint has to be written.
+    Checkpoint,
+    /// It is kept for a log backup.
+    LogBackup,
+    /// A backup is being made.
+    ActiveBackupOrRestore,
+    /// The oldest open transaction.
+    ActiveTransaction,
+}
+
+impl LogFullReason {
+    /// As error 9002 names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LogFullReason::Nothing => "NOTHING",
+            LogFullReason::Checkpoint => "CHECKPOINT",
+            LogFullReason::LogBackup => "LOG_BACKUP",
+            LogFullReason::ActiveBackupOrRestore => "ACTIVE_BACKUP_OR_RESTORE",
+            LogFullReason::ActiveTransaction => "ACTIVE_TRANSACTION",
+        }
+    }
+
+    /// As `sys.databases.log_reuse_wait` numbers it.
+    pub fn number(self) -> u8 {
+        match self {
+            LogFullReason::Nothing => 0,
+            LogFullReason::Checkpoint => 1,
+            LogFullReason::LogBackup => 2,
+            LogFullReason::ActiveBackupOrRestore => 3,
+            LogFullReason::ActiveTransaction => 4,
+        }
+    }
+}
+
+/// What the log is kept for besides recovery.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Kept {
+    pub chain: Option<LogChain>,
+    /// The backup that is being made reads the log from here.
+    hold: Option<Lsn>,
+}
+
+impl Kept {
+    pub fn new(chain: Option<LogChain>) -> Kept {
+        Kept { chain, hold: None }
+    }
+}
+
+/// The turn of a backup: there is one at a time. The log is kept from where it says.
+pub(crate) struct Hold(Arc<Database>);
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        lock(&self.0.chain).hold = None;
+        self.0.leave();
+    }
+}
+
+impl Hold {
+    /// The log before `from` is not read any more.
+    pub fn release_before(&self, from: Lsn) {
+        lock(&self.0.chain).hold = Some(from);
+    }
+}
+
+impl Database {
+    /// A backup begins: the log is kept from the last checkpoint's recovery start on, and the database cannot be dropped.
+    ///
+    /// # Errors
+    /// 3023 while another one is being made.
+    pub(crate) fn begin_backup(self: &Arc<Self>) -> Result<Hold, SqlError> {
+        // Whatever checkpoint truncates at this moment: the backup's own checkpoint comes later, and reads from behind.
+        let from = self.store.master().recovery_lsn;
+        let mut kept = lock(&self.chain);
+        if kept.hold.is_some() {
+            return Err(SqlError::backup_is_under_way());
+        }
+        kept.hold = Some(from.min(kept.chain.map_or(from, |chain| Lsn(chain.backed_up_to))));
+        self.enter();
+        Ok(Hold(self.clone()))
+    }
+
+    /// The chain of log backups, if the recovery model has one and a full backup has begun it.
+    pub(crate) fn log_chain(&self) -> Option<LogChain> {
+        lock(&self.chain).chain
+    }
+
+    /// Changes the chain of log backups, durably.
+    ///
+    /// # Errors
+    /// What writing the file of options ends with.
+    pub(crate) fn set_log_chain(&self, chain: LogChain) -> std::io::Result<()> {
+        // Nobody changes the recovery model, or the file, meanwhile.
+        let options = lock(&self.options);
+        if options.recovery == RecoveryModel::Simple {
+            return Ok(());
+        }
+        let file = DatabaseFile { chain: Some(chain), ..self.file(&options) };
+        file.write(&self.disk, &self.folder)?;
+        lock(&self.chain).chain = Some(chain);
+        Ok(())
+    }
+
+    /// `database.toml` as it is now.
+    pub(crate) fn database_file(&self) -> DatabaseFile {
+        self.file(&lock(&self.options))
+    }
+
+    /// Says that recovery needs no record below `before`; what is kept for backups stays.
+    pub(crate) fn truncate_log(&self, before: Lsn) {
+        let before = self.needed_for_backups(before);
+        self.log.truncate(before);
+    }
+
+    /// What keeps the log from being reused: error 9002 names it, and `log_reuse_wait` shows it at any time.
+    pub fn log_full_reason(&self) -> LogFullReason {
+        let oldest = self.transactions.oldest_first_lsn();
+        let needed = self.needed_for_backups(oldest.unwrap_or(self.log.reserved()));
+        // A checkpoint now would free what lies below all of them.
+        if self.log.would_free(needed) {
+            return LogFullReason::Checkpoint;
+        }
+        match self.kept_for_backups(oldest) {
+            Some(reason) => reason,
+            None if oldest.is_some() => LogFullReason::ActiveTransaction,
+            None => LogFullReason::Nothing,
+        }
+    }
+
+    /// Where the log must be kept from when recovery needs it from `recovery` on.
+    fn needed_for_backups(&self, recovery: Lsn) -> Lsn {
+        let kept = *lock(&self.chain);
+        let chain = kept.chain.map(|chain| Lsn(chain.backed_up_to));
+        [chain, kept.hold].into_iter().flatten().fold(recovery, Lsn::min)
+    }
+
+    /// Whether backups are what the log is kept for: a checkpoint has let go of more than they do.
+    fn kept_for_backups(&self, oldest: Option<Lsn>) -> Option<LogFullReason> {
+        let redo = self.store.master().redo_lsn;
+        let recovery = oldest.map_or(redo, |oldest| oldest.min(redo));
+        let kept = *lock(&self.chain);
+        let chain = kept.chain.map(|chain| Lsn(chain.backed_up_to)).filter(|&lsn| lsn < recovery);
+        let hold = kept.hold.filter(|&lsn| lsn < recovery);
+        match (chain, hold) {
+            (Some(chain), Some(hold)) if hold < chain => Some(LogFullReason::ActiveBackupOrRestore),
+            (Some(_), _) => Some(LogFullReason::LogBackup),
+            (None, Some(_)) => Some(LogFullReason::ActiveBackupOrRestore),
+            (None, None) => None,
+        }
+    }
+}
