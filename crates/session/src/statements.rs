@@ -2,7 +2,7 @@
 //! refused by name.
 
 use crate::host::SessionHost;
-use crate::{configuration, dbcc, unsupported};
+use crate::{backups, configuration, dbcc, unsupported};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{Literal, ServerConfiguration, SettingValue, Statement, StatementKind};
 use pikepole_types::SqlError;
@@ -28,8 +28,8 @@ pub(crate) async fn run(
         StatementKind::Reconfigure { .. } => Ok(()),
         StatementKind::Kill(_) => Err(unsupported("KILL")),
         StatementKind::Shutdown { .. } => Err(unsupported("SHUTDOWN")),
-        StatementKind::Backup(backup) => Err(unsupported(format!("BACKUP {}", backup.kind))),
-        StatementKind::Restore(backup) => Err(unsupported(format!("RESTORE {}", backup.kind))),
+        StatementKind::Backup(backup) => backups::backup(host, backup, context, output).await,
+        StatementKind::Restore(restore) => backups::restore(host, restore, context, output).await,
         StatementKind::Permission(_) => Err(unsupported("GRANT, DENY or REVOKE")),
         StatementKind::Principal(principal) => {
             let verb = if principal.alter { "ALTER" } else { "CREATE" };
@@ -48,6 +48,11 @@ fn command(kind: &StatementKind) -> &'static str {
         StatementKind::SetOption(_) => "SET OPTION ON",
         StatementKind::Checkpoint(_) => "CHECKPOINT",
         StatementKind::Dbcc(_) => "DBCC",
+        StatementKind::Backup(backup) if backup.kind == "LOG" => "BACKUP LOG",
+        StatementKind::Backup(_) => "BACKUP DATABASE",
+        StatementKind::Restore(restore) if restore.kind == "LOG" => "RESTORE LOG",
+        StatementKind::Restore(restore) if restore.kind == "DATABASE" => "RESTORE DATABASE",
+        StatementKind::Restore(_) => "RESTORE HEADERONLY",
         StatementKind::AlterServerConfiguration(_) => "ALTER SERVER CONFIGURATION",
         StatementKind::Reconfigure { .. } => "RECONFIGURE",
         _ => "EXECUTE",

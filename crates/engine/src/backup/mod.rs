@@ -23,8 +23,6 @@ mod chunk;
 mod media;
 mod restore;
 mod set;
-#[cfg(test)]
-mod tests;
 mod write;
 
 pub(crate) use media::Device;

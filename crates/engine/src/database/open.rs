@@ -38,6 +38,8 @@ pub(crate) struct OpenContext {
     pub checkpoint_bytes: u64,
     /// Is told of recoveries that take long.
     pub recovery_watch: Option<RecoveryWatch>,
+    /// Databases opened so far by this server.
+    pub opened: Arc<AtomicU64>,
 }
 
 /// Every row of the catalog's tree, as it is on the pages; deleted ones too when `ghosts`.
@@ -182,7 +184,10 @@ impl Database {
         let log = store.log().clone();
         let statistics = store.statistics().clone();
         let transactions = Transactions::new(log.clone(), statistics.clone(), next, context.ids);
-        let catalog = build_catalog(&decoder, &store, &statistics);
+        let mut catalog = build_catalog(&decoder, &store, &statistics);
+        // A plan is known by database id and version. A database that takes the place of another one, restored or made
+        // anew, has versions of its own.
+        catalog.version = context.opened.fetch_add(1, Ordering::Relaxed) << 32 | 1;
         let storage_max = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).max();
         let object_id_next = catalog.object_id_max().max(OBJECT_ID_FIRST - 1) + 1;
         let database = Arc::new(Database {

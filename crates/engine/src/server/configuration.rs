@@ -285,6 +285,7 @@ impl ServerConfiguration {
             ids: self.transaction_ids(),
             heap_targets: self.heap_targets(),
             recovery_watch: options.recovery_watch.clone(),
+            opened: Arc::default(),
         }
     }
 }

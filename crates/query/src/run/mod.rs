@@ -9,6 +9,7 @@
 //! Everything a statement has done so far lives in frames and cursors, so the loop can stop at any instruction, await, and go
 //! on where it was. Calls push frames on an explicit stack: nothing recurses, whatever the nesting.
 
+mod administer;
 mod alter_table;
 mod call;
 mod cursor;

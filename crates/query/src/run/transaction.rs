@@ -75,6 +75,8 @@ impl Machine<'_> {
                 self.context.state.row_count = 0;
             }
             Instruction::Host(statement) => {
+                let filled = self.with_values(statement);
+                let statement = filled.as_ref().unwrap_or(statement);
                 self.host.statement(statement, self.context, self.output).await?;
                 // The host has told the views what it did.
                 self.command = "";

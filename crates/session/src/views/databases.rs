@@ -197,6 +197,7 @@ fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
     let options = database.options;
     let state = match database.state {
         DatabaseState::Online => 0,
+        DatabaseState::Restoring => 1,
         DatabaseState::Suspect(_) => 4,
     };
     let recovery = match options.recovery {

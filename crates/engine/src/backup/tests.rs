@@ -1,1 +1,0 @@
-//! Backups and restores on the simulated disk.

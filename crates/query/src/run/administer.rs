@@ -1,0 +1,48 @@
+//! BACKUP and RESTORE with variables: the host reads the tree as parsed, so their values are put in their places first.
+
+use pikepole_tsql::{Backup, Expr, ExprKind, Literal, SettingOption, SettingValue, Statement, StatementKind};
+use pikepole_types::{Value, to_text};
+
+use super::Machine;
+
+impl Machine<'_> {
+    /// The statement with values in the place of variables; None when it has none that are known.
+    pub(super) fn with_values(&self, statement: &Statement) -> Option<Statement> {
+        let (StatementKind::Backup(backup) | StatementKind::Restore(backup)) = &statement.kind else { return None };
+        let mut filled: Backup = (**backup).clone();
+        let mut changed = false;
+        if let Some(name) = &mut filled.database
+            && let Some(Value::Str(text)) = self.variable(&name.text).map(|(value, _)| value)
+        {
+            name.text = text;
+            changed = true;
+        }
+        for option in filled.devices.iter_mut().chain(&mut filled.options) {
+            changed |= self.fill(option);
+        }
+        let mut statement = statement.clone();
+        match &mut statement.kind {
+            StatementKind::Backup(place) | StatementKind::Restore(place) => **place = filled,
+            _ => {}
+        }
+        changed.then_some(statement)
+    }
+
+    fn variable(&self, name: &str) -> Option<(Value, pikepole_types::SqlType)> {
+        let variables = &self.frame.program.variables;
+        let slot = variables.iter().position(|variable| variable.name.eq_ignore_ascii_case(name))?;
+        Some((self.frame.slots[slot].clone(), variables[slot].ty))
+    }
+
+    fn fill(&self, option: &mut SettingOption) -> bool {
+        let Some(SettingValue::Expr(Expr { kind, .. })) = &mut option.value else { return false };
+        let ExprKind::Variable(name) = kind else { return false };
+        let literal = match self.variable(&name.text) {
+            Some((Value::Int(number), _)) => Literal::Int(number),
+            Some((Value::Null, _)) | None => return false,
+            Some((value, ty)) => Literal::String { value: to_text(&value, &ty), national: true },
+        };
+        *kind = ExprKind::Literal(literal);
+        true
+    }
+}

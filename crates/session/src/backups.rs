@@ -1,0 +1,425 @@
+//! BACKUP and RESTORE: options read, messages sent; the server does the work.
+
+use crate::host::SessionHost;
+use crate::result_set::{NAME, ResultSet, string, text};
+use crate::unsupported;
+use crate::views::datetime;
+use pikepole_engine::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, RecoveryModel, RestoreOptions};
+use pikepole_query::{ExecutionContext, Output};
+use pikepole_tsql::{Backup, Literal, SettingOption, SettingValue};
+use pikepole_types::{Decimal, Length, SqlError, SqlType, Value, convert};
+
+/// Ticks of 100 ns from 0001-01-01 to 1970-01-01.
+const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
+/// Options without a meaning here: what they ask for is so, or is about tapes.
+const IGNORED: &[&str] = &[
+    "BLOCKSIZE",
+    "BUFFERCOUNT",
+    "CHECKSUM",
+    "MAXTRANSFERSIZE",
+    "MEDIADESCRIPTION",
+    "MEDIANAME",
+    "NOFORMAT",
+    "NOINIT",
+    "NOREWIND",
+    "NOSKIP",
+    "NOUNLOAD",
+    "NO_COMPRESSION",
+    "NO_ENCRYPTION",
+    "REWIND",
+    "SKIP",
+    "STOP_ON_ERROR",
+    "UNLOAD",
+];
+
+/// The percentages that STATS asks for.
+struct Percents<'a> {
+    output: &'a mut dyn Output,
+    step: u8,
+    next: u8,
+}
+
+impl<'a> Percents<'a> {
+    fn new(output: &'a mut dyn Output, step: Option<u8>) -> Self {
+        let step = step.unwrap_or(0);
+        Percents { output, step, next: step }
+    }
+
+    /// So many percent are done.
+    fn reached(&mut self, percent: u8) {
+        while self.step > 0 && self.next <= percent.min(100) {
+            self.output.message(&SqlError::percent_processed(self.next));
+            self.next = self.next.saturating_add(self.step);
+        }
+    }
+}
+
+/// BACKUP.
+pub(crate) async fn backup(
+    host: &SessionHost,
+    statement: &Backup,
+    context: &mut ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let kind = match statement.kind.as_str() {
+        "DATABASE" => BackupKind::Database,
+        "LOG" => BackupKind::Log,
+        other => return Err(unsupported(format!("BACKUP {other}"))),
+    };
+    let database = whole_database(statement, context, "BACKUP")?;
+    let (options, stats) = backup_options(kind, statement)?;
+    let server = host.server.clone();
+    let uses_it = context.database().name().eq_ignore_ascii_case(&database);
+    if options.norecovery && kind == BackupKind::Log && uses_it {
+        return Err(SqlError::in_use_by_this_session("BACKUP LOG", &database));
+    }
+    context.transaction().rest();
+    let mut percents = Percents::new(output, stats);
+    let outcome = server.backup(&database, options, &mut |percent| percents.reached(percent)).await?;
+    percents.reached(100);
+    processed(output, "BACKUP", kind, &database, &outcome);
+    Ok(())
+}
+
+fn backup_options(kind: BackupKind, statement: &Backup) -> Result<(BackupOptions, Option<u8>), SqlError> {
+    let mut options = BackupOptions::new(kind, device(statement)?);
+    let mut stats = None;
+    for option in &statement.options {
+        match option.name.as_str() {
+            "INIT" => options.init = true,
+            "FORMAT" => options.format = true,
+            "COPY_ONLY" => options.copy_only = true,
+            "NO_TRUNCATE" if kind == BackupKind::Log => options.copy_only = true,
+            "NORECOVERY" if kind == BackupKind::Log => options.norecovery = true,
+            "NAME" => options.name = option_text(option)?,
+            "DESCRIPTION" => options.description = option_text(option)?,
+            "STATS" => stats = Some(percentage(option)?),
+            name if IGNORED.contains(&name) => {}
+            name => return Err(unsupported(format!("BACKUP {} ... WITH {name}", kind.name()))),
+        }
+    }
+    let longest = [(&options.name, "NAME", 128), (&options.description, "DESCRIPTION", 255)];
+    for (value, name, longest) in longest {
+        if value.chars().count() > longest {
+            return Err(SqlError::backup_option_invalid(name));
+        }
+    }
+    Ok((options, stats))
+}
+
+/// RESTORE.
+pub(crate) async fn restore(
+    host: &SessionHost,
+    statement: &Backup,
+    context: &mut ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    match statement.kind.as_str() {
+        "DATABASE" | "LOG" => {
+            let kind = if statement.kind == "LOG" { BackupKind::Log } else { BackupKind::Database };
+            restore_database(host, kind, statement, context, output).await
+        }
+        "HEADERONLY" => {
+            let sets = host.server.list_backups(&device(statement)?).await?;
+            show_headers(&sets, &restore_options(statement)?.0, output)
+        }
+        "FILELISTONLY" => {
+            let position = restore_options(statement)?.0.position;
+            let device = device(statement)?;
+            let sets = host.server.list_backups(&device).await?;
+            let set = position.checked_sub(1).and_then(|index| sets.get(index));
+            let set = set.ok_or_else(|| SqlError::backup_file_unknown(position, &device))?;
+            show_files(set, output);
+            Ok(())
+        }
+        "LABELONLY" => {
+            let media = host.server.backup_media(&device(statement)?).await?;
+            let mut set = ResultSet::new(&[
+                ("MediaName", NAME),
+                ("MediaSetId", SqlType::UniqueIdentifier),
+                ("FamilyCount", SqlType::Int),
+                ("FamilySequenceNumber", SqlType::Int),
+                ("SoftwareName", NAME),
+            ]);
+            let id = Value::Guid(guid(media.media_id));
+            set.push(vec![Value::Null, id, Value::Int(1), Value::Int(1), string("Pikepole")]);
+            set.send(output);
+            Ok(())
+        }
+        "VERIFYONLY" => {
+            let (options, stats) = restore_options(statement)?;
+            host.server.verify_backup(&options.device, options.position).await?;
+            Percents::new(output, stats).reached(100);
+            output.message(&SqlError::backup_set_valid(options.position));
+            Ok(())
+        }
+        other => Err(unsupported(format!("RESTORE {other}"))),
+    }
+}
+
+async fn restore_database(
+    host: &SessionHost,
+    kind: BackupKind,
+    statement: &Backup,
+    context: &mut ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let database = whole_database(statement, context, "RESTORE")?;
+    let verb = format!("RESTORE {}", kind.name());
+    if context.database().name().eq_ignore_ascii_case(&database) && !database.eq_ignore_ascii_case("master") {
+        return Err(SqlError::in_use_by_this_session(verb, &database));
+    }
+    context.transaction().rest();
+    let server = host.server.clone();
+    if statement.devices.is_empty() {
+        let recovery = only_recovery(statement)?;
+        let outcome = if recovery { server.recover_database(&database).await? } else { return Ok(()) };
+        output.message(&SqlError::backup_processed(verb, 0, seconds(outcome.time_us), "0.000"));
+        return Ok(());
+    }
+    let (options, stats) = restore_options(statement)?;
+    let to_be_recovered = options.recovery;
+    let mut percents = Percents::new(output, stats);
+    let mut progress = |percent| percents.reached(percent);
+    let outcome = match kind {
+        BackupKind::Database => server.restore_database(&database, options, &mut progress).await?,
+        BackupKind::Log => server.restore_log(&database, options, &mut progress).await?,
+    };
+    percents.reached(100);
+    if outcome.before_the_stop_point && to_be_recovered {
+        output.message(&SqlError::before_the_stop_point());
+    }
+    processed(output, "RESTORE", kind, &database, &outcome);
+    Ok(())
+}
+
+/// `RESTORE DATABASE x WITH RECOVERY`, without a device.
+fn only_recovery(statement: &Backup) -> Result<bool, SqlError> {
+    let mut recovery = true;
+    for option in &statement.options {
+        match option.name.as_str() {
+            "RECOVERY" => recovery = true,
+            "NORECOVERY" => recovery = false,
+            "STATS" => drop(percentage(option)?),
+            _ => return Err(SqlError::device_missing()),
+        }
+    }
+    Ok(recovery)
+}
+
+fn restore_options(statement: &Backup) -> Result<(RestoreOptions, Option<u8>), SqlError> {
+    let mut options = RestoreOptions::new(device(statement)?);
+    let mut stats = None;
+    for option in &statement.options {
+        match option.name.as_str() {
+            "FILE" => options.position = number(option)?,
+            "REPLACE" => options.replace = true,
+            "RECOVERY" => options.recovery = true,
+            "NORECOVERY" => options.recovery = false,
+            "STOPAT" => options.stop_at_us = Some(moment(option)?),
+            "STATS" => stats = Some(percentage(option)?),
+            name if IGNORED.contains(&name) => {}
+            name => return Err(unsupported(format!("RESTORE {} ... WITH {name}", statement.kind))),
+        }
+    }
+    Ok((options, stats))
+}
+
+/// The database that a statement names, when it is about all of it.
+fn whole_database(statement: &Backup, context: &ExecutionContext, verb: &str) -> Result<String, SqlError> {
+    if context.state.transaction_count > 0 {
+        return Err(SqlError::backup_in_transaction());
+    }
+    if let Some(part) = statement.parts.first() {
+        return Err(unsupported(format!("{verb} {} ... {}", statement.kind, part.name)));
+    }
+    match &statement.database {
+        Some(name) if !name.text.starts_with('@') => Ok(name.text.clone()),
+        _ => Err(SqlError::incorrect_syntax(verb)),
+    }
+}
+
+/// The one file that a statement names.
+fn device(statement: &Backup) -> Result<String, SqlError> {
+    match statement.devices.as_slice() {
+        [] => Err(SqlError::device_missing()),
+        [device] if device.name == "DISK" => option_text(device),
+        [device] if device.value.is_some() => Err(unsupported(format!("The backup device type {}", device.name))),
+        [device] => Err(SqlError::device_unknown(&device.name)),
+        _ => Err(SqlError::too_many_devices(1)),
+    }
+}
+
+fn literal(option: &SettingOption) -> Option<&Literal> {
+    match &option.value {
+        Some(SettingValue::Expr(expr)) => expr.literal(),
+        _ => None,
+    }
+}
+
+fn option_text(option: &SettingOption) -> Result<String, SqlError> {
+    match literal(option) {
+        Some(Literal::String { value, .. }) => Ok(value.clone()),
+        _ => Err(SqlError::backup_option_invalid(&option.name)),
+    }
+}
+
+fn number(option: &SettingOption) -> Result<usize, SqlError> {
+    let number = match literal(option) {
+        Some(Literal::Int(number)) => usize::try_from(*number).ok(),
+        Some(Literal::String { value, .. }) => value.trim().parse().ok(),
+        _ => None,
+    };
+    number.ok_or_else(|| SqlError::backup_option_invalid(&option.name))
+}
+
+/// STATS: a message at each so many percent; 10 when nothing is said.
+fn percentage(option: &SettingOption) -> Result<u8, SqlError> {
+    if option.value.is_none() {
+        return Ok(10);
+    }
+    let number = number(option)?;
+    u8::try_from(number).ok().filter(|n| (1..=100).contains(n)).ok_or_else(|| SqlError::backup_option_invalid("STATS"))
+}
+
+/// STOPAT: microseconds since 1970.
+fn moment(option: &SettingOption) -> Result<u64, SqlError> {
+    let given = Value::Str(option_text(option)?);
+    let from = SqlType::NVarChar(Length::Limit(4000));
+    match convert(&given, &from, &SqlType::DateTime2(7), None)? {
+        Value::DateTime2(at) => {
+            let ticks = at.ticks() - UNIX_EPOCH_TICKS;
+            u64::try_from(ticks / 10).map_err(|_| SqlError::backup_option_invalid("STOPAT"))
+        }
+        _ => Err(SqlError::backup_option_invalid("STOPAT")),
+    }
+}
+
+fn seconds(time_us: u64) -> String {
+    format!("{}.{:03}", time_us / 1_000_000, time_us / 1000 % 1000)
+}
+
+/// What a backup or a restore says at its end.
+fn processed(output: &mut dyn Output, verb: &str, kind: BackupKind, database: &str, outcome: &BackupOutcome) {
+    let position = outcome.position;
+    if kind == BackupKind::Database {
+        output.message(&SqlError::pages_processed(outcome.pages, database, database, position));
+    }
+    output.message(&SqlError::pages_processed(outcome.log_pages, database, format!("{database}_log"), position));
+    let pages = outcome.pages + outcome.log_pages;
+    // Pages of 8 KB in MB, in thousandths.
+    let speed = pages * 1_000_000_000 / 128 / outcome.time_us.max(1);
+    let speed = format!("{}.{:03}", speed / 1000, speed % 1000);
+    let statement = format!("{verb} {}", kind.name());
+    output.message(&SqlError::backup_processed(statement, pages, seconds(outcome.time_us), speed));
+}
+
+fn lsn(lsn: u64) -> Value {
+    Decimal::new(i128::from(lsn), 25, 0).map_or(Value::Null, Value::Decimal)
+}
+
+fn guid(number: u64) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..8].copy_from_slice(&number.to_le_bytes());
+    bytes[8..].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
+    bytes
+}
+
+/// RESTORE HEADERONLY: the columns that tell something here, under SQL Server's names and in its order.
+fn show_headers(sets: &[BackupSetRow], options: &RestoreOptions, output: &mut dyn Output) -> Result<(), SqlError> {
+    let number = SqlType::Decimal { precision: 25, scale: 0 };
+    let size = SqlType::Decimal { precision: 20, scale: 0 };
+    let mut set = ResultSet::new(&[
+        ("BackupName", NAME),
+        ("BackupDescription", text(255)),
+        ("BackupType", SqlType::SmallInt),
+        ("Compressed", SqlType::Bit),
+        ("Position", SqlType::SmallInt),
+        ("DeviceType", SqlType::TinyInt),
+        ("DatabaseName", NAME),
+        ("DatabaseCreationDate", SqlType::DateTime),
+        ("BackupSize", size),
+        ("FirstLSN", number),
+        ("LastLSN", number),
+        ("CheckpointLSN", number),
+        ("DatabaseBackupLSN", number),
+        ("BackupStartDate", SqlType::DateTime),
+        ("BackupFinishDate", SqlType::DateTime),
+        ("RecoveryForkID", SqlType::UniqueIdentifier),
+        ("FamilyGUID", SqlType::UniqueIdentifier),
+        ("HasBulkLoggedData", SqlType::Bit),
+        ("HasBackupChecksums", SqlType::Bit),
+        ("IsDamaged", SqlType::Bit),
+        ("IsCopyOnly", SqlType::Bit),
+        ("RecoveryModel", text(60)),
+        ("BackupTypeDescription", text(60)),
+        ("BackupSetGUID", SqlType::UniqueIdentifier),
+    ]);
+    // FILE = 1 is what is meant when nothing is said: all sets are shown then.
+    for row in sets.iter().filter(|row| options.position == 1 || row.position == options.position) {
+        let (kind, description) = match row.kind {
+            BackupKind::Database => (1, "Database"),
+            BackupKind::Log => (2, "Transaction Log"),
+        };
+        let recovery = match row.recovery {
+            RecoveryModel::BulkLogged => "BULK-LOGGED",
+            model => model.name(),
+        };
+        let or_null = |text: &str| if text.is_empty() { Value::Null } else { string(text) };
+        let bytes = Decimal::new(i128::from(row.bytes), 20, 0).map_or(Value::Null, Value::Decimal);
+        set.push(vec![
+            or_null(&row.name),
+            or_null(&row.description),
+            Value::SmallInt(kind),
+            Value::Bit(false),
+            Value::SmallInt(row.position as i16),
+            Value::TinyInt(2),
+            string(&row.database),
+            datetime(row.database_created_us),
+            bytes,
+            lsn(row.first_lsn),
+            lsn(row.last_lsn),
+            lsn(row.checkpoint_lsn),
+            lsn(row.database_backup_lsn),
+            datetime(row.started_us),
+            datetime(row.finished_us),
+            Value::Guid(guid(row.log_id)),
+            Value::Guid(guid(row.family)),
+            Value::Bit(false),
+            Value::Bit(true),
+            Value::Bit(row.damaged),
+            Value::Bit(row.copy_only),
+            string(recovery),
+            string(description),
+            Value::Guid(guid(row.set_id)),
+        ]);
+    }
+    set.send(output);
+    Ok(())
+}
+
+/// RESTORE FILELISTONLY: the data file and the log.
+fn show_files(row: &BackupSetRow, output: &mut dyn Output) {
+    let size = SqlType::Decimal { precision: 20, scale: 0 };
+    let mut set = ResultSet::new(&[
+        ("LogicalName", NAME),
+        ("PhysicalName", text(260)),
+        ("Type", SqlType::Char(1)),
+        ("FileGroupName", NAME),
+        ("Size", size),
+        ("FileId", SqlType::BigInt),
+    ]);
+    let bytes = |bytes: u64| Decimal::new(i128::from(bytes), 20, 0).map_or(Value::Null, Value::Decimal);
+    let data = u64::from(row.file_pages) * 8192;
+    set.push(vec![
+        string(&row.database),
+        string("data/pages"),
+        string("D"),
+        string("PRIMARY"),
+        bytes(data),
+        Value::BigInt(1),
+    ]);
+    let log = format!("{}_log", row.database);
+    set.push(vec![string(log), string("log"), string("L"), Value::Null, bytes(row.log_bytes), Value::BigInt(2)]);
+    set.send(output);
+}

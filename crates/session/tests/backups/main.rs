@@ -1,0 +1,5 @@
+//! BACKUP and RESTORE, from outside.
+
+mod faults;
+mod fixture;
+mod statements;
