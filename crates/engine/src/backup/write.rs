@@ -68,6 +68,7 @@ impl BackupJob {
         device: &Device,
         set_id: u64,
     ) -> Result<BackupJob, SqlError> {
+        let hold = database.begin_backup()?;
         let chain = database.log_chain();
         if options.kind == BackupKind::Log {
             if database.options().recovery == RecoveryModel::Simple {
@@ -75,7 +76,6 @@ impl BackupJob {
             }
             chain.ok_or_else(SqlError::no_database_backup)?;
         }
-        let hold = database.begin_backup()?;
         let begin = match (options.format, options.init) {
             (true, _) => Begin::Format,
             (false, true) => Begin::Overwrite,
@@ -83,7 +83,6 @@ impl BackupJob {
         };
         let writer = SetWriter::begin(device, begin, set_id)?;
         let begun_us = clock::now_us();
-        let started_us = now_us();
         let mut pages = PagesInUse::default();
         let master = match options.kind {
             BackupKind::Database => Some(checkpoint(&database, &mut pages)?),
@@ -94,29 +93,14 @@ impl BackupJob {
             (None, chain) => chain.map_or(0, |chain| chain.backed_up_to),
         };
         hold.release_before(Lsn(first_lsn));
-        let file = database.database_file();
-        let head = SetHead {
-            format: VERSION,
-            kind: options.kind,
-            set_id,
-            name: options.name.clone(),
-            description: options.description.clone(),
-            copy_only: options.copy_only,
-            started_us,
-            database: file.name.clone(),
-            database_id: file.id,
-            database_created_us: file.created_us,
-            family: file.family(),
-            log_id: database.log().id(),
-            first_lsn,
-            database_backup_lsn: chain.map_or(0, |chain| chain.database_backup),
-            catalog_root: file.catalog_root,
-            options: file.options,
-            checkpoint: master.map_or(0, |master| master.checkpoint_lsn.0),
-            redo: master.map_or(0, |master| master.redo_lsn.0),
-            next_transaction: master.map_or(0, |master| master.next_transaction),
-            file_pages: master.map_or(0, |master| master.pages.max(pages.extents() * pikepole_storage::EXTENT_PAGES)),
-        };
+        let mut head = head_of(&database, &options, set_id);
+        head.first_lsn = first_lsn;
+        if let Some(master) = master {
+            head.checkpoint = master.checkpoint_lsn.0;
+            head.redo = master.redo_lsn.0;
+            head.next_transaction = master.next_transaction;
+            head.file_pages = master.pages.max(pages.extents() * pikepole_storage::EXTENT_PAGES);
+        }
         let tail =
             SetTail { last_lsn: first_lsn, last_block_us: 0, covered_us: 0, finished_us: 0, pages: 0, log_bytes: 0 };
         let phase = Phase::Pages(0);
@@ -151,7 +135,7 @@ impl BackupJob {
     }
 
     fn percent(&self) -> u8 {
-        let part = |done: u64, all: u64| if all == 0 { 100 } else { done * 100 / all };
+        let part = |done: u64, all: u64| (done * 100).checked_div(all).unwrap_or(100);
         let done = match (&self.phase, self.options.kind) {
             (Phase::End, _) => 100,
             (Phase::Pages(_), _) => part(self.tail.pages, u64::from(self.pages.count())).min(98),
@@ -240,6 +224,33 @@ impl BackupJob {
             position,
             before_the_stop_point: false,
         })
+    }
+}
+
+/// What a set's head says of its database.
+fn head_of(database: &Database, options: &BackupOptions, set_id: u64) -> SetHead {
+    let file = database.database_file();
+    SetHead {
+        format: VERSION,
+        kind: options.kind,
+        set_id,
+        name: options.name.clone(),
+        description: options.description.clone(),
+        copy_only: options.copy_only,
+        started_us: now_us(),
+        family: file.family(),
+        database: file.name,
+        database_id: file.id,
+        database_created_us: file.created_us,
+        log_id: database.log().id(),
+        first_lsn: 0,
+        database_backup_lsn: file.chain.map_or(0, |chain| chain.database_backup),
+        catalog_root: file.catalog_root,
+        options: file.options,
+        checkpoint: 0,
+        redo: 0,
+        next_transaction: 0,
+        file_pages: 0,
     }
 }
 
