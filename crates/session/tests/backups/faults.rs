@@ -243,8 +243,8 @@ fn sessions_that_insert_during_a_backup_are_in_it_whole_or_not_at_all() {
         let number = |value: &Value| value.as_i64().expect("a number");
         let output = fixture.ok(&format!("USE {name}; {all}; USE master"));
         let mut rows = vec![Vec::new(); SESSIONS];
-        let mut twins = vec![0; SESSIONS];
-        let mut in_heap = vec![0; SESSIONS];
+        let mut twins = [0; SESSIONS];
+        let mut in_heap = [0; SESSIONS];
         for row in output.rows() {
             let session = number(&row[0]) as usize;
             match row.get(2) {
