@@ -337,15 +337,24 @@ mod tests {
 
     /// Any header, with a payload of the length that it names.
     fn any_header() -> impl Strategy<Value = (BlockHeader, Vec<u8>)> {
-        let numbers = any::<(u64, u64, u64, u64, u64, u64, bool)>();
+        let numbers = any::<(u64, u64, u64, u64, u64, u64, bool, u64)>();
         let payload = proptest::collection::vec(any::<u8>(), 0..3 * BLOCK);
         (numbers, payload).prop_map(|(numbers, payload)| {
-            let (log_id, incarnation, sequence, start, durable, durable_sequence, raise) = numbers;
+            let (log_id, incarnation, sequence, start, durable, durable_sequence, raise, time_us) = numbers;
             let [incarnation, sequence, start, durable, durable_sequence] =
                 [incarnation, sequence, start, durable, durable_sequence].map(|number: u64| number >> 2);
             let payload_len = payload.len();
-            let header =
-                BlockHeader { log_id, incarnation, sequence, start, durable, durable_sequence, payload_len, raise };
+            let header = BlockHeader {
+                log_id,
+                incarnation,
+                sequence,
+                start,
+                durable,
+                durable_sequence,
+                payload_len,
+                raise,
+                time_us,
+            };
             (header, payload)
         })
     }
