@@ -9,6 +9,8 @@ pub enum Reservation {
     Spinlock = 0,
     /// By one atomic addition, with a copy slot for each scheduler.
     Atomic = 1,
+    /// By one addition for many: each scheduler takes a chunk and fills it. What is left of a chunk is padding.
+    Chunk = 2,
 }
 
 /// How committers hand themselves to whoever flushes.

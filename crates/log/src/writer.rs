@@ -33,8 +33,12 @@ impl Log {
     pub async fn run_log_writer(self: Arc<Self>) {
         self.buffer.touch();
         let mut ticks = 0u32;
+        // What was appended two ticks ago is not kept waiting for chunks that are open before it.
+        let (mut seal_below, mut at_last_tick) = (0, 0);
         while !self.closed.load(Ordering::Relaxed) && !self.is_poisoned() {
-            let wrote = matches!(self.flush_step(), FlushOutcome::Wrote(_));
+            let wanted = self.commits.has_any_waiters() || self.space_waiters.any();
+            let sealing = if wanted { u64::MAX } else { seal_below };
+            let wrote = matches!(self.flush_sealing(sealing), FlushOutcome::Wrote(_));
             let prepared = self.may_prepare(ticks) && self.prepare_step();
             if wrote || prepared {
                 ticks = 0;
@@ -49,6 +53,7 @@ impl Log {
                 self.reservations.wake_writer();
             } else {
                 pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, self.tick()).await;
+                (seal_below, at_last_tick) = (at_last_tick, self.reserved().0);
             }
         }
     }
@@ -77,8 +82,8 @@ impl Log {
         if self.closed.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        self.update_limits(&lock(&self.segments));
-        while self.reservations.reserved() > self.durable().0 {
+        self.refuse_all();
+        while self.reserved() > self.durable() {
             match self.flush_step() {
                 FlushOutcome::Wrote(_) => {}
                 _ if self.is_poisoned() => break,

@@ -18,6 +18,8 @@ pub(crate) enum Fault {
     EarlyMaster,
     /// A split logs the new page and its parent, but not what the old page lost.
     HalfSplit,
+    /// A record may come below the ones of its page.
+    NoPageOrder,
 }
 
 /// Plants `fault` for the calling thread, or clears it away.
@@ -52,4 +54,6 @@ questions! {
     early_master = EarlyMaster;
     /// Whether a split forgets its left half.
     half_split = HalfSplit;
+    /// Whether records are placed without regard to their pages.
+    no_page_order = NoPageOrder;
 }
