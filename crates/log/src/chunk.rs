@@ -12,8 +12,11 @@
 //! |---|---|---|
 //! | closed | where the last chunk's records ended | taking: the owner, before it adds to `reserved` |
 //! | taking | a lower bound of the chunk's base | open: the owner, by compare-and-swap, with the first record filled and the rest zeroed |
-//! | open | where the next record goes | open, further on: the owner, by compare-and-swap; taking or closed: the owner, by a store |
-//! | + SEALED | nothing is placed behind it | the bit is set by anybody, by a read-modify-write; it goes with the owner's next store |
+//! | open | where the next record goes | open, further on: the owner, by compare-and-swap; closed: the owner |
+//! | + SEALED | nothing is placed behind it | the bit is set by anybody; it goes with the owner's next swap |
+//!
+//! Every change is a read-modify-write: so whoever reads the word has read from the owner's last release, whatever others
+//! did to it since.
 //!
 //! Whoever seals an open chunk reads by the same operation where its records end. The owner learns of it because its
 //! next compare-and-swap fails; then it takes another chunk. A chunk that is sealed while it is being taken holds the one
@@ -140,6 +143,13 @@ impl Slot {
         Word(self.chunk.load(ordering))
     }
 
+    /// The line is the owner's, and it is about to write it: looking costs nothing.
+    #[inline]
+    pub fn assert_idle(&self) {
+        let is_idle = self.position.load(Ordering::Relaxed) == IDLE;
+        assert!(is_idle, "a slot fills one place at a time: no append within an append");
+    }
+
     /// The owner leaves its chunk, if it has one; the caller stores the next word. What is left of it is padding.
     pub fn leave_chunk(&self, word: Word) {
         if !word.holds_records() {
@@ -175,7 +185,7 @@ impl Slot {
     }
 
     /// As if the slot had appended for long.
-    #[cfg(test)]
+    #[cfg(all(test, loom))]
     pub fn appended_for_test(&self, bytes: u64) {
         self.appended.store(bytes, Ordering::Relaxed);
     }

@@ -193,17 +193,17 @@ impl Reservations {
     #[inline]
     pub fn take(&self, slot: usize, bytes: u64, space: Space, after: u64) -> Option<Place<'_>> {
         let own = &*self.slots[slot];
-        // The line is the slot's own, and is written below: looking costs nothing.
-        let is_idle = own.position.load(Ordering::Relaxed) == IDLE;
-        assert!(is_idle, "a slot fills one place at a time: no append within an append");
         let word = own.word(Ordering::Relaxed);
         let start = word.position();
         if word.is_open() && start >= after && start + bytes <= own.chunk_end.load(Ordering::Relaxed) {
+            own.assert_idle();
             // Release, as in `reserve`: it may be read in place of the IDLE before it.
             own.position.store(start, Ordering::Release);
             if claim(own, word, bytes) {
                 return Some(Place { slot: own, start, rest: 0, end: start + bytes });
             }
+            // It was sealed. Release: as above.
+            own.position.store(IDLE, Ordering::Release);
         }
         self.take_new(own, slot, bytes, space)
     }
@@ -231,10 +231,9 @@ impl Reservations {
             }
         }
         if last_end + bytes > self.acquire_limit(space) {
-            // A claim that a seal turned down has left its position.
-            own.position.store(IDLE, Ordering::Release);
             return None;
         }
+        own.assert_idle();
         if policy == Policy::Chunk as u8 {
             own.took_record(bytes);
         }
@@ -270,6 +269,7 @@ impl Reservations {
             // Relaxed: ordered by the addition, as slots_used.
             self.shared.slots_chunked.fetch_max(slot + 1, Ordering::Relaxed);
         }
+        own.assert_idle();
         let last_end = own.last_end.load(Ordering::Relaxed);
         // Release, as in `reserve`; before TAKING, which who sees it expects to be held back by it.
         own.position.store(last_end, Ordering::Release);
