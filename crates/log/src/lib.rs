@@ -63,6 +63,8 @@ mod signal;
 #[cfg(not(loom))]
 mod buffer;
 #[cfg(all(test, not(loom)))]
+mod chunk_tests;
+#[cfg(all(test, not(loom)))]
 mod crash_tests;
 #[cfg(not(loom))]
 mod fault;
