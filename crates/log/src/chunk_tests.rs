@@ -136,8 +136,7 @@ fn policies_switched_with_chunks_open_are_in_force_at_once() {
     warm(&log, 0);
     log.set_policy(Policy::Reservation(Reservation::Atomic)).unwrap();
     let chunks = log.stats().chunks;
-    let places: Vec<LsnRange> =
-        (0..50).map(|_| slot::simulate(0, || append(&log, &RECORD).unwrap())).collect();
+    let places: Vec<LsnRange> = (0..50).map(|_| slot::simulate(0, || append(&log, &RECORD).unwrap())).collect();
     assert!(places.windows(2).all(|pair| pair[0].end == pair[1].start));
     assert_eq!(log.stats().chunks, chunks);
     log.set_policy(Policy::Reservation(Reservation::Chunk)).unwrap();

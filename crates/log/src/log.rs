@@ -98,12 +98,7 @@ impl Log {
     /// # Panics
     /// As [`append`](Self::append).
     #[inline]
-    pub fn append_after(
-        &self,
-        after: Lsn,
-        len: usize,
-        fill: impl FnOnce(&mut [u8], Lsn),
-    ) -> Result<LsnRange, Refused> {
+    pub fn append_after(&self, after: Lsn, len: usize, fill: impl FnOnce(&mut [u8], Lsn)) -> Result<LsnRange, Refused> {
         self.append_in(Space::Ordinary, after, len, fill)
     }
 

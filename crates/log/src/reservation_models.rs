@@ -163,11 +163,16 @@ fn fill_chunks(preemptions: usize, records: usize, reads: usize, seal_below: u64
         });
         let (mut count, mut copied) = (0, vec![0]);
         for _ in 0..reads {
-            copied.push(ring.read_sealing(copied[copied.len()-1], seal_below, &mut count));
+            copied.push(ring.read_sealing(copied[copied.len() - 1], seal_below, &mut count));
         }
         let places = appender.join().unwrap();
-        copied.push(ring.read_sealing(copied[copied.len()-1], u64::MAX, &mut count));
-        assert_eq!(count, records, "a record was lost {places:?} {copied:?} {}", ring.reservations.slots[0].chunk.load(Ordering::Relaxed));
+        copied.push(ring.read_sealing(copied[copied.len() - 1], u64::MAX, &mut count));
+        assert_eq!(
+            count,
+            records,
+            "a record was lost {places:?} {copied:?} {}",
+            ring.reservations.slots[0].chunk.load(Ordering::Relaxed)
+        );
     });
 }
 
@@ -236,19 +241,23 @@ fn commit_and_snapshot(preemptions: usize, opened_before: bool, snapshots: usize
         });
         // What another slot takes is above the open chunk.
         ring.append(1);
+        let look = |ring: &Ring, status: &loom::sync::atomic::AtomicU64| {
+            let before = status.load(Ordering::Acquire);
+            (before, ring.reservations.now(), status.load(Ordering::Acquire))
+        };
         let readers: Vec<_> = (1..snapshots)
             .map(|_| {
                 let (ring, status) = (Arc::clone(&ring), Arc::clone(&status));
-                thread::spawn(move || (ring.reservations.now(), status.load(Ordering::Acquire)))
+                thread::spawn(move || look(&ring, &status))
             })
             .collect();
-        let mut seen = vec![(ring.reservations.now(), status.load(Ordering::Acquire))];
+        let mut seen = vec![look(&ring, &status)];
         seen.extend(readers.into_iter().map(|reader| reader.join().unwrap()));
         committer.join().unwrap();
         let commit = status.load(Ordering::Acquire) - ENDED;
-        for (snapshot, status) in seen {
-            assert!(status != ACTIVE || commit > snapshot, "a commit came under a snapshot");
-            assert!(status < ENDED || commit <= snapshot, "a snapshot misses a commit that was over");
+        for (before, snapshot, after) in seen {
+            assert!(after != ACTIVE || commit > snapshot, "a commit came under a snapshot");
+            assert!(before < ENDED || commit <= snapshot, "a snapshot misses a commit that was over");
         }
     });
 }
@@ -347,9 +356,11 @@ fn loom_chunk_ring_reuse() {
         let ring = Ring::new(2 * CHUNK as usize, Policy::Chunk);
         ring.reservations.set_limits(CHUNK, CHUNK);
         let one = Arc::clone(&ring);
-        let appender = thread::spawn(move || (0..3).for_each(|_| {
-            one.append(0);
-        }));
+        let appender = thread::spawn(move || {
+            (0..3).for_each(|_| {
+                one.append(0);
+            })
+        });
         let mut written = 0;
         let mut count = 0;
         for _ in 0..1 {

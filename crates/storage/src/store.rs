@@ -22,10 +22,10 @@ use pikepole_contention::{Counter, LatchClass, Spinlock, SpinlockClass, Statisti
 use pikepole_log::{FlushOutcome, Log, Lsn, LsnRange, Refused};
 use pikepole_machine::{AlignedBuffer, Disk, File, OpenOptions, clock};
 
-use crate::fault;
 use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
 use crate::checkpoint::{Master, Writer};
 use crate::error::{Need, PageId, Stop, StorageError};
+use crate::fault;
 use crate::page::{PAGE_BYTES, Page, PageBytes};
 use crate::pool::Pool;
 use crate::records::Record;
@@ -244,12 +244,7 @@ impl Store {
     /// Appends the record of a change, as its context asks, behind all earlier changes of the pages that it is about:
     /// `page_lsn` is the highest of theirs. The caller holds their latches.
     #[inline]
-    pub(crate) fn append(
-        &self,
-        context: &LogContext,
-        page_lsn: u64,
-        record: &Record<'_>,
-    ) -> Result<LsnRange, Stop> {
+    pub(crate) fn append(&self, context: &LogContext, page_lsn: u64, record: &Record<'_>) -> Result<LsnRange, Stop> {
         if self.is_poisoned.load(Ordering::Relaxed) && !context.is_clr() {
             return Err(self.refuse_change());
         }

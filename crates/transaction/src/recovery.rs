@@ -129,7 +129,9 @@ impl Analysis {
                     old_header: change.old_header,
                     old_rest: &change.old_rest,
                 };
-                now(store, || undo_one(&structure, &mut cursor, TransactionId(id), Lsn::ZERO, &entry).map_err(Stop::from))?;
+                now(store, || {
+                    undo_one(&structure, &mut cursor, TransactionId(id), Lsn::ZERO, &entry).map_err(Stop::from)
+                })?;
             }
             now(store, || append_abort(store, id))?;
         }

@@ -128,7 +128,11 @@ impl Tree {
             Located::Not(outcome) => return Ok(outcome),
         };
         let (flags, xid, page) = (context.flags, context.xid, guard.page().id().0);
-        let range = self.store.append(context, guard.page().lsn(), &Record::Remove { flags, xid, page, slot: slot as u32, key })?;
+        let range = self.store.append(
+            context,
+            guard.page().lsn(),
+            &Record::Remove { flags, xid, page, slot: slot as u32, key },
+        )?;
         guard.page_mut().remove_entry(slot);
         guard.logged(range);
         Ok(ChangeOutcome::Done(range))
