@@ -745,6 +745,11 @@ mod threads {
     }
 
     #[test]
+    fn sums_hold_with_chunks() {
+        run("CHUNK");
+    }
+
+    #[test]
     fn sums_hold_with_the_spinlock_reservation() {
         run("SPINLOCK");
     }

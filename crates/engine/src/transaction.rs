@@ -142,6 +142,10 @@ impl Database {
     #[inline]
     pub fn try_commit(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
         let Transaction { inner, definitions, .. } = tx;
+        if definitions.catalog.is_some() {
+            // The rows of a new storage were logged by whoever built it.
+            inner.order_behind_all();
+        }
         inner
             .try_commit(|| self.publish(definitions))
             .and_then(|()| inner.try_harden(self.is_full(durability)))
@@ -230,6 +234,8 @@ impl Database {
         }
         let created = std::mem::take(&mut definitions.created);
         definitions.history.clear();
+        // Whoever acts on the new definitions logs behind their commit.
+        self.log().now();
         self.publish_catalog(catalog, &created);
     }
 

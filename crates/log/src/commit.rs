@@ -188,6 +188,12 @@ impl Commits {
             || self.list_len.load(Ordering::Relaxed) > 0
     }
 
+    /// Whether somebody waits whom a flush has not met yet, or that one left over.
+    pub fn has_any_waiters(&self) -> bool {
+        let used = self.slots_used.load(Ordering::Relaxed);
+        (0..used.max(1)).any(|slot| self.has_waiters(slot))
+    }
+
     /// Holds the spinlock as a committer does.
     #[cfg(all(test, not(loom)))]
     pub fn hold_for_test(&self) -> impl Drop {

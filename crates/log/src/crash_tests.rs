@@ -73,7 +73,7 @@ impl World {
         let options = LogOptions {
             bytes_max: 384 << 10,
             block_bytes_max: [4 << 10, 16 << 10][random.below(2) as usize],
-            reservation: [Reservation::Spinlock, Reservation::Atomic][random.below(2) as usize],
+            reservation: [Reservation::Spinlock, Reservation::Atomic, Reservation::Chunk][random.below(3) as usize],
             flush_queue: [FlushQueue::Spinlock, FlushQueue::LockFree][random.below(2) as usize],
             ..LogOptions::small()
         };

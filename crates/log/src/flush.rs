@@ -71,11 +71,16 @@ impl Flusher {
 impl Log {
     /// Writes one block of what was appended, if nobody else is flushing. The caller's thread waits for the device.
     pub fn flush_step(&self) -> FlushOutcome {
+        self.flush_sealing(u64::MAX)
+    }
+
+    /// The same; chunks that others may still fill hold it back unless they could take a record below `seal_below`.
+    pub(crate) fn flush_sealing(&self, seal_below: u64) -> FlushOutcome {
         let Ok(mut flusher) = self.flusher.try_lock() else { return FlushOutcome::Busy };
         if self.is_poisoned() {
             return FlushOutcome::Nothing;
         }
-        let copied = self.reservations.publish_copied();
+        let copied = self.reservations.publish_copied(seal_below);
         let written = self.written.load(Ordering::Relaxed);
         debug_assert!(written <= copied);
         if copied == written {
@@ -142,6 +147,7 @@ impl Log {
             // whole.
             let length = get_varint(unsafe { self.buffer.filled(boundary, length_bytes) });
             let (len, length_bytes) = length.expect("the log itself put a length in front of each record");
+            // A length of 0 is a byte of padding.
             boundary += len + length_bytes as u64;
         }
         boundary

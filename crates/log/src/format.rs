@@ -15,7 +15,7 @@
 //!                     +--------------+------------------------------+---------+
 //!  the stream         | [length varint][kind u8][fields]  [length]... |
 //! ```
-//! A record may begin in one block and end in a later one. A block lies in one segment, and is cut to the room that is
+//! Zeros between records are skipped: what was left of a chunk. A record may begin in one block and end in a later one. A block lies in one segment, and is cut to the room that is
 //! left there, so that segments are full to their ends. All numbers are little-endian.
 //!
 //! Block header (72 bytes)

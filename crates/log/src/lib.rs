@@ -11,7 +11,7 @@
 //! ```
 //! | horizon | below it | moved by |
 //! |---|---|---|
-//! | `reserved` | every byte has an owner | each append, by one atomic addition |
+//! | `reserved` | every byte has an owner | appends, by an atomic addition: each, or one for a chunk of records |
 //! | `copied` | every byte is filled | the holder of the flusher role, from the appenders' slots |
 //! | `written` | every byte is in a block on its way to disk; its place in the buffer is free | the holder of the flusher role |
 //! | `durable` | every byte survives a power failure | the holder of the flusher role |
@@ -80,6 +80,8 @@ mod signal;
 
 #[cfg(not(loom))]
 mod buffer;
+#[cfg(all(test, not(loom)))]
+mod chunk_tests;
 #[cfg(not(loom))]
 mod copy;
 #[cfg(all(test, not(loom)))]

@@ -86,7 +86,22 @@ impl Log {
     /// no wait ends well any more: what it left is no record, and cannot be taken back.
     #[inline]
     pub fn append(&self, len: usize, fill: impl FnOnce(&mut [u8], Lsn)) -> Result<LsnRange, Refused> {
-        self.append_in(Space::Ordinary, len, fill)
+        self.append_in(Space::Ordinary, Lsn::ZERO, len, fill)
+    }
+
+    /// Appends a record at or above `after`: the end of a record, or a reading of the log. Without it, a record is only
+    /// behind the earlier ones of its own thread. So say here what it depends on: the LSN of the page that it changes,
+    /// the last record of its transaction, the commits that it has seen; or [`reserved`](Self::reserved), to come
+    /// behind everything.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    ///
+    /// # Panics
+    /// As [`append`](Self::append).
+    #[inline]
+    pub fn append_after(&self, after: Lsn, len: usize, fill: impl FnOnce(&mut [u8], Lsn)) -> Result<LsnRange, Refused> {
+        self.append_in(Space::Ordinary, after, len, fill)
     }
 
     /// Appends a record that ends transactions or helps to: undo, commit, checkpoint. It may use the space that is
@@ -99,7 +114,7 @@ impl Log {
     /// As [`append`](Self::append).
     #[inline]
     pub fn append_reserved(&self, len: usize, fill: impl FnOnce(&mut [u8], Lsn)) -> Result<LsnRange, Refused> {
-        self.append_in(Space::KeptBack, len, fill)
+        self.append_in(Space::KeptBack, Lsn::ZERO, len, fill)
     }
 
     /// Appends a record of a [`record_table!`](crate::record_table).
@@ -114,7 +129,19 @@ impl Log {
         self.append(record.encoded_len(), |out, _| record.encode(out))
     }
 
-    /// Appends a record of a table as [`append_reserved`](Self::append_reserved) does.
+    /// Appends a record of a table as [`append_after`](Self::append_after) does.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    ///
+    /// # Panics
+    /// As [`append`](Self::append).
+    #[inline]
+    pub fn append_record_after(&self, after: Lsn, record: &impl LogRecord) -> Result<LsnRange, Refused> {
+        self.append_in(Space::Ordinary, after, record.encoded_len(), |out, _| record.encode(out))
+    }
+
+    /// Appends a record of a table at or above `after`, as [`append_reserved`](Self::append_reserved) does.
     ///
     /// # Errors
     /// As [`append_reserved`](Self::append_reserved).
@@ -122,21 +149,27 @@ impl Log {
     /// # Panics
     /// As [`append`](Self::append).
     #[inline]
-    pub fn append_record_reserved(&self, record: &impl LogRecord) -> Result<LsnRange, Refused> {
-        self.append_reserved(record.encoded_len(), |out, _| record.encode(out))
+    pub fn append_record_reserved_after(&self, after: Lsn, record: &impl LogRecord) -> Result<LsnRange, Refused> {
+        self.append_in(Space::KeptBack, after, record.encoded_len(), |out, _| record.encode(out))
     }
 
     #[inline]
-    fn append_in(&self, space: Space, len: usize, fill: impl FnOnce(&mut [u8], Lsn)) -> Result<LsnRange, Refused> {
+    fn append_in(
+        &self,
+        space: Space,
+        after: Lsn,
+        len: usize,
+        fill: impl FnOnce(&mut [u8], Lsn),
+    ) -> Result<LsnRange, Refused> {
         assert!((1..=self.options.record_bytes_max).contains(&len), "a record has 1 to record_bytes_max bytes");
         let slot = slot::current();
         let length_bytes = varint_len(len as u64);
         let bytes = length_bytes + len;
-        let place = match self.reservations.take(slot, bytes as u64, space) {
+        let place = match self.reservations.take(slot, bytes as u64, space, after.0) {
             Some(place) => place,
             None => self.take_slowly(slot, bytes as u64, space)?,
         };
-        let (start, end) = (place.start, place.start + bytes as u64);
+        let (start, end, taken) = (place.start, place.start + bytes as u64, place.start + bytes as u64 + place.rest);
         // SAFETY: `place` is the reservation of exactly these bytes, and it is published below, after the last use of
         // the slice. At most RECORD_BYTES_MAX + 3 bytes, which the options keep far below the ring's size.
         let record = unsafe { self.buffer.place(start, bytes) };
@@ -144,8 +177,12 @@ impl Log {
         put_varint(record, len as u64);
         fill(&mut record[length_bytes..], Lsn(start));
         std::mem::forget(unfinished);
+        if place.rest > 0 {
+            // SAFETY: as above; the rest of the chunk is this place's too.
+            unsafe { self.buffer.place(end, place.rest as usize) }.fill(0);
+        }
         place.publish();
-        if (start ^ end) >> STREAM_SHIFT != 0 || self.reservations.writer_is_idle() {
+        if (start ^ taken) >> STREAM_SHIFT != 0 || self.reservations.writer_is_idle() {
             self.wake_writer();
         }
         Ok(LsnRange { start: Lsn(start), end: Lsn(end) })
@@ -155,7 +192,8 @@ impl Log {
     fn take_slowly(&self, slot: usize, bytes: u64, space: Space) -> Result<Place<'_>, Refused> {
         loop {
             self.refuse(slot, bytes, space)?;
-            if let Some(place) = self.reservations.take(slot, bytes, space) {
+            // Whatever it must come behind: a place that is taken anew comes behind all.
+            if let Some(place) = self.reservations.take(slot, bytes, space, u64::MAX) {
                 return Ok(place);
             }
         }
@@ -205,14 +243,29 @@ impl Log {
         Lsn(self.written.load(Ordering::Relaxed))
     }
 
-    /// Below it, all places were filled when the log was last flushed.
+    /// Below it, all places were filled when the log was last flushed; nothing is appended below it any more.
     pub fn copied(&self) -> Lsn {
         Lsn(self.reservations.copied())
     }
 
-    /// The end of the last place taken.
+    /// The end of the last record. All that was appended before the call lies below.
     pub fn reserved(&self) -> Lsn {
-        Lsn(self.reservations.reserved())
+        Lsn(self.reservations.records_end())
+    }
+
+    /// The present, for those who use the log as a clock: all that was appended before the call lies below, and all that
+    /// is appended after it at or above. Of a record below whose append is under way, or over, the caller sees what the
+    /// appending thread did before.
+    ///
+    /// Costs other threads their chunks (see [`Reservation::Chunk`](crate::Reservation::Chunk)); those who only need
+    /// the one half or the other take [`reserved`](Self::reserved) or [`settled`](Self::settled).
+    pub fn now(&self) -> Lsn {
+        Lsn(self.reservations.now())
+    }
+
+    /// All that is still to be appended, by any thread, lies at or above; all below is filled.
+    pub fn settled(&self) -> Lsn {
+        Lsn(self.reservations.settled())
     }
 
     /// Whether an earlier write failed, so that the log takes no more.
@@ -261,6 +314,8 @@ impl Log {
     /// The log at this moment.
     pub fn stats(&self) -> LogStats {
         let total = |total: &AtomicU64| total.load(Ordering::Relaxed);
+        let (padding_bytes, open_bytes) = self.reservations.padding();
+        let taken = self.reservations.reserved() - self.opened_at;
         let segments = lock(&self.segments);
         LogStats {
             reserved: self.reserved(),
@@ -269,7 +324,9 @@ impl Log {
             durable: self.durable(),
             truncated: Lsn(segments.truncated),
             incarnation: self.incarnation,
-            record_bytes: self.reserved().0 - self.opened_at,
+            record_bytes: taken.saturating_sub(padding_bytes + open_bytes),
+            padding_bytes,
+            chunks: self.reservations.chunks(),
             bytes_written: total(&self.totals.bytes_written),
             flushes: total(&self.totals.flushes),
             flush_waits: total(&self.totals.flush_waits),
@@ -301,12 +358,19 @@ impl Log {
         infos
     }
 
+    /// Has all appends refused from now on: the limits say so already, or will by this call.
+    pub(crate) fn refuse_all(&self) {
+        self.update_limits(&lock(&self.segments));
+        // Records that find room in a chunk look at no limit.
+        self.reservations.now();
+    }
+
     /// Ends all waits with an error and refuses all appends from now on.
     #[cold]
     pub(crate) fn poison(&self) {
         let mut wakers: Vec<Waker> = Vec::new();
         self.commits.poison(&mut wakers);
-        self.update_limits(&lock(&self.segments));
+        self.refuse_all();
         self.space_waiters.take(&mut wakers);
         pikepole_scheduler::wake_all(wakers);
         self.writer.notify();

@@ -146,6 +146,7 @@ impl Log {
             blocks: chain.blocks,
             records,
             record_bytes,
+            padding_bytes: reader.padding_bytes(),
             start: Lsn(chain.start),
             end: Lsn(chain.end),
             incarnation: chain.incarnation_max,
@@ -192,7 +193,7 @@ impl Log {
         };
         let lsn = position.lsn;
         let log = Log {
-            reservations: Reservations::new(lsn, options.reservation, statistics),
+            reservations: Reservations::new(lsn, options.reservation, options.chunk_bytes_max(), statistics),
             buffer: Buffer::new(options.ring_bytes)?,
             written: CachePadded::new(AtomicU64::new(lsn)),
             commits: Commits::new(lsn, options.flush_queue, statistics),

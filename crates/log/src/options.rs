@@ -1,5 +1,6 @@
 //! Sizes and policies of a log.
 
+use crate::reservation::CHUNK_BYTES_MAX;
 use crate::{CommitBy, FlushQueue, LogError, Reservation};
 use pikepole_contention::slot::SLOTS_MAX;
 
@@ -45,7 +46,7 @@ impl Default for LogOptions {
             record_bytes_max: RECORD_BYTES_MAX,
             block_bytes_max: 1 << 20,
             direct: true,
-            reservation: Reservation::Atomic,
+            reservation: Reservation::Chunk,
             flush_queue: FlushQueue::LockFree,
             commit_by: CommitBy::Scheduler,
         }
@@ -64,6 +65,11 @@ impl LogOptions {
             block_bytes_max: 16 << 10,
             ..Self::default()
         }
+    }
+
+    /// A chunk is at most as large as a record may be, so that the margin holds for both.
+    pub(crate) fn chunk_bytes_max(&self) -> u64 {
+        CHUNK_BYTES_MAX.min(self.record_bytes_max as u64)
     }
 
     /// Bytes by which appenders can overrun the ring's soft limit: each slot once, by one record and its length.

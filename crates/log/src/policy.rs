@@ -9,6 +9,8 @@ pub enum Reservation {
     Spinlock = 0,
     /// By one atomic addition, with a copy slot for each scheduler.
     Atomic = 1,
+    /// By one addition for many: each scheduler takes a chunk and fills it. What is left of a chunk is padding.
+    Chunk = 2,
 }
 
 impl Reservation {
@@ -22,13 +24,15 @@ impl Reservation {
         match self {
             Self::Spinlock => "SPINLOCK",
             Self::Atomic => "ATOMIC",
+            Self::Chunk => "CHUNK",
         }
     }
 
     fn next(self) -> Option<Self> {
         match self {
             Self::Spinlock => Some(Self::Atomic),
-            Self::Atomic => None,
+            Self::Atomic => Some(Self::Chunk),
+            Self::Chunk => None,
         }
     }
 }

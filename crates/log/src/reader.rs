@@ -34,6 +34,7 @@ pub struct Reader {
     /// The LSN of `bytes[at]`.
     lsn: u64,
     blocks_read: u64,
+    padding_bytes: u64,
 }
 
 impl Reader {
@@ -53,6 +54,7 @@ impl Reader {
             at: 0,
             lsn: chain.start,
             blocks_read: 0,
+            padding_bytes: 0,
         }
     }
 
@@ -63,6 +65,7 @@ impl Reader {
     #[allow(clippy::should_implement_trait, reason = "the record is lent by the reader")]
     pub fn next(&mut self) -> Result<Option<Entry<'_>>, LogError> {
         let (length_bytes, len) = loop {
+            self.skip_padding();
             if let Some(framing) = self.framing()? {
                 break framing;
             }
@@ -77,7 +80,20 @@ impl Reader {
         Ok(Some((Lsn(lsn), &self.bytes[body..body + len], Lsn(self.lsn))))
     }
 
-    /// The position of the next record.
+    /// Zeros where a length should be are what was left of a chunk.
+    fn skip_padding(&mut self) {
+        let zeros = self.bytes[self.at..].iter().take_while(|byte| **byte == 0).count();
+        self.at += zeros;
+        self.lsn += zeros as u64;
+        self.padding_bytes += zeros as u64;
+    }
+
+    /// Bytes between the records read so far.
+    pub fn padding_bytes(&self) -> u64 {
+        self.padding_bytes
+    }
+
+    /// Where the last record ended, or, at the end, where the log does: the next record begins here or above.
     pub fn position(&self) -> Lsn {
         Lsn(self.lsn)
     }

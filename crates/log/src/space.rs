@@ -111,7 +111,7 @@ impl Log {
         }
         let mut segments = lock(&self.segments);
         self.update_limits(&segments);
-        let wanted = self.reserved().0 + self.options.record_bytes_max as u64;
+        let wanted = self.reservations.reserved() + self.options.record_bytes_max as u64;
         if wanted <= self.reservations.limit(Space::Ordinary) {
             return true;
         }

@@ -6,7 +6,7 @@ use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 /// A log at one moment. The parts are read one after the other, so they can be some microseconds apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogStats {
-    /// The end of the last place taken.
+    /// The end of the last record.
     pub reserved: Lsn,
     /// Below it, all places were filled when the log was last flushed.
     pub copied: Lsn,
@@ -20,6 +20,10 @@ pub struct LogStats {
     pub incarnation: u64,
     /// Bytes of records, with their lengths, since the log was opened.
     pub record_bytes: u64,
+    /// Bytes of the stream since then that are no record's: what was left of chunks that ended early.
+    pub padding_bytes: u64,
+    /// Chunks taken since then.
+    pub chunks: u64,
     /// Bytes written to segments since then, with headers and padding.
     pub bytes_written: u64,
     /// Durable writes since then.
@@ -90,6 +94,8 @@ pub struct LogReport {
     pub records: u64,
     /// Their bytes, with their lengths.
     pub record_bytes: u64,
+    /// Bytes between them.
+    pub padding_bytes: u64,
     /// The first record's position.
     pub start: Lsn,
     /// The position behind the last good byte.

@@ -520,7 +520,7 @@ fn every_flipped_bit_of_a_log_is_harmless_or_told() {
 
 #[test]
 fn threads_append_while_another_flushes() {
-    for reservation in [Reservation::Spinlock, Reservation::Atomic] {
+    for reservation in [Reservation::Spinlock, Reservation::Atomic, Reservation::Chunk] {
         let options = LogOptions {
             reservation,
             bytes_max: 64 << 20,

@@ -32,8 +32,12 @@ impl Log {
     /// writes.
     pub async fn run_log_writer(self: Arc<Self>) {
         let mut attempt_at_us = 0;
+        // What was appended two ticks ago is not kept waiting for chunks that are open before it.
+        let (mut seal_below, mut at_last_tick) = (0, 0);
         while !self.closed.load(Ordering::Relaxed) && !self.is_poisoned() {
-            let wrote = matches!(self.flush_step(), FlushOutcome::Wrote(_));
+            let wanted = self.commits.has_any_waiters() || self.space_waiters.any();
+            let sealing = if wanted { u64::MAX } else { seal_below };
+            let wrote = matches!(self.flush_sealing(sealing), FlushOutcome::Wrote(_));
             let prepared = self.prepare_in_turn(&mut attempt_at_us);
             let touched = self.buffer.touch_ahead(self.opened_at, self.reservations.reserved());
             if wrote || prepared || touched {
@@ -47,6 +51,7 @@ impl Log {
                 self.reservations.wake_writer();
             } else {
                 pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, self.tick()).await;
+                (seal_below, at_last_tick) = (at_last_tick, self.reserved().0);
             }
         }
     }
@@ -83,8 +88,8 @@ impl Log {
         if self.closed.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        self.update_limits(&lock(&self.segments));
-        while self.reservations.reserved() > self.durable().0 {
+        self.refuse_all();
+        while self.reserved() > self.durable() {
             match self.flush_step() {
                 FlushOutcome::Wrote(_) => {}
                 _ if self.is_poisoned() => break,

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use std::sync::Arc;
 
-use pikepole_contention::Statistics;
+use pikepole_contention::{Statistics, slot};
 use pikepole_log::{Log, LogRecord, Lsn, LsnRange};
 use pikepole_machine::{Disk, SimulatedDisk};
 
@@ -23,6 +23,7 @@ const HEAP: u32 = 21;
 const DROPPED: u32 = 22;
 const FRAMES: usize = 64;
 const KEY_BYTES: usize = 24;
+const SLOTS: [usize; 3] = [30, 31, 32];
 
 /// What the workload did last, to go on from.
 struct Work {
@@ -55,15 +56,16 @@ impl Work {
     fn run(&mut self, steps: usize) -> Result<(), StorageError> {
         for step in 0..steps {
             self.xid += 1;
-            match self.random.below(20) {
-                0..9 => self.insert()?,
-                9..12 => self.replace()?,
-                12 => self.remove()?,
-                13..16 => self.insert_into_heap()?,
-                16..18 => self.replace_in_heap()?,
-                18 => self.remove_from_heap()?,
-                _ => self.other(step)?,
-            }
+            // Several schedulers take turns; each has a chunk of the log of its own.
+            slot::simulate(SLOTS[(self.xid / 5) as usize % SLOTS.len()], || match self.random.below(20) {
+                0..9 => self.insert(),
+                9..12 => self.replace(),
+                12 => self.remove(),
+                13..16 => self.insert_into_heap(),
+                16..18 => self.replace_in_heap(),
+                18 => self.remove_from_heap(),
+                _ => self.other(step),
+            })?;
         }
         Ok(())
     }
@@ -259,6 +261,11 @@ fn unprotected_torn_pages_are_noticed() {
 #[test]
 fn a_redo_start_named_too_early_is_noticed() {
     is_noticed(Fault::EarlyMaster);
+}
+
+#[test]
+fn records_below_those_of_their_page_are_noticed() {
+    is_noticed(Fault::NoPageOrder);
 }
 
 #[test]

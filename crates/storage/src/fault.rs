@@ -22,6 +22,8 @@ pub(crate) enum Fault {
     NoLsnTest,
     /// Redo deals the parts of one page out to several threads.
     NoOwner,
+    /// A record may come below the ones of its page.
+    NoPageOrder,
 }
 
 /// Plants `fault` for the calling thread, or clears it away.
@@ -60,4 +62,6 @@ questions! {
     no_lsn_test = NoLsnTest;
     /// Whether redo deals parts out by turns.
     no_owner = NoOwner;
+    /// Whether records are placed without regard to their pages.
+    no_page_order = NoPageOrder;
 }

@@ -4,6 +4,7 @@
 //! u64, little-endian:  | flags 8 | id of the last writing transaction 56 |
 //! ```
 
+use pikepole_log::Lsn;
 use std::fmt;
 
 /// Bytes of a row header on a page.
@@ -70,6 +71,8 @@ pub struct LogContext {
     pub xid: u64,
     /// [`LogContext::FIRST`], [`LogContext::COMMIT`], [`LogContext::CLR`].
     pub flags: u8,
+    /// What the change depends on beside its pages: its record comes at or above.
+    pub after: Lsn,
 }
 
 impl LogContext {
@@ -82,12 +85,22 @@ impl LogContext {
 
     /// A change of transaction `xid` without flags.
     pub fn new(xid: u64) -> LogContext {
-        LogContext { xid, flags: 0 }
+        LogContext { xid, flags: 0, after: Lsn::ZERO }
+    }
+
+    /// The same behind `after`: the last record of the transaction, or a commit that it has seen.
+    pub fn after(self, after: Lsn) -> LogContext {
+        LogContext { after: self.after.max(after), ..self }
     }
 
     /// The same with these flags.
     pub fn with(self, flags: u8) -> LogContext {
         LogContext { flags: self.flags | flags, ..self }
+    }
+
+    /// For a change of structure that this change needs: it is never undone.
+    pub(crate) fn of_system(&self) -> LogContext {
+        LogContext { xid: 0, flags: self.flags & Self::CLR, after: self.after }
     }
 
     pub(crate) fn is_clr(&self) -> bool {

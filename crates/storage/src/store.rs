@@ -25,6 +25,7 @@ use pikepole_machine::{AlignedBuffer, Disk, File, OpenOptions, clock};
 use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
 use crate::checkpoint::{Master, Writer};
 use crate::error::{Need, PageId, Stop, StorageError};
+use crate::fault;
 use crate::io_totals::{IoStats, IoTotals};
 use crate::page::{PAGE_BYTES, Page, PageBytes};
 use crate::pool::Pool;
@@ -267,20 +268,27 @@ impl Store {
         StorageError::Poisoned { why }
     }
 
-    /// Appends the record of a change of a row, as its context asks.
+    /// Appends the record of a change, as its context asks, behind all earlier changes of the pages that it is about:
+    /// `page_lsn` is the highest of theirs. The caller holds their latches.
     #[inline]
-    pub(crate) fn append(&self, context: &LogContext, record: &Record<'_>) -> Result<LsnRange, Stop> {
+    pub(crate) fn append(&self, context: &LogContext, page_lsn: u64, record: &Record<'_>) -> Result<LsnRange, Stop> {
         if self.is_poisoned.load(Ordering::Relaxed) && !context.is_clr() {
             return Err(self.refuse_change());
         }
-        let appended =
-            if context.is_clr() { self.log.append_record_reserved(record) } else { self.log.append_record(record) };
+        let after = context.after.max(if fault::no_page_order() { Lsn::ZERO } else { Lsn(page_lsn) });
+        let appended = if context.is_clr() {
+            self.log.append_record_reserved_after(after, record)
+        } else {
+            self.log.append_record_after(after, record)
+        };
         appended.map_err(|refused| self.refused(refused))
     }
 
-    /// Appends a record that space is kept for: it ends or undoes something.
+    /// Appends a record that space is kept for, because it ends or undoes something, behind all that was appended so
+    /// far.
     pub(crate) fn append_kept(&self, record: &Record<'_>) -> Result<LsnRange, Stop> {
-        self.log.append_record_reserved(record).map_err(|refused| self.refused(refused))
+        let appended = self.log.append_record_reserved_after(self.log.reserved(), record);
+        appended.map_err(|refused| self.refused(refused))
     }
 
     #[cold]

@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use pikepole_log::LogRecord;
+use pikepole_log::Lsn;
 use pikepole_storage::records::{Record, RowChangeKind, RowHead};
 use pikepole_storage::{LogContext, PageId, Rid, RowHeader, StorageError, Store, TreeCursor};
 
@@ -136,7 +136,9 @@ impl Analysis {
                     old_header: change.old_header,
                     old_rest: &change.old_rest,
                 };
-                now(store, || undo_one(&structure, &mut cursor, TransactionId(id), &entry).map_err(Stop::from))?;
+                now(store, || {
+                    undo_one(&structure, &mut cursor, TransactionId(id), Lsn::ZERO, &entry).map_err(Stop::from)
+                })?;
             }
             now(store, || append_abort(store, id))?;
         }
@@ -152,7 +154,7 @@ fn public(header: RowHeader) -> RowHeader {
 
 fn append_abort(store: &Store, id: u64) -> Result<(), Stop> {
     let record = Record::Abort { xid: id };
-    let appended = store.log().append_reserved(record.encoded_len(), |bytes, _| record.encode(bytes));
+    let appended = store.log().append_record_reserved_after(store.log().reserved(), &record);
     match appended {
         Ok(_) => Ok(()),
         Err(pikepole_log::Refused::Poisoned) => Err(TransactionError::Poisoned(pikepole_log::Poisoned).into()),

@@ -3,17 +3,19 @@
 //! ```text
 //!   session 51  [ snapshot | id | first lsn | begun ]  one padded cell each, written by its session only
 //!   session 52  [ snapshot | id | first lsn | begun ]
-//!        \__________ oldest snapshot = min over the cells, capped by the log's reserved horizon
+//!        \__________ oldest snapshot = min over the cells, capped by what is settled in the log
 //! ```
 //!
 //! # Taking a snapshot while somebody asks for the oldest
-//! A session reads the clock (the log's reserved horizon), stores it in its cell, then reads `horizon`. Who asks for the
-//! oldest reads the clock, raises `horizon` to it, then reads the cells. All four are SeqCst: either the asker sees the
-//! cell, or the session sees a horizon above its snapshot and takes a newer one, which is at or above that horizon.
+//! A session reads the clock (`Log::now`), stores it in its cell, then reads `horizon`. Who asks for the oldest reads up to
+//! where the log is settled, raises `horizon` to it, then reads the cells. The last two of each are SeqCst: either the asker
+//! sees the cell, or the session sees a horizon above its snapshot and takes a newer one, which is at or above that horizon.
 //!
 //! # The first LSN of a transaction
-//! is stored in the cell before its first record is reserved. A checkpoint reserves its begin record, then reads the cells:
-//! a transaction it does not see reserves above that record, so the log kept from there holds all of it.
+//! is a lower bound, the log's `copied`, stored in the cell before its first record is reserved. A checkpoint makes its begin
+//! record durable, then reads the cells. All below that record is copied by then: a transaction with a record there was
+//! seen by whoever computed that, and so is its cell; one that is not seen appends above the record, so the log kept from
+//! there holds all of it.
 
 use pikepole_contention::CachePadded;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering, fence};

@@ -235,7 +235,7 @@ impl Transaction {
     }
 
     /// The other writer of a row must have ended before anything is said about the row.
-    fn wait_for_writer(&self, found: RowHeader) -> Result<(), Stop> {
+    fn wait_for_writer(&mut self, found: RowHeader) -> Result<(), Stop> {
         let writer = TransactionId(found.xid());
         if writer.0 != self.own_id_if_dealt() && self.settled(writer) == Status::Active {
             return Err(Stop::Need(Need::TransactionEnd(writer)));
@@ -244,7 +244,7 @@ impl Transaction {
     }
 
     /// A row that still carries an aborted id could not be undone: the log failed.
-    fn refuse_undone(&self, found: RowHeader) -> Result<(), Stop> {
+    fn refuse_undone(&mut self, found: RowHeader) -> Result<(), Stop> {
         let writer = TransactionId(found.xid());
         if writer.0 != self.own_id_if_dealt() && self.settled(writer) == Status::Aborted && self.home.log.is_poisoned()
         {
@@ -254,7 +254,7 @@ impl Transaction {
     }
 
     /// Under a snapshot of the transaction, a row that somebody changed since is not changed again.
-    fn refuse_newer(&self, found: RowHeader) -> Result<(), Stop> {
+    fn refuse_newer(&mut self, found: RowHeader) -> Result<(), Stop> {
         if found.xid() == self.own_id_if_dealt() || !self.isolation().is_per_transaction() {
             return Ok(());
         }

@@ -22,9 +22,9 @@
 //! | ENDED + ABORTED + lsn | all its changes were undone before lsn | the owner |
 //!
 //! # Invariants
-//! - COMMITTING is stored before the commit record is reserved, ENDED after. A snapshot is read from the log's reserved
-//!   horizon, so a reader whose snapshot is at or above a commit sees COMMITTING at least: whoever it still sees as active
-//!   commits above the snapshot and is rightly skipped.
+//! - COMMITTING is stored before the commit record is reserved, ENDED after. A snapshot is a reading of the log's clock
+//!   (`Log::now`), so a reader whose snapshot is at or above a commit sees COMMITTING at least: whoever it still sees as
+//!   active commits above the snapshot and is rightly skipped.
 //! - ABORTED is stored after the last change was undone: whoever sees it and reads the row again does not find the id.
 //! - Ids below `floor`, and ids whose range the ring has moved past without spilling it, ended at or below every snapshot
 //!   there is or will be.
@@ -298,7 +298,7 @@ impl StatusTable {
 
     /// The owner is about to reserve its one and only record. Nobody can wait for it: no row carries its id yet.
     pub fn committing_single(&self, place: WordPlace) {
-        // Release keeps the store before the reservation's own Release, which a snapshot's Acquire reads.
+        // Release, though the reservation's own Release, which the clock's Acquire reads, would be enough.
         self.word_at(place).store(COMMITTING, Ordering::Release);
     }
 

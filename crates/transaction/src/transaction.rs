@@ -18,7 +18,7 @@
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::{CachePadded, Counter};
-use pikepole_log::{LogRecord, Lsn, LsnRange, Refused};
+use pikepole_log::{Lsn, LsnRange, Refused};
 use pikepole_machine::clock;
 use pikepole_scheduler as scheduler;
 use pikepole_storage::records::Record;
@@ -99,6 +99,8 @@ pub struct Transaction {
     undo_bytes: i64,
     /// Where the last commit ends that nobody has waited for; zero: none.
     unhardened: Lsn,
+    /// What the next record must come behind: the session's last record, and the commits of others that it acts on.
+    after: Lsn,
     held: Vec<Held>,
     pub(crate) name: Vec<u8>,
     cursor: TreeCursor,
@@ -121,6 +123,7 @@ impl Transaction {
             records: 0,
             undo_bytes: 0,
             unhardened: Lsn::ZERO,
+            after: Lsn::ZERO,
             held: Vec::new(),
             name: Vec::new(),
             cursor: TreeCursor::default(),
@@ -252,15 +255,21 @@ impl Transaction {
         let (id, _) = self.own_id();
         if !self.announced {
             self.announced = true;
-            // SeqCst: see the module `registry` on the first LSN.
-            self.cell.first_lsn.store(self.home.clock().0, Ordering::SeqCst);
+            // SeqCst: see the module `registry` on the first LSN. Nothing is appended below `copied` any more.
+            self.cell.first_lsn.store(self.home.log.copied().0, Ordering::SeqCst);
             self.cell.id.store(id.0, Ordering::Relaxed);
             self.cell.begun_us.store(clock::now_us(), Ordering::Relaxed);
             self.home.statistics.add(Counter::ActiveTransactions, 1);
             self.keep_back(END_RECORD);
         }
         let flags = if self.logged { 0 } else { LogContext::FIRST };
-        LogContext::new(id.0).with(flags)
+        LogContext::new(id.0).with(flags).after(self.after)
+    }
+
+    /// What is logged from now on comes behind everything that has been: for what depends on more than rows that were
+    /// read and pages that were changed.
+    pub fn order_behind_all(&mut self) {
+        self.after = self.after.max(self.home.log.reserved());
     }
 
     /// A transaction of one record is about to place it.
@@ -268,7 +277,7 @@ impl Transaction {
     pub(crate) fn begin_single(&mut self) -> LogContext {
         let (id, place) = self.own_id();
         self.home.status.committing_single(place);
-        LogContext::new(id.0).with(LogContext::FIRST | LogContext::COMMIT)
+        LogContext::new(id.0).with(LogContext::FIRST | LogContext::COMMIT).after(self.after)
     }
 
     /// The record was not placed.
@@ -285,6 +294,7 @@ impl Transaction {
         self.home.dealer.retire(dealt);
         self.count_write();
         self.unhardened = range.end;
+        self.after = range.end;
     }
 
     /// Changes were committed: the system's own are nobody's transactions.
@@ -298,6 +308,7 @@ impl Transaction {
     /// A record of a transaction of many was placed.
     pub(crate) fn changed(&mut self, range: LsnRange) {
         self.logged = true;
+        self.after = range.end;
         self.records += 1;
         let bytes = range.end.0 - range.start.0;
         self.keep_back(bytes as i64 + UNDO_SLACK);
@@ -315,7 +326,7 @@ impl Transaction {
     }
 
     fn append_end(&self, record: &Record<'_>) -> Result<LsnRange, Stop> {
-        let appended = self.home.log.append_reserved(record.encoded_len(), |bytes, _| record.encode(bytes));
+        let appended = self.home.log.append_record_reserved_after(self.after, record);
         appended.map_err(|refused| match refused {
             Refused::BufferFull | Refused::LogFull => Stop::Need(Need::Storage(pikepole_storage::Need::LogBuffer)),
             Refused::Poisoned => TransactionError::Poisoned(pikepole_log::Poisoned).into(),
@@ -348,6 +359,7 @@ impl Transaction {
         self.remember_ghosts();
         self.end_word(dealt, place, range.end, true);
         self.unhardened = range.end;
+        self.after = range.end;
         self.count_write();
         publish();
         self.ended();
@@ -442,7 +454,7 @@ impl Transaction {
             let Some((structure, entry, start)) = self.undo.before(self.undo.position()) else {
                 break;
             };
-            undo_one(structure, &mut self.cursor, dealt.id, &entry)?;
+            undo_one(structure, &mut self.cursor, dealt.id, self.after, &entry)?;
             self.undo.truncate(start);
         }
         Ok(())
@@ -510,6 +522,10 @@ impl Transaction {
         lock(&self.cell.held).push((table.object(), grant.mode));
         if self.held.len() >= IDLE_LOCKS_MAX {
             self.rest();
+        }
+        if !matches!(grant.mode, LockMode::SchS | LockMode::IX) {
+            // Whoever had the table before has logged its last change of it.
+            self.order_behind_all();
         }
         self.held.push(Held { lock: table, grant, in_use: true });
     }
@@ -586,9 +602,14 @@ impl Transaction {
         Err(TransactionError::Deadlock)
     }
 
-    /// What became of the writer of a row, once it is not in the middle of its commit.
-    pub(crate) fn settled(&self, writer: TransactionId) -> Status {
-        self.home.settled(writer)
+    /// What became of the writer of a row, once it is not in the middle of its commit. The transaction acts on it: what it
+    /// logs comes behind that commit.
+    pub(crate) fn settled(&mut self, writer: TransactionId) -> Status {
+        let status = self.home.settled(writer);
+        if let Status::Committed(end) = status {
+            self.after = self.after.max(end);
+        }
+        status
     }
 }
 

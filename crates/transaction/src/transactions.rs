@@ -123,13 +123,15 @@ impl Transactions {
         self.versions.count()
     }
 
+    /// The time of a snapshot taken now.
     pub(crate) fn clock(&self) -> Lsn {
-        self.log.reserved()
+        self.log.now()
     }
 
-    /// Gives back status pages that nobody needs.
+    /// Gives back status pages that nobody needs. What is forgotten ended below all that is still to be logged: so nobody
+    /// has to be told where, to come behind it.
     pub(crate) fn sweep(&self) {
-        let seen = self.registry.snapshots(|| self.clock());
+        let seen = self.registry.snapshots(|| self.log.settled());
         let oldest = seen.held.iter().copied().min().unwrap_or(seen.horizon);
         self.oldest_known.fetch_max(oldest.0, Ordering::Relaxed);
         self.status.sweep(&seen);
@@ -137,7 +139,8 @@ impl Transactions {
 
     /// The oldest snapshot in use, or the present when there is none.
     pub(crate) fn refresh_oldest(&self) -> Lsn {
-        let seen = self.registry.snapshots(|| self.clock());
+        // What is cleaned away because it is older has ended below all that is still to be logged, its removal too.
+        let seen = self.registry.snapshots(|| self.log.settled());
         let oldest = seen.held.iter().copied().min().unwrap_or(seen.horizon);
         self.oldest_known.fetch_max(oldest.0, Ordering::Relaxed);
         oldest

@@ -13,6 +13,7 @@
 //! another has written since), and E is skipped; or is missing (E inserted it), and E is skipped; or carries our own id, and
 //! then its content is what E replaced, and putting that back changes nothing.
 
+use pikepole_log::Lsn;
 use pikepole_storage::{ChangeOutcome, LogContext, RowHeader, Stop, TreeCursor};
 
 use crate::id::TransactionId;
@@ -39,14 +40,15 @@ pub(crate) struct UndoEntry<'a> {
     pub old_rest: &'a [u8],
 }
 
-/// Undoes one change of `id`, if it still stands.
+/// Undoes one change of `id`, if it still stands; the record comes behind `after`, the transaction's last one.
 pub(crate) fn undo_one(
     structure: &Structure,
     cursor: &mut TreeCursor,
     id: TransactionId,
+    after: Lsn,
     entry: &UndoEntry<'_>,
 ) -> Result<(), Stop> {
-    let context = LogContext::new(id.0).with(LogContext::CLR);
+    let context = LogContext::new(id.0).with(LogContext::CLR).after(after);
     loop {
         let Some(header) = structure.get(entry.name, |header, _| header)? else {
             return Ok(());

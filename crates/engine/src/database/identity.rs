@@ -29,6 +29,8 @@ impl Database {
             }
             let (mark, noted) = table.state.high_water(&identity);
             self.try_note(table, mark, noted).map_err(|stop| self.stop(tx, table, stop))?;
+            // Whoever inserts one of these values logs behind the note.
+            self.log.now();
             table.state.noted();
         }
     }

@@ -73,8 +73,8 @@ const POLICIES: [PolicyDefinition; 6] = [
     },
     PolicyDefinition {
         name: "LOG_RESERVATION",
-        allowed: &["SPINLOCK", "ATOMIC"],
-        default: 1,
+        allowed: &["SPINLOCK", "ATOMIC", "CHUNK"],
+        default: 2,
         description: "LOGCACHE_ACCESS: reserving space in the log buffer",
         takes_effect: Effect::Now,
     },
@@ -210,7 +210,11 @@ impl ServerConfiguration {
     }
 
     fn reservation(&self) -> Reservation {
-        if self.is_classic(LOG_RESERVATION) { Reservation::Spinlock } else { Reservation::Atomic }
+        match self.values[LOG_RESERVATION] {
+            0 => Reservation::Spinlock,
+            1 => Reservation::Atomic,
+            _ => Reservation::Chunk,
+        }
     }
 
     fn flush_queue(&self) -> FlushQueue {

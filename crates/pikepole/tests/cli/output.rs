@@ -165,7 +165,7 @@ fn policies_are_in_force_for_the_run_and_wrong_ones_say_which_there_are() {
         row["run_value"].as_str().expect("text").to_string()
     };
     assert_eq!(value(&["--policy", "log_reservation = spinlock"]), "SPINLOCK");
-    assert_eq!(value(&[]), "ATOMIC");
+    assert_eq!(value(&[]), "CHUNK");
     let done = folder.run(["sql", "--policy", "NOTHING=1", "-Q", "PRINT 1"]);
     done.failed_with("pikepole: Msg 15123");
     assert!(done.err.contains("LOG_RESERVATION") && done.err.contains("TRANSACTION_IDS"), "{}", done.err);

@@ -277,7 +277,7 @@ impl Heap {
             key: &[],
             rest: body,
         };
-        let range = self.store.append(context, &record)?;
+        let range = self.store.append(context, guard.page().lsn(), &record)?;
         guard.page_mut().insert_heap(slot, header, body);
         guard.logged(range);
         Ok((Rid { page, slot: slot as u16 }, range))
@@ -293,8 +293,8 @@ impl Heap {
         page.format(id, self.object, PageKind::Heap, 0);
         let mut changes = ChangeList::new();
         changes.image(page.as_page());
-        let structure = LogContext { xid: 0, flags: context.flags & LogContext::CLR };
-        self.store.log_new_page(&structure, spare, new, &bytes, changes)?;
+        let structure = context.of_system();
+        self.store.log_new_page(&structure, 0, spare, new, &bytes, changes)?;
         let frame = self.store.pool.lookup(id).ok_or(crate::error::Need::Page(id))?;
         Ok((frame as u64) << 32 | id.0 as u64)
     }
@@ -358,7 +358,7 @@ impl Heap {
         }
         drop(guard);
         // The columns go elsewhere first; nobody knows of them until home points there.
-        let system = LogContext { xid: 0, flags: context.flags & LogContext::CLR };
+        let system = context.of_system();
         let header = RowHeader::new(RowHeader::MOVED, 0);
         let (to, _) = self.place(&system, header, &rid.to_bytes(), rest)?;
         let forwarded = RowHeader::new(new.flags() | RowHeader::FORWARDED, new.xid());
@@ -409,7 +409,7 @@ impl Heap {
                 old_rest,
                 rest: body,
             };
-            let range = self.store.append(context, &record)?;
+            let range = self.store.append(context, guard.page().lsn(), &record)?;
             keep(old_header, old_rest);
             Ok(range)
         };
@@ -430,10 +430,10 @@ impl Heap {
 
     /// Takes away a moved entry that nobody points to any more; leaves it when that cannot be done now.
     fn remove_moved(&self, to: Rid) {
-        let system = LogContext { xid: 0, flags: LogContext::CLR };
+        let system = LogContext::new(0).with(LogContext::CLR);
         let Ok(mut guard) = self.store.pool.exclusive(to.page) else { return };
         let record = Record::Remove { flags: system.flags, xid: 0, page: to.page.0, slot: to.slot as u32, key: &[] };
-        if let Ok(range) = self.store.append(&system, &record) {
+        if let Ok(range) = self.store.append(&system, guard.page().lsn(), &record) {
             guard.page_mut().free_heap_slot(to.slot as usize);
             guard.logged(range);
         }
@@ -462,7 +462,7 @@ impl Heap {
             let (flags, xid) = (context.flags, context.xid);
             let (page, slot) = (rid.page.0, rid.slot as u32);
             let record = Record::SetHeader { flags, xid, page, slot, old_header, new_header, key: &[] };
-            let range = self.store.append(context, &record)?;
+            let range = self.store.append(context, guard.page().lsn(), &record)?;
             keep(expected, columns);
             Ok(range)
         };
@@ -492,7 +492,7 @@ impl Heap {
         };
         let (flags, xid) = (context.flags, context.xid);
         let record = Record::Remove { flags, xid, page: rid.page.0, slot: rid.slot as u32, key: &[] };
-        let range = self.store.append(context, &record)?;
+        let range = self.store.append(context, guard.page().lsn(), &record)?;
         guard.page_mut().free_heap_slot(rid.slot as usize);
         guard.logged(range);
         if let Some(to) = moved {

@@ -71,7 +71,7 @@ impl Tree {
                 old_rest: old.rest,
                 rest,
             };
-            let range = self.store.append(context, &record)?;
+            let range = self.store.append(context, guard.page().lsn(), &record)?;
             keep(expected, old.rest);
             guard.page_mut().replace_leaf(slot, new, key, rest);
             guard.logged(range);
@@ -105,7 +105,7 @@ impl Tree {
             new_header: new,
             key,
         };
-        let range = self.store.append(context, &record)?;
+        let range = self.store.append(context, guard.page().lsn(), &record)?;
         keep(expected, guard.page().leaf_entry(slot).rest);
         guard.page_mut().set_row_header(slot, new);
         guard.logged(range);
@@ -128,7 +128,11 @@ impl Tree {
             Located::Not(outcome) => return Ok(outcome),
         };
         let (flags, xid, page) = (context.flags, context.xid, guard.page().id().0);
-        let range = self.store.append(context, &Record::Remove { flags, xid, page, slot: slot as u32, key })?;
+        let range = self.store.append(
+            context,
+            guard.page().lsn(),
+            &Record::Remove { flags, xid, page, slot: slot as u32, key },
+        )?;
         guard.page_mut().remove_entry(slot);
         guard.logged(range);
         Ok(ChangeOutcome::Done(range))

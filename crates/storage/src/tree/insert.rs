@@ -47,7 +47,7 @@ impl Tree {
                 key,
                 rest,
             };
-            let range = self.store.append(context, &record)?;
+            let range = self.store.append(context, guard.page().lsn(), &record)?;
             guard.page_mut().insert_leaf(slot, RowHeader::new(0, context.xid), key, rest);
             guard.logged(range);
             cursor.went_to(slot);

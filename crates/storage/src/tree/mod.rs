@@ -111,7 +111,7 @@ impl Tree {
         PageMut(&mut bytes).format(root, object, PageKind::Leaf, 0);
         let mut changes = ChangeList::new();
         changes.image(PageMut(&mut bytes).as_page());
-        store.log_new_page(&LogContext::default(), spare, page, &bytes, changes)?;
+        store.log_new_page(&LogContext::default(), 0, spare, page, &bytes, changes)?;
         Ok(Tree { store: Arc::clone(store), object, root, key_bytes_max })
     }
 

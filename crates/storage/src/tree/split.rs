@@ -140,7 +140,8 @@ impl Tree {
         let mut above = Box::new(*parent.page().0);
         PageMut(&mut above).add_child(right_id, &cut.separator);
 
-        let range = self.store.log_new_page(context, spare, new, &right, changes)?;
+        let page_lsn = child.page().lsn().max(parent.page().lsn());
+        let range = self.store.log_new_page(context, page_lsn, spare, new, &right, changes)?;
         for (guard, bytes) in [(&mut child, &mut left), (parent, &mut above)] {
             PageMut(bytes).set_lsn(range.end.0);
             guard.set_page(bytes);
@@ -163,7 +164,8 @@ impl Tree {
         changes.image(Page(&child));
         changes.image(grown.as_page());
 
-        let range = self.store.log_new_page(wanted.context, spare, new, &child, changes)?;
+        let page_lsn = root.page().lsn();
+        let range = self.store.log_new_page(wanted.context, page_lsn, spare, new, &child, changes)?;
         PageMut(&mut above).set_lsn(range.end.0);
         root.set_page(&above);
         root.formatted(range);
@@ -236,10 +238,12 @@ fn separator(left: &[u8], right: &[u8]) -> Vec<u8> {
 
 impl Store {
     /// Logs `changes`, which contain the image of a new page, with the map's change, and puts the page into a frame. If
-    /// the log refuses, frame and page are free again.
+    /// the log refuses, frame and page are free again. `page_lsn` is the highest of the other pages that they change; what
+    /// the new page was before, its map page has seen the end of.
     pub(crate) fn log_new_page(
         &self,
         context: &LogContext,
+        page_lsn: u64,
         spare: FreeFrame<'_>,
         new: NewPage<'_>,
         bytes: &PageBytes,
@@ -248,7 +252,7 @@ impl Store {
         let (mut frame, _) = self.pool.install(spare, new.id)?;
         let logged = self.latch_map(new.id).and_then(|map| {
             changes.use_page(map.page().id(), new.id, new.object);
-            Ok((self.append(context, &changes.record())?, map))
+            Ok((self.append(context, page_lsn.max(map.page().lsn()), &changes.record())?, map))
         });
         let (range, mut map) = match logged {
             Ok(logged) => logged,
