@@ -14,12 +14,12 @@
 //! | `reserved` | every byte has an owner | each append, by one atomic addition |
 //! | `copied` | every byte is filled | the holder of the flusher role, from the appenders' slots |
 //! | `written` | every byte is in a block on its way to disk; its place in the buffer is free | the holder of the flusher role |
-//! | `durable` | every byte survives a power failure | the holder of the flusher role |
+//! | `durable` | every byte survives a power failure | whoever ends the oldest write on its way |
 //!
 //! `reserved >= copied >= written >= durable`, always.
 //!
 //! The parts: [`field`] and [`record_table!`] are the records' codec; `reservation` and `buffer` are appending;
-//! `flush`, `commit` and `writer` make durable and wake; `space` and `segments` are the room; `format`, `scan` and
+//! `flush`, `in_flight`, `commit` and `writer` make durable and wake; `space` and `segments` are the room; `format`, `scan` and
 //! `reader` are the disk's bytes, the end of the log after a crash, and reading. The crate knows a record as a kind
 //! byte and a payload, and nothing of pages or transactions.
 //!
@@ -52,6 +52,8 @@
 mod commit;
 mod error;
 pub mod field;
+#[cfg_attr(loom, allow(dead_code, reason = "a model uses a part of it"))]
+mod in_flight;
 mod lsn;
 mod policy;
 mod record;
@@ -64,7 +66,6 @@ mod signal;
 mod buffer;
 #[cfg(all(test, not(loom)))]
 mod crash_tests;
-#[cfg(not(loom))]
 mod fault;
 #[cfg(not(loom))]
 mod flush;
@@ -101,7 +102,7 @@ pub use log::{DurableAfter, Log};
 pub use lsn::{Lsn, LsnRange};
 #[cfg(not(loom))]
 pub use options::{LogOptions, RECORD_BYTES_MAX};
-pub use policy::{BLOCK_BYTES_CLASSIC, CommitBy, FlushQueue, Policy, Reservation};
+pub use policy::{BLOCK_BYTES_CLASSIC, CommitBy, FlushQueue, LOG_WRITERS_MAX, LogIo, LogWriters, Policy, Reservation};
 #[cfg(not(loom))]
 pub use reader::{Entry, Reader};
 #[doc(hidden)]

@@ -31,6 +31,31 @@ pub enum CommitBy {
     Scheduler = 1,
 }
 
+/// Log writers of one log at most.
+pub const LOG_WRITERS_MAX: usize = 8;
+
+/// How many log writers a log has, each with a write of its own on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogWriters {
+    /// One: the committing schedulers write, or a second thread would only make groups smaller.
+    Auto,
+    /// So many, 1 to [`LOG_WRITERS_MAX`].
+    Count(u8),
+}
+
+/// How durable writes reach the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogIo {
+    /// The first of the others that the kernel grants.
+    Auto,
+    /// io_uring for writes beside which there is something to run, `RWF_DSYNC` for others.
+    IoUring,
+    /// `pwritev2` with `RWF_DSYNC`.
+    WriteFlag,
+    /// A descriptor opened with `O_DSYNC`.
+    Dsync,
+}
+
 /// One policy to change with [`Log::set_policy`](crate::Log::set_policy).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {

@@ -1,17 +1,22 @@
-//! The log writer: the task that writes what nobody else does.
+//! The log writers: the tasks that write what nobody else does.
 //!
-//! | state | it waits for | until |
+//! | the first one | it waits for | until |
 //! |---|---|---|
-//! | working | nothing | all is written |
-//! | ticking | a notification, or a millisecond | something was appended, or nothing is left |
+//! | working | nothing | what it is to write is written |
+//! | ticking | a notification, or a millisecond | something is to be written, or nothing is left |
 //! | idle | a notification | the first append after all was written finds `writer_idle` set and notifies |
 //!
-//! With [`CommitBy::LogWriter`](crate::CommitBy::LogWriter) each commit notifies it. With
-//! [`CommitBy::Scheduler`](crate::CommitBy::Scheduler) the committing schedulers write, and it stands by: for commits
-//! of schedulers that never come to rest, for waiters outside the schedulers, for delayed durability, and for
-//! preparing segments.
+//! With [`CommitBy::LogWriter`](crate::CommitBy::LogWriter) each commit notifies one that is in no write: the first, else a
+//! helper. Helpers do nothing but write when they are notified; the first one looks again after each of its writes, so
+//! nothing depends on them.
+//!
+//! With [`CommitBy::Scheduler`](crate::CommitBy::Scheduler) the committing schedulers write, and the first one stands by: for
+//! commits of schedulers that never come to rest, for waiters outside the schedulers, for delayed durability, and for
+//! preparing segments. It leaves alone what is about to be written by others: a second thread that seals as soon as
+//! something is there would make everybody's blocks smaller.
 
 use crate::log::{Log, lock};
+use crate::signal::Signal;
 use crate::{FlushOutcome, LogError};
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
@@ -27,14 +32,22 @@ const TICK: Duration = Duration::from_millis(1);
 /// Ticks between two attempts to prepare a segment after one failed.
 const TICKS_BETWEEN_ATTEMPTS: u32 = 16;
 
+/// What lies in the buffer is streamed to the disk from so many bytes on, whoever else writes.
+const STREAM_BYTES: u64 = 256 << 10;
+
 impl Log {
-    /// Runs the log writer until [`shutdown`](Self::shutdown). For a hidden scheduler: it blocks its thread while it
-    /// writes.
-    pub async fn run_log_writer(self: Arc<Self>) {
+    /// Runs the log writer `number`, one of [`writer_count`](Self::writer_count), until [`shutdown`](Self::shutdown). For
+    /// a hidden scheduler of its own: it blocks its thread while it writes.
+    pub async fn run_log_writer(self: Arc<Self>, number: usize) {
+        if number > 0 {
+            return self.run_helper(number).await;
+        }
         self.buffer.touch();
         let mut ticks = 0u32;
-        while !self.closed.load(Ordering::Relaxed) && !self.is_poisoned() {
-            let wrote = matches!(self.flush_step(), FlushOutcome::Wrote(_));
+        // Where `written` was at the last tick.
+        let mut written_at_tick = u64::MAX;
+        while self.goes_on() {
+            let wrote = self.is_to_write(written_at_tick) && self.write_as_writer();
             let prepared = self.may_prepare(ticks) && self.prepare_step();
             if wrote || prepared {
                 ticks = 0;
@@ -43,14 +56,51 @@ impl Log {
             }
             ticks = ticks.wrapping_add(1);
             let written = self.written.load(Ordering::Relaxed);
-            if self.reservations.sleep_unless_more(written) {
-                let notified = poll_fn(|cx| self.writer.poll(cx));
-                pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, notified).await;
+            if self.in_flight.count() == 0 && self.reservations.sleep_unless_more(written) {
+                written_at_tick = u64::MAX;
+                self.wait_for(&self.writers[0]).await;
                 self.reservations.wake_writer();
             } else {
+                written_at_tick = written;
                 pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, self.tick()).await;
+                self.reap();
             }
         }
+    }
+
+    /// Writes when asked to, beside the others.
+    async fn run_helper(&self, number: usize) {
+        while self.goes_on() {
+            let is_asked = self.commits.asked() > self.written.load(Ordering::Relaxed);
+            if !(is_asked && self.write_as_writer()) {
+                self.wait_for(&self.writers[number]).await;
+            }
+            pikepole_scheduler::yield_if_due().await;
+        }
+    }
+
+    async fn wait_for(&self, signal: &Signal) {
+        pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, poll_fn(|cx| signal.poll(cx))).await;
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.closed.load(Ordering::Relaxed) && !self.is_poisoned()
+    }
+
+    /// Whether the first log writer is to write: it was asked, much lies in the buffer, or nobody wrote since the last tick.
+    fn is_to_write(&self, written_at_tick: u64) -> bool {
+        let written = self.written.load(Ordering::Relaxed);
+        self.commits.asked() > written
+            || written == written_at_tick
+            || self.reservations.reserved() - written >= STREAM_BYTES
+            || self.space_waiters.any()
+    }
+
+    fn write_as_writer(&self) -> bool {
+        self.writers_writing.fetch_add(1, Ordering::Relaxed);
+        let outcome = self.flush_step();
+        self.writers_writing.fetch_sub(1, Ordering::Relaxed);
+        matches!(outcome, FlushOutcome::Wrote(_))
     }
 
     fn may_prepare(&self, ticks: u32) -> bool {
@@ -61,7 +111,7 @@ impl Log {
     /// Ready at a notification, or after a tick.
     async fn tick(&self) {
         let mut timer = pin!(pikepole_scheduler::sleep(TICK));
-        poll_fn(|cx| match self.writer.poll(cx) {
+        poll_fn(|cx| match self.writers[0].poll(cx) {
             Poll::Ready(()) => Poll::Ready(()),
             Poll::Pending => timer.as_mut().poll(cx),
         })
@@ -87,7 +137,7 @@ impl Log {
                 FlushOutcome::Nothing => match self.room_for_block() {
                     Ok(_) => thread::yield_now(),
                     Err(error) => {
-                        self.writer.notify();
+                        self.notify_writers();
                         return Err(error.into());
                     }
                 },
@@ -95,7 +145,7 @@ impl Log {
         }
         let marked = self.write_mark(false);
         self.space_was_made();
-        self.writer.notify();
+        self.notify_writers();
         marked
     }
 }

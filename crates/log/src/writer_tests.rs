@@ -4,7 +4,7 @@ use crate::tests::{FOLDER, append};
 use crate::*;
 use pikepole_contention::{Statistics, WaitType};
 use pikepole_machine::{Disk, SimulatedDisk};
-use pikepole_scheduler::{IdleOutcome, Placement, SchedulerOptions, Schedulers, TaskInfo, wait};
+use pikepole_scheduler::{IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo, wait};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,10 +19,16 @@ impl Server {
         let disk = Disk::simulated(SimulatedDisk::new(1));
         let log = Arc::new(Log::create(&disk, FOLDER, options, &statistics).unwrap());
         let hook = Arc::clone(&log);
-        schedulers.set_idle_hook(Arc::new(move || match hook.idle_step() {
-            FlushOutcome::Wrote(_) => IdleOutcome::Worked,
-            FlushOutcome::Busy => IdleOutcome::Soon,
-            FlushOutcome::Nothing => IdleOutcome::Nothing,
+        schedulers.set_idle_hook(Arc::new(move |moment| {
+            let outcome = match moment {
+                Moment::Idle => hook.idle_step(),
+                Moment::Busy { quantum_over } => hook.busy_step(quantum_over),
+            };
+            match outcome {
+                FlushOutcome::Wrote(_) => IdleOutcome::Worked,
+                FlushOutcome::Busy => IdleOutcome::Soon,
+                FlushOutcome::Nothing => IdleOutcome::Nothing,
+            }
         }));
         Self { schedulers, statistics, log }
     }
@@ -33,7 +39,7 @@ impl Server {
     }
 
     fn start_writer(&self) {
-        self.schedulers.hidden("LOG WRITER", None, Arc::clone(&self.log).run_log_writer());
+        self.schedulers.hidden("LOG WRITER", None, Arc::clone(&self.log).run_log_writer(0));
     }
 
     /// `sessions` tasks that append and commit `rounds` times each.
@@ -141,7 +147,7 @@ fn large_amounts_stream_through_a_small_buffer() {
 #[test]
 fn shutdown_ends_the_log_writer() {
     let server = Server::simulated(5, options(CommitBy::Scheduler, FlushQueue::LockFree));
-    let writer = server.schedulers.hidden("LOG WRITER", None, Arc::clone(&server.log).run_log_writer());
+    let writer = server.schedulers.hidden("LOG WRITER", None, Arc::clone(&server.log).run_log_writer(0));
     server.commit(2, 3, false);
     server.schedulers.run_until_idle();
     server.log.shutdown().unwrap();

@@ -14,7 +14,7 @@
 
 use crate::context::{self, After};
 use crate::home::{Home, Kind};
-use crate::schedulers::{IdleHook, IdleOutcome, Shared};
+use crate::schedulers::{IdleHook, IdleOutcome, Moment, Shared};
 use pikepole_contention::sync::{hint, thread};
 use pikepole_machine::{affinity, clock};
 use std::future::poll_fn;
@@ -27,6 +27,9 @@ use std::task::Poll;
 const SLICE_US: u64 = 1_000;
 /// Pauses between two looks at the inbox while spinning.
 const PAUSES: u32 = 16;
+/// How often the hook is called though there is work, in microseconds; and when it has announced something.
+const HOOK_EVERY_US: u64 = 100;
+const HOOK_SOON_US: u64 = 20;
 /// How many times longer the spin may last while the hook announces work.
 const SPINS_FOR_SOON: u64 = 20;
 /// What the names of hidden schedulers' threads begin with.
@@ -118,6 +121,8 @@ struct Worker {
     spin_ticks: u64,
     /// When the hook is due though there is work.
     hook_due: u64,
+    /// When a quantum will have passed without an idle moment.
+    hook_quantum_end: u64,
     /// When the runtime is to be let in.
     slice_end: u64,
     /// Whether one of the tasks that were not signalled is to go first.
@@ -140,6 +145,7 @@ impl Worker {
             slice_ticks: SLICE_US * per_us,
             spin_ticks: shared.options.spin_before_park_us * per_us,
             hook_due: 0,
+            hook_quantum_end: 0,
             slice_end: 0,
             fresh_first: false,
             fresh_slice: false,
@@ -194,8 +200,7 @@ impl Worker {
             };
             now = self.turn(task, now);
             if now >= self.hook_due {
-                self.call_hook();
-                self.hook_due = now + self.quantum_ticks;
+                self.call_hook_while_busy(now);
             }
             if now >= self.slice_end {
                 return Slice::Busy;
@@ -229,7 +234,17 @@ impl Worker {
         end
     }
 
-    fn call_hook(&mut self) -> IdleOutcome {
+    fn call_hook_while_busy(&mut self, now: u64) {
+        let quantum_over = now >= self.hook_quantum_end;
+        if quantum_over {
+            self.hook_quantum_end = now + self.quantum_ticks;
+        }
+        let soon = self.call_hook(Moment::Busy { quantum_over }) == IdleOutcome::Soon;
+        let next_us = if soon { HOOK_SOON_US } else { HOOK_EVERY_US };
+        self.hook_due = now + next_us * clock::ticks_per_us();
+    }
+
+    fn call_hook(&mut self, moment: Moment) -> IdleOutcome {
         if self.home.kind == Kind::Hidden {
             return IdleOutcome::Nothing;
         }
@@ -239,7 +254,7 @@ impl Worker {
         let Some(hook) = &self.hook else {
             return IdleOutcome::Nothing;
         };
-        catch_unwind(AssertUnwindSafe(|| hook())).unwrap_or_else(|_| {
+        catch_unwind(AssertUnwindSafe(|| hook(moment))).unwrap_or_else(|_| {
             self.hook = None;
             IdleOutcome::Nothing
         })
@@ -250,7 +265,7 @@ impl Worker {
     }
 
     async fn idle(&mut self) {
-        if self.call_hook() == IdleOutcome::Worked || self.has_work() {
+        if self.call_hook(Moment::Idle) == IdleOutcome::Worked || self.has_work() {
             return;
         }
         self.let_runtime_in().await;
@@ -284,7 +299,7 @@ impl Worker {
             if !self.home.inbox().is_empty() {
                 return true;
             }
-            match self.call_hook() {
+            match self.call_hook(Moment::Idle) {
                 IdleOutcome::Worked => return true,
                 IdleOutcome::Soon => end = last.min(clock::ticks() + self.spin_ticks),
                 IdleOutcome::Nothing => {}

@@ -34,6 +34,8 @@ pub(crate) struct OpenContext {
     pub heap_targets: HeapInsertTargets,
     /// Log bytes after which a checkpoint is due.
     pub checkpoint_bytes: u64,
+    /// The CPUs that log writers are pinned to, in turn; none: the kernel places them.
+    pub log_writer_cpus: Vec<usize>,
 }
 
 /// Every row of the catalog's tree, as it is on the pages; deleted ones too when `ghosts`.
@@ -210,6 +212,7 @@ impl Database {
             written_at_checkpoint: AtomicU64::new(0),
             checkpoint_task: Mutex::new(None),
             checkpoint_bytes: context.checkpoint_bytes,
+            log_writer_cpus: context.log_writer_cpus.clone(),
             sessions: AtomicI32::new(0),
             store,
         });
