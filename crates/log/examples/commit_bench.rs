@@ -3,15 +3,15 @@
 //! ```sh
 //! cargo run --release -p pikepole-log --example commit_bench -- FOLDER [seconds] [committers,...] [POLICY=VALUE ...]
 //! ```
-//! Policies: `COMMIT_BY`, `LOG_WRITERS`, `LOG_IO`, `LOG_FLUSH_QUEUE`. Each committer appends a record of 48 bytes and
+//! Policies: `COMMIT_BY`, `LOG_WRITERS`, `LOG_IO`, `LOG_FLUSH_QUEUE`. `BUSY=n` adds tasks that only compute. Each committer appends a record of 48 bytes and
 //! awaits its durability, again and again.
 
-use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_contention::sync::{Mutex, thread};
 use pikepole_contention::{Statistics, WaitType, clock};
 use pikepole_log::{CommitBy, FlushOutcome, FlushQueue, Log, LogIo, LogOptions, LogWriters, Refused};
 use pikepole_machine::{BLOCK, Disk, affinity, probe};
-use pikepole_scheduler::{IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo, wait};
+use pikepole_scheduler::{IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo, wait, yield_now};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -45,7 +45,18 @@ async fn commit(log: &Log) {
     wait(WaitType::WRITELOG, log.durable_after(place.end)).await.expect("no failed write");
 }
 
-fn run(folder: &Path, options: &LogOptions, seconds: f64, committers: usize) -> Outcome<()> {
+/// Computes for 20 microseconds at a time.
+async fn compute(over: Arc<AtomicBool>) {
+    while !over.load(Ordering::Relaxed) {
+        let end_us = clock::now_us() + 20;
+        while clock::now_us() < end_us {
+            std::hint::spin_loop();
+        }
+        yield_now().await;
+    }
+}
+
+fn run(folder: &Path, options: &LogOptions, seconds: f64, committers: usize, busy: usize) -> Outcome<()> {
     let statistics = Statistics::new();
     let log = Arc::new(Log::create(&Disk::real(), folder.join("log"), options.clone(), &statistics)?);
     let cpus = affinity::allowed()?;
@@ -68,6 +79,10 @@ fn run(folder: &Path, options: &LogOptions, seconds: f64, committers: usize) -> 
     }
     let over = Arc::new(AtomicBool::new(false));
     let times: Arc<Mutex<Vec<u32>>> = Arc::default();
+    for _ in 0..busy {
+        let info = TaskInfo { session_id: None, command: "BUSY" };
+        schedulers.spawn(info, Placement::LeastLoaded, compute(Arc::clone(&over)));
+    }
     let begun_us = clock::now_us();
     let tasks: Vec<_> = (0..committers)
         .map(|_| {
@@ -84,7 +99,7 @@ fn run(folder: &Path, options: &LogOptions, seconds: f64, committers: usize) -> 
             })
         })
         .collect();
-    std::thread::sleep(Duration::from_secs_f64(seconds));
+    thread::sleep(Duration::from_secs_f64(seconds));
     over.store(true, Ordering::Relaxed);
     for task in tasks {
         task.join().map_err(|error| format!("{error:?}"))?;
@@ -115,13 +130,18 @@ fn main() -> Outcome<()> {
     let folder = arguments.next().ok_or("name a folder")?;
     let folder = Path::new(&folder);
     std::fs::create_dir_all(folder)?;
-    let mut options = LogOptions::default();
-    let (mut seconds, mut committers) = (1.0, vec![1, 32, 256]);
+    // So large that no segment is prepared meanwhile: that would share the device.
+    let bytes = 256 << 20;
+    let mut options = LogOptions { first_segment_bytes: bytes, segment_bytes: bytes, ..LogOptions::default() };
+    let (mut seconds, mut committers, mut busy) = (1.0, vec![1, 32, 256], 0);
     for (at, argument) in arguments.enumerate() {
         match at {
             0 => seconds = argument.parse()?,
             1 => committers = argument.split(',').map(str::parse).collect::<Result<_, _>>()?,
-            _ => set(&mut options, &argument)?,
+            _ => match argument.strip_prefix("BUSY=") {
+                Some(count) => busy = count.parse()?,
+                None => set(&mut options, &argument)?,
+            },
         }
     }
     let alone = probe::durable_writes(folder, BLOCK, Duration::from_secs_f64(seconds))?;
@@ -132,7 +152,7 @@ fn main() -> Outcome<()> {
     println!("| committers | commits/s | p50 us | p99 us | writes/s | group  | depth  | method    |");
     println!("|------------|-----------|--------|--------|----------|--------|--------|-----------|");
     for committers in committers {
-        run(folder, &options, seconds, committers)?;
+        run(folder, &options, seconds, committers, busy)?;
     }
     Ok(())
 }

@@ -88,7 +88,7 @@ pub enum IdleOutcome {
 pub enum Moment {
     /// The scheduler has nothing to run.
     Idle,
-    /// It has, and some 100 microseconds have passed since the last call; 20 after an [`IdleOutcome::Soon`].
+    /// It has, for some 200 microseconds since the last call; 50 after an [`IdleOutcome::Soon`].
     Busy {
         /// A quantum has passed since the last call that said so, or when idle.
         quantum_over: bool,

@@ -28,8 +28,8 @@ const SLICE_US: u64 = 1_000;
 /// Pauses between two looks at the inbox while spinning.
 const PAUSES: u32 = 16;
 /// How often the hook is called though there is work, in microseconds; and when it has announced something.
-const HOOK_EVERY_US: u64 = 100;
-const HOOK_SOON_US: u64 = 20;
+const HOOK_EVERY_US: u64 = 200;
+const HOOK_SOON_US: u64 = 50;
 /// How many times longer the spin may last while the hook announces work.
 const SPINS_FOR_SOON: u64 = 20;
 /// What the names of hidden schedulers' threads begin with.
@@ -199,7 +199,8 @@ impl Worker {
                 return if now >= self.slice_end { Slice::Busy } else { Slice::Idle };
             };
             now = self.turn(task, now);
-            if now >= self.hook_due {
+            // With nothing left to run, the idle moment comes next.
+            if now >= self.hook_due && self.has_work() {
                 self.call_hook_while_busy(now);
             }
             if now >= self.slice_end {
@@ -265,6 +266,15 @@ impl Worker {
     }
 
     async fn idle(&mut self) {
+        self.rest().await;
+        // What comes now is busy from now on: else its first turn would be followed by a call of the hook.
+        let now = clock::ticks();
+        self.hook_due = now + HOOK_EVERY_US * clock::ticks_per_us();
+        self.hook_quantum_end = now + self.quantum_ticks;
+    }
+
+    /// Lets the hook and the runtime work, spins, and sleeps, until there is something to run.
+    async fn rest(&mut self) {
         if self.call_hook(Moment::Idle) == IdleOutcome::Worked || self.has_work() {
             return;
         }
@@ -288,18 +298,26 @@ impl Worker {
     }
 
     /// Looks for work for a while; whether there is some. What the hook announces is waited for longer.
+    ///
+    /// What the hook announces may need this very CPU: the kernel ends a durable write in a thread of its own, on the CPU
+    /// that the device interrupts, and lets it wait there while a thread runs that has just begun. So the CPU is offered.
     fn spin(&mut self) -> bool {
         let begun = clock::ticks();
         let mut end = begun + self.spin_ticks;
         let last = begun + self.spin_ticks * SPINS_FOR_SOON;
+        let mut soon = true;
         while clock::ticks() < end {
-            for _ in 0..PAUSES {
-                hint::spin_loop();
+            if soon {
+                thread::yield_now();
+            } else {
+                (0..PAUSES).for_each(|_| hint::spin_loop());
             }
             if !self.home.inbox().is_empty() {
                 return true;
             }
-            match self.call_hook(Moment::Idle) {
+            let outcome = self.call_hook(Moment::Idle);
+            soon = outcome == IdleOutcome::Soon;
+            match outcome {
                 IdleOutcome::Worked => return true,
                 IdleOutcome::Soon => end = last.min(clock::ticks() + self.spin_ticks),
                 IdleOutcome::Nothing => {}
