@@ -146,8 +146,8 @@ fn main() -> Outcome<()> {
     }
     let alone = probe::durable_writes(folder, BLOCK, Duration::from_secs_f64(seconds))?;
     println!(
-        "the device alone: {:.0} durable writes of {BLOCK} bytes a second, one at a time",
-        alone.writes_per_second
+        "the device alone: {:.0} durable writes of {BLOCK} bytes a second, one at a time; p50 {} us, p99 {} us",
+        alone.writes_per_second, alone.p50_us, alone.p99_us
     );
     println!("| committers | commits/s | p50 us | p99 us | writes/s | group  | depth  | method    |");
     println!("|------------|-----------|--------|--------|----------|--------|--------|-----------|");

@@ -175,9 +175,12 @@ impl Log {
             truncated,
         };
         let lsn = position.lsn;
+        let disk = &segments.folder.disk;
         let queue = match options.io {
-            LogIo::Auto | LogIo::IoUring => WriteQueue::new(&segments.folder.disk, IN_FLIGHT_MAX as u32),
-            LogIo::WriteFlag | LogIo::Dsync => None,
+            LogIo::IoUring => WriteQueue::new(disk, IN_FLIGHT_MAX as u32),
+            // In a simulation, writes are on their way whenever the real disk could have them so.
+            LogIo::Auto if disk.as_simulated().is_some() => WriteQueue::new(disk, IN_FLIGHT_MAX as u32),
+            LogIo::Auto | LogIo::WriteFlag | LogIo::Dsync => None,
         };
         let writers = match options.writers {
             LogWriters::Auto => 1,

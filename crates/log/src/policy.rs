@@ -46,13 +46,13 @@ pub enum LogWriters {
 /// How durable writes reach the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogIo {
-    /// The first of the others that the kernel grants.
+    /// As [`WriteFlag`](Self::WriteFlag): the quickest where it was measured.
     Auto,
-    /// io_uring for writes beside which there is something to run, `RWF_DSYNC` for others.
+    /// io_uring, if the kernel grants one, for writes beside which there is something to run; `WriteFlag` for others.
     IoUring,
-    /// `pwritev2` with `RWF_DSYNC`.
+    /// `pwritev2` with `RWF_DSYNC`, or what comes behind it.
     WriteFlag,
-    /// A descriptor opened with `O_DSYNC`.
+    /// A descriptor opened with `O_DSYNC`, or `fdatasync` after each write.
     Dsync,
 }
 

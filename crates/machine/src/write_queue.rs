@@ -4,7 +4,7 @@
 //!   submit --> [ on its way: the queue owns the bytes ] --> reap, in any order --> the bytes come back, with the outcome
 //!                 a power failure leaves any part of any of them              \-> durable, if the outcome is good
 //! ```
-//! The queue is io_uring where the kernel grants it. On a simulated disk it is a list, whose writes are finished in an
+//! The queue is an io_uring where the kernel grants one. On a simulated disk it is a list, whose writes are finished in an
 //! order that follows from the disk's seed. Elsewhere there is none: then [`File::write_durable_at`] is the way.
 //!
 //! Why the memory that the kernel reads stays: a write's buffer and file move into the queue when it is submitted, and

@@ -136,7 +136,7 @@ const POLICIES: [PolicyDefinition; 9] = [
         name: "LOG_IO",
         allowed: &["O_DSYNC", "RWF_DSYNC", "IO_URING", "AUTO"],
         default: 3,
-        description: "how the log's durable writes are made: the first way that the kernel grants, from io_uring down",
+        description: "how the log's durable writes are made; AUTO is RWF_DSYNC, and each goes on to the next way when the kernel refuses it",
         takes_effect: Effect::NextStart,
     },
 ];
