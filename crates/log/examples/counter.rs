@@ -118,9 +118,11 @@ impl Store {
     fn flush(&self) -> Result<(), Box<dyn Error>> {
         match self.log.flush_step() {
             FlushOutcome::Wrote(_) | FlushOutcome::Busy => Ok(()),
-            FlushOutcome::Nothing if self.log.is_poisoned() => Err(pikepole_log::Poisoned.into()),
+            FlushOutcome::Nothing | FlushOutcome::NoRoom if self.log.is_poisoned() => {
+                Err(pikepole_log::Poisoned.into())
+            }
             // Nothing was there, or the next segment is not prepared.
-            FlushOutcome::Nothing => {
+            FlushOutcome::Nothing | FlushOutcome::NoRoom => {
                 self.log.prepare_step();
                 Ok(())
             }

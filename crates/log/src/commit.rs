@@ -8,10 +8,13 @@
 //! ```
 //! With the policy [`FlushQueue::Spinlock`] all push to one list under `LOGFLUSHQ` instead.
 //!
-//! Why no wake-up is missed. A committer pushes itself, fences, and looks at `durable` again; a flusher stores
-//! `durable`, fences, and then takes the stacks. Both fences are SeqCst, so one comes first: if the committer's, the
-//! flusher finds its push; if the flusher's, the committer sees the new `durable`. The same holds for the end by
-//! `poisoned`.
+//! Why no wake-up is missed. A committer pushes itself, fences, and looks at `durable` again; whoever moved `durable`
+//! fences, and then takes the stacks. Both fences are SeqCst, so one comes first: if the committer's, the other finds its
+//! push; if the other's, the committer sees the new `durable`. The same holds for the end by `poisoned`. Of several that
+//! take at once each goes by the horizon that it reads under the lock, so the last one ends all that are over.
+//!
+//! Each slot also notes the highest end that it waits for. Its scheduler needs a write when that is above `written`; and
+//! somebody else's write is about to signal it when that is above `durable` only.
 
 use crate::policy::FlushQueue as Policy;
 use crate::{Lsn, Poisoned};
@@ -51,13 +54,19 @@ pub(crate) struct Commits {
     poisoned: AtomicBool,
     policy: AtomicU8,
     slots_used: AtomicUsize,
-    stacks: Box<[CachePadded<AtomicPtr<Waiter>>]>,
+    slots: Box<[CachePadded<Slot>]>,
     list: Spinlock<Vec<Arc<Waiter>>>,
-    /// How many are in `list` and in `left_over`: hints for who might flush.
-    list_len: AtomicUsize,
-    left_over_len: AtomicUsize,
+    /// The highest end that the log writers are asked to write.
+    asked: AtomicU64,
     /// Taken from the queues, and not durable yet.
     left_over: Mutex<Vec<Arc<Waiter>>>,
+}
+
+/// What belongs to one slot.
+struct Slot {
+    stack: AtomicPtr<Waiter>,
+    /// The highest end that was waited for; written by the owner alone.
+    wanted: AtomicU64,
 }
 
 /// What a move of the horizon brought.
@@ -72,16 +81,15 @@ pub(crate) struct Hardened {
 impl Commits {
     /// Everything below `durable` is.
     pub fn new(durable: u64, policy: Policy, statistics: &Arc<Statistics>) -> Self {
-        let stack = || CachePadded::new(AtomicPtr::new(ptr::null_mut()));
+        let slot = || CachePadded::new(Slot { stack: AtomicPtr::new(ptr::null_mut()), wanted: AtomicU64::new(0) });
         Self {
             durable: CachePadded::new(AtomicU64::new(durable)),
             poisoned: AtomicBool::new(false),
             policy: AtomicU8::new(policy as u8),
             slots_used: AtomicUsize::new(0),
-            stacks: (0..SLOTS_MAX).map(|_| stack()).collect(),
+            slots: (0..SLOTS_MAX).map(|_| slot()).collect(),
             list: Spinlock::new(SpinlockClass::LOGFLUSHQ, statistics, Vec::new()),
-            list_len: AtomicUsize::new(0),
-            left_over_len: AtomicUsize::new(0),
+            asked: AtomicU64::new(0),
             left_over: Mutex::new(Vec::new()),
         }
     }
@@ -89,7 +97,7 @@ impl Commits {
     /// The horizon.
     #[inline]
     pub fn durable(&self) -> u64 {
-        // Acquire pairs with the Release in `harden`: who sees the horizon sees what the flusher did before.
+        // Acquire pairs with the Release in `advance`: who sees the horizon sees what was done before.
         self.durable.load(Ordering::Acquire)
     }
 
@@ -155,16 +163,18 @@ impl Commits {
     }
 
     fn push(&self, slot: usize, waiter: Arc<Waiter>) {
+        let own = &*self.slots[slot];
+        if waiter.end > own.wanted.load(Ordering::Relaxed) {
+            own.wanted.store(waiter.end, Ordering::Relaxed);
+        }
         if self.policy() == Policy::Spinlock {
-            let mut list = self.list.lock();
-            list.push(waiter);
-            self.list_len.store(list.len(), Ordering::Relaxed);
+            self.list.lock().push(waiter);
             return;
         }
         if slot >= self.slots_used.load(Ordering::Relaxed) {
             self.slots_used.fetch_max(slot + 1, Ordering::Relaxed);
         }
-        let stack = &*self.stacks[slot];
+        let stack = &own.stack;
         let waiter = Arc::into_raw(waiter).cast_mut();
         let mut head = stack.load(Ordering::Relaxed);
         loop {
@@ -179,19 +189,20 @@ impl Commits {
         }
     }
 
-    /// Whether somebody waits whom the owner of `slot` should see to: its own committers, or those that a flush left
-    /// over.
+    /// The highest end that a task of `slot` has waited for.
     #[inline]
-    pub fn has_waiters(&self, slot: usize) -> bool {
-        !self.stacks[slot].load(Ordering::Relaxed).is_null()
-            || self.left_over_len.load(Ordering::Relaxed) > 0
-            || self.list_len.load(Ordering::Relaxed) > 0
+    pub fn wanted(&self, slot: usize) -> u64 {
+        self.slots[slot].wanted.load(Ordering::Relaxed)
     }
 
-    /// Whether somebody waits whom a flush has not met yet, or that one left over.
-    pub fn has_any_waiters(&self) -> bool {
-        let used = self.slots_used.load(Ordering::Relaxed);
-        (0..used.max(1)).any(|slot| self.has_waiters(slot))
+    /// Asks the log writers to write up to `end`.
+    pub fn ask(&self, end: u64) {
+        self.asked.fetch_max(end, Ordering::Relaxed);
+    }
+
+    /// Up to where they were asked to.
+    pub fn asked(&self) -> u64 {
+        self.asked.load(Ordering::Relaxed)
     }
 
     /// Holds the spinlock as a committer does.
@@ -200,34 +211,36 @@ impl Commits {
         self.list.lock()
     }
 
-    /// Moves the horizon and adds those whose wait is over to `wakers`.
-    pub fn harden(&self, durable: u64, wakers: &mut Vec<Waker>) -> Hardened {
-        debug_assert!(durable >= self.durable.load(Ordering::Relaxed), "durable never goes back");
+    /// Moves the horizon. The caller's lock orders the moves; [`wake_durable`](Self::wake_durable) is to follow.
+    pub fn advance(&self, durable: u64) {
+        let before = self.durable.load(Ordering::Relaxed);
+        debug_assert!(durable >= before || crate::fault::acknowledge_first(), "durable never goes back");
         // Release pairs with the Acquire in `durable`.
         self.durable.store(durable, Ordering::Release);
-        self.take_all(durable, wakers)
+    }
+
+    /// Adds those whose wait is over to `wakers`.
+    pub fn wake_durable(&self, wakers: &mut Vec<Waker>) -> Hardened {
+        self.take_all(wakers)
     }
 
     /// Ends all waits with an error, those to come too.
     pub fn poison(&self, wakers: &mut Vec<Waker>) {
         // Release pairs with the Acquire in `is_poisoned`.
         self.poisoned.store(true, Ordering::Release);
-        self.take_all(u64::MAX, wakers);
+        self.take_all(wakers);
     }
 
-    fn take_all(&self, durable: u64, wakers: &mut Vec<Waker>) -> Hardened {
+    fn take_all(&self, wakers: &mut Vec<Waker>) -> Hardened {
+        let mut left_over = self.left_over.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         // Pairs with the fence in `poll`, as the module says.
         fence(Ordering::SeqCst);
-        let mut left_over = self.left_over.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let durable = if self.is_poisoned() { u64::MAX } else { self.durable() };
         let used = self.slots_used.load(Ordering::Relaxed);
-        for stack in &self.stacks[..used] {
-            take_stack(stack, &mut left_over);
+        for slot in &self.slots[..used] {
+            take_stack(&slot.stack, &mut left_over);
         }
-        {
-            let mut list = self.list.lock();
-            left_over.append(&mut list);
-            self.list_len.store(0, Ordering::Relaxed);
-        }
+        left_over.append(&mut self.list.lock());
         let now_us = pikepole_contention::clock::now_us();
         let mut hardened = Hardened::default();
         left_over.retain(|waiter| {
@@ -239,7 +252,6 @@ impl Commits {
             wakers.extend(waiter.set_waker(None));
             false
         });
-        self.left_over_len.store(left_over.len(), Ordering::Relaxed);
         hardened
     }
 }
@@ -265,8 +277,8 @@ fn take_stack(stack: &AtomicPtr<Waiter>, into: &mut Vec<Arc<Waiter>>) {
 impl Drop for Commits {
     fn drop(&mut self) {
         let mut waiters = Vec::new();
-        for stack in &self.stacks {
-            take_stack(stack, &mut waiters);
+        for slot in &self.slots {
+            take_stack(&slot.stack, &mut waiters);
         }
     }
 }

@@ -41,7 +41,8 @@ fn seen_or_woken(policy: Policy, poison: bool) {
         if poison {
             commits.poison(&mut wakers);
         } else {
-            commits.harden(1, &mut wakers);
+            commits.advance(1);
+            commits.wake_durable(&mut wakers);
         }
         wake(wakers);
         let (ready, count) = committer.join().unwrap();
@@ -76,7 +77,8 @@ fn loom_two_committers_and_two_flushes() {
             .collect();
         for durable in [1, 2] {
             let mut wakers = Vec::new();
-            commits.harden(durable, &mut wakers);
+            commits.advance(durable);
+            commits.wake_durable(&mut wakers);
             wake(wakers);
         }
         for committer in committers {

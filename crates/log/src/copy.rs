@@ -213,7 +213,8 @@ impl Boundary {
             let at = (self.next + self.length.len() as u64 - block.start.0) as usize;
             self.length.push(block.payload[at]);
             match get_varint(&self.length) {
-                Ok((len, bytes)) if (1..=RECORD_BYTES_MAX as u64).contains(&len) => {
+                // A record of no length is a byte of padding.
+                Ok((len, bytes)) if len <= RECORD_BYTES_MAX as u64 => {
                     self.next += len + bytes as u64;
                     self.length.clear();
                 }
@@ -255,7 +256,7 @@ impl LogBuilder {
         start: Lsn,
     ) -> Result<LogBuilder, LogError> {
         options.check()?;
-        let folder = prepare_folder(disk, path.as_ref(), options.direct)?;
+        let folder = prepare_folder(disk, path.as_ref(), &options)?;
         let mut builder = LogBuilder {
             folder,
             segment_bytes: options.segment_bytes,

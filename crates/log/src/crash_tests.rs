@@ -2,7 +2,9 @@
 //! each failure everything that was durable must be read back whole and in order, and nothing may follow that was not
 //! appended.
 //!
-//! One thread plays several schedulers: an append of one slot goes on while others append and while the log is flushed.
+//! One thread plays several schedulers and writers: an append of one slot goes on while others append and while the log is
+//! flushed; up to four blocks are on their way at once, of which a failure leaves any part, and which are finished in any
+//! order.
 
 use crate::fault::{Fault, plant};
 use crate::tests::FOLDER;
@@ -65,6 +67,7 @@ struct World {
     /// Where reading begins: what the last checkpoint noted before it truncated.
     start: Lsn,
     numbers: u64,
+    most_in_flight: usize,
 }
 
 impl World {
@@ -75,6 +78,8 @@ impl World {
             block_bytes_max: [4 << 10, 16 << 10][random.below(2) as usize],
             reservation: [Reservation::Spinlock, Reservation::Atomic, Reservation::Chunk][random.below(3) as usize],
             flush_queue: [FlushQueue::Spinlock, FlushQueue::LockFree][random.below(2) as usize],
+            commit_by: [CommitBy::LogWriter, CommitBy::Scheduler][random.below(2) as usize],
+            writers: LogWriters::Count(1 + random.below(4) as u8),
             ..LogOptions::small()
         };
         Self {
@@ -88,6 +93,7 @@ impl World {
             closed_at: None,
             start: Lsn::FIRST,
             numbers: 0,
+            most_in_flight: 0,
         }
     }
 
@@ -125,8 +131,27 @@ impl World {
         }
     }
 
+    /// As one of the writers: begins a write, or makes one, or looks whether some have ended.
     fn flush(&mut self, log: &Log) {
-        log.flush_step();
+        let writes_max = usize::from(match self.options.writers {
+            LogWriters::Auto => 1,
+            LogWriters::Count(count) => count,
+        });
+        match self.random.below(8) {
+            0 => {
+                log.reap();
+            }
+            1 => {
+                log.flush_step();
+            }
+            _ if log.stats().writes_in_flight < writes_max => {
+                log.submit_step();
+            }
+            _ => {
+                log.reap_or_wait();
+            }
+        }
+        self.most_in_flight = self.most_in_flight.max(log.stats().writes_in_flight);
         self.acknowledged = self.acknowledged.max(log.durable());
     }
 
@@ -326,6 +351,70 @@ fn an_acknowledgement_before_the_write_is_noticed() {
 #[test]
 fn missing_checksums_are_noticed() {
     assert!(is_noticed(Fault::NoChecksums));
+}
+
+#[test]
+fn hardening_in_any_order_is_noticed() {
+    assert!(is_noticed(Fault::HardenOutOfOrder));
+}
+
+#[test]
+fn an_ignored_hole_is_noticed() {
+    assert!(is_noticed(Fault::IgnoreHole));
+}
+
+#[test]
+fn a_block_that_promises_what_is_on_its_way_is_noticed() {
+    assert!(is_noticed(Fault::NameOwnSequence));
+}
+
+/// Begins all writes that the log allows over several segments, and cuts the power. Returns the first complaint.
+fn cut_over_segments(seed: u64) -> Option<String> {
+    let disk = SimulatedDisk::new(seed);
+    let mut world = World::new(seed);
+    world.options = LogOptions { block_bytes_max: 32 << 10, first_segment_bytes: 64 << 10, ..LogOptions::small() };
+    world.options.segment_bytes = 64 << 10;
+    let log = world.create(&disk).expect("no crash");
+    for _ in 0..60 {
+        for _ in 0..20 {
+            world.numbers += 1;
+            let (number, len) = (world.numbers, 900);
+            let content = bytes_of(number, len);
+            let Ok(LsnRange { start, end }) = log.append(len, |out, _| out.copy_from_slice(&content)) else { break };
+            world.written.push(Written { start, end, number, len });
+        }
+        log.prepare_step();
+        log.submit_step();
+        if world.random.below(12) == 0 {
+            log.reap();
+        }
+    }
+    world.acknowledged = log.durable();
+    drop(log);
+    let disk = disk.crash(world.random.next());
+    world.reopen(&disk).err()
+}
+
+#[test]
+fn a_segment_that_is_taken_into_use_too_early_is_noticed() {
+    let first_complaint = || (0..40).find_map(cut_over_segments);
+    assert_eq!(first_complaint(), None);
+    plant(Some(Fault::ActivateEarly));
+    let complaint = first_complaint();
+    plant(None);
+    let expected = "the segment before this one is missing";
+    assert!(complaint.as_ref().is_some_and(|complaint| complaint.contains(expected)), "{complaint:?}");
+}
+
+#[test]
+fn several_blocks_are_on_their_way() {
+    let most = (0..4).map(|seed| {
+        let (disk, mut world) = (SimulatedDisk::new(seed), World::new(seed));
+        let log = world.create(&disk).expect("no crash");
+        world.live(&disk, &log, 220);
+        world.most_in_flight
+    });
+    assert!(most.max() >= Some(3));
 }
 
 #[test]

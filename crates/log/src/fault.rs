@@ -1,13 +1,13 @@
 //! Faults planted on purpose, to show that the crash simulation would catch them. Outside this crate's own tests
 //! each answer is a constant, so no fault is in the program.
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 thread_local! {
     static PLANTED: std::cell::Cell<Option<Fault>> = const { std::cell::Cell::new(None) };
 }
 
 /// What a test can break.
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// Recovery believes every block whose header looks right.
@@ -18,15 +18,23 @@ pub(crate) enum Fault {
     NoRaise,
     /// Recovery begins at a place without looking what lies there.
     TrustPlace,
+    /// The durable horizon moves to the end of each block that is finished, whatever became of those before it.
+    HardenOutOfOrder,
+    /// Recovery steps over a bad block to the next good one.
+    IgnoreHole,
+    /// A block says that all blocks before it were durable, though some are on their way.
+    NameOwnSequence,
+    /// A second segment is taken into use while the first one's header is on its way.
+    ActivateEarly,
 }
 
 /// Plants `fault` for the calling thread, or clears it away.
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 pub(crate) fn plant(fault: Option<Fault>) {
     PLANTED.set(fault);
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 fn planted(fault: Fault) -> bool {
     PLANTED.get() == Some(fault)
 }
@@ -34,13 +42,14 @@ fn planted(fault: Fault) -> bool {
 macro_rules! questions {
     ($($(#[$doc:meta])* $question:ident = $fault:ident;)+) => { $(
         $(#[$doc])*
-        #[cfg(test)]
+        #[cfg(all(test, not(loom)))]
         pub(crate) fn $question() -> bool {
             planted(Fault::$fault)
         }
 
         $(#[$doc])*
-        #[cfg(not(test))]
+        #[cfg(any(not(test), loom))]
+        #[cfg_attr(loom, allow(dead_code, reason = "a model uses a part of it"))]
         #[inline(always)]
         pub(crate) const fn $question() -> bool {
             false
@@ -57,4 +66,12 @@ questions! {
     no_raise = NoRaise;
     /// Whether a place is believed unseen.
     trust_place = TrustPlace;
+    /// Whether blocks harden in any order.
+    harden_out_of_order = HardenOutOfOrder;
+    /// Whether a hole is no end.
+    ignore_hole = IgnoreHole;
+    /// Whether a block names itself as the durable horizon.
+    name_own_sequence = NameOwnSequence;
+    /// Whether segments are taken into use without waiting.
+    activate_early = ActivateEarly;
 }

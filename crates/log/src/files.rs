@@ -14,7 +14,7 @@ use crate::format::{BLOCK_HEADER_BYTES, SegmentHeader};
 use crate::reader::Reader;
 use crate::scan::{BlockReader, Chain, Found, find_segments, follow_to_damage};
 use crate::segments::{Folder, SegmentFile};
-use crate::{LogError, Lsn};
+use crate::{LogError, LogOptions, Lsn};
 use pikepole_machine::{BLOCK, Disk};
 use std::path::Path;
 
@@ -141,7 +141,7 @@ impl LogFiles {
     /// [`LogError::Corrupt`] when the segments' headers contradict each other, [`LogError::Io`]. Damage of blocks is
     /// no error here: see [`LogFiles::damage`].
     pub fn open(disk: &Disk, path: impl AsRef<Path>) -> Result<LogFiles, LogError> {
-        let folder = Folder { disk: disk.clone(), path: path.as_ref().to_path_buf(), direct: true };
+        let folder = Folder::new(disk, path.as_ref(), &LogOptions::default());
         let found = find_segments(&folder, true)?;
         let (chain, damage) = follow_to_damage(&found, &Lsn::OLDEST.into())?;
         let segments = found.iter().map(segment_info).collect();

@@ -1,16 +1,19 @@
-//! Flushing: one holder of the flusher role at a time takes what is copied, puts it into a block, and writes that
-//! durably.
+//! Flushing: what is copied becomes blocks, blocks become durable. Several writes can be on their way.
 //!
 //! ```text
-//!   buffer   |####################|......          1. take the role, compute `copied`
-//!             written        copied                2. copy [written, copied) behind a header into an aligned buffer
-//!                  |                               3. move `written`: the ring's bytes are free again
-//!                  v                               4. write, durably
-//!   [header|payload|zeros] -> segment              5. move `durable`, wake all whose commit it covers, in one batch
+//!   buffer   |####################|......     seal    (flusher role; no I/O)  1. compute `copied`
+//!             written        copied                   2. copy [written, copied) behind a header into an aligned buffer
+//!                  |                                  3. move `written`: the ring's bytes are free again
+//!                  v                           write   (no role, no lock)     4. write, durably
+//!   [header|payload|zeros] -> segment         finish  (lock of `in_flight`)  5. move `durable` over the longest prefix of
+//!                                                        finished blocks, wake all whose commit it covers, in one batch
 //! ```
-//! - A block names the durable horizon from before its own write, so a block is believed to be promised only by what
-//!   came later.
-//! - A failed write is never tried again: what the device holds is not known, so the log is poisoned.
+//! - Sealing is short, and gives blocks their sequences and places in the order of the stream. Writes end in any order.
+//! - A block names the horizon from before its own sealing, so a block is believed to be promised only by what was sealed
+//!   after it had become durable.
+//! - A block that begins a segment is sealed only when the header of the segment before is durable (`segments`).
+//! - A failed write is never tried again: what the device holds is not known, so the log is poisoned, also when later
+//!   blocks arrive.
 
 use crate::commit::Hardened;
 use crate::field::get_varint;
@@ -18,120 +21,249 @@ use crate::format::{BLOCK_HEADER_BYTES, BlockHeader, LENGTH_BYTES_MAX, block_dis
 use crate::log::{Log, lock};
 use crate::policy::CommitBy;
 use crate::segments::FirstBlock;
+use crate::space::Room;
 use crate::stats::add;
 use crate::{LogError, Poisoned};
 use pikepole_contention::sync::atomic::Ordering;
+use pikepole_contention::sync::thread;
 use pikepole_contention::{Counter, clock, slot};
-use pikepole_machine::{AlignedBuffer, BLOCK, File};
+use pikepole_machine::{AlignedBuffer, BLOCK, DurableWrite, Finished};
 use std::io;
 use std::task::Waker;
 
-/// What a call of [`Log::flush_step`] did.
+/// Blocks on their way at most. Each has a buffer of its own.
+pub(crate) const IN_FLIGHT_MAX: usize = 32;
+
+/// What a step of flushing did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlushOutcome {
     /// There was nothing to write, or the log is poisoned.
     Nothing,
     /// There is no room on disk for what is to be written. It stays in the buffer, and the next call tries again.
     NoRoom,
-    /// Another thread is flushing.
+    /// What there is to write waits for others: for the flusher role, or for writes on their way.
     Busy,
-    /// A block of so many bytes was written.
+    /// So many bytes of blocks were written or begun to be.
     Wrote(u64),
 }
 
 /// What belongs to the flusher role.
 pub(crate) struct Flusher {
-    /// Room for a segment's header, then the block.
-    buffer: AlignedBuffer,
-    /// The sequence of the next block. One write at a time is in flight, so all before it are durable.
-    sequence: u64,
     /// Where the first record at or above `written` begins.
     boundary: u64,
 }
 
 /// A block that is ready to be written.
-struct Sealed {
-    file: File,
-    offset: u64,
-    /// Which part of the buffer.
-    bytes: std::ops::Range<usize>,
+pub(crate) struct Sealed {
+    sequence: u64,
+    end: u64,
+    write: DurableWrite,
+}
+
+impl Sealed {
+    fn bytes(&self) -> u64 {
+        self.write.bytes.len() as u64
+    }
 }
 
 impl Flusher {
-    pub fn new(sequence: u64, boundary: u64) -> Self {
-        Self { buffer: AlignedBuffer::new(), sequence, boundary }
-    }
-
-    /// The sequence of the next block.
-    pub fn next_sequence(&self) -> u64 {
-        self.sequence
+    pub fn new(boundary: u64) -> Self {
+        Self { boundary }
     }
 }
 
 impl Log {
-    /// Writes one block of what was appended, if nobody else is flushing. The caller's thread waits for the device.
+    /// Writes one block of what was appended, if nobody else seals one just now. The caller's thread waits for the device.
+    /// The block is durable then; `durable` moves when those before it are, too.
     pub fn flush_step(&self) -> FlushOutcome {
         self.flush_sealing(u64::MAX)
     }
 
     /// The same; chunks that others may still fill hold it back unless they could take a record below `seal_below`.
     pub(crate) fn flush_sealing(&self, seal_below: u64) -> FlushOutcome {
-        let Ok(mut flusher) = self.flusher.try_lock() else { return FlushOutcome::Busy };
-        if self.is_poisoned() {
+        self.reap();
+        match self.seal_next(seal_below) {
+            Ok(sealed) => self.write_now(sealed),
+            Err(outcome) if self.reap_or_wait() == 0 => outcome,
+            Err(_) => FlushOutcome::Busy,
+        }
+    }
+
+    /// As [`flush_step`](Self::flush_step), but only begins the write if the kernel can make it beside the thread's other
+    /// work: then [`reap`](Self::reap) ends it.
+    pub fn submit_step(&self) -> FlushOutcome {
+        let Some(queue) = &self.queue else { return self.flush_step() };
+        let sealed = match self.seal_next(u64::MAX) {
+            Ok(sealed) => sealed,
+            Err(outcome) => return outcome,
+        };
+        let bytes = sealed.bytes();
+        // In the table before the kernel has it: it may be finished at once.
+        lock(&self.submitted).push((sealed.sequence, clock::now_us()));
+        self.submitted_by[slot::current()].store(sealed.sequence + 1, Ordering::Relaxed);
+        match queue.submit(sealed.sequence, sealed.write) {
+            Ok(()) => FlushOutcome::Wrote(bytes),
+            Err(write) => {
+                self.submitted_at(sealed.sequence);
+                self.write_now(Sealed { write, ..sealed })
+            }
+        }
+    }
+
+    /// Ends the writes that were begun by [`submit_step`](Self::submit_step) and that the device has finished. Never waits.
+    /// Returns the bytes of their blocks.
+    pub fn reap(&self) -> u64 {
+        match &self.queue {
+            Some(queue) if queue.in_flight() > 0 => self.reap_with(|finished| queue.reap(finished)),
+            _ => 0,
+        }
+    }
+
+    /// Waits, about a millisecond at most, until a write that was begun by [`submit_step`](Self::submit_step) is finished;
+    /// 0 at once when there is none.
+    pub(crate) fn reap_or_wait(&self) -> u64 {
+        match &self.queue {
+            Some(queue) if queue.in_flight() > 0 => self.reap_with(|finished| queue.wait(finished)).max(1),
+            _ => 0,
+        }
+    }
+
+    fn reap_with(&self, reap: impl FnOnce(&mut Vec<Finished>)) -> u64 {
+        let mut finished = Vec::new();
+        reap(&mut finished);
+        let mut bytes = 0;
+        for Finished { tag: sequence, write, outcome } in finished {
+            let begun_us = self.submitted_at(sequence);
+            bytes += write.bytes.len() as u64;
+            // A failure has poisoned the log, which is how everybody learns of it.
+            let _ = self.finish(sequence, write, begun_us, outcome);
+        }
+        bytes
+    }
+
+    /// Takes a block out of the table of those that were submitted; when that was.
+    fn submitted_at(&self, sequence: u64) -> u64 {
+        let mut submitted = lock(&self.submitted);
+        let at = submitted.iter().position(|(other, _)| *other == sequence);
+        at.map_or(0, |at| submitted.swap_remove(at).1)
+    }
+
+    /// Whether [`idle_step`](Self::idle_step) and [`busy_step`](Self::busy_step) have anything to do now, as far as this
+    /// scheduler is concerned.
+    pub fn wants_step(&self) -> bool {
+        let is_in_flight = self.queue.as_ref().is_some_and(|queue| queue.in_flight() > 0);
+        let is_by_scheduler = self.commit_by() == CommitBy::Scheduler && !self.is_poisoned();
+        let is_wanted = || self.commits.wanted(slot::current()) > self.commits.durable() || self.space_waiters.any();
+        is_in_flight || is_by_scheduler && is_wanted()
+    }
+
+    /// For schedulers that have nothing else to run: writes when commits of this scheduler are in no block yet, or appends
+    /// wait for room. The thread waits for the device: nothing is as quick as that for a commit alone.
+    pub fn idle_step(&self) -> FlushOutcome {
+        let reaped = self.reap();
+        if reaped > 0 {
+            return FlushOutcome::Wrote(reaped);
+        }
+        if self.is_poisoned() || self.commit_by() == CommitBy::LogWriter {
             return FlushOutcome::Nothing;
+        }
+        let wanted = self.commits.wanted(slot::current());
+        if wanted > self.written.load(Ordering::Relaxed) || self.space_waiters.any() {
+            // A simulated device has no time of its own: there, writes are on their way until the next look.
+            let is_beside_another =
+                self.queue.as_ref().is_some_and(|queue| queue.is_simulated() || queue.in_flight() > 0);
+            let outcome = if is_beside_another { self.submit_step() } else { self.flush_step() };
+            if let FlushOutcome::Wrote(_) = outcome {
+                return outcome;
+            }
+        }
+        match self.reap_or_wait() {
+            0 if wanted > self.commits.durable() => FlushOutcome::Busy,
+            0 => FlushOutcome::Nothing,
+            bytes => FlushOutcome::Wrote(bytes),
+        }
+    }
+
+    /// For schedulers that have other work, often: ends what the device has finished, and begins a write when commits of
+    /// this scheduler are in no block yet and no write that it began is on its way. Never waits for the device, unless
+    /// the kernel has no way to write beside other work and `quantum_over`.
+    pub fn busy_step(&self, quantum_over: bool) -> FlushOutcome {
+        let Some(queue) = &self.queue else {
+            return if quantum_over { self.idle_step() } else { FlushOutcome::Nothing };
+        };
+        let mut outcome = FlushOutcome::Nothing;
+        let is_by_scheduler = self.commit_by() == CommitBy::Scheduler && !self.is_poisoned();
+        let slot = slot::current();
+        let is_on_its_way = self.submitted_by[slot].load(Ordering::Relaxed) > self.in_flight.oldest();
+        if is_by_scheduler && !is_on_its_way && self.commits.wanted(slot) > self.written.load(Ordering::Relaxed) {
+            outcome = self.submit_step();
+        }
+        match self.reap() {
+            0 if queue.in_flight() > 0 => FlushOutcome::Busy,
+            0 => outcome,
+            bytes => FlushOutcome::Wrote(bytes),
+        }
+    }
+
+    /// Writes a block without records that begins an incarnation (`raise`) or just names the durable horizon: all that
+    /// was written before.
+    pub(crate) fn write_mark(&self, raise: bool) -> Result<(), LogError> {
+        let sealed = loop {
+            while self.in_flight.count() > 0 && !self.is_poisoned() {
+                if self.reap_or_wait() == 0 {
+                    thread::yield_now();
+                }
+            }
+            let mut flusher = lock(&self.flusher);
+            if self.is_poisoned() {
+                return Err(Poisoned.into());
+            }
+            if self.in_flight.count() > 0 {
+                continue;
+            }
+            if let Room::Payload(_) = self.room_for_block()? {
+                break self.seal(&mut flusher, 0, raise);
+            }
+        };
+        let begun_us = clock::now_us();
+        let outcome = sealed.write.make();
+        self.finish(sealed.sequence, sealed.write, begun_us, outcome)
+    }
+
+    /// Seals the next block of what is copied, if there is anything, room for it, and nobody else at it.
+    fn seal_next(&self, seal_below: u64) -> Result<Sealed, FlushOutcome> {
+        let Ok(mut flusher) = self.flusher.try_lock() else { return Err(FlushOutcome::Busy) };
+        if self.is_poisoned() {
+            return Err(FlushOutcome::Nothing);
         }
         let copied = self.reservations.publish_copied(seal_below);
         let written = self.written.load(Ordering::Relaxed);
         debug_assert!(written <= copied);
         if copied == written {
-            return FlushOutcome::Nothing;
+            return Err(FlushOutcome::Nothing);
         }
-        let Ok(room) = self.room_for_block() else { return FlushOutcome::NoRoom };
+        if self.in_flight.count() >= IN_FLIGHT_MAX {
+            return Err(FlushOutcome::Busy);
+        }
+        let room = match self.room_for_block() {
+            Ok(Room::Payload(room)) => room,
+            Ok(Room::Later) => return Err(FlushOutcome::Busy),
+            Err(_) => return Err(FlushOutcome::NoRoom),
+        };
         let most = self.block_bytes_max.load(Ordering::Relaxed) - BLOCK_HEADER_BYTES;
         let len = ((copied - written) as usize).min(most).min(room);
         let boundary = self.boundary_behind(&flusher, written + len as u64, copied);
-        let mut wakers = Vec::new();
-        let outcome = self.write_block(&mut flusher, len, false, &mut wakers);
+        let sealed = self.seal(&mut flusher, len, false);
         flusher.boundary = boundary;
         drop(flusher);
+        let mut wakers: Vec<Waker> = Vec::new();
+        self.space_waiters.take(&mut wakers);
+        if crate::fault::acknowledge_first() {
+            self.commits.advance(sealed.end);
+            self.commits.wake_durable(&mut wakers);
+        }
         pikepole_scheduler::wake_all(wakers);
-        match outcome {
-            Ok(bytes) => FlushOutcome::Wrote(bytes),
-            Err(_) => {
-                self.poison();
-                FlushOutcome::Nothing
-            }
-        }
-    }
-
-    /// For the schedulers' idle hook: writes when commits of this scheduler wait, or those that a flush left over, or
-    /// appends for room.
-    pub fn idle_step(&self) -> FlushOutcome {
-        if self.wants_idle_step() { self.flush_step() } else { FlushOutcome::Nothing }
-    }
-
-    /// Whether [`idle_step`](Self::idle_step) would write now, as far as this scheduler is concerned.
-    pub fn wants_idle_step(&self) -> bool {
-        self.commit_by() != CommitBy::LogWriter
-            && (self.commits.has_waiters(slot::current()) || self.space_waiters.any())
-    }
-
-    /// Writes a block without records that begins an incarnation (`raise`) or just names the durable horizon.
-    pub(crate) fn write_mark(&self, raise: bool) -> Result<(), LogError> {
-        let mut flusher = lock(&self.flusher);
-        if self.is_poisoned() {
-            return Err(Poisoned.into());
-        }
-        self.room_for_block()?;
-        let mut wakers = Vec::new();
-        let outcome = self.write_block(&mut flusher, 0, raise, &mut wakers);
-        drop(flusher);
-        pikepole_scheduler::wake_all(wakers);
-        if let Err(error) = outcome {
-            self.poison();
-            return Err(error.into());
-        }
-        Ok(())
+        Ok(sealed)
     }
 
     /// Where the first record at or above `end` begins: `copied` if all of it is taken, else found by going from
@@ -153,51 +285,31 @@ impl Log {
         boundary
     }
 
-    /// Writes the `len` bytes from `written` on as one block. There is room for it.
-    fn write_block(&self, flusher: &mut Flusher, len: usize, raise: bool, wakers: &mut Vec<Waker>) -> io::Result<u64> {
+    /// Puts the `len` bytes from `written` on into a block, gives it its place in a segment, and moves `written`. There is
+    /// room for it.
+    fn seal(&self, flusher: &mut Flusher, len: usize, raise: bool) -> Sealed {
+        self.statistics.add(Counter::LogRecordBytes, len as u64);
         let written = self.written.load(Ordering::Relaxed);
         let end = written + len as u64;
-        let sealed = self.seal(flusher, written, len, raise);
-        // Relaxed: the limits below carry to appenders that the ring's bytes were read.
-        self.written.store(end, Ordering::Relaxed);
-        self.update_limits(&lock(&self.segments));
-        self.space_waiters.take(wakers);
-        if crate::fault::acknowledge_first() {
-            self.commits.harden(end, wakers);
-        }
-        let begun_us = clock::now_us();
-        let bytes = sealed.bytes.len() as u64;
-        sealed.file.write_durable_at(&flusher.buffer[sealed.bytes], sealed.offset)?;
-        let write_us = clock::now_us().saturating_sub(begun_us);
-        flusher.sequence += 1;
-        let hardened = self.commits.harden(end, wakers);
-        self.statistics.add(Counter::LogRecordBytes, len as u64);
-        self.count_flush(bytes, write_us, hardened);
-        Ok(bytes)
-    }
-
-    /// Puts the block together and takes its place in a segment.
-    fn seal(&self, flusher: &mut Flusher, written: u64, len: usize, raise: bool) -> Sealed {
         let disk_bytes = block_disk_bytes(len);
         let whole = BLOCK + disk_bytes as usize;
-        if flusher.buffer.len() < whole {
-            flusher.buffer.resize(whole, 0);
-        }
-        let (segment_header, rest) = flusher.buffer.split_at_mut(BLOCK);
+        let mut buffer = self.take_buffer(whole);
+        let (segment_header, rest) = buffer.split_at_mut(BLOCK);
         let block = &mut rest[..disk_bytes as usize];
         let (payload, padding) = block[BLOCK_HEADER_BYTES..].split_at_mut(len);
         // SAFETY: the caller holds the flusher role (`flusher` is what its lock guards), and `len` bytes from
         // `written` on are at or below the `copied` that it computed.
         payload.copy_from_slice(unsafe { self.buffer.filled(written, len) });
         padding.fill(0);
-        let durable = self.commits.durable();
+        let (sequence, horizon) = self.in_flight.begin(end);
+        let named = if crate::fault::name_own_sequence() { sequence } else { horizon.sequence };
         BlockHeader {
             log_id: self.log_id,
             incarnation: self.incarnation,
-            sequence: flusher.sequence,
+            sequence,
             start: written,
-            durable,
-            durable_sequence: flusher.sequence,
+            durable: horizon.lsn,
+            durable_sequence: named,
             payload_len: len,
             raise,
             time_us: self.block_time_us(),
@@ -209,9 +321,9 @@ impl Log {
             let segment = segments.take_free().expect("room was made for this block");
             let first = FirstBlock {
                 incarnation: self.incarnation,
-                sequence: flusher.sequence,
+                sequence,
                 start: written,
-                durable,
+                durable: horizon.lsn,
                 boundary: flusher.boundary,
             };
             segments.activate(segment, first).seal(segment_header);
@@ -220,12 +332,56 @@ impl Log {
         segments.offset += disk_bytes;
         let file = segments.last().expect("one is active").segment.file.clone();
         segments.count(&self.statistics);
-        if begins_segment {
-            // The header lies right in front of the first block: one write for both.
-            Sealed { file, offset: offset - BLOCK as u64, bytes: 0..whole }
-        } else {
-            Sealed { file, offset, bytes: BLOCK..whole }
+        // Relaxed: the limits below carry to appenders that the ring's bytes were read.
+        self.written.store(end, Ordering::Relaxed);
+        self.update_limits(&segments);
+        // The header lies right in front of the first block: one write for both.
+        let (offset, bytes) = if begins_segment { (offset - BLOCK as u64, 0..whole) } else { (offset, BLOCK..whole) };
+        Sealed { sequence, end, write: DurableWrite { file, offset, buffer, bytes } }
+    }
+
+    /// A buffer of `bytes` or more.
+    fn take_buffer(&self, bytes: usize) -> AlignedBuffer {
+        let mut buffer = lock(&self.spare_buffers).pop().unwrap_or_default();
+        if buffer.len() < bytes {
+            buffer.resize(bytes, 0);
         }
+        buffer
+    }
+
+    /// Makes the write on this thread.
+    fn write_now(&self, sealed: Sealed) -> FlushOutcome {
+        let bytes = sealed.bytes();
+        let begun_us = clock::now_us();
+        let outcome = sealed.write.make();
+        self.finish(sealed.sequence, sealed.write, begun_us, outcome)
+            .map_or(FlushOutcome::Nothing, |()| FlushOutcome::Wrote(bytes))
+    }
+
+    /// A write has ended: hardens what can be, or poisons.
+    fn finish(
+        &self,
+        sequence: u64,
+        write: DurableWrite,
+        begun_us: u64,
+        outcome: io::Result<()>,
+    ) -> Result<(), LogError> {
+        let write_us = clock::now_us().saturating_sub(begun_us);
+        let in_flight = self.in_flight.count() as u64;
+        if let Err(error) = outcome {
+            self.poison();
+            return Err(error.into());
+        }
+        let mut wakers = Vec::new();
+        let mut hardened = Hardened::default();
+        if self.in_flight.finish(sequence, &self.commits) {
+            hardened = self.commits.wake_durable(&mut wakers);
+        }
+        self.count_flush(write.bytes.len() as u64, write_us, hardened);
+        self.totals.in_flight_max.fetch_max(in_flight, Ordering::Relaxed);
+        lock(&self.spare_buffers).push(write.buffer);
+        pikepole_scheduler::wake_all(wakers);
+        Ok(())
     }
 
     fn count_flush(&self, bytes: u64, write_us: u64, hardened: Hardened) {

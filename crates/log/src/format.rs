@@ -28,8 +28,8 @@
 //! | 16-23 | incarnation | raised by each opening |
 //! | 24-31 | sequence | of this block, 1 more than its predecessor's |
 //! | 32-39 | start LSN | position of the payload's first byte in the stream |
-//! | 40-47 | durable LSN | the durable horizon when this block was written |
-//! | 48-55 | durable sequence | all blocks below this sequence were durable when this block was written |
+//! | 40-47 | durable LSN | the durable horizon when this block was sealed |
+//! | 48-55 | durable sequence | all blocks below this sequence were durable when this block was sealed |
 //! | 56-59 | payload length | in bytes |
 //! | 60-61 | format version | [`VERSION`] |
 //! | 62-63 | flags | bit 0: first block of its incarnation; the record that was being read, if any, ends nowhere |

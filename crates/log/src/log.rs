@@ -4,6 +4,7 @@ use crate::buffer::Buffer;
 use crate::commit::{Commits, Waiter};
 use crate::field::{put_varint, varint_len};
 use crate::flush::Flusher;
+use crate::in_flight::InFlight;
 use crate::options::LogOptions;
 use crate::policy::{CommitBy, Policy};
 use crate::record::LogRecord;
@@ -16,6 +17,7 @@ use crate::{LogError, Lsn, LsnRange, Poisoned, Refused};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_contention::{CachePadded, Statistics, slot};
+use pikepole_machine::{AlignedBuffer, DurableMethod, WriteQueue};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -36,13 +38,24 @@ pub struct Log {
     pub(crate) buffer: Buffer,
     pub(crate) written: CachePadded<AtomicU64>,
     pub(crate) commits: Commits,
-    /// The flusher role: its holder takes from the buffer, writes, and moves `written` and `durable`.
+    /// The flusher role: its holder takes from the buffer into a block, and moves `written`.
     pub(crate) flusher: Mutex<Flusher>,
+    /// Blocks on their way, and the horizon behind them.
+    pub(crate) in_flight: InFlight,
+    /// Writes beside other work, where the kernel can.
+    pub(crate) queue: Option<WriteQueue>,
+    /// The sequences of the blocks in `queue`, and when they were submitted.
+    pub(crate) submitted: Mutex<Vec<(u64, u64)>>,
+    /// For each slot, one above the sequence of the last block that it submitted.
+    pub(crate) submitted_by: Box<[AtomicU64]>,
+    pub(crate) spare_buffers: Mutex<Vec<AlignedBuffer>>,
     pub(crate) segments: Mutex<Segments>,
     /// The segment being prepared. Held over its I/O; taken before `segments`.
     pub(crate) growing: Mutex<Option<Growing>>,
-    /// Asks the log writer to look.
-    pub(crate) writer: Signal,
+    /// Ask the log writers to look. The first one is the backstop; the others only help.
+    pub(crate) writers: Box<[Signal]>,
+    /// Log writers that are in a write.
+    pub(crate) writers_writing: AtomicUsize,
     pub(crate) space_waiters: SpaceWaiters,
     pub(crate) options: LogOptions,
     pub(crate) block_bytes_max: AtomicUsize,
@@ -202,7 +215,19 @@ impl Log {
     #[cold]
     pub(crate) fn wake_writer(&self) {
         self.reservations.wake_writer();
-        self.writer.notify();
+        self.writers[0].notify();
+    }
+
+    /// Asks the log writers to write up to `end`.
+    fn ask_writers(&self, end: Lsn) {
+        self.commits.ask(end.0);
+        // Those that write will look again. One that does not is worth waking for what is in no block yet.
+        let writing = self.writers_writing.load(Ordering::Relaxed);
+        if writing == 0 {
+            self.wake_writer();
+        } else if let Some(helper) = self.writers.get(writing) {
+            helper.notify();
+        }
     }
 
     /// Says that open transactions may need `bytes` more of log, or less, to roll back. Kept per scheduler; the sum
@@ -340,6 +365,10 @@ impl Log {
             segments_free: segments.free.len(),
             growth_failed: segments.growth_failed.clone(),
             poisoned: self.is_poisoned(),
+            writes_in_flight: self.in_flight.count(),
+            writes_in_flight_max: total(&self.totals.in_flight_max) as usize,
+            write_method: self.write_method(&segments).name(),
+            writers: self.writers.len(),
         }
     }
 
@@ -365,6 +394,19 @@ impl Log {
         self.reservations.now();
     }
 
+    fn write_method(&self, segments: &Segments) -> DurableMethod {
+        match segments.last().map(|last| last.segment.file.durable_method()) {
+            Some(DurableMethod::WriteFlag) if self.queue.is_some() => DurableMethod::IoUring,
+            Some(method) => method,
+            None => DurableMethod::Simulated,
+        }
+    }
+
+    /// How many log writers there are to be: each is a task that runs [`run_log_writer`](Self::run_log_writer).
+    pub fn writer_count(&self) -> usize {
+        self.writers.len()
+    }
+
     /// Ends all waits with an error and refuses all appends from now on.
     #[cold]
     pub(crate) fn poison(&self) {
@@ -373,7 +415,11 @@ impl Log {
         self.refuse_all();
         self.space_waiters.take(&mut wakers);
         pikepole_scheduler::wake_all(wakers);
-        self.writer.notify();
+        self.notify_writers();
+    }
+
+    pub(crate) fn notify_writers(&self) {
+        self.writers.iter().for_each(Signal::notify);
     }
 }
 
@@ -409,7 +455,7 @@ impl Future for DurableAfter<'_> {
                 || this.log.commit_by() == CommitBy::LogWriter
                 || pikepole_scheduler::current_scheduler().is_none();
             if by_writer {
-                this.log.wake_writer();
+                this.log.ask_writers(this.end);
             }
         }
         outcome

@@ -10,7 +10,8 @@
 
 use crate::buffer::Buffer;
 use crate::commit::Commits;
-use crate::flush::Flusher;
+use crate::flush::{Flusher, IN_FLIGHT_MAX};
+use crate::in_flight::InFlight;
 use crate::log::{Log, lock};
 use crate::options::LogOptions;
 use crate::reader::Reader;
@@ -20,11 +21,12 @@ use crate::segments::{Active, Folder, SegmentFile, Segments, grow_now, mark_free
 use crate::signal::Signal;
 use crate::space::SpaceWaiters;
 use crate::stats::{LogReport, Totals};
-use crate::{LogError, Lsn};
+use crate::{LogError, LogIo, LogWriters, Lsn};
+use pikepole_contention::slot::SLOTS_MAX;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::{CachePadded, Statistics};
-use pikepole_machine::Disk;
+use pikepole_machine::{Disk, WriteQueue};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -60,7 +62,7 @@ impl Log {
         statistics: &Arc<Statistics>,
     ) -> Result<Log, LogError> {
         options.check()?;
-        let folder = prepare_folder(disk, path.as_ref(), options.direct)?;
+        let folder = prepare_folder(disk, path.as_ref(), &options)?;
         let log_id = new_log_id();
         let first = grow_now(&folder, 1, options.first_segment_bytes, log_id)?;
         let position = Position {
@@ -97,7 +99,7 @@ impl Log {
         from: impl Into<OpenFrom>,
     ) -> Result<(Log, Reader), LogError> {
         options.check()?;
-        let folder = Folder { disk: disk.clone(), path: path.as_ref().to_path_buf(), direct: options.direct };
+        let folder = Folder::new(disk, path.as_ref(), &options);
         let found = find_segments(&folder, false)?;
         let chain = follow(&found, &from.into())?;
         for active in &chain.active[chain.first..=chain.last] {
@@ -129,7 +131,8 @@ impl Log {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn check(disk: &Disk, path: impl AsRef<Path>) -> Result<LogReport, LogError> {
-        let folder = Folder { disk: disk.clone(), path: path.as_ref().to_path_buf(), direct: false };
+        let options = LogOptions { direct: false, ..LogOptions::default() };
+        let folder = Folder::new(disk, path.as_ref(), &options);
         let found = find_segments(&folder, true)?;
         let chain = follow(&found, &Lsn::OLDEST.into())?;
         let mut reader = Reader::new(&chain);
@@ -156,12 +159,12 @@ impl Log {
     /// Where the next block will lie: what is appended from now on is there or behind it. For a later
     /// [`OpenFrom`]. Waits for a write that is under way.
     pub fn place(&self) -> Place {
-        let flusher = lock(&self.flusher);
+        let _flusher = lock(&self.flusher);
         let segments = lock(&self.segments);
         Place {
             segment: segments.last().map_or(0, |last| last.sequence),
             offset: segments.offset,
-            block: flusher.next_sequence(),
+            block: self.in_flight.next_sequence(),
             incarnation: self.incarnation,
             lsn: Lsn(self.written.load(Ordering::Relaxed)),
         }
@@ -192,15 +195,32 @@ impl Log {
             truncated,
         };
         let lsn = position.lsn;
+        let disk = &segments.folder.disk;
+        let queue = match options.io {
+            LogIo::IoUring => WriteQueue::new(disk, IN_FLIGHT_MAX as u32),
+            // In a simulation, writes are on their way whenever the real disk could have them so.
+            LogIo::Auto if disk.as_simulated().is_some() => WriteQueue::new(disk, IN_FLIGHT_MAX as u32),
+            LogIo::Auto | LogIo::WriteFlag | LogIo::Dsync => None,
+        };
+        let writers = match options.writers {
+            LogWriters::Auto => 1,
+            LogWriters::Count(count) => usize::from(count),
+        };
         let log = Log {
             reservations: Reservations::new(lsn, options.reservation, options.chunk_bytes_max(), statistics),
             buffer: Buffer::new(options.ring_bytes)?,
             written: CachePadded::new(AtomicU64::new(lsn)),
             commits: Commits::new(lsn, options.flush_queue, statistics),
-            flusher: Mutex::new(Flusher::new(position.sequence, lsn)),
+            flusher: Mutex::new(Flusher::new(lsn)),
+            in_flight: InFlight::new(position.sequence, lsn),
+            queue,
+            submitted: Mutex::new(Vec::new()),
+            submitted_by: (0..SLOTS_MAX).map(|_| AtomicU64::new(0)).collect(),
+            spare_buffers: Mutex::new(Vec::new()),
             segments: Mutex::new(segments),
             growing: Mutex::new(None),
-            writer: Signal::default(),
+            writers: (0..writers).map(|_| Signal::default()).collect(),
+            writers_writing: AtomicUsize::new(0),
             space_waiters: SpaceWaiters::default(),
             block_bytes_max: AtomicUsize::new(options.block_bytes_max),
             commit_by: AtomicU8::new(options.commit_by as u8),

@@ -1,7 +1,7 @@
 //! Sizes and policies of a log.
 
 use crate::reservation::CHUNK_BYTES_MAX;
-use crate::{CommitBy, FlushQueue, LogError, Reservation};
+use crate::{CommitBy, FlushQueue, LOG_WRITERS_MAX, LogError, LogIo, LogWriters, Reservation};
 use pikepole_contention::slot::SLOTS_MAX;
 
 /// The largest record, kind byte included, unless [`LogOptions::record_bytes_max`] says less.
@@ -34,6 +34,10 @@ pub struct LogOptions {
     pub flush_queue: FlushQueue,
     /// Who writes for a commit.
     pub commit_by: CommitBy,
+    /// How many log writers there are.
+    pub writers: LogWriters,
+    /// How durable writes reach the device.
+    pub io: LogIo,
 }
 
 impl Default for LogOptions {
@@ -49,6 +53,8 @@ impl Default for LogOptions {
             reservation: Reservation::Chunk,
             flush_queue: FlushQueue::LockFree,
             commit_by: CommitBy::Scheduler,
+            writers: LogWriters::Auto,
+            io: LogIo::Auto,
         }
     }
 }
@@ -95,6 +101,11 @@ impl LogOptions {
         }
         if self.ring_bytes as u64 <= self.ring_margin() + (self.record_bytes_max as u64) * 2 {
             return Err(LogError::Options("ring_bytes is too small for record_bytes_max"));
+        }
+        if let LogWriters::Count(count) = self.writers
+            && !(1..=LOG_WRITERS_MAX).contains(&usize::from(count))
+        {
+            return Err(LogError::Options("a log has 1 to 8 log writers"));
         }
         if !(pikepole_machine::BLOCK..=BLOCK_PAYLOAD_MAX).contains(&self.block_bytes_max) {
             return Err(LogError::Options("block_bytes_max must be between 4 KB and 16 MB"));

@@ -101,6 +101,31 @@ impl CommitBy {
     }
 }
 
+/// Log writers of one log at most.
+pub const LOG_WRITERS_MAX: usize = 8;
+
+/// How many log writers a log has, each with a write of its own on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogWriters {
+    /// One: the committing schedulers write, or a second thread would only make groups smaller.
+    Auto,
+    /// So many, 1 to [`LOG_WRITERS_MAX`].
+    Count(u8),
+}
+
+/// How durable writes reach the device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogIo {
+    /// As [`WriteFlag`](Self::WriteFlag): the quickest where it was measured.
+    Auto,
+    /// io_uring, if the kernel grants one, for writes beside which there is something to run; `WriteFlag` for others.
+    IoUring,
+    /// `pwritev2` with `RWF_DSYNC`, or what comes behind it.
+    WriteFlag,
+    /// A descriptor opened with `O_DSYNC`, or `fdatasync` after each write.
+    Dsync,
+}
+
 /// One policy to change with [`Log::set_policy`](crate::Log::set_policy).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {

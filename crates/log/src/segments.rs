@@ -7,14 +7,16 @@
 //! ```
 //! - A free segment has been written over its whole length, so a durable write into it changes no metadata.
 //! - Active segments have consecutive sequences; the oldest becomes free first. So at any moment the good headers on
-//!   disk have consecutive sequences, and a gap means damage.
+//!   disk have consecutive sequences, and a gap means damage. With several writes on their way this takes two rules: a
+//!   segment is activated when the one before it has its header durable, and is not freed before the next one has.
 //! - A segment is marked free, durably, before it can be activated: else a crash during the activation could leave
 //!   its old header over new content, and a log that seems to begin with damage.
 
 use crate::format::{BLOCK_HEADER_BYTES, SegmentHeader};
-use crate::options::SEGMENT_BYTES_MIN;
+use crate::options::{LogOptions, SEGMENT_BYTES_MIN};
+use crate::policy::LogIo;
 use pikepole_contention::{Counter, Statistics};
-use pikepole_machine::{AlignedBuffer, BLOCK, Disk, File, OpenOptions};
+use pikepole_machine::{AlignedBuffer, BLOCK, Disk, DurableMethod, File, OpenOptions};
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -44,6 +46,8 @@ pub(crate) struct Active {
     pub sequence: u64,
     /// The LSN of its first block.
     pub start: u64,
+    /// The sequence of its first block, when this process wrote it: its header is durable when that is.
+    pub first_block: u64,
 }
 
 /// A segment on its way to be free.
@@ -59,13 +63,23 @@ pub(crate) struct Folder {
     pub disk: Disk,
     pub path: PathBuf,
     pub direct: bool,
+    pub io: LogIo,
 }
 
 impl Folder {
+    /// The folder `path` for a log with these options.
+    pub fn new(disk: &Disk, path: &Path, options: &LogOptions) -> Self {
+        Self { disk: disk.clone(), path: path.to_path_buf(), direct: options.direct, io: options.io }
+    }
+
     /// Opens a segment for the blocks of the log.
     pub fn open(&self, name: &str, create: bool) -> io::Result<File> {
         let options = OpenOptions { create, direct: self.direct, durable_writes: true, read_only: false };
-        self.disk.open(self.path.join(name), options)
+        let file = self.disk.open(self.path.join(name), options)?;
+        if self.io == LogIo::Dsync {
+            file.write_durable_by(DurableMethod::Dsync);
+        }
+        Ok(file)
     }
 
     /// Opens a segment for reading.
@@ -159,10 +173,15 @@ impl Segments {
         }
     }
 
+    /// Whether the header of the last segment is durable, when all blocks below `durable_sequence` are.
+    pub fn last_is_durable(&self, durable_sequence: u64) -> bool {
+        self.last().is_none_or(|last| last.first_block < durable_sequence)
+    }
+
     /// Takes the oldest segment out of use if it lies wholly below the truncation point. It is to be marked free.
-    pub fn take_truncated(&mut self) -> Option<SegmentFile> {
+    pub fn take_truncated(&mut self, durable_sequence: u64) -> Option<SegmentFile> {
         let next = self.active.get(1)?;
-        if next.start > self.truncated {
+        if next.start > self.truncated || next.first_block >= durable_sequence {
             return None;
         }
         self.active.pop_front().map(|oldest| oldest.segment)
@@ -172,7 +191,7 @@ impl Segments {
     pub fn activate(&mut self, segment: SegmentFile, first: FirstBlock) -> SegmentHeader {
         let sequence = self.active.back().map_or(0, |last| last.sequence) + 1;
         let bytes = segment.bytes;
-        self.active.push_back(Active { segment, sequence, start: first.start });
+        self.active.push_back(Active { segment, sequence, start: first.start, first_block: first.sequence });
         self.offset = BLOCK as u64;
         SegmentHeader {
             log_id: self.log_id,
@@ -314,9 +333,9 @@ pub(crate) fn grow_now(folder: &Folder, number: u32, bytes: u64, log_id: u64) ->
 }
 
 /// Makes the folder and refuses one that holds segments already.
-pub(crate) fn prepare_folder(disk: &Disk, path: &Path, direct: bool) -> Result<Folder, crate::LogError> {
+pub(crate) fn prepare_folder(disk: &Disk, path: &Path, options: &LogOptions) -> Result<Folder, crate::LogError> {
     disk.create_dir_all(path)?;
-    let folder = Folder { disk: disk.clone(), path: path.to_path_buf(), direct };
+    let folder = Folder::new(disk, path, options);
     if !folder.numbers()?.is_empty() {
         return Err(crate::LogError::Exists(path.to_path_buf()));
     }

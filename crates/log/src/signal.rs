@@ -1,4 +1,4 @@
-//! Waking the one task that waits: the log writer.
+//! Waking the one task that waits: a log writer.
 //!
 //! | `notified` | means | who changes it |
 //! |---|---|---|

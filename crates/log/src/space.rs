@@ -141,7 +141,7 @@ impl Log {
         loop {
             let mut segments = lock(&self.segments);
             segments.truncated = segments.truncated.max(before.0);
-            let Some(segment) = segments.take_truncated() else { break };
+            let Some(segment) = segments.take_truncated(self.in_flight.oldest()) else { break };
             drop(segments);
             // Oldest first, each durable before the next: what is left on disk has no gap.
             let marked = mark_free(&segment, self.log_id);
@@ -230,23 +230,35 @@ impl Log {
         self.space_was_made();
     }
 
-    /// The payload that the next block can have, with a segment prepared on the spot if none is ready.
-    pub(crate) fn room_for_block(&self) -> io::Result<usize> {
+    /// The room for the next block, with a segment prepared on the spot if none is ready.
+    pub(crate) fn room_for_block(&self) -> io::Result<Room> {
         loop {
             {
                 let segments = lock(&self.segments);
                 if segments.last_has_room() {
                     let last = segments.last().expect("it has room");
-                    return Ok(payload_room(last.segment.bytes - segments.offset));
+                    return Ok(Room::Payload(payload_room(last.segment.bytes - segments.offset)));
+                }
+                let may_activate = segments.last_is_durable(self.in_flight.oldest());
+                if !may_activate && !crate::fault::activate_early() {
+                    return Ok(Room::Later);
                 }
                 if let Some(next) = segments.free.first() {
-                    return Ok(payload_room(next.room()));
+                    return Ok(Room::Payload(payload_room(next.room())));
                 }
             }
             let mut growing = lock(&self.growing);
             while !self.grow_step(&mut growing, true)? {}
         }
     }
+}
+
+/// What [`Log::room_for_block`] found.
+pub(crate) enum Room {
+    /// A block can have so many bytes of payload.
+    Payload(usize),
+    /// The block would begin a segment while the header of the one before it is still on its way.
+    Later,
 }
 
 /// See [`Log::buffer_space`].

@@ -50,6 +50,14 @@ pub struct LogStats {
     pub growth_failed: Option<String>,
     /// An earlier write failed.
     pub poisoned: bool,
+    /// Blocks on their way to the device.
+    pub writes_in_flight: usize,
+    /// The most that there were at once since the log was opened.
+    pub writes_in_flight_max: usize,
+    /// How durable writes reach the device: `IO_URING`, `RWF_DSYNC`, `O_DSYNC`, `FDATASYNC` or `SIMULATED`.
+    pub write_method: &'static str,
+    /// Log writers.
+    pub writers: usize,
 }
 
 /// A segment of a log.
@@ -63,7 +71,7 @@ pub struct SegmentInfo {
     pub active: Option<(u64, Lsn)>,
 }
 
-/// Totals that the holder of the flusher role adds to.
+/// Totals that whoever ends a write adds to.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     pub bytes_written: AtomicU64,
@@ -71,11 +79,12 @@ pub(crate) struct Totals {
     pub flush_waits: AtomicU64,
     pub flush_wait_us: AtomicU64,
     pub flush_write_us: AtomicU64,
+    pub in_flight_max: AtomicU64,
 }
 
-/// Adds to a total. One thread at a time does: the holder of the flusher role.
+/// Adds to a total.
 pub(crate) fn add(total: &AtomicU64, amount: u64) {
-    total.store(total.load(Ordering::Relaxed) + amount, Ordering::Relaxed);
+    total.fetch_add(amount, Ordering::Relaxed);
 }
 
 /// What [`Log::check`](crate::Log::check) found in a log without damage.

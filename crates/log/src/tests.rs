@@ -122,6 +122,7 @@ fn commits_are_woken_when_durable_and_not_before() {
         assert!(poll(given_up.as_mut(), &wakes).is_pending());
         drop(given_up);
         assert_eq!(log.idle_step(), FlushOutcome::Wrote(4096));
+        let _ = log.reap_or_wait();
         assert_eq!(wakes.0.load(Ordering::Relaxed), 1);
         assert_eq!(poll(waiting, &wakes), Poll::Ready(Ok(())));
         // Durable already: ready at once, without a wait.
@@ -139,11 +140,13 @@ fn who_commits_behind_a_block_waits_for_the_next_one() {
     let mut last = pin!(log.durable_after(ends[11]));
     assert!(poll(last.as_mut(), &wakes).is_pending());
     // A block has room for some four records; the waiter is left over and still makes the scheduler flush.
+    for _ in 0..2 {
+        assert_eq!(log.flush_step(), FlushOutcome::Wrote(4096));
+        assert!(poll(last.as_mut(), &wakes).is_pending());
+        assert_eq!(wakes.0.load(Ordering::Relaxed), 0);
+    }
     assert_eq!(log.idle_step(), FlushOutcome::Wrote(4096));
-    assert!(poll(last.as_mut(), &wakes).is_pending());
-    assert_eq!(log.idle_step(), FlushOutcome::Wrote(4096));
-    assert_eq!(wakes.0.load(Ordering::Relaxed), 0);
-    assert_eq!(log.idle_step(), FlushOutcome::Wrote(4096));
+    let _ = log.reap_or_wait();
     assert_eq!(poll(last, &wakes), Poll::Ready(Ok(())));
 }
 
@@ -655,4 +658,79 @@ fn an_append_within_an_append_of_the_same_slot_is_refused_loudly() {
         let _ = log.append(3, |_, _| _ = append(&log, b"inner"));
     }));
     assert!(panicked.is_err() && log.is_poisoned());
+}
+
+#[test]
+fn a_failed_write_poisons_though_later_ones_arrive() {
+    let (disk, log) = new_log(LogOptions::small());
+    let wakes = Arc::new(Wakes::default());
+    let first = append(&log, b"first").unwrap();
+    flush(&log);
+    let ends: Vec<Lsn> = (0..3)
+        .map(|_| {
+            let end = append(&log, b"on its way").unwrap().end;
+            assert_eq!(log.submit_step(), FlushOutcome::Wrote(4096));
+            end
+        })
+        .collect();
+    assert_eq!((log.stats().writes_in_flight, log.written(), log.durable()), (3, ends[2], first.end));
+    let mut last = Box::pin(log.durable_after(ends[2]));
+    assert!(poll(last.as_mut(), &wakes).is_pending());
+    disk.fail_nth(Operation::DurableWrite, 1);
+    while log.reap_or_wait() > 0 {}
+    assert!(log.is_poisoned());
+    assert_eq!(poll(last.as_mut(), &wakes), Poll::Ready(Err(Poisoned)));
+    drop(last);
+    assert!(log.durable() < ends[2], "a hole is no prefix");
+    assert_eq!(log.flush_step(), FlushOutcome::Nothing);
+    drop(log);
+    // What was acknowledged is there; what was not may be, up to the hole.
+    let (_, mut reader) = open(&disk.crash(1), Lsn::OLDEST).unwrap();
+    assert_eq!(reader.next().unwrap().expect("the first record").2, first.end);
+}
+
+#[test]
+fn busy_schedulers_have_one_write_each_on_its_way() {
+    let (_, log) = new_log(LogOptions::small());
+    let wakes = Arc::new(Wakes::default());
+    let commit_on = |slot: usize| {
+        slot::simulate(slot, || {
+            let end = append(&log, b"commit").unwrap().end;
+            let mut waiting = Box::pin(log.durable_after(end));
+            assert!(poll(waiting.as_mut(), &wakes).is_pending());
+            log.busy_step(false);
+            waiting
+        })
+    };
+    // Reaping by the way may end some; the disk's chance decides.
+    let mut waiting: Vec<_> = (0..2).flat_map(|_| [commit_on(3), commit_on(4)]).collect();
+    assert!(log.stats().writes_in_flight <= 2, "{:?}", log.stats());
+    while log.durable() < log.reserved() {
+        for slot in [3, 4] {
+            slot::simulate(slot, || log.busy_step(false));
+        }
+        let _ = log.reap_or_wait();
+    }
+    assert!(waiting.iter_mut().all(|waiting| poll(waiting.as_mut(), &wakes).is_ready()));
+}
+
+#[test]
+fn the_way_of_writing_is_found_out_and_told() {
+    let folder = std::env::temp_dir().join(format!("pikepole-log-io-{}", std::process::id()));
+    let method = |io| {
+        let options = LogOptions { io, ..LogOptions::small() };
+        let log = Log::create(&Disk::real(), &folder, options, &Statistics::new()).unwrap();
+        append(&log, b"a record").unwrap();
+        flush(&log);
+        log.submit_step();
+        log.shutdown().unwrap();
+        let method = log.stats().write_method;
+        std::fs::remove_dir_all(&folder).unwrap();
+        method
+    };
+    assert_ne!(method(LogIo::Dsync), "RWF_DSYNC");
+    assert_ne!(method(LogIo::WriteFlag), "IO_URING");
+    println!("AUTO is {}", method(LogIo::Auto));
+    let (_, log) = new_log(LogOptions::small());
+    assert_eq!(log.stats().write_method, "SIMULATED");
 }

@@ -1,17 +1,22 @@
-//! The log writer: the task that writes what nobody else does.
+//! The log writers: the tasks that write what nobody else does.
 //!
-//! | state | it waits for | until |
+//! | the first one | it waits for | until |
 //! |---|---|---|
-//! | working | nothing | all is written |
-//! | ticking | a notification, or a millisecond | something was appended, or nothing is left |
+//! | working | nothing | what it is to write is written |
+//! | ticking | a notification, or a millisecond | something is to be written, or nothing is left |
 //! | idle | a notification | the first append after all was written finds `writer_idle` set and notifies |
 //!
-//! With [`CommitBy::LogWriter`](crate::CommitBy::LogWriter) each commit notifies it. With
-//! [`CommitBy::Scheduler`](crate::CommitBy::Scheduler) the committing schedulers write, and it stands by: for commits
-//! of schedulers that never come to rest, for waiters outside the schedulers, for delayed durability, and for
-//! preparing segments.
+//! With [`CommitBy::LogWriter`](crate::CommitBy::LogWriter) each commit notifies one that is in no write: the first, else a
+//! helper. Helpers do nothing but write when they are notified; the first one looks again after each of its writes, so
+//! nothing depends on them.
+//!
+//! With [`CommitBy::Scheduler`](crate::CommitBy::Scheduler) the committing schedulers write, and the first one stands by: for
+//! commits of schedulers that never come to rest, for waiters outside the schedulers, for delayed durability, and for
+//! preparing segments. It leaves alone what is about to be written by others: a second thread that seals as soon as
+//! something is there would make everybody's blocks smaller.
 
 use crate::log::{Log, lock};
+use crate::signal::Signal;
 use crate::{FlushOutcome, LogError};
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::sync::thread;
@@ -27,17 +32,23 @@ const TICK: Duration = Duration::from_millis(1);
 /// How long it leaves the disk alone after it could not prepare a segment, in microseconds.
 const PAUSE_AFTER_FAILURE_US: u64 = 16_000;
 
+/// What lies in the buffer is streamed to the disk from so many bytes on, whoever else writes.
+const STREAM_BYTES: u64 = 256 << 10;
+
 impl Log {
-    /// Runs the log writer until [`shutdown`](Self::shutdown). For a hidden scheduler: it blocks its thread while it
-    /// writes.
-    pub async fn run_log_writer(self: Arc<Self>) {
+    /// Runs the log writer `number`, one of [`writer_count`](Self::writer_count), until [`shutdown`](Self::shutdown). For
+    /// a hidden scheduler of its own: it blocks its thread while it writes.
+    pub async fn run_log_writer(self: Arc<Self>, number: usize) {
+        if number > 0 {
+            return self.run_helper(number).await;
+        }
         let mut attempt_at_us = 0;
+        // Where `written` was at the last tick.
+        let mut written_at_tick = u64::MAX;
         // What was appended two ticks ago is not kept waiting for chunks that are open before it.
         let (mut seal_below, mut at_last_tick) = (0, 0);
-        while !self.closed.load(Ordering::Relaxed) && !self.is_poisoned() {
-            let wanted = self.commits.has_any_waiters() || self.space_waiters.any();
-            let sealing = if wanted { u64::MAX } else { seal_below };
-            let wrote = matches!(self.flush_sealing(sealing), FlushOutcome::Wrote(_));
+        while self.goes_on() {
+            let wrote = self.is_to_write(written_at_tick) && self.write_as_writer(seal_below);
             let prepared = self.prepare_in_turn(&mut attempt_at_us);
             let touched = self.buffer.touch_ahead(self.opened_at, self.reservations.reserved());
             if wrote || prepared || touched {
@@ -45,15 +56,53 @@ impl Log {
                 continue;
             }
             let written = self.written.load(Ordering::Relaxed);
-            if self.reservations.sleep_unless_more(written) {
-                let notified = poll_fn(|cx| self.writer.poll(cx));
-                pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, notified).await;
+            if self.in_flight.count() == 0 && self.reservations.sleep_unless_more(written) {
+                written_at_tick = u64::MAX;
+                self.wait_for(&self.writers[0]).await;
                 self.reservations.wake_writer();
             } else {
+                written_at_tick = written;
                 pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, self.tick()).await;
                 (seal_below, at_last_tick) = (at_last_tick, self.reserved().0);
+                self.reap();
             }
         }
+    }
+
+    /// Writes when asked to, beside the others.
+    async fn run_helper(&self, number: usize) {
+        while self.goes_on() {
+            let is_asked = self.commits.asked() > self.written.load(Ordering::Relaxed);
+            if !(is_asked && self.write_as_writer(u64::MAX)) {
+                self.wait_for(&self.writers[number]).await;
+            }
+            pikepole_scheduler::yield_if_due().await;
+        }
+    }
+
+    async fn wait_for(&self, signal: &Signal) {
+        pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, poll_fn(|cx| signal.poll(cx))).await;
+    }
+
+    fn goes_on(&self) -> bool {
+        !self.closed.load(Ordering::Relaxed) && !self.is_poisoned()
+    }
+
+    /// Whether the first log writer is to write: it was asked, much lies in the buffer, or nobody wrote since the last tick.
+    fn is_to_write(&self, written_at_tick: u64) -> bool {
+        let written = self.written.load(Ordering::Relaxed);
+        self.commits.asked() > written
+            || written == written_at_tick
+            || self.reservations.reserved() - written >= STREAM_BYTES
+            || self.space_waiters.any()
+    }
+
+    fn write_as_writer(&self, seal_below: u64) -> bool {
+        let is_wanted = self.commits.asked() > self.written.load(Ordering::Relaxed) || self.space_waiters.any();
+        self.writers_writing.fetch_add(1, Ordering::Relaxed);
+        let outcome = self.flush_sealing(if is_wanted { u64::MAX } else { seal_below });
+        self.writers_writing.fetch_sub(1, Ordering::Relaxed);
+        matches!(outcome, FlushOutcome::Wrote(_))
     }
 
     /// Prepares a part of the next segment if one is needed, but not soon after an attempt that failed.
@@ -72,7 +121,7 @@ impl Log {
     /// Ready at a notification, or after a tick.
     async fn tick(&self) {
         let mut timer = pin!(pikepole_scheduler::sleep(TICK));
-        poll_fn(|cx| match self.writer.poll(cx) {
+        poll_fn(|cx| match self.writers[0].poll(cx) {
             Poll::Ready(()) => Poll::Ready(()),
             Poll::Pending => timer.as_mut().poll(cx),
         })
@@ -98,7 +147,7 @@ impl Log {
                 FlushOutcome::Nothing | FlushOutcome::NoRoom => match self.room_for_block() {
                     Ok(_) => thread::yield_now(),
                     Err(error) => {
-                        self.writer.notify();
+                        self.notify_writers();
                         return Err(error.into());
                     }
                 },
@@ -106,7 +155,7 @@ impl Log {
         }
         let marked = self.write_mark(false);
         self.space_was_made();
-        self.writer.notify();
+        self.notify_writers();
         marked
     }
 }

@@ -4,7 +4,7 @@ use crate::tests::{FOLDER, append};
 use crate::*;
 use pikepole_contention::{Statistics, WaitType};
 use pikepole_machine::{Disk, SimulatedDisk};
-use pikepole_scheduler::{IdleOutcome, Placement, SchedulerOptions, Schedulers, TaskInfo, wait};
+use pikepole_scheduler::{IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo, wait};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,10 +19,16 @@ impl Server {
         let disk = Disk::simulated(SimulatedDisk::new(1));
         let log = Arc::new(Log::create(&disk, FOLDER, options, &statistics).unwrap());
         let hook = Arc::clone(&log);
-        schedulers.set_idle_hook(Arc::new(move || match hook.idle_step() {
-            FlushOutcome::Wrote(_) => IdleOutcome::Worked,
-            FlushOutcome::Busy => IdleOutcome::Soon,
-            FlushOutcome::Nothing | FlushOutcome::NoRoom => IdleOutcome::Nothing,
+        schedulers.set_idle_hook(Arc::new(move |moment| {
+            let outcome = match moment {
+                Moment::Idle => hook.idle_step(),
+                Moment::Busy { quantum_over } => hook.busy_step(quantum_over),
+            };
+            match outcome {
+                FlushOutcome::Wrote(_) => IdleOutcome::Worked,
+                FlushOutcome::Busy => IdleOutcome::Soon,
+                FlushOutcome::Nothing | FlushOutcome::NoRoom => IdleOutcome::Nothing,
+            }
         }));
         Self { schedulers, statistics, log }
     }
@@ -33,7 +39,9 @@ impl Server {
     }
 
     fn start_writer(&self) {
-        self.schedulers.hidden("LOG WRITER", None, Arc::clone(&self.log).run_log_writer());
+        for number in 0..self.log.writer_count() {
+            self.schedulers.hidden("LOG WRITER", None, Arc::clone(&self.log).run_log_writer(number));
+        }
     }
 
     /// `sessions` tasks that append and commit `rounds` times each.
@@ -141,7 +149,7 @@ fn large_amounts_stream_through_a_small_buffer() {
 #[test]
 fn shutdown_ends_the_log_writer() {
     let server = Server::simulated(5, options(CommitBy::Scheduler, FlushQueue::LockFree));
-    let writer = server.schedulers.hidden("LOG WRITER", None, Arc::clone(&server.log).run_log_writer());
+    let writer = server.schedulers.hidden("LOG WRITER", None, Arc::clone(&server.log).run_log_writer(0));
     server.commit(2, 3, false);
     server.schedulers.run_until_idle();
     server.log.shutdown().unwrap();
@@ -168,4 +176,44 @@ fn threads_from_outside_are_served_by_the_log_writer() {
     assert_eq!(server.log.durable(), server.log.reserved());
     server.log.shutdown().unwrap();
     server.schedulers.shutdown();
+}
+
+#[test]
+fn every_mixture_of_policies_commits_everything() {
+    let mut most_in_flight = 0;
+    for seed in 0..3 {
+        for commit_by in [CommitBy::LogWriter, CommitBy::Scheduler] {
+            for flush_queue in [FlushQueue::Spinlock, FlushQueue::LockFree] {
+                for reservation in [Reservation::Spinlock, Reservation::Atomic] {
+                    for writers in [LogWriters::Auto, LogWriters::Count(2), LogWriters::Count(8)] {
+                        let options = LogOptions { reservation, writers, ..options(commit_by, flush_queue) };
+                        let server = Server::simulated(seed, options);
+                        server.start_writer();
+                        let tasks = server.commit(6, 5, true);
+                        server.schedulers.advance(Duration::from_millis(50));
+                        assert!(tasks.iter().all(|task| task.is_finished()));
+                        let stats = server.log.stats();
+                        assert_eq!((stats.flush_waits, server.waits("WRITELOG")), (30, 30));
+                        assert_eq!((stats.durable, stats.writes_in_flight), (stats.reserved, 0));
+                        most_in_flight = most_in_flight.max(stats.writes_in_flight_max);
+                        server.log.shutdown().unwrap();
+                    }
+                }
+            }
+        }
+    }
+    assert!(most_in_flight > 1, "several writes were on their way");
+}
+
+#[test]
+fn helpers_write_beside_the_first_log_writer_when_asked() {
+    let options = LogOptions { writers: LogWriters::Count(3), ..options(CommitBy::LogWriter, FlushQueue::LockFree) };
+    let server = Server::simulated(9, options);
+    // Only a helper runs: it is the one that is asked while the first one writes.
+    server.schedulers.hidden("LOG WRITER", None, Arc::clone(&server.log).run_log_writer(1));
+    server.log.writers_writing.store(1, pikepole_contention::sync::atomic::Ordering::Relaxed);
+    let tasks = server.commit(2, 3, true);
+    server.schedulers.run_until_idle();
+    assert!(tasks.iter().all(|task| task.is_finished()));
+    assert_eq!(server.log.stats().writers, 3);
 }

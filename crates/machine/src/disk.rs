@@ -12,7 +12,7 @@ use crate::folder_lock::FolderLock;
 use crate::null::{NullDisk, NullFile};
 use crate::real::{self, RealFile};
 use crate::simulated::{SimulatedDisk, SimulatedFile};
-use crate::{AlignedBuffer, BLOCK};
+use crate::{AlignedBuffer, BLOCK, DurableMethod};
 
 /// Bytes of one write of [`File::prewrite`].
 const PREWRITE_BYTES: u64 = 1 << 20;
@@ -65,6 +65,11 @@ impl Disk {
             DiskKind::Simulated(disk) => Some(disk),
             DiskKind::Real | DiskKind::Null(_) => None,
         }
+    }
+
+    /// Whether this is the operating system's file system.
+    pub fn is_real(&self) -> bool {
+        matches!(self.0, DiskKind::Real)
     }
 
     /// Creates the folder `path` and its missing parents, and makes their names durable.
@@ -327,13 +332,49 @@ impl File {
                 Ok(())
             }
         }
-        .map_err(|error| {
-            // In the page cache, a lack of room may show only when the pages are written back: too late.
-            if !(crate::is_full(&error) && self.is_direct()) {
-                self.0.sync_failed.store(true, Ordering::Relaxed);
-            }
-            self.describe("write durably", error)
-        })
+        .map_err(|error| self.failed_durable(error))
+    }
+
+    /// Before a durable write is handed to a queue: the checks of [`write_durable_at`](Self::write_durable_at).
+    pub(crate) fn check_durable(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.assert_aligned(bytes, offset);
+        self.refuse_after_failed_sync()
+    }
+
+    /// Notes that a durable write failed, and describes the failure.
+    pub(crate) fn failed_durable(&self, error: io::Error) -> io::Error {
+        // In the page cache, a lack of room may show only when the pages are written back: too late.
+        if !(crate::is_full(&error) && self.is_direct()) {
+            self.0.sync_failed.store(true, Ordering::Relaxed);
+        }
+        self.describe("write durably", error)
+    }
+
+    /// The file's descriptor, for a queue in the kernel; None where there is no kernel below.
+    pub(crate) fn as_real(&self) -> Option<&RealFile> {
+        match &self.0.kind {
+            FileKind::Real(file) => Some(file),
+            FileKind::Simulated(_) | FileKind::Null(_) => None,
+        }
+    }
+
+    pub(crate) fn as_simulated(&self) -> Option<&SimulatedFile> {
+        match &self.0.kind {
+            FileKind::Real(_) | FileKind::Null(_) => None,
+            FileKind::Simulated(file) => Some(file),
+        }
+    }
+
+    /// How durable writes are made from now on, or the first way behind it that the kernel grants.
+    pub fn write_durable_by(&self, method: DurableMethod) {
+        if let Some(file) = self.as_real() {
+            file.set_durable_method(method);
+        }
+    }
+
+    /// How durable writes are made, as far as it has been found out by making one.
+    pub fn durable_method(&self) -> DurableMethod {
+        self.as_real().map_or(DurableMethod::Simulated, RealFile::durable_method)
     }
 
     /// Returns when all that was written to this file is on stable storage, and its length.

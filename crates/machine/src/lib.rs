@@ -23,6 +23,7 @@ mod null;
 mod real;
 mod simulated;
 mod topology;
+mod write_queue;
 
 pub use aligned::AlignedBuffer;
 pub use disk::{Disk, File, OpenOptions};
@@ -31,6 +32,7 @@ pub use folder_lock::FolderLock;
 pub use mapping::{Region, RingMapping};
 pub use simulated::{Operation, SimulatedDisk};
 pub use topology::{Cache, CacheKind, Cpu, Topology};
+pub use write_queue::{DurableMethod, DurableWrite, Finished, WriteQueue};
 
 /// Bytes that a device writes whole or not at all: the grain at which a power failure tears a write.
 pub const SECTOR: usize = 512;

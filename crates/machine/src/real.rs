@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 use pikepole_contention::sync::OnceLock;
 use pikepole_contention::sync::atomic::{AtomicU8, Ordering};
 
-use crate::{BLOCK, OpenOptions};
+use crate::{BLOCK, DurableMethod, OpenOptions};
 
 /// An open file of the operating system.
 #[derive(Debug)]
@@ -53,6 +53,28 @@ impl RealFile {
         };
         let durable = DurableWrites { method: AtomicU8::new(PER_WRITE_FLAG), descriptor: OnceLock::new() };
         Ok(Self { file, direct, durable })
+    }
+
+    pub(crate) fn descriptor(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    pub(crate) fn durable_method(&self) -> DurableMethod {
+        match self.durable.method.load(Ordering::Relaxed) {
+            PER_WRITE_FLAG => DurableMethod::WriteFlag,
+            DSYNC_DESCRIPTOR => DurableMethod::Dsync,
+            _ => DurableMethod::WriteThenSync,
+        }
+    }
+
+    pub(crate) fn set_durable_method(&self, method: DurableMethod) {
+        let first = match method {
+            DurableMethod::IoUring | DurableMethod::WriteFlag | DurableMethod::Simulated => PER_WRITE_FLAG,
+            DurableMethod::Dsync => DSYNC_DESCRIPTOR,
+            DurableMethod::WriteThenSync => WRITE_THEN_SYNC,
+        };
+        // Relaxed: as in `write_durable_at`.
+        self.durable.method.fetch_max(first, Ordering::Relaxed);
     }
 
     pub(crate) fn is_direct(&self) -> bool {
@@ -167,7 +189,7 @@ fn write_flagged(file: &fs::File, bytes: &[u8], offset: u64) -> io::Result<usize
 }
 
 /// Whether the kernel or the file system says that it does not know this call or flag.
-fn is_refusal(error: &io::Error) -> bool {
+pub(crate) fn is_refusal(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS))
 }
 

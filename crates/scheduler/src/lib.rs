@@ -37,7 +37,7 @@ mod worker;
 
 pub use join::{JoinHandle, TaskError};
 pub use rows::{SchedulerRow, TaskRow, TaskState};
-pub use schedulers::{IdleHook, IdleOutcome, Placement, SchedulerOptions, Schedulers, TaskInfo};
+pub use schedulers::{IdleHook, IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo};
 pub use task::wake_all;
 pub use wait::{
     cpu_time_us, current_scheduler, current_task, quantum_over, run_blocking, set_command, sleep, spawn, wait,

@@ -83,9 +83,22 @@ pub enum IdleOutcome {
     Nothing,
 }
 
-/// What visible schedulers call on their own threads when they have nothing to run, and once a quantum when they have.
-/// It must be quick when there is nothing to do, and must not block. One that panics is not called again.
-pub type IdleHook = Arc<dyn Fn() -> IdleOutcome + Send + Sync>;
+/// When an idle hook is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// The scheduler has nothing to run.
+    Idle,
+    /// It has, for some 200 microseconds since the last call; 50 after an [`IdleOutcome::Soon`].
+    Busy {
+        /// A quantum has passed since the last call that said so, or when idle.
+        quantum_over: bool,
+    },
+}
+
+/// What visible schedulers call on their own threads when they have nothing to run, and now and then when they have.
+/// It must be quick when there is nothing to do, and must not block when there is other work. One that panics is not
+/// called again.
+pub type IdleHook = Arc<dyn Fn(Moment) -> IdleOutcome + Send + Sync>;
 
 /// What all threads of the schedulers share.
 pub(crate) struct Shared {

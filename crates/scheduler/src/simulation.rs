@@ -14,7 +14,7 @@
 
 use crate::context::{self, After};
 use crate::home::{Home, Kind};
-use crate::schedulers::{IdleHook, IdleOutcome, Shared};
+use crate::schedulers::{IdleHook, IdleOutcome, Moment, Shared};
 use crate::task::{Task, with_waker};
 use crate::worker;
 use pikepole_contention::sync::{Mutex, MutexGuard};
@@ -256,7 +256,7 @@ impl Simulation {
         let busy_hook = state.next().is_multiple_of(CHANCE).then(|| state.below(shared.homes.len()));
         drop(state);
         if let Some(index) = busy_hook {
-            self.call_hook(shared, index);
+            self.call_hook(shared, index, Moment::Busy { quantum_over: true });
         }
         step
     }
@@ -280,12 +280,12 @@ impl Simulation {
 
     /// Calls the hook on each scheduler; whether one did something.
     fn call_hooks(&self, shared: &Arc<Shared>) -> bool {
-        let outcomes = (0..shared.homes.len()).map(|index| self.call_hook(shared, index));
+        let outcomes = (0..shared.homes.len()).map(|index| self.call_hook(shared, index, Moment::Idle));
         let worked = outcomes.filter(|outcome| *outcome == IdleOutcome::Worked).count() > 0;
         worked || shared.homes.iter().any(|home| !home.inbox().is_empty())
     }
 
-    fn call_hook(&self, shared: &Arc<Shared>, index: usize) -> IdleOutcome {
+    fn call_hook(&self, shared: &Arc<Shared>, index: usize, moment: Moment) -> IdleOutcome {
         let hook = {
             let state = &mut *self.lock();
             if let Some(hook) = shared.hook_since(&mut state.hook_version) {
@@ -297,7 +297,7 @@ impl Simulation {
             return IdleOutcome::Nothing;
         };
         let home = &shared.homes[index];
-        slot::simulate(slot_of(shared, home), || context::enter(shared, home, || hook()))
+        slot::simulate(slot_of(shared, home), || context::enter(shared, home, || hook(moment)))
     }
 
     /// Lets time pass to the next timer, if it is due by then, and signals its task.
@@ -374,7 +374,7 @@ mod tests {
             }
         };
         let hook = note.clone();
-        schedulers.set_idle_hook(Arc::new(move || {
+        schedulers.set_idle_hook(Arc::new(move |_| {
             hook("hook".to_owned());
             IdleOutcome::Nothing
         }));
@@ -448,7 +448,7 @@ mod tests {
         let schedulers = Schedulers::simulated(3, 2, Statistics::new());
         let waker: Arc<Mutex<Option<std::task::Waker>>> = Arc::default();
         let wanted = Arc::clone(&waker);
-        schedulers.set_idle_hook(Arc::new(move || match wanted.lock().unwrap().take() {
+        schedulers.set_idle_hook(Arc::new(move |_| match wanted.lock().unwrap().take() {
             Some(waker) => {
                 waker.wake();
                 IdleOutcome::Worked

@@ -488,7 +488,7 @@ fn the_idle_hook_runs_where_the_work_waits() {
     let wanted = Arc::new(Mutex::new(Vec::<(u32, Arc<Event>)>::new()));
     let hook = {
         let wanted = Arc::clone(&wanted);
-        move || {
+        move |_: Moment| {
             let own = current_scheduler().expect("on a scheduler");
             let mut wanted = wanted.lock().unwrap();
             let before = wanted.len();
@@ -528,7 +528,7 @@ fn the_hook_runs_also_when_there_is_always_work() {
         }
     });
     let panicking = AtomicBool::new(true);
-    schedulers.set_idle_hook(Arc::new(move || {
+    schedulers.set_idle_hook(Arc::new(move |_| {
         event.set();
         assert!(!panicking.load(Ordering::SeqCst), "a hook that panics is called no more");
         IdleOutcome::Nothing

@@ -14,7 +14,7 @@
 
 use crate::context::{self, After};
 use crate::home::{Home, Kind};
-use crate::schedulers::{IdleHook, IdleOutcome, Shared};
+use crate::schedulers::{IdleHook, IdleOutcome, Moment, Shared};
 use pikepole_contention::sync::{hint, thread};
 use pikepole_machine::{affinity, clock};
 use std::future::poll_fn;
@@ -27,6 +27,9 @@ use std::task::Poll;
 const SLICE_US: u64 = 1_000;
 /// Pauses between two looks at the inbox while spinning.
 const PAUSES: u32 = 16;
+/// How often the hook is called though there is work, in microseconds; and when it has announced something.
+const HOOK_EVERY_US: u64 = 200;
+const HOOK_SOON_US: u64 = 50;
 /// How many times longer the spin may last while the hook announces work.
 const SPINS_FOR_SOON: u64 = 20;
 /// What the names of hidden schedulers' threads begin with.
@@ -118,6 +121,8 @@ struct Worker {
     spin_ticks: u64,
     /// When the hook is due though there is work.
     hook_due: u64,
+    /// When a quantum will have passed without an idle moment.
+    hook_quantum_end: u64,
     /// When the runtime is to be let in.
     slice_end: u64,
     /// Whether one of the tasks that were not signalled is to go first.
@@ -140,6 +145,7 @@ impl Worker {
             slice_ticks: SLICE_US * per_us,
             spin_ticks: shared.options.spin_before_park_us * per_us,
             hook_due: 0,
+            hook_quantum_end: 0,
             slice_end: 0,
             fresh_first: false,
             fresh_slice: false,
@@ -193,9 +199,9 @@ impl Worker {
                 return if now >= self.slice_end { Slice::Busy } else { Slice::Idle };
             };
             now = self.turn(task, now);
-            if now >= self.hook_due {
-                self.call_hook();
-                self.hook_due = now + self.quantum_ticks;
+            // With nothing left to run, the idle moment comes next.
+            if now >= self.hook_due && self.has_work() {
+                self.call_hook_while_busy(now);
             }
             if now >= self.slice_end {
                 return Slice::Busy;
@@ -229,7 +235,17 @@ impl Worker {
         end
     }
 
-    fn call_hook(&mut self) -> IdleOutcome {
+    fn call_hook_while_busy(&mut self, now: u64) {
+        let quantum_over = now >= self.hook_quantum_end;
+        if quantum_over {
+            self.hook_quantum_end = now + self.quantum_ticks;
+        }
+        let soon = self.call_hook(Moment::Busy { quantum_over }) == IdleOutcome::Soon;
+        let next_us = if soon { HOOK_SOON_US } else { HOOK_EVERY_US };
+        self.hook_due = now + next_us * clock::ticks_per_us();
+    }
+
+    fn call_hook(&mut self, moment: Moment) -> IdleOutcome {
         if self.home.kind == Kind::Hidden {
             return IdleOutcome::Nothing;
         }
@@ -239,7 +255,7 @@ impl Worker {
         let Some(hook) = &self.hook else {
             return IdleOutcome::Nothing;
         };
-        catch_unwind(AssertUnwindSafe(|| hook())).unwrap_or_else(|_| {
+        catch_unwind(AssertUnwindSafe(|| hook(moment))).unwrap_or_else(|_| {
             self.hook = None;
             IdleOutcome::Nothing
         })
@@ -250,7 +266,16 @@ impl Worker {
     }
 
     async fn idle(&mut self) {
-        if self.call_hook() == IdleOutcome::Worked || self.has_work() {
+        self.rest().await;
+        // What comes now is busy from now on: else its first turn would be followed by a call of the hook.
+        let now = clock::ticks();
+        self.hook_due = now + HOOK_EVERY_US * clock::ticks_per_us();
+        self.hook_quantum_end = now + self.quantum_ticks;
+    }
+
+    /// Lets the hook and the runtime work, spins, and sleeps, until there is something to run.
+    async fn rest(&mut self) {
+        if self.call_hook(Moment::Idle) == IdleOutcome::Worked || self.has_work() {
             return;
         }
         self.let_runtime_in().await;
@@ -273,18 +298,26 @@ impl Worker {
     }
 
     /// Looks for work for a while; whether there is some. What the hook announces is waited for longer.
+    ///
+    /// What the hook announces may need this very CPU: the kernel ends a durable write in a thread of its own, on the CPU
+    /// that the device interrupts, and lets it wait there while a thread runs that has just begun. So the CPU is offered.
     fn spin(&mut self) -> bool {
         let begun = clock::ticks();
         let mut end = begun + self.spin_ticks;
         let last = begun + self.spin_ticks * SPINS_FOR_SOON;
+        let mut soon = true;
         while clock::ticks() < end {
-            for _ in 0..PAUSES {
-                hint::spin_loop();
+            if soon {
+                thread::yield_now();
+            } else {
+                (0..PAUSES).for_each(|_| hint::spin_loop());
             }
             if !self.home.inbox().is_empty() {
                 return true;
             }
-            match self.call_hook() {
+            let outcome = self.call_hook(Moment::Idle);
+            soon = outcome == IdleOutcome::Soon;
+            match outcome {
                 IdleOutcome::Worked => return true,
                 IdleOutcome::Soon => end = last.min(clock::ticks() + self.spin_ticks),
                 IdleOutcome::Nothing => {}

@@ -29,7 +29,7 @@ pub(crate) fn options(server: &Server) -> Vec<ConfigurationOption> {
         .map(|policy| ConfigurationOption {
             name: policy.name.to_string(),
             configured: policy.value.to_string(),
-            running: policy.value.to_string(),
+            running: policy.running.to_string(),
             minimum: None,
             maximum: None,
             allowed: policy.allowed.iter().map(|value| (*value).to_string()).collect(),

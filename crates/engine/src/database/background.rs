@@ -2,7 +2,7 @@
 //!
 //! | task | on a hidden scheduler of its own | does |
 //! |---|---|---|
-//! | LOG WRITER | yes | flushes for committers, prepares segments |
+//! | LOG WRITER, one or more | yes | flushes for committers, prepares segments |
 //! | LAZY WRITER | yes | keeps free frames |
 //! | CHECKPOINT | yes | checkpoints when enough log has gathered, truncates the log, gives back dropped storage, removes deleted rows and old versions, rolls back what lost its session |
 
@@ -37,8 +37,13 @@ const CLEAN_ROWS: usize = 500;
 impl Database {
     /// Starts the database's system tasks.
     pub(crate) fn start(self: &Arc<Self>) {
-        let log = self.log.clone();
-        self.schedulers.hidden("LOG WRITER", None, log.run_log_writer());
+        for number in 0..self.log.writer_count() {
+            let cpu = match self.log_writer_cpus.len() {
+                0 => None,
+                cpus => Some(self.log_writer_cpus[number % cpus]),
+            };
+            self.schedulers.hidden("LOG WRITER", cpu, self.log.clone().run_log_writer(number));
+        }
         let store = self.store.clone();
         self.schedulers.hidden("LAZY WRITER", None, store.run_writer());
         let database = self.clone();

@@ -104,6 +104,8 @@ pub struct Database {
     checkpoint_task: Mutex<Option<pikepole_scheduler::JoinHandle<()>>>,
     /// Log bytes after which a checkpoint is due.
     checkpoint_bytes: u64,
+    /// The CPUs that log writers are pinned to, in turn.
+    log_writer_cpus: Vec<usize>,
     sessions: AtomicI32,
 }
 

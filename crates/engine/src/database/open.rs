@@ -40,6 +40,8 @@ pub(crate) struct OpenContext {
     pub recovery_watch: Option<RecoveryWatch>,
     /// Databases opened so far by this server.
     pub opened: Arc<AtomicU64>,
+    /// The CPUs that log writers are pinned to, in turn; none: the kernel places them.
+    pub log_writer_cpus: Vec<usize>,
 }
 
 /// Every row of the catalog's tree, as it is on the pages; deleted ones too when `ghosts`.
@@ -222,6 +224,7 @@ impl Database {
             deferred: Mutex::new(Vec::new()),
             checkpoint_task: Mutex::new(None),
             checkpoint_bytes: context.checkpoint_bytes,
+            log_writer_cpus: context.log_writer_cpus.clone(),
             sessions: AtomicI32::new(0),
             store,
         });

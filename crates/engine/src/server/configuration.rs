@@ -3,19 +3,22 @@
 //! `pikepole.toml` holds the values that differ from the defaults. One table below declares every policy: its values, the
 //! default, and whether it can change while the server runs.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pikepole_contention::Statistics;
-use pikepole_log::{CommitBy, FlushQueue, LogOptions, Policy, Reservation};
+use pikepole_log::{CommitBy, FlushQueue, LOG_WRITERS_MAX, LogIo, LogOptions, LogWriters, Policy, Reservation};
+use pikepole_machine::affinity;
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{HeapInsertTargets, StoreOptions};
 use pikepole_transaction::TransactionIds;
 use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
 
-use super::options::ServerOptions;
+use super::options::{SchedulerChoice, ServerOptions};
 use crate::database::{Database, OpenContext};
+use crate::error::OpenError;
 
 const FORMAT: u32 = 1;
 
@@ -37,7 +40,9 @@ pub struct PolicyRow {
     /// The name.
     pub name: &'static str,
     /// The value.
-    pub value: &'static str,
+    pub value: Cow<'static, str>,
+    /// The value in force: another one when it changes at the next start only.
+    pub running: Cow<'static, str>,
     /// What it may be; the classic way first.
     pub allowed: &'static [&'static str],
     /// The value that it has unless it is set.
@@ -62,8 +67,15 @@ const LOG_FLUSH_QUEUE: usize = 2;
 const COMMIT_BY: usize = 3;
 const LOG_BLOCK: usize = 4;
 const HEAP_INSERT_TARGETS: usize = 5;
+const LOG_WRITERS: usize = 6;
+const LOG_WRITER_CPUS: usize = 7;
+const LOG_IO: usize = 8;
 
-const POLICIES: [PolicyDefinition; 6] = [
+/// The place of `LOG_WRITER_CPUS`' values in its table.
+const ISOLATED: usize = 1;
+const CPU_LIST: usize = 2;
+
+const POLICIES: [PolicyDefinition; 9] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -106,6 +118,27 @@ const POLICIES: [PolicyDefinition; 6] = [
         description: "ALLOC_CACHES_HASH: pages of a heap that take inserts at once",
         takes_effect: Effect::Now,
     },
+    PolicyDefinition {
+        name: "LOG_WRITERS",
+        allowed: &["1", "2", "3", "4", "5", "6", "7", "8", "AUTO"],
+        default: 8,
+        description: "log writers of each database, each with a write of its own on its way; trace flag 9038: one",
+        takes_effect: Effect::NextStart,
+    },
+    PolicyDefinition {
+        name: "LOG_WRITER_CPUS",
+        allowed: &["SHARED", "ISOLATED", "CPU LIST"],
+        default: 0,
+        description: "home of the log writers: the schedulers' CPUs, a CPU that is kept from the schedulers, or a list such as 1,4-7",
+        takes_effect: Effect::NextStart,
+    },
+    PolicyDefinition {
+        name: "LOG_IO",
+        allowed: &["O_DSYNC", "RWF_DSYNC", "IO_URING", "AUTO"],
+        default: 3,
+        description: "how the log's durable writes are made; AUTO is RWF_DSYNC, and each goes on to the next way when the kernel refuses it",
+        takes_effect: Effect::NextStart,
+    },
 ];
 
 /// The file's content.
@@ -120,12 +153,43 @@ struct File {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfiguration {
     values: [usize; POLICIES.len()],
+    /// The list of `LOG_WRITER_CPUS`.
+    log_writer_cpus: Vec<usize>,
 }
 
 impl Default for ServerConfiguration {
     fn default() -> Self {
-        Self { values: std::array::from_fn(|at| POLICIES[at].default) }
+        Self { values: std::array::from_fn(|at| POLICIES[at].default), log_writer_cpus: Vec::new() }
     }
+}
+
+/// Which CPUs have which threads.
+pub(super) struct Cpus {
+    pub schedulers: Vec<usize>,
+    /// What log writers are pinned to; none: the kernel places them.
+    pub log_writers: Vec<usize>,
+}
+
+/// The CPUs that a list such as `1,4-7` names, ascending; None when it is no such list.
+fn cpu_list(text: &str) -> Option<Vec<usize>> {
+    const CPUS_MAX: usize = 4096;
+    let mut cpus = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        if first > last || last >= CPUS_MAX {
+            return None;
+        }
+        cpus.extend(first..=last);
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Some(cpus)
+}
+
+fn list_text(cpus: &[usize]) -> String {
+    let numbers: Vec<String> = cpus.iter().map(usize::to_string).collect();
+    numbers.join(",")
 }
 
 fn unknown(text: String) -> SqlError {
@@ -152,7 +216,15 @@ impl ServerConfiguration {
             )));
         };
         let policy = &POLICIES[at];
-        let Some(chosen) = policy.allowed.iter().position(|allowed| plain(allowed) == plain(value)) else {
+        if at == LOG_WRITER_CPUS
+            && let Some(cpus) = cpu_list(value)
+        {
+            self.values[at] = CPU_LIST;
+            self.log_writer_cpus = cpus;
+            return Ok(policy.takes_effect);
+        }
+        let words = policy.allowed.iter().filter(|allowed| at != LOG_WRITER_CPUS || **allowed != "CPU LIST");
+        let Some(chosen) = words.into_iter().position(|allowed| plain(allowed) == plain(value)) else {
             return Err(unknown(format!(
                 "'{value}' is not a value of the configuration option {}. The values are {}.",
                 policy.name,
@@ -163,14 +235,22 @@ impl ServerConfiguration {
         Ok(policy.takes_effect)
     }
 
-    /// Every policy.
-    pub fn rows(&self) -> Vec<PolicyRow> {
+    fn value(&self, at: usize) -> Cow<'static, str> {
+        match (at, self.values[at]) {
+            (LOG_WRITER_CPUS, CPU_LIST) => list_text(&self.log_writer_cpus).into(),
+            (_, value) => POLICIES[at].allowed[value].into(),
+        }
+    }
+
+    /// Every policy, on a server that was started with `started`.
+    pub fn rows(&self, started: &ServerConfiguration) -> Vec<PolicyRow> {
         POLICIES
             .iter()
-            .zip(self.values)
-            .map(|(policy, value)| PolicyRow {
+            .enumerate()
+            .map(|(at, policy)| PolicyRow {
                 name: policy.name,
-                value: policy.allowed[value],
+                value: self.value(at),
+                running: if policy.takes_effect == Effect::Now { self.value(at) } else { started.value(at) },
                 allowed: policy.allowed,
                 default: policy.allowed[policy.default],
                 description: policy.description,
@@ -191,13 +271,9 @@ impl ServerConfiguration {
     }
 
     pub(super) fn to_text(&self) -> String {
-        let differing = POLICIES.iter().zip(self.values).filter(|(policy, value)| policy.default != *value);
-        let file = File {
-            format: FORMAT,
-            policies: differing
-                .map(|(policy, value)| (policy.name.to_owned(), policy.allowed[value].to_owned()))
-                .collect(),
-        };
+        let differing = (0..POLICIES.len()).filter(|at| POLICIES[*at].default != self.values[*at]);
+        let policies = differing.map(|at| (POLICIES[at].name.to_owned(), self.value(at).into_owned())).collect();
+        let file = File { format: FORMAT, policies };
         toml::to_string(&file).expect("a configuration is plain data")
     }
 
@@ -227,6 +303,45 @@ impl ServerConfiguration {
 
     fn log_block_bytes(&self) -> usize {
         if self.is_classic(LOG_BLOCK) { pikepole_log::BLOCK_BYTES_CLASSIC } else { 1 << 20 }
+    }
+
+    fn log_writers(&self) -> LogWriters {
+        match self.values[LOG_WRITERS] {
+            value if value < LOG_WRITERS_MAX => LogWriters::Count(value as u8 + 1),
+            _ => LogWriters::Auto,
+        }
+    }
+
+    fn log_io(&self) -> LogIo {
+        [LogIo::Dsync, LogIo::WriteFlag, LogIo::IoUring, LogIo::Auto][self.values[LOG_IO]]
+    }
+
+    /// Which CPUs the schedulers have, and which the log writers.
+    pub(super) fn cpus(&self, options: &ServerOptions) -> Result<Cpus, OpenError> {
+        let mut schedulers = match &options.schedulers {
+            SchedulerChoice::Simulated { .. } => {
+                return Ok(Cpus { schedulers: Vec::new(), log_writers: Vec::new() });
+            }
+            SchedulerChoice::Threads { cpus: Some(cpus), .. } => cpus.clone(),
+            SchedulerChoice::Threads { cpus: None, .. } => affinity::allowed().map_err(OpenError::Schedulers)?,
+        };
+        let log_writers = match self.values[LOG_WRITER_CPUS] {
+            // Kept apart when there are CPUs enough.
+            ISOLATED if schedulers.len() > 1 => schedulers.pop().into_iter().collect(),
+            CPU_LIST => {
+                let allowed = affinity::allowed().map_err(OpenError::Schedulers)?;
+                if let Some(other) = self.log_writer_cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+                    let text = format!(
+                        "LOG_WRITER_CPUS names CPU {other}, which this process may not use. It may use {}.",
+                        list_text(&allowed)
+                    );
+                    return Err(OpenError::Option(unknown(text)));
+                }
+                self.log_writer_cpus.clone()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Cpus { schedulers, log_writers })
     }
 
     fn heap_targets(&self) -> HeapInsertTargets {
@@ -269,6 +384,8 @@ impl ServerConfiguration {
         log.reservation = self.reservation();
         log.flush_queue = self.flush_queue();
         log.commit_by = self.commit_by();
+        log.writers = self.log_writers();
+        log.io = self.log_io();
         log.block_bytes_max = log.block_bytes_max.min(self.log_block_bytes());
         let mut store = StoreOptions::default();
         if options.small {
@@ -290,6 +407,7 @@ impl ServerConfiguration {
             heap_targets: self.heap_targets(),
             recovery_watch: options.recovery_watch.clone(),
             opened: Arc::default(),
+            log_writer_cpus: Vec::new(),
         }
     }
 }
@@ -317,7 +435,46 @@ mod tests {
         assert!(error.message.contains("SPINLOCK, ATOMIC"), "{error}");
         let error = read.set("NOTHING", "x").expect_err("no option");
         assert!(error.message.contains("HEAP_INSERT_TARGETS"), "{error}");
+        assert_eq!(read.set("LOG_WRITERS", "4").expect("a value"), Effect::NextStart);
+        assert_eq!(
+            (read.log_writers(), ServerConfiguration::default().log_writers()),
+            (LogWriters::Count(4), LogWriters::Auto)
+        );
+        read.set("LOG_IO", "o_dsync").expect("a value");
+        assert_eq!(read.log_io(), LogIo::Dsync);
+        for wrong in ["", "x", "3-1", "1,", "CPU LIST", "99999"] {
+            read.set("LOG_WRITER_CPUS", wrong).expect_err("no list");
+        }
+        read.set("LOG_WRITER_CPUS", "3, 0-1").expect("a list");
+        let mut again = ServerConfiguration::default();
+        again.read_text(&read.to_text()).expect("its own text");
+        assert_eq!(again, read);
+        let row = again.rows(&ServerConfiguration::default()).swap_remove(LOG_WRITER_CPUS);
+        assert_eq!((&*row.value, &*row.running), ("0,1,3", "SHARED"));
         assert!(read.read_text("format = 9").is_err());
         assert!(read.read_text("format = 1\n[policies]\nLOG_RESERVATION = \"x\"").is_err());
+    }
+}
+
+#[cfg(test)]
+mod cpu_tests {
+    use super::*;
+
+    fn cpus(value: &str, cpus: Vec<usize>) -> Result<Cpus, OpenError> {
+        let mut configuration = ServerConfiguration::default();
+        configuration.set("LOG_WRITER_CPUS", value).expect("a value");
+        let schedulers = SchedulerChoice::Threads { cpus: Some(cpus), pin: false };
+        configuration.cpus(&ServerOptions { schedulers, ..ServerOptions::new("/nowhere") })
+    }
+
+    #[test]
+    fn log_writers_are_kept_apart_when_there_are_cpus_enough() {
+        let of = |value, list| cpus(value, list).map(|cpus| (cpus.schedulers, cpus.log_writers)).expect("CPUs");
+        assert_eq!(of("SHARED", vec![4, 5]), (vec![4, 5], vec![]));
+        assert_eq!(of("ISOLATED", vec![4, 5, 6]), (vec![4, 5], vec![6]));
+        assert_eq!(of("ISOLATED", vec![4]), (vec![4], vec![]));
+        let own = affinity::allowed().expect("CPUs")[0];
+        assert_eq!(of(&own.to_string(), vec![4, 5]), (vec![4, 5], vec![own]));
+        assert!(cpus("4095", vec![4]).is_err_and(|error| error.to_string().contains("CPU 4095")));
     }
 }

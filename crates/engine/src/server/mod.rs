@@ -21,9 +21,9 @@ use std::sync::Arc;
 use pikepole_contention::Statistics;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
-use pikepole_log::{FlushOutcome, Log};
-use pikepole_machine::{Disk, FolderLock, affinity};
-use pikepole_scheduler::{IdleOutcome, SchedulerOptions, Schedulers};
+use pikepole_log::{FlushOutcome, Log, LogWriters};
+use pikepole_machine::{Disk, FolderLock};
+use pikepole_scheduler::{IdleOutcome, Moment, SchedulerOptions, Schedulers};
 use pikepole_types::SqlError;
 
 pub use backups::Progress;
@@ -44,6 +44,8 @@ pub const MASTER: &str = "master";
 const MASTER_ID: i32 = 1;
 /// The id of the first database that a user makes.
 const USER_DATABASE_ID_FIRST: i32 = 5;
+/// One log writer for each database, whatever `LOG_WRITERS` says. Looked at when the server starts.
+const TRACE_FLAG_ONE_LOG_WRITER: i32 = 9038;
 const CONFIGURATION_FILE: &str = "pikepole.toml";
 
 /// What a database is at the moment.
@@ -121,6 +123,8 @@ pub struct Server {
     statistics: Arc<Statistics>,
     schedulers: Arc<Schedulers>,
     configuration: Mutex<ServerConfiguration>,
+    /// The configuration that the server was started with.
+    started: ServerConfiguration,
     trace_flags: TraceFlags,
     databases: Arc<RwLock<Databases>>,
     context: OpenContext,
@@ -171,11 +175,17 @@ impl Server {
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
         let trace_flags = TraceFlags::new(options.trace_flags.iter().copied());
-        let schedulers = start_schedulers(&options, &statistics)?;
-        let context = configuration.context(&options, &schedulers, &statistics);
+        let cpus = configuration.cpus(&options)?;
+        let schedulers = start_schedulers(&options, cpus.schedulers, &statistics)?;
+        let mut context = configuration.context(&options, &schedulers, &statistics);
+        context.log_writer_cpus = cpus.log_writers;
+        if trace_flags.is_on(TRACE_FLAG_ONE_LOG_WRITER) {
+            context.log.writers = LogWriters::Count(1);
+        }
         let server = Arc::new(Server {
             statistics,
             schedulers,
+            started: configuration.clone(),
             configuration: Mutex::new(configuration),
             trace_flags,
             databases: Arc::new(RwLock::new(Databases::new())),
@@ -241,19 +251,24 @@ impl Server {
         Ok(())
     }
 
-    /// Idle schedulers write the logs that their committers wait for.
+    /// Schedulers write the logs that their committers wait for: an idle one waits for the device, a busy one only begins
+    /// writes and ends them, where the kernel can make them beside its tasks.
     fn set_idle_hook(&self) {
         let databases = Arc::downgrade(&self.databases);
-        self.schedulers.set_idle_hook(Arc::new(move || {
+        self.schedulers.set_idle_hook(Arc::new(move |moment| {
             let Some(databases) = databases.upgrade() else {
                 return IdleOutcome::Nothing;
             };
             let mut outcome = IdleOutcome::Nothing;
             let mut first = 0;
             while let Some((at, log)) = waiting_log(&databases, first) {
-                match log.idle_step() {
+                let done = match moment {
+                    Moment::Idle => log.idle_step(),
+                    Moment::Busy { quantum_over } => log.busy_step(quantum_over),
+                };
+                match done {
                     FlushOutcome::Wrote(_) => outcome = IdleOutcome::Worked,
-                    // Another scheduler writes: its write ends with a signal to the committers here.
+                    // A write is on its way that ends with a signal to committers here.
                     FlushOutcome::Busy if outcome == IdleOutcome::Nothing => outcome = IdleOutcome::Soon,
                     FlushOutcome::Busy | FlushOutcome::Nothing | FlushOutcome::NoRoom => {}
                 }
@@ -431,7 +446,7 @@ impl Server {
 
     /// Every policy with its value and what it may be.
     pub fn policies(&self) -> Vec<PolicyRow> {
-        lock(&self.configuration).rows()
+        lock(&self.configuration).rows(&self.started)
     }
 
     /// ALTER SERVER CONFIGURATION SET PIKEPOLE name = value: keeps the value, and puts it in force where that can be done
@@ -495,7 +510,8 @@ impl Server {
         };
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
-        let schedulers = start_schedulers(&options, &statistics)?;
+        let cpus = configuration.cpus(&options)?;
+        let schedulers = start_schedulers(&options, cpus.schedulers, &statistics)?;
         let context = configuration.context(&options, &schedulers, &statistics);
         let mut report = CheckReport::default();
         for name in names {
@@ -531,7 +547,7 @@ fn waiting_log(databases: &RwLock<Databases>, first: usize) -> Option<(usize, Ar
     // Whoever adds a database is done soon; the hook is called again.
     let databases = databases.try_read().ok()?;
     databases.values().enumerate().skip(first).find_map(|(at, entry)| match entry {
-        Entry::Online(database) if database.log().wants_idle_step() => Some((at, database.log().clone())),
+        Entry::Online(database) if database.log().wants_step() => Some((at, database.log().clone())),
         _ => None,
     })
 }
@@ -573,14 +589,14 @@ fn read_configuration(options: &ServerOptions) -> Result<ServerConfiguration, Op
     Ok(configuration)
 }
 
-fn start_schedulers(options: &ServerOptions, statistics: &Arc<Statistics>) -> Result<Arc<Schedulers>, OpenError> {
+fn start_schedulers(
+    options: &ServerOptions,
+    cpus: Vec<usize>,
+    statistics: &Arc<Statistics>,
+) -> Result<Arc<Schedulers>, OpenError> {
     match &options.schedulers {
         SchedulerChoice::Simulated { seed, count } => Ok(Schedulers::simulated(*seed, *count, statistics.clone())),
-        SchedulerChoice::Threads { cpus, pin } => {
-            let cpus = match cpus {
-                Some(cpus) => cpus.clone(),
-                None => affinity::allowed().map_err(OpenError::Schedulers)?,
-            };
+        SchedulerChoice::Threads { pin, .. } => {
             let scheduler_options = SchedulerOptions { cpus, pin: *pin, ..SchedulerOptions::default() };
             Schedulers::start(scheduler_options, statistics.clone()).map_err(OpenError::Schedulers)
         }

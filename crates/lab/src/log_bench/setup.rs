@@ -6,7 +6,7 @@ use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_contention::sync::{Arc, RwLock, RwLockReadGuard, RwLockWriteGuard, thread};
 use pikepole_log::{CommitBy, FlushOutcome, Log, LogError, LogOptions, Refused, Reservation};
 use pikepole_machine::Disk;
-use pikepole_scheduler::{IdleOutcome, SchedulerOptions, Schedulers};
+use pikepole_scheduler::{IdleOutcome, Moment, SchedulerOptions, Schedulers};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -64,10 +64,14 @@ impl Logs {
         let folder = folder.canonicalize().map_err(LogBenchError::file(&folder))?;
         let hooked: Arc<Hooked> = Arc::default();
         let log = Arc::clone(&hooked);
-        schedulers.set_idle_hook(Arc::new(move || {
+        schedulers.set_idle_hook(Arc::new(move |moment| {
             // Whoever changes it is done soon.
             let Ok(log) = log.try_read() else { return IdleOutcome::Soon };
-            match log.as_ref().map(|log| log.idle_step()) {
+            let step = |log: &Arc<Log>| match moment {
+                Moment::Idle => log.idle_step(),
+                Moment::Busy { quantum_over } => log.busy_step(quantum_over),
+            };
+            match log.as_ref().map(step) {
                 Some(FlushOutcome::Wrote(_)) => IdleOutcome::Worked,
                 Some(FlushOutcome::Busy) => IdleOutcome::Soon,
                 Some(FlushOutcome::Nothing | FlushOutcome::NoRoom) | None => IdleOutcome::Nothing,
@@ -128,7 +132,9 @@ impl Logs {
             Which::Commit(policy) => (Disk::real(), self.folder.join(number.to_string()), policy.apply(base)),
         };
         let log = Arc::new(Log::create(&disk, folder, options, &self.statistics)?);
-        self.schedulers.hidden("LOG WRITER", None, Arc::clone(&log).run_log_writer());
+        for number in 0..log.writer_count() {
+            self.schedulers.hidden("LOG WRITER", None, Arc::clone(&log).run_log_writer(number));
+        }
         grow(&log)?;
         self.logs.push((which, Arc::clone(&log)));
         Ok(log)

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `write_at` | each 512-byte sector has any one of the states it had since it was last durable, independently of all others |
 //! | `write_durable_at` | the sectors of those bytes are there, and the file is long enough; earlier writes elsewhere stay pending |
+//! | a write in a [`WriteQueue`](crate::WriteQueue) | as `write_at` until it is reaped, as `write_durable_at` from then on |
 //! | `sync` | the whole file is there |
 //! | `set_len`, `allocate` (its length) | atomic, in order; there after the next `sync` or `write_durable_at` of the file |
 //! | creating, removing, renaming | each atomic; there after `sync_dir` of the folder, or of either folder of a rename |
@@ -229,6 +230,17 @@ impl SimulatedFile {
     pub(crate) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.writable()?;
         self.disk.state().write_at(self.inode, bytes, offset)
+    }
+
+    /// Begins a durable write: until it is finished, its bytes are as lossy as those of `write_at`.
+    pub(crate) fn begin_durable(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.writable()?;
+        self.disk.state().begin_durable(self.inode, bytes, offset)
+    }
+
+    /// A number below `bound`, of the disk's chance.
+    pub(crate) fn draw(&self, bound: u64) -> u64 {
+        self.disk.state().draw(bound)
     }
 
     pub(crate) fn write_durable_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {

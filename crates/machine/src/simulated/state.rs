@@ -263,6 +263,24 @@ impl State {
         Ok(())
     }
 
+    /// Begins a durable write, which `write_durable_at` finishes: that is the operation that counts, and the point of a
+    /// crash or a fault. One at which this write was not begun yet would leave nothing else.
+    pub(super) fn begin_durable(&mut self, id: InodeId, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let range = checked_range(offset, bytes.len() as u64)?;
+        if self.off {
+            return Err(power_lost());
+        }
+        // What does not fit fails when it is finished.
+        let fits = self.fits(id, &range);
+        self.file(id).write(offset, Content::new(bytes).slice(0..fits));
+        Ok(())
+    }
+
+    /// A number below `bound`.
+    pub(super) fn draw(&mut self, bound: u64) -> u64 {
+        self.random.below(bound)
+    }
+
     /// How many bytes of `range` there is room for.
     fn fits(&mut self, id: InodeId, range: &Range<u64>) -> u64 {
         let free = self.free();
