@@ -256,7 +256,7 @@ impl LogBuilder {
         start: Lsn,
     ) -> Result<LogBuilder, LogError> {
         options.check()?;
-        let folder = prepare_folder(disk, path.as_ref(), &options)?;
+        let folder = prepare_folder(disk, path.as_ref(), options)?;
         let mut builder = LogBuilder {
             folder,
             segment_bytes: options.segment_bytes,
