@@ -136,7 +136,7 @@ fn what_is_gone_or_does_not_follow_is_refused() {
     let mut builder = LogBuilder::create(&disk, FOLDER, &LogOptions::small(), Lsn(100)).unwrap();
     let block = |start, payload| Block { start: Lsn(start), payload, begins_incarnation: false, time_us: 1 };
     assert!(matches!(builder.append(block(101, b"\x01a")), Err(LogError::Corrupt { .. })));
-    assert!(matches!(builder.append(block(100, b"\x00a")), Err(LogError::Corrupt { .. })));
+    assert!(matches!(builder.append(block(100, b"\xff\xff\x7fa")), Err(LogError::Corrupt { .. })));
     assert!(matches!(LogBuilder::create(&disk, FOLDER, &LogOptions::small(), Lsn(1)), Err(LogError::Exists(_))));
 }
 

@@ -95,13 +95,7 @@ impl InFlight {
     pub fn finish(&self, sequence: u64, commits: &Commits) -> bool {
         let mut state = self.lock();
         let at = (sequence - state.durable.sequence) as usize;
-        if crate::fault::harden_out_of_order() || fault::planted("harden_out_of_order") {
-            let end = state.blocks[at].end;
-            let end = end.max(commits.durable());
-            state.blocks[at].is_done = true;
-            commits.advance(end);
-            return true;
-        }
+        let end = state.blocks[at].end;
         state.blocks[at].is_done = true;
         let mut moved = false;
         while let Some(block) = state.blocks.front().filter(|block| block.is_done).copied() {
@@ -114,6 +108,10 @@ impl InFlight {
         }
         self.count.store(state.blocks.len(), Ordering::Relaxed);
         self.oldest.store(state.durable.sequence, Ordering::Relaxed);
+        if crate::fault::harden_out_of_order() || fault::planted("harden_out_of_order") {
+            commits.advance(end.max(commits.durable()));
+            return true;
+        }
         if moved {
             // Under the lock, so that the horizon never goes back.
             commits.advance(state.durable.lsn);
