@@ -31,7 +31,7 @@ pub struct FolderLock(Holder);
 enum Holder {
     /// The descriptor carries the kernel's lock.
     Real {
-        _file: fs::File,
+        file: fs::File,
         identity: (u64, u64),
     },
     Simulated {
@@ -66,7 +66,7 @@ impl FolderLock {
         }
         write_process(&mut file).map_err(|error| describe("write to", &path, error))?;
         held.insert(identity);
-        Ok(Self(Holder::Real { _file: file, identity }))
+        Ok(Self(Holder::Real { file, identity }))
     }
 
     /// Who has the lock at the moment.
@@ -104,10 +104,11 @@ impl FolderLock {
 impl Drop for FolderLock {
     fn drop(&mut self) {
         match &self.0 {
-            // Closing the file, right after this, frees the kernel's lock. In between, an open in this process is
-            // refused by the kernel's lock, never let in too early.
-            Holder::Real { identity, .. } => {
+            Holder::Real { file, identity } => {
                 let mut held = held().lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                // Said aloud: a process being started at this moment has a copy of the descriptor for an instant, and
+                // closing ours would not free the lock until then. If it fails, closing the file frees it.
+                let _ = try_flock(file, libc::LOCK_UN);
                 held.remove(identity);
             }
             Holder::Simulated { disk, folder } => disk.unlock(*folder),

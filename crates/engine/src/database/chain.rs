@@ -137,12 +137,12 @@ impl Database {
     /// What keeps the log from being reused: error 9002 names it, and `log_reuse_wait` shows it at any time.
     pub fn log_full_reason(&self) -> LogFullReason {
         let oldest = self.transactions.oldest_first_lsn();
-        let needed = self.needed_for_backups(oldest.unwrap_or(self.log.reserved()));
+        let recovery = oldest.unwrap_or(self.log.reserved());
         // A checkpoint now would free what lies below all of them.
-        if self.log.would_free(needed) {
+        if self.log.would_free(self.needed_for_backups(recovery)) {
             return LogFullReason::Checkpoint;
         }
-        match self.kept_for_backups(oldest) {
+        match self.kept_for_backups(recovery) {
             Some(reason) => reason,
             None if oldest.is_some() => LogFullReason::ActiveTransaction,
             None => LogFullReason::Nothing,
@@ -156,10 +156,8 @@ impl Database {
         [chain, kept.hold].into_iter().flatten().fold(recovery, Lsn::min)
     }
 
-    /// Whether backups are what the log is kept for: a checkpoint has let go of more than they do.
-    fn kept_for_backups(&self, oldest: Option<Lsn>) -> Option<LogFullReason> {
-        let redo = self.store.master().redo_lsn;
-        let recovery = oldest.map_or(redo, |oldest| oldest.min(redo));
+    /// Whether backups need more of the log than recovery, which needs it from `recovery` on.
+    fn kept_for_backups(&self, recovery: Lsn) -> Option<LogFullReason> {
         let kept = *lock(&self.chain);
         let chain = kept.chain.map(|chain| Lsn(chain.backed_up_to)).filter(|&lsn| lsn < recovery);
         let hold = kept.hold.filter(|&lsn| lsn < recovery);

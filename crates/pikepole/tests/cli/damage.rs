@@ -111,7 +111,9 @@ fn a_flipped_byte_in_the_log_below_what_was_durable() {
     let block = line.split("at byte ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a place");
     let block: usize = block.parse().expect("a number");
     assert!((block..block + (1 << 20)).contains(&place) && line.contains("segment-00000001"), "{line}, byte {place}");
-    is_suspect(&folder, &format!("the log is damaged in segment-00000001 at byte {block} "));
+    // It was closed in order, so that opening needs nothing of what is damaged: all rows are there.
+    let done = asked(&folder);
+    assert_eq!(done.status, 0, "{done:?}");
 }
 
 #[test]

@@ -151,11 +151,12 @@ fn control_c_drops_the_batch_and_control_d_leaves() {
 #[test]
 fn control_c_ends_what_runs_and_the_shell_goes_on() {
     let folder = Folder::new("interrupt");
-    folder.sql_clean("CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY)");
+    folder
+        .sql_clean("CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY) CREATE TABLE dbo.w (id int NOT NULL PRIMARY KEY)");
     let mut terminal = Terminal::open(&folder);
     let endless = [
         "WAITFOR DELAY '23:59:59'",
-        "WHILE 1 = 1 BEGIN BEGIN TRY INSERT dbo.t VALUES (1) DELETE dbo.t END TRY BEGIN CATCH PRINT 'no' END CATCH END",
+        "WHILE 1 = 1 BEGIN BEGIN TRY INSERT dbo.w VALUES (1) DELETE dbo.w END TRY BEGIN CATCH PRINT 'no' END CATCH END",
         "WITH d AS (SELECT n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS v (n)) \
          SELECT COUNT(*) FROM d AS a, d AS b, d AS c, d AS e, d AS f, d AS g, d AS h, d AS i, d AS j, d AS k, d AS l",
         "BEGIN TRANSACTION UPDATE dbo.t SET id = 1 INSERT dbo.t VALUES (2) WAITFOR DELAY '23:59:59'",

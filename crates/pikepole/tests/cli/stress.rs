@@ -56,7 +56,7 @@ fn runs_tell_all_that_was_measured() {
             (20.0..=100.0).contains(&record),
             "{record} bytes of log a row, what the system logs beside it included"
         );
-        assert_eq!(run["policies"]["LOG_RESERVATION"], "ATOMIC");
+        assert_eq!(run["policies"]["LOG_RESERVATION"], "CHUNK");
         assert_eq!(run["policies"]["TRANSACTION_IDS"], "ATOMIC_RANGES");
         let waits = ["wait_type", "waiting_tasks_count", "wait_time_ms", "max_wait_time_ms", "signal_wait_time_ms"];
         let waits = table(run, "waits", &waits);
@@ -93,7 +93,7 @@ fn the_classic_policies_run_too() {
     assert_eq!((done.status, done.out.as_str()), (0, "n\n800\n"), "{}", done.err);
     let (_, runs) = stress(&folder, &["-n", "4", "-r", "50", "-d", "data", "--durability", "delayed"]);
     let policies: Vec<&Value> = runs.iter().map(|run| &run["policies"]["LOG_RESERVATION"]).collect();
-    assert_eq!(policies, ["ATOMIC"], "a policy given for one run is not kept");
+    assert_eq!(policies, ["CHUNK"], "a policy given for one run is not kept");
 }
 
 #[test]
