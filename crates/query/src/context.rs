@@ -166,9 +166,15 @@ impl ExecutionContext {
         });
     }
 
+    /// Whether the batch's client has given it up.
+    #[inline]
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
     /// 3617-like end of a batch whose client has given it up.
     pub(crate) fn check_cancelled(&self) -> Result<(), Fault> {
-        if self.cancelled.load(Ordering::Relaxed) {
+        if self.is_cancelled() {
             return Err(crate::errors::cancelled());
         }
         Ok(())

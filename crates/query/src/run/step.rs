@@ -29,7 +29,7 @@ impl Machine<'_> {
                 }
                 Instruction::Jump(target) => {
                     self.frame.pc = *target;
-                    if *target <= at && scheduler::quantum_over() {
+                    if *target <= at && self.is_to_pause() {
                         return Ok(Pause::Yield);
                     }
                     continue;
@@ -44,7 +44,7 @@ impl Machine<'_> {
                 Instruction::Leave(target, caught_depth) => {
                     self.leave_catch(*caught_depth);
                     self.frame.pc = *target;
-                    if *target <= at && scheduler::quantum_over() {
+                    if *target <= at && self.is_to_pause() {
                         return Ok(Pause::Yield);
                     }
                     continue;
@@ -75,6 +75,13 @@ impl Machine<'_> {
             self.context.state.last_error = 0;
             self.frame.pc = at + 1;
         }
+    }
+
+    /// Whether a loop is to stop for a moment: its quantum is over, or its batch was cancelled. A loop of statements that
+    /// each wait for the log never uses up a quantum.
+    #[inline]
+    fn is_to_pause(&self) -> bool {
+        self.context.is_cancelled() || scheduler::quantum_over()
     }
 
     /// Closes CATCH blocks until so many of this frame's are open.
