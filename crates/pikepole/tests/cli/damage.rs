@@ -1,7 +1,9 @@
 //! Damaged files: the damage is named with its place, `check` fails, and the other databases stay usable.
 
 use crate::tool::{Done, Folder};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// A row's text, to be found in the files.
 const MARK: &[u8] = b"a text to look for";
@@ -114,6 +116,43 @@ fn a_flipped_byte_in_the_log_below_what_was_durable() {
     // It was closed in order, so that opening needs nothing of what is damaged: all rows are there.
     let done = asked(&folder);
     assert_eq!(done.status, 0, "{done:?}");
+}
+
+/// Inserts more rows into the hurt database, each durable by itself, and kills the process.
+fn insert_and_kill(folder: &Folder, rows: i64) {
+    let script = format!(
+        "SET NOCOUNT ON;
+         USE hurt;
+         DECLARE @i int = {ROWS};
+         WHILE @i < {ROWS} + {rows} BEGIN INSERT dbo.t VALUES (@i, 'a text to look for'); SET @i += 1; END;\nGO
+         SELECT 'all are in' AS answer;\nGO
+         WAITFOR DELAY '23:59:59';\nGO\n"
+    );
+    folder.write("killed.sql", script);
+    let mut command = folder.command(["sql", "-d", "data", "-i", "killed.sql"]);
+    let mut running = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
+    let mut screen = running.stdout.take().expect("it was asked for");
+    let (mut seen, mut bytes) = (String::new(), [0; 256]);
+    while !seen.contains("all are in") {
+        let count = screen.read(&mut bytes).expect("its output");
+        assert!(count > 0, "it ended early: {seen}");
+        seen.push_str(&String::from_utf8_lossy(&bytes[..count]));
+    }
+    running.kill().expect("it runs");
+    running.wait().expect("it was killed");
+}
+
+#[test]
+fn a_flipped_byte_in_a_log_that_recovery_needs() {
+    let folder = server("needed");
+    insert_and_kill(&folder, 100);
+    let rows_before = usize::try_from(ROWS).expect("a number of rows");
+    let place = flip(&file(&folder, "log/segment-00000001"), rows_before + 20);
+    let line = damage(&folder);
+    let block = line.split("at byte ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a place");
+    let block: usize = block.parse().expect("a number");
+    assert!((block..block + (1 << 20)).contains(&place) && line.contains("segment-00000001"), "{line}, byte {place}");
+    is_suspect(&folder, &format!("the log is damaged in segment-00000001 at byte {block} "));
 }
 
 #[test]
