@@ -23,6 +23,7 @@
 //! - an operator that stops with a need gives the same batch when it is asked again;
 //! - rows come in the order in which the row operators give them.
 
+mod aggregate;
 mod cursor;
 mod evaluate;
 mod join;
@@ -30,6 +31,7 @@ mod operator;
 mod product;
 mod vector;
 
+pub(crate) use aggregate::AggregateCursor;
 pub(crate) use cursor::BatchCursor;
 pub(crate) use operator::Operator;
 use pikepole_types::Value;

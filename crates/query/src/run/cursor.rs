@@ -12,7 +12,7 @@ use super::Run;
 use super::group::GroupCursor;
 use super::number::NumberCursor;
 use crate::access::{Pace, ScanCursor, Stop};
-use crate::batch::{BatchCursor, Operator};
+use crate::batch::{AggregateCursor, BatchCursor, Operator};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{JoinKind, LiveSlots, Node, SortKey, Test};
@@ -27,6 +27,7 @@ pub(crate) enum Cursor {
     Join(Box<JoinCursor>),
     Apply(Box<ApplyCursor>),
     Group(Box<GroupCursor>),
+    Aggregate(Box<AggregateCursor>),
     Sort(Box<SortCursor>),
     Number(Box<NumberCursor>),
     Batch(Box<BatchCursor>),
@@ -97,7 +98,13 @@ impl Cursor {
                 rows: 0,
                 list: HashMap::new(),
             })),
-            Node::Group { input, .. } => Cursor::Group(Box::new(GroupCursor::new(new(input)))),
+            Node::Group { input, keys, aggregates } => {
+                let plain = keys.is_empty() && aggregates.iter().all(|aggregate| !aggregate.distinct);
+                match Operator::of(input, live).filter(|_| plain) {
+                    Some(input) => Cursor::Aggregate(Box::new(AggregateCursor::new(input))),
+                    None => Cursor::Group(Box::new(GroupCursor::new(new(input)))),
+                }
+            }
             Node::Sort { input, .. } => {
                 Cursor::Sort(Box::new(SortCursor { input: new(input), filled: false, rows: Vec::new(), next: 0 }))
             }
@@ -128,6 +135,7 @@ impl Cursor {
                 apply.input.open();
             }
             Cursor::Group(group) => group.open(),
+            Cursor::Aggregate(aggregate) => aggregate.open(),
             Cursor::Sort(sort) => {
                 sort.filled = false;
                 sort.rows.clear();
@@ -212,6 +220,7 @@ impl Cursor {
             (Cursor::Group(cursor), Node::Group { input, keys, aggregates }) => {
                 cursor.next(input, keys, aggregates, run)
             }
+            (Cursor::Aggregate(cursor), Node::Group { input, aggregates, .. }) => cursor.next(input, aggregates, run),
             (Cursor::Sort(cursor), Node::Sort { input, keys, carry }) => cursor.next(input, keys, carry, run),
             (Cursor::Number(cursor), Node::Number { .. }) => cursor.next(node, run),
             (Cursor::Batch(cursor), _) => cursor.next(node, run),
