@@ -82,6 +82,17 @@ pub(crate) fn cancelled() -> Fault {
     Box::new(SqlError::new(CANCELLED, 11, 0, "Operation cancelled by user."))
 }
 
+/// A worker of a parallel plan ended without a result.
+#[cold]
+pub(crate) fn worker_lost() -> Fault {
+    Box::new(SqlError::new(
+        8642,
+        17,
+        0,
+        "The query processor could not start the necessary thread resources for parallel query execution.",
+    ))
+}
+
 const CANCELLED: i32 = 3617;
 
 /// Whether an error is that of a cancelled batch, which no TRY block catches.

@@ -1,7 +1,10 @@
 //! Aggregates without groups, over whole columns.
 //!
 //! Of a column of codes only its number of values, their sum, or the least or largest code is looked for, in a loop over
-//! integers; the accumulator that single values go to takes the result. All other values go to it one by one.
+//! integers; the accumulator that single values go to takes the result. All other values go to it one by one. Over many rows
+//! workers aggregate a part each, and the parts are merged.
+
+use std::sync::Arc;
 
 use arrow_array::{Array, Int64Array};
 
@@ -10,12 +13,14 @@ use super::evaluate::evaluate;
 use super::operator::Operator;
 use super::vector::{Code, Vector};
 use crate::access::Stop;
-use crate::expression::Fault;
+use crate::expression::{Expr, Fault};
+use crate::parallel::{self, Crew, Part, Worker};
 use crate::plan::{Aggregate, Node};
 use crate::run::Run;
 use pikepole_types::{Accumulator, Aggregate as Function, Collation, Value};
 
 /// The aggregates over a part of the rows.
+#[derive(Clone)]
 pub(crate) struct Partial {
     states: Vec<Accumulator>,
     /// True once a NULL was passed over.
@@ -43,6 +48,19 @@ impl Partial {
                     self.null_eliminated |= counted < batch.rows;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Whether parts can be merged in any order.
+    fn merges(&self) -> bool {
+        self.states.iter().all(Accumulator::merges)
+    }
+
+    fn merge(&mut self, other: &Partial) -> Result<(), Fault> {
+        self.null_eliminated |= other.null_eliminated;
+        for (own, other) in self.states.iter_mut().zip(&other.states) {
+            own.merge(other)?;
         }
         Ok(())
     }
@@ -125,41 +143,102 @@ fn extreme(codes: &Int64Array, largest: bool) -> i64 {
 /// The state of a [`Node::Group`] without keys whose rows come in batches: gives one row.
 pub(crate) struct AggregateCursor {
     input: Operator,
-    partial: Option<Partial>,
-    given: bool,
+    stage: Stage,
+}
+
+enum Stage {
+    /// No row was asked for.
+    Fresh,
+    /// The rows so far.
+    Reading(Partial),
+    /// Workers are at it.
+    Parallel(Crew<Partial>),
+    /// The row was given.
+    Given,
+}
+
+/// What workers do with their rows: the aggregates, and the state in which each begins.
+struct Work {
+    aggregates: Vec<Aggregate>,
+    empty: Partial,
 }
 
 impl AggregateCursor {
     pub(crate) fn new(input: Operator) -> AggregateCursor {
-        AggregateCursor { input, partial: None, given: false }
+        AggregateCursor { input, stage: Stage::Fresh }
     }
 
     pub(crate) fn open(&mut self) {
         self.input.open();
-        self.partial = None;
-        self.given = false;
+        self.stage = Stage::Fresh;
     }
 
     pub(crate) fn next(&mut self, node: &Node, aggregates: &[Aggregate], run: &mut Run<'_>) -> Result<bool, Stop> {
-        if self.given {
-            return Ok(false);
-        }
-        let mut partial = match self.partial.take() {
-            Some(partial) => partial,
-            None => Partial::new(aggregates, run.collation())?,
-        };
         loop {
-            match self.input.next(node, run) {
-                Ok(Some(batch)) => partial.take(&batch, aggregates, run)?,
-                Ok(None) => break,
-                Err(stop) => {
-                    self.partial = Some(partial);
-                    return Err(stop);
+            let whole = match &mut self.stage {
+                Stage::Given => return Ok(false),
+                Stage::Fresh => {
+                    let empty = Partial::new(aggregates, run.collation())?;
+                    self.stage = match start(&mut self.input, &empty, node, aggregates, run)? {
+                        Some(crew) => Stage::Parallel(crew),
+                        None => Stage::Reading(empty),
+                    };
+                    continue;
                 }
-            }
+                Stage::Parallel(crew) => {
+                    let Some((parts, result)) = crew.outcome() else {
+                        return Err(Stop::Team(crew.team()));
+                    };
+                    result?;
+                    let mut whole = Partial::new(aggregates, run.collation())?;
+                    parts.iter().try_for_each(|part| whole.merge(part))?;
+                    whole
+                }
+                Stage::Reading(partial) => {
+                    while let Some(batch) = self.input.next(node, run)? {
+                        partial.take(&batch, aggregates, run)?;
+                    }
+                    partial.clone()
+                }
+            };
+            whole.finish(aggregates, run)?;
+            self.stage = Stage::Given;
+            return Ok(true);
         }
-        partial.finish(aggregates, run)?;
-        self.given = true;
-        Ok(true)
     }
+}
+
+/// Starts workers over the rows, when they are many and the parts can be merged.
+fn start(
+    input: &mut Operator,
+    empty: &Partial,
+    node: &Node,
+    aggregates: &[Aggregate],
+    run: &mut Run<'_>,
+) -> Result<Option<Crew<Partial>>, Stop> {
+    let portable = aggregates.iter().filter_map(|aggregate| aggregate.input.as_ref()).all(Expr::is_portable);
+    if !portable || !empty.merges() {
+        return Ok(None);
+    }
+    let Some(workers) = parallel::workers(input, node, run)? else {
+        return Ok(None);
+    };
+    let rest = Work { aggregates: aggregates.to_vec(), empty: empty.clone() };
+    let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
+    Ok(Crew::start(workers, run.worker_info("SELECT"), move |worker| aggregate(worker, Arc::clone(&part))))
+}
+
+/// What a worker does.
+async fn aggregate(mut worker: Worker, part: Arc<Part<Work>>) -> (Partial, Result<(), (u64, Fault)>) {
+    let mut partial = part.rest.empty.clone();
+    let result = fill(&mut partial, &mut worker, &part).await;
+    (partial, result.map_err(|fault| worker.failed(fault)))
+}
+
+async fn fill(partial: &mut Partial, worker: &mut Worker, part: &Part<Work>) -> Result<(), Fault> {
+    while let Some(batch) = worker.next(part).await? {
+        let (mut run, _) = worker.run(part);
+        partial.take(&batch, &part.rest.aggregates, &mut run)?;
+    }
+    Ok(())
 }

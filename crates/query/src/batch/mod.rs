@@ -97,7 +97,9 @@ impl Batch {
         if rows == (0..self.rows) {
             return self.clone();
         }
-        let rows: Vec<u32> = (rows.start as u32..rows.end as u32).collect();
-        self.take(&rows)
+        let places: Vec<u32> = (rows.start as u32..rows.end as u32).collect();
+        let mut cut = self.take(&places);
+        cut.first += rows.start as u64;
+        cut
     }
 }

@@ -76,6 +76,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) collation: Collation,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
+    /// `OPTION (MAXDOP n)` of the statement.
+    degree: Option<u16>,
 }
 
 /// Views expand within each other no deeper than this.
@@ -106,7 +108,28 @@ impl<'a> Binder<'a> {
             depth: 0,
             collation: Collation::default(),
             reads_clock: false,
+            degree: None,
         }
+    }
+
+    /// Takes what OPTION says: the number of workers. Other hints change no result.
+    ///
+    /// # Errors
+    /// 102 for a number of workers that is none.
+    pub(crate) fn options(&mut self, hints: &[tree::QueryHint]) -> Result<(), Fault> {
+        for hint in hints.iter().filter(|hint| hint.name == "MAXDOP") {
+            let typed = match &hint.value {
+                Some(value) => self.expr(value)?.expr,
+                None => Expr::NULL,
+            };
+            let degree = match &typed {
+                Expr::Const(value) => value.as_i64().and_then(|degree| u16::try_from(degree).ok()),
+                _ => None,
+            };
+            let near = || SqlError::new(102, 15, 1, "Incorrect syntax near 'MAXDOP'.");
+            self.degree = Some(degree.ok_or_else(near)?);
+        }
+        Ok(())
     }
 
     /// A new register.
@@ -175,6 +198,7 @@ impl<'a> Binder<'a> {
             action,
             touches,
             reads_clock: self.reads_clock,
+            degree: self.degree,
             virtual_sources: self.virtual_sources,
             slots: self.slots,
             live: LiveSlots::default(),

@@ -56,6 +56,7 @@ impl Binder<'_> {
             clause: Clause::SelectList,
             ..Scope::default()
         });
+        self.options(&insert.options)?;
         let columns = self.insert_columns(&table, &insert.columns)?;
         match &insert.source {
             tree::InsertSource::Values(rows) => self.insert_values(insert, table, &columns, rows),
@@ -64,6 +65,7 @@ impl Binder<'_> {
                 self.insert_plan(Node::One, table, vec![row])
             }
             tree::InsertSource::Query(query) => {
+                self.options(&query.options)?;
                 let bound = self.query(query)?;
                 self.insert_rows(insert.top.as_ref(), table, &columns, bound)
             }

@@ -398,6 +398,8 @@ pub struct Statement {
     pub touches: bool,
     /// True when an expression asks for the present time.
     pub reads_clock: bool,
+    /// `OPTION (MAXDOP n)`: workers at most, 0 for as many as the server gives.
+    pub degree: Option<u16>,
     /// The database and version of the catalog it was bound against.
     pub bound_to: crate::access::CatalogStamp,
 }

@@ -40,6 +40,7 @@ impl Machine<'_> {
                 Ok(()) => return Ok(()),
                 Err(crate::access::Stop::Yield) => pikepole_scheduler::yield_now().await,
                 Err(crate::access::Stop::Blocked(need)) => self.context.satisfy(need).await?,
+                Err(crate::access::Stop::Team(team)) => team.ended().await,
                 Err(crate::access::Stop::Stale) => return Err(errors::definition_changed()),
                 Err(crate::access::Stop::Error(fault)) => return Err(fault),
             }

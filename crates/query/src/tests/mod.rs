@@ -4,6 +4,7 @@ mod batch;
 mod definitions;
 mod flow;
 mod modify;
+mod parallel;
 mod select;
 
 use std::sync::Arc;
