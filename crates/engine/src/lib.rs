@@ -17,6 +17,8 @@
 //! | opening a folder, making databases, policies | [`Server`] |
 //! | statements and transactions | [`Database::begin_statement`], [`Database::try_commit`], [`Database::rollback_to`] |
 //! | definitions | [`Database::catalog`], [`Database::create_table`] and its kin |
+//! | workers of a statement | [`Database::try_begin_children`], [`Database::merge_children`] |
+//! | pages of rows | [`Database::bulk_writer`], [`Database::try_bulk_append`], [`Database::try_bulk_finish`] |
 //! | rows | [`Database::try_insert`], [`Database::try_next`], [`Database::try_get`], [`Database::try_read_current`], [`Database::try_update`], [`Database::try_delete`] |
 
 mod catalog;
@@ -42,10 +44,11 @@ pub use database::{
     LogFullReason, NewColumn, PutMode, RecoveryModel, RowMap, TableDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError};
+pub use pikepole_storage::EncodedRows;
 pub use pikepole_transaction::{Isolation, LockMode, Mark, Need, TransactionId, TransactionRow};
 pub use server::{
     CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, SchedulerChoice, Server,
     ServerConfiguration, ServerOptions, TraceFlags,
 };
-pub use table::{Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
+pub use table::{BulkWriter, Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
 pub use transaction::Transaction;

@@ -12,6 +12,9 @@
 //! sets both, and so commutes with records of neighbours that are logged in another order. A page taken but never logged
 //! (the log had no room) is given back to the mirror.
 //!
+//! A bulk writer takes a whole extent for itself: the mirror says so, with no page in use; each page is in use once its
+//! record is in the log, so nobody meets it before. What the writer leaves unused is for the object's next pages.
+//!
 //! Invariants
 //! - map pages never leave the pool, so changing one needs no read;
 //! - a map page's latch is the last one taken;
@@ -22,6 +25,7 @@
 //! - a few free extents are kept for undo, which may need a page when it restores a longer row.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::Ordering;
@@ -32,6 +36,7 @@ use crate::frame::IO_IDLE;
 use crate::page::{PAGE_BYTES, PAGE_HEADER_BYTES, Page, PageKind, PageMut, get_u32};
 use crate::pool::{Exclusive, PAGES_MAX};
 use crate::records::{ChangeList, Record};
+use crate::row::LogContext;
 use crate::store::Store;
 
 /// Pages of an extent.
@@ -94,6 +99,11 @@ impl PageMut<'_> {
         self.0[at + 4] |= page_bit(page);
     }
 
+    /// Notes in a map page that `page` is not in use; its extent stays with its owner.
+    pub(crate) fn free_page(&mut self, page: PageId) {
+        self.0[entry_at(page) + 4] &= !page_bit(page);
+    }
+
     /// Frees all extents of `owner` in a map page.
     pub(crate) fn free_extents(&mut self, owner: u32) {
         for entry in self.0[PAGE_HEADER_BYTES..].chunks_exact_mut(MAP_ENTRY_BYTES) {
@@ -108,7 +118,7 @@ impl PageMut<'_> {
 struct ObjectSpace {
     /// All its extents, in the order they were taken.
     extents: Vec<u32>,
-    /// Extents with unused pages that no target works on.
+    /// Extents that may have unused pages, and that no target or bulk writer works on but for those that have filled up.
     loose: Vec<u32>,
     /// The extent that each insertion target takes pages from.
     targets: Vec<(usize, u32)>,
@@ -194,21 +204,11 @@ impl Space {
         let current = space.targets.iter().position(|&(of, _)| of == target);
         let mut extent = current.map(|at| space.targets[at].1).filter(|&e| self.owners[e as usize].1 != u8::MAX);
         if extent.is_none() {
-            extent = space.loose.pop();
-            if extent.is_none() {
-                if self.free <= keep {
-                    return None;
-                }
-                let free = (self.free_from..self.owners.len()).find(|&e| self.owners[e].0 == OWNER_FREE)?;
-                self.free_from = free + 1;
-                self.free -= 1;
-                self.owners[free] = (object, 0);
-                space.extents.push(free as u32);
-                extent = Some(free as u32);
-            }
+            extent = self.take_extent(object, keep);
+            let targets = &mut self.objects.entry(object).or_default().targets;
             match current {
-                Some(at) => space.targets[at].1 = extent?,
-                None => space.targets.push((target, extent?)),
+                Some(at) => targets[at].1 = extent?,
+                None => targets.push((target, extent?)),
             }
         }
         let extent = extent?;
@@ -218,8 +218,51 @@ impl Space {
         Some(PageId(extent * EXTENT_PAGES + index))
     }
 
+    /// Takes an extent of an object that has unused pages, or a free one.
+    fn take_extent(&mut self, object: u32, keep: u32) -> Option<u32> {
+        let space = self.objects.entry(object).or_default();
+        while let Some(extent) = space.loose.pop() {
+            if self.owners[extent as usize].1 != u8::MAX {
+                return Some(extent);
+            }
+        }
+        if self.free <= keep {
+            return None;
+        }
+        let free = (self.free_from..self.owners.len()).find(|&e| self.owners[e].0 == OWNER_FREE)?;
+        self.free_from = free + 1;
+        self.free -= 1;
+        self.owners[free] = (object, 0);
+        space.extents.push(free as u32);
+        Some(free as u32)
+    }
+
+    /// Gives back an extent that a bulk writer had.
+    fn leave_extent(&mut self, extent: u32) {
+        let (owner, used) = self.owners[extent as usize];
+        if let Some(object) = self.objects.get_mut(&owner).filter(|_| used != u8::MAX) {
+            object.loose.push(extent);
+        }
+    }
+
     fn give_back(&mut self, page: PageId) {
         self.owners[(page.0 / EXTENT_PAGES) as usize].1 &= !page_bit(page);
+    }
+
+    /// The page's record is in the log.
+    fn publish(&mut self, page: PageId) {
+        self.owners[(page.0 / EXTENT_PAGES) as usize].1 |= page_bit(page);
+    }
+
+    /// An undo takes a page out of use: its extent has room again.
+    fn free_page(&mut self, page: PageId) {
+        let extent = page.0 / EXTENT_PAGES;
+        let (owner, used) = &mut self.owners[extent as usize];
+        let was_full = *used == u8::MAX;
+        *used &= !page_bit(page);
+        if let Some(object) = self.objects.get_mut(owner).filter(|_| was_full) {
+            object.loose.push(extent);
+        }
     }
 
     fn free_object(&mut self, object: u32) -> usize {
@@ -257,7 +300,57 @@ impl Drop for NewPage<'_> {
     }
 }
 
+/// An extent that a bulk writer fills; what it has not used goes back when it is dropped.
+pub(crate) struct OwnExtent {
+    store: Arc<Store>,
+    extent: u32,
+    /// Pages that are not in use.
+    unused: u8,
+}
+
+impl OwnExtent {
+    /// Takes an extent for an object.
+    pub fn take(store: &Arc<Store>, object: u32) -> Result<OwnExtent, Stop> {
+        let mut space = store.space.lock();
+        let extent = space.take_extent(object, EXTENTS_KEPT).ok_or(Need::Space)?;
+        let unused = !space.owners[extent as usize].1;
+        drop(space);
+        Ok(OwnExtent { store: Arc::clone(store), extent, unused })
+    }
+
+    /// The next page to fill; None when the extent is full.
+    pub fn next(&self) -> Option<PageId> {
+        (self.unused != 0).then(|| PageId(self.extent * EXTENT_PAGES + self.unused.trailing_zeros()))
+    }
+
+    /// The page is in a log record now, and in the pool: everybody may meet it.
+    pub fn used(&mut self, page: PageId) {
+        self.unused &= !page_bit(page);
+        self.store.space.lock().publish(page);
+        self.store.pool.statistics.add(Counter::PagesAllocated, 1);
+    }
+}
+
+impl Drop for OwnExtent {
+    fn drop(&mut self) {
+        self.store.space.lock().leave_extent(self.extent);
+    }
+}
+
 impl Store {
+    /// Undoes that a page got its rows by one record: it is in use no more. Its frame stays as it is, so that a scan that is
+    /// on its way to it finds rows that nobody sees.
+    pub(crate) fn free_page(&self, xid: u64, page: PageId) -> Result<(), Stop> {
+        let mut map = self.latch_map(page)?;
+        let range = self.append_kept(&Record::FreePage { flags: LogContext::CLR, xid, page: page.0 })?;
+        map.page_mut().free_page(page);
+        map.logged(range);
+        drop(map);
+        self.space.lock().free_page(page);
+        self.pool.statistics.add(Counter::PageDeallocations, 1);
+        Ok(())
+    }
+
     /// The object that owns a page, if the page is in use.
     pub fn object_of(&self, page: PageId) -> Option<u32> {
         self.space.lock().owner_of(page)

@@ -42,7 +42,7 @@ pub use allocation::{EXTENT_PAGES, MAP_EXTENTS, OBJECT_FIRST};
 pub use check::{CheckReport, Finding, ObjectReport};
 pub use checkpoint::{FORMAT_VERSION, Master};
 pub use error::{Need, PageId, Stop, StorageError};
-pub use heap::{Heap, HeapRow, HeapScan, Rid};
+pub use heap::{BulkPage, BulkPages, EncodedRows, Heap, HeapRow, HeapScan, Rid};
 pub use page::{PAGE_BYTES, PAGE_HEADER_BYTES, PageKind};
 pub use row::{LogContext, ROW_HEADER_BYTES, RowHeader};
 pub use store::{HeapInsertTargets, PAGES_FILE, Store, StoreOptions};

@@ -163,6 +163,43 @@ record_table! {
             /// When, in microseconds since 1970.
             time_us: Varint,
         },
+        /// A page of a heap that was not in use gets these rows and is in use: on the page, and in its map page.
+        10 = InsertPage {
+            /// Flags of the transaction.
+            flags: Byte,
+            /// The transaction.
+            xid: Varint,
+            /// The page.
+            page: Varint32,
+            /// The heap.
+            object: Varint32,
+            /// How many rows; they get the slots from 0 on.
+            rows: Varint32,
+            /// The length of each row's columns; 0: they differ, and a varint in front of each row says it.
+            row_bytes: Varint32,
+            /// The columns of one row after the other.
+            body: Rest,
+        },
+        /// The same, with rows that are not in the log: the commit comes after they are on disk and the redo start is above.
+        11 = UsePage {
+            /// Flags of the transaction.
+            flags: Byte,
+            /// The transaction.
+            xid: Varint,
+            /// The page.
+            page: Varint32,
+            /// The heap.
+            object: Varint32,
+        },
+        /// The undo of the two above: the page is not in use any more. Its extent stays the heap's.
+        12 = FreePage {
+            /// Flags of the transaction.
+            flags: Byte,
+            /// The transaction.
+            xid: Varint,
+            /// The page.
+            page: Varint32,
+        },
     }
 }
 

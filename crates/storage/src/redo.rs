@@ -5,15 +5,19 @@
 //! rebuilds it as a whole: records before that one are skipped for it. A torn page that is neither is damage: an error, if
 //! the page is still in use when redo ends.
 //!
+//! A page whose rows were not logged ([`Record::UsePage`]) is met here only if its transaction did not commit: a commit waits
+//! until the redo start is above. So nothing is redone to it, until a record rebuilds it for somebody else.
+//!
 //! Nothing read here is trusted: a record that does not fit its page is an error that names the page.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_log::LsnRange;
 
 use crate::allocation::{EXTENT_PAGES, is_map_page, map_page_of};
 use crate::error::{Need, PageId, Stop, StorageError};
+use crate::heap::PackedRows;
 use crate::page::slotted::{leaf_entry_bytes, occupied};
 use crate::page::{PAGE_BYTES, Page, PageBytes, PageKind, PageMut, SLOT_BYTES};
 use crate::pool::{Exclusive, PAGES_MAX};
@@ -26,6 +30,9 @@ use crate::store::{Store, lock};
 pub(crate) struct RedoState {
     /// Torn pages that no record has rebuilt yet, and what is wrong with them.
     broken: HashMap<u32, String>,
+    /// Pages whose rows were not logged, by a transaction that did not commit: undo takes them out of use again. What the
+    /// disk has of them is of no account, and changes to them are not redone.
+    unlogged: HashSet<u32>,
 }
 
 /// What a record does to one page; `Err` says why it cannot.
@@ -58,6 +65,22 @@ impl Store {
                 page.free_extents(object);
                 Ok(())
             }),
+            Record::InsertPage { xid, page, object, rows, row_bytes, body, .. } => {
+                let rows = PackedRows { count: rows as usize, row_bytes: row_bytes as usize, body };
+                self.redo_insert_page(range, PageId(page), object, RowHeader::new(0, xid), &rows)
+            }
+            Record::UsePage { page, object, .. } => {
+                lock(&self.redo).unlogged.insert(page);
+                self.redo_use_page(range, PageId(page), object)
+            }
+            Record::FreePage { page, .. } => {
+                let page = PageId(page);
+                self.redo_page(range, map_page_of(page), &mut |map| {
+                    map_only(map.as_page())?;
+                    map.free_page(page);
+                    Ok(())
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -77,6 +100,9 @@ impl Store {
         let mut broken: Vec<(u32, String)> = lock(&self.redo).broken.drain().collect();
         broken.sort();
         for (page, why) in broken {
+            if lock(&self.redo).unlogged.contains(&page) {
+                continue;
+            }
             if self.object_of(PageId(page)).is_some() {
                 return Err(StorageError::corrupt(PageId(page), why));
             }
@@ -127,22 +153,41 @@ impl Store {
                 page.add_child(child, separator);
                 Ok(())
             }),
-            PageChange::UsePage { page: used, owner } => self.redo_page(range, page, &mut |map| {
-                map_only(map.as_page())?;
-                if map_page_of(used) != page {
-                    return Err(format!("it does not describe page {used}"));
-                }
-                map.use_page(used, owner);
-                Ok(())
-            }),
+            PageChange::UsePage { page: used, .. } if map_page_of(used) != page => {
+                Err(StorageError::corrupt(page, format!("the log says that it describes page {used}")))
+            }
+            PageChange::UsePage { page: used, owner } => self.redo_use_page(range, used, owner),
         }
+    }
+
+    fn redo_use_page(&self, range: LsnRange, used: PageId, owner: u32) -> Result<(), StorageError> {
+        self.redo_page(range, map_page_of(used), &mut |map| {
+            map_only(map.as_page())?;
+            map.use_page(used, owner);
+            Ok(())
+        })
+    }
+
+    fn redo_insert_page(
+        &self,
+        range: LsnRange,
+        page: PageId,
+        object: u32,
+        header: RowHeader,
+        rows: &PackedRows<'_>,
+    ) -> Result<(), StorageError> {
+        if is_map_page(page) {
+            return Err(StorageError::corrupt(page, "the log puts rows into a page of the allocation map"));
+        }
+        let mut bytes: Box<PageBytes> = Box::new([0; PAGE_BYTES]);
+        let filled = PageMut(&mut bytes).fill_heap(page, object, header, rows);
+        filled.map_err(|why| StorageError::corrupt(page, format!("its rows in the log: {why}")))?;
+        self.redo_built(range, page, &mut bytes)?;
+        self.redo_use_page(range, page, object)
     }
 
     /// A page is rebuilt as a whole: what the disk has of it does not matter.
     fn redo_image(&self, range: LsnRange, page: PageId, image: &[u8]) -> Result<(), StorageError> {
-        if page.0 >= PAGES_MAX {
-            return Err(StorageError::corrupt(page, "the log names a page beyond the largest file"));
-        }
         let mut bytes: Box<PageBytes> = Box::new([0; PAGE_BYTES]);
         let mut built = PageMut(&mut bytes);
         built.set_image(image).map_err(|why| StorageError::corrupt(page, format!("its image in the log: {why}")))?;
@@ -152,8 +197,19 @@ impl Store {
         if built.as_page().id() != page {
             return Err(StorageError::corrupt(page, "its image in the log is of another page"));
         }
-        built.set_lsn(range.end.0);
-        lock(&self.redo).broken.remove(&page.0);
+        self.redo_built(range, page, &mut bytes)
+    }
+
+    fn redo_built(&self, range: LsnRange, page: PageId, bytes: &mut PageBytes) -> Result<(), StorageError> {
+        if page.0 >= PAGES_MAX {
+            return Err(StorageError::corrupt(page, "the log names a page beyond the largest file"));
+        }
+        PageMut(bytes).set_lsn(range.end.0);
+        {
+            let mut redo = lock(&self.redo);
+            redo.broken.remove(&page.0);
+            redo.unlogged.remove(&page.0);
+        }
         self.pages_in_file.fetch_max((page.0 / EXTENT_PAGES + 1) * EXTENT_PAGES, Ordering::Release);
         self.until_done(|| {
             let (mut guard, fresh) = match self.pool.lookup(page) {
@@ -161,7 +217,7 @@ impl Store {
                 None => self.pool.install(self.pool.take_free()?, page)?,
             };
             if fresh || guard.page().lsn() <= range.start.0 {
-                guard.set_page(&bytes);
+                guard.set_page(bytes);
                 guard.formatted(range);
             }
             Ok(())
@@ -170,8 +226,11 @@ impl Store {
 
     fn redo_page(&self, range: LsnRange, page: PageId, apply: Apply<'_>) -> Result<(), StorageError> {
         let guard = loop {
-            if lock(&self.redo).broken.contains_key(&page.0) {
-                return Ok(());
+            {
+                let redo = lock(&self.redo);
+                if redo.broken.contains_key(&page.0) || redo.unlogged.contains(&page.0) {
+                    return Ok(());
+                }
             }
             match self.pool.exclusive(page) {
                 Ok(guard) => break guard,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, thread};
 use pikepole_contention::{Counter, LatchClass, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::{FlushOutcome, Log, Lsn, LsnRange, Refused};
@@ -80,6 +80,8 @@ pub struct Store {
     pub(crate) growth: Mutex<()>,
     pub(crate) writer: Mutex<Writer>,
     pub(crate) redo: Mutex<RedoState>,
+    /// The redo start that the master names.
+    pub(crate) redo_start: AtomicU64,
     pub(crate) stopping: AtomicBool,
     loading: Mutex<HashSet<u32>>,
     loaded: Condvar,
@@ -190,6 +192,7 @@ impl Store {
             growth: Mutex::new(()),
             writer: Mutex::new(writer),
             redo: Mutex::new(RedoState::default()),
+            redo_start: AtomicU64::new(master.redo_lsn.0),
             stopping: AtomicBool::new(false),
             loading: Mutex::new(HashSet::new()),
             loaded: Condvar::new(),
@@ -227,6 +230,11 @@ impl Store {
     /// Pages of the data file, used or not.
     pub fn file_pages(&self) -> u32 {
         self.pages_in_file.load(Ordering::Relaxed)
+    }
+
+    /// Recovery would begin here: what was logged below is in the data file.
+    pub fn redo_start(&self) -> Lsn {
+        Lsn(self.redo_start.load(Ordering::Relaxed))
     }
 
     /// The reason why the store takes no more changes, if there is one.
@@ -384,7 +392,11 @@ impl Store {
         });
         lock(&self.loading).remove(&page.0);
         self.loaded.notify_all();
-        result
+        match result {
+            // Somebody has made the page meanwhile: the disk has nothing of it yet.
+            Err(StorageError::Corrupt { .. }) if self.pool.lookup(page).is_some() => Ok(()),
+            result => result,
+        }
     }
 
     /// Whether the caller is to read the page; if not, it is in the pool or another reader has just ended.

@@ -79,8 +79,13 @@ impl Registry {
     }
 
     pub fn register(&self, session_id: i32) -> Arc<CachePadded<SessionCell>> {
+        self.register_as(self.owner_next.fetch_add(1, Ordering::Relaxed), session_id)
+    }
+
+    /// A cell for a child: it has the number of its parent.
+    pub fn register_as(&self, owner: u64, session_id: i32) -> Arc<CachePadded<SessionCell>> {
         let cell = Arc::new(CachePadded::new(SessionCell {
-            owner: self.owner_next.fetch_add(1, Ordering::Relaxed),
+            owner,
             session_id,
             snapshot: AtomicU64::new(NONE),
             id: AtomicU64::new(0),
@@ -94,8 +99,8 @@ impl Registry {
         cell
     }
 
-    pub fn unregister(&self, owner: u64) {
-        lock(&self.cells).retain(|cell| cell.owner != owner);
+    pub fn unregister(&self, gone: &Arc<CachePadded<SessionCell>>) {
+        lock(&self.cells).retain(|cell| !Arc::ptr_eq(cell, gone));
     }
 
     /// Takes a snapshot into `cell`.
@@ -150,15 +155,20 @@ impl Registry {
     }
 
     pub fn rows(&self) -> Vec<TransactionRow> {
-        lock(&self.cells)
+        let cells = lock(&self.cells);
+        // What children have logged is their parent's.
+        let sum = |owner: u64, number: fn(&SessionCell) -> &AtomicU64| {
+            cells.iter().filter(|cell| cell.owner == owner).map(|cell| number(cell).load(Ordering::Relaxed)).sum()
+        };
+        cells
             .iter()
             .filter(|cell| cell.id.load(Ordering::Relaxed) != 0)
             .map(|cell| TransactionRow {
                 session_id: cell.session_id,
                 id: TransactionId(cell.id.load(Ordering::Relaxed)),
                 begun_us: cell.begun_us.load(Ordering::Relaxed),
-                log_bytes: cell.log_bytes.load(Ordering::Relaxed),
-                log_records: cell.log_records.load(Ordering::Relaxed),
+                log_bytes: sum(cell.owner, |cell| &cell.log_bytes),
+                log_records: sum(cell.owner, |cell| &cell.log_records),
                 first_lsn: Some(cell.first_lsn.load(Ordering::Relaxed)).filter(|lsn| *lsn != NONE).map(Lsn),
             })
             .collect()
@@ -185,7 +195,7 @@ mod tests {
         assert_eq!(registry.take_snapshot(&b, clock), Lsn(25), "15 is below the horizon");
         a.snapshot.store(NONE, Ordering::SeqCst);
         assert_eq!(registry.snapshots(|| Lsn(30)).held, vec![Lsn(25)]);
-        registry.unregister(b.owner);
+        registry.unregister(&b);
         assert!(registry.snapshots(|| Lsn(30)).held.is_empty());
     }
 

@@ -67,6 +67,13 @@ impl Structure {
         }
     }
 
+    pub(crate) fn free_page(&self, name: &[u8], xid: u64) -> Result<(), Stop> {
+        let Structure::Heap(heap) = self else {
+            unreachable!("pages are undone as a whole in heaps only");
+        };
+        heap.free_page(xid, rid(name).page)
+    }
+
     pub(crate) fn remove(
         &self,
         cursor: &mut TreeCursor,

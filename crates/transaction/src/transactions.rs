@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use pikepole_contention::Statistics;
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, Mutex};
 use pikepole_log::{Log, Lsn};
 use pikepole_storage::{LogContext, RowHeader, TreeCursor};
 
 use crate::error::Stop;
 use crate::id::{Dealer, RANGE_IDS, TransactionId, TransactionIds};
+use crate::nested::NestedTransactions;
 use crate::registry::{Registry, TransactionRow, lock};
 use crate::status::{Status, StatusTable};
 use crate::structure::Structure;
@@ -43,6 +44,7 @@ pub struct Transactions {
     orphans: Mutex<Vec<Transaction>>,
     /// Nobody takes orphans any more.
     closed: AtomicBool,
+    nested: AtomicU8,
 }
 
 impl Transactions {
@@ -66,6 +68,7 @@ impl Transactions {
             ghosts: Mutex::new(VecDeque::new()),
             orphans: Mutex::new(Vec::new()),
             closed: AtomicBool::new(false),
+            nested: AtomicU8::new(NestedTransactions::default() as u8),
             log,
             statistics,
         })
@@ -79,6 +82,16 @@ impl Transactions {
     /// Switches the policy of XDESMGR.
     pub fn set_ids(&self, policy: TransactionIds) {
         self.dealer.set_policy(policy);
+    }
+
+    /// Switches how children log; for those that begin from now on.
+    pub fn set_nested(&self, policy: NestedTransactions) {
+        self.nested.store(policy as u8, Ordering::Relaxed);
+    }
+
+    /// How children log.
+    pub fn nested(&self) -> NestedTransactions {
+        NestedTransactions::of(self.nested.load(Ordering::Relaxed))
     }
 
     /// The log of the database.
@@ -158,9 +171,12 @@ impl Transactions {
         lock(&self.orphans).push(orphan);
     }
 
-    /// Transactions whose session went away before they ended: roll them back.
+    /// Transactions whose session went away before they ended, and which have no child at work: roll them back.
     pub fn take_orphans(&self) -> Vec<Transaction> {
-        std::mem::take(&mut *lock(&self.orphans))
+        let mut orphans = lock(&self.orphans);
+        let (busy, idle) = std::mem::take(&mut *orphans).into_iter().partition(Transaction::has_children_at_work);
+        *orphans = busy;
+        idle
     }
 
     /// The database is gone: transactions that lose their session from now on, or have lost it, are left to the next start.
@@ -168,7 +184,8 @@ impl Transactions {
         // Relaxed: an orphan that comes too late for the loop below is found by the next owner's close, or by none; then
         // it holds its memory and nothing else.
         self.closed.store(true, Ordering::Relaxed);
-        for mut orphan in self.take_orphans() {
+        let orphans = std::mem::take(&mut *lock(&self.orphans));
+        for mut orphan in orphans {
             orphan.abandon();
         }
     }

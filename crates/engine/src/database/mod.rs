@@ -33,6 +33,7 @@ use pikepole_transaction::{Structure, TableLock, TransactionRow, Transactions};
 use pikepole_types::SqlError;
 
 use crate::catalog::Catalog;
+use crate::server::TraceFlags;
 use crate::transaction::Transaction;
 pub use background::LogFullReason;
 pub use definitions::{ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
@@ -67,6 +68,7 @@ pub struct Database {
     disk: Disk,
     schedulers: Arc<Schedulers>,
     statistics: Arc<Statistics>,
+    pub(crate) trace_flags: Arc<TraceFlags>,
     log: Arc<Log>,
     store: Arc<Store>,
     transactions: Arc<Transactions>,

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::server::TraceFlags;
 use pikepole_contention::Statistics;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -10,7 +11,9 @@ use pikepole_log::{Log, LogOptions, LsnRange};
 use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{Direction, HeapInsertTargets, PageId, ScanRange, Store, StoreOptions, Tree};
-use pikepole_transaction::{Analysis, Structure, TableLock, TransactionId, TransactionIds, Transactions};
+use pikepole_transaction::{
+    Analysis, NestedTransactions, Structure, TableLock, TransactionId, TransactionIds, Transactions,
+};
 
 use super::files::{DatabaseFile, DatabaseOptions, FORMAT};
 use super::{Database, lock};
@@ -31,6 +34,8 @@ pub(crate) struct OpenContext {
     pub log: LogOptions,
     pub store: StoreOptions,
     pub ids: TransactionIds,
+    pub nested: NestedTransactions,
+    pub trace_flags: Arc<TraceFlags>,
     pub heap_targets: HeapInsertTargets,
     /// Log bytes after which a checkpoint is due.
     pub checkpoint_bytes: u64,
@@ -179,6 +184,7 @@ impl Database {
         store.set_heap_insert_targets(context.heap_targets);
         let log = store.log().clone();
         let transactions = Transactions::new(log.clone(), context.statistics.clone(), next, context.ids);
+        transactions.set_nested(context.nested);
         let catalog = build_catalog(&decoder, &store, &context.statistics);
         let storage_max = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).max();
         let object_id_next = catalog.object_id_max().max(OBJECT_ID_FIRST - 1) + 1;
@@ -191,6 +197,7 @@ impl Database {
             disk: context.disk.clone(),
             schedulers: context.schedulers.clone(),
             statistics: context.statistics.clone(),
+            trace_flags: context.trace_flags.clone(),
             log,
             transactions: transactions.clone(),
             catalog_tree: Structure::Tree(tree.clone()),

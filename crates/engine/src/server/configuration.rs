@@ -10,10 +10,11 @@ use pikepole_contention::Statistics;
 use pikepole_log::{CommitBy, FlushQueue, LogOptions, Policy, Reservation};
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{HeapInsertTargets, StoreOptions};
-use pikepole_transaction::TransactionIds;
+use pikepole_transaction::{NestedTransactions, TransactionIds};
 use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
 
+use super::TraceFlags;
 use super::options::ServerOptions;
 use crate::database::{Database, OpenContext};
 
@@ -62,8 +63,9 @@ const LOG_FLUSH_QUEUE: usize = 2;
 const COMMIT_BY: usize = 3;
 const LOG_BLOCK: usize = 4;
 const HEAP_INSERT_TARGETS: usize = 5;
+const NESTED_TRANSACTIONS: usize = 6;
 
-const POLICIES: [PolicyDefinition; 6] = [
+const POLICIES: [PolicyDefinition; 7] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -104,6 +106,13 @@ const POLICIES: [PolicyDefinition; 6] = [
         allowed: &["ONE", "PER_SCHEDULER"],
         default: 1,
         description: "ALLOC_CACHES_HASH: pages of a heap that take inserts at once",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "NESTED_TRANSACTIONS",
+        allowed: &["FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE"],
+        default: 2,
+        description: "NESTING_TRANSACTION_FULL: log records of a statement's parallel workers; trace flag 3933 makes fair unfair",
         takes_effect: Effect::Now,
     },
 ];
@@ -233,6 +242,14 @@ impl ServerConfiguration {
         }
     }
 
+    fn nested_transactions(&self) -> NestedTransactions {
+        match self.values[NESTED_TRANSACTIONS] {
+            0 => NestedTransactions::FairLatch,
+            1 => NestedTransactions::UnfairLatch,
+            _ => NestedTransactions::Private,
+        }
+    }
+
     /// Puts in force what can be changed while a database is open.
     pub(super) fn apply(&self, database: &Database) {
         let log = database.log();
@@ -247,6 +264,7 @@ impl ServerConfiguration {
             let _ = log.set_policy(policy);
         }
         database.transactions().set_ids(self.transaction_ids());
+        database.transactions().set_nested(self.nested_transactions());
         database.store().set_heap_insert_targets(self.heap_targets());
     }
 
@@ -256,6 +274,7 @@ impl ServerConfiguration {
         options: &ServerOptions,
         schedulers: &Arc<Schedulers>,
         statistics: &Arc<Statistics>,
+        trace_flags: &Arc<TraceFlags>,
     ) -> OpenContext {
         let mut log = if options.small { small_log() } else { LogOptions::default() };
         if let Some(bytes) = options.log_bytes_max {
@@ -279,10 +298,12 @@ impl ServerConfiguration {
             disk: options.disk.clone(),
             schedulers: schedulers.clone(),
             statistics: statistics.clone(),
+            trace_flags: trace_flags.clone(),
             checkpoint_bytes: (log.bytes_max / 4).min(CHECKPOINT_BYTES_MAX),
             log,
             store,
             ids: self.transaction_ids(),
+            nested: self.nested_transactions(),
             heap_targets: self.heap_targets(),
         }
     }

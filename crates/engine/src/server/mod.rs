@@ -113,7 +113,7 @@ pub struct Server {
     statistics: Arc<Statistics>,
     schedulers: Arc<Schedulers>,
     configuration: Mutex<ServerConfiguration>,
-    trace_flags: TraceFlags,
+    trace_flags: Arc<TraceFlags>,
     databases: Arc<RwLock<Databases>>,
     context: OpenContext,
     closed: AtomicBool,
@@ -151,9 +151,9 @@ impl Server {
         let folder_lock = disk.lock_folder(folder).map_err(unusable)?;
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
-        let trace_flags = TraceFlags::new(options.trace_flags.iter().copied());
+        let trace_flags = Arc::new(TraceFlags::new(options.trace_flags.iter().copied()));
         let schedulers = start_schedulers(&options, &statistics)?;
-        let context = configuration.context(&options, &schedulers, &statistics);
+        let context = configuration.context(&options, &schedulers, &statistics, &trace_flags);
         let server = Arc::new(Server {
             statistics,
             schedulers,
@@ -457,7 +457,7 @@ impl Server {
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
         let schedulers = start_schedulers(&options, &statistics)?;
-        let context = configuration.context(&options, &schedulers, &statistics);
+        let context = configuration.context(&options, &schedulers, &statistics, &Arc::default());
         let mut report = CheckReport::default();
         for name in names {
             let database = folder.join(&name);

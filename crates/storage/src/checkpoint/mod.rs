@@ -81,6 +81,8 @@ impl Store {
             clean,
         };
         writer.write_master(master).map_err(|error| self.poison(error.to_string()))?;
+        // Relaxed: who asks has waited for the checkpoint, and sees it late at worst.
+        self.redo_start.store(range.start.0, Ordering::Relaxed);
         Ok(recovery_lsn)
     }
 
