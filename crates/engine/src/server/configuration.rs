@@ -65,7 +65,17 @@ const LOG_BLOCK: usize = 4;
 const HEAP_INSERT_TARGETS: usize = 5;
 const NESTED_TRANSACTIONS: usize = 6;
 
-const POLICIES: [PolicyDefinition; 7] = [
+const MAX_DEGREE: usize = 7;
+
+/// Workers of a statement: 0 for as many as there are schedulers.
+const DEGREES: [&str; 65] = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20",
+    "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39",
+    "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57", "58",
+    "59", "60", "61", "62", "63", "64",
+];
+
+const POLICIES: [PolicyDefinition; 8] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -113,6 +123,13 @@ const POLICIES: [PolicyDefinition; 7] = [
         allowed: &["FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE"],
         default: 2,
         description: "NESTING_TRANSACTION_FULL: log records of a statement's parallel workers; trace flag 3933 makes fair unfair",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "max degree of parallelism",
+        allowed: &DEGREES,
+        default: 0,
+        description: "workers of a statement that says no MAXDOP; 0: one for each scheduler",
         takes_effect: Effect::Now,
     },
 ];
@@ -242,6 +259,11 @@ impl ServerConfiguration {
         }
     }
 
+    /// Workers of a statement at most; 0: as many as there are schedulers.
+    pub(super) fn max_degree(&self) -> usize {
+        self.values[MAX_DEGREE]
+    }
+
     fn nested_transactions(&self) -> NestedTransactions {
         match self.values[NESTED_TRANSACTIONS] {
             0 => NestedTransactions::FairLatch,
@@ -323,6 +345,8 @@ mod tests {
         let mut configuration = ServerConfiguration::default();
         assert_eq!(configuration.set("log_reservation", "spinlock").expect("a value"), Effect::Now);
         assert_eq!(configuration.set("TRANSACTION_IDS", "atomic ranges").expect("a value"), Effect::Now);
+        assert_eq!(configuration.set("max degree of parallelism", "12").expect("a value"), Effect::Now);
+        assert_eq!(configuration.max_degree(), 12);
         let text = configuration.to_text();
         let mut read = ServerConfiguration::default();
         read.read_text(&text).expect("its own text");

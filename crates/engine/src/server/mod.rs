@@ -390,6 +390,14 @@ impl Server {
         database.set_options(options)
     }
 
+    /// `max degree of parallelism`: workers of a statement that says nothing about it.
+    pub fn max_degree(&self) -> usize {
+        match lock(&self.configuration).max_degree() {
+            0 => self.schedulers.count(),
+            degree => degree,
+        }
+    }
+
     /// Every policy with its value and what it may be.
     pub fn policies(&self) -> Vec<PolicyRow> {
         lock(&self.configuration).rows()

@@ -225,7 +225,8 @@ fn start(
     };
     let rest = Work { aggregates: aggregates.to_vec(), empty: empty.clone() };
     let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
-    Ok(Crew::start(workers, run.worker_info("SELECT"), move |worker| aggregate(worker, Arc::clone(&part))))
+    let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
+    Ok(Crew::start(jobs, run.worker_info("SELECT"), |worker, ()| aggregate(worker, Arc::clone(&part))))
 }
 
 /// What a worker does.

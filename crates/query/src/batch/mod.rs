@@ -33,9 +33,10 @@ mod vector;
 
 pub(crate) use aggregate::AggregateCursor;
 pub(crate) use cursor::BatchCursor;
+pub(crate) use evaluate::evaluate;
 pub(crate) use operator::Operator;
 use pikepole_types::Value;
-use vector::Vector;
+pub(crate) use vector::{Code, Vector};
 
 /// Rows of a batch, at most.
 pub(crate) const BATCH_ROWS: usize = 4096;

@@ -24,6 +24,7 @@ use crate::host::Host;
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
+use pikepole_engine::LockMode;
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
 
@@ -78,6 +79,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) reads_clock: bool,
     /// `OPTION (MAXDOP n)` of the statement.
     degree: Option<u16>,
+    /// The lock that hints of the changed table ask for.
+    table_lock: Option<LockMode>,
 }
 
 /// Views expand within each other no deeper than this.
@@ -109,6 +112,7 @@ impl<'a> Binder<'a> {
             collation: Collation::default(),
             reads_clock: false,
             degree: None,
+            table_lock: None,
         }
     }
 

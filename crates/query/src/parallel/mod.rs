@@ -18,10 +18,12 @@
 //!   is that of the first row that has one, as if one worker had run alone;
 //! - a session goes on only when all its workers have ended.
 
+mod insert;
 mod portable;
 mod team;
 mod worker;
 
+pub(crate) use insert::{InsertWork, insert};
 pub(crate) use portable::may_run_elsewhere;
 pub(crate) use team::{Crew, Dispenser, Team};
 pub(crate) use worker::{Part, Worker};

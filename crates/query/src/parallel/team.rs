@@ -125,26 +125,26 @@ pub(crate) struct Crew<T> {
 }
 
 impl<T: Send + 'static> Crew<T> {
-    /// Starts the workers, beginning on the session's own scheduler. What `work` gives beside its result is kept for the
+    /// Starts the workers, each with a job, beginning on the session's own scheduler. What `work` gives beside its result is kept for the
     /// session also when the worker fails.
-    pub(crate) fn start<W, F>(workers: Vec<Worker>, info: TaskInfo, work: W) -> Option<Crew<T>>
+    pub(crate) fn start<J, W, F>(jobs: Vec<(Worker, J)>, info: TaskInfo, work: W) -> Option<Crew<T>>
     where
-        W: Fn(Worker) -> F,
+        W: Fn(Worker, J) -> F,
         F: Future<Output = (T, Result<(), (u64, Fault)>)> + Send + 'static,
     {
-        let dispenser = Arc::clone(workers.first()?.dispenser());
-        let state = State { at_work: workers.len(), failure: None, session: None };
+        let dispenser = Arc::clone(jobs.first()?.0.dispenser());
+        let state = State { at_work: jobs.len(), failure: None, session: None };
         let team = Arc::new(Team { state: Mutex::new(state) });
         let left = Arc::new(Mutex::new(Vec::new()));
         let mut crew = Crew { team, dispenser, left, handles: Vec::new() };
-        for worker in workers {
+        for (worker, job) in jobs {
             let placement = worker.placement();
             let place = Place {
                 team: Arc::clone(&crew.team),
                 dispenser: Arc::clone(&crew.dispenser),
                 failure: Some((0, errors::worker_lost())),
             };
-            let (work, left) = (work(worker), Arc::clone(&crew.left));
+            let (work, left) = (work(worker, job), Arc::clone(&crew.left));
             crew.handles.push(scheduler::spawn(info, placement, async move {
                 let mut place = place;
                 let (own, result) = work.await;

@@ -251,6 +251,14 @@ impl Cursor {
         }
     }
 
+    /// The operator of a plan that runs in batches as a whole.
+    pub(crate) fn operator(&mut self) -> Option<&mut Operator> {
+        match self {
+            Cursor::Batch(batch) => Some(batch.operator()),
+            _ => None,
+        }
+    }
+
     /// The cursor of the scan whose rows a statement changes: the one below filters and subquery tests.
     pub(crate) fn target_scan(&mut self) -> Option<&mut ScanCursor> {
         match self {

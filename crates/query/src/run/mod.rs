@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 pub(crate) use cursor::{Cursor, row_bounds};
 pub(crate) use frame::{Frame, SpareFrames};
+pub(crate) use modify::check_required;
 pub(crate) use step::{epoch, now};
 
 use crate::access::Stop;
@@ -98,7 +99,7 @@ impl Run<'_> {
         };
         match self.degree_wanted {
             Some(degree) if degree > 0 => Some(usize::from(degree)),
-            _ => Some(context.server().schedulers().count()),
+            _ => Some(context.server().max_degree()),
         }
     }
 

@@ -36,10 +36,10 @@ enum Phase {
 #[derive(Default)]
 pub(crate) struct StatementState {
     plan: Option<Arc<Statement>>,
-    cursor: Option<Cursor>,
+    pub(crate) cursor: Option<Cursor>,
     phase: Phase,
     pub(crate) rows: u64,
-    virtual_rows: Vec<Arc<Vec<Vec<Value>>>>,
+    pub(crate) virtual_rows: Vec<Arc<Vec<Vec<Value>>>>,
     virtual_ready: bool,
     out: Vec<Value>,
     pub(crate) modify: ModifyState,

@@ -57,7 +57,7 @@ fn aggregates_agree() {
         client.value("SELECT SUM(value) FROM GENERATE_SERIES(1, 1000000) OPTION (MAXDOP 2)"),
         "Msg 8115, Level 16, State 2, Line 1: Arithmetic overflow error converting expression to data type int."
     );
-    assert!(client.value("SELECT 1 OPTION (MAXDOP x)").starts_with("Msg "));
+    assert!(client.value("SELECT value FROM GENERATE_SERIES(1, 2) OPTION (MAXDOP 1.5)").starts_with("Msg "));
 }
 
 #[test]
@@ -104,6 +104,125 @@ fn small_statements_and_those_that_need_the_session_stay_serial() {
         client.quiet(query);
         assert_eq!(waits(&client), 0, "{query}");
     }
-    client.quiet("SELECT COUNT(*) FROM GENERATE_SERIES(1, 200000) WHERE GETDATE() > '2000-01-01' AND @@SPID > 0");
+    let query = "SELECT COUNT(*) FROM GENERATE_SERIES(1, 200000) WHERE GETDATE() > '2000-01-01' AND @@SPID > 0";
+    client.quiet(query);
     assert_eq!(waits(&client), 1);
+    world.server.set_policy("max degree of parallelism", "1").expect("an option");
+    client.quiet(query);
+    assert_eq!(waits(&client), 1);
+    client.quiet(&format!("{query} OPTION (MAXDOP 2)"));
+    assert_eq!(waits(&client), 2);
+}
+
+/// A client of a server whose log has room for a whole insert.
+fn roomy() -> Client {
+    World::with_log(256 << 20).client()
+}
+
+/// Two tables, one of which workers fill, and the number of statements for which the session waited for workers.
+fn filled_twice(client: &mut Client, columns: &str, insert: &str) -> u64 {
+    client.quiet(&format!("CREATE TABLE a ({columns}) CREATE TABLE b ({columns})"));
+    let run = |client: &mut Client, table: &str, degree: usize| {
+        client.lines(&format!("WITH {NUMBERS} {insert} OPTION (MAXDOP {degree})").replace("{t}", table))
+    };
+    let serial = run(client, "a", 1);
+    let before = waits(client);
+    let parallel = run(client, "b", 3);
+    assert_eq!(serial, parallel, "{insert}");
+    let waited = waits(client) - before;
+    let sums = |table: &str| format!("SELECT COUNT(*), SUM(n), SUM(v), COUNT(v), MAX(d), COUNT(d) FROM {table}");
+    let (left, right) = (sums("a"), sums("b"));
+    assert_eq!(client.lines(&left), client.lines(&right), "{insert}");
+    waited
+}
+
+#[test]
+fn inserted_rows_agree() {
+    let columns = "n bigint NOT NULL, v int, d datetime";
+    let rows = "SELECT n, d * 100, DATEADD(second, n, CAST('2020-01-01' AS datetime)) FROM numbers";
+    // Numbers of several lengths, NULLs, a constant, fewer rows, conversions.
+    let parallel = [
+        format!("INSERT {{t}} {rows}"),
+        format!("INSERT {{t}} WITH (TABLOCK) {rows}"),
+        format!("INSERT {{t}} (n, d) SELECT n * 1000000007, '2020-02-02' FROM numbers"),
+        format!(
+            "INSERT {{t}} (n, v) SELECT TOP (150001) n, NULLIF(d, 3) FROM numbers LEFT JOIN (VALUES (1)) AS x(k) ON 1 = 0"
+        ),
+        format!(
+            "INSERT TOP (140000) {{t}} (n, v, d) SELECT n, CAST(n % 100 AS varchar(10)), GETDATE() - GETDATE() FROM numbers"
+        ),
+    ];
+    for insert in parallel {
+        let mut client = roomy();
+        assert_eq!(filled_twice(&mut client, columns, &insert), 1, "{insert}");
+    }
+    // What is inserted row by row: identity values, keys, indexes.
+    for columns in [
+        "id int IDENTITY, n bigint NOT NULL, v int, d datetime",
+        "n bigint NOT NULL PRIMARY KEY, v int, d datetime",
+        "n bigint NOT NULL, v int, d datetime, INDEX ix (v)",
+    ] {
+        let mut client = roomy();
+        let insert = "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers";
+        assert_eq!(filled_twice(&mut client, columns, insert), 0, "{columns}");
+    }
+}
+
+#[test]
+fn a_failed_parallel_insert_leaves_nothing() {
+    let mut client = roomy();
+    client.quiet("CREATE TABLE t (n bigint NOT NULL, v tinyint) INSERT t VALUES (0, 0)");
+    let failing = [
+        // In the middle: a value that does not fit, a NULL, a division.
+        ("SELECT n, n / 800 FROM numbers", "Msg 8115"),
+        ("SELECT NULLIF(n, 200000), 1 FROM numbers", "Msg 515"),
+        ("SELECT n, 100 / (n - 131072) FROM numbers", "Msg 8134"),
+    ];
+    for (rows, error) in failing {
+        let insert = |degree: usize| format!("WITH {NUMBERS} INSERT t {rows} OPTION (MAXDOP {degree})");
+        let serial = client.lines(&insert(1));
+        assert!(serial[0].starts_with(error), "{serial:?}");
+        assert_eq!(client.lines(&insert(2)), serial);
+        assert_eq!(client.value("SELECT COUNT(*) FROM t"), "1");
+        // Within a transaction only the statement is undone, unless XACT_ABORT is on.
+        let within = |settings: &str| {
+            format!("{settings} BEGIN TRAN INSERT t VALUES (1, 1);\n{} SELECT @@TRANCOUNT, COUNT(*) FROM t", insert(2))
+        };
+        assert_eq!(client.shown(&within("")).last().map(String::as_str), Some("1|2"), "{rows}");
+        client.quiet("COMMIT DELETE FROM t WHERE n = 1");
+        client.lines(&within("SET XACT_ABORT ON"));
+        assert_eq!(client.value("SELECT @@TRANCOUNT, COUNT(*) FROM t"), "0|1", "{rows}");
+        client.quiet("SET XACT_ABORT OFF");
+        let caught = format!(
+            "BEGIN TRY {} SELECT 1 END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE() END CATCH",
+            insert(2).replacen("WITH", ";WITH", 1)
+        );
+        let number = &error["Msg ".len()..];
+        assert_eq!(client.shown(&caught), [format!("{number}|0")], "{rows}");
+    }
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "1");
+}
+
+#[test]
+fn a_parallel_insert_is_part_of_its_transaction() {
+    let mut client = roomy();
+    client.quiet("CREATE TABLE t (n bigint NOT NULL, v int)");
+    let insert = format!("WITH {NUMBERS} INSERT t SELECT n, d FROM numbers OPTION (MAXDOP 2)");
+    client.quiet(&format!("BEGIN TRAN INSERT t VALUES (0, 0);\n{insert}"));
+    assert_eq!(client.value("SELECT @@ROWCOUNT"), "262144");
+    assert_eq!(client.value("SELECT COUNT(*), SUM(n) FROM t"), "262145|34359869440");
+    client.quiet("SAVE TRAN s");
+    client.quiet(&insert);
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "524289");
+    client.quiet("ROLLBACK TRAN s");
+    assert_eq!(client.value("SELECT COUNT(*), @@TRANCOUNT FROM t"), "262145|1");
+    client.quiet("ROLLBACK");
+    assert_eq!(client.value("SELECT COUNT(*), @@TRANCOUNT FROM t"), "0|0");
+    // Cancelled before its first batch: as if it had never been.
+    client.context.cancelled.store(true, Ordering::Relaxed);
+    assert!(client.lines(&insert)[0].starts_with("Msg 3617"));
+    client.context.cancelled.store(false, Ordering::Relaxed);
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "0");
+    client.quiet(&insert);
+    assert_eq!(client.value("SELECT COUNT(*), SUM(n) FROM t"), "262144|34359869440");
 }
