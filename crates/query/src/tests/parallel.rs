@@ -75,7 +75,9 @@ fn the_first_error_is_reported_at_its_line() {
         )
     };
     for degree in [1, 2, 4] {
+        let before = waits(&client);
         assert_eq!(client.shown(&query(degree)), ["8134|3|0"], "with {degree}");
+        assert_eq!(waits(&client) - before, u64::from(degree > 1), "with {degree}");
     }
 }
 
