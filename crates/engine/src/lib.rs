@@ -29,6 +29,8 @@ mod table;
 mod transaction;
 
 #[cfg(test)]
+mod bulk_tests;
+#[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
 mod fault_tests;

@@ -133,6 +133,11 @@ impl Table {
         &self.record
     }
 
+    /// The codec of its rows.
+    pub fn row_layout(&self) -> &RowLayout {
+        &self.layout
+    }
+
     /// Cursors and buffers for changing the table; kept by a session's compiled statement.
     pub fn writer(&self) -> TableWriter {
         TableWriter::new(self.columns.len())
