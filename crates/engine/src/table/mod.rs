@@ -82,11 +82,6 @@ impl std::fmt::Debug for Table {
 }
 
 impl Table {
-    /// How its rows are laid out as bytes.
-    pub fn row_layout(&self) -> &RowLayout {
-        &self.layout
-    }
-
     pub(crate) fn new(record: TableRecord, version: u64, state: Arc<TableState>, store: &Arc<Store>) -> Table {
         Self::with_structures(record, version, state, |at| open_structure(store, at))
     }
