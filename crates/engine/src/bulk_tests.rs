@@ -12,6 +12,7 @@ use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{SqlError, Value};
 
+use crate::backup::{BackupJob, find_device};
 use crate::tests::{Client, definition, master, options, row, server, stop};
 use crate::*;
 
@@ -419,4 +420,68 @@ fn all_rows_or_none_after_a_power_loss_at_any_write() {
         println!("table lock {table_lock}: {points} crash points");
         assert!(points > 8, "the workload changes the disk often enough: {points}");
     }
+}
+
+/// Bytes of log records that a minimally logged statement of this many rows appends, commit included.
+async fn logged_by(client: &mut Client, table: &Arc<Table>, value: i32) -> u64 {
+    let before = client.db.log().reserved().0;
+    load(client, table, Load { table_lock: true, ..Load::of(2_000, value) }).await.expect("room");
+    client.commit().await;
+    client.db.log().reserved().0 - before
+}
+
+#[test]
+fn rows_are_in_the_log_when_somebody_restores_from_it() {
+    with_server(&SimulatedDisk::new(6), async |_, db| {
+        let mut a = Client::new(&db, 51);
+        let t = a.create(definition("t", Vec::new())).await;
+        let rows = 3 * 2_000 * 12;
+        let alone = logged_by(&mut a, &t, 1).await;
+        assert!(alone < rows / 10, "{alone}");
+        let options = db.options();
+        for recovery in [RecoveryModel::Full, RecoveryModel::BulkLogged] {
+            db.set_options(DatabaseOptions { recovery, ..options }).expect("an option");
+            assert!(logged_by(&mut a, &t, 2).await > rows, "{recovery:?}");
+        }
+        db.set_options(options).expect("an option");
+        let turn = db.begin_backup().expect("no other one is made");
+        assert!(logged_by(&mut a, &t, 3).await > rows, "a backup is made");
+        drop(turn);
+        let alone = logged_by(&mut a, &t, 4).await;
+        assert!(alone < rows / 10, "{alone}");
+        assert_eq!(counts(&mut a, &t).await.values().sum::<usize>(), 5 * 6_000);
+    });
+}
+
+/// A statement that leaves its rows out of the log, and rows that others insert while a backup is made.
+#[test]
+fn a_backup_has_all_rows_of_bulk_inserts_around_it() {
+    let disk = SimulatedDisk::new(7);
+    with_server(&disk, async |server, db| {
+        let mut a = Client::new(&db, 51);
+        let t = a.create(definition("t", Vec::new())).await;
+        let minimal = |value| Load { table_lock: true, ..Load::of(2_000, value) };
+        load(&mut a, &t, minimal(1)).await.expect("room");
+        a.commit().await;
+        // Open when the backup begins, and ends before or after it.
+        load(&mut a, &t, minimal(2)).await.expect("room");
+        let device = find_device(&Disk::simulated(disk.clone()), "/server".as_ref(), "t.bak", false).expect("a name");
+        let options = BackupOptions::new(BackupKind::Database, "t.bak");
+        let mut job = BackupJob::begin(db.clone(), options, &device, 77).expect("a backup begins");
+        a.commit().await;
+        load(&mut a, &t, minimal(3)).await.expect("room");
+        a.commit().await;
+        while !job.is_copied() {
+            job.step().expect("a sound database");
+        }
+        load(&mut a, &t, minimal(4)).await.expect("room");
+        job.end().expect("a whole backup");
+        a.rollback().await;
+        server.restore_database("copy", RestoreOptions::new("t.bak"), &mut |_| ()).await.expect("a restore");
+        let copy = server.database("copy").expect("it is there");
+        let mut b = Client::new(&copy, 52);
+        let t = table_of(&copy);
+        assert_eq!(counts(&mut b, &t).await, BTreeMap::from([(1, 6_000), (2, 6_000), (3, 6_000)]));
+    });
+    assert_sound(&disk);
 }

@@ -534,6 +534,9 @@ mod tests {
             Record::Commit { xid, time_us: 1 },
             Record::Abort { xid },
             Record::Checkpoint { time_us: 1 },
+            Record::InsertPage { flags: 1, xid, page, object: 20, rows: 1, row_bytes: 4, body: rest },
+            Record::UsePage { flags: 0, xid, page, object: 20 },
+            Record::FreePage { flags: 4, xid, page },
         ];
         assert_eq!(records.len(), Record::TABLE.len(), "every kind of record");
         for record in records {

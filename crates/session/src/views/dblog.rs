@@ -184,7 +184,10 @@ fn operation(record: &Record<'_>, change: Option<&RowChange<'_>>) -> &'static st
 }
 
 fn context(row: &LogRow<'_>, change: Option<&RowChange<'_>>, clustered: &HashMap<String, bool>) -> &'static str {
+    let of_page =
+        matches!(row.record, Ok(Record::InsertPage { .. } | Record::UsePage { .. } | Record::FreePage { .. }));
     match change {
+        None if of_page => "LCX_HEAP",
         None => "LCX_NULL",
         Some(change) if becomes_ghost(change) => "LCX_MARK_AS_GHOST",
         Some(change) if change.key.is_empty() => "LCX_HEAP",
