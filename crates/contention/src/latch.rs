@@ -404,6 +404,30 @@ impl LatchGuard<'_> {
     }
 }
 
+impl LatchGuard<'_> {
+    /// The same hold, for as long as its owner likes: `latch` is the one that the guard is of.
+    pub fn into_owned(self, latch: &Arc<Latch>) -> OwnedLatchGuard {
+        assert!(std::ptr::eq(self.latch, &**latch), "the guard is of this latch");
+        let mode = self.mode;
+        std::mem::forget(self);
+        OwnedLatchGuard { latch: Arc::clone(latch), mode }
+    }
+}
+
+/// Holds a [`Latch`] in one mode until dropped, and keeps it alive.
+#[derive(Debug)]
+#[must_use = "the latch is left when the guard is dropped"]
+pub struct OwnedLatchGuard {
+    latch: Arc<Latch>,
+    mode: LatchMode,
+}
+
+impl Drop for OwnedLatchGuard {
+    fn drop(&mut self) {
+        self.latch.leave(self.mode);
+    }
+}
+
 impl Drop for LatchGuard<'_> {
     #[inline]
     fn drop(&mut self) {

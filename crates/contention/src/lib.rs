@@ -35,7 +35,7 @@ mod tables;
 
 pub use cache_padded::CachePadded;
 pub use inbox::{Chain, Inbox, Link, Linked};
-pub use latch::{Acquire, Fairness, Latch, LatchGuard, LatchMode};
+pub use latch::{Acquire, Fairness, Latch, LatchGuard, LatchMode, OwnedLatchGuard};
 pub use run_state::{RunState, RunStateName};
 pub use spinlock::{Spinlock, SpinlockGuard, Spinner};
 pub use statistics::{CounterRow, LatchRow, SpinlockRow, Statistics, WaitRow};

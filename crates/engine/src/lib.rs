@@ -18,6 +18,8 @@
 //! | statements and transactions | [`Database::begin_statement`], [`Database::try_commit`], [`Database::rollback_to`] |
 //! | definitions | [`Database::catalog`], [`Database::create_table`] and its kin |
 //! | a log, record by record | [`LogView`], [`Database::each_log_record`] |
+//! | workers of a statement | [`Database::try_begin_children`], [`Database::merge_children`] |
+//! | pages of rows | [`Database::bulk_writer`], [`Database::try_bulk_append`], [`Database::try_bulk_finish`] |
 //! | rows | [`Database::try_insert`], [`Database::try_next`], [`Database::try_get`], [`Database::try_read_current`], [`Database::try_update`], [`Database::try_delete`] |
 
 mod backup;
@@ -29,6 +31,8 @@ mod server;
 mod table;
 mod transaction;
 
+#[cfg(test)]
+mod bulk_tests;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
@@ -48,8 +52,8 @@ pub use database::{
 pub use error::{Blocked, Interrupted, OpenError};
 pub use log_view::{LogRow, LogView, TellRow};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
-pub use pikepole_storage::LogContext;
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
+pub use pikepole_storage::{EncodedRows, LogContext};
 pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,
 };
@@ -57,5 +61,5 @@ pub use server::{
     CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, Progress, SchedulerChoice,
     Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
-pub use table::{Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
+pub use table::{BulkWriter, Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
 pub use transaction::Transaction;

@@ -8,13 +8,16 @@
 use std::sync::Arc;
 
 use pikepole_storage::StorageError;
-use pikepole_transaction::{Isolation, Mark, Need, Stop, TransactionError, TransactionId};
+use pikepole_transaction::{Isolation, Mark, Need, NestedTransactions, Stop, TransactionError, TransactionId};
 use pikepole_types::SqlError;
 
 use crate::catalog::Catalog;
 use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
 use crate::table::TableState;
+
+/// Nested transactions take their parent's latch unfairly.
+const UNFAIR_NESTING: i32 = 3933;
 
 /// Definitions changed by a transaction that has not ended.
 #[derive(Default)]
@@ -106,6 +109,41 @@ impl Database {
     /// The transaction descriptor of a session that begins to use the database.
     pub fn transaction(&self, session_id: i32) -> Transaction {
         Transaction::new(self.transactions().session(session_id))
+    }
+
+    /// Children of the statement's transaction, one for each worker: they see what it sees, and change rows for it (`changes`)
+    /// or only read. Take the locks of the statement's tables before. Until they are merged or dropped the parent makes no
+    /// change; its commit and its rollback wait for them.
+    ///
+    /// # Errors
+    /// The need to wait for children that were made before.
+    pub fn try_begin_children(
+        &self,
+        parent: &mut Transaction,
+        count: usize,
+        changes: bool,
+    ) -> Result<Vec<Transaction>, Blocked> {
+        let begun = parent.inner.try_begin_children(self.nested_transactions(), count, changes);
+        let children = begun.map_err(|stop| self.place(parent, "").stop(stop))?;
+        let catalog = &parent.definitions.catalog;
+        let child = |inner| Transaction {
+            definitions: Definitions { catalog: catalog.clone(), ..Definitions::default() },
+            ..Transaction::new(inner)
+        };
+        Ok(children.into_iter().map(child).collect())
+    }
+
+    /// The children have ended their work, each wherever it came to: what they changed is the parent's from now on.
+    pub fn merge_children(&self, parent: &mut Transaction, children: Vec<Transaction>) {
+        parent.inner.merge(children.into_iter().map(|child| child.inner).collect());
+    }
+
+    /// The policy in force: trace flag 3933 makes a fair latch an unfair one.
+    pub(crate) fn nested_transactions(&self) -> NestedTransactions {
+        match self.transactions().nested() {
+            NestedTransactions::FairLatch if self.trace_flags.is_on(UNFAIR_NESTING) => NestedTransactions::UnfairLatch,
+            policy => policy,
+        }
     }
 
     /// What error texts name.
@@ -253,6 +291,10 @@ impl Database {
                 tx.inner.rest();
                 self.make_log_space().await;
                 Ok(())
+            }
+            Need::Checkpoint(lsn) => {
+                tx.inner.rest();
+                self.redo_start_above(lsn).await.map_err(TransactionError::from)
             }
             need => tx.inner.satisfy(&need).await,
         };

@@ -4,6 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::expression::{Fault, Width};
+use crate::parallel::Team;
 use crate::plan::{KeyValue, Scan};
 use crate::run::Run;
 pub(crate) use pikepole_engine::Need;
@@ -23,6 +24,8 @@ pub(crate) enum Stop {
     Stale,
     /// The rows of a function of the host's for these arguments must be fetched first.
     Rows(HostCall),
+    /// The workers of a parallel plan must end first.
+    Team(Arc<Team>),
     /// It failed.
     Error(Fault),
 }
@@ -334,7 +337,7 @@ impl ScanCursor {
         let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
             return Ok(false);
         };
-        let (database, tx) = run.context.engine();
+        let (database, tx) = run.engine()?;
         let table = &plan.table.engine;
         let found = if plan.is_point() {
             if self.given {
@@ -371,7 +374,7 @@ impl ScanCursor {
         let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
             return Ok(0);
         };
-        let (database, tx) = run.context.engine();
+        let (database, tx) = run.engine()?;
         Ok(database.try_count(tx, &plan.table.engine, scan)?)
     }
 }

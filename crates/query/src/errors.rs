@@ -82,6 +82,24 @@ pub(crate) fn cancelled() -> Fault {
     Box::new(SqlError::new(CANCELLED, 11, 0, "Operation cancelled by user."))
 }
 
+/// Values that do not have the types they were bound with; never reaches a user.
+#[cold]
+pub(crate) fn unexpected() -> Fault {
+    let text = "Internal Query Processor Error: The query processor encountered an unexpected error during execution.";
+    Box::new(SqlError::new(8630, 16, 1, text))
+}
+
+/// A worker of a parallel plan ended without a result.
+#[cold]
+pub(crate) fn worker_lost() -> Fault {
+    Box::new(SqlError::new(
+        8642,
+        17,
+        0,
+        "The query processor could not start the necessary thread resources for parallel query execution.",
+    ))
+}
+
 const CANCELLED: i32 = 3617;
 
 /// Whether an error is that of a cancelled batch, which no TRY block catches.

@@ -18,6 +18,7 @@ mod errors;
 mod expression;
 mod host;
 mod output;
+mod parallel;
 mod plan;
 mod program;
 mod run;

@@ -26,15 +26,20 @@ pub(crate) fn options(server: &Server) -> Vec<ConfigurationOption> {
     let mut options: Vec<ConfigurationOption> = server
         .policies()
         .into_iter()
-        .map(|policy| ConfigurationOption {
-            name: policy.name.to_string(),
-            configured: policy.value.to_string(),
-            running: policy.running.to_string(),
-            minimum: None,
-            maximum: None,
-            allowed: policy.allowed.iter().map(|value| (*value).to_string()).collect(),
-            description: policy.description.to_string(),
-            dynamic: policy.takes_effect == pikepole_engine::Effect::Now,
+        .map(|policy| {
+            let is_numeric = policy.allowed.iter().all(|value| value.parse::<u32>().is_ok());
+            let bound = |value: Option<&&str>| value.filter(|_| is_numeric).map(|value| (*value).to_string());
+            let words = if is_numeric { &[] } else { policy.allowed };
+            ConfigurationOption {
+                name: policy.name.to_string(),
+                configured: policy.value.to_string(),
+                running: policy.running.to_string(),
+                minimum: bound(policy.allowed.first()),
+                maximum: bound(policy.allowed.last()),
+                allowed: words.iter().map(|value| (*value).to_string()).collect(),
+                description: policy.description.to_string(),
+                dynamic: policy.takes_effect == pikepole_engine::Effect::Now,
+            }
         })
         .collect();
     options.push(ConfigurationOption {

@@ -12,6 +12,9 @@
 //! sets both, and so commutes with records of neighbours that are logged in another order. A page taken but never logged
 //! (the log had no room) is given back to the mirror.
 //!
+//! So the mirror knows two states of a page that has an owner: taken by somebody, and in use, once its record is in the log.
+//! A bulk writer takes all pages of an extent at once; what it leaves is for the object's next pages.
+//!
 //! Invariants
 //! - map pages never leave the pool, so changing one needs no read;
 //! - a map page's latch is the last one taken;
@@ -22,6 +25,7 @@
 //! - a few free extents are kept for undo, which may need a page when it restores a longer row.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::Ordering;
@@ -32,6 +36,7 @@ use crate::frame::IO_IDLE;
 use crate::page::{PAGE_BYTES, PAGE_HEADER_BYTES, Page, PageKind, PageMut, get_u32};
 use crate::pool::{Exclusive, PAGES_MAX};
 use crate::records::{ChangeList, Record};
+use crate::row::LogContext;
 use crate::store::Store;
 
 /// Pages of an extent.
@@ -94,6 +99,11 @@ impl PageMut<'_> {
         self.0[at + 4] |= page_bit(page);
     }
 
+    /// Notes in a map page that `page` is not in use; its extent stays with its owner.
+    pub(crate) fn free_page(&mut self, page: PageId) {
+        self.0[entry_at(page) + 4] &= !page_bit(page);
+    }
+
     /// Frees all extents of `owner` in a map page.
     pub(crate) fn free_extents(&mut self, owner: u32) {
         for entry in self.0[PAGE_HEADER_BYTES..].chunks_exact_mut(MAP_ENTRY_BYTES) {
@@ -104,11 +114,21 @@ impl PageMut<'_> {
     }
 }
 
+/// What the mirror knows of an extent.
+#[derive(Clone, Copy, Default)]
+struct ExtentEntry {
+    owner: u32,
+    /// Pages in use: their records are in the log.
+    used: u8,
+    /// Pages in use, and those that somebody has taken to use them; a full extent has all its pages taken.
+    taken: u8,
+}
+
 #[derive(Default)]
 struct ObjectSpace {
     /// All its extents, in the order they were taken.
     extents: Vec<u32>,
-    /// Extents with unused pages that no target works on.
+    /// Extents that were not full when they came here; they can be full, a target's, or here twice.
     loose: Vec<u32>,
     /// The extent that each insertion target takes pages from.
     targets: Vec<(usize, u32)>,
@@ -117,7 +137,7 @@ struct ObjectSpace {
 /// The mirror of the map pages.
 #[derive(Default)]
 pub(crate) struct Space {
-    owners: Vec<(u32, u8)>,
+    extents: Vec<ExtentEntry>,
     free: u32,
     /// No free extent lies below.
     free_from: usize,
@@ -133,19 +153,20 @@ impl Space {
 
     /// The file has `extents` now; new ones are free, but those of map pages.
     pub fn extend(&mut self, extents: u32) {
-        for extent in self.owners.len() as u32..extents {
+        for extent in self.extents.len() as u32..extents {
             let map = extent.is_multiple_of(MAP_EXTENTS);
-            self.owners.push(if map { (OWNER_STORE, 1) } else { (OWNER_FREE, 0) });
+            let of_map = ExtentEntry { owner: OWNER_STORE, used: 1, taken: 1 };
+            self.extents.push(if map { of_map } else { ExtentEntry::default() });
             self.free += u32::from(!map);
         }
     }
 
     /// Takes over one entry of a map page.
     pub fn set(&mut self, extent: u32, owner: u32, used: u8) {
-        let Some(entry) = self.owners.get_mut(extent as usize) else { return };
-        self.free -= u32::from(entry.0 == OWNER_FREE);
+        let Some(entry) = self.extents.get_mut(extent as usize) else { return };
+        self.free -= u32::from(entry.owner == OWNER_FREE);
         self.free += u32::from(owner == OWNER_FREE);
-        *entry = (owner, used);
+        *entry = ExtentEntry { owner, used, taken: used };
         if owner >= OBJECT_FIRST {
             let object = self.objects.entry(owner).or_default();
             object.extents.push(extent);
@@ -156,7 +177,7 @@ impl Space {
     }
 
     pub fn extents(&self) -> u32 {
-        self.owners.len() as u32
+        self.extents.len() as u32
     }
 
     pub fn free_extents(&self) -> u32 {
@@ -164,7 +185,7 @@ impl Space {
     }
 
     pub fn entry(&self, extent: u32) -> Option<(u32, u8)> {
-        self.owners.get(extent as usize).copied()
+        self.extents.get(extent as usize).map(|entry| (entry.owner, entry.used))
     }
 
     pub fn owner_of(&self, page: PageId) -> Option<u32> {
@@ -175,7 +196,7 @@ impl Space {
     /// The `index`-th extent of an object and its used pages.
     pub fn extent_of(&self, object: u32, index: usize) -> Option<(u32, u8)> {
         let extent = *self.objects.get(&object)?.extents.get(index)?;
-        Some((extent, self.owners[extent as usize].1))
+        Some((extent, self.extents[extent as usize].used))
     }
 
     pub fn objects(&self) -> Vec<u32> {
@@ -192,40 +213,76 @@ impl Space {
     fn take_page(&mut self, object: u32, target: usize, keep: u32) -> Option<PageId> {
         let space = self.objects.entry(object).or_default();
         let current = space.targets.iter().position(|&(of, _)| of == target);
-        let mut extent = current.map(|at| space.targets[at].1).filter(|&e| self.owners[e as usize].1 != u8::MAX);
+        let mut extent = current.map(|at| space.targets[at].1).filter(|&e| !self.is_full(e));
         if extent.is_none() {
-            extent = space.loose.pop();
-            if extent.is_none() {
-                if self.free <= keep {
-                    return None;
-                }
-                let free = (self.free_from..self.owners.len()).find(|&e| self.owners[e].0 == OWNER_FREE)?;
-                self.free_from = free + 1;
-                self.free -= 1;
-                self.owners[free] = (object, 0);
-                space.extents.push(free as u32);
-                extent = Some(free as u32);
-            }
+            extent = self.take_extent(object, keep);
+            let targets = &mut self.objects.entry(object).or_default().targets;
             match current {
-                Some(at) => space.targets[at].1 = extent?,
-                None => space.targets.push((target, extent?)),
+                Some(at) => targets[at].1 = extent?,
+                None => targets.push((target, extent?)),
             }
         }
         let extent = extent?;
-        let used = &mut self.owners[extent as usize].1;
-        let index = used.trailing_ones();
-        *used |= 1 << index;
+        let taken = &mut self.extents[extent as usize].taken;
+        let index = taken.trailing_ones();
+        *taken |= 1 << index;
         Some(PageId(extent * EXTENT_PAGES + index))
     }
 
-    fn give_back(&mut self, page: PageId) {
-        self.owners[(page.0 / EXTENT_PAGES) as usize].1 &= !page_bit(page);
+    fn is_full(&self, extent: u32) -> bool {
+        self.extents[extent as usize].taken == u8::MAX
+    }
+
+    /// An extent of an object that is not full, or a free one.
+    fn take_extent(&mut self, object: u32, keep: u32) -> Option<u32> {
+        let space = self.objects.entry(object).or_default();
+        while let Some(extent) = space.loose.pop() {
+            if self.extents[extent as usize].taken != u8::MAX {
+                return Some(extent);
+            }
+        }
+        if self.free <= keep {
+            return None;
+        }
+        let free = (self.free_from..self.extents.len()).find(|&e| self.extents[e].owner == OWNER_FREE)?;
+        self.free_from = free + 1;
+        self.free -= 1;
+        self.extents[free] = ExtentEntry { owner: object, ..ExtentEntry::default() };
+        space.extents.push(free as u32);
+        Some(free as u32)
+    }
+
+    /// Takes all pages of an extent that are not taken: their bits.
+    fn take_pages(&mut self, extent: u32) -> u8 {
+        let taken = &mut self.extents[extent as usize].taken;
+        let free = !*taken;
+        *taken = u8::MAX;
+        free
+    }
+
+    /// Pages that were taken are given back.
+    fn give_back(&mut self, extent: u32, pages: u8) {
+        let entry = &mut self.extents[extent as usize];
+        let was_full = entry.taken == u8::MAX;
+        entry.taken &= !pages;
+        entry.used &= !pages;
+        if pages != 0
+            && was_full
+            && let Some(object) = self.objects.get_mut(&entry.owner)
+        {
+            object.loose.push(extent);
+        }
+    }
+
+    /// The page's record is in the log.
+    fn publish(&mut self, page: PageId) {
+        self.extents[(page.0 / EXTENT_PAGES) as usize].used |= page_bit(page);
     }
 
     fn free_object(&mut self, object: u32) -> usize {
         let Some(space) = self.objects.remove(&object) else { return 0 };
         for &extent in &space.extents {
-            self.owners[extent as usize] = (OWNER_FREE, 0);
+            self.extents[extent as usize] = ExtentEntry::default();
             self.free += 1;
             self.free_from = self.free_from.min(extent as usize);
         }
@@ -245,6 +302,7 @@ impl NewPage<'_> {
     /// The page is in a log record now.
     pub fn used(mut self) {
         self.logged = true;
+        self.store.space.lock().publish(self.id);
         self.store.pool.statistics.add(Counter::PagesAllocated, 1);
     }
 }
@@ -252,12 +310,64 @@ impl NewPage<'_> {
 impl Drop for NewPage<'_> {
     fn drop(&mut self) {
         if !self.logged {
-            self.store.space.lock().give_back(self.id);
+            self.store.space.lock().give_back(self.id.0 / EXTENT_PAGES, page_bit(self.id));
         }
     }
 }
 
+/// An extent that a bulk writer fills; what it has not used goes back when it is dropped.
+pub(crate) struct OwnExtent {
+    store: Arc<Store>,
+    extent: u32,
+    /// Its pages that are not in use yet.
+    unused: u8,
+}
+
+impl OwnExtent {
+    /// Takes an extent for an object.
+    pub fn take(store: &Arc<Store>, object: u32) -> Result<OwnExtent, Stop> {
+        let mut space = store.space.lock();
+        let extent = space.take_extent(object, EXTENTS_KEPT).ok_or(Need::Space)?;
+        let unused = space.take_pages(extent);
+        drop(space);
+        Ok(OwnExtent { store: Arc::clone(store), extent, unused })
+    }
+
+    /// The next page to fill; None when the extent is full.
+    pub fn next(&self) -> Option<PageId> {
+        (self.unused != 0).then(|| PageId(self.extent * EXTENT_PAGES + self.unused.trailing_zeros()))
+    }
+
+    /// The page is in a log record now, and in the pool: everybody may meet it.
+    pub fn used(&mut self, page: PageId) {
+        self.unused &= !page_bit(page);
+        self.store.space.lock().publish(page);
+        self.store.pool.statistics.add(Counter::PagesAllocated, 1);
+    }
+}
+
+impl Drop for OwnExtent {
+    fn drop(&mut self) {
+        self.store.space.lock().give_back(self.extent, self.unused);
+    }
+}
+
 impl Store {
+    /// Undoes that a page got its rows by one record: it is in use no more. Its frame stays as it is, so that a scan that is
+    /// on its way to it finds rows that nobody sees.
+    pub(crate) fn free_page(&self, context: &LogContext, page: PageId) -> Result<(), Stop> {
+        let mut map = self.latch_map(page)?;
+        // What the page was is in the map page's past: its record changed both.
+        let record = Record::FreePage { flags: context.flags, xid: context.xid, page: page.0 };
+        let range = self.append(context, map.page().lsn(), &record)?;
+        map.page_mut().free_page(page);
+        map.logged(range);
+        drop(map);
+        self.space.lock().give_back(page.0 / EXTENT_PAGES, page_bit(page));
+        self.pool.statistics.add(Counter::PageDeallocations, 1);
+        Ok(())
+    }
+
     /// The object that owns a page, if the page is in use.
     pub fn object_of(&self, page: PageId) -> Option<u32> {
         self.space.lock().owner_of(page)

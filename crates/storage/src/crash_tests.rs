@@ -14,8 +14,8 @@ use crate::fault::{Fault, plant};
 use crate::records::Record;
 use crate::test_support::{FOLDER, Fixture, LOG_FOLDER, Random, Rows, context, log_options, store_options};
 use crate::{
-    ChangeOutcome, Heap, InsertOutcome, PAGES_FILE, PageId, Redo, Rid, RowHeader, ScanRange, Stop, StorageError, Store,
-    StoreOptions, Tree, TreeCursor,
+    BulkPages, ChangeOutcome, EncodedRows, Heap, InsertOutcome, LogContext, PAGES_FILE, PageId, Redo, Rid, RowHeader,
+    ScanRange, Stop, StorageError, Store, StoreOptions, Tree, TreeCursor,
 };
 
 const TREE: u32 = 20;
@@ -32,6 +32,9 @@ struct Work {
     heap: Heap,
     keys: BTreeMap<Vec<u8>, RowHeader>,
     rids: BTreeMap<Rid, RowHeader>,
+    bulk: BulkPages,
+    /// Pages that got their rows by one record, and their transactions; no row of them was changed since.
+    bulk_pages: BTreeMap<PageId, u64>,
     cursor: TreeCursor,
     random: Random,
     xid: u64,
@@ -45,8 +48,9 @@ impl Work {
         let tree = fixture.store.until_done(|| Tree::create(&fixture.store, TREE, KEY_BYTES))?;
         let heap = Heap::open(&fixture.store, HEAP);
         let (keys, rids) = (BTreeMap::new(), BTreeMap::new());
+        let (bulk, bulk_pages) = (BulkPages::new(&heap, false), BTreeMap::new());
         let (cursor, random) = (TreeCursor::new(), Random(seed));
-        Ok(Work { tree, heap, keys, rids, cursor, random, xid: 0, checkpoints: true, fixture })
+        Ok(Work { tree, heap, keys, rids, bulk, bulk_pages, cursor, random, xid: 0, checkpoints: true, fixture })
     }
 
     fn until_done<T>(&self, operation: impl FnMut() -> Result<T, Stop>) -> Result<T, StorageError> {
@@ -57,13 +61,15 @@ impl Work {
         for step in 0..steps {
             self.xid += 1;
             // Several schedulers take turns; each has a chunk of the log of its own.
-            slot::simulate(SLOTS[(self.xid / 5) as usize % SLOTS.len()], || match self.random.below(20) {
+            slot::simulate(SLOTS[(self.xid / 5) as usize % SLOTS.len()], || match self.random.below(22) {
                 0..9 => self.insert(),
                 9..12 => self.replace(),
                 12 => self.remove(),
                 13..16 => self.insert_into_heap(),
                 16..18 => self.replace_in_heap(),
                 18 => self.remove_from_heap(),
+                20 => self.insert_pages(),
+                21 => self.free_page(),
                 _ => self.other(step),
             })?;
         }
@@ -129,6 +135,7 @@ impl Work {
         let context = context(self.xid);
         let outcome = self.until_done(|| self.heap.replace(&context, rid, old, new, &rest, |_, _| ()))?;
         assert!(matches!(outcome, ChangeOutcome::Done(_)), "{outcome:?}");
+        self.bulk_pages.remove(&rid.page);
         self.rids.insert(rid, new);
         Ok(())
     }
@@ -137,7 +144,43 @@ impl Work {
         let Some((rid, old)) = self.some_rid() else { return Ok(()) };
         let context = context(self.xid);
         self.until_done(|| self.heap.remove(&context, rid, old))?;
+        self.bulk_pages.remove(&rid.page);
         self.rids.remove(&rid);
+        Ok(())
+    }
+
+    /// Two pages at most, of rows of one length or of any, and then those that are left in a page of their own.
+    fn insert_pages(&mut self) -> Result<(), StorageError> {
+        let count = self.random.below(2 * 254) as usize;
+        let lengths: Vec<u32> = (0..count).map(|_| self.random.below(60) as u32).collect();
+        let bytes = vec![self.xid as u8; 60 * count];
+        let fixed = EncodedRows::Fixed { row_bytes: 20, bytes: &bytes[..20 * count] };
+        let varying = EncodedRows::Varying { lengths: &lengths, bytes: &bytes };
+        let mut rest = if self.random.below(2) == 0 { fixed } else { varying };
+        let context = context(self.xid);
+        let Work { bulk, fixture, bulk_pages, .. } = self;
+        let mut pages = Vec::new();
+        while bulk.is_ready(&mut rest).is_ok_and(|ready| ready) {
+            pages.push(fixture.store.until_done(|| bulk.place(&context, &mut rest))?.page);
+        }
+        if bulk.is_rest_ready() {
+            pages.push(fixture.store.until_done(|| bulk.place(&context, &mut rest))?.page);
+        }
+        for page in pages {
+            bulk_pages.insert(page, context.xid);
+            let slots = fixture.store.until_done(|| fixture.store.pool.shared(page).map(|page| page.page().slots()));
+            // A page that has left the pool already is met by no later step.
+            for slot in 0..slots.unwrap_or_default() as u16 {
+                self.rids.insert(Rid { page, slot }, RowHeader::new(0, context.xid));
+            }
+        }
+        Ok(())
+    }
+
+    fn free_page(&mut self) -> Result<(), StorageError> {
+        let Some((page, xid)) = self.bulk_pages.pop_last() else { return Ok(()) };
+        self.until_done(|| self.heap.free_page(&context(xid).with(LogContext::CLR), page))?;
+        self.rids.retain(|rid, _| rid.page != page);
         Ok(())
     }
 

@@ -53,16 +53,22 @@ impl Glance {
 
     /// Takes over what a record says of the owners of pages.
     pub fn note(&mut self, record: &Record<'_>) {
-        if let Record::Structure { changes } = record {
-            for change in Changes::new(changes) {
-                match change {
-                    Ok((_, PageChange::UsePage { page, owner })) => {
-                        self.owners.insert(page.0 / EXTENT_PAGES, owner);
+        match *record {
+            Record::Structure { changes } => {
+                for change in Changes::new(changes) {
+                    match change {
+                        Ok((_, PageChange::UsePage { page, owner })) => {
+                            self.owners.insert(page.0 / EXTENT_PAGES, owner);
+                        }
+                        Ok(_) => {}
+                        Err(_) => return,
                     }
-                    Ok(_) => {}
-                    Err(_) => return,
                 }
             }
+            Record::InsertPage { page, object, .. } | Record::UsePage { page, object, .. } => {
+                self.owners.insert(page / EXTENT_PAGES, object);
+            }
+            _ => {}
         }
     }
 

@@ -49,7 +49,7 @@ pub use check::{CheckReport, Finding, ObjectReport};
 pub use checkpoint::{FORMAT_VERSION, Master};
 pub use error::{Need, PageId, Stop, StorageError};
 pub use glance::Glance;
-pub use heap::{Heap, HeapRow, HeapScan, Rid};
+pub use heap::{BulkPage, BulkPages, EncodedRows, Heap, HeapRow, HeapScan, Rid};
 pub use io_totals::IoStats;
 pub use page::{PAGE_BYTES, PAGE_HEADER_BYTES, PageKind};
 pub use redo::Redo;

@@ -196,6 +196,43 @@ record_table! {
             /// When, in microseconds since 1970.
             time_us: Varint,
         },
+        /// A page of a heap that was not in use gets these rows and is in use: on the page, and in its map page.
+        10 = InsertPage {
+            /// Flags of the transaction.
+            flags: Byte,
+            /// The transaction.
+            xid: Xid,
+            /// The page.
+            page: Varint32,
+            /// The heap.
+            object: Varint32,
+            /// How many rows; they get the slots from 0 on.
+            rows: Varint32,
+            /// The length of each row's columns; 0: they differ, and a varint in front of each row says it.
+            row_bytes: Varint32,
+            /// The columns of one row after the other.
+            body: Rest,
+        },
+        /// The same, with rows that are not in the log: the commit comes after they are on disk and the redo start is above.
+        11 = UsePage {
+            /// Flags of the transaction.
+            flags: Byte,
+            /// The transaction.
+            xid: Xid,
+            /// The page.
+            page: Varint32,
+            /// The heap.
+            object: Varint32,
+        },
+        /// The undo of the two above: the page is not in use any more. Its extent stays the heap's.
+        12 = FreePage {
+            /// Flags of the transaction.
+            flags: Byte,
+            /// The transaction.
+            xid: Xid,
+            /// The page.
+            page: Varint32,
+        },
     }
 }
 
@@ -268,19 +305,25 @@ impl<'a> Record<'a> {
             | Record::Replace { xid, .. }
             | Record::SetHeader { xid, .. }
             | Record::Remove { xid, .. }
+            | Record::InsertPage { xid, .. }
+            | Record::UsePage { xid, .. }
+            | Record::FreePage { xid, .. }
             | Record::Commit { xid, .. }
             | Record::Abort { xid } => Some(xid),
             Record::Structure { .. } | Record::FreeExtents { .. } | Record::Checkpoint { .. } => None,
         }
     }
 
-    /// The one page that the record changes, if it is one.
+    /// The one page that the record changes, if it is one; its map page does not count.
     pub fn page(&self) -> Option<PageId> {
         match *self {
             Record::Insert { page, .. }
             | Record::Replace { page, .. }
             | Record::SetHeader { page, .. }
             | Record::Remove { page, .. }
+            | Record::InsertPage { page, .. }
+            | Record::UsePage { page, .. }
+            | Record::FreePage { page, .. }
             | Record::FreeExtents { page, .. } => Some(PageId(page)),
             Record::Structure { .. } | Record::Commit { .. } | Record::Abort { .. } | Record::Checkpoint { .. } => None,
         }
@@ -351,6 +394,10 @@ impl ChangeList {
         ChangeList(Vec::with_capacity(256))
     }
 
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
     pub fn record(&self) -> Record<'_> {
         Record::Structure { changes: &self.0 }
     }
@@ -368,7 +415,7 @@ impl ChangeList {
         self.number(page.0 as u64);
         self.0.push(2);
         self.number(keep as u64);
-        self.bytes(high);
+        self.put_bytes(high);
         self.number(next.unwrap_or_default().0 as u64);
     }
 
@@ -376,7 +423,7 @@ impl ChangeList {
         self.number(page.0 as u64);
         self.0.push(3);
         self.number(child.0 as u64);
-        self.bytes(separator);
+        self.put_bytes(separator);
     }
 
     pub fn use_page(&mut self, map: PageId, page: PageId, owner: u32) {
@@ -392,7 +439,7 @@ impl ChangeList {
         self.0.extend_from_slice(&bytes[..len]);
     }
 
-    fn bytes(&mut self, bytes: &[u8]) {
+    fn put_bytes(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
@@ -487,6 +534,9 @@ mod tests {
             Record::Commit { xid, time_us: 1 },
             Record::Abort { xid },
             Record::Checkpoint { time_us: 1 },
+            Record::InsertPage { flags: 1, xid, page, object: 20, rows: 1, row_bytes: 4, body: rest },
+            Record::UsePage { flags: 0, xid, page, object: 20 },
+            Record::FreePage { flags: 4, xid, page },
         ];
         assert_eq!(records.len(), Record::TABLE.len(), "every kind of record");
         for record in records {

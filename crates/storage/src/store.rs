@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, thread};
 use pikepole_contention::{Counter, LatchClass, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::{FlushOutcome, Log, Lsn, LsnRange, Refused};
@@ -26,6 +26,7 @@ use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
 use crate::checkpoint::{Master, Writer};
 use crate::error::{Need, PageId, Stop, StorageError};
 use crate::fault;
+use crate::heap::RowsInLog;
 use crate::io_totals::{IoStats, IoTotals};
 use crate::page::{PAGE_BYTES, Page, PageBytes};
 use crate::pool::Pool;
@@ -94,6 +95,9 @@ pub struct Store {
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) growth: Mutex<()>,
     pub(crate) writer: Mutex<Writer>,
+    pub(crate) rows_in_log: RowsInLog,
+    /// The redo start that the master names.
+    pub(crate) redo_start: AtomicU64,
     pub(crate) stopping: AtomicBool,
     /// Threads of redo.
     pub(crate) redo_threads: usize,
@@ -211,6 +215,8 @@ impl Store {
             checkpointing: Mutex::new(()),
             growth: Mutex::new(()),
             writer: Mutex::new(writer),
+            rows_in_log: RowsInLog::default(),
+            redo_start: AtomicU64::new(master.redo_lsn.0),
             stopping: AtomicBool::new(false),
             redo_threads: options.redo_threads.unwrap_or(if is_simulated { 0 } else { cpus() }),
             loading: Mutex::new(HashSet::new()),
@@ -254,6 +260,11 @@ impl Store {
     /// Reads and writes of pages in the data file since it was opened; those of the double-write area are not among them.
     pub fn data_io(&self) -> IoStats {
         self.data_io.stats()
+    }
+
+    /// Recovery would begin here: what was logged below is in the data file.
+    pub fn redo_start(&self) -> Lsn {
+        Lsn(self.redo_start.load(Ordering::Relaxed))
     }
 
     /// The reason why the store takes no more changes, if there is one.
@@ -417,7 +428,11 @@ impl Store {
             self.put_page(page, &bytes)
         });
         self.end_load(page);
-        result
+        match result {
+            // Somebody has made the page meanwhile: the disk has nothing of it yet.
+            Err(StorageError::Corrupt { .. }) if self.pool.lookup(page).is_some() => Ok(()),
+            result => result,
+        }
     }
 
     /// Brings pages into the pool, several at a time where that helps. Blocks.

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use pikepole_contention::Statistics;
+use pikepole_log::field::get_varint;
 use pikepole_log::{Log, LogOptions, Lsn, LsnRange};
 use pikepole_machine::{Disk, SimulatedDisk};
 
 use crate::records::{Record, RowChange};
-use crate::{LogContext, Redo, Rid, RowHeader, StorageError, Store, StoreOptions};
+use crate::{LogContext, PageId, Redo, Rid, RowHeader, StorageError, Store, StoreOptions};
 
 pub(crate) const FOLDER: &str = "/db/data";
 pub(crate) const LOG_FOLDER: &str = "/db/log";
@@ -93,6 +94,28 @@ impl Fixture {
         let mut moved: HashMap<Rid, Vec<u8>> = HashMap::new();
         while let Some((_, record, _)) = reader.next().expect("a sound log") {
             let record = Record::decode(record).expect("a record");
+            match record {
+                Record::InsertPage { xid, page, rows: count, row_bytes, mut body, .. } => {
+                    for slot in 0..count as u16 {
+                        let (len, bytes) = match row_bytes {
+                            0 => get_varint(body).expect("a length"),
+                            fixed => (u64::from(fixed), 0),
+                        };
+                        let (row, behind) = body[bytes..].split_at(len as usize);
+                        body = behind;
+                        let former =
+                            rows.heap.insert(Rid { page: PageId(page), slot }, (RowHeader::new(0, xid), row.into()));
+                        assert!(former.is_none(), "page {page} was in use");
+                    }
+                    assert!(body.is_empty());
+                    continue;
+                }
+                Record::FreePage { page, .. } => {
+                    rows.heap.retain(|rid, _| rid.page.0 != page);
+                    continue;
+                }
+                _ => {}
+            }
             let Some(change) = record.row_change() else { continue };
             let rid = Rid { page: change.page, slot: change.slot };
             let rest = match record {

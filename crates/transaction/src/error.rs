@@ -6,6 +6,7 @@ use pikepole_storage::StorageError;
 
 use crate::id::TransactionId;
 use crate::lock::{LockMode, TableLock};
+use crate::nested::Family;
 
 /// What an operation lacks. [`Transaction::satisfy`](crate::Transaction::satisfy) awaits what belongs to this crate.
 #[derive(Debug, Clone)]
@@ -18,6 +19,13 @@ pub enum Need {
     Lock(Arc<TableLock>, LockMode),
     /// The log durable up to here (`WRITELOG`).
     Durable(Lsn),
+    /// The latch of the parent, under which a child appends its records (`LATCH_EX`).
+    Nesting(Arc<Family>),
+    /// The end of all children (`XACTWORKSPACE_SYNC`).
+    Children(Arc<Family>),
+    /// A checkpoint whose redo start is above this: rows that were not logged are on disk then. No operation of this crate
+    /// can bring it about; the caller runs checkpoints.
+    Checkpoint(Lsn),
     /// The log truncated, so that it has room again (`LOGMGR_RESERVE_APPEND`). No operation of this crate asks for it: one
     /// that finds the log full fails, and a caller that can have the log truncated makes this of the error.
     LogSpace,

@@ -23,12 +23,16 @@
 //! | `wait` | waiting for other transactions, deadlocks |
 //! | `undo` | undo entries, and undoing one |
 //! | `transaction` | a session's transaction: begin, commit, rollback, its locks |
+//! | `nested` | children of a transaction, for parallel workers: their chains, the parent's latch |
+//! | `bulk` | pages of rows, one record each |
 //! | `rows` | changing rows; what a snapshot sees of one |
 //! | `recovery` | transactions that a crash cut short |
 
+mod bulk;
 mod error;
 mod id;
 mod lock;
+mod nested;
 mod recovery;
 mod registry;
 mod rows;
@@ -46,6 +50,7 @@ mod tests;
 pub use error::{Need, Stop, TransactionError};
 pub use id::{TransactionId, TransactionIds};
 pub use lock::{LockMode, TableLock};
+pub use nested::{Family, NestedTransactions};
 pub use recovery::{Analysis, now};
 pub use registry::{LockRow, LockedThing, OpenTransaction, TransactionRow};
 pub use rows::{Inserted, Seen, View};

@@ -128,6 +128,8 @@ impl LockMode {
 
 struct Waiter {
     owner: u64,
+    /// One owner can wait several times: a transaction and its children.
+    ticket: u64,
     mode: LockMode,
     waker: Waker,
 }
@@ -136,6 +138,7 @@ struct Waiter {
 struct Strong {
     holders: Vec<(u64, LockMode)>,
     waiters: Vec<Waiter>,
+    ticket_next: u64,
 }
 
 /// The lock of one table (or of another thing with a number, such as the catalog).
@@ -173,6 +176,13 @@ impl TableLock {
     /// The object's number.
     pub fn object(&self) -> u32 {
         self.object
+    }
+
+    /// A number for a wait for this lock.
+    pub(crate) fn new_ticket(&self) -> u64 {
+        let mut strong = lock(&self.strong);
+        strong.ticket_next += 1;
+        strong.ticket_next
     }
 
     /// Whether somebody holds or waits for a lock that conflicts with `mode`, the asker's own included.
@@ -278,10 +288,10 @@ impl TableLock {
         held.chain(waited).filter(|(o, m)| *o != owner && m.conflicts(mode)).map(|(o, _)| o).collect()
     }
 
-    fn forget_waiter(&self, owner: u64) {
+    fn forget_waiter(&self, ticket: u64) {
         let mut strong = lock(&self.strong);
         let before = strong.waiters.len();
-        strong.waiters.retain(|w| w.owner != owner);
+        strong.waiters.retain(|w| w.ticket != ticket);
         if strong.waiters.len() != before {
             self.reset_gate(&strong);
             drop(strong);
@@ -296,6 +306,8 @@ pub(crate) struct LockWait<'a> {
     pub owner: u64,
     pub own: &'a [Grant],
     pub mode: LockMode,
+    /// Which of the waits for this lock it is; [`TableLock::new_ticket`].
+    pub ticket: u64,
 }
 
 impl Future for LockWait<'_> {
@@ -305,8 +317,8 @@ impl Future for LockWait<'_> {
         let (table, owner, mode) = (self.lock, self.owner, self.mode);
         let mut strong = lock(&table.strong);
         // Registered before the try: whoever releases after it finds the waker.
-        strong.waiters.retain(|w| w.owner != owner);
-        strong.waiters.push(Waiter { owner, mode, waker: context.waker().clone() });
+        strong.waiters.retain(|w| w.ticket != self.ticket);
+        strong.waiters.push(Waiter { owner, ticket: self.ticket, mode, waker: context.waker().clone() });
         table.reset_gate(&strong);
         let granted = if mode.is_weak() {
             drop(strong);
@@ -318,7 +330,7 @@ impl Future for LockWait<'_> {
         };
         match granted {
             Some(grant) => {
-                table.forget_waiter(owner);
+                table.forget_waiter(self.ticket);
                 Poll::Ready(grant)
             }
             None => Poll::Pending,
@@ -338,7 +350,7 @@ impl TableLock {
 
 impl Drop for LockWait<'_> {
     fn drop(&mut self) {
-        self.lock.forget_waiter(self.owner);
+        self.lock.forget_waiter(self.ticket);
     }
 }
 
@@ -373,7 +385,7 @@ mod tests {
         let table = TableLock::new(7);
         let weak = table.try_acquire(1, &[], LockMode::IX).expect("free");
         let mut context = Context::from_waker(Waker::noop());
-        let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::SchM });
+        let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::SchM, ticket: 1 });
         assert!(wait.as_mut().poll(&mut context).is_pending());
         assert!(table.try_acquire(3, &[], LockMode::SchS).is_none());
         assert_eq!(table.strong_blockers(3, LockMode::SchS), vec![2]);
@@ -390,7 +402,7 @@ mod tests {
     fn a_dropped_wait_leaves_nothing() {
         let table = TableLock::new(7);
         let _held = table.try_acquire(1, &[], LockMode::IX).expect("free");
-        let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::X });
+        let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::X, ticket: 1 });
         assert!(wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(wait);
         assert!(table.try_acquire(3, &[], LockMode::IX).is_some());

@@ -11,7 +11,7 @@
 //!
 //! The analysis keeps the old images of transactions that have not ended at that point of the log, in memory.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pikepole_log::Lsn;
 use pikepole_storage::records::{Record, RowChangeKind, RowHead};
@@ -28,6 +28,8 @@ struct Change {
     name: Box<[u8]>,
     old_header: RowHeader,
     old_rest: Box<[u8]>,
+    /// A page whose rows are not in the log.
+    unlogged: bool,
 }
 
 /// What the pass over the log finds out about transactions.
@@ -60,6 +62,15 @@ impl Analysis {
                 self.open.remove(&xid);
                 return Ok(());
             }
+            Record::InsertPage { xid, page, .. } => return self.page(xid, PageId(page), false),
+            Record::UsePage { xid, page, .. } => return self.page(xid, PageId(page), true),
+            Record::FreePage { xid, page, .. } => {
+                let changes = self.open.entry(xid).or_default();
+                let undone = changes.iter().rposition(|c| c.kind == UndoKind::Page && c.page.0 == page);
+                // It is the newest entry of the page that stands, and nearly always the newest at all.
+                undone.map(|at| changes.remove(at));
+                return Ok(());
+            }
             _ => (),
         }
         let Some(change) = record.row_change() else {
@@ -88,6 +99,21 @@ impl Analysis {
             name,
             old_header: public(change.old_header.unwrap_or_default()),
             old_rest: change.old_rest.unwrap_or_default().into(),
+            unlogged: false,
+        });
+        Ok(())
+    }
+
+    /// A page got all its rows.
+    fn page(&mut self, xid: u64, page: PageId, unlogged: bool) -> Result<(), StorageError> {
+        self.id_max = self.id_max.max(xid);
+        self.open.entry(xid).or_default().push(Change {
+            kind: UndoKind::Page,
+            page,
+            name: Rid { page, slot: 0 }.to_bytes().into(),
+            old_header: RowHeader::default(),
+            old_rest: Box::default(),
+            unlogged,
         });
         Ok(())
     }
@@ -123,7 +149,13 @@ impl Analysis {
         ids.sort_unstable_by(|a, b| b.cmp(a));
         let mut cursor = TreeCursor::default();
         for id in ids {
-            for change in self.open.remove(&id).unwrap_or_default().iter().rev() {
+            let changes = self.open.remove(&id).unwrap_or_default();
+            let unlogged: HashSet<PageId> = changes.iter().filter(|c| c.unlogged).map(|c| c.page).collect();
+            for change in changes.iter().rev() {
+                // Such a page goes out of use as a whole; what the disk has of it need not be a page.
+                if change.kind != UndoKind::Page && unlogged.contains(&change.page) {
+                    continue;
+                }
                 let Some(object) = store.object_of(change.page) else {
                     continue;
                 };

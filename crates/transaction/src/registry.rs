@@ -134,8 +134,13 @@ impl Registry {
     }
 
     pub fn register(&self, session_id: i32) -> Arc<CachePadded<SessionCell>> {
+        self.register_as(self.owner_next.fetch_add(1, Ordering::Relaxed), session_id)
+    }
+
+    /// A cell for a child: it has the number of its parent.
+    pub fn register_as(&self, owner: u64, session_id: i32) -> Arc<CachePadded<SessionCell>> {
         let cell = Arc::new(CachePadded::new(SessionCell {
-            owner: self.owner_next.fetch_add(1, Ordering::Relaxed),
+            owner,
             session_id,
             snapshot: AtomicU64::new(NONE),
             id: AtomicU64::new(0),
@@ -153,8 +158,8 @@ impl Registry {
         cell
     }
 
-    pub fn unregister(&self, owner: u64) {
-        lock(&self.cells).retain(|cell| cell.owner != owner);
+    pub fn unregister(&self, gone: &Arc<CachePadded<SessionCell>>) {
+        lock(&self.cells).retain(|cell| !Arc::ptr_eq(cell, gone));
     }
 
     /// Takes a snapshot into `cell`.
@@ -209,21 +214,27 @@ impl Registry {
     }
 
     pub fn rows(&self) -> Vec<TransactionRow> {
-        lock(&self.cells).iter().filter_map(|cell| cell.row()).collect()
+        let cells = lock(&self.cells);
+        cells.iter().filter_map(|cell| cell.row(&cells)).collect()
     }
 
     /// The open transactions, in the order of their sessions.
     pub fn open(&self) -> Vec<OpenTransaction> {
-        let mut open: Vec<OpenTransaction> = lock(&self.cells).iter().filter_map(|cell| cell.open()).collect();
+        let cells = lock(&self.cells);
+        let mut open: Vec<OpenTransaction> = cells.iter().filter_map(|cell| cell.open(&cells)).collect();
         open.sort_by_key(|transaction| transaction.session_id);
         open
     }
 
-    /// The table locks that are held, and what is waited for; `waits` says what the owner of a number waits for.
-    pub fn locks(&self, waits: impl Fn(u64) -> Option<(LockedThing, LockMode)>) -> Vec<LockRow> {
+    /// The table locks that are held, and what is waited for; `waits` says what the owner of a number waits for. What
+    /// children hold and wait for is their parent's.
+    pub fn locks(&self, mut waits: impl FnMut(u64) -> Vec<(LockedThing, LockMode)>) -> Vec<LockRow> {
+        let cells = lock(&self.cells);
         let mut rows = Vec::new();
-        for cell in lock(&self.cells).iter() {
-            let id = cell.open().map(|open| open.id);
+        for (at, cell) in cells.iter().enumerate() {
+            // A parent is registered before its children.
+            let first = cells.iter().position(|other| other.owner == cell.owner).unwrap_or(at);
+            let id = cells[first].open(&cells).map(|open| open.id);
             let row = |thing, mode, is_granted, count| LockRow {
                 session_id: cell.session_id,
                 id,
@@ -238,7 +249,9 @@ impl Registry {
                 let (object, mode) = same[0];
                 row(LockedThing::Object(object), mode, true, same.len())
             }));
-            rows.extend(waits(cell.owner).map(|(thing, mode)| row(thing, mode, false, 1)));
+            if first == at {
+                rows.extend(waits(cell.owner).into_iter().map(|(thing, mode)| row(thing, mode, false, 1)));
+            }
         }
         rows.sort_by_key(|row| row.session_id);
         rows
@@ -246,25 +259,32 @@ impl Registry {
 }
 
 impl SessionCell {
-    /// What its transaction has changed; None: nothing.
-    fn row(&self) -> Option<TransactionRow> {
+    /// What its transaction has changed, its children's changes among it; None: nothing. `cells` are all there are.
+    fn row(&self, cells: &[Arc<CachePadded<SessionCell>>]) -> Option<TransactionRow> {
         let id = self.id.load(Ordering::Relaxed);
-        let lsn = |word: &AtomicU64| Some(word.load(Ordering::Relaxed)).filter(|lsn| *lsn != NONE).map(Lsn);
-        (id != 0).then(|| TransactionRow {
+        if id == 0 {
+            return None;
+        }
+        let of_family = |number: fn(&SessionCell) -> &AtomicU64| {
+            cells.iter().filter(|cell| cell.owner == self.owner).map(move |cell| number(cell).load(Ordering::Relaxed))
+        };
+        let first_lsn = self.first_lsn.load(Ordering::Relaxed);
+        let last_lsn = of_family(|cell| &cell.last_lsn).filter(|lsn| *lsn != NONE).max();
+        Some(TransactionRow {
             session_id: self.session_id,
             id: TransactionId(id),
             begun_us: self.begun_us.load(Ordering::Relaxed),
-            log_bytes: self.log_bytes.load(Ordering::Relaxed),
-            log_records: self.log_records.load(Ordering::Relaxed),
-            first_lsn: lsn(&self.first_lsn),
-            last_lsn: lsn(&self.last_lsn),
-            reserved_bytes: self.reserved_bytes.load(Ordering::Relaxed),
+            log_bytes: of_family(|cell| &cell.log_bytes).sum(),
+            log_records: of_family(|cell| &cell.log_records).sum(),
+            first_lsn: Some(first_lsn).filter(|lsn| *lsn != NONE).map(Lsn),
+            last_lsn: last_lsn.map(Lsn),
+            reserved_bytes: of_family(|cell| &cell.reserved_bytes).sum(),
         })
     }
 
-    fn open(&self) -> Option<OpenTransaction> {
+    fn open(&self, cells: &[Arc<CachePadded<SessionCell>>]) -> Option<OpenTransaction> {
         let explicit = self.explicit_id.load(Ordering::Relaxed);
-        let changes = self.row();
+        let changes = self.row(cells);
         let id = if explicit != 0 { TransactionId(explicit) } else { changes.as_ref()?.id };
         let begun_us = match &changes {
             Some(changes) if explicit == 0 => changes.begun_us,
@@ -294,7 +314,7 @@ mod tests {
         assert_eq!(registry.take_snapshot(&b, clock), Lsn(25), "15 is below the horizon");
         a.snapshot.store(NONE, Ordering::SeqCst);
         assert_eq!(registry.snapshots(|| Lsn(30)).held, vec![Lsn(25)]);
-        registry.unregister(b.owner);
+        registry.unregister(&b);
         assert!(registry.snapshots(|| Lsn(30)).held.is_empty());
     }
 

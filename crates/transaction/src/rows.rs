@@ -162,6 +162,7 @@ impl Transaction {
         };
         let single = self.can_be_single(single);
         loop {
+            let nested = self.kinship.enter()?;
             let context = self.context(single);
             let outcome = tree.insert(cursor, &context, key, rest);
             let found = match outcome {
@@ -187,6 +188,8 @@ impl Transaction {
                     return Err(stop.into());
                 }
             };
+            // Reviving a ghost below enters for itself.
+            drop(nested);
             self.wait_for_writer(found)?;
             // The id had ended when it was asked about. Only if the row still carries it, it committed.
             if structure.get(key, |header, _| header)? != Some(found) {
@@ -211,6 +214,7 @@ impl Transaction {
         let Structure::Heap(heap) = structure else {
             unreachable!("rows without a key live in heaps");
         };
+        let _nested = self.kinship.enter()?;
         let single = self.can_be_single(single);
         let context = self.context(single);
         match heap.insert(&context, rest) {
@@ -299,6 +303,7 @@ impl Transaction {
         rest: &[u8],
         single: bool,
     ) -> Result<bool, Stop> {
+        let _nested = self.kinship.enter()?;
         let single = self.can_be_single(single);
         let context = self.context(single);
         let id = TransactionId(context.xid);
@@ -330,6 +335,7 @@ impl Transaction {
         expected: RowHeader,
         single: bool,
     ) -> Result<bool, Stop> {
+        let _nested = self.kinship.enter()?;
         let single = self.can_be_single(single);
         let context = self.context(single);
         let id = TransactionId(context.xid);

@@ -67,6 +67,13 @@ impl Structure {
         }
     }
 
+    pub(crate) fn free_page(&self, context: &LogContext, name: &[u8]) -> Result<(), Stop> {
+        let Structure::Heap(heap) = self else {
+            unreachable!("pages are undone as a whole in heaps only");
+        };
+        heap.free_page(context, rid(name).page)
+    }
+
     pub(crate) fn remove(
         &self,
         cursor: &mut TreeCursor,

@@ -24,9 +24,11 @@ use pikepole_scheduler as scheduler;
 use pikepole_storage::records::Record;
 use pikepole_storage::{LogContext, TreeCursor};
 
+use crate::bulk::Unlogged;
 use crate::error::{Need, Stop, TransactionError};
 use crate::id::{Dealt, TransactionId};
 use crate::lock::{Grant, LockMode, LockWait, TableLock};
+use crate::nested::{Family, Handed, Kinship};
 use crate::registry::{NONE, SessionCell, lock};
 use crate::status::{Status, WordPlace};
 use crate::transactions::{Ghost, Transactions};
@@ -102,6 +104,9 @@ pub struct Transaction {
     /// What the next record must come behind: the session's last record, and the commits of others that it acts on.
     after: Lsn,
     held: Vec<Held>,
+    pub(crate) kinship: Kinship,
+    /// Pages whose rows are not in the log.
+    pub(crate) unlogged: Option<Unlogged>,
     pub(crate) name: Vec<u8>,
     cursor: TreeCursor,
 }
@@ -109,6 +114,10 @@ pub struct Transaction {
 impl Transaction {
     pub(crate) fn new(home: Arc<Transactions>, session_id: i32) -> Self {
         let cell = home.registry.register(session_id);
+        Self::with_cell(home, cell)
+    }
+
+    fn with_cell(home: Arc<Transactions>, cell: Arc<CachePadded<SessionCell>>) -> Self {
         Self {
             home,
             cell,
@@ -125,9 +134,90 @@ impl Transaction {
             unhardened: Lsn::ZERO,
             after: Lsn::ZERO,
             held: Vec::new(),
+            kinship: Kinship::default(),
+            unlogged: None,
             name: Vec::new(),
             cursor: TreeCursor::default(),
         }
+    }
+
+    /// A child of the transaction, which has been prepared for it.
+    pub(crate) fn child(&self, family: &Arc<Family>) -> Transaction {
+        family.join();
+        let cell = self.home.registry.register_as(self.cell.owner, self.cell.session_id);
+        let mut child = Self::with_cell(self.home.clone(), cell);
+        child.dealt = self.dealt;
+        child.isolation = self.isolation;
+        child.after = self.after;
+        child.snapshot = self.snapshot;
+        if let Some(snapshot) = self.snapshot {
+            // SeqCst: as any snapshot; the parent holds it at this moment.
+            child.cell.snapshot.store(snapshot.0, Ordering::SeqCst);
+        }
+        child.kinship = Kinship::Child(family.clone(), None);
+        child
+    }
+
+    /// Before children are made: what they share with their parent is there.
+    pub(crate) fn prepare_for_children(&mut self, changes: bool) {
+        self.snapshot();
+        if changes {
+            self.announce();
+        }
+    }
+
+    /// Whether the transaction holds this lock, or one that makes it needless.
+    pub fn holds(&self, table: &Arc<TableLock>, mode: LockMode) -> bool {
+        let held = self.held.iter().any(|h| h.in_use && h.grant.mode.covers(mode) && Arc::ptr_eq(&h.lock, table));
+        held || matches!(&self.kinship, Kinship::Child(family, _) if family.covers(table, mode))
+    }
+
+    /// The table locks that are in use.
+    pub(crate) fn locks_held(&self) -> Vec<(Arc<TableLock>, LockMode)> {
+        self.held.iter().filter(|held| held.in_use).map(|held| (held.lock.clone(), held.grant.mode)).collect()
+    }
+
+    /// Takes over what a child has done.
+    pub(crate) fn adopt(&mut self, child: Handed) {
+        self.undo.append(&child.undo);
+        self.after = self.after.max(child.after);
+        self.logged |= child.records > 0;
+        self.records += child.records;
+        self.undo_bytes += child.undo_bytes;
+        let cell = &self.cell;
+        cell.log_bytes.store(cell.log_bytes.load(Ordering::Relaxed) + child.log_bytes, Ordering::Relaxed);
+        cell.log_records.store(self.records, Ordering::Relaxed);
+        let last_lsn =
+            [cell.last_lsn.load(Ordering::Relaxed), child.last_lsn].into_iter().filter(|lsn| *lsn != NONE).max();
+        cell.last_lsn.store(last_lsn.unwrap_or(NONE), Ordering::Relaxed);
+        cell.reserved_bytes.store(self.undo_bytes.unsigned_abs(), Ordering::Relaxed);
+        self.unlogged = match self.unlogged.take() {
+            Some(unlogged) => Some(unlogged.with(child.unlogged)),
+            None => child.unlogged,
+        };
+    }
+
+    /// The end of a child: what it did is its parent's.
+    fn hand_in(&mut self) {
+        let Kinship::Child(family, waited) = std::mem::take(&mut self.kinship) else {
+            return;
+        };
+        drop(waited);
+        self.drop_snapshot();
+        self.held.iter_mut().for_each(|held| held.in_use = false);
+        self.rest();
+        self.dealt = None;
+        let handed = Handed {
+            undo: std::mem::take(&mut self.undo),
+            records: self.records,
+            log_bytes: self.cell.log_bytes.load(Ordering::Relaxed),
+            undo_bytes: self.undo_bytes,
+            after: self.after,
+            last_lsn: self.cell.last_lsn.load(Ordering::Relaxed),
+            unlogged: self.unlogged.take(),
+        };
+        self.home.registry.unregister(&self.cell);
+        family.leave(handed);
     }
 
     /// The transactions this one is among.
@@ -188,6 +278,9 @@ impl Transaction {
 
     /// A statement begins: under READ COMMITTED its first read takes a new snapshot.
     pub fn begin_statement(&mut self) -> Mark {
+        if self.is_child() {
+            return self.mark();
+        }
         self.count_begin();
         if !self.isolation.is_per_transaction() {
             self.drop_snapshot();
@@ -233,6 +326,7 @@ impl Transaction {
         if let Some((dealt, place)) = self.dealt {
             return (dealt.id, place);
         }
+        assert!(!self.is_child(), "a child that changes rows has its parent's id");
         let home = &self.home;
         let dealt = home.dealer.deal(&home.status, || home.sweep());
         let place = home.status.locate(dealt.id);
@@ -247,13 +341,14 @@ impl Transaction {
 
     /// Whether a change of one row now can be a transaction of its own in one record.
     pub(crate) fn can_be_single(&self, single: bool) -> bool {
-        single && !self.explicit && !self.logged
+        single && !self.explicit && !self.logged && !self.is_child()
     }
 
     /// Before a change that is one of many: others must know the transaction before its first record is reserved.
     pub(crate) fn announce(&mut self) -> LogContext {
         let (id, _) = self.own_id();
-        if !self.announced {
+        debug_assert!(!self.has_children_at_work(), "the parent changes nothing while its children do");
+        if !self.announced && !self.is_child() {
             self.announced = true;
             // SeqCst: see the module `registry` on the first LSN. Nothing is appended below `copied` any more.
             self.cell.first_lsn.store(self.home.log.copied().0, Ordering::SeqCst);
@@ -307,11 +402,16 @@ impl Transaction {
 
     /// A record of a transaction of many was placed.
     pub(crate) fn changed(&mut self, range: LsnRange) {
+        self.changed_with_undo(range, range.end.0 - range.start.0);
+    }
+
+    /// The same for a change whose undo takes at most `undo_bytes` and a little.
+    pub(crate) fn changed_with_undo(&mut self, range: LsnRange, undo_bytes: u64) {
         self.logged = true;
         self.after = range.end;
         self.records += 1;
         let bytes = range.end.0 - range.start.0;
-        self.keep_back(bytes as i64 + UNDO_SLACK);
+        self.keep_back(undo_bytes as i64 + UNDO_SLACK);
         let cell = &self.cell;
         let total = cell.log_bytes.load(Ordering::Relaxed) + bytes;
         cell.log_bytes.store(total, Ordering::Relaxed);
@@ -341,6 +441,11 @@ impl Transaction {
     /// A need of room in the log buffer, or a log that failed earlier; nothing has ended then.
     #[inline]
     pub fn try_commit(&mut self, publish: impl FnOnce()) -> Result<(), Stop> {
+        assert!(!self.is_child(), "a child ends with its parent");
+        self.try_adopt()?;
+        if let Some(unlogged) = &self.unlogged {
+            unlogged.try_settled()?;
+        }
         if !self.logged {
             publish();
             self.ended();
@@ -410,6 +515,7 @@ impl Transaction {
             self.undo_bytes = 0;
             self.records = 0;
             self.undo.clear();
+            self.unlogged = None;
         }
         self.logged = false;
         self.begun = false;
@@ -447,6 +553,7 @@ impl Transaction {
     /// # Errors
     /// Needs; what was undone so far stays undone, and the next call goes on.
     pub fn try_rollback_to(&mut self, mark: Mark) -> Result<(), Stop> {
+        self.try_adopt()?;
         let Some((dealt, _)) = self.dealt else {
             return Ok(());
         };
@@ -465,6 +572,7 @@ impl Transaction {
     /// # Errors
     /// Needs, as [`Transaction::try_rollback_to`]; a store that takes no more changes: then [`Transaction::abandon`].
     pub fn try_rollback(&mut self) -> Result<(), Stop> {
+        assert!(!self.is_child(), "a child ends with its parent");
         self.try_rollback_to(Mark::START)?;
         if self.logged {
             let (dealt, place) = self.dealt.expect("a change has an id");
@@ -478,6 +586,8 @@ impl Transaction {
     /// Ends a transaction whose changes cannot be undone because the log failed. Its rows stay invisible; the database
     /// takes no changes any more, and the next start undoes them.
     pub fn abandon(&mut self) {
+        // Children that are at work cannot change anything either; what they hand in is of no use any more.
+        self.kinship = Kinship::Alone;
         if let Some((dealt, place)) = self.dealt.filter(|_| self.logged) {
             self.end_word(dealt, place, Lsn(u64::MAX >> 8), false);
         }
@@ -502,6 +612,9 @@ impl Transaction {
 
     #[cold]
     fn lock_anew(&mut self, table: &Arc<TableLock>, mode: LockMode) -> Result<(), Stop> {
+        if matches!(&self.kinship, Kinship::Child(family, _) if family.covers(table, mode)) {
+            return Ok(());
+        }
         self.give_back_wanted();
         let own = self.own_grants(table);
         match table.try_acquire(self.cell.owner, &own, mode) {
@@ -562,7 +675,18 @@ impl Transaction {
         self.rest();
         let home = self.home.clone();
         match need {
-            Need::Storage(_) | Need::LogSpace => Ok(()),
+            Need::Storage(_) | Need::LogSpace | Need::Checkpoint(_) => Ok(()),
+            Need::Nesting(family) => {
+                let guard = family.latched().await;
+                if let Kinship::Child(_, waited) = &mut self.kinship {
+                    *waited = guard;
+                }
+                Ok(())
+            }
+            Need::Children(family) => {
+                family.ended().await;
+                Ok(())
+            }
             Need::Durable(lsn) => {
                 let wait = home.log.durable_after(*lsn);
                 let durable = scheduler::wait(pikepole_contention::WaitType::WRITELOG, wait).await;
@@ -573,17 +697,16 @@ impl Transaction {
                 Ok(durable?)
             }
             Need::TransactionEnd(id) => {
-                self.wait_in_graph(WaitedFor::Transaction(*id))?;
-                let _edge = Edge(&home, self.cell.owner);
+                let _edge = self.wait_in_graph(&home, WaitedFor::Transaction(*id))?;
                 let wait = EndWait { id: *id, sleepers: &home.sleepers, table: &home.status };
                 scheduler::wait(LockMode::X.wait_type(), wait).await;
                 Ok(())
             }
             Need::Lock(table, mode) => {
-                self.wait_in_graph(WaitedFor::Lock(table.clone(), *mode))?;
-                let edge = Edge(&home, self.cell.owner);
+                let edge = self.wait_in_graph(&home, WaitedFor::Lock(table.clone(), *mode))?;
                 let own = self.own_grants(table);
-                let wait = LockWait { lock: table, owner: self.cell.owner, own: &own, mode: *mode };
+                let ticket = table.new_ticket();
+                let wait = LockWait { lock: table, owner: self.cell.owner, own: &own, mode: *mode, ticket };
                 let grant = scheduler::wait(mode.wait_type(), wait).await;
                 drop(edge);
                 self.hold(table.clone(), grant);
@@ -592,11 +715,11 @@ impl Transaction {
         }
     }
 
-    fn wait_in_graph(&self, waited: WaitedFor) -> Result<(), TransactionError> {
-        let home = &self.home;
+    fn wait_in_graph<'h>(&self, home: &'h Transactions, waited: WaitedFor) -> Result<Edge<'h>, TransactionError> {
         home.statistics.add(Counter::LockWaits, 1);
-        if home.graph.begin(self.cell.owner, waited, &home.registry) {
-            return Ok(());
+        let owner = self.cell.owner;
+        if let Some(edge) = home.graph.begin(owner, waited, &home.registry) {
+            return Ok(Edge { home, owner, edge });
         }
         home.statistics.add(Counter::Deadlocks, 1);
         Err(TransactionError::Deadlock)
@@ -621,19 +744,28 @@ fn give_back(cell: &SessionCell, held: &Held) {
 }
 
 /// An edge of the wait graph, gone when the wait is, cancelled or not.
-struct Edge<'a>(&'a Transactions, u64);
+struct Edge<'a> {
+    home: &'a Transactions,
+    owner: u64,
+    edge: u64,
+}
 
 impl Drop for Edge<'_> {
     fn drop(&mut self) {
-        self.0.graph.end(self.1);
+        self.home.graph.end(self.owner, self.edge);
     }
 }
 
 impl Drop for Transaction {
     fn drop(&mut self) {
-        if self.logged && self.home.is_closed() {
+        if self.is_child() {
+            self.hand_in();
+            return;
+        }
+        let changes = self.logged || matches!(self.kinship, Kinship::Parent(_));
+        if changes && self.home.is_closed() {
             self.abandon();
-        } else if self.logged {
+        } else if changes {
             // The session went away in the middle: somebody else rolls back, see `Transactions::take_orphans`. What is
             // dropped here is a fresh descriptor in its place.
             let fresh = Transaction::new(self.home.clone(), self.cell.session_id);
@@ -647,6 +779,6 @@ impl Drop for Transaction {
             self.ended();
         }
         self.rest();
-        self.home.registry.unregister(self.cell.owner);
+        self.home.registry.unregister(&self.cell);
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 
 use pikepole_contention::Statistics;
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, Mutex};
 use pikepole_log::{Log, Lsn};
 use pikepole_storage::{LogContext, RowHeader, TreeCursor};
 
 use crate::error::Stop;
 use crate::id::{Dealer, RANGE_IDS, TransactionId, TransactionIds};
+use crate::nested::NestedTransactions;
 use crate::registry::{LockRow, OpenTransaction, Registry, TransactionRow, lock};
 use crate::status::{Status, StatusTable};
 use crate::structure::Structure;
@@ -43,6 +44,7 @@ pub struct Transactions {
     orphans: Mutex<Vec<Transaction>>,
     /// Nobody takes orphans any more.
     closed: AtomicBool,
+    nested: AtomicU8,
 }
 
 impl Transactions {
@@ -66,6 +68,7 @@ impl Transactions {
             ghosts: Mutex::new(VecDeque::new()),
             orphans: Mutex::new(Vec::new()),
             closed: AtomicBool::new(false),
+            nested: AtomicU8::new(NestedTransactions::default() as u8),
             log,
             statistics,
         })
@@ -79,6 +82,16 @@ impl Transactions {
     /// Switches the policy of XDESMGR.
     pub fn set_ids(&self, policy: TransactionIds) {
         self.dealer.set_policy(policy);
+    }
+
+    /// Switches how children log; for those that begin from now on.
+    pub fn set_nested(&self, policy: NestedTransactions) {
+        self.nested.store(policy as u8, Ordering::Relaxed);
+    }
+
+    /// How children log.
+    pub fn nested(&self) -> NestedTransactions {
+        NestedTransactions::of(self.nested.load(Ordering::Relaxed))
     }
 
     /// The log of the database.
@@ -114,8 +127,8 @@ impl Transactions {
     /// The table locks that sessions hold or wait for, and the rows that they wait for.
     pub fn locks(&self) -> Vec<LockRow> {
         // First, because who looks for a deadlock holds the graph while it asks the registry.
-        let waits = self.graph.all();
-        self.registry.locks(|owner| waits.get(&owner).copied())
+        let mut waits = self.graph.all();
+        self.registry.locks(|owner| waits.remove(&owner).unwrap_or_default())
     }
 
     /// Older row versions in memory.
@@ -173,9 +186,18 @@ impl Transactions {
         lock(&self.orphans).push(orphan);
     }
 
-    /// Transactions whose session went away before they ended: roll them back.
+    /// Transactions whose session went away before they ended, and which have no child at work: roll them back.
     pub fn take_orphans(&self) -> Vec<Transaction> {
-        std::mem::take(&mut *lock(&self.orphans))
+        let mut orphans = lock(&self.orphans);
+        let (busy, mut idle): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut *orphans).into_iter().partition(Transaction::has_children_at_work);
+        *orphans = busy;
+        drop(orphans);
+        for orphan in &mut idle {
+            // What its session has undone was logged elsewhere, and comes before the end.
+            orphan.order_behind_all();
+        }
+        idle
     }
 
     /// The database is gone: transactions that lose their session from now on, or have lost it, are left to the next start.
@@ -183,7 +205,8 @@ impl Transactions {
         // Relaxed: an orphan that comes too late for the loop below is found by the next owner's close, or by none; then
         // it holds its memory and nothing else.
         self.closed.store(true, Ordering::Relaxed);
-        for mut orphan in self.take_orphans() {
+        let orphans = std::mem::take(&mut *lock(&self.orphans));
+        for mut orphan in orphans {
             orphan.abandon();
         }
     }

@@ -5,8 +5,11 @@
 //!                                                 (changes)      (replace)       read from here backwards
 //! ```
 //!
+//! A page that got its rows by one record has one entry.
+//!
 //! # Undoing is idempotent
-//! Entries are undone newest first, and one is undone only if its row still carries the transaction's own id. Recovery can
+//! Pages are paired: the undo of a page leaves a record in the same step, and analysis takes the page off the list when it
+//! meets it. Rows are not. Their entries are undone newest first, and one is undone only if its row still carries the transaction's own id. Recovery can
 //! therefore undo everything the log names, whatever a rollback before the crash had undone already, without pairing records
 //! of undo with records of change. Why that holds: when entry E is looked at, all later changes of the transaction to that
 //! row are undone. If E was undone before the crash, the row either carries another's id (what E replaced was not ours, or
@@ -28,6 +31,8 @@ pub(crate) enum UndoKind {
     Replace,
     /// The header was set: put the old one back.
     SetHeader,
+    /// A page got all its rows: take it out of use. The name is a rid of it.
+    Page,
 }
 
 /// One change to undo.
@@ -49,6 +54,9 @@ pub(crate) fn undo_one(
     entry: &UndoEntry<'_>,
 ) -> Result<(), Stop> {
     let context = LogContext::new(id.0).with(LogContext::CLR).after(after);
+    if entry.kind == UndoKind::Page {
+        return structure.free_page(&context, entry.name);
+    }
     loop {
         let Some(header) = structure.get(entry.name, |header, _| header)? else {
             return Ok(());
@@ -65,6 +73,7 @@ pub(crate) fn undo_one(
             UndoKind::SetHeader => {
                 structure.set_header(cursor, &context, entry.name, header, entry.old_header, keep)?
             }
+            UndoKind::Page => unreachable!("it is undone above"),
         };
         match outcome {
             ChangeOutcome::Done(_) => return Ok(()),
@@ -118,7 +127,7 @@ impl UndoLog {
         self.bytes.push(entry.kind as u8);
         self.bytes.extend_from_slice(&(entry.name.len() as u16).to_le_bytes());
         self.bytes.extend_from_slice(entry.name);
-        if entry.kind != UndoKind::Insert {
+        if matches!(entry.kind, UndoKind::Replace | UndoKind::SetHeader) {
             self.bytes.extend_from_slice(&entry.old_header.0.to_le_bytes());
         }
         if entry.kind == UndoKind::Replace {
@@ -137,7 +146,8 @@ impl UndoLog {
         let kind = match entry[2] {
             0 => UndoKind::Insert,
             1 => UndoKind::Replace,
-            _ => UndoKind::SetHeader,
+            2 => UndoKind::SetHeader,
+            _ => UndoKind::Page,
         };
         let name_len = u16::from_le_bytes([entry[3], entry[4]]) as usize;
         let (name, tail) = entry[FIXED..].split_at(name_len);
@@ -147,6 +157,23 @@ impl UndoLog {
         };
         let entry = UndoEntry { kind, name, old_header, old_rest };
         Some((structure, entry, start))
+    }
+
+    /// Takes over the entries of another log: they are newer than those that are here.
+    pub fn append(&mut self, other: &UndoLog) {
+        let indexes: Vec<u16> = other.structures.iter().map(|structure| self.structure_index(structure)).collect();
+        let first = self.bytes.len();
+        self.bytes.extend_from_slice(&other.bytes);
+        let mut end = self.bytes.len();
+        // From the newest on: an entry's length stands behind it.
+        while end > first {
+            let len = self.bytes[end - 4..end].try_into().expect("four bytes");
+            let start = end - 4 - u32::from_le_bytes(len) as usize;
+            let index = u16::from_le_bytes([self.bytes[start], self.bytes[start + 1]]);
+            self.bytes[start..start + 2].copy_from_slice(&indexes[index as usize].to_le_bytes());
+            end = start;
+        }
+        self.ghosts += other.ghosts;
     }
 
     /// Forgets the entries from `position` on.

@@ -85,37 +85,54 @@ impl Future for EndWait<'_> {
     }
 }
 
-/// Who waits for what.
+/// Who waits for what. An owner waits several times when several of its children do; it goes on when all of them can.
 #[derive(Default)]
 pub(crate) struct WaitGraph {
-    waits: Mutex<HashMap<u64, WaitedFor>>,
+    waits: Mutex<Waits>,
+}
+
+#[derive(Default)]
+struct Waits {
+    edges: HashMap<u64, Vec<(u64, WaitedFor)>>,
+    edge_next: u64,
+}
+
+impl Waits {
+    fn remove(&mut self, owner: u64, edge: u64) {
+        if let Some(edges) = self.edges.get_mut(&owner) {
+            edges.retain(|(known, _)| *known != edge);
+            if edges.is_empty() {
+                self.edges.remove(&owner);
+            }
+        }
+    }
 }
 
 impl WaitGraph {
     /// What each owner that waits waits for, and how it wants it.
-    pub fn all(&self) -> HashMap<u64, (LockedThing, LockMode)> {
+    pub fn all(&self) -> HashMap<u64, Vec<(LockedThing, LockMode)>> {
         let waits = lock(&self.waits);
-        let thing = |waited: &WaitedFor| match waited {
+        let thing = |(_, waited): &(u64, WaitedFor)| match waited {
             WaitedFor::Transaction(id) => (LockedThing::RowOf(*id), LockMode::X),
             WaitedFor::Lock(table, mode) => (LockedThing::Object(table.object()), *mode),
         };
-        waits.iter().map(|(owner, waited)| (*owner, thing(waited))).collect()
+        waits.edges.iter().map(|(owner, edges)| (*owner, edges.iter().map(thing).collect())).collect()
     }
 
-    /// Draws the edge of `owner`. False: it would close a circle and was not drawn.
-    pub fn begin(&self, owner: u64, waited: WaitedFor, registry: &Registry) -> bool {
+    /// Draws an edge of `owner`; its number is for [`WaitGraph::end`]. None: it would close a circle and was not drawn.
+    pub fn begin(&self, owner: u64, waited: WaitedFor, registry: &Registry) -> Option<u64> {
         let mut waits = lock(&self.waits);
-        waits.insert(owner, waited);
+        waits.edge_next += 1;
+        let edge = waits.edge_next;
+        waits.edges.entry(owner).or_default().push((edge, waited));
         let mut seen = Vec::new();
         let mut open = vec![owner];
         while let Some(at) = open.pop() {
-            let Some(waited) = waits.get(&at) else {
-                continue;
-            };
-            for next in blockers(at, waited, registry) {
+            let edges = waits.edges.get(&at).map_or(&[][..], |edges| edges);
+            for next in edges.iter().flat_map(|(_, waited)| blockers(at, waited, registry)) {
                 if next == owner {
-                    waits.remove(&owner);
-                    return false;
+                    waits.remove(owner, edge);
+                    return None;
                 }
                 if !seen.contains(&next) {
                     seen.push(next);
@@ -123,12 +140,12 @@ impl WaitGraph {
                 }
             }
         }
-        true
+        Some(edge)
     }
 
     /// The wait is over.
-    pub fn end(&self, owner: u64) {
-        lock(&self.waits).remove(&owner);
+    pub fn end(&self, owner: u64, edge: u64) {
+        lock(&self.waits).remove(owner, edge);
     }
 }
 
@@ -159,11 +176,11 @@ mod tests {
         let table = Arc::new(TableLock::new(5));
         lock(&cells[0].held).push((5, LockMode::IX));
         let on = |id| WaitedFor::Transaction(TransactionId(id));
-        assert!(graph.begin(cells[0].owner, on(101), &registry));
-        assert!(graph.begin(cells[1].owner, on(102), &registry));
+        assert!(graph.begin(cells[0].owner, on(101), &registry).is_some());
+        let edge = graph.begin(cells[1].owner, on(102), &registry).expect("no circle");
         let of_table = WaitedFor::Lock(table, LockMode::SchM);
-        assert!(!graph.begin(cells[2].owner, of_table.clone(), &registry));
-        graph.end(cells[1].owner);
-        assert!(graph.begin(cells[2].owner, of_table, &registry));
+        assert!(graph.begin(cells[2].owner, of_table.clone(), &registry).is_none());
+        graph.end(cells[1].owner, edge);
+        assert!(graph.begin(cells[2].owner, of_table, &registry).is_some());
     }
 }

@@ -80,6 +80,9 @@ pub fn aggregate_type(aggregate: Aggregate, argument: &SqlType) -> Result<SqlTyp
 }
 
 /// The running state of one aggregate.
+///
+/// Sums and averages of integers and money add up as 128-bit integers: only what does not fit at the end is an overflow,
+/// whatever the order of the values. So states of parts can be merged, see [`Accumulator::merge`].
 #[derive(Debug, Clone)]
 pub struct Accumulator {
     aggregate: Aggregate,
@@ -89,7 +92,9 @@ pub struct Accumulator {
     collation: Collation,
     /// Values that were not NULL.
     count: i64,
-    /// The sum or the extreme so far.
+    /// The sum of what counts in whole numbers: integers, and ten-thousandths of money.
+    whole: i128,
+    /// Any other sum, or the extreme so far.
     state: Value,
 }
 
@@ -100,18 +105,44 @@ impl Accumulator {
     /// As [`aggregate_type`].
     pub fn new(aggregate: Aggregate, argument: &SqlType, collation: Collation) -> Result<Accumulator, SqlError> {
         aggregate_type(aggregate, argument)?;
-        // Averages of integers sum up in bigint.
-        let sum_type = match (aggregate, aggregate_type(Aggregate::Sum, argument)) {
-            (Aggregate::Avg, Ok(SqlType::Int)) => SqlType::BigInt,
-            (_, Ok(ty)) => ty,
-            (_, Err(_)) => *argument,
-        };
-        Ok(Accumulator { aggregate, argument: *argument, sum_type, collation, count: 0, state: Value::Null })
+        let sum_type = aggregate_type(Aggregate::Sum, argument).unwrap_or(*argument);
+        Ok(Accumulator { aggregate, argument: *argument, sum_type, collation, count: 0, whole: 0, state: Value::Null })
     }
 
     /// Counts a row for `COUNT(*)`.
     pub fn add_row(&mut self) {
         self.count += 1;
+    }
+
+    /// Whether the values add up in whole numbers, so that [`Accumulator::add_sum`] takes them.
+    pub fn sums_whole(&self) -> bool {
+        let is_sum = matches!(self.aggregate, Aggregate::Sum | Aggregate::Avg);
+        is_sum && matches!(self.sum_type, SqlType::Int | SqlType::BigInt | SqlType::Money)
+    }
+
+    /// Whether the states of parts give, merged in any order, what one state over all would: not so for sums of floats, which
+    /// depend on the order of their values, nor for the extremes of types whose values can be equal and yet differ.
+    pub fn merges(&self) -> bool {
+        let counts = matches!(self.aggregate, Aggregate::Count | Aggregate::CountBig);
+        let ordered = matches!(self.argument, SqlType::Real | SqlType::Float | SqlType::DateTimeOffset(_));
+        counts || !(ordered || self.argument.is_string())
+    }
+
+    /// Takes many values that are not NULL by their number alone; for counts.
+    pub fn add_count(&mut self, count: i64) {
+        self.count += count;
+    }
+
+    /// Takes many values that are not NULL by their number and sum, where [`Accumulator::sums_whole`].
+    pub fn add_sum(&mut self, count: i64, sum: i128) {
+        self.count += count;
+        self.whole += sum;
+    }
+
+    /// Takes many values that are not NULL by their number and the least (MIN) or largest (MAX) of them.
+    pub fn add_extreme(&mut self, count: i64, extreme: &Value) {
+        self.count += count;
+        self.take_extreme(extreme);
     }
 
     /// Takes one value; NULL does not count. Gives whether it was counted.
@@ -126,27 +157,63 @@ impl Accumulator {
         match self.aggregate {
             Aggregate::Count | Aggregate::CountBig => {}
             Aggregate::Sum | Aggregate::Avg => self.add_to_sum(value)?,
-            Aggregate::Min => self.keep(value, Ordering::Less),
-            Aggregate::Max => self.keep(value, Ordering::Greater),
+            Aggregate::Min | Aggregate::Max => self.take_extreme(value),
         }
         Ok(true)
     }
 
-    fn keep(&mut self, value: &Value, wanted: Ordering) {
+    /// Takes what another state of the same aggregate, over other rows, has taken.
+    ///
+    /// # Errors
+    /// 8115 when the sum overflows.
+    pub fn merge(&mut self, other: &Accumulator) -> Result<(), SqlError> {
+        self.count += other.count;
+        self.whole += other.whole;
+        match (self.aggregate, &other.state) {
+            (_, Value::Null) | (Aggregate::Count | Aggregate::CountBig, _) => {}
+            (Aggregate::Min | Aggregate::Max, extreme) => self.take_extreme(extreme),
+            (_, sum) => self.add_partial_sum(sum)?,
+        }
+        Ok(())
+    }
+
+    fn take_extreme(&mut self, value: &Value) {
+        let wanted = if self.aggregate == Aggregate::Min { Ordering::Less } else { Ordering::Greater };
         if self.state.is_null() || order(value, &self.state, self.collation) == wanted {
             self.state.clone_from(value);
         }
     }
 
+    fn overflow(&self) -> SqlError {
+        SqlError::arithmetic_overflow("expression", self.sum_type.error_name())
+    }
+
     fn add_to_sum(&mut self, value: &Value) -> Result<(), SqlError> {
-        let overflow = || SqlError::arithmetic_overflow("expression", self.sum_type.error_name());
+        if self.sums_whole() {
+            let whole = match value {
+                Value::Money(money) => Some(*money),
+                Value::SmallMoney(money) => Some(i64::from(*money)),
+                integer => integer.as_i64(),
+            };
+            self.whole += i128::from(whole.unwrap_or(0));
+            return Ok(());
+        }
+        match &self.state {
+            Value::Null => self.state = convert::convert(value, &self.argument, &self.sum_type, None)?,
+            _ => self.add_partial_sum(value)?,
+        }
+        Ok(())
+    }
+
+    /// Adds to a sum that is not in whole numbers.
+    fn add_partial_sum(&mut self, value: &Value) -> Result<(), SqlError> {
         match (&self.state, value) {
-            (Value::Null, _) => self.state = convert::convert(value, &self.argument, &self.sum_type, None)?,
+            (Value::Null, _) => self.state.clone_from(value),
             (Value::Decimal(sum), Value::Decimal(next)) => {
                 // In the type of the sum: the operator's own would grow with every row.
-                let sum = sum.mantissa().checked_add(next.mantissa()).ok_or_else(overflow)?;
+                let sum = sum.mantissa().checked_add(next.mantissa()).ok_or_else(|| self.overflow())?;
                 let scale = self.sum_type.scale();
-                self.state = Value::Decimal(Decimal::new(sum, 38, scale).ok_or_else(overflow)?);
+                self.state = Value::Decimal(Decimal::new(sum, 38, scale).ok_or_else(|| self.overflow())?);
             }
             _ => {
                 let sum = std::mem::take(&mut self.state);
@@ -159,7 +226,7 @@ impl Accumulator {
     /// The result: counts are 0 and all others NULL when nothing was counted.
     ///
     /// # Errors
-    /// 8115 when a count or average does not fit its type.
+    /// 8115 when a count, sum or average does not fit its type.
     pub fn finish(&self) -> Result<Value, SqlError> {
         match self.aggregate {
             Aggregate::CountBig => Ok(Value::BigInt(self.count)),
@@ -167,9 +234,22 @@ impl Accumulator {
                 let overflow = |_| SqlError::arithmetic_overflow("expression", "int");
                 i32::try_from(self.count).map(Value::Int).map_err(overflow)
             }
+            _ if self.count == 0 => Ok(Value::Null),
+            Aggregate::Sum if self.sums_whole() => self.whole_value(self.whole),
+            Aggregate::Avg if self.sums_whole() => self.whole_value(self.whole / i128::from(self.count)),
             Aggregate::Avg => self.average(),
             _ => Ok(self.state.clone()),
         }
+    }
+
+    /// A whole number as a value of the sum's type.
+    fn whole_value(&self, whole: i128) -> Result<Value, SqlError> {
+        let value = match self.sum_type {
+            SqlType::Int => i32::try_from(whole).ok().map(Value::Int),
+            SqlType::Money => i64::try_from(whole).ok().map(Value::Money),
+            _ => i64::try_from(whole).ok().map(Value::BigInt),
+        };
+        value.ok_or_else(|| self.overflow())
     }
 
     fn average(&self) -> Result<Value, SqlError> {
@@ -177,11 +257,6 @@ impl Accumulator {
         let ty = aggregate_type(Aggregate::Avg, &self.argument)?;
         let overflow = || SqlError::arithmetic_overflow("expression", ty.error_name());
         Ok(match &self.state {
-            Value::BigInt(sum) => {
-                let average = Value::BigInt(sum / self.count);
-                convert::convert(&average, &SqlType::BigInt, &ty, None)?
-            }
-            Value::Money(sum) => Value::Money(sum / self.count),
             Value::Float(sum) => Value::Float(sum / self.count as f64),
             Value::Decimal(sum) => {
                 let mantissa = sum.mantissa_at(ty.scale()).ok_or_else(overflow)? / count;
@@ -227,5 +302,37 @@ mod tests {
             "Operand data type date is invalid for sum operator."
         );
         assert_eq!(aggregate_type(Aggregate::Max, &SqlType::Bit).unwrap_err().number, 8117);
+    }
+
+    #[test]
+    fn merged_parts_give_the_whole() {
+        let money = |v: i64| Value::Money(v);
+        let decimal = |text: &str| Value::Decimal(Decimal::from_literal(text).expect("literal"));
+        let cases = [
+            (SqlType::Int, vec![Value::Int(i32::MAX), Value::Int(5), Value::Null, Value::Int(-7)]),
+            (SqlType::BigInt, vec![Value::BigInt(i64::MAX), Value::BigInt(1), Value::BigInt(-9)]),
+            (SqlType::Money, vec![money(i64::MAX), money(10), money(-11)]),
+            (SqlType::Decimal { precision: 9, scale: 2 }, vec![decimal("1.25"), decimal("2.50"), Value::Null]),
+            (SqlType::Int, vec![Value::Null]),
+        ];
+        let aggregates =
+            [Aggregate::Count, Aggregate::CountBig, Aggregate::Sum, Aggregate::Avg, Aggregate::Min, Aggregate::Max];
+        for (ty, values) in cases {
+            for aggregate in aggregates {
+                let whole = over(aggregate, ty, &values);
+                for split in 0..=values.len() {
+                    let part = |values: &[Value]| {
+                        let mut part = Accumulator::new(aggregate, &ty, Collation::default()).expect("a type it takes");
+                        for value in values {
+                            part.add(value).expect("it fits");
+                        }
+                        part
+                    };
+                    let mut merged = part(&values[..split]);
+                    merged.merge(&part(&values[split..])).expect("it fits");
+                    assert_eq!(merged.finish(), whole, "{aggregate:?} of {values:?} split at {split}");
+                }
+            }
+        }
     }
 }

@@ -41,6 +41,6 @@ pub use display::{to_text, write_text};
 pub use error::{ERRORS, ErrorTemplate, SqlError};
 pub use functions::{Context, Eval, FUNCTIONS, Function, ResultType, lookup};
 pub use like::LikePattern;
-pub use row::{ColumnType, KeyColumn, Projection, RowError, RowLayout};
+pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout};
 pub use sql_type::{Length, SqlType, implicit_type};
 pub use value::Value;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
+use pikepole_log::Lsn;
 use pikepole_scheduler as scheduler;
 use pikepole_storage::StorageError;
 use pikepole_transaction::{Need, Stop};
@@ -79,6 +80,30 @@ impl Database {
             }
         };
         scheduler::wait(WaitType::LOGMGR_RESERVE_APPEND, made).await;
+    }
+
+    /// Waits for a checkpoint whose redo start is at or above `lsn`.
+    ///
+    /// # Errors
+    /// A checkpoint that failed.
+    pub(crate) async fn redo_start_above(&self, lsn: Lsn) -> Result<(), StorageError> {
+        while self.store.redo_start() < lsn {
+            let done = self.checkpoints.load(Ordering::Relaxed);
+            self.want_checkpoint();
+            let made = async {
+                while self.checkpoints.load(Ordering::Relaxed) == done && !self.is_stopping() {
+                    scheduler::sleep(SPACE_EVERY).await;
+                }
+            };
+            scheduler::wait(WaitType::SLEEP_BPOOL_FLUSH, made).await;
+            // One that was under way may have begun too early; then the next one does it.
+            let failed = self.checkpoint_failed.load(Ordering::Relaxed);
+            if self.store.redo_start() < lsn && (self.is_stopping() || failed) {
+                let why = std::io::Error::other("the rows that were not logged could not be written");
+                return Err(StorageError::Io { what: "writing a checkpoint".into(), error: Arc::new(why) });
+            }
+        }
+        Ok(())
     }
 
     /// A statement found the log full: a checkpoint may make room.

@@ -1,4 +1,5 @@
 //! How far the log is kept: for recovery, for the next log backup, for a backup that is being made.
+//! Under the last two it has all rows, also those of bulk inserts ([`Store::need_rows_in_log`](pikepole_storage::Store)).
 //!
 //! ```text
 //!   truncation point = the lowest of
@@ -74,6 +75,7 @@ pub(crate) struct Hold(Arc<Database>);
 impl Drop for Hold {
     fn drop(&mut self) {
         lock(&self.0.chain).hold = None;
+        self.0.store.need_rows_no_more();
         self.0.leave();
     }
 }
@@ -99,6 +101,9 @@ impl Database {
         }
         kept.hold = Some(from.min(kept.chain.map_or(from, |chain| Lsn(chain.backed_up_to))));
         self.enter();
+        drop(kept);
+        // A page whose rows come to the disk behind the copy's back must be in the log that goes with it.
+        self.store.need_rows_in_log();
         Ok(Hold(self.clone()))
     }
 

@@ -35,6 +35,7 @@ use pikepole_transaction::{LockRow, OpenTransaction, Structure, TableLock, Trans
 use pikepole_types::SqlError;
 
 use crate::catalog::Catalog;
+use crate::server::TraceFlags;
 use crate::transaction::Transaction;
 pub(crate) use chain::Hold;
 pub use chain::LogFullReason;
@@ -71,6 +72,7 @@ pub struct Database {
     disk: Disk,
     schedulers: Arc<Schedulers>,
     statistics: Arc<Statistics>,
+    pub(crate) trace_flags: Arc<TraceFlags>,
     log: Arc<Log>,
     store: Arc<Store>,
     transactions: Arc<Transactions>,
@@ -150,6 +152,12 @@ impl Database {
         let chain = lock(&self.chain).chain.filter(|_| options.recovery != RecoveryModel::Simple);
         let file = DatabaseFile { options, chain, ..self.file(&current) };
         file.write(&self.disk, &self.folder).map_err(|_| SqlError::alter_database_failed())?;
+        match (current.recovery, options.recovery) {
+            (RecoveryModel::Simple, RecoveryModel::Simple) => {}
+            (RecoveryModel::Simple, _) => self.store.need_rows_in_log(),
+            (_, RecoveryModel::Simple) => self.store.need_rows_no_more(),
+            _ => {}
+        }
         *current = options;
         lock(&self.chain).chain = chain;
         self.delayed_durability.store(options.delayed_durability as u8, Ordering::Relaxed);

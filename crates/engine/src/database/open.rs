@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::server::TraceFlags;
 use pikepole_contention::Statistics;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -10,10 +11,12 @@ use pikepole_log::{Log, LogOptions};
 use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{Direction, HeapInsertTargets, PageId, ScanRange, Store, StoreOptions, Tree};
-use pikepole_transaction::{Analysis, Structure, TableLock, TransactionId, TransactionIds, Transactions};
+use pikepole_transaction::{
+    Analysis, NestedTransactions, Structure, TableLock, TransactionId, TransactionIds, Transactions,
+};
 
 use super::chain::Kept;
-use super::files::{DatabaseFile, DatabaseOptions, FORMAT};
+use super::files::{DatabaseFile, DatabaseOptions, FORMAT, RecoveryModel};
 use super::recovery::{RecoveryWatch, pass_over_log};
 use super::{Database, lock};
 use crate::catalog::definition::{Schema, StoredObject, TableRecord};
@@ -33,6 +36,8 @@ pub(crate) struct OpenContext {
     pub log: LogOptions,
     pub store: StoreOptions,
     pub ids: TransactionIds,
+    pub nested: NestedTransactions,
+    pub trace_flags: Arc<TraceFlags>,
     pub heap_targets: HeapInsertTargets,
     /// Log bytes after which a checkpoint is due.
     pub checkpoint_bytes: u64,
@@ -186,6 +191,7 @@ impl Database {
         let log = store.log().clone();
         let statistics = store.statistics().clone();
         let transactions = Transactions::new(log.clone(), statistics.clone(), next, context.ids);
+        transactions.set_nested(context.nested);
         let mut catalog = build_catalog(&decoder, &store, &statistics);
         // A plan is known by database id and version. A database that takes the place of another one, restored or made
         // anew, has versions of its own.
@@ -203,6 +209,7 @@ impl Database {
             disk: context.disk.clone(),
             schedulers: context.schedulers.clone(),
             statistics,
+            trace_flags: context.trace_flags.clone(),
             log,
             transactions: transactions.clone(),
             catalog_tree: Structure::Tree(tree.clone()),
@@ -228,6 +235,9 @@ impl Database {
             sessions: AtomicI32::new(0),
             store,
         });
+        if database.options().recovery != RecoveryModel::Simple {
+            database.store.need_rows_in_log();
+        }
         Ok(database)
     }
 

@@ -12,10 +12,11 @@ use pikepole_log::{CommitBy, FlushQueue, LOG_WRITERS_MAX, LogIo, LogOptions, Log
 use pikepole_machine::affinity;
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{HeapInsertTargets, StoreOptions};
-use pikepole_transaction::TransactionIds;
+use pikepole_transaction::{NestedTransactions, TransactionIds};
 use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
 
+use super::TraceFlags;
 use super::options::{SchedulerChoice, ServerOptions};
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
@@ -70,12 +71,22 @@ const HEAP_INSERT_TARGETS: usize = 5;
 const LOG_WRITERS: usize = 6;
 const LOG_WRITER_CPUS: usize = 7;
 const LOG_IO: usize = 8;
+const NESTED_TRANSACTIONS: usize = 9;
+const MAX_DEGREE: usize = 10;
 
 /// The place of `LOG_WRITER_CPUS`' values in its table.
 const ISOLATED: usize = 1;
 const CPU_LIST: usize = 2;
 
-const POLICIES: [PolicyDefinition; 9] = [
+/// Workers of a statement: 0 for as many as there are schedulers.
+const DEGREES: [&str; 65] = [
+    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20",
+    "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39",
+    "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57", "58",
+    "59", "60", "61", "62", "63", "64",
+];
+
+const POLICIES: [PolicyDefinition; 11] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -138,6 +149,20 @@ const POLICIES: [PolicyDefinition; 9] = [
         default: 3,
         description: "how the log's durable writes are made; AUTO is RWF_DSYNC, and each goes on to the next way when the kernel refuses it",
         takes_effect: Effect::NextStart,
+    },
+    PolicyDefinition {
+        name: "NESTED_TRANSACTIONS",
+        allowed: &["FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE"],
+        default: 2,
+        description: "NESTING_TRANSACTION_FULL: log records of a statement's parallel workers; trace flag 3933 makes fair unfair",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "max degree of parallelism",
+        allowed: &DEGREES,
+        default: 0,
+        description: "workers of a statement that says no MAXDOP; 0: one for each scheduler",
+        takes_effect: Effect::Now,
     },
 ];
 
@@ -352,6 +377,19 @@ impl ServerConfiguration {
         }
     }
 
+    /// Workers of a statement at most; 0: as many as there are schedulers.
+    pub(super) fn max_degree(&self) -> usize {
+        self.values[MAX_DEGREE]
+    }
+
+    fn nested_transactions(&self) -> NestedTransactions {
+        match self.values[NESTED_TRANSACTIONS] {
+            0 => NestedTransactions::FairLatch,
+            1 => NestedTransactions::UnfairLatch,
+            _ => NestedTransactions::Private,
+        }
+    }
+
     /// Puts in force what can be changed while a database is open.
     pub(super) fn apply(&self, database: &Database) {
         let log = database.log();
@@ -366,6 +404,7 @@ impl ServerConfiguration {
             let _ = log.set_policy(policy);
         }
         database.transactions().set_ids(self.transaction_ids());
+        database.transactions().set_nested(self.nested_transactions());
         database.store().set_heap_insert_targets(self.heap_targets());
     }
 
@@ -375,6 +414,7 @@ impl ServerConfiguration {
         options: &ServerOptions,
         schedulers: &Arc<Schedulers>,
         statistics: &Arc<Statistics>,
+        trace_flags: &Arc<TraceFlags>,
     ) -> OpenContext {
         let mut log = if options.small { small_log() } else { LogOptions::default() };
         if let Some(bytes) = options.log_bytes_max {
@@ -400,10 +440,12 @@ impl ServerConfiguration {
             disk: options.disk.clone(),
             schedulers: schedulers.clone(),
             statistics: statistics.clone(),
+            trace_flags: trace_flags.clone(),
             checkpoint_bytes: (log.bytes_max / 4).min(CHECKPOINT_BYTES_MAX),
             log,
             store,
             ids: self.transaction_ids(),
+            nested: self.nested_transactions(),
             heap_targets: self.heap_targets(),
             recovery_watch: options.recovery_watch.clone(),
             opened: Arc::default(),
@@ -426,6 +468,8 @@ mod tests {
         let mut configuration = ServerConfiguration::default();
         assert_eq!(configuration.set("log_reservation", "spinlock").expect("a value"), Effect::Now);
         assert_eq!(configuration.set("TRANSACTION_IDS", "atomic ranges").expect("a value"), Effect::Now);
+        assert_eq!(configuration.set("max degree of parallelism", "12").expect("a value"), Effect::Now);
+        assert_eq!(configuration.max_degree(), 12);
         let text = configuration.to_text();
         let mut read = ServerConfiguration::default();
         read.read_text(&text).expect("its own text");

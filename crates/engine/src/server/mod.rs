@@ -125,7 +125,7 @@ pub struct Server {
     configuration: Mutex<ServerConfiguration>,
     /// The configuration that the server was started with.
     started: ServerConfiguration,
-    trace_flags: TraceFlags,
+    trace_flags: Arc<TraceFlags>,
     databases: Arc<RwLock<Databases>>,
     context: OpenContext,
     /// The files that backups are being written to.
@@ -174,10 +174,10 @@ impl Server {
         let folder_lock = disk.lock_folder(folder).map_err(unusable)?;
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
-        let trace_flags = TraceFlags::new(options.trace_flags.iter().copied());
+        let trace_flags = Arc::new(TraceFlags::new(options.trace_flags.iter().copied()));
         let cpus = configuration.cpus(&options)?;
         let schedulers = start_schedulers(&options, cpus.schedulers, &statistics)?;
-        let mut context = configuration.context(&options, &schedulers, &statistics);
+        let mut context = configuration.context(&options, &schedulers, &statistics, &trace_flags);
         context.log_writer_cpus = cpus.log_writers;
         if trace_flags.is_on(TRACE_FLAG_ONE_LOG_WRITER) {
             context.log.writers = LogWriters::Count(1);
@@ -444,6 +444,14 @@ impl Server {
         database.set_options(options)
     }
 
+    /// `max degree of parallelism`: workers of a statement that says nothing about it.
+    pub fn max_degree(&self) -> usize {
+        match lock(&self.configuration).max_degree() {
+            0 => self.schedulers.count(),
+            degree => degree,
+        }
+    }
+
     /// Every policy with its value and what it may be.
     pub fn policies(&self) -> Vec<PolicyRow> {
         lock(&self.configuration).rows(&self.started)
@@ -512,7 +520,7 @@ impl Server {
         let configuration = read_configuration(&options)?;
         let cpus = configuration.cpus(&options)?;
         let schedulers = start_schedulers(&options, cpus.schedulers, &statistics)?;
-        let context = configuration.context(&options, &schedulers, &statistics);
+        let context = configuration.context(&options, &schedulers, &statistics, &Arc::default());
         let mut report = CheckReport::default();
         for name in names {
             let database = folder.join(&name);

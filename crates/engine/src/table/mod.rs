@@ -8,6 +8,7 @@
 //! A [`Table`] belongs to one version of the catalog. What all versions of one table share (its lock, its identity values)
 //! is in its [`TableState`].
 
+mod bulk;
 mod scan;
 mod state;
 mod writer;
@@ -20,6 +21,7 @@ use pikepole_transaction::{RID_BYTES, Structure};
 use pikepole_types::{Collation, ColumnType, KeyColumn, Length, RowError, RowLayout, SqlType, Value};
 
 use crate::catalog::definition::{Index, IndexColumn, StorageRef, TableRecord};
+pub use bulk::BulkWriter;
 pub use scan::{ScanRange, TableScan};
 pub(crate) use state::TableState;
 pub use writer::{Locator, RowCount, TableWriter};
@@ -124,6 +126,11 @@ impl Table {
     /// The definition, to be changed and stored anew.
     pub(crate) fn record(&self) -> &TableRecord {
         &self.record
+    }
+
+    /// The codec of its rows.
+    pub fn row_layout(&self) -> &RowLayout {
+        &self.layout
     }
 
     /// Cursors and buffers for changing the table; kept by a session's compiled statement.

@@ -10,6 +10,7 @@ use pikepole_embedded::blocking::Connection;
 use pikepole_embedded::{Engine, Options as EngineOptions, Value};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A run in which other processes used more of the machine than this is flagged.
@@ -71,15 +72,8 @@ pub trait Progress {
 
 /// Runs everything that `options` ask for, one run after another.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, StressError> {
-    let mut engine_options = EngineOptions::new(&options.folder);
-    for (name, value) in &options.policies {
-        engine_options = engine_options.policy(name, value);
-    }
-    if let Some(bytes) = options.buffer_pool_bytes {
-        engine_options = engine_options.buffer_pool_bytes(bytes);
-    }
-    let engine = Engine::open(engine_options)?;
-    let mut control = prepare(&engine, &options.workload)?;
+    let engine = open(&options.folder, &options.policies, options.buffer_pool_bytes)?;
+    let mut control = prepare(&engine, &options.workload.setup())?;
     let total = options.durabilities.len() * options.sessions.len();
     let mut runs = Vec::with_capacity(total);
     for durability in &options.durabilities {
@@ -95,12 +89,28 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, S
     Ok(runs)
 }
 
-fn prepare(engine: &Engine, workload: &Workload) -> Result<Connection, StressError> {
+pub(super) fn open(
+    folder: &Path,
+    policies: &[(String, String)],
+    buffer_pool_bytes: Option<u64>,
+) -> Result<Engine, StressError> {
+    let mut engine_options = EngineOptions::new(folder);
+    for (name, value) in policies {
+        engine_options = engine_options.policy(name, value);
+    }
+    if let Some(bytes) = buffer_pool_bytes {
+        engine_options = engine_options.buffer_pool_bytes(bytes);
+    }
+    Ok(Engine::open(engine_options)?)
+}
+
+/// A connection to the driver's database, after the batches of `setup`.
+pub(super) fn prepare(engine: &Engine, setup: &[String]) -> Result<Connection, StressError> {
     let mut control = engine.connect_blocking()?;
     control.execute(&format!("IF DB_ID('{DATABASE}') IS NULL CREATE DATABASE {DATABASE}"), &[])?;
     control.execute(&format!("USE {DATABASE}"), &[])?;
-    for batch in workload.setup() {
-        control.execute(&batch, &[])?;
+    for batch in setup {
+        control.execute(batch, &[])?;
     }
     Ok(control)
 }
@@ -123,25 +133,42 @@ fn run_once(
     for _ in 0..sessions {
         drivers.push(Driver::connect(engine, &options.workload, Arc::clone(&shared))?);
     }
+    let work = |_: &mut Connection| drive(drivers, &shared, options.amount, progress);
+    let mut run = measured(engine, control, options.workload.name(), durability, sessions, work)?;
+    if let Some(count) = options.workload.count() {
+        check_rows(control, count, &run)?;
+        run.rows_counted = true;
+    }
+    Ok(run)
+}
+
+/// Does work that gives the rows acknowledged and the time they took, and reads what it cost.
+pub(super) fn measured(
+    engine: &Engine,
+    control: &mut Connection,
+    workload: &'static str,
+    durability: Durability,
+    sessions: usize,
+    work: impl FnOnce(&mut Connection) -> Result<(u64, Duration), StressError>,
+) -> Result<Run, StressError> {
     statistics::clear(control)?;
     let log_before = statistics::log_counters(control, DATABASE)?;
     let cpu_before = CpuUse::now();
-    let (rows, elapsed) = drive(drivers, &shared, options.amount, progress)?;
+    let (rows, elapsed) = work(control)?;
     let spent = cpu_before.spent();
     let log_after = statistics::log_counters(control, DATABASE)?;
     let statistics = statistics::read(control)?;
-    let rows_counted = check_rows(control, &options.workload, rows, durability, sessions)?;
 
     let seconds = elapsed.as_secs_f64();
     let cpus = thread::available_parallelism().map_or(1, usize::from) as f64;
     let other_cpu_percent = spent.other_seconds.map(|other| 100.0 * other / (seconds * cpus));
     Ok(Run {
-        workload: options.workload.name(),
+        workload,
         sessions,
         durability: durability.name(),
         policies: engine.policies().into_iter().map(|policy| (policy.name, policy.value)).collect(),
         rows,
-        rows_counted,
+        rows_counted: false,
         seconds,
         rows_per_second: rows as f64 / seconds,
         log_bytes: difference(log_after.record_bytes, log_before.record_bytes),
@@ -159,22 +186,16 @@ fn difference(after: i64, before: i64) -> u64 {
     u64::try_from(after - before).unwrap_or(0)
 }
 
-/// Whether the rows could be counted; an error when they are not those acknowledged.
-fn check_rows(
-    control: &mut Connection,
-    workload: &Workload,
-    acknowledged: u64,
-    durability: Durability,
-    sessions: usize,
-) -> Result<bool, StressError> {
-    let Some(count) = workload.count() else { return Ok(false) };
+/// Counts the rows of a run by the query `count`; an error when they are not those acknowledged.
+pub(super) fn check_rows(control: &mut Connection, count: &str, run: &Run) -> Result<(), StressError> {
     let rows = control.query(count, &[])?;
     let counted: i64 = rows.iter().next().map_or(Ok(0), |row| row.get(0))?;
     let counted = u64::try_from(counted).unwrap_or(0);
-    if counted == acknowledged {
-        return Ok(true);
+    if counted == run.rows {
+        return Ok(());
     }
-    Err(StressError::RowsDiffer { acknowledged, counted, durability: durability.name(), sessions })
+    let (acknowledged, durability, sessions) = (run.rows, run.durability, run.sessions);
+    Err(StressError::RowsDiffer { acknowledged, counted, durability, sessions })
 }
 
 /// What the sessions of one run share; touched once a call, not once a row.

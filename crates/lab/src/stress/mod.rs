@@ -6,16 +6,22 @@
 //!        read the statistics, count the rows and compare them with what was acknowledged
 //! ```
 //!
+//! Beside it, one session runs a single large INSERT ... SELECT by parallel workers, once for each way to log it (`parallel`).
+//!
 //! Only acknowledged work counts: a row is counted when the batch that inserted it has come back without an error.
 
 mod drive;
 mod options;
+mod parallel;
+mod parallel_report;
 mod report;
 mod statistics;
 mod workload;
 
 pub use drive::{Progress, Run, run};
 pub use options::{Amount, Durability, Options};
+pub use parallel::{ParallelOptions, ParallelRun, Variant, run_parallel};
+pub use parallel_report::print_parallel;
 pub use report::{bar, print, write_json};
 pub use statistics::{LatchRow, SpinlockRow, WaitRow};
 pub use workload::Workload;

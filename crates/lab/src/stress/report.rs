@@ -12,7 +12,8 @@ use std::path::Path;
 const TOP: usize = 3;
 
 /// Waits of system tasks that have nothing to do: in the JSON, but not among the top waits of a run.
-const IDLE_WAITS: &[&str] = &["CHECKPOINT_QUEUE", "DIRTY_PAGE_POLL", "LAZYWRITER_SLEEP", "LOGMGR_QUEUE", "SLEEP_TASK"];
+pub(super) const IDLE_WAITS: &[&str] =
+    &["CHECKPOINT_QUEUE", "DIRTY_PAGE_POLL", "LAZYWRITER_SLEEP", "LOGMGR_QUEUE", "SLEEP_TASK"];
 
 /// A progress bar on standard error, for a terminal.
 pub struct Bar(ProgressBar);
@@ -129,7 +130,7 @@ fn tops(runs: &[Run]) -> Table {
 }
 
 /// Writes the runs as a JSON array.
-pub fn write_json(runs: &[Run], path: &Path) -> Result<(), StressError> {
+pub fn write_json<R: serde::Serialize>(runs: &[R], path: &Path) -> Result<(), StressError> {
     let failed = |error| StressError::File { path: path.display().to_string(), error };
     let text = serde_json::to_vec_pretty(runs).map_err(|error| failed(error.into()))?;
     std::fs::write(path, text).map_err(failed)

@@ -1,7 +1,7 @@
 //! `pikepole stress`: the load driver's command line.
 
 use super::CommandError;
-use pikepole_lab::stress::{self, Amount, Durability, Options, Workload};
+use pikepole_lab::stress::{self, Amount, Durability, Options, ParallelOptions, Variant, Workload};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,6 +13,21 @@ pub struct Arguments {
     /// Folder of databases; without it, a fresh folder below the current one, removed afterwards
     #[arg(short = 'd', long = "data", value_name = "FOLDER")]
     data: Option<PathBuf>,
+    /// What is done: single inserts by many sessions, or one insert of many rows by parallel workers
+    #[arg(long, value_enum, default_value = "singleton-insert", value_name = "WORKLOAD")]
+    workload: BuiltIn,
+    /// parallel-insert: rows of each run
+    #[arg(long, default_value_t = 64 << 20, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    rows: u64,
+    /// parallel-insert: workers at most; without it, the server's `max degree of parallelism`
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
+    maxdop: Option<u32>,
+    /// parallel-insert: log only which pages are used (TABLOCK, SIMPLE recovery)
+    #[arg(long, conflicts_with = "compare")]
+    minimal_logging: bool,
+    /// parallel-insert: one run for each policy of NESTED_TRANSACTIONS, and one with minimal logging
+    #[arg(long)]
+    compare: bool,
     /// Numbers of concurrent sessions, one run each
     #[arg(short = 'n', long, value_name = "N,N...", value_delimiter = ',', default_value = "1,2,4,8,16,32")]
     sessions: Vec<usize>,
@@ -55,6 +70,10 @@ padding), rows of one write to the log, CPU time, memory. The second shows what 
 sessions waited for: waits, latches and spinlocks, the costliest three of each.
 --json has all of them, with every policy in force.
 
+The workload parallel-insert is one INSERT ... SELECT of (bigint, int, datetime) into a
+heap. Its first table has the time, the log and the speed at which it was written; the
+others what was waited for. NESTED_TRANSACTIONS is the policy under which its workers log.
+
 A workload of your own runs in the database `stress`; its rate is that of the rows its
 statements touch, and nobody counts them again.
 
@@ -65,7 +84,15 @@ Examples:
   pikepole stress --seconds 2
   pikepole stress -n 16 -r 10000 --durability full
   pikepole stress -n 32 --policy LOG_RESERVATION=SPINLOCK --policy TRANSACTION_IDS=SPINLOCK
+  pikepole stress --workload parallel-insert --compare
+  pikepole stress --workload parallel-insert --rows 1000000 --policy NESTED_TRANSACTIONS=FAIR_LATCH
   pikepole stress -n 1,8 --setup tables.sql -Q \"EXEC dbo.place_order\" --json runs.json";
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum BuiltIn {
+    SingletonInsert,
+    ParallelInsert,
+}
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum DurabilityChoice {
@@ -81,21 +108,58 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("pikepole-stress-{}", std::process::id())),
     };
-    let options = options(arguments, folder.clone())?;
-    let result = {
-        let mut bar = stress::bar();
-        stress::run(&options, &mut bar)
+    let result = match arguments.workload {
+        BuiltIn::SingletonInsert => sessions(arguments, folder.clone()),
+        BuiltIn::ParallelInsert => parallel_insert(arguments, folder.clone()),
     };
     if fresh {
         // A folder that cannot be removed is left behind; the runs' result matters more.
         let _ = std::fs::remove_dir_all(&folder);
     }
-    let runs = result?;
+    result.map(|()| ExitCode::SUCCESS)
+}
+
+fn sessions(arguments: &Arguments, folder: PathBuf) -> Result<(), CommandError> {
+    if arguments.maxdop.is_some() || arguments.minimal_logging || arguments.compare {
+        let why = "--maxdop, --minimal-logging and --compare go with --workload parallel-insert";
+        return Err(CommandError::Usage(why.to_string()));
+    }
+    let options = options(arguments, folder)?;
+    let runs = {
+        let mut bar = stress::bar();
+        stress::run(&options, &mut bar)?
+    };
     stress::print(&runs, &mut std::io::stdout().lock()).map_err(CommandError::io("standard output"))?;
     if let Some(path) = &arguments.json {
         stress::write_json(&runs, path)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+fn parallel_insert(arguments: &Arguments, folder: PathBuf) -> Result<(), CommandError> {
+    if arguments.input.is_some() || arguments.query.is_some() || arguments.setup.is_some() {
+        let why = "--workload parallel-insert takes no batches (-i, -Q, --setup)";
+        return Err(CommandError::Usage(why.to_string()));
+    }
+    let one = Variant { nested_transactions: None, minimal_logging: arguments.minimal_logging };
+    let options = ParallelOptions {
+        folder,
+        rows: arguments.rows,
+        maxdop: arguments.maxdop,
+        variants: if arguments.compare { Variant::all() } else { vec![one] },
+        policies: policies(&arguments.policies)?,
+        buffer_pool_bytes: arguments.buffer_pool.map(|megabytes| megabytes << 20),
+    };
+    let runs = stress::run_parallel(&options, &mut |run, of, variant| {
+        let nested = variant.nested_transactions.unwrap_or("the policy in force");
+        let logging = if variant.minimal_logging { "minimal logging" } else { "full logging" };
+        eprintln!("run {run}/{of}: {nested}, {logging}");
+    })?;
+    stress::print_parallel(&runs, &mut std::io::stdout().lock()).map_err(CommandError::io("standard output"))?;
+    if let Some(path) = &arguments.json {
+        stress::write_json(&runs, path)?;
+    }
+    Ok(())
 }
 
 fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandError> {

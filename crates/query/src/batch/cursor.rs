@@ -24,6 +24,11 @@ impl BatchCursor {
         self.next = 0;
     }
 
+    /// The operator, while no row was asked for.
+    pub(crate) fn operator(&mut self) -> &mut Operator {
+        &mut self.operator
+    }
+
     /// Moves to the next row.
     pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
         if self.next == self.batch.rows {

@@ -3,12 +3,15 @@
 //! The list is made once. A batch of left rows is paired with all its rows, the conditions are asked about the pairs, and
 //! left rows without a pair are kept with NULLs when the join keeps them.
 
+use std::sync::Arc;
+
 use super::evaluate::filter;
-use super::operator::Operator;
+use super::operator::{Operator, Ordinals};
 use super::vector::{Code, Vector};
 use super::{BATCH_ROWS, Batch};
 use crate::access::Stop;
 use crate::expression::{Fault, Predicate, Width};
+use crate::parallel::Dispenser;
 use crate::plan::{JoinKind, Node};
 use crate::run::Run;
 use arrow_array::Int64Array;
@@ -50,6 +53,11 @@ fn without_filters(mut node: &Node) -> (&Node, Vec<&Predicate>) {
     (node, tested)
 }
 
+/// Whether a join gives the left rows as they are, with NULLs: its condition holds for no pair.
+fn keeps_left_alone(node: &Node) -> bool {
+    matches!(node, Node::Join { kind: JoinKind::Left, on: Some(on), .. } if on.is_never())
+}
+
 impl ListJoin {
     /// Whether a join's right side is a short list that reads nothing of the left side.
     pub(crate) fn fits(node: &Node) -> bool {
@@ -58,12 +66,18 @@ impl ListJoin {
         };
         let (list, _) = without_filters(right);
         let short = list_rows(list).is_some_and(|rows| rows <= LIST_ROWS_MAX);
-        short && list.is_independent_of(left)
+        keeps_left_alone(node) || (short && list.is_independent_of(left))
     }
 
     pub(crate) fn new(left: Operator, node: &Node) -> ListJoin {
         let (mut conditions, mut list, mut keeps_left, mut right_slots) = (Vec::new(), Node::One, false, Vec::new());
-        if let Node::Join { right, kind, on, .. } = node {
+        if let Node::Join { right, on, .. } = node
+            && keeps_left_alone(node)
+        {
+            // Whatever is at the right, none of it is asked for.
+            right.visit_filled(&mut |slot| right_slots.push(slot));
+            (conditions, keeps_left) = (on.iter().cloned().collect(), true);
+        } else if let Node::Join { right, kind, on, .. } = node {
             let (core, tested) = without_filters(right);
             conditions.extend(tested.into_iter().cloned());
             conditions.extend(on.clone());
@@ -72,6 +86,45 @@ impl ListJoin {
             keeps_left = *kind == JoinKind::Left;
         }
         ListJoin { left, list, conditions, keeps_left, rows: None, right_slots, at_hand: None }
+    }
+
+    /// Prepares the left side for workers and makes the list they share. The left rows keep their places when each has
+    /// one partner or none.
+    pub(crate) fn prepare(&mut self, left: &Node, run: &mut Run<'_>) -> Result<Option<Ordinals>, Stop> {
+        let Some(mut ordinals) = self.left.prepare(left, run)? else {
+            return Ok(None);
+        };
+        let list = match self.rows.take() {
+            Some(list) => list,
+            None => self.list_batch(run)?,
+        };
+        let each_one = self.keeps_left && (self.never() || list.rows <= 1);
+        ordinals.kept &= each_one || (list.rows == 1 && self.conditions.is_empty());
+        self.rows = Some(list);
+        Ok(Some(ordinals))
+    }
+
+    /// The join of a worker, over the same list.
+    pub(crate) fn fork(&self, dispenser: &Arc<Dispenser>) -> Option<ListJoin> {
+        Some(ListJoin {
+            left: self.left.fork(dispenser)?,
+            list: self.list.clone(),
+            conditions: self.conditions.clone(),
+            keeps_left: self.keeps_left,
+            rows: self.rows.clone(),
+            right_slots: self.right_slots.clone(),
+            at_hand: None,
+        })
+    }
+
+    /// See [`Operator::ordinal`].
+    pub(crate) fn ordinal(&self) -> u64 {
+        self.left.ordinal()
+    }
+
+    /// Whether the conditions hold for no pair.
+    fn never(&self) -> bool {
+        self.conditions.iter().any(Predicate::is_never)
     }
 
     pub(crate) fn open(&mut self) {
@@ -93,9 +146,7 @@ impl ListJoin {
                 },
             };
             let list = self.rows.clone().unwrap_or_default();
-            let never =
-                self.conditions.iter().any(|part| matches!(part, Predicate::Const(truth) if *truth != Some(true)));
-            if list.rows == 0 || never {
+            if list.rows == 0 || self.never() {
                 if self.keeps_left {
                     return Ok(Some(self.unmatched(batch, run)));
                 }

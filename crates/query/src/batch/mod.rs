@@ -23,6 +23,7 @@
 //! - an operator that stops with a need gives the same batch when it is asked again;
 //! - rows come in the order in which the row operators give them.
 
+mod aggregate;
 mod cursor;
 mod evaluate;
 mod join;
@@ -30,10 +31,12 @@ mod operator;
 mod product;
 mod vector;
 
+pub(crate) use aggregate::AggregateCursor;
 pub(crate) use cursor::BatchCursor;
+pub(crate) use evaluate::evaluate;
 pub(crate) use operator::Operator;
 use pikepole_types::Value;
-use vector::Vector;
+pub(crate) use vector::{Code, Vector};
 
 /// Rows of a batch, at most.
 pub(crate) const BATCH_ROWS: usize = 4096;
@@ -95,7 +98,9 @@ impl Batch {
         if rows == (0..self.rows) {
             return self.clone();
         }
-        let rows: Vec<u32> = (rows.start as u32..rows.end as u32).collect();
-        self.take(&rows)
+        let places: Vec<u32> = (rows.start as u32..rows.end as u32).collect();
+        let mut cut = self.take(&places);
+        cut.first += rows.start as u64;
+        cut
     }
 }

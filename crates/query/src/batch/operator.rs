@@ -1,5 +1,8 @@
 //! Operators: the state of the parts of a plan that run in batches.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use super::evaluate::{evaluate, filter};
 use super::join::ListJoin;
 use super::product::Product;
@@ -7,6 +10,7 @@ use super::vector::{Code, Vector, VectorBuilder};
 use super::{BATCH_ROWS, Batch};
 use crate::access::Stop;
 use crate::expression::{Expr, Fault, Integer, Width};
+use crate::parallel::Dispenser;
 use crate::plan::{LiveSlots, Node, Numbering};
 use crate::run::{Cursor, Run, row_bounds};
 use arrow_array::Int64Array;
@@ -23,7 +27,8 @@ pub(crate) enum Operator {
     /// Numbers from 1, without regard to what is in the rows.
     Number {
         input: Box<Operator>,
-        given: u64,
+        /// How many were given; none in a worker, where a row's place is in its batch.
+        given: Option<u64>,
     },
     Top(Box<Top>),
     Concat {
@@ -37,6 +42,19 @@ pub(crate) struct Top {
     input: Operator,
     /// Rows to leave out and then to give; none before the first batch.
     bounds: Option<(u64, u64)>,
+    /// In a worker all rows that come are given, and those left out by all workers together only counted.
+    passes: bool,
+}
+
+/// The rows that workers are to make of a product, as its ordinals.
+#[derive(Debug, Clone)]
+pub(crate) struct Ordinals {
+    /// The rows that no TOP leaves out.
+    pub(crate) range: Range<u64>,
+    /// The ordinal of the first row behind the TOPs so far.
+    base: u64,
+    /// Whether rows still come one for each ordinal, in their order.
+    pub(crate) kept: bool,
 }
 
 /// Rows of a cursor, gathered until they are a batch.
@@ -73,9 +91,11 @@ impl Operator {
                 Operator::ListJoin(Box::new(ListJoin::new(Operator::new(left, live), node)))
             }
             Node::Number { input, partition, order, functions } if is_plain(partition, order, functions) => {
-                Operator::Number { input: inner(input), given: 0 }
+                Operator::Number { input: inner(input), given: Some(0) }
             }
-            Node::Top { input, .. } => Operator::Top(Box::new(Top { input: Operator::new(input, live), bounds: None })),
+            Node::Top { input, .. } => {
+                Operator::Top(Box::new(Top { input: Operator::new(input, live), bounds: None, passes: false }))
+            }
             Node::Concat { inputs, .. } => Operator::Concat {
                 inputs: inputs.iter().map(|(input, _)| Operator::new(input, live)).collect(),
                 current: 0,
@@ -92,7 +112,7 @@ impl Operator {
             Operator::Filter(input) | Operator::Compute(input) => input.open(),
             Operator::ListJoin(join) => join.open(),
             Operator::Number { input, given } => {
-                *given = 0;
+                *given = Some(0);
                 input.open();
             }
             Operator::Top(top) => {
@@ -103,6 +123,60 @@ impl Operator {
                 *current = 0;
                 inputs.iter_mut().for_each(Operator::open);
             }
+        }
+    }
+
+    /// Makes what workers share: lists, series, bounds. Gives the ordinals of the rows; none when rows cannot be made from
+    /// them. To be called before the first row is asked for; the operator can run by itself afterwards all the same.
+    ///
+    /// # Errors
+    /// Those of the expressions evaluated for it.
+    pub(crate) fn prepare(&mut self, node: &Node, run: &mut Run<'_>) -> Result<Option<Ordinals>, Stop> {
+        match (self, node) {
+            (Operator::Product(product), _) => {
+                let rows = product.count(node, run)?;
+                Ok((rows < u64::MAX).then_some(Ordinals { range: 0..rows, base: 0, kept: true }))
+            }
+            (Operator::Filter(operator), Node::Filter { input, .. }) => {
+                let ordinals = operator.prepare(input, run)?;
+                Ok(ordinals.map(|ordinals| Ordinals { kept: false, ..ordinals }))
+            }
+            (Operator::Compute(operator), Node::Compute { input, .. }) => operator.prepare(input, run),
+            (Operator::ListJoin(join), Node::Join { left, .. }) => join.prepare(left, run),
+            (Operator::Number { input: operator, .. }, Node::Number { input, .. }) => {
+                Ok(operator.prepare(input, run)?.filter(|ordinals| ordinals.kept))
+            }
+            (Operator::Top(top), Node::Top { input, offset, count }) => {
+                top.prepare(input, offset.as_ref(), count.as_ref(), run)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The operator of a worker that shares what [`Operator::prepare`] has made.
+    pub(crate) fn fork(&self, dispenser: &Arc<Dispenser>) -> Option<Operator> {
+        Some(match self {
+            Operator::Product(product) => Operator::Product(product.fork(dispenser)),
+            Operator::Filter(input) => Operator::Filter(Box::new(input.fork(dispenser)?)),
+            Operator::Compute(input) => Operator::Compute(Box::new(input.fork(dispenser)?)),
+            Operator::ListJoin(join) => Operator::ListJoin(Box::new(join.fork(dispenser)?)),
+            Operator::Number { input, .. } => Operator::Number { input: Box::new(input.fork(dispenser)?), given: None },
+            Operator::Top(top) => {
+                let input = top.input.fork(dispenser)?;
+                Operator::Top(Box::new(Top { input, bounds: top.bounds, passes: true }))
+            }
+            Operator::FromRows(_) | Operator::Concat { .. } => return None,
+        })
+    }
+
+    /// The ordinal of the product's last batch.
+    pub(crate) fn ordinal(&self) -> u64 {
+        match self {
+            Operator::Product(product) => product.ordinal(),
+            Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.ordinal(),
+            Operator::ListJoin(join) => join.ordinal(),
+            Operator::Top(top) => top.input.ordinal(),
+            Operator::FromRows(_) | Operator::Concat { .. } => 0,
         }
     }
 
@@ -135,8 +209,10 @@ impl Operator {
                 let Some(mut batch) = operator.next(input, run)? else {
                     return Ok(None);
                 };
-                let first = *given as i64 + 1;
-                *given += batch.rows as u64;
+                let first = given.unwrap_or(batch.first) as i64 + 1;
+                if let Some(given) = given {
+                    *given += batch.rows as u64;
+                }
                 for (_, slot) in functions {
                     let numbers = Int64Array::from_iter_values(first..first + batch.rows as i64);
                     batch.set(*slot, Vector::Coded(Code::Integer(Width::Big), numbers));
@@ -197,6 +273,25 @@ pub(crate) fn assign(assignments: &[(usize, Expr)], batch: &mut Batch, run: &mut
 }
 
 impl Top {
+    /// See [`Operator::prepare`].
+    fn prepare(
+        &mut self,
+        node: &Node,
+        offset: Option<&Integer>,
+        count: Option<&Integer>,
+        run: &mut Run<'_>,
+    ) -> Result<Option<Ordinals>, Stop> {
+        let Some(mut ordinals) = self.input.prepare(node, run)?.filter(|ordinals| ordinals.kept) else {
+            return Ok(None);
+        };
+        let (skip, give) = row_bounds(offset, count, run)?;
+        self.bounds = Some((skip, give));
+        ordinals.base = ordinals.base.saturating_add(skip);
+        let end = ordinals.range.end.min(ordinals.base.saturating_add(give));
+        ordinals.range = ordinals.range.start.max(ordinals.base).min(end)..end;
+        Ok(Some(ordinals))
+    }
+
     fn next(
         &mut self,
         node: &Node,
@@ -209,6 +304,10 @@ impl Top {
             None => row_bounds(offset, count, run)?,
         };
         self.bounds = Some((skip, left));
+        if self.passes {
+            let batch = self.input.next(node, run)?;
+            return Ok(batch.map(|batch| Batch { first: batch.first - skip, ..batch }));
+        }
         while left > 0 {
             let Some(batch) = self.input.next(node, run)? else {
                 return Ok(None);

@@ -5,6 +5,9 @@
 //! ```
 //! The last factor turns fastest, as in nested loops. A range of ordinals is made without making those before it.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use arrow_array::{Array, Int64Array};
 
 use super::operator::assign;
@@ -13,16 +16,22 @@ use super::{BATCH_ROWS, Batch};
 use crate::access::Stop;
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer, Width};
+use crate::parallel::Dispenser;
 use crate::plan::{JoinKind, LiveSlots, Node, Series};
 use crate::run::Run;
 use pikepole_scheduler as scheduler;
 
 /// The rows of a cross join.
 pub(crate) struct Product {
-    factors: Vec<Factor>,
+    factors: Arc<[Factor]>,
     /// Set when the rows are opened.
     rows: Option<u64>,
-    next: u64,
+    /// The ordinals to be made next.
+    range: Range<u64>,
+    /// Where a worker gets its ranges from.
+    dispenser: Option<Arc<Dispenser>>,
+    /// The ordinal of the last batch.
+    last: u64,
 }
 
 /// One side of a cross join.
@@ -44,48 +53,69 @@ impl Factor {
 impl Product {
     /// The product of a plan that is one.
     pub(crate) fn of(node: &Node) -> Option<Product> {
-        is_product(node).then(|| Product { factors: Vec::new(), rows: None, next: 0 })
+        is_product(node).then(|| Product { factors: Arc::default(), rows: None, range: 0..0, dispenser: None, last: 0 })
+    }
+
+    /// The same product for a worker: its factors are made already, its ranges are dealt out.
+    pub(crate) fn fork(&self, dispenser: &Arc<Dispenser>) -> Product {
+        let (factors, dispenser) = (Arc::clone(&self.factors), Some(Arc::clone(dispenser)));
+        Product { factors, rows: self.rows, range: 0..0, dispenser, last: 0 }
     }
 
     pub(crate) fn open(&mut self) {
         self.rows = None;
-        self.next = 0;
+    }
+
+    /// The ordinal of the first row of the last batch.
+    pub(crate) fn ordinal(&self) -> u64 {
+        self.last
     }
 
     /// The next rows.
     pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<Option<Batch>, Stop> {
-        let rows = match self.rows {
-            Some(rows) => rows,
-            None => self.count(node, run)?,
-        };
-        if self.next >= rows {
+        if self.rows.is_none() {
+            self.count(node, run)?;
+        }
+        if self.range.is_empty()
+            && let Some(dispenser) = &self.dispenser
+        {
+            self.range = dispenser.take();
+        }
+        let start = self.range.start;
+        if self.range.is_empty() || self.dispenser.as_ref().is_some_and(|dispenser| dispenser.is_past_failure(start)) {
             return Ok(None);
         }
         if scheduler::quantum_over() {
             return Err(Stop::Yield);
         }
-        let ordinals = self.next..rows.min(self.next + BATCH_ROWS as u64);
+        let ordinals = start..self.range.end.min(start + BATCH_ROWS as u64);
+        self.last = start;
         let mut batch = self.make(&ordinals, run.live);
-        batch.first = ordinals.start;
+        batch.first = start;
         compute(node, &mut batch, run)?;
-        self.next = ordinals.end;
+        self.range.start = ordinals.end;
         Ok(Some(batch))
     }
 
     /// Makes the factors; gives the number of rows.
-    fn count(&mut self, node: &Node, run: &mut Run<'_>) -> Result<u64, Fault> {
-        self.factors.clear();
-        open_factors(node, run, &mut self.factors)?;
+    ///
+    /// # Errors
+    /// Those of the expressions of lists and series.
+    pub(crate) fn count(&mut self, node: &Node, run: &mut Run<'_>) -> Result<u64, Fault> {
+        let mut factors = Vec::new();
+        open_factors(node, run, &mut factors)?;
+        self.factors = factors.into();
         let empty = self.factors.iter().any(|factor| factor.rows() == 0);
         let rows = self.factors.iter().map(Factor::rows).try_fold(1u64, u64::checked_mul);
         // More rows than a counter holds are never all asked for.
         let rows = if empty { 0 } else { rows.unwrap_or(u64::MAX) };
         self.rows = Some(rows);
+        self.range = 0..rows;
         Ok(rows)
     }
 
     /// The rows of these ordinals.
-    fn make(&self, ordinals: &std::ops::Range<u64>, live: &LiveSlots) -> Batch {
+    fn make(&self, ordinals: &Range<u64>, live: &LiveSlots) -> Batch {
         let count = (ordinals.end - ordinals.start) as usize;
         let mut batch = Batch::new(count);
         // How many rows pass before a factor moves on by one.

@@ -90,6 +90,15 @@ impl Vector {
         }
     }
 
+    /// Whether a row may be NULL.
+    pub(crate) fn has_null(&self) -> bool {
+        match self {
+            Vector::Same(value) => value.is_null(),
+            Vector::Coded(_, codes) => codes.null_count() > 0,
+            Vector::Any(values) => values.iter().any(Value::is_null),
+        }
+    }
+
     /// The rows at these places, in this order.
     pub(crate) fn take(&self, rows: &[u32]) -> Vector {
         match self {

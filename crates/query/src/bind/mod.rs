@@ -24,6 +24,7 @@ use crate::host::Host;
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
+use pikepole_engine::LockMode;
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
 
@@ -76,6 +77,10 @@ pub(crate) struct Binder<'a> {
     pub(crate) collation: Collation,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
+    /// `OPTION (MAXDOP n)` of the statement.
+    degree: Option<u16>,
+    /// The lock that hints of the changed table ask for.
+    table_lock: Option<LockMode>,
 }
 
 /// Views expand within each other no deeper than this.
@@ -106,7 +111,29 @@ impl<'a> Binder<'a> {
             depth: 0,
             collation: Collation::default(),
             reads_clock: false,
+            degree: None,
+            table_lock: None,
         }
+    }
+
+    /// Takes what OPTION says: the number of workers. Other hints change no result.
+    ///
+    /// # Errors
+    /// 102 for a number of workers that is none.
+    pub(crate) fn options(&mut self, hints: &[tree::QueryHint]) -> Result<(), Fault> {
+        for hint in hints.iter().filter(|hint| hint.name == "MAXDOP") {
+            let typed = match &hint.value {
+                Some(value) => self.expr(value)?.expr,
+                None => Expr::NULL,
+            };
+            let degree = match &typed {
+                Expr::Const(value) => value.as_i64().and_then(|degree| u16::try_from(degree).ok()),
+                _ => None,
+            };
+            let near = || SqlError::new(102, 15, 1, "Incorrect syntax near 'MAXDOP'.");
+            self.degree = Some(degree.ok_or_else(near)?);
+        }
+        Ok(())
     }
 
     /// A new register.
@@ -175,6 +202,7 @@ impl<'a> Binder<'a> {
             action,
             touches,
             reads_clock: self.reads_clock,
+            degree: self.degree,
             virtual_sources: self.virtual_sources,
             slots: self.slots,
             live: LiveSlots::default(),

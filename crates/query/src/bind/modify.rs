@@ -14,6 +14,7 @@ use crate::output::ColumnInfo;
 use crate::plan::{
     Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update, VirtualSource,
 };
+use pikepole_engine::LockMode;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, Value};
 
@@ -45,17 +46,34 @@ impl Binder<'_> {
         }))
     }
 
+    /// The lock that the hints of an INSERT ask for on the whole table. A heap without indexes takes rows of several who
+    /// load it.
+    fn table_lock(&mut self, target: &tree::Target, table: &Table) {
+        let tree::Target::Table { hints, .. } = target else {
+            return;
+        };
+        let has = |name: &str| hints.iter().any(|hint| hint.name == name);
+        let is_plain_heap = table.key.is_empty() && table.indexes.is_empty();
+        self.table_lock = match (has("TABLOCKX"), has("TABLOCK")) {
+            (true, _) => Some(LockMode::X),
+            (false, true) => Some(if is_plain_heap { LockMode::BU } else { LockMode::X }),
+            (false, false) => None,
+        };
+    }
+
     /// An INSERT whose rows are VALUES or a query.
     pub(crate) fn insert_statement(mut self, insert: &tree::Insert) -> Result<Arc<Statement>, Fault> {
         if insert.output.is_some() {
             return Err(errors::unsupported("The OUTPUT clause"));
         }
         let table = self.target(&insert.target)?;
+        self.table_lock(&insert.target, &table);
         self.scopes.push(Scope {
             common: CommonTable::list(&insert.with),
             clause: Clause::SelectList,
             ..Scope::default()
         });
+        self.options(&insert.options)?;
         let columns = self.insert_columns(&table, &insert.columns)?;
         match &insert.source {
             tree::InsertSource::Values(rows) => self.insert_values(insert, table, &columns, rows),
@@ -64,6 +82,7 @@ impl Binder<'_> {
                 self.insert_plan(Node::One, table, vec![row])
             }
             tree::InsertSource::Query(query) => {
+                self.options(&query.options)?;
                 let bound = self.query(query)?;
                 self.insert_rows(insert.top.as_ref(), table, &columns, bound)
             }
@@ -185,7 +204,9 @@ impl Binder<'_> {
         let required = (0..table.columns.len()).filter(|column| !table.columns[*column].nullable).collect();
         let explicit_identity =
             table.identity.filter(|identity| rows.iter().any(|row| !matches!(row[*identity], ColumnSource::Identity)));
-        let action = Action::Insert(Box::new(Insert { table, rows, template, required, explicit_identity }));
+        let table_lock = self.table_lock;
+        let insert = Insert { table, rows, template, required, explicit_identity, table_lock };
+        let action = Action::Insert(Box::new(insert));
         Ok(Arc::new(self.finish(source, action)))
     }
 

@@ -40,6 +40,7 @@ impl Binder<'_> {
             return self.assigning_select(query, select);
         }
         let bound = self.query(query)?;
+        self.options(&query.options)?;
         let action = Action::Select { columns: bound.columns, values: bound.values };
         Ok(Arc::new(self.finish(bound.node, action)))
     }
@@ -50,6 +51,7 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::select_assigns_and_returns()));
         }
         self.check_query(query)?;
+        self.options(&query.options)?;
         self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
         let (node, items) = self.select(select, query)?;
         self.scopes.pop();

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use crate::access::Table;
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
+use pikepole_engine::LockMode;
 use pikepole_types::{SqlType, Value};
 
 /// A range of registers.
@@ -342,6 +343,8 @@ pub struct Insert {
     pub required: Vec<usize>,
     /// The column given explicitly under IDENTITY_INSERT.
     pub explicit_identity: Option<usize>,
+    /// The lock on the whole table that a hint asks for.
+    pub table_lock: Option<LockMode>,
 }
 
 /// The table that an UPDATE or DELETE changes. Its rows are found in the statement's snapshot and changed in their newest
@@ -407,6 +410,8 @@ pub struct Statement {
     pub touches: bool,
     /// True when an expression asks for the present time.
     pub reads_clock: bool,
+    /// `OPTION (MAXDOP n)`: workers at most, 0 for as many as the server gives.
+    pub degree: Option<u16>,
     /// The database and version of the catalog it was bound against.
     pub bound_to: crate::access::CatalogStamp,
 }

@@ -313,6 +313,7 @@ impl Machine<'_> {
                 Ok(Some(Pause::Yield)) | Err(Stop::Yield) => pikepole_scheduler::yield_now().await,
                 Ok(Some(_)) => return Ok(()),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
+                Err(Stop::Team(team)) => team.ended().await,
                 // It calls no function: its rows were collected.
                 Err(Stop::Stale | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
                 Err(Stop::Error(fault)) => return Err(fault),

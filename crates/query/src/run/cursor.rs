@@ -12,7 +12,7 @@ use super::Run;
 use super::group::GroupCursor;
 use super::number::NumberCursor;
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
-use crate::batch::{BatchCursor, Operator};
+use crate::batch::{AggregateCursor, BatchCursor, Operator};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{JoinKind, LiveSlots, Node, Registers, SortKey, Test};
@@ -28,6 +28,7 @@ pub(crate) enum Cursor {
     Join(Box<JoinCursor>),
     Apply(Box<ApplyCursor>),
     Group(Box<GroupCursor>),
+    Aggregate(Box<AggregateCursor>),
     Sort(Box<SortCursor>),
     Number(Box<NumberCursor>),
     Batch(Box<BatchCursor>),
@@ -108,7 +109,13 @@ impl Cursor {
                 rows: 0,
                 list: HashMap::new(),
             })),
-            Node::Group { input, .. } => Cursor::Group(Box::new(GroupCursor::new(new(input)))),
+            Node::Group { input, keys, aggregates } => {
+                let plain = keys.is_empty() && aggregates.iter().all(|aggregate| !aggregate.distinct);
+                match Operator::of(input, live).filter(|_| plain) {
+                    Some(input) => Cursor::Aggregate(Box::new(AggregateCursor::new(input))),
+                    None => Cursor::Group(Box::new(GroupCursor::new(new(input)))),
+                }
+            }
             Node::Sort { input, .. } => {
                 Cursor::Sort(Box::new(SortCursor { input: new(input), filled: false, rows: Vec::new(), next: 0 }))
             }
@@ -140,6 +147,7 @@ impl Cursor {
                 apply.input.open();
             }
             Cursor::Group(group) => group.open(),
+            Cursor::Aggregate(aggregate) => aggregate.open(),
             Cursor::Sort(sort) => {
                 sort.filled = false;
                 sort.rows.clear();
@@ -221,6 +229,7 @@ impl Cursor {
             (Cursor::Group(cursor), Node::Group { input, keys, aggregates }) => {
                 cursor.next(input, keys, aggregates, run)
             }
+            (Cursor::Aggregate(cursor), Node::Group { input, aggregates, .. }) => cursor.next(input, aggregates, run),
             (Cursor::Sort(cursor), Node::Sort { input, keys, carry }) => cursor.next(input, keys, carry, run),
             (Cursor::Number(cursor), Node::Number { .. }) => cursor.next(node, run),
             (Cursor::Batch(cursor), _) => cursor.next(node, run),
@@ -248,6 +257,14 @@ impl Cursor {
         match (self, node) {
             (Cursor::Scan(cursor), Node::Scan(scan)) => cursor.count(scan, run).map(Some),
             _ => Ok(None),
+        }
+    }
+
+    /// The operator of a plan that runs in batches as a whole.
+    pub(crate) fn operator(&mut self) -> Option<&mut Operator> {
+        match self {
+            Cursor::Batch(batch) => Some(batch.operator()),
+            _ => None,
         }
     }
 

@@ -40,6 +40,7 @@ impl Machine<'_> {
                 Ok(()) => return Ok(()),
                 Err(crate::access::Stop::Yield) => pikepole_scheduler::yield_now().await,
                 Err(crate::access::Stop::Blocked(need)) => self.context.satisfy(need).await?,
+                Err(crate::access::Stop::Team(team)) => team.ended().await,
                 // The end of a statement reads no function.
                 Err(crate::access::Stop::Stale | crate::access::Stop::Rows(_)) => {
                     return Err(errors::definition_changed());

@@ -29,29 +29,43 @@ use std::sync::Arc;
 
 pub(crate) use cursor::{Cursor, row_bounds};
 pub(crate) use frame::{Frame, SpareFrames};
+pub(crate) use modify::check_required;
 pub(crate) use step::{epoch, now};
 
 use crate::access::Stop;
+use crate::batch::Operator;
 use crate::context::ExecutionContext;
 use crate::expression::{Env, Expr, Fault, integer_of};
 use crate::host::Host;
 use crate::output::{ColumnInfo, Done, DoneKind, Output};
-use crate::plan::LiveSlots;
+use crate::parallel::{Dispenser, Worker};
+use crate::plan::{LiveSlots, Statement};
 use crate::program::Program;
+use crate::state::SessionState;
 use pikepole_contention::WaitType;
-use pikepole_scheduler as scheduler;
+use pikepole_engine::{Database, Transaction};
+use pikepole_scheduler::{self as scheduler, TaskInfo};
 use pikepole_types::{Collation, Context, SqlError, Value};
 use recover::Origin;
+
+/// What is around operators and expressions.
+pub(crate) enum Around<'a> {
+    /// The session that runs the statement.
+    Session { context: &'a mut ExecutionContext, host: &'a dyn Host },
+    /// A worker of it, with a copy of the session's globals.
+    Worker { state: &'a SessionState },
+}
 
 /// What operators and expressions work on while a statement runs.
 pub(crate) struct Run<'a> {
     pub(crate) slots: &'a mut Vec<Value>,
-    pub(crate) context: &'a mut ExecutionContext,
-    pub(crate) host: &'a dyn Host,
+    pub(crate) around: Around<'a>,
     pub(crate) functions: &'a mut Context,
     pub(crate) virtual_rows: &'a [Arc<Vec<Vec<Value>>>],
     /// The slots that the statement reads.
     pub(crate) live: &'a LiveSlots,
+    /// `OPTION (MAXDOP n)`.
+    pub(crate) degree_wanted: Option<u16>,
     /// True once an aggregate has passed over a NULL.
     pub(crate) null_eliminated: bool,
     pub(crate) scratch: Value,
@@ -61,12 +75,59 @@ impl Run<'_> {
     /// The expressions' view.
     #[inline]
     pub(crate) fn env(&mut self) -> Env<'_> {
-        Env {
-            slots: self.slots,
-            state: &self.context.state,
-            functions: self.functions,
-            host: Some((self.host, self.context)),
+        let (state, host) = match &self.around {
+            Around::Session { context, host } => (&context.state, Some((*host, &**context))),
+            Around::Worker { state } => (*state, None),
+        };
+        Env { slots: self.slots, state, functions: self.functions, host }
+    }
+
+    /// The database and the transaction.
+    ///
+    /// # Errors
+    /// In a worker, whose plan reads no table.
+    pub(crate) fn engine(&mut self) -> Result<(&Database, &mut Transaction), Fault> {
+        match &mut self.around {
+            Around::Session { context, .. } => Ok(context.engine()),
+            Around::Worker { .. } => Err(crate::errors::worker_lost()),
         }
+    }
+
+    /// How many workers a plan may have; none within a worker.
+    pub(crate) fn degree(&self) -> Option<usize> {
+        let Around::Session { context, .. } = &self.around else {
+            return None;
+        };
+        match self.degree_wanted {
+            Some(degree) if degree > 0 => Some(usize::from(degree)),
+            _ => Some(context.server().max_degree()),
+        }
+    }
+
+    /// The worker of this number, with copies of all that it reads.
+    pub(crate) fn worker(&self, number: usize, operator: Operator, dispenser: &Arc<Dispenser>) -> Option<Worker> {
+        let Around::Session { context, .. } = &self.around else {
+            return None;
+        };
+        let own = scheduler::current_scheduler().map_or(0, |own| own as usize);
+        Some(Worker {
+            operator,
+            dispenser: Arc::clone(dispenser),
+            slots: self.slots.clone(),
+            state: Arc::new(context.state.clone()),
+            functions: self.functions.clone(),
+            cancelled: Arc::clone(&context.cancelled),
+            scheduler: (own + number) % context.server().schedulers().count(),
+        })
+    }
+
+    /// What the views show of the session's workers.
+    pub(crate) fn worker_info(&self, command: &'static str) -> TaskInfo {
+        let session_id = match &self.around {
+            Around::Session { context, .. } => Some(context.state.session_id),
+            Around::Worker { .. } => None,
+        };
+        TaskInfo { session_id, command }
     }
 
     /// Stores an expression's value into a slot. The expression may read that slot.
@@ -197,6 +258,10 @@ impl Machine<'_> {
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await,
                 Err(Stop::Stale) => self.restart_statement().await,
                 Err(Stop::Rows(call)) => self.call_source(call).await,
+                Err(Stop::Team(team)) => {
+                    team.ended().await;
+                    Ok(())
+                }
                 Err(Stop::Error(fault)) => Err(fault),
             };
             if let Err(fault) = handled {
@@ -259,14 +324,14 @@ impl Machine<'_> {
 
     /// The operators' view of the machine.
     #[inline]
-    pub(crate) fn run_view<'b>(&'b mut self, virtual_rows: &'b [Arc<Vec<Vec<Value>>>], live: &'b LiveSlots) -> Run<'b> {
+    pub(crate) fn run_view<'b>(&'b mut self, virtual_rows: &'b [Arc<Vec<Vec<Value>>>], plan: &'b Statement) -> Run<'b> {
         Run {
             slots: &mut self.frame.slots,
-            context: self.context,
-            host: self.host,
+            around: Around::Session { context: self.context, host: self.host },
             functions: &mut self.functions,
             virtual_rows,
-            live,
+            live: &plan.live,
+            degree_wanted: plan.degree,
             null_eliminated: false,
             scratch: std::mem::take(&mut self.scratch),
         }

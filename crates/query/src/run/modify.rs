@@ -5,14 +5,17 @@
 //! when somebody changed the row in between they read it again. Subqueries that depend on the row are evaluated again too, unless
 //! they read the table that is changed: then all run before the first change, and their results are kept with the rows.
 
+use std::sync::Arc;
+
 use super::Machine;
 use super::cursor::Cursor;
 use super::statement::{StatementState, quantum_over};
 use crate::access::{Stop, Table};
 use crate::errors;
 use crate::expression::{Fault, Width};
+use crate::parallel::{self, Crew, InsertWork, Part};
 use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update};
-use pikepole_engine::{Locator, RowCount, TableWriter};
+use pikepole_engine::{BulkWriter, Locator, LockMode, RowCount, TableWriter, Transaction};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// What is to be done next with the row at hand.
@@ -51,6 +54,18 @@ pub(crate) struct ModifyState {
     next: usize,
     /// Evaluates subqueries over the row's newest version.
     pub(crate) again: Option<Cursor>,
+    bulk: Bulk,
+}
+
+/// Whether workers insert a statement's rows.
+#[derive(Default)]
+enum Bulk {
+    #[default]
+    Undecided,
+    /// They do not, or have done so.
+    Row,
+    /// They are at it; each leaves its transaction and how many rows it has inserted.
+    Workers(Crew<(Transaction, u64)>),
 }
 
 impl ModifyState {
@@ -74,6 +89,7 @@ impl ModifyState {
 
     pub(crate) fn reset(&mut self) {
         self.stage = Stage::Next;
+        self.bulk = Bulk::Undecided;
         self.list = 0;
         self.within = false;
         self.collected.clear();
@@ -86,7 +102,7 @@ impl ModifyState {
 }
 
 /// Error 515 for the first column that must have a value and has none.
-fn check_required(
+pub(crate) fn check_required(
     table: &Table,
     columns: impl IntoIterator<Item = usize>,
     row: &[Value],
@@ -122,6 +138,9 @@ impl Machine<'_> {
         insert: &Insert,
         state: &mut StatementState,
     ) -> Result<bool, Stop> {
+        if self.insert_by_workers(plan, insert, state)? {
+            return Ok(true);
+        }
         let single = matches!(plan.source, Node::One) && insert.rows.len() == 1;
         let count = if single { RowCount::One } else { RowCount::Many };
         loop {
@@ -163,6 +182,70 @@ impl Machine<'_> {
                 return Ok(false);
             }
         }
+    }
+
+    /// Has workers insert the rows, when they are many and the table is a heap without indexes. False: they are to be
+    /// inserted row by row.
+    fn insert_by_workers(
+        &mut self,
+        plan: &Statement,
+        insert: &Insert,
+        state: &mut StatementState,
+    ) -> Result<bool, Stop> {
+        match &mut state.modify.bulk {
+            Bulk::Row => return Ok(false),
+            Bulk::Workers(crew) => {
+                let Some((left, result)) = crew.outcome() else {
+                    return Err(Stop::Team(crew.team()));
+                };
+                state.modify.bulk = Bulk::Row;
+                let (children, rows): (Vec<_>, Vec<_>) = left.into_iter().unzip();
+                let (database, tx) = self.context.engine();
+                // Also after a failure: what they have changed is undone with the statement.
+                database.merge_children(tx, children);
+                result?;
+                state.rows = rows.into_iter().sum();
+                return Ok(true);
+            }
+            Bulk::Undecided => {}
+        }
+        let table = &insert.table.engine;
+        if let Some(mode) = insert.table_lock {
+            let (database, tx) = self.context.engine();
+            database.try_lock_table(tx, table, mode)?;
+        }
+        state.modify.bulk = self.start_bulk(plan, insert, state)?;
+        match &state.modify.bulk {
+            Bulk::Workers(crew) => Err(Stop::Team(crew.team())),
+            _ => Ok(false),
+        }
+    }
+
+    fn start_bulk(&mut self, plan: &Statement, insert: &Insert, state: &mut StatementState) -> Result<Bulk, Stop> {
+        let Some(operator) = state.cursor.as_mut().and_then(Cursor::operator) else {
+            return Ok(Bulk::Row);
+        };
+        let database = Arc::clone(self.context.database());
+        let Some(work) = InsertWork::of(insert, &database).filter(|_| self.context.settings.row_count == 0) else {
+            return Ok(Bulk::Row);
+        };
+        let mut run = self.run_view(&state.virtual_rows, plan);
+        let info = run.worker_info("INSERT");
+        let Some(workers) = parallel::workers(operator, &plan.source, &mut run)? else {
+            return Ok(Bulk::Row);
+        };
+        let (_, tx) = self.context.engine();
+        let table = &insert.table.engine;
+        database.try_lock_table(tx, table, insert.table_lock.unwrap_or(LockMode::IX))?;
+        let writers: Option<Vec<BulkWriter>> = workers.iter().map(|_| database.bulk_writer(tx, table)).collect();
+        let Some(writers) = writers else {
+            return Ok(Bulk::Row);
+        };
+        let children = database.try_begin_children(tx, workers.len(), true)?;
+        let part = Arc::new(Part { node: plan.source.clone(), live: plan.live.clone(), rest: work });
+        let jobs = workers.into_iter().zip(children.into_iter().zip(writers)).collect();
+        let crew = Crew::start(jobs, info, |worker, job| parallel::insert(worker, job, Arc::clone(&part)));
+        Ok(crew.map_or(Bulk::Row, Bulk::Workers))
     }
 
     /// Deals the row's identity value, or notes the one given.

@@ -36,10 +36,10 @@ enum Phase {
 #[derive(Default)]
 pub(crate) struct StatementState {
     plan: Option<Arc<Statement>>,
-    cursor: Option<Cursor>,
+    pub(crate) cursor: Option<Cursor>,
     phase: Phase,
     pub(crate) rows: u64,
-    virtual_rows: Vec<Arc<Vec<Vec<Value>>>>,
+    pub(crate) virtual_rows: Vec<Arc<Vec<Vec<Value>>>>,
     virtual_ready: bool,
     out: Vec<Value>,
     pub(crate) modify: ModifyState,
@@ -271,7 +271,7 @@ impl Machine<'_> {
         let Some(cursor) = &mut state.cursor else {
             return Ok(false);
         };
-        let mut run = self.run_view(&state.virtual_rows, &plan.live);
+        let mut run = self.run_view(&state.virtual_rows, plan);
         let found = cursor.next(&plan.source, &mut run);
         let eliminated = run.null_eliminated;
         self.scratch = std::mem::take(&mut run.scratch);
@@ -289,7 +289,7 @@ impl Machine<'_> {
         let Some(cursor) = &mut state.modify.again else {
             return Ok(());
         };
-        let mut run = self.run_view(&state.virtual_rows, &plan.live);
+        let mut run = self.run_view(&state.virtual_rows, plan);
         let evaluated = cursor.next(node, &mut run);
         let eliminated = run.null_eliminated;
         self.scratch = std::mem::take(&mut run.scratch);

@@ -228,3 +228,52 @@ fn batches_feed_statements_that_change_rows() {
     let counts = "SELECT v, (SELECT COUNT(*) FROM GENERATE_SERIES(1, v) AS s WHERE v > 0) FROM h WHERE id < 4";
     assert_eq!(client.shown(counts), ["1|1", "2|2", "3|3"]);
 }
+
+#[test]
+fn aggregates_over_batches_agree_with_those_over_rows() {
+    let values = ["NULL", "5", "-2147483648", "2147483647", "0", "NULL", "7"];
+    let types = ["int", "bigint", "money", "decimal(12, 2)", "float", "varchar(20)", "datetime"];
+    let aggregates = [
+        "COUNT(v)",
+        "COUNT_BIG(v)",
+        "MIN(v)",
+        "MAX(v)",
+        "SUM(v)",
+        "AVG(v)",
+        "SUM(DISTINCT v)",
+        "COUNT(DISTINCT v)",
+        "COUNT(*)",
+    ];
+    let mut client = Client::alone();
+    client.quiet("CREATE TABLE t (place int PRIMARY KEY, v int)");
+    for (place, value) in values.iter().enumerate() {
+        client.quiet(&format!("INSERT t VALUES ({place}, {value})"));
+    }
+    let list: Vec<String> = values.iter().map(|value| format!("(CAST({value} AS int))")).collect();
+    let list = format!("(VALUES {}) AS l(v) CROSS JOIN (VALUES (0)) AS one(k)", list.join(", "));
+    for ty in types {
+        // Dates from a small part of the integers.
+        let cast = if ty == "datetime" { "CAST(v % 1000 AS datetime)".to_string() } else { format!("CAST(v AS {ty})") };
+        for filter in ["1 = 1", "v > 0", "v IS NULL", "1 = 0"] {
+            for aggregate in aggregates {
+                let query = |source: &str| {
+                    format!("SELECT {aggregate}, COUNT(*) FROM (SELECT {cast} AS v FROM {source} WHERE {filter}) AS d")
+                };
+                assert_eq!(
+                    client.lines(&query(&list)),
+                    client.lines(&query("t")),
+                    "{aggregate} of {ty} where {filter}"
+                );
+            }
+        }
+    }
+    // A sum is judged when it is whole.
+    let sums = "SELECT SUM(v) FROM (VALUES (2147483647), (1), (-2)) AS l(v) CROSS JOIN (VALUES (0)) AS one(k)";
+    assert_eq!(client.value(sums), "2147483646");
+    let over = "SELECT SUM(value) FROM GENERATE_SERIES(2147483646, 2147483647)";
+    assert!(client.value(over).starts_with("Msg 8115"));
+    assert_eq!(
+        client.value("SELECT AVG(value) FROM GENERATE_SERIES(CAST(9223372036854775805 AS bigint), CAST(9223372036854775807 AS bigint))"),
+        "9223372036854775806"
+    );
+}

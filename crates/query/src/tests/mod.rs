@@ -4,6 +4,7 @@ mod batch;
 mod definitions;
 mod flow;
 mod modify;
+mod parallel;
 mod select;
 
 use std::sync::Arc;
@@ -120,7 +121,17 @@ fn is_send<T: Send>(value: T) -> T {
 
 impl World {
     fn new() -> World {
+        World::with_options(None)
+    }
+
+    /// A server whose log may grow to this many bytes.
+    fn with_log(bytes: u64) -> World {
+        World::with_options(Some(bytes))
+    }
+
+    fn with_options(log_bytes_max: Option<u64>) -> World {
         let options = ServerOptions {
+            log_bytes_max,
             disk: Disk::simulated(SimulatedDisk::new(1)),
             schedulers: SchedulerChoice::Simulated { seed: 7, count: 2 },
             small: true,

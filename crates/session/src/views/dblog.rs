@@ -174,6 +174,9 @@ fn operation(record: &Record<'_>, change: Option<&RowChange<'_>>) -> &'static st
         Record::Remove { .. } => "LOP_EXPUNGE_ROWS",
         Record::Structure { .. } => "LOP_CHANGE_STRUCTURE",
         Record::FreeExtents { .. } => "LOP_FREE_EXTENTS",
+        Record::InsertPage { .. } => "LOP_INSERT_PAGE",
+        Record::UsePage { .. } => "LOP_USE_PAGE",
+        Record::FreePage { .. } => "LOP_FREE_PAGE",
         Record::Commit { .. } => "LOP_COMMIT_XACT",
         Record::Abort { .. } => "LOP_ABORT_XACT",
         Record::Checkpoint { .. } => "LOP_BEGIN_CKPT",
@@ -181,7 +184,10 @@ fn operation(record: &Record<'_>, change: Option<&RowChange<'_>>) -> &'static st
 }
 
 fn context(row: &LogRow<'_>, change: Option<&RowChange<'_>>, clustered: &HashMap<String, bool>) -> &'static str {
+    let of_page =
+        matches!(row.record, Ok(Record::InsertPage { .. } | Record::UsePage { .. } | Record::FreePage { .. }));
     match change {
+        None if of_page => "LCX_HEAP",
         None => "LCX_NULL",
         Some(change) if becomes_ghost(change) => "LCX_MARK_AS_GHOST",
         Some(change) if change.key.is_empty() => "LCX_HEAP",

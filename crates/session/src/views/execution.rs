@@ -251,12 +251,23 @@ fn with_options(row: RowBuilder, options: &ShownOptions) -> RowBuilder {
         .integer("text_size", options.text_size)
 }
 
+/// Which of its session's tasks a task is: 0 for the session's own, then its parallel workers in the order of their start.
+pub(super) fn exec_context(tasks: &[TaskRow], task: &TaskRow) -> i64 {
+    let before = |other: &&TaskRow| other.session_id == task.session_id && other.task_id < task.task_id;
+    if task.session_id.is_none() { 0 } else { tasks.iter().filter(before).count() as i64 }
+}
+
 /// One row for each session that runs a batch, and one for each system task.
 fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     let blocked = transactions::blocked_sessions(source);
     let open = transactions::ids_by_session(source);
-    for (session_id, task) in with_sessions(source.server.schedulers().tasks()) {
+    let tasks = source.server.schedulers().tasks();
+    for (session_id, task) in with_sessions(tasks.clone()) {
+        // Workers are part of their session's request.
+        if exec_context(&tasks, &task) > 0 {
+            continue;
+        }
         let session = source.registry.row(session_id);
         if session.as_ref().is_some_and(|session| !session.running) {
             continue;

@@ -182,7 +182,7 @@ fn tasks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("pending_io_byte_count", 0)
                 .integer("pending_io_byte_average", 0)
                 .integer("scheduler_id", row.scheduler_id)
-                .integer("exec_context_id", 0)
+                .integer("exec_context_id", super::execution::exec_context(&rows, row))
                 .integer("request_id", 0);
             match session {
                 Some((session_id, _)) => built.integer("session_id", *session_id).done(),

@@ -84,6 +84,8 @@ impl Store {
             place: Some(place),
         };
         writer.write_master(master).map_err(|error| self.poison(error.to_string()))?;
+        // Relaxed: who asks has waited for the checkpoint, and sees it late at worst.
+        self.redo_start.store(range.start.0, Ordering::Relaxed);
         Ok(recovery_lsn)
     }
 

@@ -22,10 +22,13 @@
 //! Targets: one for each slot (thread), or one for all under the spinlock `ALLOC_CACHES_HASH`. Room that deletes leave in
 //! other pages than a target's is not found again before the object is rebuilt.
 
+mod bulk;
 mod scan;
 #[cfg(test)]
 mod tests;
 
+pub use bulk::{BulkPage, BulkPages, EncodedRows};
+pub(crate) use bulk::{PackedRows, RowsInLog};
 pub use scan::{HeapRow, HeapScan};
 
 use std::sync::Arc;

@@ -64,6 +64,10 @@ impl HeapScan {
     fn copy(&mut self, heap: &Heap, id: PageId) -> Result<(), Stop> {
         let guard = heap.store.pool.shared(id)?;
         let page = guard.page();
+        if heap.store.object_of(id) != Some(heap.object) {
+            // It went out of use meanwhile: its rows were undone.
+            return Ok(());
+        }
         if !heap.is_mine(page) {
             return Err(StorageError::corrupt(id, format!("it is no page of heap {}", heap.object)).into());
         }

@@ -288,6 +288,16 @@ impl PageMut<'_> {
         self.put_u16(AT_START, if kind == PageKind::Map { PAGE_HEADER_BYTES } else { PAGE_BYTES });
     }
 
+    /// Makes the header of a heap page whose slots and entries are in place already.
+    pub(crate) fn finish_heap(&mut self, id: PageId, object: u32, slots: usize, start: usize) {
+        self.0[..PAGE_HEADER_BYTES].fill(0);
+        self.0[AT_ID..AT_ID + 4].copy_from_slice(&id.0.to_le_bytes());
+        self.0[AT_OBJECT..AT_OBJECT + 4].copy_from_slice(&object.to_le_bytes());
+        self.0[AT_KIND] = PageKind::Heap as u8;
+        self.put_u16(AT_SLOTS, slots);
+        self.put_u16(AT_START, start);
+    }
+
     pub fn set_lsn(&mut self, lsn: u64) {
         self.0[AT_LSN..AT_LSN + 8].copy_from_slice(&lsn.to_le_bytes());
     }

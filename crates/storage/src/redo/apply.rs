@@ -1,6 +1,6 @@
 //! Applying one record, or one change of a structure record, to its one page.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_log::LsnRange;
@@ -8,6 +8,7 @@ use pikepole_log::LsnRange;
 use crate::allocation::{EXTENT_PAGES, is_map_page, map_page_of};
 use crate::error::{Need, PageId, Stop, StorageError};
 use crate::fault;
+use crate::heap::PackedRows;
 use crate::page::slotted::{leaf_entry_bytes, occupied};
 use crate::page::{PAGE_BYTES, Page, PageBytes, PageKind, PageMut, SLOT_BYTES};
 use crate::pool::{Exclusive, PAGES_MAX};
@@ -29,6 +30,8 @@ pub(super) enum Part {
 pub(super) struct Applier {
     /// Torn pages that no record has rebuilt yet, and what is wrong with them.
     broken: HashMap<u32, String>,
+    /// Pages whose rows were not logged, and that no record has rebuilt since.
+    unlogged: HashSet<u32>,
     /// The first thing that could not be applied, and where in the log; nothing is applied behind it.
     failed: Option<(u64, StorageError)>,
 }
@@ -53,7 +56,8 @@ impl Applier {
     }
 
     /// What is left torn, or what failed and where.
-    pub fn end(self) -> Result<HashMap<u32, String>, (u64, StorageError)> {
+    pub fn end(mut self) -> Result<HashMap<u32, String>, (u64, StorageError)> {
+        self.broken.retain(|page, _| !self.unlogged.contains(page));
         self.failed.map_or(Ok(self.broken), Err)
     }
 
@@ -82,6 +86,19 @@ impl Applier {
             Record::FreeExtents { page, object } => self.page(store, range, PageId(page), |page| {
                 map_only(page.as_page())?;
                 page.free_extents(object);
+                Ok(())
+            }),
+            Record::InsertPage { xid, page, object, rows, row_bytes, body, .. } => {
+                let rows = PackedRows { count: rows as usize, row_bytes: row_bytes as usize, body };
+                self.rows(store, range, PageId(page), object, RowHeader::new(0, xid), &rows)
+            }
+            Record::UsePage { page, .. } => {
+                self.unlogged.insert(page);
+                Ok(())
+            }
+            Record::FreePage { page, .. } => self.page(store, range, map_page_of(PageId(page)), |map| {
+                map_only(map.as_page())?;
+                map.free_page(PageId(page));
                 Ok(())
             }),
             Record::Structure { .. } | Record::Commit { .. } | Record::Abort { .. } | Record::Checkpoint { .. } => {
@@ -122,11 +139,25 @@ impl Applier {
         }
     }
 
-    /// A page is rebuilt as a whole: what the disk has of it does not matter.
-    fn image(&mut self, store: &Store, range: LsnRange, page: PageId, image: &[u8]) -> Result<(), StorageError> {
-        if page.0 >= PAGES_MAX {
-            return Err(StorageError::corrupt(page, "the log names a page beyond the largest file"));
+    fn rows(
+        &mut self,
+        store: &Store,
+        range: LsnRange,
+        page: PageId,
+        object: u32,
+        header: RowHeader,
+        rows: &PackedRows<'_>,
+    ) -> Result<(), StorageError> {
+        if is_map_page(page) {
+            return Err(StorageError::corrupt(page, "the log puts rows into a page of the allocation map"));
         }
+        let mut bytes: Box<PageBytes> = Box::new([0; PAGE_BYTES]);
+        let filled = PageMut(&mut bytes).fill_heap(page, object, header, rows);
+        filled.map_err(|why| StorageError::corrupt(page, format!("its rows in the log: {why}")))?;
+        self.rebuilt(store, range, page, &mut bytes)
+    }
+
+    fn image(&mut self, store: &Store, range: LsnRange, page: PageId, image: &[u8]) -> Result<(), StorageError> {
         let mut bytes: Box<PageBytes> = Box::new([0; PAGE_BYTES]);
         let mut built = PageMut(&mut bytes);
         built.set_image(image).map_err(|why| StorageError::corrupt(page, format!("its image in the log: {why}")))?;
@@ -136,12 +167,28 @@ impl Applier {
         if built.as_page().id() != page {
             return Err(StorageError::corrupt(page, "its image in the log is of another page"));
         }
-        built.set_lsn(range.end.0);
+        self.rebuilt(store, range, page, &mut bytes)
+    }
+
+    /// A page is rebuilt as a whole: what the disk has of it does not matter.
+    fn rebuilt(
+        &mut self,
+        store: &Store,
+        range: LsnRange,
+        page: PageId,
+        bytes: &mut PageBytes,
+    ) -> Result<(), StorageError> {
+        if page.0 >= PAGES_MAX {
+            return Err(StorageError::corrupt(page, "the log names a page beyond the largest file"));
+        }
+        PageMut(bytes).set_lsn(range.end.0);
+        let bytes: &PageBytes = bytes;
         self.broken.remove(&page.0);
+        self.unlogged.remove(&page.0);
         store.pages_in_file.fetch_max((page.0 / EXTENT_PAGES + 1) * EXTENT_PAGES, Ordering::Release);
         let set = |mut guard: Exclusive<'_>, is_old: bool| {
             if is_old {
-                guard.set_page(&bytes);
+                guard.set_page(bytes);
                 guard.formatted(range);
             }
         };
@@ -179,6 +226,9 @@ impl Applier {
     ) -> Result<(), StorageError> {
         let guard = loop {
             if !self.broken.is_empty() && self.broken.contains_key(&page.0) {
+                return Ok(());
+            }
+            if !self.unlogged.is_empty() && self.unlogged.contains(&page.0) {
                 return Ok(());
             }
             match store.pool.exclusive(page) {

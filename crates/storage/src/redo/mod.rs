@@ -12,11 +12,16 @@
 //! rebuilds it as a whole: records before that one are skipped for it. A torn page that is neither is damage: an error, if
 //! the page is still in use when redo ends.
 //!
+//! A page whose rows were not logged ([`Record::UsePage`]) is met here only if its transaction did not commit: a commit waits
+//! until the redo start is above. So nothing is redone to it, and what the disk has of it is of no account, until a record
+//! rebuilds it for somebody else. Undo takes it out of use.
+//!
 //! # The rule, and why the end is that of one thread
 //! Each page belongs to one applier, and each applier takes its parts in the order of the log. A part is a record about one
-//! page, or one change of a structure record. Records about no page go to nobody.
+//! page, or one change of a structure record. A record that takes a page into use is two parts: the page, and the change
+//! of its map page. Records about no page go to nobody.
 //!
-//! - What applying a part does depends on nothing but the part, its page, and whether that page is noted as torn; and it
+//! - What applying a part does depends on nothing but the part, its page, and whether that page is noted as torn or not logged; and it
 //!   changes nothing but that page and its note. So a page goes through the same states whatever happens to others
 //!   meanwhile, and ends as it would with one thread. In particular the parts of a structure record need no common moment:
 //!   each tests the lsn of its own page, also when one thread does it all, and one of the pages was on disk already.
@@ -42,11 +47,12 @@ use std::sync::Arc;
 use pikepole_log::LsnRange;
 use pikepole_log::field::RecordError;
 
+use crate::allocation::map_page_of;
 use crate::error::{PageId, StorageError};
 use crate::fault;
 use crate::page::PAGE_BYTES;
 use crate::pool::PAGES_MAX;
-use crate::records::{Changes, PageChange, Record, RowHead};
+use crate::records::{ChangeList, Changes, PageChange, Record, RowHead};
 use crate::store::Store;
 use apply::{Applier, Part};
 use threads::{Batch, Threads};
@@ -99,6 +105,14 @@ impl Redo {
                 Ok(())
             }
             Record::FreeExtents { page, .. } => self.deal(range, PageId(page), Part::Record, record, false),
+            Record::InsertPage { page, object, .. } | Record::UsePage { page, object, .. } => {
+                let page = PageId(page);
+                self.deal(range, page, Part::Record, record, true)?;
+                let mut of_map = ChangeList::new();
+                of_map.use_page(map_page_of(page), page, object);
+                self.deal(range, map_page_of(page), Part::Change, of_map.bytes(), false)
+            }
+            Record::FreePage { page, .. } => self.deal(range, map_page_of(PageId(page)), Part::Record, record, false),
             _ => Ok(()),
         }
     }

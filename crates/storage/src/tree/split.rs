@@ -249,7 +249,7 @@ impl Store {
         bytes: &PageBytes,
         mut changes: ChangeList,
     ) -> Result<LsnRange, Stop> {
-        let (mut frame, _) = self.pool.install(spare, new.id)?;
+        let (mut frame, fresh) = self.pool.install(spare, new.id)?;
         let logged = self.latch_map(new.id).and_then(|map| {
             changes.use_page(map.page().id(), new.id, new.object);
             Ok((self.append(context, page_lsn.max(map.page().lsn()), &changes.record())?, map))
@@ -257,7 +257,10 @@ impl Store {
         let (range, mut map) = match logged {
             Ok(logged) => logged,
             Err(stop) => {
-                self.pool.discard(frame);
+                // A frame that a former use of the page left behind stays as it is.
+                if fresh {
+                    self.pool.discard(frame);
+                }
                 return Err(stop);
             }
         };

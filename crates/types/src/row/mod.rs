@@ -15,8 +15,11 @@
 //!
 //! Strings, binaries and `datetimeoffset` lose something on the way into a key, so such key columns are in the rest too.
 
+mod columns;
 mod key;
 mod rest;
+
+pub use columns::{ColumnValues, RowBytes};
 
 use crate::collation::Collation;
 use crate::sql_type::SqlType;

@@ -10,7 +10,7 @@ use crate::value::Value;
 
 /// Appends a number in groups of 7 bits, lowest first; the top bit says that more follow.
 #[inline]
-fn push_varint(mut number: u64, out: &mut Vec<u8>) {
+pub(super) fn push_varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -18,9 +18,15 @@ fn push_varint(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
+/// Small numbers of either sign as small numbers.
+#[inline]
+pub(super) fn zigzag(number: i64) -> u64 {
+    (number << 1 ^ number >> 63) as u64
+}
+
 #[inline]
 fn push_zigzag(number: i64, out: &mut Vec<u8>) {
-    push_varint((number << 1 ^ number >> 63) as u64, out);
+    push_varint(zigzag(number), out);
 }
 
 #[inline]

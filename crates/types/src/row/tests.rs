@@ -268,3 +268,111 @@ fn values_of_other_types_are_refused() {
     assert_eq!(heap.encode_rest(|_| &Value::Null, &mut out), Err(RowError::Null { column: 0 }));
     assert_eq!(heap.encode_rest(|_| &Value::Bit(true), &mut out), Err(RowError::WrongType { column: 0 }));
 }
+
+/// What a value counts, for the types that [`ColumnValues::Codes`] takes.
+fn code(value: &Value) -> Option<i64> {
+    Some(match value {
+        Value::Money(v) => *v,
+        Value::SmallMoney(v) => i64::from(*v),
+        Value::Date(v) => i64::from(v.days()),
+        Value::Time(v) => v.ticks(),
+        Value::DateTime(v) => v.ticks(),
+        Value::SmallDateTime(v) => i64::from(v.minutes()),
+        Value::DateTime2(v) => v.ticks(),
+        other => return other.as_i64(),
+    })
+}
+
+/// Columns of rows, each with its type: rows of one kind of value often, so that all lengths are the same, or of any.
+fn columns_of_rows() -> impl Strategy<Value = (usize, Vec<(ColumnType, Vec<Value>)>)> {
+    (1usize..20, 1usize..6).prop_flat_map(|(rows, width)| {
+        let column = column().prop_flat_map(move |column| {
+            let one = nullable_value(column).prop_map(move |value| vec![value; rows]);
+            let many = proptest::collection::vec(nullable_value(column), rows);
+            let filled = proptest::collection::vec(value(column.ty), rows);
+            (Just(column), prop_oneof![2 => one, 1 => many, 1 => filled])
+        });
+        (Just(rows), proptest::collection::vec(column, width))
+    })
+}
+
+/// A column in one of the forms that its values allow.
+fn given_as<'a>(form: i32, values: &'a [Value], (codes, valid): &'a (Option<Vec<i64>>, Vec<bool>)) -> ColumnValues<'a> {
+    match (form, codes) {
+        (0, _) if values.iter().all(|value| same(value, &values[0])) => ColumnValues::Same(&values[0]),
+        (0 | 1, Some(codes)) if valid.contains(&true) => {
+            ColumnValues::Codes { codes, valid: valid.contains(&false).then_some(valid.as_slice()) }
+        }
+        _ => ColumnValues::Values(values),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, rng_seed: RngSeed::Fixed(0x70696B65), ..ProptestConfig::default() })]
+
+    #[test]
+    fn rows_from_columns_are_those_from_values(
+        (rows, columns) in columns_of_rows(),
+        forms in proptest::collection::vec(0..3, 6),
+    ) {
+        let types: Vec<ColumnType> = columns.iter().map(|(ty, _)| *ty).collect();
+        let layout = RowLayout::new(&types, &[]);
+        let mut codes = Vec::new();
+        for (_, values) in &columns {
+            let coded: Option<Vec<i64>> =
+                values.iter().map(|value| if value.is_null() { Some(i64::MIN) } else { code(value) }).collect();
+            let valid: Vec<bool> = values.iter().map(|value| !value.is_null()).collect();
+            codes.push((coded, valid));
+        }
+        let given: Vec<ColumnValues<'_>> = columns.iter().zip(&codes).zip(&forms).map(|((column, codes), form)| given_as(*form, &column.1, codes)).collect();
+        let mut out = RowBytes::default();
+        layout.encode_rows(&given, rows, &mut out).expect("values of their types");
+        let mut expected = Vec::new();
+        let mut lengths = Vec::new();
+        for row in 0..rows {
+            let begin = expected.len();
+            layout.encode_rest(|column| &columns[column].1[row], &mut expected).expect("a rest");
+            lengths.push((expected.len() - begin) as u32);
+        }
+        prop_assert_eq!(out.bytes(), &expected);
+        match out.row_bytes() {
+            Some(length) => prop_assert!(lengths.iter().all(|&other| other as usize == length)),
+            None => prop_assert_eq!(out.lengths(), &lengths),
+        }
+    }
+}
+
+#[test]
+fn numbers_of_every_length_in_columns() {
+    let layout =
+        RowLayout::new(&[ColumnType::new(SqlType::BigInt, true), ColumnType::new(SqlType::DateTime2(7), false)], &[]);
+    for shift in 0..63 {
+        for codes in [[1i64 << shift, 1 << shift], [(1 << shift) - 1, 1 << shift], [-(1 << shift), (1 << shift) - 1]] {
+            let dates = codes.map(|code| code.unsigned_abs() as i64 % 1_000_000_007);
+            let given = [
+                ColumnValues::Codes { codes: &codes, valid: None },
+                ColumnValues::Codes { codes: &dates, valid: None },
+            ];
+            let mut out = RowBytes::default();
+            layout.encode_rows(&given, 2, &mut out).expect("codes of their types");
+            let mut expected = Vec::new();
+            for (code, date) in codes.into_iter().zip(dates) {
+                let row = [Value::BigInt(code), Value::DateTime2(DateTime2::from_ticks(date).expect("fits"))];
+                layout.encode_rest(|column| &row[column], &mut expected).expect("a rest");
+            }
+            assert_eq!(out.bytes(), expected, "{codes:?}");
+        }
+    }
+}
+
+#[test]
+fn wrong_columns_are_refused() {
+    let layout = RowLayout::new(&[ColumnType::new(SqlType::TinyInt, false)], &[]);
+    let mut out = RowBytes::default();
+    let mut refused = |values: ColumnValues<'_>| layout.encode_rows(&[values], 2, &mut out).expect_err("not a tinyint");
+    assert_eq!(refused(ColumnValues::Same(&Value::Null)), RowError::Null { column: 0 });
+    assert_eq!(refused(ColumnValues::Values(&[Value::TinyInt(1), Value::Null])), RowError::Null { column: 0 });
+    assert_eq!(refused(ColumnValues::Codes { codes: &[0, 256], valid: None }), RowError::WrongType { column: 0 });
+    let valid = Some([true, false].as_slice());
+    assert_eq!(refused(ColumnValues::Codes { codes: &[0, 0], valid }), RowError::Null { column: 0 });
+}

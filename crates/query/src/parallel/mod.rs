@@ -1,0 +1,67 @@
+//! Parallel plans: parts of a plan that several workers run at once, each a task on a scheduler of its own.
+//!
+//! ```text
+//!   session's task            Dispenser (ordinals of the product's rows)
+//!        │ prepares               │ ranges, ascending, each to one worker
+//!        ├──────────► worker 0 ◄──┤    operators of its own over the same plan,
+//!        ├──────────► worker 1 ◄──┘    slots, globals and functions' state of its own
+//!        │ awaits (CXCONSUMER)    │
+//!        ◄──────── Team: results, the first failure
+//! ```
+//! What a part reads from outside of it (lists, series, bounds of TOP) the session evaluates before the workers start. What is
+//! left for them must not need the session: see [`may_run_elsewhere`].
+//!
+//! Invariants
+//! - only plans whose rows are made from their ordinal run in parallel: a row's number is its ordinal, and TOP is a range of
+//!   ordinals, see [`Operator::prepare`];
+//! - ranges are dealt out ascending, and after a failure each worker goes on to the failed batch: so the failure reported
+//!   is that of the first row that has one, as if one worker had run alone;
+//! - a session goes on only when all its workers have ended.
+
+mod insert;
+mod portable;
+mod team;
+mod worker;
+
+pub(crate) use insert::{InsertWork, insert};
+pub(crate) use portable::may_run_elsewhere;
+pub(crate) use team::{Crew, Dispenser, Team};
+pub(crate) use worker::{Part, Worker};
+
+use crate::access::Stop;
+use crate::batch::Operator;
+use crate::plan::Node;
+use crate::run::Run;
+
+/// Rows of a range that a worker takes at once: some batches, so that the dispenser costs nothing.
+const RANGE_ROWS: u64 = 16 * 1024;
+
+/// A plan of fewer rows runs on its session's own task: starting workers costs more than they save.
+const ROWS_MIN: u64 = 128 * 1024;
+
+/// Workers of one plan, at most.
+const WORKERS_MAX: usize = 64;
+
+/// Workers for a plan, with their operators; none when it is to stay serial.
+///
+/// # Errors
+/// Those of the expressions that are evaluated before the workers start; a need, after which the call is made again.
+pub(crate) fn workers(operator: &mut Operator, node: &Node, run: &mut Run<'_>) -> Result<Option<Vec<Worker>>, Stop> {
+    let Some(degree) = run.degree().filter(|&degree| degree > 1) else {
+        return Ok(None);
+    };
+    if !may_run_elsewhere(node) {
+        return Ok(None);
+    }
+    let Some(ordinals) = operator.prepare(node, run)?.map(|ordinals| ordinals.range) else {
+        return Ok(None);
+    };
+    let rows = ordinals.end - ordinals.start;
+    if rows < ROWS_MIN {
+        return Ok(None);
+    }
+    let count = degree.min(WORKERS_MAX).min(rows.div_ceil(RANGE_ROWS) as usize);
+    let dispenser = Dispenser::new(ordinals);
+    let workers = (0..count).filter_map(|place| run.worker(place, operator.fork(&dispenser)?, &dispenser));
+    Ok(Some(workers.collect()))
+}

@@ -1,0 +1,193 @@
+//! The workers of one plan: how they share the rows, how they fail, how their session learns that they have ended.
+//!
+//! | what | who writes it | who reads it |
+//! |---|---|---|
+//! | `Dispenser::next` | each worker that takes a range | |
+//! | `Dispenser::failed_at` | a worker that fails; a session that is gone (0) | each worker, before each batch |
+//! | `Team::state` | each worker, when it ends | the session |
+
+use std::future::Future;
+use std::ops::Range;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use super::{RANGE_ROWS, Worker};
+use crate::errors;
+use crate::expression::Fault;
+use pikepole_contention::WaitType;
+use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+use pikepole_contention::sync::{Mutex, MutexGuard};
+use pikepole_scheduler::{self as scheduler, JoinHandle, Placement, TaskInfo};
+
+/// Deals out ranges of ordinals.
+pub(crate) struct Dispenser {
+    next: AtomicU64,
+    end: u64,
+    /// The least ordinal whose batch failed; `u64::MAX` while none has. Batches beyond it need not be made.
+    failed_at: AtomicU64,
+}
+
+impl Dispenser {
+    pub(crate) fn new(ordinals: Range<u64>) -> Arc<Dispenser> {
+        Arc::new(Dispenser {
+            next: AtomicU64::new(ordinals.start),
+            end: ordinals.end,
+            failed_at: AtomicU64::new(u64::MAX),
+        })
+    }
+
+    /// The next range; empty when all are dealt out.
+    pub(crate) fn take(&self) -> Range<u64> {
+        let start = self.next.fetch_add(RANGE_ROWS, Ordering::Relaxed).min(self.end);
+        start..self.end.min(start + RANGE_ROWS)
+    }
+
+    /// Whether nobody wants the batch at this ordinal any more.
+    pub(crate) fn is_past_failure(&self, ordinal: u64) -> bool {
+        ordinal >= self.failed_at.load(Ordering::Relaxed)
+    }
+
+    fn fail(&self, ordinal: u64) {
+        self.failed_at.fetch_min(ordinal, Ordering::Relaxed);
+    }
+}
+
+/// Workers that a session waits for.
+pub(crate) struct Team {
+    state: Mutex<State>,
+}
+
+struct State {
+    at_work: usize,
+    /// The failure of the least ordinal so far.
+    failure: Option<(u64, Fault)>,
+    session: Option<Waker>,
+}
+
+impl std::fmt::Debug for Team {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Team").finish_non_exhaustive()
+    }
+}
+
+impl Team {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Waits until all workers have ended.
+    pub(crate) async fn ended(&self) {
+        scheduler::wait(WaitType::CXCONSUMER, std::future::poll_fn(|context| self.poll_ended(context))).await;
+    }
+
+    fn poll_ended(&self, context: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if state.at_work == 0 {
+            return Poll::Ready(());
+        }
+        state.session = Some(context.waker().clone());
+        Poll::Pending
+    }
+}
+
+/// A worker's place in its team; leaving it, in whatever way, is seen by the session.
+struct Place {
+    team: Arc<Team>,
+    dispenser: Arc<Dispenser>,
+    /// What is told when the worker leaves: at first that it was lost.
+    failure: Option<(u64, Fault)>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut state = self.team.lock();
+        if let Some((ordinal, fault)) = self.failure.take() {
+            self.dispenser.fail(ordinal);
+            if state.failure.as_ref().is_none_or(|(first, _)| ordinal < *first) {
+                state.failure = Some((ordinal, fault));
+            }
+        }
+        state.at_work -= 1;
+        let session = if state.at_work == 0 { state.session.take() } else { None };
+        drop(state);
+        if let Some(session) = session {
+            session.wake();
+        }
+    }
+}
+
+/// A team as its session holds it, with what each worker leaves behind. Dropping it ends the workers.
+pub(crate) struct Crew<T> {
+    team: Arc<Team>,
+    dispenser: Arc<Dispenser>,
+    left: Arc<Mutex<Vec<T>>>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+impl<T: Send + 'static> Crew<T> {
+    /// Starts the workers, each with a job, beginning on the session's own scheduler. What `work` gives beside its result is kept for the
+    /// session also when the worker fails.
+    pub(crate) fn start<J, W, F>(jobs: Vec<(Worker, J)>, info: TaskInfo, work: W) -> Option<Crew<T>>
+    where
+        W: Fn(Worker, J) -> F,
+        F: Future<Output = (T, Result<(), (u64, Fault)>)> + Send + 'static,
+    {
+        let dispenser = Arc::clone(jobs.first()?.0.dispenser());
+        let state = State { at_work: jobs.len(), failure: None, session: None };
+        let team = Arc::new(Team { state: Mutex::new(state) });
+        let left = Arc::new(Mutex::new(Vec::new()));
+        let mut crew = Crew { team, dispenser, left, handles: Vec::new() };
+        for (worker, job) in jobs {
+            let placement = worker.placement();
+            let place = Place {
+                team: Arc::clone(&crew.team),
+                dispenser: Arc::clone(&crew.dispenser),
+                failure: Some((0, errors::worker_lost())),
+            };
+            let (work, left) = (work(worker, job), Arc::clone(&crew.left));
+            crew.handles.push(scheduler::spawn(info, placement, async move {
+                let mut place = place;
+                let (own, result) = work.await;
+                left.lock().unwrap_or_else(|e| e.into_inner()).push(own);
+                place.failure = result.err();
+                drop(place);
+            }));
+        }
+        Some(crew)
+    }
+
+    /// What the workers left, and how it went; none while some are at work.
+    pub(crate) fn outcome(&mut self) -> Option<(Vec<T>, Result<(), Fault>)> {
+        let mut state = self.team.lock();
+        if state.at_work > 0 {
+            return None;
+        }
+        let result = match state.failure.take() {
+            Some((_, fault)) => Err(fault),
+            None => Ok(()),
+        };
+        drop(state);
+        self.handles.clear();
+        Some((std::mem::take(&mut *self.left.lock().unwrap_or_else(|e| e.into_inner())), result))
+    }
+
+    /// What the session awaits.
+    pub(crate) fn team(&self) -> Arc<Team> {
+        Arc::clone(&self.team)
+    }
+}
+
+impl<T> Drop for Crew<T> {
+    fn drop(&mut self) {
+        if !self.handles.is_empty() {
+            self.dispenser.fail(0);
+            self.handles.iter().for_each(JoinHandle::cancel);
+        }
+    }
+}
+
+impl Worker {
+    fn placement(&self) -> Placement {
+        Placement::On(self.scheduler())
+    }
+}

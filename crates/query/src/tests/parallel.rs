@@ -1,0 +1,228 @@
+//! Plans that run in parallel give what they give when they run serially.
+
+use super::{Client, World};
+use pikepole_contention::sync::atomic::Ordering;
+
+/// 262,144 numbered rows.
+const NUMBERS: &str = "digits AS (SELECT n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)),
+    numbers AS (SELECT ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n, f.n AS d
+        FROM digits a CROSS JOIN digits b CROSS JOIN digits c CROSS JOIN digits d CROSS JOIN digits e CROSS JOIN digits f)";
+
+/// How many workers have ended by now.
+fn waits(client: &Client) -> u64 {
+    let waits = client.server.statistics().waits();
+    waits.iter().filter(|row| row.wait_type == "CXCONSUMER").map(|row| row.waiting_tasks_count).sum()
+}
+
+#[test]
+fn aggregates_agree() {
+    let mut client = Client::alone();
+    // What keeps a plan serial: an order, extremes of strings, sums of floats, DISTINCT.
+    let queries = [
+        (true, "SELECT COUNT(*), SUM(n), MIN(n), MAX(n), AVG(d), COUNT_BIG(d) FROM numbers"),
+        (true, "SELECT COUNT(*), SUM(n), MAX(n) FROM (SELECT TOP (200001) n FROM numbers) AS t"),
+        (
+            true,
+            "SELECT COUNT(*), SUM(r), MIN(n) FROM (SELECT TOP (140000) n, ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS r
+                FROM (SELECT TOP (200001) n FROM numbers) AS t) AS t",
+        ),
+        (
+            false,
+            "SELECT COUNT(*), SUM(n) FROM (SELECT n FROM numbers ORDER BY n OFFSET 11111 ROWS FETCH NEXT 190000 ROWS ONLY) AS t",
+        ),
+        (true, "SELECT COUNT(*), SUM(n), COUNT(k) FROM numbers LEFT JOIN (VALUES (1)) AS x(k) ON 1 = 0"),
+        (true, "SELECT COUNT(*), SUM(n * k) FROM numbers JOIN (VALUES (1), (3), (3)) AS x(k) ON d = k WHERE n % 10 <> 4"),
+        (false, "SELECT SUM(n + @v), MIN(CAST(n AS varchar(10))) FROM numbers"),
+        (
+            true,
+            "SELECT MAX(DATEADD(second, n, CAST('2020-01-01' AS datetime))), SUM(CAST(n AS decimal(12, 2)) / 3), SUM(n + @v) FROM numbers",
+        ),
+        (true, "SELECT COUNT(NULLIF(d, 3)), SUM(NULLIF(d, 3)) FROM numbers"),
+        (true, "SELECT COUNT(*) AS c FROM numbers HAVING COUNT(*) > 5"),
+        (false, "SELECT SUM(CAST(n AS float)) FROM numbers"),
+        (false, "SELECT COUNT(DISTINCT d) FROM numbers"),
+    ];
+    for (parallel, query) in queries {
+        let run = |client: &mut Client, degree: usize| {
+            client.lines(&format!("DECLARE @v bigint = 5; WITH {NUMBERS} {query} OPTION (MAXDOP {degree})"))
+        };
+        let serial = run(&mut client, 1);
+        let before = waits(&client);
+        for degree in [2, 3, 0] {
+            assert_eq!(run(&mut client, degree), serial, "{query} with {degree}");
+        }
+        assert_eq!(waits(&client) - before, if parallel { 3 } else { 0 }, "{query}");
+    }
+    assert_eq!(
+        client.value("SELECT SUM(value) FROM GENERATE_SERIES(1, 1000000) OPTION (MAXDOP 2)"),
+        "Msg 8115, Level 16, State 2, Line 1: Arithmetic overflow error converting expression to data type int."
+    );
+    assert!(client.value("SELECT value FROM GENERATE_SERIES(1, 2) OPTION (MAXDOP 1.5)").starts_with("Msg "));
+}
+
+#[test]
+fn the_first_error_is_reported_at_its_line() {
+    let mut client = Client::alone();
+    // Errors of three kinds; that of row 100,000 comes first.
+    let query = |degree: usize| {
+        format!(
+            "DECLARE @zero int = 0
+             BEGIN TRY
+             WITH {NUMBERS}
+             SELECT SUM(CASE WHEN n > 200000 THEN CAST('x' AS int) WHEN n = 150000 THEN CAST(n AS tinyint) WHEN n = 100000 THEN n / @zero ELSE n END)
+             FROM numbers OPTION (MAXDOP {degree})
+             END TRY BEGIN CATCH SELECT ERROR_NUMBER(), ERROR_LINE(), @@TRANCOUNT END CATCH"
+        )
+    };
+    for degree in [1, 2, 4] {
+        let before = waits(&client);
+        assert_eq!(client.shown(&query(degree)), ["8134|3|0"], "with {degree}");
+        assert_eq!(waits(&client) - before, u64::from(degree > 1), "with {degree}");
+    }
+}
+
+#[test]
+fn a_cancelled_statement_ends_its_workers() {
+    let mut client = Client::alone();
+    client.context.cancelled.store(true, Ordering::Relaxed);
+    let lines = client.lines(&format!("WITH {NUMBERS} SELECT SUM(n) FROM numbers OPTION (MAXDOP 2)"));
+    assert!(lines[0].starts_with("Msg 3617"), "{lines:?}");
+    client.context.cancelled.store(false, Ordering::Relaxed);
+    assert_eq!(client.value(&format!("WITH {NUMBERS} SELECT COUNT(*) FROM numbers OPTION (MAXDOP 2)")), "262144");
+}
+
+#[test]
+fn small_statements_and_those_that_need_the_session_stay_serial() {
+    let mut world = World::new();
+    let mut client = world.client();
+    let serial = [
+        "SELECT SUM(value) FROM GENERATE_SERIES(1, 10000)",
+        "SELECT COUNT(*) FROM GENERATE_SERIES(1, 200000) OPTION (MAXDOP 1)",
+        "SELECT COUNT(*) FROM GENERATE_SERIES(1, 200000) WHERE DB_NAME() = 'master'",
+        "SELECT COUNT(*) FROM GENERATE_SERIES(1, 200000) WHERE RAND() < 2",
+        "SELECT MAX(NEWID()) FROM GENERATE_SERIES(1, 200000)",
+    ];
+    for query in serial {
+        client.quiet(query);
+        assert_eq!(waits(&client), 0, "{query}");
+    }
+    let query = "SELECT COUNT(*) FROM GENERATE_SERIES(1, 200000) WHERE GETDATE() > '2000-01-01' AND @@SPID > 0";
+    client.quiet(query);
+    assert_eq!(waits(&client), 1);
+    world.server.set_policy("max degree of parallelism", "1").expect("an option");
+    client.quiet(query);
+    assert_eq!(waits(&client), 1);
+    client.quiet(&format!("{query} OPTION (MAXDOP 2)"));
+    assert_eq!(waits(&client), 2);
+}
+
+/// A client of a server whose log has room for a whole insert.
+fn roomy() -> Client {
+    World::with_log(256 << 20).client()
+}
+
+/// Two tables, one of which workers fill, and the number of statements for which the session waited for workers.
+fn filled_twice(client: &mut Client, columns: &str, insert: &str) -> u64 {
+    client.quiet(&format!("CREATE TABLE a ({columns}) CREATE TABLE b ({columns})"));
+    let run = |client: &mut Client, table: &str, degree: usize| {
+        client.lines(&format!("WITH {NUMBERS} {insert} OPTION (MAXDOP {degree})").replace("{t}", table))
+    };
+    let serial = run(client, "a", 1);
+    let before = waits(client);
+    let parallel = run(client, "b", 3);
+    assert_eq!(serial, parallel, "{insert}");
+    let waited = waits(client) - before;
+    let sums = |table: &str| format!("SELECT COUNT(*), SUM(n), SUM(v), COUNT(v), MAX(d), COUNT(d) FROM {table}");
+    let (left, right) = (sums("a"), sums("b"));
+    assert_eq!(client.lines(&left), client.lines(&right), "{insert}");
+    waited
+}
+
+#[test]
+fn inserted_rows_agree() {
+    let columns = "n bigint NOT NULL, v int, d datetime";
+    let rows = "SELECT n, d * 100, DATEADD(second, n, CAST('2020-01-01' AS datetime)) FROM numbers";
+    // Numbers of several lengths, NULLs, a constant, fewer rows, conversions.
+    let parallel = [
+        format!("INSERT {{t}} {rows}"),
+        format!("INSERT {{t}} WITH (TABLOCK) {rows}"),
+        "INSERT {t} (n, d) SELECT n * 1000000007, '2020-02-02' FROM numbers".to_string(),
+        "INSERT {t} (n, v) SELECT TOP (150001) n, NULLIF(d, 3) FROM numbers LEFT JOIN (VALUES (1)) AS x(k) ON 1 = 0"
+            .to_string(),
+        "INSERT TOP (140000) {t} (n, v, d) SELECT n, CAST(n % 100 AS varchar(10)), GETDATE() - GETDATE() FROM numbers"
+            .to_string(),
+    ];
+    for insert in parallel {
+        let mut client = roomy();
+        assert_eq!(filled_twice(&mut client, columns, &insert), 1, "{insert}");
+    }
+    // What is inserted row by row: identity values, keys, indexes.
+    for columns in [
+        "id int IDENTITY, n bigint NOT NULL, v int, d datetime",
+        "n bigint NOT NULL PRIMARY KEY, v int, d datetime",
+        "n bigint NOT NULL, v int, d datetime, INDEX ix (v)",
+    ] {
+        let mut client = roomy();
+        let insert = "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers";
+        assert_eq!(filled_twice(&mut client, columns, insert), 0, "{columns}");
+    }
+}
+
+#[test]
+fn a_failed_parallel_insert_leaves_nothing() {
+    let mut client = roomy();
+    client.quiet("CREATE TABLE t (n bigint NOT NULL, v tinyint) INSERT t VALUES (0, 0)");
+    let failing = [
+        // In the middle: a value that does not fit, a NULL, a division.
+        ("SELECT n, n / 800 FROM numbers", "Msg 8115"),
+        ("SELECT NULLIF(n, 200000), 1 FROM numbers", "Msg 515"),
+        ("SELECT n, 1 / ABS(n - 131072) FROM numbers", "Msg 8134"),
+    ];
+    for (rows, error) in failing {
+        let insert = |degree: usize| format!("WITH {NUMBERS} INSERT t {rows} OPTION (MAXDOP {degree})");
+        let serial = client.lines(&insert(1));
+        assert!(serial[0].starts_with(error), "{serial:?}");
+        assert_eq!(client.lines(&insert(2)), serial);
+        assert_eq!(client.value("SELECT COUNT(*) FROM t"), "1");
+        // Within a transaction only the statement is undone, unless XACT_ABORT is on.
+        let within = |settings: &str| {
+            format!("{settings} BEGIN TRAN INSERT t VALUES (1, 1);\n{} SELECT @@TRANCOUNT, COUNT(*) FROM t", insert(2))
+        };
+        assert_eq!(client.shown(&within("")).last().map(String::as_str), Some("1|2"), "{rows}");
+        client.quiet("COMMIT DELETE FROM t WHERE n = 1");
+        client.lines(&within("SET XACT_ABORT ON"));
+        assert_eq!(client.value("SELECT @@TRANCOUNT, COUNT(*) FROM t"), "0|1", "{rows}");
+        client.quiet("SET XACT_ABORT OFF");
+        let caught = format!(
+            "BEGIN TRY {} SELECT 1 END TRY BEGIN CATCH SELECT ERROR_NUMBER(), XACT_STATE() END CATCH",
+            insert(2).replacen("WITH", ";WITH", 1)
+        );
+        let number = &error["Msg ".len()..];
+        assert_eq!(client.shown(&caught), [format!("{number}|0")], "{rows}");
+    }
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "1");
+}
+
+#[test]
+fn a_parallel_insert_is_part_of_its_transaction() {
+    let mut client = roomy();
+    client.quiet("CREATE TABLE t (n bigint NOT NULL, v int)");
+    let insert = format!("WITH {NUMBERS} INSERT t SELECT n, d FROM numbers OPTION (MAXDOP 2)");
+    client.quiet(&format!("BEGIN TRAN INSERT t VALUES (0, 0);\n{insert}"));
+    assert_eq!(client.value("SELECT @@ROWCOUNT"), "262144");
+    assert_eq!(client.value("SELECT COUNT(*), SUM(n) FROM t"), "262145|34359869440");
+    client.quiet("SAVE TRAN s");
+    client.quiet(&insert);
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "524289");
+    client.quiet("ROLLBACK TRAN s");
+    assert_eq!(client.value("SELECT COUNT(*), @@TRANCOUNT FROM t"), "262145|1");
+    client.quiet("ROLLBACK");
+    assert_eq!(client.value("SELECT COUNT(*), @@TRANCOUNT FROM t"), "0|0");
+    // Cancelled before its first batch: as if it had never been.
+    client.context.cancelled.store(true, Ordering::Relaxed);
+    assert!(client.lines(&insert)[0].starts_with("Msg 3617"));
+    client.context.cancelled.store(false, Ordering::Relaxed);
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "0");
+    client.quiet(&insert);
+    assert_eq!(client.value("SELECT COUNT(*), SUM(n) FROM t"), "262144|34359869440");
+}

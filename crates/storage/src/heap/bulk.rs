@@ -1,0 +1,481 @@
+//! Bulk inserts: pages of rows, one log record each.
+//!
+//! ```text
+//!   rows, encoded --> [ of one page ] --+-- copied into the log: one record, the columns of all rows and their number
+//!                                       +-- written into a new frame: headers and slots are made from the record's fields
+//!   the writer's own extent: | full | full | full | next | . | . | . | . |
+//! ```
+//! A page gets its rows, its record and its place in the map at once, under the latches of page and map page. Before, nobody
+//! knows of it: the map has it unused, in memory and on disk. Afterwards it is a page as any other; but nobody else puts rows
+//! into it as long as the transaction is open, since it is no insertion target. So the undo of the record is to take the page
+//! out of use.
+//!
+//! Invariants
+//! - the page that redo builds from the record is the page, byte for byte: both are made by [`PageMut::fill_heap`];
+//! - rows that were taken are in the log or in the writer: a need loses none;
+//! - rows stay out of the log ([`Record::UsePage`]) only while nobody needs the log to have them ([`RowsInLog`]).
+
+use std::sync::Arc;
+
+use pikepole_contention::sync::atomic::{AtomicU32, Ordering};
+use pikepole_contention::sync::thread;
+use pikepole_log::LsnRange;
+use pikepole_log::field::{get_varint, put_varint};
+
+use super::*;
+use crate::allocation::OwnExtent;
+use crate::page::slotted::HEAP_ENTRY_BYTES_MIN;
+
+/// Columns of rows, one row after the other, as the row codec gives them.
+#[derive(Clone, Copy, Debug)]
+pub enum EncodedRows<'a> {
+    /// Rows of one length, which is not 0; there are `bytes.len() / row_bytes` of them.
+    Fixed {
+        /// Bytes of a row.
+        row_bytes: usize,
+        /// The rows.
+        bytes: &'a [u8],
+    },
+    /// Rows of any lengths.
+    Varying {
+        /// The length of each row.
+        lengths: &'a [u32],
+        /// The rows.
+        bytes: &'a [u8],
+    },
+}
+
+impl<'a> EncodedRows<'a> {
+    /// How many rows.
+    pub fn len(&self) -> usize {
+        match self {
+            EncodedRows::Fixed { row_bytes, bytes } => bytes.len() / row_bytes,
+            EncodedRows::Varying { lengths, .. } => lengths.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The rows behind the first `count`.
+    pub fn skip(self, count: usize) -> EncodedRows<'a> {
+        match self {
+            EncodedRows::Fixed { row_bytes, bytes } => {
+                EncodedRows::Fixed { row_bytes, bytes: &bytes[row_bytes * count..] }
+            }
+            EncodedRows::Varying { lengths, bytes } => {
+                let (before, lengths) = lengths.split_at(count);
+                let skipped: usize = before.iter().map(|&len| len as usize).sum();
+                EncodedRows::Varying { lengths, bytes: &bytes[skipped..] }
+            }
+        }
+    }
+}
+
+/// The rows of one page as its record has them.
+#[derive(Clone, Copy)]
+pub(crate) struct PackedRows<'a> {
+    pub count: usize,
+    /// 0: a varint in front of each row says its length.
+    pub row_bytes: usize,
+    pub body: &'a [u8],
+}
+
+/// Bytes that a row takes from a page, its slot not counted.
+fn taken_by(row_bytes: usize) -> usize {
+    (ROW_HEADER_BYTES + row_bytes).max(HEAP_ENTRY_BYTES_MIN)
+}
+
+/// How many rows of one length a page takes.
+fn rows_of_page(row_bytes: usize) -> usize {
+    (PAGE_BYTES - PAGE_HEADER_BYTES) / (taken_by(row_bytes) + SLOT_BYTES)
+}
+
+impl PageMut<'_> {
+    /// Makes a heap page that is full of these rows; `Err` when they are not rows of one page.
+    pub(crate) fn fill_heap(
+        &mut self,
+        id: PageId,
+        object: u32,
+        header: RowHeader,
+        rows: &PackedRows<'_>,
+    ) -> Result<(), String> {
+        let slots_end = PAGE_HEADER_BYTES + SLOT_BYTES * rows.count;
+        let start = if rows.row_bytes == 0 {
+            self.fill_varying(slots_end, header, rows)?
+        } else {
+            if rows.body.len() != rows.count * rows.row_bytes || rows.count > rows_of_page(rows.row_bytes) {
+                return Err(format!("{} rows of {} bytes in {}", rows.count, rows.row_bytes, rows.body.len()));
+            }
+            match rows.row_bytes {
+                // The lengths of rows of a few numbers: the copy of each row is a few moves then.
+                12 => self.fill_fixed::<12>(header, rows.body),
+                16 => self.fill_fixed::<16>(header, rows.body),
+                20 => self.fill_fixed::<20>(header, rows.body),
+                24 => self.fill_fixed::<24>(header, rows.body),
+                28 => self.fill_fixed::<28>(header, rows.body),
+                _ => self.fill_any(rows.row_bytes, header, rows.body),
+            }
+            PAGE_BYTES - rows.count * taken_by(rows.row_bytes)
+        };
+        self.0[slots_end..start].fill(0);
+        self.finish_heap(id, object, rows.count, start);
+        Ok(())
+    }
+
+    fn fill_fixed<const ROW_BYTES: usize>(&mut self, header: RowHeader, body: &[u8]) {
+        let taken = ROW_HEADER_BYTES + ROW_BYTES;
+        let (rows, _) = body.as_chunks::<ROW_BYTES>();
+        let (slots, entries) = self.0.split_at_mut(PAGE_BYTES - rows.len() * taken);
+        let slots = slots[PAGE_HEADER_BYTES..].chunks_exact_mut(SLOT_BYTES);
+        let entries = entries.chunks_exact_mut(taken).rev();
+        let mut at = PAGE_BYTES as u32;
+        let len = (taken as u32) << 16;
+        let header = header.0.to_le_bytes();
+        for ((row, entry), slot) in rows.iter().zip(entries).zip(slots) {
+            at -= taken as u32;
+            slot.copy_from_slice(&(at | len).to_le_bytes());
+            entry[..ROW_HEADER_BYTES].copy_from_slice(&header);
+            entry[ROW_HEADER_BYTES..].copy_from_slice(row);
+        }
+    }
+
+    fn fill_any(&mut self, row_bytes: usize, header: RowHeader, body: &[u8]) {
+        let taken = taken_by(row_bytes);
+        let mut at = PAGE_BYTES;
+        for (slot, row) in body.chunks_exact(row_bytes).enumerate() {
+            at -= taken;
+            self.put_entry(slot, at, header, row, taken);
+        }
+    }
+
+    fn fill_varying(&mut self, slots_end: usize, header: RowHeader, rows: &PackedRows<'_>) -> Result<usize, String> {
+        let (mut at, mut body) = (PAGE_BYTES, rows.body);
+        for slot in 0..rows.count {
+            let (len, bytes) = get_varint(body).map_err(|error| error.to_string())?;
+            let row = usize::try_from(len).ok().and_then(|len| body.get(bytes..bytes.checked_add(len)?));
+            let row = row.ok_or("a row reaches over the end")?;
+            let taken = taken_by(row.len());
+            at = at.checked_sub(taken).filter(|&at| at >= slots_end).ok_or("more rows than a page has room for")?;
+            self.put_entry(slot, at, header, row, taken);
+            body = &body[bytes + row.len()..];
+        }
+        if body.is_empty() { Ok(at) } else { Err(format!("{} bytes behind the last row", body.len())) }
+    }
+
+    fn put_entry(&mut self, slot: usize, at: usize, header: RowHeader, row: &[u8], taken: usize) {
+        let len = ROW_HEADER_BYTES + row.len();
+        let place = PAGE_HEADER_BYTES + SLOT_BYTES * slot;
+        self.0[place..place + SLOT_BYTES].copy_from_slice(&(at as u32 | (len as u32) << 16).to_le_bytes());
+        let entry = &mut self.0[at..at + taken];
+        entry[..ROW_HEADER_BYTES].copy_from_slice(&header.0.to_le_bytes());
+        entry[ROW_HEADER_BYTES..len].copy_from_slice(row);
+        entry[len..].fill(0);
+    }
+}
+
+/// Whether somebody needs all rows to be in the log: whoever copies pages while they change, or keeps the log to restore from.
+///
+/// ```text
+///   page without its rows in the log   placing += 1; needed == 0? --> record appended --> placing -= 1
+///   who needs the rows                 needed += 1; waits until placing == 0: all records from here on have their rows
+/// ```
+/// The addition and the look of each are SeqCst: one of the two sees the other.
+#[derive(Default)]
+pub(crate) struct RowsInLog {
+    needed: AtomicU32,
+    placing: AtomicU32,
+}
+
+/// Held while a page is placed whose rows are not logged.
+struct Placing<'a>(&'a RowsInLog);
+
+impl Drop for Placing<'_> {
+    fn drop(&mut self) {
+        // Release pairs with the load in `need`: who sees 0 appends behind the page's record.
+        self.0.placing.fetch_sub(1, Ordering::Release);
+    }
+}
+
+impl RowsInLog {
+    /// The right to place a page without logging its rows; None: they are needed.
+    fn try_without(&self) -> Option<Placing<'_>> {
+        self.placing.fetch_add(1, Ordering::SeqCst);
+        let placing = Placing(self);
+        (self.needed.load(Ordering::SeqCst) == 0).then_some(placing)
+    }
+
+    fn need(&self) {
+        self.needed.fetch_add(1, Ordering::SeqCst);
+        // A placing is a few microseconds, and waits for nothing.
+        while self.placing.load(Ordering::SeqCst) > 0 {
+            thread::yield_now();
+        }
+    }
+}
+
+/// Rows on their way into pages of a heap; for one transaction and one task.
+pub struct BulkPages {
+    heap: Heap,
+    extent: Option<OwnExtent>,
+    /// Rows are not logged, only the pages that they take.
+    unlogged: bool,
+    /// Rows that are not in a page yet, as [`PackedRows`] has them.
+    count: usize,
+    row_bytes: usize,
+    body: Vec<u8>,
+    /// Bytes that they take from a page, slots included.
+    taken: usize,
+    /// They are to become a page: there is no room for the next row, or there is none.
+    full: bool,
+}
+
+/// A page that has got its rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BulkPage {
+    /// The page.
+    pub page: PageId,
+    /// Its record.
+    pub range: LsnRange,
+    /// Its rows are not in the log.
+    pub unlogged: bool,
+}
+
+const PAGE_ROOM: usize = PAGE_BYTES - PAGE_HEADER_BYTES;
+
+impl BulkPages {
+    /// A writer of pages; `unlogged`: the log gets only which pages are used, as long as nobody needs the rows there
+    /// ([`Store::need_rows_in_log`]), and the transaction is not to commit before the redo start is above their records
+    /// ([`Store::redo_start`]).
+    pub fn new(heap: &Heap, unlogged: bool) -> BulkPages {
+        BulkPages {
+            heap: heap.clone(),
+            extent: None,
+            unlogged,
+            count: 0,
+            row_bytes: 0,
+            body: Vec::with_capacity(PAGE_BYTES),
+            taken: 0,
+            full: false,
+        }
+    }
+
+    /// The heap.
+    pub fn heap(&self) -> &Heap {
+        &self.heap
+    }
+
+    /// The store of the heap.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.heap.store
+    }
+
+    /// Takes rows until a page of them is ready to be placed; false: all rows are taken, and it is too little for a page.
+    ///
+    /// # Errors
+    /// A row that is too long: it and those behind it are not taken.
+    pub fn is_ready(&mut self, rest: &mut EncodedRows<'_>) -> Result<bool, Stop> {
+        while !self.full && !rest.is_empty() {
+            if self.direct(rest).is_some() {
+                return Ok(true);
+            }
+            self.keep(rest)?;
+        }
+        Ok(self.full)
+    }
+
+    /// The last rows are to become a page now, if there are any; false: there are none.
+    pub fn is_rest_ready(&mut self) -> bool {
+        self.full = self.count > 0;
+        self.full
+    }
+
+    /// Places the page that is ready.
+    ///
+    /// # Errors
+    /// Needs, then call again; a full disk or log. The rows stay where they are then.
+    pub fn place(&mut self, context: &LogContext, rest: &mut EncodedRows<'_>) -> Result<BulkPage, Stop> {
+        let direct = if self.full { None } else { self.direct(rest) };
+        let rows = match &direct {
+            Some(rows) => *rows,
+            None => PackedRows { count: self.count, row_bytes: self.row_bytes, body: &self.body },
+        };
+        let page = place(&self.heap, &mut self.extent, self.unlogged, context, &rows)?;
+        if direct.is_some() {
+            *rest = rest.skip(rows.count);
+        } else {
+            self.body.clear();
+            (self.count, self.row_bytes, self.taken, self.full) = (0, 0, 0, false);
+        }
+        Ok(page)
+    }
+
+    /// A whole page of rows of one length, which need not be copied to here.
+    fn direct<'r>(&self, rest: &EncodedRows<'r>) -> Option<PackedRows<'r>> {
+        let EncodedRows::Fixed { row_bytes, bytes } = *rest else {
+            return None;
+        };
+        let count = rows_of_page(row_bytes);
+        let body = bytes.get(..row_bytes * count).filter(|_| self.count == 0 && count > 0)?;
+        Some(PackedRows { count, row_bytes, body })
+    }
+
+    /// Takes rows until the page is full or there are none left.
+    fn keep(&mut self, rest: &mut EncodedRows<'_>) -> Result<(), Stop> {
+        match *rest {
+            EncodedRows::Fixed { row_bytes, bytes } => {
+                check_length(row_bytes)?;
+                if self.count == 0 {
+                    self.row_bytes = row_bytes;
+                } else if self.row_bytes != row_bytes {
+                    self.name_lengths();
+                }
+                let room = (PAGE_ROOM - self.taken) / (taken_by(row_bytes) + SLOT_BYTES);
+                let count = room.min(bytes.len() / row_bytes);
+                for row in bytes.chunks_exact(row_bytes).take(count) {
+                    self.put(row);
+                }
+                self.full |= count == room;
+                *rest = rest.skip(count);
+            }
+            EncodedRows::Varying { lengths, mut bytes } => {
+                self.name_lengths();
+                let mut count = 0;
+                for &len in lengths {
+                    check_length(len as usize)?;
+                    if self.taken + taken_by(len as usize) + SLOT_BYTES > PAGE_ROOM {
+                        self.full = true;
+                        break;
+                    }
+                    let (row, behind) = bytes.split_at(len as usize);
+                    self.put(row);
+                    bytes = behind;
+                    count += 1;
+                }
+                *rest = rest.skip(count);
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, row: &[u8]) {
+        if self.row_bytes == 0 {
+            put_length(&mut self.body, row.len());
+        }
+        self.body.extend_from_slice(row);
+        self.count += 1;
+        self.taken += taken_by(row.len()) + SLOT_BYTES;
+    }
+
+    /// The rows have differing lengths from now on.
+    fn name_lengths(&mut self) {
+        if self.count == 0 {
+            self.row_bytes = 0;
+        }
+        if self.row_bytes == 0 {
+            return;
+        }
+        let fixed = std::mem::take(&mut self.body);
+        for row in fixed.chunks_exact(self.row_bytes) {
+            put_length(&mut self.body, row.len());
+            self.body.extend_from_slice(row);
+        }
+        self.row_bytes = 0;
+    }
+}
+
+fn put_length(body: &mut Vec<u8>, len: usize) {
+    let mut bytes = [0; 10];
+    let count = put_varint(&mut bytes, len as u64);
+    body.extend_from_slice(&bytes[..count]);
+}
+
+fn check_length(bytes: usize) -> Result<(), Stop> {
+    if bytes > Heap::ROW_BYTES_MAX {
+        let bytes_max = Heap::ROW_BYTES_MAX;
+        return Err(Stop::Error(StorageError::RowTooLong { bytes, bytes_max }));
+    }
+    Ok(())
+}
+
+/// Puts rows into the next page of the writer's extent: the one place where a page, its map page and the log meet.
+fn place(
+    heap: &Heap,
+    extent: &mut Option<OwnExtent>,
+    unlogged: bool,
+    context: &LogContext,
+    rows: &PackedRows<'_>,
+) -> Result<BulkPage, Stop> {
+    let store = &heap.store;
+    let spare = store.pool.take_free()?;
+    let (own, page) = match extent.as_ref().and_then(|own| Some((own, own.next()?))) {
+        Some((_, page)) => (extent.as_mut().expect("it has a page"), page),
+        None => {
+            *extent = None;
+            let own = extent.insert(OwnExtent::take(store, heap.object)?);
+            let page = own.next().expect("an extent is taken for its unused pages");
+            (own, page)
+        }
+    };
+    let (mut frame, fresh) = store.pool.install(spare, page)?;
+    let header = RowHeader::new(0, context.xid);
+    frame.retype_to_plain();
+    let filled = frame.page_mut().fill_heap(page, heap.object, header, rows);
+    filled.map_err(|why| StorageError::corrupt(page, why))?;
+    frame.set_level(0);
+    let (flags, xid, object) = (context.flags, context.xid, heap.object);
+    let placing = if unlogged { store.rows_in_log.try_without() } else { None };
+    let unlogged = placing.is_some();
+    let record = if unlogged {
+        Record::UsePage { flags, xid, page: page.0, object }
+    } else {
+        let (count, row_bytes) = (rows.count as u32, rows.row_bytes as u32);
+        Record::InsertPage { flags, xid, page: page.0, object, rows: count, row_bytes, body: rows.body }
+    };
+    let logged = store.latch_map(page).and_then(|map| {
+        // What the page was before, its map page has seen the end of.
+        Ok((store.append(context, map.page().lsn(), &record)?, map))
+    });
+    let (range, mut map) = match logged {
+        Ok(logged) => logged,
+        Err(stop) => {
+            if fresh {
+                store.pool.discard(frame);
+            }
+            return Err(stop);
+        }
+    };
+    map.page_mut().use_page(page, heap.object);
+    map.logged(range);
+    drop(map);
+    frame.formatted(range);
+    drop(frame);
+    own.used(page);
+    Ok(BulkPage { page, range, unlogged })
+}
+
+impl Store {
+    /// All rows from now on are in the log, until [`Store::need_rows_no_more`] was called as often.
+    pub fn need_rows_in_log(&self) {
+        self.rows_in_log.need();
+    }
+
+    /// Undoes one [`Store::need_rows_in_log`].
+    pub fn need_rows_no_more(&self) {
+        // Relaxed: whoever sees it late logs rows that nobody needs.
+        self.rows_in_log.needed.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Heap {
+    /// Undoes that a page got all its rows by one record.
+    ///
+    /// # Errors
+    /// Needs; a poisoned log.
+    pub fn free_page(&self, context: &LogContext, page: PageId) -> Result<(), Stop> {
+        debug_assert!(context.is_clr(), "it undoes");
+        self.store.free_page(context, page)
+    }
+}
