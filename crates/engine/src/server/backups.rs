@@ -236,8 +236,8 @@ impl Server {
         let opened = blocking(move || Database::open(&context, &at, file)).await;
         match opened {
             Ok(database) => {
-                lock(&self.configuration).apply(&database);
                 database.start();
+                self.put_in_force(&lock(&self.configuration), &database);
                 Entry::Online(database)
             }
             Err(why) => Entry::Suspect { id, name, folder, why },

@@ -133,8 +133,8 @@ const POLICIES: [PolicyDefinition; 11] = [
         name: "LOG_WRITERS",
         allowed: &["1", "2", "3", "4", "5", "6", "7", "8", "AUTO"],
         default: 8,
-        description: "log writers of each database, each with a write of its own on its way; trace flag 9038: one",
-        takes_effect: Effect::NextStart,
+        description: "log writers of each database, each with a write of its own on its way; AUTO: twice the NUMA nodes, as many as schedulers at most; trace flag 9038: one",
+        takes_effect: Effect::Now,
     },
     PolicyDefinition {
         name: "LOG_WRITER_CPUS",
@@ -330,10 +330,11 @@ impl ServerConfiguration {
         if self.is_classic(LOG_BLOCK) { pikepole_log::BLOCK_BYTES_CLASSIC } else { 1 << 20 }
     }
 
-    fn log_writers(&self) -> LogWriters {
+    /// How many log writers a database has on a machine with so many NUMA nodes, of whose CPUs so many have a scheduler.
+    pub(super) fn log_writers(&self, nodes: usize, schedulers: usize) -> LogWriters {
         match self.values[LOG_WRITERS] {
             value if value < LOG_WRITERS_MAX => LogWriters::Count(value as u8 + 1),
-            _ => LogWriters::Auto,
+            _ => LogWriters::for_machine(nodes, schedulers),
         }
     }
 
@@ -391,7 +392,8 @@ impl ServerConfiguration {
     }
 
     /// Puts in force what can be changed while a database is open.
-    pub(super) fn apply(&self, database: &Database) {
+    pub(super) fn apply(&self, database: &Database, writers: LogWriters) {
+        database.set_log_writers(writers);
         let log = database.log();
         let policies = [
             Policy::Reservation(self.reservation()),
@@ -424,7 +426,6 @@ impl ServerConfiguration {
         log.reservation = self.reservation();
         log.flush_queue = self.flush_queue();
         log.commit_by = self.commit_by();
-        log.writers = self.log_writers();
         log.io = self.log_io();
         log.block_bytes_max = log.block_bytes_max.min(self.log_block_bytes());
         let mut store = StoreOptions::default();
@@ -479,10 +480,10 @@ mod tests {
         assert!(error.message.contains("SPINLOCK, ATOMIC"), "{error}");
         let error = read.set("NOTHING", "x").expect_err("no option");
         assert!(error.message.contains("HEAP_INSERT_TARGETS"), "{error}");
-        assert_eq!(read.set("LOG_WRITERS", "4").expect("a value"), Effect::NextStart);
+        assert_eq!(read.set("LOG_WRITERS", "4").expect("a value"), Effect::Now);
         assert_eq!(
-            (read.log_writers(), ServerConfiguration::default().log_writers()),
-            (LogWriters::Count(4), LogWriters::Auto)
+            (read.log_writers(1, 2), ServerConfiguration::default().log_writers(2, 16)),
+            (LogWriters::Count(4), LogWriters::Count(4))
         );
         read.set("LOG_IO", "o_dsync").expect("a value");
         assert_eq!(read.log_io(), LogIo::Dsync);

@@ -22,7 +22,7 @@ use pikepole_contention::Statistics;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
 use pikepole_log::{FlushOutcome, Log, LogWriters};
-use pikepole_machine::{Disk, FolderLock};
+use pikepole_machine::{Disk, FolderLock, Topology};
 use pikepole_scheduler::{IdleOutcome, Moment, SchedulerOptions, Schedulers};
 use pikepole_types::SqlError;
 
@@ -44,7 +44,8 @@ pub const MASTER: &str = "master";
 const MASTER_ID: i32 = 1;
 /// The id of the first database that a user makes.
 const USER_DATABASE_ID_FIRST: i32 = 5;
-/// One log writer for each database, whatever `LOG_WRITERS` says. Looked at when the server starts.
+/// One log writer for each database, whatever `LOG_WRITERS` says. Looked at when the server starts,
+/// and when a policy is set or a database comes.
 const TRACE_FLAG_ONE_LOG_WRITER: i32 = 9038;
 const CONFIGURATION_FILE: &str = "pikepole.toml";
 
@@ -122,6 +123,8 @@ pub struct Server {
     options: ServerOptions,
     statistics: Arc<Statistics>,
     schedulers: Arc<Schedulers>,
+    /// NUMA nodes of the machine.
+    nodes: usize,
     configuration: Mutex<ServerConfiguration>,
     /// The configuration that the server was started with.
     started: ServerConfiguration,
@@ -162,6 +165,27 @@ fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
+/// NUMA nodes of the machine; one where the system does not tell, and in a simulation.
+fn nodes(options: &ServerOptions) -> usize {
+    match options.schedulers {
+        SchedulerChoice::Simulated { .. } => 1,
+        SchedulerChoice::Threads { .. } => Topology::read("/").map_or(1, |topology| topology.nodes().len().max(1)),
+    }
+}
+
+/// How many log writers a database has.
+fn log_writers(
+    configuration: &ServerConfiguration,
+    trace_flags: &TraceFlags,
+    nodes: usize,
+    schedulers: &Schedulers,
+) -> LogWriters {
+    match trace_flags.is_on(TRACE_FLAG_ONE_LOG_WRITER) {
+        true => LogWriters::Count(1),
+        false => configuration.log_writers(nodes, schedulers.count()),
+    }
+}
+
 impl Server {
     /// Opens the folder, making it and the database `master` if they are not there, and recovers every database in it.
     ///
@@ -179,12 +203,12 @@ impl Server {
         let schedulers = start_schedulers(&options, cpus.schedulers, &statistics)?;
         let mut context = configuration.context(&options, &schedulers, &statistics, &trace_flags);
         context.log_writer_cpus = cpus.log_writers;
-        if trace_flags.is_on(TRACE_FLAG_ONE_LOG_WRITER) {
-            context.log.writers = LogWriters::Count(1);
-        }
+        let nodes = nodes(&options);
+        context.log.writers = log_writers(&configuration, &trace_flags, nodes, &schedulers);
         let server = Arc::new(Server {
             statistics,
             schedulers,
+            nodes,
             started: configuration.clone(),
             configuration: Mutex::new(configuration),
             trace_flags,
@@ -247,6 +271,7 @@ impl Server {
         let folder = self.options.folder.join(folder_name(name));
         let database = Database::create(&self.context, &folder, name, id)?;
         database.start();
+        self.put_in_force(&lock(&self.configuration), &database);
         write(&self.databases).insert(name.to_lowercase(), Entry::Online(database));
         Ok(())
     }
@@ -472,10 +497,15 @@ impl Server {
         *configuration = changed;
         for entry in read(&self.databases).values() {
             if let Entry::Online(database) = entry {
-                configuration.apply(database);
+                self.put_in_force(&configuration, database);
             }
         }
         Ok(effect)
+    }
+
+    /// Gives an open database the policies of now; it was opened with those of the server's start.
+    fn put_in_force(&self, configuration: &ServerConfiguration, database: &Database) {
+        configuration.apply(database, log_writers(configuration, &self.trace_flags, self.nodes, &self.schedulers));
     }
 
     /// Ends the server's work: every database writes a last checkpoint, so that the next start has nothing to recover. The
