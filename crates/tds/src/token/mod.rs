@@ -17,6 +17,3 @@ pub use done::{Command, Done, DoneKind};
 pub use environment::EnvChange;
 pub use login::{FeatureAck, LoginAck};
 pub use returns::ReturnValue;
-
-#[cfg(test)]
-mod tests;

@@ -17,6 +17,3 @@ mod type_info;
 pub use collation::WireCollation;
 pub(crate) use decode::Place;
 pub use type_info::{TypeInfo, TypeToken};
-
-#[cfg(test)]
-mod tests;
