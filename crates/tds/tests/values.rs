@@ -246,8 +246,8 @@ fn what_no_type_has_is_refused() {
     unsupported("F3 00 00 00 FFFF 00 00");
     unsupported("A7 0500 1904D0006A 0100 E9");
     unsupported("E7 0400 0904D00034 0200 3DD8");
-    let malformed = |bytes: &str| assert!(matches!(read(&hex(bytes), V), Err(TdsError::Malformed(_))), "{bytes}");
-    malformed("99");
+    assert_eq!(read(&hex("99"), V).err(), Some(TdsError::UnknownType(0x99)));
+    let malformed = |bytes: &str| assert!(matches!(read(&hex(bytes), V), Err(TdsError::InvalidLength(_))), "{bytes}");
     malformed("26 03 00");
     malformed("6A 05 00 00 00");
     malformed("6A 05 27 00 00");
@@ -258,7 +258,7 @@ fn what_no_type_has_is_refused() {
     malformed("A7 411F 0904D00034 FFFF");
     malformed("E7 0300 0904D00034 FFFF");
     malformed("E7 0400 0904D00034 0600 610062006300");
-    malformed("E7 0400 0904D00034 0300 610062");
+    assert!(matches!(read(&hex("E7 0400 0904D00034 0300 610062"), V), Err(TdsError::Malformed(_))));
     malformed("26 04 05 0000000000");
     let invalid = |bytes: &str| assert!(matches!(read(&hex(bytes), V), Err(TdsError::InvalidValue(_))), "{bytes}");
     invalid("26 04 02 0000");
@@ -278,7 +278,7 @@ fn what_no_type_has_is_refused() {
     invalid("2B 00 08 000000 000000 FFFF");
     invalid("A7 0500 0904D00400 0100 E9");
     // Before 7.2 there are no (max) types.
-    assert!(matches!(read(&hex("E7 FFFF 0904D00034 FFFF"), TdsVersion::V7_1), Err(TdsError::Malformed(_))));
+    assert!(matches!(read(&hex("E7 FFFF 0904D00034 FFFF"), TdsVersion::V7_1), Err(TdsError::InvalidLength(0xE7))));
 }
 
 #[test]

@@ -56,7 +56,7 @@ impl TypeInfo {
             Some(bytes) => {
                 let limit = self.length() as usize;
                 if bytes.len() > limit && self.framing() != Framing::Long {
-                    return Err(TdsError::malformed(format!("A value has {} bytes, its type {limit}", bytes.len())));
+                    return Err(TdsError::InvalidLength(self.token() as u8));
                 }
                 self.value_of(bytes, value)?;
             }

@@ -155,7 +155,10 @@ pub struct TypeInfo {
 }
 
 impl TypeInfo {
-    fn plain(token: TypeToken, length: u32) -> TypeInfo {
+    /// NULL without a type.
+    pub const NULL: TypeInfo = TypeInfo::plain(T::Null, 0);
+
+    const fn plain(token: TypeToken, length: u32) -> TypeInfo {
         TypeInfo { token, length, precision: 0, scale: 0, collation: WireCollation::DEFAULT }
     }
 
@@ -351,9 +354,7 @@ impl TypeInfo {
     pub(crate) fn read(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
         const WHAT: &str = "a type";
         let byte = reader.u8(WHAT)?;
-        let Some(token) = TypeToken::from_byte(byte) else {
-            return Err(TdsError::malformed(format!("Data type 0x{byte:02X} is unknown")));
-        };
+        let token = TypeToken::from_byte(byte).ok_or(TdsError::UnknownType(byte))?;
         let refuse = |name: &str| Err(TdsError::Unsupported(format!("A value of type {name} from a client")));
         let mut info = TypeInfo::plain(token, 0);
         match token {
@@ -390,7 +391,7 @@ impl TypeInfo {
                 }
             }
         }
-        if info.is_possible(version) { Ok(info) } else { Err(info.impossible()) }
+        if info.is_possible(version) { Ok(info) } else { Err(TdsError::InvalidLength(byte)) }
     }
 
     /// Whether the type can have its parameters.
@@ -411,14 +412,6 @@ impl TypeInfo {
             T::NChar => length <= BYTES_MAX && length.is_multiple_of(2),
             _ => true,
         }
-    }
-
-    #[cold]
-    fn impossible(&self) -> TdsError {
-        TdsError::malformed(format!(
-            "Data type 0x{:02X} has an invalid data length or metadata length",
-            self.token as u8
-        ))
     }
 
     /// Appends the type.
