@@ -274,6 +274,7 @@ fn what_no_type_has_is_refused() {
     invalid("29 00 03 805101");
     invalid("29 07 03 000000");
     invalid("2A 00 06 000000 DBB937");
+    invalid("2A 00 06 805101 000000");
     invalid("2B 00 08 000000 010000 4903");
     invalid("2B 00 08 000000 000000 FFFF");
     invalid("A7 0500 0904D00400 0100 E9");
@@ -304,6 +305,11 @@ fn what_does_not_fit_is_not_sent() {
     assert!(info.write_value(&SqlType::Time(0), &finer, &mut Vec::new()).is_err());
     let not_null = TypeInfo::of(&SqlType::Int, false, V);
     assert!(not_null.write_value(&SqlType::Int, &Value::Null, &mut Vec::new()).is_err());
+    // A client may declare fewer bytes than its precision takes.
+    let short = TypeInfo::parse(&mut hex("6A 05 26 00").as_slice(), V).expect("a type");
+    let (ty, value) = decimal(1 << 32, 38, 0);
+    assert!(short.write_value(&ty, &value, &mut Vec::new()).is_err());
+    assert!(short.write_value(&ty, &decimal((1 << 32) - 1, 38, 0).1, &mut Vec::new()).is_ok());
     // A decimal of a smaller scale is brought to the column's.
     let ty = SqlType::Decimal { precision: 5, scale: 2 };
     assert_eq!(typed(&ty, &decimal(7, 1, 0).1, V), hex("6A 05 05 02 05 01 BC020000"));
