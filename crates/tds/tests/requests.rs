@@ -258,6 +258,51 @@ fn system_procedures_have_numbers_and_names() {
 }
 
 #[test]
+fn a_variant_is_what_is_inside() {
+    let read = |bytes: &str| -> Result<(SqlType, Value), TdsError> {
+        let behind = parameter("@x", 0, &SqlType::Int, &Value::Int(7), V);
+        let data = [headers(V, 0), call_by_name("p", &[hex("00 00 62 491F0000"), hex(bytes), behind])].concat();
+        let calls = calls(&data, V)?;
+        assert_eq!(scalar(&calls[0], 1), &Value::Int(7));
+        let Argument::Scalar { info, value } = &calls[0].parameters[0].argument else { panic!("a value") };
+        Ok((info.sql_type(), value.clone()))
+    };
+    let decimal = pikepole_types::Decimal::new(12_345, 5, 2).expect("it fits");
+    let date = pikepole_types::Date::from_days(2).expect("a date");
+    let time = pikepole_types::Time::from_ticks(10_000_000).expect("a time");
+    for (bytes, ty, value) in [
+        ("00000000", SqlType::Null, Value::Null),
+        ("06000000 38 00 01000000", SqlType::Int, Value::Int(1)),
+        ("03000000 32 00 01", SqlType::Bit, Value::Bit(true)),
+        ("09000000 6C 02 0502 01 39300000", SqlType::Decimal { precision: 5, scale: 2 }, Value::Decimal(decimal)),
+        ("05000000 28 00 020000", SqlType::Date, Value::Date(date)),
+        ("06000000 29 01 00 010000", SqlType::Time(0), Value::Time(time)),
+        ("12000000 24 00 01010101010101010101010101010101", SqlType::UniqueIdentifier, Value::Guid([1; 16])),
+        ("0B000000 A7 07 0904D00034 0500 6162", SqlType::VarChar(Length::Limit(5)), Value::Str("ab".into())),
+        ("0D000000 E7 07 0904D00034 0800 3DD800DE", SqlType::NVarChar(Length::Limit(4)), Value::Str("😀".into())),
+        ("05000000 A5 02 0300 01", SqlType::VarBinary(Length::Limit(3)), Value::Bin(vec![1])),
+        ("04000000 A5 02 0300", SqlType::VarBinary(Length::Limit(3)), Value::Bin(Vec::new())),
+    ] {
+        assert_eq!(read(bytes), Ok((ty, value)), "{bytes}");
+    }
+    for (bytes, error) in [
+        ("03000000 99 00 01", TdsError::UnknownType(0x99)),
+        ("05000000 26 01 04 0000", TdsError::InvalidLength(0x26)),
+        ("03000000 62 00 00", TdsError::InvalidLength(0x62)),
+        ("02000000 1F 00", TdsError::InvalidLength(0x1F)),
+        ("07000000 38 01 00 01000000", TdsError::InvalidLength(0x38)),
+        ("05000000 38 00 010000", TdsError::InvalidValue("int")),
+        ("06000000 29 01 08 010000", TdsError::InvalidLength(0x29)),
+        ("06000000 A5 02 0100 0102", TdsError::InvalidLength(0xA5)),
+        ("05000000 A5 02 FFFF 01", TdsError::InvalidLength(0xA5)),
+        ("51200000", TdsError::InvalidLength(0x62)),
+        ("02000000 38 05", TdsError::Truncated("a sql_variant")),
+    ] {
+        assert_eq!(in_parameter(read(bytes)), error, "{bytes}");
+    }
+}
+
+#[test]
 fn tables_are_parameters() {
     let columns = [SqlType::Int, SqlType::NVarChar(Length::Limit(10)), SqlType::VarBinary(Length::Max)];
     let rows = vec![

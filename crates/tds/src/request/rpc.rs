@@ -14,7 +14,7 @@ use super::{Headers, TableArgument};
 use crate::error::TdsError;
 use crate::limits::Limits;
 use crate::read::Reader;
-use crate::value::{Place, TypeInfo, TypeToken};
+use crate::value::{Place, TypeInfo, TypeToken, read_variant};
 use crate::version::TdsVersion;
 use pikepole_types::Value;
 
@@ -99,7 +99,7 @@ pub enum Procedure {
 pub enum Argument<'a> {
     /// One value.
     Scalar {
-        /// Its type, as the client declared it.
+        /// Its type, as the client declared it; of a `sql_variant`, the type inside.
         info: TypeInfo,
         /// The value.
         value: Value,
@@ -256,6 +256,10 @@ impl<'a> RpcMessage<'a> {
             return TableArgument::read(&mut self.reader, self.version, &self.limits).map(Argument::Table);
         }
         let info = TypeInfo::read(&mut self.reader, self.version)?;
+        if info.token() == TypeToken::Variant {
+            let (info, value) = read_variant(&mut self.reader)?;
+            return Ok(Argument::Scalar { info, value });
+        }
         let mut value = Value::Null;
         info.read_value(&mut self.reader, Place::Parameter, &mut value)?;
         Ok(Argument::Scalar { info, value })

@@ -49,7 +49,7 @@ impl TypeInfo {
             },
             Framing::Long => long_value(reader, place)?,
             Framing::Chunks => return self.read_chunks(reader, value),
-            Framing::Variant => return Err(TdsError::Unsupported("A value of type sql_variant from a client".into())),
+            Framing::Variant => return Err(TdsError::Unsupported("A sql_variant in a row of a client".into())),
         };
         match bytes {
             None => set_null(value),
@@ -92,7 +92,7 @@ impl TypeInfo {
     }
 
     /// The value that these bytes are; NULL is none of them.
-    fn value_of(&self, bytes: &[u8], value: &mut Value) -> Result<(), TdsError> {
+    pub(super) fn value_of(&self, bytes: &[u8], value: &mut Value) -> Result<(), TdsError> {
         match self.token() {
             T::Char | T::VarChar | T::OldChar | T::OldVarChar | T::Text => {
                 return push_narrow(bytes, self.encoding(), value.string_buffer());
