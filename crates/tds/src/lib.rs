@@ -44,6 +44,8 @@ pub use request::{
     Argument, BulkColumn, BulkLoad, Headers, Parameter, Procedure, Rpc, RpcMessage, SqlBatch, SystemProcedure,
     TableArgument, TableColumn, TransactionRequest, WireIsolation,
 };
-pub use token::{Column, ColumnFlags, Command, Done, DoneKind, EnvChange, FeatureAck, LoginAck, ReturnValue};
+pub use token::{
+    Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, FeatureAck, LoginAck, ReturnValue,
+};
 pub use value::{TypeInfo, TypeToken, WireCollation};
 pub use version::TdsVersion;

@@ -3,9 +3,10 @@
 mod support;
 
 use pikepole_tds::{
-    Argument, BulkLoad, ClientEncryption, Column, ColumnFlags, Command, Done, DoneKind, EnvChange, FeatureAck, Limits,
-    Login7, LoginAck, Message, MessageWriter, PacketKind, PreLogin, PreLoginReply, Procedure, Reassembler, ReturnValue,
-    RpcMessage, SqlBatch, SystemProcedure, TdsError, TdsVersion, TransactionRequest, WireCollation,
+    Argument, BulkLoad, ClientEncryption, Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange,
+    FeatureAck, Limits, Login7, LoginAck, Message, MessageWriter, PacketKind, PreLogin, PreLoginReply, Procedure,
+    Reassembler, ReturnValue, RpcMessage, SqlBatch, SystemProcedure, TdsError, TdsVersion, TransactionRequest,
+    WireCollation,
 };
 use pikepole_types::{Length, SqlError, SqlType, Value};
 use support::{hex, utf16};
@@ -251,6 +252,19 @@ fn an_output_parameter_is_returned() {
         let expected = [hex("AC 0300 02 4000 6F00 01"), hex(user_type), hex("0000 26 04 04 FEFFFFFF")].concat();
         assert_eq!(written(writer)[8..], expected, "{version:?}");
     }
+}
+
+#[test]
+fn a_cursors_columns_say_where_they_come_from() {
+    let mut writer = MessageWriter::new(TdsVersion::V7_4, 0);
+    let own = ColumnOrigin { table: Some(0), key: true, ..ColumnOrigin::default() };
+    let renamed = ColumnOrigin { table: Some(0), hidden: true, base_name: Some("b"), ..ColumnOrigin::default() };
+    writer.origins(&[&["dbo", "t"]], &[own, renamed, ColumnOrigin::default()]);
+    let expected = hex("A4 0D00 02 0300 640062006F00 0100 7400  A5 0C00 01 01 08  02 01 30 01 6200  03 00 04");
+    assert_eq!(written(writer)[8..], expected);
+    let mut writer = MessageWriter::new(TdsVersion::V7_4, 0);
+    writer.origins(&[], &vec![ColumnOrigin { base_name: Some(&"x".repeat(128)), ..own }; 300]);
+    assert_eq!(written(writer).len(), 8, "too long to be told");
 }
 
 #[test]
