@@ -5,7 +5,7 @@ use crate::options::ClientOptions;
 use crate::registry::{BatchEnd, Login, Registry, SharedCell};
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::AtomicBool;
-use pikepole_engine::Server;
+use pikepole_engine::{LoginPrincipal, Server};
 use pikepole_query::{ColumnInfo, Done, ExecutionContext, Output};
 use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{SqlError, SqlType, Value};
@@ -30,6 +30,8 @@ pub struct SessionOptions {
     pub host_name: String,
     /// The first current database.
     pub database: String,
+    /// Who it is; `sa` for whoever has the files.
+    pub login: LoginPrincipal,
 }
 
 impl Default for SessionOptions {
@@ -38,6 +40,7 @@ impl Default for SessionOptions {
             program_name: "Pikepole".to_string(),
             host_name: String::new(),
             database: DEFAULT_DATABASE.to_string(),
+            login: LoginPrincipal::sa(),
         }
     }
 }
