@@ -12,7 +12,8 @@ use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, OnceLock, thread};
 use pikepole_types::SqlError;
 
 use super::password::is_password;
-use super::principal::{LoginDetails, PrincipalKind, Principals, SA, SA_SID};
+use super::principal::{LoginDetails, Principal, PrincipalKind, Principals, SA, SA_SID};
+use super::token::SecurityToken;
 use crate::database::{Database, Durability};
 use crate::server::{MASTER, Server};
 
@@ -46,6 +47,23 @@ impl LoginPrincipal {
     /// The login that may do everything: whoever has the files.
     pub fn sa() -> LoginPrincipal {
         LoginPrincipal { id: SA, name: "sa".to_owned(), sid: SA_SID.to_vec(), default_database: MASTER.to_owned() }
+    }
+}
+
+impl LoginPrincipal {
+    fn of(login: &Principal, details: &LoginDetails) -> LoginPrincipal {
+        LoginPrincipal {
+            id: login.id,
+            name: login.name.clone(),
+            sid: login.sid.clone(),
+            default_database: details.default_database.clone(),
+        }
+    }
+
+    /// The login of this name, for EXECUTE AS LOGIN.
+    pub fn find(logins: &Principals, name: &str) -> Option<LoginPrincipal> {
+        let login = logins.find(name).filter(|login| login.kind == PrincipalKind::Login)?;
+        Some(LoginPrincipal::of(login, login.login.as_ref()?))
     }
 }
 
@@ -252,12 +270,12 @@ impl Server {
         if details.disabled {
             return Err(LoginFailureReason::Disabled);
         }
-        Ok(LoginPrincipal {
-            id: login.id,
-            name: login.name.clone(),
-            sid: login.sid.clone(),
-            default_database: details.default_database.clone(),
-        })
+        let principal = LoginPrincipal::of(login, details);
+        if SecurityToken::may_log_in(&principal, &logins) {
+            Ok(principal)
+        } else {
+            Err(LoginFailureReason::ConnectDenied)
+        }
     }
 
     /// The logins and server roles.
