@@ -286,6 +286,11 @@ impl Server {
         Ok(self.database(MASTER)?.current_catalog().logins().clone())
     }
 
+    /// A number that changes when the logins and server roles may have changed: the version of master's definitions.
+    pub fn logins_version(&self) -> u64 {
+        self.database(MASTER).map_or(0, |master| master.committed_version())
+    }
+
     /// Whether `sa` has a password.
     pub fn has_sa_password(&self) -> bool {
         let details = |logins: Arc<Principals>| logins.get(SA).and_then(|sa| sa.login.clone());

@@ -152,8 +152,10 @@ impl SecurityToken {
 
     /// The token of EXECUTE AS USER: that user and its roles, and nothing of the server but what everybody has.
     pub fn of_user(&self, user: &Arc<Principal>) -> SecurityToken {
+        let of_user = self.logins.find_sid(&user.sid).and_then(|login| LoginPrincipal::find(&self.logins, &login.name));
+        let without = || LoginPrincipal { id: 0, name: user.name.clone(), sid: user.sid.clone(), ..self.login.clone() };
         SecurityToken {
-            login: self.login.clone(),
+            login: of_user.unwrap_or_else(without),
             user: user.clone(),
             logins: self.logins.clone(),
             users: self.users.clone(),
@@ -161,6 +163,13 @@ impl SecurityToken {
             database_ids: with_roles(&self.users, user.id, PUBLIC_ROLE),
             is_sysadmin: false,
         }
+    }
+
+    /// The token of a session that has lost its place: it may do nothing.
+    pub fn without_rights(&self) -> SecurityToken {
+        let guest = self.users.get(GUEST).expect("every database has it").clone();
+        let (server_ids, database_ids) = (Vec::new(), Vec::new());
+        SecurityToken { user: guest, server_ids, database_ids, is_sysadmin: false, ..self.clone() }
     }
 
     /// Whether the token was made from these principals.

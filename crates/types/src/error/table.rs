@@ -420,6 +420,7 @@ error_table! {
     15150 16 1 principal_cannot(action, kind, name) "Cannot {action} the {kind} '{name}'.";
     15151 16 1 item_missing(action, kind, name) "Cannot {action} the {kind} '{name}', because it does not exist or you do not have permission.";
     15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
+    15151 16 1 user_missing(name) "Cannot find the user '{name}', because it does not exist or you do not have permission.";
     15247 16 1 no_permission() "User does not have permission to perform this action.";
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
