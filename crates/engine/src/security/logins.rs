@@ -316,6 +316,17 @@ impl Server {
         let hash = move || server.login_gate().hash(|| server.password_cost().hash(&password));
         pikepole_scheduler::run_blocking(hash).await
     }
+
+    /// Whether a login has this password, computed on a thread that may block.
+    pub async fn is_password_of(self: &Arc<Self>, name: &str, password: &str) -> bool {
+        let (server, name, password) = (self.clone(), name.to_owned(), password.to_owned());
+        pikepole_scheduler::run_blocking(move || server.check_login(&name, &password).is_ok()).await
+    }
+
+    /// ALTER LOGIN ... UNLOCK: the failures of a name count no more.
+    pub fn forget_login_failures(&self, name: &str) {
+        self.login_gate().forget(&keys(name, ""));
+    }
 }
 
 /// Sets a login's password in a transaction of its own.
@@ -324,7 +335,7 @@ async fn set_password(master: &Database, id: i32, hash: String) -> Result<(), Sq
     let changed = master
         .change_principal(&mut tx, id, PrincipalKind::Login, |principal| {
             let details = principal.login.as_mut().expect("a login has a login's details");
-            *details = LoginDetails { password: Some(hash), password_set_us: now_us(), ..details.clone() };
+            details.set_password(Some(hash));
             Ok(())
         })
         .await;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::permission::{Class, Grant};
+use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
 
 /// The id of the login `sa`.
@@ -150,7 +151,28 @@ pub struct LoginDetails {
     pub password_set_us: u64,
 }
 
+impl Default for LoginDetails {
+    fn default() -> Self {
+        LoginDetails {
+            password: None,
+            disabled: false,
+            default_database: crate::server::MASTER.to_owned(),
+            check_policy: true,
+            check_expiration: false,
+            password_set_us: 0,
+        }
+    }
+}
+
 impl LoginDetails {
+    /// Sets the PHC string of a new password; None leaves the password as it is.
+    pub fn set_password(&mut self, hash: Option<String>) {
+        if hash.is_some() {
+            self.password = hash;
+            self.password_set_us = crate::database::now_us();
+        }
+    }
+
     /// Whether it has a password.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
@@ -204,6 +226,15 @@ impl Principal {
             created_us: 0,
             modified_us: 0,
         }
+    }
+
+    /// Makes a login of it: a new security id, and what a login has by default.
+    ///
+    /// # Errors
+    /// 15465 when the machine gives no random bytes.
+    pub fn become_login(&mut self) -> Result<&mut LoginDetails, SqlError> {
+        self.sid = super::password::random_bytes()?;
+        Ok(self.login.insert(LoginDetails::default()))
     }
 
     /// Whether every server or database has it.
@@ -292,14 +323,6 @@ impl Principals {
 }
 
 fn sa() -> Principal {
-    let login = LoginDetails {
-        password: None,
-        disabled: false,
-        default_database: "master".to_owned(),
-        check_policy: true,
-        check_expiration: false,
-        password_set_us: 0,
-    };
     let principal = Principal::new(SA, "sa", PrincipalKind::Login);
-    Principal { sid: SA_SID.to_vec(), login: Some(login), roles: vec![SYSADMIN], ..principal }
+    Principal { sid: SA_SID.to_vec(), login: Some(LoginDetails::default()), roles: vec![SYSADMIN], ..principal }
 }

@@ -122,6 +122,10 @@ impl SecurityToken {
         users: &Arc<Principals>,
         database: &str,
     ) -> Result<SecurityToken, SqlError> {
+        // Ids are given again: a login that was dropped is not the one that has its id now.
+        if login.id != SA && logins.get(login.id).is_none_or(|known| known.sid != login.sid) {
+            return Err(SqlError::database_access_denied(&login.name, database));
+        }
         let token = SecurityToken::assemble(login, logins, users);
         let is_open = token.user.id == GUEST && OPEN_TO_GUESTS.iter().any(|open| open.eq_ignore_ascii_case(database));
         if is_open || token.has(Permission::Connect, Securable::Database) {

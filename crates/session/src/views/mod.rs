@@ -18,11 +18,12 @@ pub(crate) mod log;
 mod machine;
 pub(crate) mod objects;
 mod schedulers;
+mod security;
 mod statistics;
 mod transactions;
 
 use crate::registry::Registry;
-use pikepole_engine::{Catalog, Database, Lsn, Server};
+use pikepole_engine::{Catalog, Database, Lsn, SecurityToken, Server};
 use pikepole_query::ColumnInfo;
 use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value};
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub(crate) struct Source<'a> {
     pub(crate) database: &'a Arc<Database>,
     /// Its catalog as the session sees it.
     pub(crate) catalog: &'a Catalog,
+    /// Who asks.
+    pub(crate) token: &'a SecurityToken,
     /// The sessions of the server.
     pub(crate) registry: &'a Registry,
     /// Rows of each table by object id; filled only for a view that asks for them ([`View::counts_rows`]).
@@ -221,6 +224,7 @@ const VIEWS: &[&[View]] = &[
     log::VIEWS,
     transactions::VIEWS,
     machine::VIEWS,
+    security::VIEWS,
     objects::VIEWS,
     columns::VIEWS,
     indexes::VIEWS,
