@@ -388,7 +388,8 @@ fn object_definition(call: &Call<'_>) -> Answer {
     let Some(id) = call.number(0) else { return Ok(None) };
     let mut modules = catalog.procedures().chain(catalog.views());
     if let Some(module) = modules.find(|module| module.object_id == id) {
-        return string(&module.text);
+        let shown = security::shows_text(call.context.token(), &catalog, id);
+        return Ok(shown.then(|| Value::Str(module.text.clone())));
     }
     let mut defaults = catalog.tables().flat_map(|table| table.columns.iter().filter_map(|c| c.default.as_ref()));
     let default = defaults.find(|default| default.object_id == id);

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use pikepole_types::SqlError;
 
+use super::LoginPrincipal;
 use super::permission::{Class, Grant};
-use super::principal::{Level, Principal, PrincipalKind, Principals};
+use super::principal::{DBO, Level, Principal, PrincipalKind, Principals};
 use crate::catalog::Catalog;
 use crate::catalog::definition::StoredObject;
 use crate::catalog::rows::RowKind;
-use crate::database::{Database, now_us};
+use crate::database::{Database, Durability, now_us};
 use crate::transaction::Transaction;
 
 fn row_kind(level: Level) -> RowKind {
@@ -89,6 +90,27 @@ impl Database {
         catalog.set_principals(level, Arc::new(principals));
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())
+    }
+
+    /// Makes a login the database's owner, its `dbo`, in a transaction of its own.
+    ///
+    /// # Errors
+    /// What keeps the catalog from being changed.
+    pub async fn set_owner(&self, session_id: i32, owner: &LoginPrincipal) -> Result<(), SqlError> {
+        let mut tx = self.transaction(session_id);
+        let sid = owner.sid.clone();
+        let changed = self.change_principal(&mut tx, DBO, PrincipalKind::User, |dbo| {
+            dbo.sid = sid;
+            Ok(())
+        });
+        match changed.await {
+            Ok(()) => self.commit(&mut tx, Durability::Full).await,
+            Err(error) => {
+                // The change's error says more than one of its undoing would.
+                let _ = self.rollback(&mut tx).await;
+                Err(error)
+            }
+        }
     }
 
     /// Something that permissions are granted on is dropped: nobody has any on it.

@@ -272,7 +272,13 @@ impl Machine<'_> {
             return Err(errors::unsupported("FOR ATTACH or AS SNAPSHOT OF"));
         }
         let server = std::sync::Arc::clone(self.context.server());
-        Ok(server.create_database(&create.name.text).await?)
+        server.create_database(&create.name.text).await?;
+        let owner = self.context.token().login().clone();
+        if owner.id != pikepole_engine::SA {
+            let database = server.database(&create.name.text)?;
+            database.set_owner(self.context.state.session_id, &owner).await?;
+        }
+        Ok(())
     }
 
     async fn drop_databases(&mut self, drop: &tree::Drop) -> Result<(), Fault> {

@@ -161,6 +161,9 @@ pub(super) fn help_text(name: &str, context: &ExecutionContext, output: &mut dyn
         return Err(SqlError::new(15197, 16, 1, format!("There is no text for object '{name}'.")));
     };
     let mut set = ResultSet::new(&[("Text", text(255))]);
+    if !security::shows_text(context.token(), catalog, module.object_id) {
+        return Err(SqlError::object_not_in_database(name, context.database().name()));
+    }
     for line in module.text.split_inclusive('\n') {
         let characters: Vec<char> = line.chars().collect();
         for part in characters.chunks(TEXT_ROW_CHARACTERS) {

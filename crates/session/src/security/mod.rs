@@ -15,7 +15,7 @@ mod visible;
 pub(crate) use execute_as::{execute_as, revert};
 pub(crate) use members::{MemberOf, change_membership};
 pub(crate) use permissions::change_permissions;
-pub(crate) use visible::{Seen, catalog, catalog_of, seen};
+pub(crate) use visible::{Seen, catalog, catalog_of, seen, shows_text};
 
 use crate::host::SessionHost;
 use crate::unsupported;

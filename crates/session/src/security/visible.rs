@@ -2,7 +2,7 @@
 //! is his business.
 
 use crate::views::View;
-use pikepole_engine::{Catalog, Database, Permission, Securable};
+use pikepole_engine::{Catalog, Database, Permission, Securable, SecurityToken};
 use pikepole_query::ExecutionContext;
 use pikepole_types::SqlError;
 use std::sync::Arc;
@@ -14,7 +14,13 @@ pub(crate) fn catalog(context: &ExecutionContext) -> Arc<Catalog> {
     if token.is_dbo() { Arc::clone(view.definitions()) } else { Arc::new(view.definitions().visible_to(token)) }
 }
 
-/// The same of any database; None when the session may not use that.
+/// Whether a principal may read the text of a module, which who may only use it may not.
+pub(crate) fn shows_text(token: &SecurityToken, catalog: &Catalog, object_id: i32) -> bool {
+    let object = catalog.object_by_id(object_id);
+    object.is_some_and(|object| token.has(Permission::ViewDefinition, catalog.securable(object)))
+}
+
+/// The definitions of any database as the session may see them; None when the session may not use that.
 pub(crate) fn catalog_of(context: &ExecutionContext, database: &Arc<Database>) -> Option<Arc<Catalog>> {
     if Arc::ptr_eq(database, context.database()) {
         return Some(catalog(context));

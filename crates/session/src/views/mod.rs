@@ -23,7 +23,8 @@ mod statistics;
 mod transactions;
 
 use crate::registry::Registry;
-use pikepole_engine::{Catalog, Database, Lsn, SecurityToken, Server};
+use crate::security as security_of;
+use pikepole_engine::{Catalog, Database, Lsn, Module, SecurityToken, Server};
 use pikepole_query::ColumnInfo;
 use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value};
 use std::collections::BTreeMap;
@@ -51,6 +52,11 @@ impl Source<'_> {
     /// The argument at this place as an integer; `None` for NULL, which DEFAULT is too.
     pub(crate) fn integer(&self, place: usize) -> Option<i64> {
         self.arguments.get(place).and_then(Value::as_i64)
+    }
+
+    /// The text of a procedure or view, for who may read it.
+    pub(crate) fn shown_text<'m>(&self, module: &'m Module) -> Option<&'m str> {
+        security_of::shows_text(self.token, self.catalog, module.object_id).then_some(module.text.as_str())
     }
 
     /// The databases that are open.

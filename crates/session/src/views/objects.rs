@@ -371,7 +371,7 @@ fn sql_modules(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .map(|module| {
             view.row()
                 .integer("object_id", module.object_id)
-                .text("definition", &module.text)
+                .text_if("definition", source.shown_text(module))
                 .bit("uses_ansi_nulls", true)
                 .bit("uses_quoted_identifier", true)
                 .bit("is_schema_bound", false)
