@@ -80,6 +80,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) reads_clock: bool,
     /// The permissions that the statement needs.
     requirements: Vec<Requirement>,
+    /// True once an expression reads a column of the outermost scope's first source, which is what UPDATE and DELETE change.
+    pub(crate) reads_target: bool,
     /// The owner of the view being expanded.
     view_owner: Option<i32>,
 }
@@ -113,6 +115,7 @@ impl<'a> Binder<'a> {
             collation: Collation::default(),
             reads_clock: false,
             requirements: Vec::new(),
+            reads_target: false,
             view_owner: None,
         }
     }

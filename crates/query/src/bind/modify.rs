@@ -335,6 +335,7 @@ impl Binder<'_> {
 
     /// The present value of a column of the table that is changed.
     fn target_column(&mut self, index: usize) -> Typed {
+        self.reads_target = true;
         let source = &mut self.scope().sources[0];
         source.used[index] = true;
         let info = &source.columns[index];

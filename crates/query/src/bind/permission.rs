@@ -35,8 +35,7 @@ impl Binder<'_> {
             _ => return Ok(()),
         };
         self.require(permission, name)?;
-        let reads = self.scope().sources.first().is_some_and(|target| target.used.contains(&true));
-        if reads {
+        if self.reads_target {
             self.require(Permission::Select, name)?;
         }
         Ok(())

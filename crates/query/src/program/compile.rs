@@ -481,6 +481,7 @@ impl<'a> Compiler<'a> {
             | StatementKind::CreateProcedure(_)
             | StatementKind::CreateView(_)
             | StatementKind::CreateSchema(_)
+            | StatementKind::Drop(_)
             | StatementKind::CreateDatabase(_)
             | StatementKind::AlterDatabase(_) => {
                 let text = self.text.get(statement.span.range()).unwrap_or(self.text);

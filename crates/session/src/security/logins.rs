@@ -29,6 +29,11 @@ impl Options {
             Some(SettingValue::Off) => Ok(false),
             _ => Err(SqlError::incorrect_syntax(&option.name)),
         };
+        for refused in ["HASHED", "MUST_CHANGE", "SID"] {
+            if written.iter().any(|option| option.name == refused) {
+                return Err(unsupported(format!("The login option {refused}")));
+            }
+        }
         for option in written {
             match option.name.as_str() {
                 "PASSWORD" => options.password = Some(option_text(option)?),
