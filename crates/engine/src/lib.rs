@@ -27,6 +27,7 @@ mod catalog;
 mod database;
 mod error;
 mod log_view;
+mod security;
 mod server;
 mod table;
 mod transaction;
@@ -56,6 +57,11 @@ pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
 pub use pikepole_storage::{EncodedRows, LogContext};
 pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,
+};
+pub use security::{
+    Class, DB_OWNER, DB_SECURITYADMIN, DBO, GUEST, Grant, GrantState, LoginDetails, LoginFailure, LoginFailureReason,
+    LoginPrincipal, PUBLIC_ROLE, PUBLIC_SERVER_ROLE, PasswordCost, Permission, Principal, PrincipalKind, Principals,
+    SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
     CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, Progress, SchedulerChoice,
