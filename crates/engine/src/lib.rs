@@ -25,6 +25,7 @@ mod catalog;
 mod database;
 mod error;
 mod log_view;
+pub mod placement;
 mod server;
 mod table;
 mod transaction;
@@ -54,8 +55,8 @@ pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,
 };
 pub use server::{
-    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, Progress, SchedulerChoice,
-    Server, ServerConfiguration, ServerOptions, TraceFlags,
+    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, ProcessAffinity, Progress,
+    SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
 pub use transaction::Transaction;

@@ -1,5 +1,6 @@
 //! Running the runs: sessions on threads of their own, each with a connection, started together.
 
+use super::series::{Sample, Sampler};
 use super::statistics::{self, Statistics};
 use super::workload::DATABASE;
 use super::{Amount, Durability, Options, StressError, Workload};
@@ -57,6 +58,12 @@ pub struct Run {
     /// The three statistics.
     #[serde(flatten)]
     pub statistics: Statistics,
+    /// The run was stopped before its time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// What had been done and used at moments of the run, when it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Sample>,
 }
 
 /// What the driver tells about its progress.
@@ -75,19 +82,38 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, S
     for (name, value) in &options.policies {
         engine_options = engine_options.policy(name, value);
     }
+    for flag in &options.trace_flags {
+        engine_options = engine_options.trace_flag(*flag);
+    }
     if let Some(bytes) = options.buffer_pool_bytes {
         engine_options = engine_options.buffer_pool_bytes(bytes);
     }
+    if let Some(cpus) = &options.cpus {
+        engine_options = engine_options.cpus(cpus.clone());
+    }
+    if let Some(device) = options.slow_device {
+        engine_options = engine_options.slow_device(device);
+    }
     let engine = Engine::open(engine_options)?;
-    let mut control = prepare(&engine, &options.workload)?;
+    let mut control = prepare(&engine, options)?;
     let total = options.durabilities.len() * options.sessions.len();
     let mut runs = Vec::with_capacity(total);
     for durability in &options.durabilities {
         for sessions in &options.sessions {
             progress.begin(runs.len() + 1, total, *durability, *sessions);
+            if let Some(time) = options.warmup {
+                let warm = Options { amount: Amount::Time(time), sample: None, ..options.clone() };
+                run_once(&engine, &mut control, &warm, *durability, *sessions, progress)?;
+            }
             let run = run_once(&engine, &mut control, options, *durability, *sessions, progress)?;
             progress.end(&run);
+            let interrupted = run.interrupted;
             runs.push(run);
+            if interrupted {
+                drop(control);
+                engine.shutdown()?;
+                return Ok(runs);
+            }
         }
     }
     drop(control);
@@ -95,11 +121,14 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, S
     Ok(runs)
 }
 
-fn prepare(engine: &Engine, workload: &Workload) -> Result<Connection, StressError> {
+fn prepare(engine: &Engine, options: &Options) -> Result<Connection, StressError> {
     let mut control = engine.connect_blocking()?;
+    for statement in &options.statements {
+        control.execute(statement, &[])?;
+    }
     control.execute(&format!("IF DB_ID('{DATABASE}') IS NULL CREATE DATABASE {DATABASE}"), &[])?;
     control.execute(&format!("USE {DATABASE}"), &[])?;
-    for batch in workload.setup() {
+    for batch in options.workload.setup() {
         control.execute(&batch, &[])?;
     }
     Ok(control)
@@ -126,7 +155,13 @@ fn run_once(
     statistics::clear(control)?;
     let log_before = statistics::log_counters(control, DATABASE)?;
     let cpu_before = CpuUse::now();
-    let (rows, elapsed) = drive(drivers, &shared, options.amount, progress)?;
+    let sampler = match options.sample {
+        Some(every) => Some(Sampler::start(engine, Arc::clone(&shared.rows), every)?),
+        None => None,
+    };
+    let driven = drive(drivers, &shared, options, progress);
+    let series = sampler.map_or_else(Vec::new, Sampler::finish);
+    let (rows, elapsed, interrupted) = driven?;
     let spent = cpu_before.spent();
     let log_after = statistics::log_counters(control, DATABASE)?;
     let statistics = statistics::read(control)?;
@@ -152,6 +187,8 @@ fn run_once(
         noisy: other_cpu_percent.is_some_and(|percent| percent > OTHER_CPU_PERCENT_MAX),
         peak_memory_bytes: load::peak_memory_bytes(),
         statistics,
+        interrupted,
+        series,
     })
 }
 
@@ -181,23 +218,31 @@ fn check_rows(
 struct Shared {
     started: AtomicBool,
     stopped: AtomicBool,
-    rows: AtomicU64,
+    rows: Arc<AtomicU64>,
     amount: Amount,
 }
 
 impl Shared {
     fn new(amount: Amount) -> Self {
-        Shared { started: AtomicBool::new(false), stopped: AtomicBool::new(false), rows: AtomicU64::new(0), amount }
+        Shared {
+            started: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            rows: Arc::new(AtomicU64::new(0)),
+            amount,
+        }
     }
 }
 
-/// Starts the sessions, watches them until the last has ended, and gives the rows and the time.
+/// Starts the sessions, watches them until the last has ended, and gives the rows, the time, and whether they were stopped
+/// before it.
 fn drive(
     drivers: Vec<Driver>,
     shared: &Arc<Shared>,
-    amount: Amount,
+    options: &Options,
     progress: &mut dyn Progress,
-) -> Result<(u64, Duration), StressError> {
+) -> Result<(u64, Duration, bool), StressError> {
+    let amount = options.amount;
+    let mut interrupted = false;
     let sessions = drivers.len() as u64;
     let threads: Vec<_> = drivers.into_iter().map(|driver| thread::spawn(move || driver.run())).collect();
     let begun = Instant::now();
@@ -217,6 +262,10 @@ fn drive(
         if matches!(amount, Amount::Time(time) if begun.elapsed() >= time) {
             shared.stopped.store(true, Ordering::Relaxed);
         }
+        if !interrupted && options.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            interrupted = true;
+            shared.stopped.store(true, Ordering::Relaxed);
+        }
     }
     let mut rows = 0;
     let mut ended = begun;
@@ -225,7 +274,7 @@ fn drive(
         rows += done;
         ended = ended.max(at);
     }
-    Ok((rows, ended - begun))
+    Ok((rows, ended - begun, interrupted))
 }
 
 /// One session of a run.
@@ -249,7 +298,9 @@ impl Driver {
             thread::park();
         }
         let result = match self.workload.clone() {
-            Workload::SingletonInsert => self.singleton_inserts(),
+            Workload::SingletonInsert | Workload::ExplicitTransactions | Workload::HeapInsert => {
+                self.singleton_inserts()
+            }
             Workload::Batch { batches, .. } => self.batches(&batches),
         };
         if result.is_err() {

@@ -11,12 +11,15 @@
 mod drive;
 mod options;
 mod report;
+mod series;
 mod statistics;
 mod workload;
 
 pub use drive::{Progress, Run, run};
 pub use options::{Amount, Durability, Options};
+pub(crate) use report::IDLE_WAITS;
 pub use report::{bar, print, write_json};
+pub use series::Sample;
 pub use statistics::{LatchRow, SpinlockRow, WaitRow};
 pub use workload::Workload;
 
