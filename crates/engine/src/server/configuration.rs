@@ -484,7 +484,7 @@ mod tests {
         assert_eq!(read.set("LOG_WRITERS", "4").expect("a value"), Effect::NextStart);
         assert_eq!(
             (read.log_writer_count(), ServerConfiguration::default().log_writer_count()),
-            (LogWriters::Count(4), LogWriters::Auto)
+            (LogWriterCount::Count(4), LogWriterCount::Auto)
         );
         read.set("LOG_IO", "o_dsync").expect("a value");
         assert_eq!(read.log_io(), LogIo::Dsync);
