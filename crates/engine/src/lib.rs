@@ -27,6 +27,7 @@ mod catalog;
 mod database;
 mod error;
 mod log_view;
+pub mod placement;
 mod security;
 mod server;
 mod table;
@@ -64,8 +65,8 @@ pub use security::{
     SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
-    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, Progress, SchedulerChoice,
-    Server, ServerConfiguration, ServerOptions, TraceFlags,
+    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, ProcessAffinity, Progress,
+    SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{BulkWriter, Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
 pub use transaction::Transaction;

@@ -3,7 +3,7 @@
 
 use crate::host::SessionHost;
 use crate::{backups, configuration, dbcc, security, unsupported};
-use pikepole_engine::{Permission, Securable};
+use pikepole_engine::{Permission, ProcessAffinity, Securable};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{Backup, Dbcc, Literal, ServerConfiguration, SettingValue, Statement, StatementKind};
 use pikepole_types::SqlError;
@@ -122,10 +122,16 @@ fn configure(host: &SessionHost, change: &ServerConfiguration, output: &mut dyn 
             output.message(&message);
             Ok(())
         }
-        ServerConfiguration::AffinityCpu(_) | ServerConfiguration::AffinityNumaNode(_) => {
-            Err(unsupported("ALTER SERVER CONFIGURATION SET PROCESS AFFINITY"))
+        ServerConfiguration::AffinityCpu(cpus) if cpus.is_empty() => {
+            host.server.set_process_affinity(&ProcessAffinity::Auto)
         }
-        ServerConfiguration::SoftNuma(_) => Err(unsupported("ALTER SERVER CONFIGURATION SET SOFTNUMA")),
+        ServerConfiguration::AffinityCpu(cpus) => {
+            host.server.set_process_affinity(&ProcessAffinity::Cpus(cpus.clone()))
+        }
+        ServerConfiguration::AffinityNumaNode(nodes) => {
+            host.server.set_process_affinity(&ProcessAffinity::Nodes(nodes.clone()))
+        }
+        ServerConfiguration::SoftNuma(on) => host.server.set_soft_numa(*on),
         ServerConfiguration::Other { name, .. } => Err(unsupported(format!("ALTER SERVER CONFIGURATION SET {name}"))),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use pikepole_machine::Disk;
+use pikepole_machine::{Disk, SystemFiles};
 
 use crate::database::RecoveryWatch;
 use crate::security::PasswordCost;
@@ -33,6 +33,8 @@ pub struct ServerOptions {
     pub folder: PathBuf,
     /// The disk that the folder is on.
     pub disk: Disk,
+    /// The files that say what the machine is: its nodes and cores.
+    pub machine: SystemFiles,
     /// What runs its tasks.
     pub schedulers: SchedulerChoice,
     /// Bytes of pages in memory for each database; None: as the store's own default has it.
@@ -57,6 +59,7 @@ impl ServerOptions {
         Self {
             folder: folder.into(),
             disk: Disk::real(),
+            machine: SystemFiles::below("/"),
             schedulers: SchedulerChoice::Threads { cpus: None, pin: true },
             buffer_pool_bytes: None,
             log_bytes_max: None,
