@@ -364,7 +364,6 @@ impl ServerConfiguration {
     /// How many log writers each database has where a plan put its schedulers.
     pub(super) fn log_writers(&self, plan: &PlacementPlan) -> LogWriters {
         LogWriters::Count(plan.log_writer_count(self.log_writer_count()).clamp(1, LOG_WRITERS_MAX) as u8)
-        }
     }
 
     fn log_io(&self) -> LogIo {
