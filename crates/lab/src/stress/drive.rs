@@ -2,7 +2,7 @@
 
 use super::statistics::{self, Statistics};
 use super::workload::DATABASE;
-use super::{Amount, Durability, Options, StressError, Workload};
+use super::{Amount, Durability, Options, PolicySet, StressError, Workload};
 use crate::load::{self, CpuUse};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, thread};
@@ -30,6 +30,9 @@ pub struct Run {
     pub sessions: usize,
     /// FULL or DELAYED.
     pub durability: &'static str,
+    /// The named set of policies that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy_set: Option<&'static str>,
     /// Every policy of the server and its value during the run.
     pub policies: BTreeMap<String, String>,
     /// Rows acknowledged; for a workload of the user's own, those that its statements touched.
@@ -72,7 +75,8 @@ pub trait Progress {
 /// Runs everything that `options` ask for, one run after another.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, StressError> {
     let mut engine_options = EngineOptions::new(&options.folder);
-    for (name, value) in &options.policies {
+    let set = options.policy_set.map_or(Vec::new(), PolicySet::policies);
+    for (name, value) in set.iter().chain(&options.policies) {
         engine_options = engine_options.policy(name, value);
     }
     if let Some(bytes) = options.buffer_pool_bytes {
@@ -139,6 +143,7 @@ fn run_once(
         workload: options.workload.name(),
         sessions,
         durability: durability.name(),
+        policy_set: options.policy_set.map(PolicySet::name),
         policies: engine.policies().into_iter().map(|policy| (policy.name, policy.value)).collect(),
         rows,
         rows_counted,

@@ -10,12 +10,14 @@
 
 mod drive;
 mod options;
+mod policy_set;
 mod report;
 mod statistics;
 mod workload;
 
 pub use drive::{Progress, Run, run};
 pub use options::{Amount, Durability, Options};
+pub use policy_set::PolicySet;
 pub use report::{bar, print, write_json};
 pub use statistics::{LatchRow, SpinlockRow, WaitRow};
 pub use workload::Workload;

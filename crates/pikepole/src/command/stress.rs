@@ -1,7 +1,7 @@
 //! `pikepole stress`: the load driver's command line.
 
 use super::CommandError;
-use pikepole_lab::stress::{self, Amount, Durability, Options, Workload};
+use pikepole_lab::stress::{self, Amount, Durability, Options, PolicySet, Workload};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -37,6 +37,9 @@ pub struct Arguments {
     /// A policy of the server for these runs; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
+    /// Named sets of policies, the whole sweep with each: classic, best
+    #[arg(long = "policies", value_name = "SET,SET", value_delimiter = ',', value_enum)]
+    sets: Vec<SetChoice>,
     /// Buffer pool in megabytes
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     buffer_pool: Option<u64>,
@@ -59,13 +62,23 @@ A workload of your own runs in the database `stress`; its rate is that of the ro
 statements touch, and nobody counts them again.
 
 Policies are the points where threads take turns; the classic way can be measured
-against the default. They and their values: pikepole sql -Q \"EXEC sp_configure\"
+against the default, one by one or, with --policies, all together: then a table shows rates,
+spins and waits of the sets side by side. They and their values: pikepole sql -Q \"EXEC sp_configure\"
 
 Examples:
   pikepole stress --seconds 2
   pikepole stress -n 16 -r 10000 --durability full
   pikepole stress -n 32 --policy LOG_RESERVATION=SPINLOCK --policy TRANSACTION_IDS=SPINLOCK
+  pikepole stress --policies classic,best --json sets.json
   pikepole stress -n 1,8 --setup tables.sql -Q \"EXEC dbo.place_order\" --json runs.json";
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum SetChoice {
+    /// Spinlocks for transaction ids, log reservation and flush queue; one log writer writes for commits, in blocks of 60 KB
+    Classic,
+    /// The defaults
+    Best,
+}
 
 #[derive(Clone, Copy, clap::ValueEnum)]
 enum DurabilityChoice {
@@ -82,10 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         None => PathBuf::from(format!("pikepole-stress-{}", std::process::id())),
     };
     let options = options(arguments, folder.clone())?;
-    let result = {
-        let mut bar = stress::bar();
-        stress::run(&options, &mut bar)
-    };
+    let result = run_sets(arguments, options);
     if fresh {
         // A folder that cannot be removed is left behind; the runs' result matters more.
         let _ = std::fs::remove_dir_all(&folder);
@@ -96,6 +106,28 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         stress::write_json(&runs, path)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The sweep, once for each set of policies; each set has a folder of its own in a fresh one.
+fn run_sets(arguments: &Arguments, options: Options) -> Result<Vec<stress::Run>, stress::StressError> {
+    let mut bar = stress::bar();
+    if arguments.sets.is_empty() {
+        return stress::run(&options, &mut bar);
+    }
+    let mut runs = Vec::new();
+    for set in &arguments.sets {
+        let set = match set {
+            SetChoice::Classic => PolicySet::Classic,
+            SetChoice::Best => PolicySet::Best,
+        };
+        let folder = match arguments.data {
+            Some(_) => options.folder.clone(),
+            None => options.folder.join(set.name()),
+        };
+        let options = Options { policy_set: Some(set), folder, ..options.clone() };
+        runs.extend(stress::run(&options, &mut bar)?);
+    }
+    Ok(runs)
 }
 
 fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandError> {
@@ -123,6 +155,7 @@ fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandErr
         durabilities,
         amount,
         workload: workload(arguments)?,
+        policy_set: None,
         policies: policies(&arguments.policies)?,
         buffer_pool_bytes: arguments.buffer_pool.map(|megabytes| megabytes << 20),
     })
