@@ -16,6 +16,10 @@ tidy:
 loom:
     .ci/loom
 
+# Whole logs under threads that are switched by chance.
+shuttle RUNS="300":
+    PIKEPOLE_SHUTTLE_RUNS={{RUNS}} .ci/shuttle
+
 # Fuzz of the log's blocks, of log records, and of clients' messages, for some seconds each.
 fuzz SECONDS="60":
     cargo test -p pikepole-log --test fuzz -- --seconds {{SECONDS}}

@@ -10,7 +10,7 @@
 //!   add(Counter) /
 //! ```
 //!
-//! - [`sync`] is the only door to atomics, locks and threads: std's, or loom's under `--cfg loom`;
+//! - [`sync`] is the only door to atomics, locks and threads: std's, or a model's under `--cfg loom` and `--cfg shuttle`;
 //! - [`slot`] gives each live thread an index of its own;
 //! - [`SpinlockClass`], [`LatchClass`], [`WaitType`] and [`Counter`] are the four tables of names.
 //!

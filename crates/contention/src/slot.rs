@@ -149,10 +149,10 @@ mod of_process {
     }
 }
 
-#[cfg(loom)]
-pub use of_model::{current, try_current};
 #[cfg(all(shuttle, not(loom)))]
 pub use of_model::{current, simulate, try_current};
+#[cfg(loom)]
+pub use of_model::{current, try_current};
 
 /// The same for the threads of one model.
 #[cfg(any(loom, shuttle))]

@@ -270,7 +270,11 @@ fn chunks_and_flushes() {
     appenders.into_iter().for_each(|appender| appender.join().expect("an appender ends"));
     log.shutdown().expect("a log in order");
     drop(log);
-    assert_eq!(read_back(&disk.crash(1), &options), with(&known, |known| known.appended.clone()), "a record is missing");
+    assert_eq!(
+        read_back(&disk.crash(1), &options),
+        with(&known, |known| known.appended.clone()),
+        "a record is missing"
+    );
 }
 
 /// Policies are switched while sessions append and commit.
@@ -308,7 +312,11 @@ fn switched_policies() {
     log.shutdown().expect("a log in order");
     writers.into_iter().for_each(|writer| writer.join().expect("a writer ends"));
     drop(log);
-    assert_eq!(read_back(&disk.crash(1), &options), with(&known, |known| known.appended.clone()), "a record is missing");
+    assert_eq!(
+        read_back(&disk.crash(1), &options),
+        with(&known, |known| known.appended.clone()),
+        "a record is missing"
+    );
 }
 
 fn runs() -> usize {
@@ -355,8 +363,17 @@ fn canary(name: &str, plant_it: impl FnOnce(), model: fn()) {
         .output()
         .expect("this test runs once more");
     let said = String::from_utf8_lossy(&run.stderr);
-    let by_a_model =
-        ["was lost", "is_subset", "is missing", "lacks records", "too early", "deadlock", "max_steps", "as it was appended", "that opens"];
+    let by_a_model = [
+        "was lost",
+        "is_subset",
+        "is missing",
+        "lacks records",
+        "too early",
+        "deadlock",
+        "max_steps",
+        "as it was appended",
+        "that opens",
+    ];
     assert!(!run.status.success(), "the model did not see the fault");
     let seen = by_a_model.iter().find(|words| said.contains(**words));
     println!("{name}: {}", seen.unwrap_or_else(|| panic!("the canary failed in another way:\n{said}")));

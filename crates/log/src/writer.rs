@@ -46,10 +46,7 @@ pub(crate) struct WriterTasks {
 impl WriterTasks {
     /// So many, which the log's owner starts.
     pub fn new(wanted: usize) -> Self {
-        Self {
-            wanted: AtomicUsize::new(wanted),
-            running: Mutex::new(std::array::from_fn(|number| number < wanted)),
-        }
+        Self { wanted: AtomicUsize::new(wanted), running: Mutex::new(std::array::from_fn(|number| number < wanted)) }
     }
 
     /// How many there are to be.

@@ -221,7 +221,8 @@ fn helpers_write_beside_the_first_log_writer_when_asked() {
 #[test]
 fn log_writers_come_and_go_while_the_log_is_in_use() {
     for seed in 0..10 {
-        let options = LogOptions { writers: LogWriters::Count(1), ..options(CommitBy::LogWriter, FlushQueue::LockFree) };
+        let options =
+            LogOptions { writers: LogWriters::Count(1), ..options(CommitBy::LogWriter, FlushQueue::LockFree) };
         let server = Server::simulated(seed, options);
         server.start_writer();
         let start = |wanted| -> Vec<usize> {

@@ -6,7 +6,7 @@
 
 use pikepole_contention::Statistics;
 use pikepole_contention::sync::thread;
-use pikepole_log::{CommitBy, FlushOutcome, Log, LogOptions, Policy, Reservation};
+use pikepole_log::{FlushOutcome, Log, LogOptions, Policy, Reservation};
 use pikepole_machine::Disk;
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -47,10 +47,11 @@ impl Snapshot {
         }
     }
 
-    fn holds(&self, address: u64) -> bool {
+    /// Whether some of its own bytes are in the line.
+    fn is_in(&self, line: u64) -> bool {
         self.0.iter().any(|(_, bytes)| {
             let begin = bytes.as_ptr() as u64;
-            (begin..begin + bytes.len() as u64).contains(&address)
+            begin < line + LINE && line < begin + bytes.len() as u64
         })
     }
 }
@@ -60,7 +61,6 @@ fn written(memory: &File, f: impl FnOnce()) -> BTreeSet<u64> {
     let here = 0u8;
     let mappings = mappings(&raw const here as u64);
     let (mut before, mut after) = (Snapshot::room(&mappings), Snapshot::room(&mappings));
-    eprintln!("{} {}", mappings.len(), mappings.iter().map(|r| r.end - r.start).sum::<u64>());
     after.take(memory);
     before.take(memory);
     f();
@@ -70,7 +70,7 @@ fn written(memory: &File, f: impl FnOnce()) -> BTreeSet<u64> {
         // Mappings begin with a page, so a piece of them is a line.
         for (at, (old, new)) in old.chunks(LINE as usize).zip(new.chunks(LINE as usize)).enumerate() {
             let address = begin + at as u64 * LINE;
-            if old != new && !before.holds(address) && !after.holds(address) {
+            if old != new && !before.is_in(address) && !after.is_in(address) {
                 lines.insert(address);
             }
         }
@@ -125,12 +125,12 @@ fn lines_of_a_thread(log: &Arc<Log>) -> (BTreeSet<u64>, Option<BTreeSet<u64>>) {
 
 #[test]
 fn an_uncontended_append_writes_no_shared_line_but_the_reservations() {
-    let options = LogOptions { commit_by: CommitBy::LogWriter, ..LogOptions::default() };
+    let (segment_bytes, bytes_max) = (8 << 20, 8 << 20);
+    let options = LogOptions { segment_bytes, first_segment_bytes: segment_bytes, bytes_max, ..LogOptions::small() };
     let log = Arc::new(Log::create(&Disk::null(), "/log", options, &Statistics::new()).expect("a log"));
     for reservation in Reservation::all() {
         log.set_policy(Policy::Reservation(reservation)).expect("a policy");
         // The second thread begins when the first has ended, so it is kept from the first one's slot.
-        let _other = thread::current();
         let keeper = slot_keeper();
         let (first, first_own) = lines_of_a_thread(&log);
         let keeper_of_first = slot_keeper();

@@ -3,7 +3,7 @@
 use super::series::{Sample, Sampler};
 use super::statistics::{self, Statistics};
 use super::workload::DATABASE;
-use super::{Amount, Durability, Options, StressError, Workload};
+use super::{Amount, Durability, Options, PolicySet, StressError, Workload};
 use crate::load::{self, CpuUse};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, thread};
@@ -32,6 +32,9 @@ pub struct Run {
     pub sessions: usize,
     /// FULL or DELAYED.
     pub durability: &'static str,
+    /// The named set of policies that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy_set: Option<&'static str>,
     /// Every policy of the server and its value during the run.
     pub policies: BTreeMap<String, String>,
     /// Rows acknowledged; for a workload of the user's own, those that its statements touched.
@@ -79,7 +82,9 @@ pub trait Progress {
 
 /// Runs everything that `options` ask for, one run after another.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, StressError> {
-    let mut engine_options = engine_options(&options.folder, &options.policies, options.buffer_pool_bytes);
+    let mut policies = options.policy_set.map_or(Vec::new(), PolicySet::policies);
+    policies.extend_from_slice(&options.policies);
+    let mut engine_options = engine_options(&options.folder, &policies, options.buffer_pool_bytes);
     for flag in &options.trace_flags {
         engine_options = engine_options.trace_flag(*flag);
     }
@@ -216,6 +221,7 @@ pub(super) fn measured(
         workload,
         sessions,
         durability: durability.name(),
+        policy_set: options.policy_set.map(PolicySet::name),
         policies: engine.policies().into_iter().map(|policy| (policy.name, policy.value)).collect(),
         rows,
         rows_counted: false,

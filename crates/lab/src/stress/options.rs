@@ -1,6 +1,6 @@
 //! What a call of the load driver asks for.
 
-use super::Workload;
+use super::{PolicySet, Workload};
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_embedded::SlowDevice;
@@ -56,6 +56,8 @@ pub struct Options {
     pub amount: Amount,
     /// What the sessions do.
     pub workload: Workload,
+    /// A named set of policies, set first; `None` leaves the server's own.
+    pub policy_set: Option<PolicySet>,
     /// Policies by name, set before the first run.
     pub policies: Vec<(String, String)>,
     /// Bytes of the buffer pool; `None` leaves the engine's default.

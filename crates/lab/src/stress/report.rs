@@ -11,6 +11,9 @@ use std::path::Path;
 /// Rows shown of each statistic.
 const TOP: usize = 3;
 
+/// The spinlocks of the points that the sets of policies are about.
+const SPINLOCKS: [&str; 3] = ["LOGCACHE_ACCESS", "LOGFLUSHQ", "XDESMGR"];
+
 /// Waits of system tasks that have nothing to do: in the JSON, but not among the top waits of a run.
 pub(crate) const IDLE_WAITS: &[&str] =
     &["CHECKPOINT_QUEUE", "DIRTY_PAGE_POLL", "LAZYWRITER_SLEEP", "LOGMGR_QUEUE", "SLEEP_TASK"];
@@ -41,7 +44,8 @@ impl Progress for Bar {
     }
 
     fn end(&mut self, run: &Run) {
-        let line = format!("{:>8} {:>12}: {:>12} rows/s", run.durability, counted(run.sessions), rate(run));
+        let set = run.policy_set.map_or(String::new(), |set| format!("{set:>8} "));
+        let line = format!("{set}{:>8} {:>12}: {:>12} rows/s", run.durability, counted(run.sessions), rate(run));
         self.0.println(line);
     }
 }
@@ -54,6 +58,9 @@ impl Drop for Bar {
 
 /// Prints the table of rates and, for each run, its top waits, latches and spinlocks.
 pub fn print(runs: &[Run], out: &mut dyn Write) -> std::io::Result<()> {
+    if runs.iter().any(|run| run.policy_set.is_some()) {
+        writeln!(out, "{}", sets(runs))?;
+    }
     writeln!(out, "{}", rates(runs))?;
     writeln!(out, "{}", tops(runs))?;
     for run in runs.iter().filter(|run| run.noisy) {
@@ -69,6 +76,49 @@ pub fn print(runs: &[Run], out: &mut dyn Write) -> std::io::Result<()> {
 
 fn counted(sessions: usize) -> String {
     if sessions == 1 { "1 session".to_string() } else { format!("{sessions} sessions") }
+}
+
+/// Sets of policies beside each other: rates, and what a thousand rows cost in turns taken and waited for.
+fn sets(runs: &[Run]) -> Table {
+    let mut table = table();
+    let fixed = ["durability", "sessions", "policies", "rows/s", "of the first"];
+    let spins = SPINLOCKS.map(|name| format!("{name} spins/1000 rows"));
+    let waits = ["WRITELOG waits/1000 rows", "WRITELOG ms/1000 rows", "LOGBUFFER ms/1000 rows", "CPU us/row"];
+    table.set_header(fixed.map(Cell::new).into_iter().chain(spins.map(Cell::new)).chain(waits.map(Cell::new)));
+    let mut ordered: Vec<&Run> = runs.iter().collect();
+    // Stable: of one durability and number of sessions, the sets are in the order they were asked for.
+    ordered.sort_by_key(|run| (run.durability != Durability::Full.name(), run.sessions));
+    for run in &ordered {
+        let alike = |other: &&&Run| other.durability == run.durability && other.sessions == run.sessions;
+        let first = ordered.iter().find(alike).map_or(0.0, |first| first.rows_per_second);
+        let by_rows = |count: i64| format!("{:.2}", count as f64 * 1000.0 / run.rows.max(1) as f64);
+        let spins = SPINLOCKS.map(|name| {
+            let row = run.statistics.spinlocks.iter().find(|row| row.name == name);
+            right(by_rows(row.map_or(0, |row| row.spins)))
+        });
+        let wait = |name: &str| run.statistics.waits.iter().find(|row| row.wait_type == name);
+        let (commits, buffer) = (wait("WRITELOG"), wait("LOGBUFFER"));
+        let fixed = [
+            Cell::new(run.durability),
+            right(run.sessions),
+            Cell::new(run.policy_set.unwrap_or("-")),
+            right(rate(run)),
+            right(format!("{:.2}", run.rows_per_second / first.max(1.0))),
+        ];
+        let waits = [
+            right(by_rows(commits.map_or(0, |row| row.waiting_tasks_count))),
+            right(by_rows(commits.map_or(0, |row| row.wait_time_ms))),
+            right(by_rows(buffer.map_or(0, |row| row.wait_time_ms))),
+            right(format!("{:.2}", run.cpu_seconds * 1e6 / run.rows.max(1) as f64)),
+        ];
+        table.add_row(fixed.into_iter().chain(spins).chain(waits));
+    }
+    table
+}
+
+/// The durability, and the set of policies where one was asked for.
+fn labelled(run: &Run) -> String {
+    run.policy_set.map_or(run.durability.to_string(), |set| format!("{} {set}", run.durability))
 }
 
 fn rates(runs: &[Run]) -> Table {
@@ -90,7 +140,7 @@ fn rates(runs: &[Run]) -> Table {
     for run in runs {
         let rows = run.rows.max(1) as f64;
         table.add_row([
-            Cell::new(run.durability),
+            Cell::new(labelled(run)),
             right(run.sessions),
             right(rate(run)),
             right(grouped(run.rows)),
@@ -124,7 +174,7 @@ fn tops(runs: &[Run]) -> Table {
             .map(|row| format!("{} {} {}", row.latch_class, row.waiting_requests_count, row.wait_time_ms));
         let spinlocks =
             statistics.spinlocks.iter().take(TOP).map(|row| format!("{} {} {}", row.name, row.collisions, row.spins));
-        table.add_row([format!("{} {}", run.durability, run.sessions), lines(waits), lines(latches), lines(spinlocks)]);
+        table.add_row([format!("{} {}", labelled(run), run.sessions), lines(waits), lines(latches), lines(spinlocks)]);
     }
     table
 }

@@ -1,7 +1,7 @@
 //! `pikepole stress`: the load driver's command line.
 
 use super::CommandError;
-use pikepole_lab::stress::{self, Amount, Durability, Options, ParallelOptions, Variant, Workload};
+use pikepole_lab::stress::{self, Amount, Durability, Options, ParallelOptions, PolicySet, Variant, Workload};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -58,6 +58,9 @@ pub struct Arguments {
     /// Act a slower disk: microseconds of each durable write, and megabytes a second
     #[arg(long, value_name = "US[,MB]")]
     slow_disk: Option<String>,
+    /// Named sets of policies, the whole sweep with each: classic, best
+    #[arg(long = "policies", value_name = "SET,SET", value_delimiter = ',', value_enum)]
+    sets: Vec<SetChoice>,
     /// Buffer pool in megabytes
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     buffer_pool: Option<u64>,
@@ -84,7 +87,8 @@ A workload of your own runs in the database `stress`; its rate is that of the ro
 statements touch, and nobody counts them again.
 
 Policies are the points where threads take turns; the classic way can be measured
-against the default. They and their values: pikepole sql -Q \"EXEC sp_configure\"
+against the default, one by one or, with --policies, all together: then a table shows rates,
+spins and waits of the sets side by side. They and their values: pikepole sql -Q \"EXEC sp_configure\"
 
 Examples:
   pikepole stress --seconds 2
@@ -92,12 +96,21 @@ Examples:
   pikepole stress -n 32 --policy LOG_RESERVATION=SPINLOCK --policy TRANSACTION_IDS=SPINLOCK
   pikepole stress --workload parallel-insert --compare
   pikepole stress --workload parallel-insert --rows 1000000 --policy NESTED_TRANSACTIONS=FAIR_LATCH
+  pikepole stress --policies classic,best --json sets.json
   pikepole stress -n 1,8 --setup tables.sql -Q \"EXEC dbo.place_order\" --json runs.json";
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum BuiltIn {
     SingletonInsert,
     ParallelInsert,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum SetChoice {
+    /// Spinlocks for transaction ids, log reservation and flush queue; one log writer writes for commits, in blocks of 60 KB
+    Classic,
+    /// The defaults
+    Best,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -130,11 +143,7 @@ fn sessions(arguments: &Arguments, folder: PathBuf) -> Result<(), CommandError> 
         let why = "--maxdop, --minimal-logging and --compare go with --workload parallel-insert";
         return Err(CommandError::Usage(why.to_string()));
     }
-    let options = options(arguments, folder)?;
-    let runs = {
-        let mut bar = stress::bar();
-        stress::run(&options, &mut bar)?
-    };
+    let runs = run_sets(arguments, options(arguments, folder)?)?;
     stress::print(&runs, &mut std::io::stdout().lock()).map_err(CommandError::io("standard output"))?;
     if let Some(path) = &arguments.json {
         stress::write_json(&runs, path)?;
@@ -168,6 +177,28 @@ fn parallel_insert(arguments: &Arguments, folder: PathBuf) -> Result<(), Command
     Ok(())
 }
 
+/// The sweep, once for each set of policies; each set has a folder of its own in a fresh one.
+fn run_sets(arguments: &Arguments, options: Options) -> Result<Vec<stress::Run>, stress::StressError> {
+    let mut bar = stress::bar();
+    if arguments.sets.is_empty() {
+        return stress::run(&options, &mut bar);
+    }
+    let mut runs = Vec::new();
+    for set in &arguments.sets {
+        let set = match set {
+            SetChoice::Classic => PolicySet::Classic,
+            SetChoice::Best => PolicySet::Best,
+        };
+        let folder = match arguments.data {
+            Some(_) => options.folder.clone(),
+            None => options.folder.join(set.name()),
+        };
+        let options = Options { policy_set: Some(set), folder, ..options.clone() };
+        runs.extend(stress::run(&options, &mut bar)?);
+    }
+    Ok(runs)
+}
+
 fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandError> {
     if arguments.sessions.contains(&0) {
         return Err(CommandError::Usage("a run needs at least one session".to_string()));
@@ -193,6 +224,7 @@ fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandErr
         durabilities,
         amount,
         workload: workload(arguments)?,
+        policy_set: None,
         policies: policies(&arguments.policies)?,
         buffer_pool_bytes: arguments.buffer_pool.map(|megabytes| megabytes << 20),
         trace_flags: arguments.trace_flags.clone(),

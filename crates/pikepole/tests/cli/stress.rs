@@ -134,3 +134,19 @@ fn what_cannot_be_run_is_said() {
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
 }
+
+#[test]
+fn sets_of_policies_run_side_by_side() {
+    let folder = Folder::new("sets");
+    let (done, runs) = stress(&folder, &["-n", "2", "-r", "50", "--policies", "classic,best"]);
+    let of = |run: &Value, name: &str| run["policies"][name].as_str().map(str::to_string);
+    let sets: Vec<_> = runs.iter().map(|run| (run["policy_set"].as_str(), of(run, "LOG_RESERVATION"))).collect();
+    let (classic, best) = (Some("SPINLOCK".to_string()), Some("CHUNK".to_string()));
+    let expected =
+        [(Some("classic"), &classic), (Some("classic"), &classic), (Some("best"), &best), (Some("best"), &best)];
+    assert!(sets.iter().map(|(set, value)| (*set, value)).eq(expected), "{sets:?}");
+    for (name, classic, best) in [("COMMIT_BY", "LOG_WRITER", "SCHEDULER"), ("LOG_WRITERS", "1", "AUTO")] {
+        assert_eq!([of(&runs[0], name), of(&runs[2], name)], [classic, best].map(|value| Some(value.to_string())));
+    }
+    assert!(done.out.contains("LOGCACHE_ACCESS spins/1000 rows") && done.out.contains("| classic "), "{}", done.out);
+}
