@@ -6,6 +6,7 @@ mod full_disk;
 mod help;
 mod log;
 mod output;
+mod parallel;
 mod script;
 mod shell;
 mod stress;
