@@ -79,7 +79,7 @@ impl<const N: usize> SlotCells<N> {
     /// The calling thread's place. A model claims no slots for counting: that would only multiply its schedules.
     #[inline]
     pub fn place(&self) -> Place<'_, N> {
-        let slot = if cfg!(loom) { None } else { crate::slot::try_current() };
+        let slot = if cfg!(any(loom, shuttle)) { None } else { crate::slot::try_current() };
         match slot {
             Some(slot) => Place::Own(self.slots[slot].get_or_init(new_cells)),
             None => Place::Shared(&self.overflow),

@@ -42,7 +42,7 @@ const ONE_SHARED: u32 = 4;
 
 /// Spins of an unfair request before it queues. None in a model, where a spinning thread lets all others go first, so
 /// that it would hardly ever come to wait.
-const SPINS_BEFORE_WAIT: u64 = if cfg!(loom) { 0 } else { 100 };
+const SPINS_BEFORE_WAIT: u64 = if cfg!(any(loom, shuttle)) { 0 } else { 100 };
 
 /// What a guard may do with what the latch guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

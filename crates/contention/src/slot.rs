@@ -14,7 +14,13 @@
 use crate::sync::atomic::{AtomicBool, Ordering};
 
 /// How many threads can own a slot at once.
-pub const SLOTS_MAX: usize = if cfg!(loom) { 4 } else { 256 };
+pub const SLOTS_MAX: usize = if cfg!(loom) {
+    4
+} else if cfg!(shuttle) {
+    8
+} else {
+    256
+};
 
 /// A table of slots. The process has one; models make their own.
 pub(crate) struct Slots {
@@ -22,12 +28,12 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    #[cfg(not(loom))]
+    #[cfg(not(any(loom, shuttle)))]
     const fn new() -> Self {
         Self { claimed: [const { AtomicBool::new(false) }; SLOTS_MAX] }
     }
 
-    #[cfg(loom)]
+    #[cfg(any(loom, shuttle))]
     pub(crate) fn new() -> Self {
         Self { claimed: std::array::from_fn(|_| AtomicBool::new(false)) }
     }
@@ -47,6 +53,7 @@ impl Slots {
     }
 
     /// Frees a slot that the caller claimed.
+    #[cfg_attr(all(shuttle, not(loom)), allow(dead_code, reason = "a model's threads keep their slots"))]
     pub(crate) fn give_back(&self, slot: usize) {
         debug_assert!(self.claimed[slot].load(Ordering::Relaxed));
         let ordering = if crate::fault::planted("slot_given_back_relaxed") {
@@ -59,11 +66,11 @@ impl Slots {
     }
 }
 
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 pub use of_process::{current, simulate, try_current};
 
 /// The process's table and each thread's own index in it.
-#[cfg(not(loom))]
+#[cfg(not(any(loom, shuttle)))]
 mod of_process {
     use super::{SLOTS_MAX, Slots};
     use std::cell::Cell;
@@ -144,17 +151,23 @@ mod of_process {
 
 #[cfg(loom)]
 pub use of_model::{current, try_current};
+#[cfg(all(shuttle, not(loom)))]
+pub use of_model::{current, simulate, try_current};
 
-/// The same for the threads of one loom model.
-#[cfg(loom)]
+/// The same for the threads of one model.
+#[cfg(any(loom, shuttle))]
 mod of_model {
     use super::Slots;
+    #[cfg(loom)]
+    use loom as model;
+    #[cfg(not(loom))]
+    use shuttle as model;
     use std::cell::Cell;
 
-    loom::lazy_static! {
+    model::lazy_static! {
         static ref SLOTS: Slots = Slots::new();
     }
-    loom::thread_local! {
+    model::thread_local! {
         static CURRENT: Cell<Option<usize>> = Cell::new(None);
     }
 
@@ -172,9 +185,18 @@ mod of_model {
             current.get()
         })
     }
+
+    /// Runs `f` with [`current`] answering `slot`, as outside of models.
+    #[cfg(not(loom))]
+    pub fn simulate<R>(slot: usize, f: impl FnOnce() -> R) -> R {
+        let before = CURRENT.with(|current| current.replace(Some(slot)));
+        let result = f();
+        CURRENT.with(|current| current.set(before));
+        result
+    }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests {
     use super::*;
     use std::sync::{Arc, Barrier, Mutex};

@@ -25,9 +25,9 @@ const FREE: u32 = 0;
 const HELD: u32 = 1;
 
 /// Pauses between two looks at the word grow to this many.
-const PAUSES_MAX: u32 = if cfg!(loom) { 1 } else { 64 };
+const PAUSES_MAX: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
 /// Looks at the word before a back-off.
-const SPINS_BEFORE_BACKOFF: u64 = if cfg!(loom) { 1 } else { 256 };
+const SPINS_BEFORE_BACKOFF: u64 = if cfg!(any(loom, shuttle)) { 1 } else { 256 };
 /// Back-offs that only yield; later ones sleep.
 const YIELDS_MAX: u64 = 8;
 /// How long a back-off sleeps.

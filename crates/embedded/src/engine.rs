@@ -6,6 +6,7 @@ use crate::task;
 use crate::{Error, blocking};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_engine::{OpenError, PolicyRow, RecoveryProgress, RecoveryWatch, SchedulerChoice, Server, ServerOptions};
+use pikepole_machine::{Disk, SlowDevice, SystemFiles};
 use pikepole_scheduler::{JoinHandle, Placement};
 use pikepole_session::{Registry, Session, SessionOptions};
 use std::path::{Path, PathBuf};
@@ -28,6 +29,9 @@ pub struct Options {
     log_bytes_max: Option<u64>,
     cpus: Option<Vec<usize>>,
     policies: Vec<(String, String)>,
+    trace_flags: Vec<i32>,
+    slow_device: Option<SlowDevice>,
+    machine: SystemFiles,
     recovery_watch: Option<RecoveryWatch>,
 }
 
@@ -41,6 +45,9 @@ impl Options {
             log_bytes_max: None,
             cpus: None,
             policies: Vec::new(),
+            trace_flags: Vec::new(),
+            slow_device: None,
+            machine: SystemFiles::below("/"),
             recovery_watch: None,
         }
     }
@@ -75,6 +82,24 @@ impl Options {
         self
     }
 
+    /// A trace flag that is on from the start, as `-T` of the command line; see `docs/lab.md` for those that do something.
+    pub fn trace_flag(mut self, flag: i32) -> Options {
+        self.trace_flags.push(flag);
+        self
+    }
+
+    /// Acts a slower device: durable writes and syncs take as long as on it.
+    pub fn slow_device(mut self, device: SlowDevice) -> Options {
+        self.slow_device = Some(device);
+        self
+    }
+
+    /// Takes the machine's nodes and cores from these files in the place of the system's.
+    pub fn machine(mut self, files: SystemFiles) -> Options {
+        self.machine = files;
+        self
+    }
+
     /// Calls `tell` once a second while [`Engine::open`] recovers a database for longer than two seconds.
     pub fn on_recovery(mut self, tell: impl Fn(&RecoveryProgress) + Send + Sync + 'static) -> Options {
         self.recovery_watch = Some(RecoveryWatch::new(tell));
@@ -88,6 +113,9 @@ impl Options {
             buffer_pool_bytes: Some(pool),
             log_bytes_max: self.log_bytes_max,
             policies: self.policies,
+            trace_flags: self.trace_flags,
+            machine: self.machine,
+            disk: self.slow_device.map_or_else(Disk::real, |device| Disk::real().slowed(device)),
             recovery_watch: self.recovery_watch,
             ..ServerOptions::new(self.folder)
         }
@@ -301,7 +329,7 @@ pub struct CheckReport {
 pub fn check(folder: impl AsRef<Path>, progress: &mut dyn FnMut(&str)) -> Result<CheckReport, Error> {
     let folder = folder.as_ref();
     check_folder(&Options::new(folder).create(false))?;
-    let disk = pikepole_machine::Disk::real();
+    let disk = Disk::real();
     let report = Server::check(&disk, folder, progress).map_err(|error| refused(&error))?;
     Ok(CheckReport { lines: report.lines, damage: report.damage })
 }

@@ -27,6 +27,8 @@ mod catalog;
 mod database;
 mod error;
 mod log_view;
+pub mod placement;
+mod security;
 mod server;
 mod table;
 mod transaction;
@@ -57,9 +59,14 @@ pub use pikepole_storage::{EncodedRows, LogContext};
 pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,
 };
+pub use security::{
+    Class, DB_OWNER, DB_SECURITYADMIN, DBO, GUEST, Grant, GrantState, LoginDetails, LoginFailure, LoginFailureReason,
+    LoginPrincipal, PUBLIC_ROLE, PUBLIC_SERVER_ROLE, PasswordCost, Permission, Principal, PrincipalKind, Principals,
+    SA, SYSADMIN, Securable, SecurityToken, is_member,
+};
 pub use server::{
-    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, Progress, SchedulerChoice,
-    Server, ServerConfiguration, ServerOptions, TraceFlags,
+    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, ProcessAffinity, Progress,
+    SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{BulkWriter, Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
 pub use transaction::Transaction;

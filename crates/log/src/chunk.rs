@@ -185,7 +185,7 @@ impl Slot {
     }
 
     /// As if the slot had appended for long.
-    #[cfg(all(test, loom))]
+    #[cfg(all(test, any(loom, shuttle)))]
     pub fn appended_for_test(&self, bytes: u64) {
         self.appended.store(bytes, Ordering::Relaxed);
     }

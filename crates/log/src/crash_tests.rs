@@ -14,10 +14,10 @@ use pikepole_machine::{Disk, SimulatedDisk, is_crash};
 use std::sync::Arc;
 
 /// A small generator of numbers: the same seed gives the same ones.
-struct Random(u64);
+pub(crate) struct Random(pub u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub fn next(&mut self) -> u64 {
         // splitmix64.
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -26,21 +26,22 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 }
 
 /// A record as the test remembers it. Its bytes follow from its number, so no two are alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Written {
-    start: Lsn,
-    end: Lsn,
-    number: u64,
-    len: usize,
+pub(crate) struct Written {
+    pub start: Lsn,
+    pub end: Lsn,
+    pub number: u64,
+    pub len: usize,
 }
 
-fn bytes_of(number: u64, len: usize) -> Vec<u8> {
+/// The bytes of a record: its number first, as far as there is room for it.
+pub(crate) fn bytes_of(number: u64, len: usize) -> Vec<u8> {
     let mut random = Random(number);
     let mut bytes: Vec<u8> = number.to_le_bytes().to_vec();
     while bytes.len() < len {
@@ -214,7 +215,8 @@ impl World {
             Err(LogError::Io(error)) if is_crash(&error) => return Ok(None),
             Err(other) => return Err(format!("opening: {other}")),
         };
-        match self.compare(&mut reader) {
+        let expected = Expected { written: &mut self.written, acknowledged: self.acknowledged, start: self.start };
+        match expected.compare(&mut reader) {
             Ok(count) => self.written.truncate(count),
             Err(Some(error)) => return Err(error),
             Err(None) => return Ok(None),
@@ -226,10 +228,22 @@ impl World {
         self.closed_at = None;
         Ok(Some(log))
     }
+}
 
+/// What must be read back, and what may.
+pub(crate) struct Expected<'a> {
+    /// All records since the truncation point.
+    pub written: &'a mut [Written],
+    /// Everything below was durable when somebody asked.
+    pub acknowledged: Lsn,
+    /// Older records may be there still; the test has forgotten them.
+    pub start: Lsn,
+}
+
+impl Expected<'_> {
     /// Compares what the reader finds with what was written; returns how many records are there. Err(None): the power
     /// failed.
-    fn compare(&mut self, reader: &mut Reader) -> Result<usize, Option<String>> {
+    pub fn compare(self, reader: &mut Reader) -> Result<usize, Option<String>> {
         self.written.sort_by_key(|record| record.start);
         let mut count = 0;
         loop {
@@ -240,7 +254,6 @@ impl World {
             };
             let expected = self.written.get(count);
             match (read, expected) {
-                // Older than the truncation point: the test has forgotten it.
                 (Some((start, ..)), _) if start < self.start => continue,
                 (Some((start, bytes, end)), Some(record)) => {
                     if (start, end) != (record.start, record.end) {

@@ -26,6 +26,10 @@ pub(crate) enum Fault {
     NameOwnSequence,
     /// A second segment is taken into use while the first one's header is on its way.
     ActivateEarly,
+    /// A block is written over the one before it in its segment.
+    RewriteBlock,
+    /// A segment is freed as soon as there is another one, whatever is in it.
+    ReuseEarly,
 }
 
 /// Plants `fault` for the calling thread, or clears it away.
@@ -74,4 +78,8 @@ questions! {
     name_own_sequence = NameOwnSequence;
     /// Whether segments are taken into use without waiting.
     activate_early = ActivateEarly;
+    /// Whether blocks are rewritten in place.
+    rewrite_block = RewriteBlock;
+    /// Whether segments are freed while they are needed.
+    reuse_early = ReuseEarly;
 }

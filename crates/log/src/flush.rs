@@ -231,7 +231,7 @@ impl Log {
     }
 
     /// Seals the next block of what is copied, if there is anything, room for it, and nobody else at it.
-    fn seal_next(&self, seal_below: u64) -> Result<Sealed, FlushOutcome> {
+    pub(crate) fn seal_next(&self, seal_below: u64) -> Result<Sealed, FlushOutcome> {
         let Ok(mut flusher) = self.flusher.try_lock() else { return Err(FlushOutcome::Busy) };
         if self.is_poisoned() {
             return Err(FlushOutcome::Nothing);
@@ -329,7 +329,7 @@ impl Log {
             segments.activate(segment, first).seal(segment_header);
         }
         let offset = segments.offset;
-        segments.offset += disk_bytes;
+        segments.offset += if crate::fault::rewrite_block() { 0 } else { disk_bytes };
         let file = segments.last().expect("one is active").segment.file.clone();
         segments.count(&self.statistics);
         // Relaxed: the limits below carry to appenders that the ring's bytes were read.
@@ -350,7 +350,7 @@ impl Log {
     }
 
     /// Makes the write on this thread.
-    fn write_now(&self, sealed: Sealed) -> FlushOutcome {
+    pub(crate) fn write_now(&self, sealed: Sealed) -> FlushOutcome {
         let bytes = sealed.bytes();
         let begun_us = clock::now_us();
         let outcome = sealed.write.make();

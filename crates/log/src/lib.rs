@@ -89,6 +89,8 @@ mod copy;
 #[cfg(all(test, not(loom)))]
 mod copy_tests;
 #[cfg(all(test, not(loom)))]
+mod crash_matrix;
+#[cfg(all(test, not(loom)))]
 mod crash_tests;
 mod fault;
 #[cfg(not(loom))]
@@ -109,6 +111,8 @@ mod reader;
 mod scan;
 #[cfg(not(loom))]
 mod segments;
+#[cfg(all(test, shuttle, not(loom)))]
+mod shuttle_models;
 #[cfg(not(loom))]
 mod space;
 #[cfg(not(loom))]

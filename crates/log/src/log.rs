@@ -13,7 +13,8 @@ use crate::segments::{Growing, SegmentFile, Segments, segment_number};
 use crate::signal::Signal;
 use crate::space::SpaceWaiters;
 use crate::stats::{LogStats, SegmentInfo, Totals};
-use crate::{LogError, Lsn, LsnRange, Poisoned, Refused};
+use crate::writer::WriterTasks;
+use crate::{LOG_WRITERS_MAX, LogError, LogWriters, Lsn, LsnRange, Poisoned, Refused};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_contention::{CachePadded, Statistics, slot};
@@ -53,7 +54,9 @@ pub struct Log {
     /// The segment being prepared. Held over its I/O; taken before `segments`.
     pub(crate) growing: Mutex<Option<Growing>>,
     /// Ask the log writers to look. The first one is the backstop; the others only help.
-    pub(crate) writers: Box<[Signal]>,
+    pub(crate) writers: [Signal; LOG_WRITERS_MAX],
+    /// How many of them there are.
+    pub(crate) writer_tasks: WriterTasks,
     /// Log writers that are in a write.
     pub(crate) writers_writing: AtomicUsize,
     pub(crate) space_waiters: SpaceWaiters,
@@ -225,7 +228,7 @@ impl Log {
         let writing = self.writers_writing.load(Ordering::Relaxed);
         if writing == 0 {
             self.wake_writer();
-        } else if let Some(helper) = self.writers.get(writing) {
+        } else if let Some(helper) = self.writers[..self.writer_count()].get(writing) {
             helper.notify();
         }
     }
@@ -368,7 +371,7 @@ impl Log {
             writes_in_flight: self.in_flight.count(),
             writes_in_flight_max: total(&self.totals.in_flight_max) as usize,
             write_method: self.write_method(&segments).name(),
-            writers: self.writers.len(),
+            writers: self.writer_count(),
         }
     }
 
@@ -403,8 +406,22 @@ impl Log {
     }
 
     /// How many log writers there are to be: each is a task that runs [`run_log_writer`](Self::run_log_writer).
+    #[inline]
     pub fn writer_count(&self) -> usize {
-        self.writers.len()
+        self.writer_tasks.wanted()
+    }
+
+    /// Changes how many log writers there are. Returns the numbers of those that the caller is to start, each as a task that
+    /// runs [`run_log_writer`](Self::run_log_writer); those that are too many end by themselves.
+    ///
+    /// # Errors
+    /// [`LogError::Options`] for a count that is not 1 to [`LOG_WRITERS_MAX`].
+    #[must_use = "log writers that nobody starts do not write"]
+    pub fn set_writers(&self, writers: LogWriters) -> Result<Vec<usize>, LogError> {
+        LogOptions { writers, ..self.options.clone() }.check()?;
+        let to_start = self.writer_tasks.set(writers.count());
+        self.notify_writers();
+        Ok(to_start)
     }
 
     /// Ends all waits with an error and refuses all appends from now on.

@@ -21,7 +21,8 @@ use crate::segments::{Active, Folder, SegmentFile, Segments, grow_now, mark_free
 use crate::signal::Signal;
 use crate::space::SpaceWaiters;
 use crate::stats::{LogReport, Totals};
-use crate::{LogError, LogIo, LogWriters, Lsn};
+use crate::writer::WriterTasks;
+use crate::{LogError, LogIo, Lsn};
 use pikepole_contention::slot::SLOTS_MAX;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -202,10 +203,6 @@ impl Log {
             LogIo::Auto if disk.as_simulated().is_some() => WriteQueue::new(disk, IN_FLIGHT_MAX as u32),
             LogIo::Auto | LogIo::WriteFlag | LogIo::Dsync => None,
         };
-        let writers = match options.writers {
-            LogWriters::Auto => 1,
-            LogWriters::Count(count) => usize::from(count),
-        };
         let log = Log {
             reservations: Reservations::new(lsn, options.reservation, options.chunk_bytes_max(), statistics),
             buffer: Buffer::new(options.ring_bytes)?,
@@ -219,7 +216,8 @@ impl Log {
             spare_buffers: Mutex::new(Vec::new()),
             segments: Mutex::new(segments),
             growing: Mutex::new(None),
-            writers: (0..writers).map(|_| Signal::default()).collect(),
+            writers: std::array::from_fn(|_| Signal::default()),
+            writer_tasks: WriterTasks::new(options.writers.count()),
             writers_writing: AtomicUsize::new(0),
             space_waiters: SpaceWaiters::default(),
             block_bytes_max: AtomicUsize::new(options.block_bytes_max),

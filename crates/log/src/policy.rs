@@ -107,10 +107,25 @@ pub const LOG_WRITERS_MAX: usize = 8;
 /// How many log writers a log has, each with a write of its own on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogWriters {
-    /// One: the committing schedulers write, or a second thread would only make groups smaller.
+    /// One. Who knows the machine gives the count of [`for_machine`](Self::for_machine) instead.
     Auto,
     /// So many, 1 to [`LOG_WRITERS_MAX`].
     Count(u8),
+}
+
+impl LogWriters {
+    /// The count for a machine with so many NUMA nodes, of whose CPUs so many have a scheduler: twice the nodes, but not more
+    /// than there are schedulers, and [`LOG_WRITERS_MAX`] at most.
+    pub fn for_machine(nodes: usize, schedulers: usize) -> Self {
+        Self::Count((2 * nodes).min(schedulers).clamp(1, LOG_WRITERS_MAX) as u8)
+    }
+
+    pub(crate) fn count(self) -> usize {
+        match self {
+            Self::Auto => 1,
+            Self::Count(count) => usize::from(count),
+        }
+    }
 }
 
 /// How durable writes reach the device.

@@ -499,6 +499,12 @@ impl Reservations {
         self.cache_access.lock()
     }
 
+    /// As if each slot had appended for long: its next append takes a chunk.
+    #[cfg(all(test, any(loom, shuttle)))]
+    pub fn appended_for_test(&self, bytes: u64) {
+        self.slots.iter().for_each(|slot| slot.appended_for_test(bytes));
+    }
+
     /// Marks the log writer as awake.
     pub fn wake_writer(&self) {
         self.shared.writer_idle.store(false, Ordering::Relaxed);

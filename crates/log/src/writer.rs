@@ -17,9 +17,9 @@
 
 use crate::log::{Log, lock};
 use crate::signal::Signal;
-use crate::{FlushOutcome, LogError};
-use pikepole_contention::sync::atomic::Ordering;
-use pikepole_contention::sync::thread;
+use crate::{FlushOutcome, LOG_WRITERS_MAX, LogError};
+use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
+use pikepole_contention::sync::{Mutex, thread};
 use pikepole_contention::{WaitType, clock};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -35,8 +35,53 @@ const PAUSE_AFTER_FAILURE_US: u64 = 16_000;
 /// What lies in the buffer is streamed to the disk from so many bytes on, whoever else writes.
 const STREAM_BYTES: u64 = 256 << 10;
 
+/// Which of the log writers there are, and which are to be.
+pub(crate) struct WriterTasks {
+    /// Changed under the lock; read without it by those who only want a hint.
+    wanted: AtomicUsize,
+    /// Whether the task of each number is there, or about to be started.
+    running: Mutex<[bool; LOG_WRITERS_MAX]>,
+}
+
+impl WriterTasks {
+    /// So many, which the log's owner starts.
+    pub fn new(wanted: usize) -> Self {
+        Self {
+            wanted: AtomicUsize::new(wanted),
+            running: Mutex::new(std::array::from_fn(|number| number < wanted)),
+        }
+    }
+
+    /// How many there are to be.
+    #[inline]
+    pub fn wanted(&self) -> usize {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    /// So many from now on; those that are to be started.
+    pub fn set(&self, wanted: usize) -> Vec<usize> {
+        let mut running = lock(&self.running);
+        self.wanted.store(wanted, Ordering::Relaxed);
+        let to_start: Vec<usize> = (0..wanted).filter(|number| !running[*number]).collect();
+        running[..wanted].fill(true);
+        to_start
+    }
+
+    /// Whether the task of this number goes on. If not, it has ended as far as others are concerned.
+    fn goes_on(&self, number: usize) -> bool {
+        if number < self.wanted() {
+            return true;
+        }
+        let mut running = lock(&self.running);
+        // Again, under the lock: it may have been asked back meanwhile.
+        running[number] = number < self.wanted();
+        running[number]
+    }
+}
+
 impl Log {
-    /// Runs the log writer `number`, one of [`writer_count`](Self::writer_count), until [`shutdown`](Self::shutdown). For
+    /// Runs the log writer `number`, one of [`writer_count`](Self::writer_count), until [`shutdown`](Self::shutdown), or
+    /// until [`set_writers`](Self::set_writers) says that there are fewer. For
     /// a hidden scheduler of its own: it blocks its thread while it writes.
     pub async fn run_log_writer(self: Arc<Self>, number: usize) {
         if number > 0 {
@@ -70,8 +115,8 @@ impl Log {
     }
 
     /// Writes when asked to, beside the others.
-    async fn run_helper(&self, number: usize) {
-        while self.goes_on() {
+    pub(crate) async fn run_helper(&self, number: usize) {
+        while self.goes_on() && self.writer_tasks.goes_on(number) {
             let is_asked = self.commits.asked() > self.written.load(Ordering::Relaxed);
             if !(is_asked && self.write_as_writer(u64::MAX)) {
                 self.wait_for(&self.writers[number]).await;
@@ -84,7 +129,7 @@ impl Log {
         pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, poll_fn(|cx| signal.poll(cx))).await;
     }
 
-    fn goes_on(&self) -> bool {
+    pub(crate) fn goes_on(&self) -> bool {
         !self.closed.load(Ordering::Relaxed) && !self.is_poisoned()
     }
 
@@ -97,7 +142,7 @@ impl Log {
             || self.space_waiters.any()
     }
 
-    fn write_as_writer(&self, seal_below: u64) -> bool {
+    pub(crate) fn write_as_writer(&self, seal_below: u64) -> bool {
         let is_wanted = self.commits.asked() > self.written.load(Ordering::Relaxed) || self.space_waiters.any();
         self.writers_writing.fetch_add(1, Ordering::Relaxed);
         let outcome = self.flush_sealing(if is_wanted { u64::MAX } else { seal_below });

@@ -217,3 +217,45 @@ fn helpers_write_beside_the_first_log_writer_when_asked() {
     assert!(tasks.iter().all(|task| task.is_finished()));
     assert_eq!(server.log.stats().writers, 3);
 }
+
+#[test]
+fn log_writers_come_and_go_while_the_log_is_in_use() {
+    for seed in 0..10 {
+        let options = LogOptions { writers: LogWriters::Count(1), ..options(CommitBy::LogWriter, FlushQueue::LockFree) };
+        let server = Server::simulated(seed, options);
+        server.start_writer();
+        let start = |wanted| -> Vec<usize> {
+            let numbers = server.log.set_writers(LogWriters::Count(wanted)).unwrap();
+            for number in &numbers {
+                server.schedulers.hidden("LOG WRITER", None, Arc::clone(&server.log).run_log_writer(*number));
+            }
+            numbers
+        };
+        let rows = || server.schedulers.tasks().iter().filter(|row| row.command == "LOG WRITER").count();
+        let tasks = server.commit(6, 20, true);
+        assert_eq!((start(4), rows()), (vec![1, 2, 3], 4));
+        server.schedulers.advance(Duration::from_micros(40));
+        // Asked back before they have gone: the same ones stay.
+        let (none, back) = (start(1), start(3));
+        assert_eq!((none, back), (vec![], vec![]));
+        assert_eq!(server.log.stats().writers, 3);
+        server.schedulers.advance(Duration::from_millis(50));
+        assert!(tasks.iter().all(|task| task.is_finished()));
+        assert_eq!(rows(), 3, "the fourth has gone");
+        assert_eq!(start(1), vec![]);
+        server.schedulers.advance(Duration::from_millis(5));
+        assert_eq!(rows(), 1);
+        assert_eq!((start(2), rows()), (vec![1], 2));
+        let tasks = server.commit(6, 20, true);
+        server.schedulers.advance(Duration::from_millis(50));
+        assert!(tasks.iter().all(|task| task.is_finished()));
+        server.log.set_writers(LogWriters::Count(9)).unwrap_err();
+    }
+}
+
+#[test]
+fn a_machine_has_twice_as_many_log_writers_as_nodes_within_bounds() {
+    let count = |nodes, schedulers| LogWriters::for_machine(nodes, schedulers);
+    assert_eq!([count(1, 1), count(1, 2), count(1, 64)], [1, 2, 2].map(LogWriters::Count));
+    assert_eq!([count(2, 3), count(2, 40), count(8, 256), count(0, 4)], [3, 4, 8, 1].map(LogWriters::Count));
+}

@@ -38,6 +38,28 @@ pub fn pin(cpu: usize) -> io::Result<()> {
 /// # Errors
 /// `InvalidInput` when the process may use none of them.
 pub fn pin_to(cpus: &[usize]) -> io::Result<()> {
+    pin_thread(0, cpus)
+}
+
+/// The calling thread's number, as the system counts threads.
+pub fn thread_number() -> i32 {
+    // SAFETY: the call has no arguments and cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// The CPUs, ascending, that a thread of this process may run on, by its [`thread_number`].
+///
+/// # Errors
+/// What the kernel answers when there is no such thread.
+pub fn of_thread(thread: i32) -> io::Result<Vec<usize>> {
+    read_mask(thread)
+}
+
+/// Binds a thread of this process, by its [`thread_number`], to these CPUs; 0 is the calling thread.
+///
+/// # Errors
+/// `InvalidInput` when the process may use none of them; what the kernel answers when there is no such thread.
+pub fn pin_thread(thread: i32, cpus: &[usize]) -> io::Result<()> {
     let bits = u64::BITS as usize;
     if cpus.iter().any(|cpu| *cpu >= MASK_WORDS_MAX * bits) {
         return Err(io::ErrorKind::InvalidInput.into());
@@ -47,8 +69,8 @@ pub fn pin_to(cpus: &[usize]) -> io::Result<()> {
     for cpu in cpus {
         mask[cpu / bits] |= 1 << (cpu % bits);
     }
-    // SAFETY: `mask` is `size_of_val` bytes long and lives through the call, which only reads it; 0 is this thread.
-    let set = unsafe { libc::sched_setaffinity(0, size_of_val(&mask[..]), mask.as_ptr().cast()) };
+    // SAFETY: `mask` is `size_of_val` bytes long and lives through the call, which only reads it.
+    let set = unsafe { libc::sched_setaffinity(thread, size_of_val(&mask[..]), mask.as_ptr().cast()) };
     if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -91,6 +113,11 @@ mod tests {
                     pin(*cpu).expect("an allowed CPU");
                     assert_eq!(current().expect("a mask"), [*cpu]);
                 }
+                let own = thread_number();
+                thread::scope(|other| {
+                    other.spawn(|| pin_thread(own, &cpus[..1]).expect("from another thread"));
+                });
+                assert_eq!(of_thread(own).expect("a mask"), cpus[..1]);
                 pin_to(&cpus).expect("all of them");
                 assert_eq!(current().expect("a mask"), cpus);
             });

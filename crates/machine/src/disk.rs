@@ -12,6 +12,7 @@ use crate::folder_lock::FolderLock;
 use crate::null::{NullDisk, NullFile};
 use crate::real::{self, RealFile};
 use crate::simulated::{SimulatedDisk, SimulatedFile};
+use crate::slow::{SlowDevice, Slowed};
 use crate::{AlignedBuffer, BLOCK, DurableMethod};
 
 /// Bytes of one write of [`File::prewrite`].
@@ -19,7 +20,11 @@ const PREWRITE_BYTES: u64 = 1 << 20;
 
 /// A file system. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Disk(DiskKind);
+pub struct Disk {
+    kind: DiskKind,
+    /// The slower device that durable writes and syncs act, if any.
+    slowed: Option<Arc<Slowed>>,
+}
 
 #[derive(Clone, Debug)]
 enum DiskKind {
@@ -45,23 +50,39 @@ pub struct OpenOptions {
 impl Disk {
     /// The operating system's file system.
     pub fn real() -> Self {
-        Self(DiskKind::Real)
+        Self::of(DiskKind::Real)
     }
 
     /// A disk in memory.
     pub fn simulated(disk: SimulatedDisk) -> Self {
-        Self(DiskKind::Simulated(disk))
+        Self::of(DiskKind::Simulated(disk))
     }
 
     /// A disk that takes everything at once and forgets all but names and lengths: for measuring what an engine costs
     /// where the device is not the limit. It has no locks. Paths are absolute.
     pub fn null() -> Self {
-        Self(DiskKind::Null(NullDisk::default()))
+        Self::of(DiskKind::Null(NullDisk::default()))
+    }
+
+    /// This disk as if its device were slower: durable writes and syncs of the files opened from now on take at least as
+    /// long as on that device. All of them share its bandwidth. Other reads and writes are as quick as ever.
+    pub fn slowed(mut self, device: SlowDevice) -> Self {
+        self.slowed = Some(Arc::new(Slowed::new(device)));
+        self
+    }
+
+    /// Whether it acts a slower device.
+    pub fn is_slowed(&self) -> bool {
+        self.slowed.is_some()
+    }
+
+    fn of(kind: DiskKind) -> Self {
+        Self { kind, slowed: None }
     }
 
     /// The simulated disk behind this one, if it is simulated.
     pub fn as_simulated(&self) -> Option<&SimulatedDisk> {
-        match &self.0 {
+        match &self.kind {
             DiskKind::Simulated(disk) => Some(disk),
             DiskKind::Real | DiskKind::Null(_) => None,
         }
@@ -69,7 +90,7 @@ impl Disk {
 
     /// Whether this is the operating system's file system.
     pub fn is_real(&self) -> bool {
-        matches!(self.0, DiskKind::Real)
+        matches!(self.kind, DiskKind::Real)
     }
 
     /// Creates the folder `path` and its missing parents, and makes their names durable.
@@ -80,7 +101,7 @@ impl Disk {
         }
         let parent = parent_of(path);
         self.create_dir_all(parent)?;
-        let created = match &self.0 {
+        let created = match &self.kind {
             DiskKind::Real => std::fs::create_dir(path),
             DiskKind::Simulated(disk) => disk.create_dir(path),
             DiskKind::Null(disk) => disk.create_dir(path),
@@ -95,7 +116,7 @@ impl Disk {
     /// Removes the file `path`. Durable after [`Disk::sync_dir`] of its folder.
     pub fn remove_file(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
-        match &self.0 {
+        match &self.kind {
             DiskKind::Real => std::fs::remove_file(path),
             DiskKind::Simulated(disk) => disk.remove_file(path),
             DiskKind::Null(disk) => disk.remove_file(path),
@@ -107,7 +128,7 @@ impl Disk {
     /// before that can leave any part of it.
     pub fn remove_dir_all(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
-        match &self.0 {
+        match &self.kind {
             DiskKind::Real => std::fs::remove_dir_all(path),
             DiskKind::Simulated(disk) => disk.remove_dir_all(path),
             DiskKind::Null(disk) => disk.remove_dir_all(path),
@@ -119,7 +140,7 @@ impl Disk {
     /// machine stops, `to` is the old or the new one. Durable after [`Disk::sync_dir`] of the folders of both.
     pub fn rename(&self, from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<()> {
         let (from, to) = (from.as_ref(), to.as_ref());
-        match &self.0 {
+        match &self.kind {
             DiskKind::Real => std::fs::rename(from, to),
             DiskKind::Simulated(disk) => disk.rename(from, to),
             DiskKind::Null(disk) => disk.rename(from, to),
@@ -130,7 +151,7 @@ impl Disk {
     /// The names in the folder `path`, files and folders, sorted.
     pub fn list(&self, path: impl AsRef<Path>) -> io::Result<Vec<String>> {
         let path = path.as_ref();
-        match &self.0 {
+        match &self.kind {
             DiskKind::Real => real::list(path),
             DiskKind::Simulated(disk) => disk.list(path),
             DiskKind::Null(disk) => disk.list(path),
@@ -140,7 +161,7 @@ impl Disk {
 
     /// Whether there is a file or a folder `path`.
     pub fn exists(&self, path: impl AsRef<Path>) -> bool {
-        match &self.0 {
+        match &self.kind {
             DiskKind::Real => path.as_ref().exists(),
             DiskKind::Simulated(disk) => disk.exists(path.as_ref()),
             DiskKind::Null(disk) => disk.exists(path.as_ref()),
@@ -149,7 +170,7 @@ impl Disk {
 
     /// Whether `path` is a folder.
     pub fn is_dir(&self, path: impl AsRef<Path>) -> bool {
-        match &self.0 {
+        match &self.kind {
             DiskKind::Real => path.as_ref().is_dir(),
             DiskKind::Simulated(disk) => disk.is_dir(path.as_ref()),
             DiskKind::Null(disk) => disk.is_dir(path.as_ref()),
@@ -159,7 +180,7 @@ impl Disk {
     /// Makes the names in the folder `path` durable: what was created there, removed, or renamed from or to it.
     pub fn sync_dir(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
-        match &self.0 {
+        match &self.kind {
             DiskKind::Real => real::sync_dir(path),
             DiskKind::Simulated(disk) => disk.sync_dir(path),
             DiskKind::Null(_) => Ok(()),
@@ -173,7 +194,7 @@ impl Disk {
     /// `NotFound` when it is not there and `create` is not asked for; otherwise what the file system answers.
     pub fn open(&self, path: impl AsRef<Path>, options: OpenOptions) -> io::Result<File> {
         let path = path.as_ref();
-        let kind = match &self.0 {
+        let kind = match &self.kind {
             DiskKind::Real => RealFile::open(path, options).map(FileKind::Real),
             DiskKind::Simulated(disk) => disk.open(path, options).map(FileKind::Simulated),
             DiskKind::Null(disk) => disk.open(path, options).map(FileKind::Null),
@@ -181,6 +202,7 @@ impl Disk {
         .map_err(|error| describe("open", path, error))?;
         Ok(File(Arc::new(FileInner {
             kind,
+            slowed: self.slowed.clone(),
             path: path.to_path_buf(),
             options,
             sync_turn: Mutex::new(()),
@@ -217,7 +239,7 @@ impl Disk {
     /// `ResourceBusy`, holding a [`FolderBusy`](crate::FolderBusy), when somebody has it, in this process or in
     /// another; an error that names the folder when it cannot be written to.
     pub fn lock_folder(&self, path: impl AsRef<Path>) -> io::Result<FolderLock> {
-        match &self.0 {
+        match &self.kind {
             DiskKind::Real => FolderLock::real(path.as_ref()),
             DiskKind::Simulated(disk) => FolderLock::simulated(disk, path.as_ref()),
             DiskKind::Null(_) => Err(io::ErrorKind::Unsupported.into()),
@@ -230,7 +252,7 @@ impl Disk {
     /// # Errors
     /// When the lock file is there and cannot be read.
     pub fn folder_owner(&self, path: impl AsRef<Path>) -> io::Result<Option<FolderBusy>> {
-        match &self.0 {
+        match &self.kind {
             DiskKind::Real => FolderLock::owner_of(path.as_ref()),
             DiskKind::Simulated(_) | DiskKind::Null(_) => Ok(None),
         }
@@ -254,6 +276,7 @@ pub struct File(Arc<FileInner>);
 #[derive(Debug)]
 struct FileInner {
     kind: FileKind,
+    slowed: Option<Arc<Slowed>>,
     path: PathBuf,
     options: OpenOptions,
     /// One sync at a time: the kernel tells a failure to one of several callers only.
@@ -324,15 +347,23 @@ impl File {
     pub fn write_durable_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         self.assert_aligned(bytes, offset);
         self.refuse_after_failed_sync()?;
-        match &self.0.kind {
+        let write = || match &self.0.kind {
             FileKind::Real(file) => file.write_durable_at(bytes, offset),
             FileKind::Simulated(file) => file.write_durable_at(bytes, offset),
             FileKind::Null(file) => {
                 file.extend_to(offset + bytes.len() as u64);
                 Ok(())
             }
+        };
+        self.at_device_speed(bytes.len(), write).map_err(|error| self.failed_durable(error))
+    }
+
+    /// Makes a request of so many bytes as the slower device would, if there is one.
+    fn at_device_speed<T>(&self, bytes: usize, request: impl FnOnce() -> T) -> T {
+        match &self.0.slowed {
+            Some(slowed) => slowed.make(bytes, request),
+            None => request(),
         }
-        .map_err(|error| self.failed_durable(error))
     }
 
     /// Before a durable write is handed to a queue: the checks of [`write_durable_at`](Self::write_durable_at).
@@ -384,12 +415,12 @@ impl File {
     pub fn sync(&self) -> io::Result<()> {
         let _turn = self.0.sync_turn.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         self.refuse_after_failed_sync()?;
-        match &self.0.kind {
+        let sync = || match &self.0.kind {
             FileKind::Real(file) => file.sync(),
             FileKind::Simulated(file) => file.sync(),
             FileKind::Null(_) => Ok(()),
-        }
-        .map_err(|error| {
+        };
+        self.at_device_speed(0, sync).map_err(|error| {
             self.0.sync_failed.store(true, Ordering::Relaxed);
             self.describe("sync", error)
         })

@@ -15,6 +15,7 @@ pub mod interrupt;
 pub mod probe;
 
 mod aligned;
+mod cpu_limits;
 mod disk;
 mod error;
 mod folder_lock;
@@ -22,16 +23,21 @@ mod mapping;
 mod null;
 mod real;
 mod simulated;
+mod slow;
+mod system_files;
 mod topology;
 mod write_queue;
 
 pub use aligned::AlignedBuffer;
+pub use cpu_limits::CpuLimits;
 pub use disk::{Disk, File, OpenOptions};
 pub use error::{FileError, FolderBusy, is_crash, is_full};
 pub use folder_lock::FolderLock;
-pub use mapping::{Region, RingMapping};
+pub use mapping::{Pages, Region, RingMapping};
 pub use simulated::{Operation, SimulatedDisk};
-pub use topology::{Cache, CacheKind, Cpu, Topology};
+pub use slow::SlowDevice;
+pub use system_files::{Shape, SystemFiles, list_text, parse_list};
+pub use topology::{Cache, CacheKind, Cpu, MemoryNode, Topology};
 pub use write_queue::{DurableMethod, DurableWrite, Finished, WriteQueue};
 
 /// Bytes that a device writes whole or not at all: the grain at which a power failure tears a write.

@@ -37,7 +37,11 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// Maps `len` bytes, private and zero, at an address of the kernel's choice.
     fn anonymous(len: usize, protection: i32) -> io::Result<Self> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        Self::with_flags(len, protection, libc::MAP_NORESERVE)
+    }
+
+    fn with_flags(len: usize, protection: i32, flags: i32) -> io::Result<Self> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
         // SAFETY: without MAP_FIXED the kernel takes free addresses only: no memory in use is touched.
         let start = unsafe { libc::mmap(ptr::null_mut(), len, protection, flags, -1, 0) };
         if start == libc::MAP_FAILED {
@@ -63,7 +67,7 @@ impl Mapping {
     fn advise(&self, part: Range<usize>, advice: i32) -> io::Result<()> {
         assert!(part.start <= part.end && part.end <= self.len, "a part lies within its mapping");
         let start: *mut c_void = self.at(part.start).cast();
-        // SAFETY: `MADV_HUGEPAGE` and `MADV_POPULATE_WRITE`, the only advice passed here, change no content, and the
+        // SAFETY: `MADV_HUGEPAGE`, `MADV_NOHUGEPAGE` and `MADV_POPULATE_WRITE`, the only advice passed here, change no content, and the
         // part is within this mapping by the assertion.
         match unsafe { libc::madvise(start, part.end - part.start, advice) } {
             0 => Ok(()),
@@ -81,6 +85,18 @@ impl Drop for Mapping {
     }
 }
 
+/// The pages that memory is asked for in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pages {
+    /// 4 KB.
+    Small,
+    /// 2 MB where the kernel finds them at the first touch, 4 KB elsewhere.
+    #[default]
+    Transparent,
+    /// 2 MB out of those that the machine's administrator has set aside (`vm.nr_hugepages`), all of them or none.
+    Reserved,
+}
+
 /// Zeroed memory in large pages where the kernel grants them.
 #[derive(Debug)]
 pub struct Region {
@@ -91,20 +107,33 @@ pub struct Region {
 }
 
 impl Region {
-    /// Maps `bytes`, rounded up to whole large pages of 2 MB. Nothing is in memory before it is touched.
+    /// Maps `bytes`, rounded up to whole large pages of 2 MB, in [`Pages::Transparent`]. Nothing is in memory before it is
+    /// touched.
     ///
     /// # Errors
     /// What the kernel answers, most often `OutOfMemory`.
     pub fn new(bytes: usize) -> io::Result<Self> {
+        Self::with_pages(bytes, Pages::Transparent)
+    }
+
+    /// Maps `bytes`, rounded up to whole large pages of 2 MB, in pages of this kind.
+    ///
+    /// # Errors
+    /// What the kernel answers; `OutOfMemory` also when fewer large pages are set aside than are wanted.
+    pub fn with_pages(bytes: usize, pages: Pages) -> io::Result<Self> {
         let len = rounded(bytes, LARGE_PAGE)?;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        if pages == Pages::Reserved {
+            // Without MAP_NORESERVE: the pages are this mapping's from now on, or it is refused.
+            let flags = libc::MAP_HUGETLB | libc::MAP_HUGE_2MB;
+            return Ok(Self { mapping: Mapping::with_flags(len, protection, flags)?, offset: 0, len });
+        }
         // One large page more, so that the start can be moved to where one begins.
-        let mapping = Mapping::anonymous(
-            len.checked_add(LARGE_PAGE).ok_or(io::ErrorKind::OutOfMemory)?,
-            libc::PROT_READ | libc::PROT_WRITE,
-        )?;
+        let mapping = Mapping::anonymous(len.checked_add(LARGE_PAGE).ok_or(io::ErrorKind::OutOfMemory)?, protection)?;
         let offset = mapping.to_large_page();
-        // Small pages do as well, only slower: a refusal is no error.
-        let _ = mapping.advise(offset..offset + len, libc::MADV_HUGEPAGE);
+        let advice = if pages == Pages::Small { libc::MADV_NOHUGEPAGE } else { libc::MADV_HUGEPAGE };
+        // The other kind of pages does as well, only slower: a refusal is no error.
+        let _ = mapping.advise(offset..offset + len, advice);
         Ok(Self { mapping, offset, len })
     }
 
@@ -290,6 +319,26 @@ mod tests {
             assert_eq!(*region.as_ptr().add(5), 7);
             assert_eq!(*region.as_ptr().add(6), 0);
             assert_eq!(*region.as_ptr().add(region.len() - 1), 9);
+        }
+    }
+
+    #[test]
+    fn every_kind_of_pages_is_memory_or_is_refused() {
+        for pages in [Pages::Small, Pages::Transparent, Pages::Reserved] {
+            let region = match Region::with_pages(3 << 20, pages) {
+                Ok(region) => region,
+                // A machine without large pages set aside.
+                Err(error) => {
+                    assert_eq!((pages, error.kind()), (Pages::Reserved, io::ErrorKind::OutOfMemory));
+                    continue;
+                }
+            };
+            assert_eq!((region.len(), region.as_ptr() as usize % LARGE_PAGE), (4 << 20, 0));
+            // SAFETY: the offset is within the region, of which this test is the only user.
+            unsafe {
+                *region.as_ptr().add(region.len() - 1) = 9;
+                assert_eq!((*region.as_ptr(), *region.as_ptr().add(region.len() - 1)), (0, 9));
+            }
         }
     }
 

@@ -49,6 +49,27 @@ fn on_both(test: impl Fn(&Disk, &Path)) {
 }
 
 #[test]
+fn a_slowed_disk_keeps_what_is_written_and_makes_it_wait() {
+    let device = crate::SlowDevice { delay: std::time::Duration::from_millis(3), bytes_per_second: None };
+    on_both(|disk, folder| {
+        let disk = disk.clone().slowed(device);
+        assert!(disk.is_slowed() && disk.is_real() == disk.as_simulated().is_none());
+        let file = disk.open(folder.join("slow"), DIRECT).expect("a file");
+        let mut page = AlignedBuffer::zeroed(BLOCK);
+        page.fill(7);
+        let begun = std::time::Instant::now();
+        file.write_durable_at(&page, 0).expect("a write");
+        file.sync().expect("a sync");
+        assert!(begun.elapsed() >= 2 * device.delay);
+        let mut read = AlignedBuffer::zeroed(BLOCK);
+        file.read_at(&mut read, 0).expect("a read");
+        assert_eq!(read[..], page[..]);
+    });
+    // Its writes are made by whoever waits for them: the kernel's queue knows of no slower device.
+    assert!(crate::WriteQueue::new(&Disk::real().slowed(device), 2).is_none());
+}
+
+#[test]
 fn direct_files_read_what_was_written() {
     on_both(|disk, folder| {
         let path = folder.join("pages");

@@ -1,13 +1,14 @@
 //! What CPUs the machine has, and which share a core, a socket, a memory node or a cache.
 //!
-//! Read from the kernel's files below a root folder: `/` on a live machine, a fixture in a test. What a machine does
-//! not tell (small virtual machines, containers) is taken for the simplest: every CPU its own core, all in one socket
+//! Read from the kernel's files below a root folder, `/` on a live machine, or from a description of a machine
+//! ([`SystemFiles`]). What a machine does not tell (small virtual machines, containers) is taken for the simplest: every CPU its own core, all in one socket
 //! and one node.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::Path;
+
+use crate::{SystemFiles, parse_list};
 
 /// One logical CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +49,30 @@ pub struct Cache {
     pub line_bytes: u32,
 }
 
-/// The CPUs and caches of a machine.
+/// Memory that some CPUs reach sooner than the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryNode {
+    /// Its number, as the kernel counts.
+    pub id: usize,
+    /// Its CPUs online, ascending; none for a node that is only memory.
+    pub cpus: Vec<usize>,
+    /// Its memory in bytes; 0 when it is not told.
+    pub memory_bytes: u64,
+    /// The kernel's distances to all nodes by their order, 10 to itself; empty when they are not told.
+    pub distances: Vec<u32>,
+}
+
+/// The CPUs, caches and memory nodes of a machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Topology {
     /// Those online, by ascending number.
     pub cpus: Vec<Cpu>,
+    /// CPUs that are there and not online, ascending.
+    pub offline: Vec<usize>,
     /// By level, kind and CPUs.
     pub caches: Vec<Cache>,
+    /// By ascending number; one node with all CPUs where the kernel knows of none.
+    pub memory_nodes: Vec<MemoryNode>,
 }
 
 impl Topology {
@@ -63,31 +81,47 @@ impl Topology {
     /// # Errors
     /// When the list of online CPUs is missing or names none.
     pub fn read(root: impl AsRef<Path>) -> io::Result<Self> {
-        let system = root.as_ref().join("sys/devices/system");
-        let online = fs::read_to_string(system.join("cpu/online"))?;
+        Self::of(&SystemFiles::below(root.as_ref()))
+    }
+
+    /// Reads the machine that these files tell of.
+    ///
+    /// # Errors
+    /// As [`Topology::read`].
+    pub fn of(files: &SystemFiles) -> io::Result<Self> {
+        let online = files.read(&format!("{SYSTEM}/cpu/online"));
+        let online =
+            online.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "there is no list of online CPUs"))?;
         let ids = parse_list(&online).filter(|ids| !ids.is_empty());
         let ids = ids.ok_or_else(|| io::Error::other("the list of online CPUs is not one"))?;
-        let nodes = read_nodes(&system.join("node"));
+        let mut memory_nodes = read_nodes(files);
+        if memory_nodes.is_empty() {
+            let memory_bytes = read_memory(files, "proc/meminfo").unwrap_or(0);
+            memory_nodes.push(MemoryNode { id: 0, cpus: ids.clone(), memory_bytes, distances: vec![10] });
+        }
 
         let mut sockets = Numbering::default();
         let mut cores = Numbering::default();
         let mut cpus = Vec::with_capacity(ids.len());
         let mut caches = BTreeSet::new();
-        for id in ids {
-            let folder = system.join(format!("cpu/cpu{id}"));
-            let socket = read_number(&folder.join("topology/physical_package_id")).unwrap_or(0);
+        for &id in &ids {
+            let folder = format!("{SYSTEM}/cpu/cpu{id}");
+            let socket = files.number(&format!("{folder}/topology/physical_package_id")).unwrap_or(0);
             // The kernel counts cores within a socket, and in some machines within a die of it; the CPUs of a core
             // say it plainly. The lowest of them stands for the core.
-            let core = read_list(&folder.join("topology/core_cpus_list"))
-                .or_else(|| read_list(&folder.join("topology/thread_siblings_list")))
+            let core = files
+                .list(&format!("{folder}/topology/core_cpus_list"))
+                .or_else(|| files.list(&format!("{folder}/topology/thread_siblings_list")))
                 .and_then(|siblings| siblings.first().copied())
                 .unwrap_or(id);
-            let node = nodes.iter().find(|(_, cpus)| cpus.contains(&id)).map_or(0, |(node, _)| *node);
+            let node = memory_nodes.iter().find(|node| node.cpus.contains(&id)).map_or(0, |node| node.id);
             let (core, socket) = (cores.number(core as i64), sockets.number(socket));
             cpus.push(Cpu { id, core, socket, node });
-            caches.extend(read_caches(&folder.join("cache")));
+            caches.extend(read_caches(files, &folder));
         }
-        Ok(Self { cpus, caches: caches.into_iter().collect() })
+        let present = files.list(&format!("{SYSTEM}/cpu/present")).unwrap_or_default();
+        let offline = present.into_iter().filter(|cpu| !ids.contains(cpu)).collect();
+        Ok(Self { cpus, offline, caches: caches.into_iter().collect(), memory_nodes })
     }
 
     /// The CPU numbered `id`, if it is online.
@@ -123,6 +157,9 @@ impl Topology {
     }
 }
 
+/// Where the kernel describes the hardware.
+const SYSTEM: &str = "sys/devices/system";
+
 fn distinct(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     numbers.collect::<BTreeSet<_>>().into_iter().collect()
 }
@@ -141,28 +178,45 @@ impl Numbering {
 }
 
 /// The nodes and their CPUs; none where the kernel knows of no nodes.
-fn read_nodes(folder: &Path) -> Vec<(usize, Vec<usize>)> {
-    let ids = read_list(&folder.join("online")).unwrap_or_default();
-    let cpus = |id| read_list(&folder.join(format!("node{id}/cpulist"))).unwrap_or_default();
-    ids.into_iter().map(|id| (id, cpus(id))).collect()
+fn read_nodes(files: &SystemFiles) -> Vec<MemoryNode> {
+    let ids = files.list(&format!("{SYSTEM}/node/online")).unwrap_or_default();
+    let node = |id| {
+        let folder = format!("{SYSTEM}/node/node{id}");
+        let distances = files.read(&format!("{folder}/distance")).unwrap_or_default();
+        MemoryNode {
+            id,
+            cpus: files.list(&format!("{folder}/cpulist")).unwrap_or_default(),
+            memory_bytes: read_memory(files, &format!("{folder}/meminfo")).unwrap_or(0),
+            distances: distances.split_whitespace().map_while(|number| number.parse().ok()).collect(),
+        }
+    };
+    ids.into_iter().map(node).collect()
 }
 
-fn read_caches(folder: &Path) -> Vec<Cache> {
+/// The bytes of the line `MemTotal` of a file.
+fn read_memory(files: &SystemFiles, path: &str) -> Option<u64> {
+    let text = files.read(path)?;
+    let (_, behind) = text.split_once("MemTotal:")?;
+    behind.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
+}
+
+fn read_caches(files: &SystemFiles, cpu_folder: &str) -> Vec<Cache> {
     let mut caches = Vec::new();
     for index in 0.. {
-        let folder = folder.join(format!("index{index}"));
-        let Some(level) = read_number(&folder.join("level")) else { break };
-        let kind = match fs::read_to_string(folder.join("type")).as_deref().map(str::trim_end) {
-            Ok("Data") => CacheKind::Data,
-            Ok("Instruction") => CacheKind::Instruction,
+        let folder = format!("{cpu_folder}/cache/index{index}");
+        let Some(level) = files.number(&format!("{folder}/level")) else { break };
+        let kind = match files.read(&format!("{folder}/type")).as_deref().map(str::trim_end) {
+            Some("Data") => CacheKind::Data,
+            Some("Instruction") => CacheKind::Instruction,
             _ => CacheKind::Unified,
         };
         caches.push(Cache {
             level: u32::try_from(level).unwrap_or(0),
             kind,
-            cpus: read_list(&folder.join("shared_cpu_list")).unwrap_or_default(),
-            size_bytes: read_size(&folder.join("size")).unwrap_or(0),
-            line_bytes: read_number(&folder.join("coherency_line_size"))
+            cpus: files.list(&format!("{folder}/shared_cpu_list")).unwrap_or_default(),
+            size_bytes: read_size(files, &format!("{folder}/size")).unwrap_or(0),
+            line_bytes: files
+                .number(&format!("{folder}/coherency_line_size"))
                 .and_then(|line| u32::try_from(line).ok())
                 .unwrap_or(0),
         });
@@ -170,17 +224,9 @@ fn read_caches(folder: &Path) -> Vec<Cache> {
     caches
 }
 
-fn read_number(path: &Path) -> Option<i64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
-}
-
-fn read_list(path: &Path) -> Option<Vec<usize>> {
-    parse_list(&fs::read_to_string(path).ok()?)
-}
-
 /// A size such as `32K` or `8M`.
-fn read_size(path: &Path) -> Option<u64> {
-    let text = fs::read_to_string(path).ok()?;
+fn read_size(files: &SystemFiles, path: &str) -> Option<u64> {
+    let text = files.read(path)?;
     let text = text.trim();
     let (digits, unit) = match text.strip_suffix(['K', 'M', 'G']) {
         Some(digits) => (digits, text.as_bytes()[digits.len()]),
@@ -193,21 +239,6 @@ fn read_size(path: &Path) -> Option<u64> {
         _ => 0,
     };
     digits.parse::<u64>().ok()?.checked_mul(1 << shift)
-}
-
-/// A list such as `0-3,8,10-11`, ascending; `None` when it is not one or names a CPU beyond 65,535.
-fn parse_list(text: &str) -> Option<Vec<usize>> {
-    const ID_MAX: usize = 65_535;
-    let mut numbers = BTreeSet::new();
-    for part in text.trim().split(',').filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-        if first > last || last > ID_MAX {
-            return None;
-        }
-        numbers.extend(first..=last);
-    }
-    Some(numbers.into_iter().collect())
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::tests::TestFolder;
+use crate::{CpuLimits, Shape};
+use std::fs;
 
 /// One CPU of a fixture: its number, socket, core number as the kernel gives it, and the CPUs on that core.
 type FixtureCpu = (usize, usize, usize, &'static str);
@@ -85,12 +87,7 @@ fn a_machine_that_tells_only_its_cpus() {
 }
 
 #[test]
-fn lists_that_are_none() {
-    assert_eq!(parse_list("0-2,7\n"), Some(vec![0, 1, 2, 7]));
-    assert_eq!(parse_list("\n"), Some(Vec::new()));
-    for text in ["x", "3-1", "1-", "0-99999999999", "-1"] {
-        assert_eq!(parse_list(text), None, "{text}");
-    }
+fn a_list_of_cpus_that_is_none() {
     let root = TestFolder::new("topology");
     assert!(Topology::read(root.path()).is_err());
     put(root.path(), "sys/devices/system/cpu/online", "");
@@ -103,4 +100,77 @@ fn this_machine_has_the_cpus_we_may_use() {
     for cpu in crate::affinity::allowed().expect("a mask") {
         assert!(machine.cpu(cpu).is_some());
     }
+}
+
+fn shaped(shape: &Shape) -> Topology {
+    Topology::of(&SystemFiles::of_shape(shape)).expect("a machine")
+}
+
+#[test]
+fn a_small_virtual_machine_taken_down_as_text() {
+    let files = SystemFiles::listing(include_str!("../fixtures/two_cpus.txt"));
+    let machine = Topology::of(&files).expect("a machine");
+    let cpu = |id| Cpu { id, core: id, socket: 0, node: 0 };
+    assert_eq!(machine.cpus, [cpu(0), cpu(1)]);
+    assert!(machine.offline.is_empty());
+    let [node] = &machine.memory_nodes[..] else { panic!("{machine:?}") };
+    assert_eq!((node.id, node.cpus.as_slice(), node.distances.as_slice()), (0, [0, 1].as_slice(), [10].as_slice()));
+    assert_eq!(node.memory_bytes >> 30, 23);
+    let last = machine.caches.last().expect("caches");
+    assert_eq!((last.level, last.cpus.as_slice()), (3, [0, 1].as_slice()));
+    let limits = CpuLimits::of(&files);
+    assert_eq!((limits.cpus(&machine), limits.quota_cpus), (vec![0, 1], None));
+}
+
+#[test]
+fn two_sockets_of_ten_cores_with_hyper_threads() {
+    let machine = shaped(&Shape::new(2, 1, 10, 2));
+    assert_eq!((machine.cpus.len(), machine.cores().len()), (40, 20));
+    assert_eq!((machine.sockets(), machine.nodes()), (vec![0, 1], vec![0, 1]));
+    assert_eq!(machine.siblings(0), [20]);
+    assert_eq!(machine.siblings(39), [19]);
+    assert_eq!(machine.cpus_of_node(1), (10..20).chain(30..40).collect::<Vec<_>>());
+    assert_eq!(machine.memory_nodes[0].distances, [10, 21]);
+    assert_eq!(machine.caches.iter().filter(|cache| cache.level == 3).count(), 2);
+}
+
+#[test]
+fn eight_nodes_of_24_cores() {
+    let machine = shaped(&Shape::new(8, 1, 24, 1));
+    assert_eq!((machine.cpus.len(), machine.nodes().len()), (192, 8));
+    assert_eq!(machine.cpus_of_node(7), (168..192).collect::<Vec<_>>());
+    assert_eq!(machine.siblings(5), Vec::<usize>::new());
+}
+
+#[test]
+fn sub_numa_clusters_are_nodes_of_one_socket() {
+    let machine = shaped(&Shape::new(2, 4, 6, 2));
+    assert_eq!((machine.cpus.len(), machine.sockets().len(), machine.nodes().len()), (96, 2, 8));
+    assert_eq!(machine.cpu(7).map(|cpu| (cpu.node, cpu.socket)), Some((1, 0)));
+    assert_eq!(machine.cpu(24).map(|cpu| (cpu.node, cpu.socket)), Some((4, 1)));
+    assert_eq!(machine.memory_nodes[1].distances, [12, 10, 12, 12, 21, 21, 21, 21]);
+}
+
+#[test]
+fn offline_cpus_are_told_and_left_out() {
+    let shape = Shape { offline: vec![1, 5], ..Shape::new(1, 1, 4, 2) };
+    let machine = shaped(&shape);
+    assert_eq!(machine.offline, [1, 5]);
+    assert_eq!(machine.cpus.iter().map(|cpu| cpu.id).collect::<Vec<_>>(), [0, 2, 3, 4, 6, 7]);
+    assert_eq!(machine.cores().len(), 3);
+    // The sibling of an offline hyper-thread has its core alone.
+    let shape = Shape { offline: vec![4], ..Shape::new(1, 1, 4, 2) };
+    assert_eq!(shaped(&shape).siblings(0), Vec::<usize>::new());
+}
+
+#[test]
+fn a_container_with_three_cpus_of_a_big_machine() {
+    let shape = Shape { quota_cpus: Some(3.0), ..Shape::new(2, 1, 16, 2) };
+    let files = SystemFiles::of_shape(&shape);
+    let (machine, limits) = (Topology::of(&files).expect("a machine"), CpuLimits::of(&files));
+    assert_eq!((limits.cpus(&machine).len(), limits.busy_cpus_max()), (64, Some(3)));
+    let shape = Shape { affinity: Some(vec![3, 4, 35]), ..Shape::new(2, 1, 16, 2) };
+    let files = SystemFiles::of_shape(&shape);
+    let (machine, limits) = (Topology::of(&files).expect("a machine"), CpuLimits::of(&files));
+    assert_eq!((limits.cpus(&machine), limits.busy_cpus_max()), (vec![3, 4, 35], None));
 }

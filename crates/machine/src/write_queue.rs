@@ -112,7 +112,8 @@ impl WriteQueue {
     pub fn new(disk: &Disk, depth: u32) -> Option<Self> {
         let kind = match disk.as_simulated() {
             Some(_) => Kind::Simulated(Mutex::new(Vec::new())),
-            None if disk.is_real() => Kind::Ring(Box::new(Ring::new(depth).ok()?)),
+            // A slower device is acted by whoever makes the write.
+            None if disk.is_real() && !disk.is_slowed() => Kind::Ring(Box::new(Ring::new(depth).ok()?)),
             None => return None,
         };
         Some(Self { kind, in_flight: AtomicUsize::new(0) })

@@ -1,4 +1,4 @@
-//! The command line: `pikepole sql | stress | log | check`.
+//! The command line: `pikepole sql | stress | lab | log | check`.
 
 mod command;
 
@@ -24,6 +24,7 @@ Examples:
   pikepole check ./data                verify every page, tree and log block
   pikepole log stat ./data             what is in the logs, and a picture of their segments
   pikepole log bench                   measure the log alone against this machine
+  pikepole lab run affinity            a published experiment on this machine, with a page
 
 Nothing has to be set up: a folder of databases is made when it is not there, with
 the database master in it. `pikepole <COMMAND> --help` has more on each command.";
@@ -34,6 +35,8 @@ enum Command {
     Sql(command::sql::Arguments),
     /// Drive load against an engine in this process and show rates, waits, latches and spinlocks
     Stress(command::stress::Arguments),
+    /// Look at the machine, probe it, and run the published experiments on it
+    Lab(command::lab::Arguments),
     /// Look into the transaction logs of a folder of databases, or measure the log on this machine
     Log(command::log::Arguments),
     /// Verify the files of a folder of databases: every page checksum, tree order, row counts and the log
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
     let result = match arguments.command {
         Command::Sql(arguments) => command::sql::run(&arguments),
         Command::Stress(arguments) => command::stress::run(&arguments),
+        Command::Lab(arguments) => command::lab::run(&arguments),
         Command::Log(arguments) => command::log::run(&arguments),
         Command::Check(arguments) => command::check::run(&arguments),
     };

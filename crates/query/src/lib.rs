@@ -22,6 +22,7 @@ mod parallel;
 mod plan;
 mod program;
 mod run;
+mod security;
 mod settings;
 mod state;
 
@@ -39,6 +40,7 @@ pub use program::{
     CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch, compile_procedure,
 };
 pub use run::run;
+pub use security::{Requirement, SessionSecurity};
 pub use settings::{Isolation, Settings};
 pub use state::SessionState;
 

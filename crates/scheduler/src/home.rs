@@ -8,7 +8,7 @@
 
 use crate::rows::SchedulerRow;
 use crate::task::Task;
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard, OnceLock};
 use pikepole_contention::{CachePadded, Chain, Inbox, RunStateName};
 use std::collections::HashMap;
@@ -41,6 +41,10 @@ pub(crate) struct Home {
     /// The runtime's, for threads from outside that want its sockets and timers.
     pub(crate) runtime: OnceLock<tokio::runtime::Handle>,
     stopping: AtomicBool,
+    /// New tasks may be placed here.
+    online: AtomicBool,
+    /// The thread's number in the system; 0 before it runs, and where there is none.
+    thread_number: AtomicI32,
     tasks: Mutex<HashMap<u64, Arc<Task>>>,
     task_count: AtomicU64,
     counts: CachePadded<Counts>,
@@ -69,6 +73,8 @@ impl Home {
             root: OnceLock::new(),
             runtime: OnceLock::new(),
             stopping: AtomicBool::new(false),
+            online: AtomicBool::new(true),
+            thread_number: AtomicI32::new(0),
             tasks: Mutex::new(HashMap::new()),
             task_count: AtomicU64::new(0),
             counts: CachePadded::new(Counts::default()),
@@ -147,6 +153,24 @@ impl Home {
         self.stopping.load(Ordering::Acquire)
     }
 
+    /// Whether new tasks are placed here. Relaxed here and below: a placement that comes a moment late changes nothing.
+    pub(crate) fn is_online(&self) -> bool {
+        self.online.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_online(&self, online: bool) {
+        self.online.store(online, Ordering::Relaxed);
+    }
+
+    pub(crate) fn thread_number(&self) -> Option<i32> {
+        Some(self.thread_number.load(Ordering::Relaxed)).filter(|number| *number != 0)
+    }
+
+    /// For the scheduler's thread, before whoever starts it goes on.
+    pub(crate) fn set_thread_number(&self, number: i32) {
+        self.thread_number.store(number, Ordering::Relaxed);
+    }
+
     pub(crate) fn count_context_switch(&self) {
         count(&self.counts.context_switches);
     }
@@ -166,7 +190,13 @@ impl Home {
         SchedulerRow {
             scheduler_id: self.id,
             cpu_id: self.cpu,
-            status: if self.kind == Kind::Hidden { "HIDDEN ONLINE" } else { "VISIBLE ONLINE" },
+            thread_number: self.thread_number(),
+            status: match (self.kind, self.is_online()) {
+                (Kind::Hidden, _) => "HIDDEN ONLINE",
+                (_, true) => "VISIBLE ONLINE",
+                (_, false) => "VISIBLE OFFLINE",
+            },
+            is_online: self.is_online(),
             is_idle: runnable == 0 && in_state(RunStateName::Running) == 0,
             context_switches_count: self.counts.context_switches.load(Ordering::Relaxed),
             idle_switches_count: self.counts.idle_switches.load(Ordering::Relaxed),

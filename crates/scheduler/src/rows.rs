@@ -7,10 +7,14 @@ use pikepole_contention::WaitType;
 pub struct SchedulerRow {
     /// From 0; hidden schedulers from 1048576.
     pub scheduler_id: u32,
-    /// The CPU that its thread is pinned to.
+    /// The CPU that its thread is pinned to while it is online.
     pub cpu_id: Option<usize>,
-    /// `VISIBLE ONLINE` or `HIDDEN ONLINE`.
+    /// Its thread's number in the system; `None` in a simulation.
+    pub thread_number: Option<i32>,
+    /// `VISIBLE ONLINE`, `VISIBLE OFFLINE` or `HIDDEN ONLINE`.
     pub status: &'static str,
+    /// Whether it takes new tasks.
+    pub is_online: bool,
     /// Whether it has nothing to run.
     pub is_idle: bool,
     /// Times that a task was switched in.

@@ -21,6 +21,7 @@ use crate::worker;
 use pikepole_contention::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard, thread};
 use pikepole_contention::{Chain, Statistics, clock};
+use pikepole_machine::affinity;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,7 +47,7 @@ impl Default for SchedulerOptions {
     /// All CPUs of the process, pinned, with the classic quantum. Where the CPUs cannot be found out there is one
     /// scheduler, not pinned.
     fn default() -> Self {
-        let cpus = pikepole_machine::affinity::allowed().unwrap_or_default();
+        let cpus = affinity::allowed().unwrap_or_default();
         let pin = !cpus.is_empty();
         let cpus = if pin { cpus } else { vec![0] };
         Self { cpus, pin, quantum_us: 4_000, spin_before_park_us: 50 }
@@ -65,7 +66,7 @@ pub struct TaskInfo {
 /// Where a task is to run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
-    /// On a scheduler with the fewest tasks.
+    /// On a scheduler with the fewest tasks among those online.
     LeastLoaded,
     /// On the scheduler of this index in the options' list of CPUs.
     On(usize),
@@ -156,7 +157,7 @@ impl Shared {
             let cpu = (options.pin || is_simulated).then_some(*cpu);
             Home::new(id as u32, cpu, Kind::Visible, is_simulated)
         };
-        let allowed = pikepole_machine::affinity::allowed().unwrap_or_default();
+        let allowed = affinity::allowed().unwrap_or_default();
         Arc::new(Self {
             statistics,
             homes: options.cpus.iter().enumerate().map(home).collect(),
@@ -185,8 +186,9 @@ impl Shared {
                 // Of equals each in turn.
                 let first = self.next_place.fetch_add(1, Ordering::Relaxed) % self.homes.len();
                 let (before, from) = self.homes.split_at(first);
-                let homes = from.iter().chain(before);
-                homes.min_by_key(|home| home.task_count()).expect("there is a scheduler")
+                let homes = from.iter().chain(before).filter(|home| home.is_online());
+                // All of them are offline only while they change.
+                homes.min_by_key(|home| home.task_count()).unwrap_or(&self.homes[first])
             }
         }
     }
@@ -308,6 +310,28 @@ impl Schedulers {
     fn start_thread(&self, home: &Arc<Home>) -> io::Result<()> {
         let thread = worker::start(&self.shared, home)?;
         lock(&self.shared.threads).push(thread);
+        Ok(())
+    }
+
+    /// Says which schedulers are online, by their order; those without a word are offline. One that goes offline takes no
+    /// new tasks, and its thread leaves its CPU: the tasks it has run on to their end on the CPUs of those online.
+    ///
+    /// # Errors
+    /// `InvalidInput` when none would be online; what the system says when a thread cannot be moved.
+    pub fn set_online(&self, online: &[bool]) -> io::Result<()> {
+        let homes = &self.shared.homes;
+        let is_online = |home: &Home| online.get(home.id as usize).copied().unwrap_or(false);
+        if !homes.iter().any(|home| is_online(home)) {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "one scheduler at least stays online"));
+        }
+        let cpus: Vec<usize> = homes.iter().filter(|home| is_online(home)).filter_map(|home| home.cpu).collect();
+        for home in homes {
+            home.set_online(is_online(home));
+            if let (Some(thread), Some(cpu)) = (home.thread_number(), home.cpu) {
+                let own = [cpu];
+                affinity::pin_thread(thread, if is_online(home) { &own } else { &cpus })?;
+            }
+        }
         Ok(())
     }
 

@@ -64,6 +64,7 @@ pub(crate) fn start(shared: &Arc<Shared>, home: &Arc<Home>) -> io::Result<thread
 
 /// Binds the thread to where it belongs, and makes its runtime.
 fn prepare(shared: &Shared, home: &Home) -> io::Result<tokio::runtime::Runtime> {
+    home.set_thread_number(affinity::thread_number());
     match home.cpu {
         Some(cpu) => affinity::pin(cpu)?,
         // It would else inherit the pin of the thread that starts it.

@@ -21,6 +21,7 @@ mod options;
 mod procedures;
 mod registry;
 mod result_set;
+mod security;
 mod session;
 mod statements;
 mod views;

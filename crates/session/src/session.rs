@@ -5,7 +5,7 @@ use crate::options::ClientOptions;
 use crate::registry::{BatchEnd, Login, Registry, SharedCell};
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::AtomicBool;
-use pikepole_engine::Server;
+use pikepole_engine::{LoginPrincipal, Server};
 use pikepole_query::{ColumnInfo, Done, ExecutionContext, Output};
 use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{SqlError, SqlType, Value};
@@ -30,6 +30,8 @@ pub struct SessionOptions {
     pub host_name: String,
     /// The first current database.
     pub database: String,
+    /// Who it is; `sa` for whoever has the files.
+    pub login: LoginPrincipal,
 }
 
 impl Default for SessionOptions {
@@ -38,6 +40,7 @@ impl Default for SessionOptions {
             program_name: "Pikepole".to_string(),
             host_name: String::new(),
             database: DEFAULT_DATABASE.to_string(),
+            login: LoginPrincipal::sa(),
         }
     }
 }
@@ -81,10 +84,17 @@ impl Session {
             host_name: options.host_name.clone(),
             program_name: options.program_name.clone(),
             database_id: database.id(),
+            login_id: options.login.id,
+            login_name: options.login.name.clone(),
         };
         let full = || SqlError::new(17809, 20, 1, "All session numbers are in use; a session must end first.");
         let (session_id, cell) = registry.add(login).ok_or_else(full)?;
-        let context = ExecutionContext::new(Arc::clone(&server), database, session_id, Arc::clone(registry.plans()));
+        let mut context =
+            ExecutionContext::new(Arc::clone(&server), database, session_id, Arc::clone(registry.plans()));
+        if context.log_in(options.login).is_err() {
+            registry.remove(session_id);
+            return Err(SqlError::login_database_failed(&options.database));
+        }
         server.statistics().add(Counter::Logins, 1);
         server.statistics().add(Counter::UserConnections, 1);
         let host = SessionHost {

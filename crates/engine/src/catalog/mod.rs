@@ -16,6 +16,7 @@ pub(crate) mod rows;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
 use definition::{Procedure, Schema, View};
 
@@ -25,8 +26,8 @@ pub(crate) const OBJECT_ID_FIRST: i32 = 1_000_001;
 /// The schema of objects that are named without one.
 pub const DEFAULT_SCHEMA: &str = "dbo";
 
-/// A schema that a new database has, with its id.
-pub(crate) const BUILT_IN_SCHEMAS: [(i32, &str); 3] = [(1, "dbo"), (3, "INFORMATION_SCHEMA"), (4, "sys")];
+/// A schema that a new database has, with its id and its owner's.
+pub(crate) const BUILT_IN_SCHEMAS: [(i32, &str, i32); 3] = [(1, "dbo", 1), (3, "INFORMATION_SCHEMA", 3), (4, "sys", 4)];
 
 /// An object found by name.
 #[derive(Debug, Clone)]
@@ -75,12 +76,29 @@ impl Object {
 }
 
 /// The definitions of a database at one moment.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Catalog {
     pub(crate) version: u64,
     schemas: BTreeMap<String, Arc<Schema>>,
     objects: BTreeMap<i32, Object>,
     names: BTreeMap<(i32, String), i32>,
+    /// Logins and server roles; those of the server in master's catalog, and nowhere else looked at.
+    logins: Arc<Principals>,
+    /// Users and roles.
+    users: Arc<Principals>,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Catalog {
+            version: 0,
+            schemas: BTreeMap::new(),
+            objects: BTreeMap::new(),
+            names: BTreeMap::new(),
+            logins: Arc::new(Principals::built_in(Level::Server)),
+            users: Arc::new(Principals::built_in(Level::Database)),
+        }
+    }
 }
 
 impl Catalog {
@@ -92,6 +110,29 @@ impl Catalog {
     /// The schema of this name, whatever its case.
     pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
         self.schemas.get(&name.to_lowercase())
+    }
+
+    /// The schema of this id.
+    pub fn schema_by_id(&self, schema_id: i32) -> Option<&Arc<Schema>> {
+        self.schemas.values().find(|schema| schema.schema_id == schema_id)
+    }
+
+    /// What permissions on an object are asked for with.
+    pub fn securable(&self, object: &Object) -> Securable {
+        let schema_id = object.schema_id();
+        let owner = self.schema_by_id(schema_id).map_or(DBO, |schema| schema.owner);
+        Securable::Object { id: object.object_id(), schema_id, owner }
+    }
+
+    /// The catalog as `token` may see it: without the objects on which it has no permission at all.
+    pub fn visible_to(&self, token: &SecurityToken) -> Catalog {
+        let mut visible = self.clone();
+        for object in self.objects.values() {
+            if !token.sees(self.securable(object)) {
+                visible.remove(object.object_id());
+            }
+        }
+        visible
     }
 
     /// All schemas, by name.
@@ -170,6 +211,30 @@ impl Catalog {
             Object::View(view) => Some(view),
             _ => None,
         })
+    }
+
+    /// The logins and server roles; of the server when the catalog is master's.
+    pub fn logins(&self) -> &Arc<Principals> {
+        &self.logins
+    }
+
+    /// The database's users and roles.
+    pub fn users(&self) -> &Arc<Principals> {
+        &self.users
+    }
+
+    pub(crate) fn principals(&self, level: Level) -> &Arc<Principals> {
+        match level {
+            Level::Server => &self.logins,
+            Level::Database => &self.users,
+        }
+    }
+
+    pub(crate) fn set_principals(&mut self, level: Level, principals: Arc<Principals>) {
+        match level {
+            Level::Server => self.logins = principals,
+            Level::Database => self.users = principals,
+        }
     }
 
     pub(crate) fn put_schema(&mut self, schema: Schema) {

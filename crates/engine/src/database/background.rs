@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
-use pikepole_log::Lsn;
+use pikepole_log::{LogWriters, Lsn};
 use pikepole_scheduler as scheduler;
 use pikepole_storage::StorageError;
 use pikepole_transaction::{Need, Stop};
@@ -38,18 +38,27 @@ const CLEAN_ROWS: usize = 500;
 impl Database {
     /// Starts the database's system tasks.
     pub(crate) fn start(self: &Arc<Self>) {
-        for number in 0..self.log.writer_count() {
-            let cpu = match self.log_writer_cpus.len() {
-                0 => None,
-                cpus => Some(self.log_writer_cpus[number % cpus]),
-            };
-            self.schedulers.hidden("LOG WRITER", cpu, self.log.clone().run_log_writer(number));
-        }
+        (0..self.log.writer_count()).for_each(|number| self.start_log_writer(number));
         let store = self.store.clone();
         self.schedulers.hidden("LAZY WRITER", None, store.run_writer());
         let database = self.clone();
         let task = self.schedulers.hidden("CHECKPOINT", None, async move { database.run_checkpoints().await });
         *lock(&self.checkpoint_task) = Some(task);
+    }
+
+    fn start_log_writer(&self, number: usize) {
+        let cpu = match self.log_writer_cpus.len() {
+            0 => None,
+            cpus => Some(self.log_writer_cpus[number % cpus]),
+        };
+        self.schedulers.hidden("LOG WRITER", cpu, self.log.clone().run_log_writer(number));
+    }
+
+    /// So many log writers from now on.
+    pub(crate) fn set_log_writers(&self, writers: LogWriters) {
+        // A count out of bounds leaves those that there are; the configuration has none.
+        let to_start = self.log.set_writers(writers).unwrap_or_default();
+        to_start.into_iter().for_each(|number| self.start_log_writer(number));
     }
 
     /// Bytes that the log can have: as configured, or what it has when the disk gives it no more.

@@ -39,6 +39,7 @@ use crate::server::TraceFlags;
 use crate::transaction::Transaction;
 pub(crate) use chain::Hold;
 pub use chain::LogFullReason;
+pub(crate) use definitions::now_us;
 pub use definitions::{ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
 pub(crate) use files::{DATABASE_FILE, DatabaseFile, FORMAT, LogChain, Restoring};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
@@ -270,6 +271,12 @@ impl Database {
             // Acquire pairs with the Release in `publish_catalog`.
             None => self.catalog_version.load(Ordering::Acquire),
         }
+    }
+
+    /// The version of the committed definitions.
+    pub(crate) fn committed_version(&self) -> u64 {
+        // Acquire pairs with the Release in `publish_catalog`.
+        self.catalog_version.load(Ordering::Acquire)
     }
 
     /// The committed definitions.

@@ -22,6 +22,7 @@ use super::{Database, lock};
 use crate::catalog::definition::{Schema, StoredObject, TableRecord};
 use crate::catalog::rows::{CATALOG_KEY_BYTES, CATALOG_OBJECT, Decoder, RowKind, STORAGE_FIRST, encode, row_key};
 use crate::catalog::{BUILT_IN_SCHEMAS, Catalog, OBJECT_ID_FIRST, Object};
+use crate::security::{Level, Principals};
 use crate::table::{Table, TableState, open_structure};
 
 /// The session that the system's own transactions name.
@@ -311,8 +312,8 @@ fn undo(store: &Arc<Store>, catalog: &Tree, analysis: Analysis) -> Result<(), St
 
 fn write_built_in_schemas(store: &Store, tree: &Tree) -> Result<(), String> {
     let mut cursor = pikepole_storage::TreeCursor::new();
-    for (schema_id, name) in BUILT_IN_SCHEMAS {
-        let object = StoredObject::Schema(Schema { schema_id, name: name.to_owned() });
+    for (schema_id, name, owner) in BUILT_IN_SCHEMAS {
+        let object = StoredObject::Schema(Schema { schema_id, name: name.to_owned(), owner });
         let context = pikepole_storage::LogContext::new(TransactionId::SYSTEM.0);
         for (chunk, bytes) in encode(&object).iter().enumerate() {
             let key = row_key(RowKind::Object, object.stored_id(), chunk as u32);
@@ -325,6 +326,8 @@ fn write_built_in_schemas(store: &Store, tree: &Tree) -> Result<(), String> {
 fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statistics>) -> Catalog {
     let mut catalog = Catalog::default();
     catalog.version = 1;
+    let mut logins = Principals::clone(catalog.logins());
+    let mut users = Principals::clone(catalog.users());
     for object in &decoder.objects {
         match object {
             StoredObject::Schema(schema) => catalog.put_schema(schema.clone()),
@@ -338,8 +341,14 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
                 }
                 catalog.put(Object::Table(Arc::new(Table::new(record.clone(), 1, state, store))));
             }
+            StoredObject::Principal(principal) => match principal.kind.level() {
+                Level::Server => logins.put(principal.clone()),
+                Level::Database => users.put(principal.clone()),
+            },
         }
     }
+    catalog.set_principals(Level::Server, Arc::new(logins));
+    catalog.set_principals(Level::Database, Arc::new(users));
     catalog
 }
 

@@ -51,6 +51,26 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
     pikepole_scheduler::wait(WaitType::BACKUPIO, pikepole_scheduler::run_blocking(work)).await
 }
 
+/// Takes the steps of a restore to its end, telling after each how far it is.
+async fn step_through<R: Send + 'static>(
+    mut restore: R,
+    step: fn(&mut R) -> Result<Option<u8>, SqlError>,
+    progress: Progress<'_>,
+) -> Result<R, SqlError> {
+    loop {
+        let (returned, percent) = blocking(move || {
+            let percent = step(&mut restore);
+            (restore, percent)
+        })
+        .await;
+        restore = returned;
+        match percent? {
+            Some(percent) => progress(percent),
+            None => return Ok(restore),
+        }
+    }
+}
+
 /// The turn at a file that is written to.
 struct DeviceTurn {
     server: Arc<Server>,
@@ -216,8 +236,8 @@ impl Server {
         let opened = blocking(move || Database::open(&context, &at, file)).await;
         match opened {
             Ok(database) => {
-                lock(&self.configuration).apply(&database);
                 database.start();
+                self.put_in_force(&lock(&self.configuration), &database);
                 Entry::Online(database)
             }
             Err(why) => Entry::Suspect { id, name, folder, why },
@@ -330,19 +350,8 @@ impl Server {
         progress: Progress<'_>,
     ) -> Result<(DatabaseFile, BackupOutcome), SqlError> {
         let (disk, at, direct) = (self.options.disk.clone(), folder.to_path_buf(), self.context.store.direct);
-        let mut restore = blocking(move || restore.begin(&disk, &at, direct).map(|()| restore)).await?;
-        loop {
-            let (returned, percent) = blocking(move || {
-                let percent = restore.step();
-                (restore, percent)
-            })
-            .await;
-            restore = returned;
-            match percent? {
-                Some(percent) => progress(percent),
-                None => break,
-            }
-        }
+        let restore = blocking(move || restore.begin(&disk, &at, direct).map(|()| restore)).await?;
+        let restore = step_through(restore, PageRestore::step, progress).await?;
         let (name, id) = (file.name.clone(), file.id);
         let (mut file, outcome) = blocking(move || restore.finish(&name, id)).await?;
         if options.recovery && !outcome.before_the_stop_point {
@@ -409,19 +418,7 @@ impl Server {
         let (disk, at, from) = (self.options.disk.clone(), folder.clone(), file.clone());
         let recovery = options.recovery;
         let begun = blocking(move || LogRestore::begin(&device, &options, &disk, &at, &from)).await;
-        let mut restore = begun?;
-        loop {
-            let (returned, percent) = blocking(move || {
-                let percent = restore.step();
-                (restore, percent)
-            })
-            .await;
-            restore = returned;
-            match percent? {
-                Some(percent) => progress(percent),
-                None => break,
-            }
-        }
+        let restore = step_through(begun?, LogRestore::step, progress).await?;
         let (restoring, mut outcome) = blocking(move || restore.finish()).await?;
         let file = DatabaseFile { restoring: Some(restoring), ..file };
         self.write_file(&folder, &file).await?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pikepole_contention::Statistics;
 use pikepole_log::{CommitBy, FlushQueue, LOG_WRITERS_MAX, LogIo, LogOptions, LogWriters, Policy, Reservation};
-use pikepole_machine::affinity;
+use pikepole_machine::{CpuLimits, Topology, affinity};
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{HeapInsertTargets, StoreOptions};
 use pikepole_transaction::{NestedTransactions, TransactionIds};
@@ -20,6 +20,7 @@ use super::TraceFlags;
 use super::options::{SchedulerChoice, ServerOptions};
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
+use crate::placement::{LogWriterCount, LogWriterHome, NodeRule, PlacementPlan, PlacementRules};
 
 const FORMAT: u32 = 1;
 
@@ -76,7 +77,11 @@ const MAX_DEGREE: usize = 10;
 
 /// The place of `LOG_WRITER_CPUS`' values in its table.
 const ISOLATED: usize = 1;
-const CPU_LIST: usize = 2;
+const FIRST_CORES: usize = 2;
+const CPU_LIST: usize = 3;
+/// The places of `LOG_WRITERS`' words in its table.
+const PER_NODE: usize = 9;
+const TWICE_NODES: usize = 10;
 
 /// Workers of a statement: 0 for as many as there are schedulers.
 const DEGREES: [&str; 65] = [
@@ -131,16 +136,16 @@ const POLICIES: [PolicyDefinition; 11] = [
     },
     PolicyDefinition {
         name: "LOG_WRITERS",
-        allowed: &["1", "2", "3", "4", "5", "6", "7", "8", "AUTO"],
+        allowed: &["1", "2", "3", "4", "5", "6", "7", "8", "AUTO", "PER NODE", "TWICE THE NODES"],
         default: 8,
-        description: "log writers of each database, each with a write of its own on its way; trace flag 9038: one",
-        takes_effect: Effect::NextStart,
+        description: "log writers of each database, each with a write of its own on its way; one a node makes 4 at most, two a node 8, AUTO as two a node; trace flag 9038: one",
+        takes_effect: Effect::Now,
     },
     PolicyDefinition {
         name: "LOG_WRITER_CPUS",
-        allowed: &["SHARED", "ISOLATED", "CPU LIST"],
+        allowed: &["SHARED", "ISOLATED", "FIRST CORES", "CPU LIST"],
         default: 0,
-        description: "home of the log writers: the schedulers' CPUs, a CPU that is kept from the schedulers, or a list such as 1,4-7",
+        description: "home of the log writers: the schedulers' CPUs, the first core of the first node without schedulers, the first cores of that node beside them, or a list such as 1,4-7",
         takes_effect: Effect::NextStart,
     },
     PolicyDefinition {
@@ -172,6 +177,12 @@ struct File {
     format: u32,
     #[serde(default)]
     policies: BTreeMap<String, String>,
+    /// The CPUs of the process affinity; absent: all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    affinity: Option<String>,
+    /// Whether large nodes are split.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    soft_numa: bool,
 }
 
 /// The value of every policy.
@@ -180,19 +191,21 @@ pub struct ServerConfiguration {
     values: [usize; POLICIES.len()],
     /// The list of `LOG_WRITER_CPUS`.
     log_writer_cpus: Vec<usize>,
+    /// The process affinity; None: all CPUs.
+    pub(super) affinity: Option<Vec<usize>>,
+    /// Whether large nodes are split.
+    pub(super) soft_numa: bool,
 }
 
 impl Default for ServerConfiguration {
     fn default() -> Self {
-        Self { values: std::array::from_fn(|at| POLICIES[at].default), log_writer_cpus: Vec::new() }
+        Self {
+            values: std::array::from_fn(|at| POLICIES[at].default),
+            log_writer_cpus: Vec::new(),
+            affinity: None,
+            soft_numa: false,
+        }
     }
-}
-
-/// Which CPUs have which threads.
-pub(super) struct Cpus {
-    pub schedulers: Vec<usize>,
-    /// What log writers are pinned to; none: the kernel places them.
-    pub log_writers: Vec<usize>,
 }
 
 /// The CPUs that a list such as `1,4-7` names, ascending; None when it is no such list.
@@ -292,13 +305,22 @@ impl ServerConfiguration {
         for (name, value) in &file.policies {
             self.set(name, value).map_err(|error| error.message)?;
         }
+        self.affinity = match file.affinity {
+            Some(list) => {
+                let cpus = cpu_list(&list).ok_or_else(|| format!("'{list}' is not a list of CPUs"))?;
+                Some(cpus)
+            }
+            None => None,
+        };
+        self.soft_numa = file.soft_numa;
         Ok(())
     }
 
     pub(super) fn to_text(&self) -> String {
         let differing = (0..POLICIES.len()).filter(|at| POLICIES[*at].default != self.values[*at]);
         let policies = differing.map(|at| (POLICIES[at].name.to_owned(), self.value(at).into_owned())).collect();
-        let file = File { format: FORMAT, policies };
+        let affinity = self.affinity.as_deref().map(list_text);
+        let file = File { format: FORMAT, policies, affinity, soft_numa: self.soft_numa };
         toml::to_string(&file).expect("a configuration is plain data")
     }
 
@@ -330,10 +352,18 @@ impl ServerConfiguration {
         if self.is_classic(LOG_BLOCK) { pikepole_log::BLOCK_BYTES_CLASSIC } else { 1 << 20 }
     }
 
-    fn log_writers(&self) -> LogWriters {
+    fn log_writer_count(&self) -> LogWriterCount {
         match self.values[LOG_WRITERS] {
-            value if value < LOG_WRITERS_MAX => LogWriters::Count(value as u8 + 1),
-            _ => LogWriters::Auto,
+            value if value < LOG_WRITERS_MAX => LogWriterCount::Count(value + 1),
+            PER_NODE => LogWriterCount::PerNode,
+            TWICE_NODES => LogWriterCount::TwiceNodes,
+            _ => LogWriterCount::Auto,
+        }
+    }
+
+    /// How many log writers each database has where a plan put its schedulers.
+    pub(super) fn log_writers(&self, plan: &PlacementPlan) -> LogWriters {
+        LogWriters::Count(plan.log_writer_count(self.log_writer_count()).clamp(1, LOG_WRITERS_MAX) as u8)
         }
     }
 
@@ -341,32 +371,47 @@ impl ServerConfiguration {
         [LogIo::Dsync, LogIo::WriteFlag, LogIo::IoUring, LogIo::Auto][self.values[LOG_IO]]
     }
 
-    /// Which CPUs the schedulers have, and which the log writers.
-    pub(super) fn cpus(&self, options: &ServerOptions) -> Result<Cpus, OpenError> {
-        let mut schedulers = match &options.schedulers {
-            SchedulerChoice::Simulated { .. } => {
-                return Ok(Cpus { schedulers: Vec::new(), log_writers: Vec::new() });
+    /// Which CPUs the schedulers have, and which the log writers; an empty plan for a simulation.
+    pub(super) fn plan(
+        &self,
+        options: &ServerOptions,
+        topology: &Topology,
+        ignores_nodes: bool,
+    ) -> Result<PlacementPlan, OpenError> {
+        let (cpus, busy_max) = match &options.schedulers {
+            SchedulerChoice::Simulated { .. } => return Ok(PlacementPlan::default()),
+            SchedulerChoice::Threads { cpus: Some(cpus), .. } => (cpus.clone(), None),
+            SchedulerChoice::Threads { cpus: None, .. } => {
+                let limits = CpuLimits::of(&options.machine);
+                (affinity::allowed().map_err(OpenError::Schedulers)?, limits.busy_cpus_max())
             }
-            SchedulerChoice::Threads { cpus: Some(cpus), .. } => cpus.clone(),
-            SchedulerChoice::Threads { cpus: None, .. } => affinity::allowed().map_err(OpenError::Schedulers)?,
         };
-        let log_writers = match self.values[LOG_WRITER_CPUS] {
-            // Kept apart when there are CPUs enough.
-            ISOLATED if schedulers.len() > 1 => schedulers.pop().into_iter().collect(),
-            CPU_LIST => {
-                let allowed = affinity::allowed().map_err(OpenError::Schedulers)?;
-                if let Some(other) = self.log_writer_cpus.iter().find(|cpu| !allowed.contains(cpu)) {
-                    let text = format!(
-                        "LOG_WRITER_CPUS names CPU {other}, which this process may not use. It may use {}.",
-                        list_text(&allowed)
-                    );
-                    return Err(OpenError::Option(unknown(text)));
-                }
-                self.log_writer_cpus.clone()
-            }
-            _ => Vec::new(),
+        let home = match self.values[LOG_WRITER_CPUS] {
+            ISOLATED => LogWriterHome::Isolated,
+            FIRST_CORES => LogWriterHome::FirstCores,
+            CPU_LIST => LogWriterHome::Cpus(self.checked_log_writer_cpus()?),
+            _ => LogWriterHome::Shared,
         };
-        Ok(Cpus { schedulers, log_writers })
+        let nodes = match (ignores_nodes, self.soft_numa) {
+            (true, _) => NodeRule::Ignored,
+            (false, true) => NodeRule::Soft,
+            (false, false) => NodeRule::Hardware,
+        };
+        let rules =
+            PlacementRules { nodes, log_writers: self.log_writer_count(), home, affinity: self.affinity.clone() };
+        Ok(PlacementPlan::on(topology, cpus, busy_max, &rules))
+    }
+
+    fn checked_log_writer_cpus(&self) -> Result<Vec<usize>, OpenError> {
+        let allowed = affinity::allowed().map_err(OpenError::Schedulers)?;
+        if let Some(other) = self.log_writer_cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+            let text = format!(
+                "LOG_WRITER_CPUS names CPU {other}, which this process may not use. It may use {}.",
+                list_text(&allowed)
+            );
+            return Err(OpenError::Option(unknown(text)));
+        }
+        Ok(self.log_writer_cpus.clone())
     }
 
     fn heap_targets(&self) -> HeapInsertTargets {
@@ -391,7 +436,8 @@ impl ServerConfiguration {
     }
 
     /// Puts in force what can be changed while a database is open.
-    pub(super) fn apply(&self, database: &Database) {
+    pub(super) fn apply(&self, database: &Database, writers: LogWriters) {
+        database.set_log_writers(writers);
         let log = database.log();
         let policies = [
             Policy::Reservation(self.reservation()),
@@ -424,7 +470,6 @@ impl ServerConfiguration {
         log.reservation = self.reservation();
         log.flush_queue = self.flush_queue();
         log.commit_by = self.commit_by();
-        log.writers = self.log_writers();
         log.io = self.log_io();
         log.block_bytes_max = log.block_bytes_max.min(self.log_block_bytes());
         let mut store = StoreOptions::default();
@@ -479,10 +524,10 @@ mod tests {
         assert!(error.message.contains("SPINLOCK, ATOMIC"), "{error}");
         let error = read.set("NOTHING", "x").expect_err("no option");
         assert!(error.message.contains("HEAP_INSERT_TARGETS"), "{error}");
-        assert_eq!(read.set("LOG_WRITERS", "4").expect("a value"), Effect::NextStart);
+        assert_eq!(read.set("LOG_WRITERS", "4").expect("a value"), Effect::Now);
         assert_eq!(
-            (read.log_writers(), ServerConfiguration::default().log_writers()),
-            (LogWriters::Count(4), LogWriters::Auto)
+            (read.log_writer_count(), ServerConfiguration::default().log_writer_count()),
+            (LogWriterCount::Count(4), LogWriterCount::Auto)
         );
         read.set("LOG_IO", "o_dsync").expect("a value");
         assert_eq!(read.log_io(), LogIo::Dsync);
@@ -503,22 +548,56 @@ mod tests {
 #[cfg(test)]
 mod cpu_tests {
     use super::*;
+    use pikepole_machine::{Shape, SystemFiles};
 
-    fn cpus(value: &str, cpus: Vec<usize>) -> Result<Cpus, OpenError> {
+    fn plan(settings: &[(&str, &str)], cpus: Vec<usize>, ignores_nodes: bool) -> Result<PlacementPlan, OpenError> {
         let mut configuration = ServerConfiguration::default();
-        configuration.set("LOG_WRITER_CPUS", value).expect("a value");
+        for (name, value) in settings {
+            configuration.set(name, value).expect("a value");
+        }
+        let topology = Topology::of(&SystemFiles::of_shape(&Shape::new(2, 1, 4, 1))).expect("a machine");
         let schedulers = SchedulerChoice::Threads { cpus: Some(cpus), pin: false };
-        configuration.cpus(&ServerOptions { schedulers, ..ServerOptions::new("/nowhere") })
+        configuration.plan(&ServerOptions { schedulers, ..ServerOptions::new("/nowhere") }, &topology, ignores_nodes)
     }
 
     #[test]
-    fn log_writers_are_kept_apart_when_there_are_cpus_enough() {
-        let of = |value, list| cpus(value, list).map(|cpus| (cpus.schedulers, cpus.log_writers)).expect("CPUs");
+    fn log_writers_are_where_the_policy_says() {
+        let of = |value, cpus| {
+            let plan = plan(&[("LOG_WRITER_CPUS", value)], cpus, false).expect("a plan");
+            let schedulers: Vec<usize> = plan.schedulers.iter().filter_map(|scheduler| scheduler.cpu).collect();
+            (schedulers, plan.log_writers.into_iter().flatten().collect::<Vec<_>>())
+        };
         assert_eq!(of("SHARED", vec![4, 5]), (vec![4, 5], vec![]));
-        assert_eq!(of("ISOLATED", vec![4, 5, 6]), (vec![4, 5], vec![6]));
+        assert_eq!(of("ISOLATED", vec![4, 5, 6]), (vec![5, 6], vec![4]));
         assert_eq!(of("ISOLATED", vec![4]), (vec![4], vec![]));
+        assert_eq!(of("FIRST CORES", vec![4, 5]), (vec![4, 5], vec![4]));
         let own = affinity::allowed().expect("CPUs")[0];
         assert_eq!(of(&own.to_string(), vec![4, 5]), (vec![4, 5], vec![own]));
-        assert!(cpus("4095", vec![4]).is_err_and(|error| error.to_string().contains("CPU 4095")));
+        let refused = plan(&[("LOG_WRITER_CPUS", "4095")], vec![4], false);
+        assert!(refused.is_err_and(|error| error.to_string().contains("CPU 4095")));
+    }
+
+    #[test]
+    fn log_writers_are_as_many_as_the_policy_says() {
+        let count = |value, ignores_nodes| {
+            let mut configuration = ServerConfiguration::default();
+            configuration.set("LOG_WRITERS", value).expect("a value");
+            configuration
+                .log_writers(&plan(&[("LOG_WRITERS", value)], (0..8).collect(), ignores_nodes).expect("a plan"))
+        };
+        assert_eq!(count("AUTO", false), LogWriters::Count(4));
+        assert_eq!(count("3", false), LogWriters::Count(3));
+        assert_eq!((count("PER NODE", false), count("PER NODE", true)), (LogWriters::Count(2), LogWriters::Count(1)));
+        assert_eq!(count("twice the nodes", false), LogWriters::Count(4));
+    }
+
+    #[test]
+    fn the_affinity_and_soft_nodes_are_kept_in_the_file() {
+        let configuration =
+            ServerConfiguration { affinity: Some(vec![0, 2, 3]), soft_numa: true, ..ServerConfiguration::default() };
+        let mut again = ServerConfiguration::default();
+        again.read_text(&configuration.to_text()).expect("its own text");
+        assert_eq!(again, configuration);
+        assert!(again.read_text("format = 1\naffinity = \"x\"").is_err_and(|why| why.contains("'x'")));
     }
 }

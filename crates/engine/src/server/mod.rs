@@ -9,6 +9,7 @@
 //! One process has the folder open at a time. A database that cannot be opened does not keep the server from starting: it is
 //! marked SUSPECT, and whoever uses it is told why.
 
+mod affinity;
 mod backups;
 mod configuration;
 mod options;
@@ -22,10 +23,11 @@ use pikepole_contention::Statistics;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
 use pikepole_log::{FlushOutcome, Log, LogWriters};
-use pikepole_machine::{Disk, FolderLock};
+use pikepole_machine::{Disk, FolderLock, Topology};
 use pikepole_scheduler::{IdleOutcome, Moment, SchedulerOptions, Schedulers};
 use pikepole_types::SqlError;
 
+pub use affinity::ProcessAffinity;
 pub use backups::Progress;
 pub use configuration::{Effect, PolicyRow, ServerConfiguration};
 pub use options::{SchedulerChoice, ServerOptions};
@@ -36,6 +38,8 @@ use crate::database::{
     check_database,
 };
 use crate::error::OpenError;
+use crate::security::{LoginGate, PasswordCost};
+use crate::placement::PlacementPlan;
 use backups::RestoringEntry;
 
 /// The database that is always there.
@@ -44,8 +48,11 @@ pub const MASTER: &str = "master";
 const MASTER_ID: i32 = 1;
 /// The id of the first database that a user makes.
 const USER_DATABASE_ID_FIRST: i32 = 5;
-/// One log writer for each database, whatever `LOG_WRITERS` says. Looked at when the server starts.
+/// One log writer for each database, whatever `LOG_WRITERS` says. Looked at when the server starts,
+/// and when a policy is set or a database comes.
 const TRACE_FLAG_ONE_LOG_WRITER: i32 = 9038;
+/// All CPUs are one node, whatever the hardware says. Looked at when the server starts.
+const TRACE_FLAG_IGNORE_NUMA: i32 = 8015;
 const CONFIGURATION_FILE: &str = "pikepole.toml";
 
 /// What a database is at the moment.
@@ -128,11 +135,15 @@ pub struct Server {
     trace_flags: Arc<TraceFlags>,
     databases: Arc<RwLock<Databases>>,
     context: OpenContext,
+    topology: Topology,
+    /// Where everything ran when the server was started.
+    placement: PlacementPlan,
     /// The files that backups are being written to.
     devices: Mutex<BTreeSet<PathBuf>>,
     /// Numbers drawn for backup sets.
     ids_drawn: AtomicU64,
     closed: AtomicBool,
+    login_gate: LoginGate,
     started_us: i64,
     _folder_lock: FolderLock,
 }
@@ -162,6 +173,14 @@ fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
+/// How many log writers a database has.
+fn log_writers(configuration: &ServerConfiguration, trace_flags: &TraceFlags, placement: &PlacementPlan) -> LogWriters {
+    match trace_flags.is_on(TRACE_FLAG_ONE_LOG_WRITER) {
+        true => LogWriters::Count(1),
+        false => configuration.log_writers(placement),
+    }
+}
+
 impl Server {
     /// Opens the folder, making it and the database `master` if they are not there, and recovers every database in it.
     ///
@@ -175,13 +194,12 @@ impl Server {
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
         let trace_flags = Arc::new(TraceFlags::new(options.trace_flags.iter().copied()));
-        let cpus = configuration.cpus(&options)?;
-        let schedulers = start_schedulers(&options, cpus.schedulers, &statistics)?;
+        let topology = Topology::of(&options.machine).unwrap_or_default();
+        let placement = configuration.plan(&options, &topology, trace_flags.is_on(TRACE_FLAG_IGNORE_NUMA))?;
+        let schedulers = start_schedulers(&options, &placement, &statistics)?;
         let mut context = configuration.context(&options, &schedulers, &statistics, &trace_flags);
-        context.log_writer_cpus = cpus.log_writers;
-        if trace_flags.is_on(TRACE_FLAG_ONE_LOG_WRITER) {
-            context.log.writers = LogWriters::Count(1);
-        }
+        context.log.writers = log_writers(&configuration, &trace_flags, &placement);
+        context.log_writer_cpus = placement.log_writers.iter().flatten().copied().collect();
         let server = Arc::new(Server {
             statistics,
             schedulers,
@@ -190,9 +208,12 @@ impl Server {
             trace_flags,
             databases: Arc::new(RwLock::new(Databases::new())),
             context,
+            topology,
+            placement,
             devices: Mutex::new(BTreeSet::new()),
             ids_drawn: AtomicU64::new(0),
             closed: AtomicBool::new(false),
+            login_gate: LoginGate::default(),
             started_us: pikepole_machine::clock::unix_time_us(),
             _folder_lock: folder_lock,
             options,
@@ -247,6 +268,7 @@ impl Server {
         let folder = self.options.folder.join(folder_name(name));
         let database = Database::create(&self.context, &folder, name, id)?;
         database.start();
+        self.put_in_force(&lock(&self.configuration), &database);
         write(&self.databases).insert(name.to_lowercase(), Entry::Online(database));
         Ok(())
     }
@@ -288,6 +310,16 @@ impl Server {
         &self.statistics
     }
 
+    /// The machine, as it was when the server was started.
+    pub fn topology(&self) -> &Topology {
+        &self.topology
+    }
+
+    /// Where everything runs, as it was when the server was started; empty for a simulation.
+    pub fn placement(&self) -> &PlacementPlan {
+        &self.placement
+    }
+
     /// The server's folder.
     pub fn folder(&self) -> &Path {
         &self.options.folder
@@ -296,6 +328,15 @@ impl Server {
     /// The disk that the folder is on.
     pub fn disk(&self) -> &Disk {
         &self.options.disk
+    }
+
+    pub(crate) fn login_gate(&self) -> &LoginGate {
+        &self.login_gate
+    }
+
+    /// What it costs to hash a password.
+    pub(crate) fn password_cost(&self) -> PasswordCost {
+        self.options.password_cost
     }
 
     /// When the server was started, in microseconds since 1970.
@@ -466,16 +507,19 @@ impl Server {
         let mut configuration = lock(&self.configuration);
         let mut changed = configuration.clone();
         let effect = changed.set(name, value)?;
-        let file = self.options.folder.join(CONFIGURATION_FILE);
-        let written = self.options.disk.replace(&file, changed.to_text().as_bytes());
-        written.map_err(|error| SqlError::operating_system_error(error, "write", 0, file.display()))?;
+        self.write_configuration(&changed)?;
         *configuration = changed;
         for entry in read(&self.databases).values() {
             if let Entry::Online(database) = entry {
-                configuration.apply(database);
+                self.put_in_force(&configuration, database);
             }
         }
         Ok(effect)
+    }
+
+    /// Gives an open database the policies of now; it was opened with those of the server's start.
+    fn put_in_force(&self, configuration: &ServerConfiguration, database: &Database) {
+        configuration.apply(database, log_writers(configuration, &self.trace_flags, &self.placement));
     }
 
     /// Ends the server's work: every database writes a last checkpoint, so that the next start has nothing to recover. The
@@ -518,8 +562,7 @@ impl Server {
         };
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
-        let cpus = configuration.cpus(&options)?;
-        let schedulers = start_schedulers(&options, cpus.schedulers, &statistics)?;
+        let schedulers = start_schedulers(&options, &PlacementPlan::default(), &statistics)?;
         let context = configuration.context(&options, &schedulers, &statistics, &Arc::default());
         let mut report = CheckReport::default();
         for name in names {
@@ -599,14 +642,24 @@ fn read_configuration(options: &ServerOptions) -> Result<ServerConfiguration, Op
 
 fn start_schedulers(
     options: &ServerOptions,
-    cpus: Vec<usize>,
+    placement: &PlacementPlan,
     statistics: &Arc<Statistics>,
 ) -> Result<Arc<Schedulers>, OpenError> {
     match &options.schedulers {
         SchedulerChoice::Simulated { seed, count } => Ok(Schedulers::simulated(*seed, *count, statistics.clone())),
         SchedulerChoice::Threads { pin, .. } => {
-            let scheduler_options = SchedulerOptions { cpus, pin: *pin, ..SchedulerOptions::default() };
-            Schedulers::start(scheduler_options, statistics.clone()).map_err(OpenError::Schedulers)
+            // Those that are not bound have a number in the place of a CPU.
+            let numbered = placement.schedulers.iter().enumerate();
+            let cpus = numbered.map(|(number, scheduler)| scheduler.cpu.unwrap_or(number)).collect();
+            let pin = *pin && placement.is_bound();
+            let scheduler_options = SchedulerOptions { cpus, pin, ..SchedulerOptions::default() };
+            let schedulers = Schedulers::start(scheduler_options, statistics.clone()).map_err(OpenError::Schedulers)?;
+            let online: Vec<bool> = placement.schedulers.iter().map(|scheduler| scheduler.online).collect();
+            // A mask of CPUs that this machine has not - the folder came from another one - is as none.
+            if online.contains(&true) {
+                schedulers.set_online(&online).map_err(OpenError::Schedulers)?;
+            }
+            Ok(schedulers)
         }
     }
 }

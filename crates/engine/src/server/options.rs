@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use pikepole_machine::Disk;
+use pikepole_machine::{Disk, SystemFiles};
 
 use crate::database::RecoveryWatch;
+use crate::security::PasswordCost;
 
 /// What runs the server's tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct ServerOptions {
     pub folder: PathBuf,
     /// The disk that the folder is on.
     pub disk: Disk,
+    /// The files that say what the machine is: its nodes and cores.
+    pub machine: SystemFiles,
     /// What runs its tasks.
     pub schedulers: SchedulerChoice,
     /// Bytes of pages in memory for each database; None: as the store's own default has it.
@@ -46,6 +49,8 @@ pub struct ServerOptions {
     pub trace_flags: Vec<i32>,
     /// Is told, while the folder is opened, how far the recovery of a database is that takes longer than two seconds.
     pub recovery_watch: Option<RecoveryWatch>,
+    /// What it costs to hash a password.
+    pub password_cost: PasswordCost,
 }
 
 impl ServerOptions {
@@ -54,6 +59,7 @@ impl ServerOptions {
         Self {
             folder: folder.into(),
             disk: Disk::real(),
+            machine: SystemFiles::below("/"),
             schedulers: SchedulerChoice::Threads { cpus: None, pin: true },
             buffer_pool_bytes: None,
             log_bytes_max: None,
@@ -61,6 +67,7 @@ impl ServerOptions {
             policies: Vec::new(),
             trace_flags: Vec::new(),
             recovery_watch: None,
+            password_cost: PasswordCost::default(),
         }
     }
 }

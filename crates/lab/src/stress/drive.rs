@@ -1,5 +1,6 @@
 //! Running the runs: sessions on threads of their own, each with a connection, started together.
 
+use super::series::{Sample, Sampler};
 use super::statistics::{self, Statistics};
 use super::workload::DATABASE;
 use super::{Amount, Durability, Options, StressError, Workload};
@@ -58,6 +59,12 @@ pub struct Run {
     /// The three statistics.
     #[serde(flatten)]
     pub statistics: Statistics,
+    /// The run was stopped before its time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// What had been done and used at moments of the run, when it was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<Sample>,
 }
 
 /// What the driver tells about its progress.
@@ -72,16 +79,36 @@ pub trait Progress {
 
 /// Runs everything that `options` ask for, one run after another.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, StressError> {
-    let engine = open(&options.folder, &options.policies, options.buffer_pool_bytes)?;
-    let mut control = prepare(&engine, &options.workload.setup())?;
+    let mut engine_options = engine_options(&options.folder, &options.policies, options.buffer_pool_bytes);
+    for flag in &options.trace_flags {
+        engine_options = engine_options.trace_flag(*flag);
+    }
+    if let Some(cpus) = &options.cpus {
+        engine_options = engine_options.cpus(cpus.clone());
+    }
+    if let Some(device) = options.slow_device {
+        engine_options = engine_options.slow_device(device);
+    }
+    let engine = Engine::open(engine_options)?;
+    let mut control = prepare(&engine, &options.statements, &options.workload.setup())?;
     let total = options.durabilities.len() * options.sessions.len();
     let mut runs = Vec::with_capacity(total);
     for durability in &options.durabilities {
         for sessions in &options.sessions {
             progress.begin(runs.len() + 1, total, *durability, *sessions);
+            if let Some(time) = options.warmup {
+                let warm = Options { amount: Amount::Time(time), sample: None, ..options.clone() };
+                run_once(&engine, &mut control, &warm, *durability, *sessions, progress)?;
+            }
             let run = run_once(&engine, &mut control, options, *durability, *sessions, progress)?;
             progress.end(&run);
+            let interrupted = run.interrupted;
             runs.push(run);
+            if interrupted {
+                drop(control);
+                engine.shutdown()?;
+                return Ok(runs);
+            }
         }
     }
     drop(control);
@@ -89,11 +116,11 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, S
     Ok(runs)
 }
 
-pub(super) fn open(
+pub(super) fn engine_options(
     folder: &Path,
     policies: &[(String, String)],
     buffer_pool_bytes: Option<u64>,
-) -> Result<Engine, StressError> {
+) -> EngineOptions {
     let mut engine_options = EngineOptions::new(folder);
     for (name, value) in policies {
         engine_options = engine_options.policy(name, value);
@@ -101,12 +128,15 @@ pub(super) fn open(
     if let Some(bytes) = buffer_pool_bytes {
         engine_options = engine_options.buffer_pool_bytes(bytes);
     }
-    Ok(Engine::open(engine_options)?)
+    engine_options
 }
 
-/// A connection to the driver's database, after the batches of `setup`.
-pub(super) fn prepare(engine: &Engine, setup: &[String]) -> Result<Connection, StressError> {
+/// A connection to the driver's database, which is made after the server's own `statements`, and the batches of `setup`.
+pub(super) fn prepare(engine: &Engine, statements: &[String], setup: &[String]) -> Result<Connection, StressError> {
     let mut control = engine.connect_blocking()?;
+    for statement in statements {
+        control.execute(statement, &[])?;
+    }
     control.execute(&format!("IF DB_ID('{DATABASE}') IS NULL CREATE DATABASE {DATABASE}"), &[])?;
     control.execute(&format!("USE {DATABASE}"), &[])?;
     for batch in setup {
@@ -133,7 +163,15 @@ fn run_once(
     for _ in 0..sessions {
         drivers.push(Driver::connect(engine, &options.workload, Arc::clone(&shared))?);
     }
-    let work = |_: &mut Connection| drive(drivers, &shared, options.amount, progress);
+    let work = |_: &mut Connection| {
+        let sampler = match options.sample {
+            Some(every) => Some(Sampler::start(engine, Arc::clone(&shared.rows), every)?),
+            None => None,
+        };
+        let driven = drive(drivers, &shared, options, progress);
+        let series = sampler.map_or_else(Vec::new, Sampler::finish);
+        driven.map(|work| Work { series, ..work })
+    };
     let mut run = measured(engine, control, options.workload.name(), durability, sessions, work)?;
     if let Some(count) = options.workload.count() {
         check_rows(control, count, &run)?;
@@ -142,19 +180,31 @@ fn run_once(
     Ok(run)
 }
 
-/// Does work that gives the rows acknowledged and the time they took, and reads what it cost.
+/// What a run did.
+pub(super) struct Work {
+    /// Rows acknowledged.
+    pub rows: u64,
+    /// The time they took.
+    pub elapsed: Duration,
+    /// It was stopped before its time.
+    pub interrupted: bool,
+    /// What had been done and used at moments of it, when that was asked for.
+    pub series: Vec<Sample>,
+}
+
+/// Does work and reads what it cost.
 pub(super) fn measured(
     engine: &Engine,
     control: &mut Connection,
     workload: &'static str,
     durability: Durability,
     sessions: usize,
-    work: impl FnOnce(&mut Connection) -> Result<(u64, Duration), StressError>,
+    work: impl FnOnce(&mut Connection) -> Result<Work, StressError>,
 ) -> Result<Run, StressError> {
     statistics::clear(control)?;
     let log_before = statistics::log_counters(control, DATABASE)?;
     let cpu_before = CpuUse::now();
-    let (rows, elapsed) = work(control)?;
+    let Work { rows, elapsed, interrupted, series } = work(control)?;
     let spent = cpu_before.spent();
     let log_after = statistics::log_counters(control, DATABASE)?;
     let statistics = statistics::read(control)?;
@@ -179,6 +229,8 @@ pub(super) fn measured(
         noisy: other_cpu_percent.is_some_and(|percent| percent > OTHER_CPU_PERCENT_MAX),
         peak_memory_bytes: load::peak_memory_bytes(),
         statistics,
+        interrupted,
+        series,
     })
 }
 
@@ -202,23 +254,30 @@ pub(super) fn check_rows(control: &mut Connection, count: &str, run: &Run) -> Re
 struct Shared {
     started: AtomicBool,
     stopped: AtomicBool,
-    rows: AtomicU64,
+    rows: Arc<AtomicU64>,
     amount: Amount,
 }
 
 impl Shared {
     fn new(amount: Amount) -> Self {
-        Shared { started: AtomicBool::new(false), stopped: AtomicBool::new(false), rows: AtomicU64::new(0), amount }
+        Shared {
+            started: AtomicBool::new(false),
+            stopped: AtomicBool::new(false),
+            rows: Arc::new(AtomicU64::new(0)),
+            amount,
+        }
     }
 }
 
-/// Starts the sessions, watches them until the last has ended, and gives the rows and the time.
+/// Starts the sessions and watches them until the last has ended.
 fn drive(
     drivers: Vec<Driver>,
     shared: &Arc<Shared>,
-    amount: Amount,
+    options: &Options,
     progress: &mut dyn Progress,
-) -> Result<(u64, Duration), StressError> {
+) -> Result<Work, StressError> {
+    let amount = options.amount;
+    let mut interrupted = false;
     let sessions = drivers.len() as u64;
     let threads: Vec<_> = drivers.into_iter().map(|driver| thread::spawn(move || driver.run())).collect();
     let begun = Instant::now();
@@ -238,6 +297,10 @@ fn drive(
         if matches!(amount, Amount::Time(time) if begun.elapsed() >= time) {
             shared.stopped.store(true, Ordering::Relaxed);
         }
+        if !interrupted && options.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            interrupted = true;
+            shared.stopped.store(true, Ordering::Relaxed);
+        }
     }
     let mut rows = 0;
     let mut ended = begun;
@@ -246,7 +309,7 @@ fn drive(
         rows += done;
         ended = ended.max(at);
     }
-    Ok((rows, ended - begun))
+    Ok(Work { rows, elapsed: ended - begun, interrupted, series: Vec::new() })
 }
 
 /// One session of a run.
@@ -270,7 +333,9 @@ impl Driver {
             thread::park();
         }
         let result = match self.workload.clone() {
-            Workload::SingletonInsert => self.singleton_inserts(),
+            Workload::SingletonInsert | Workload::ExplicitTransactions | Workload::HeapInsert => {
+                self.singleton_inserts()
+            }
             Workload::Batch { batches, .. } => self.batches(&batches),
         };
         if result.is_err() {

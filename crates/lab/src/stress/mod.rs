@@ -15,6 +15,7 @@ mod options;
 mod parallel;
 mod parallel_report;
 mod report;
+mod series;
 mod statistics;
 mod workload;
 
@@ -22,7 +23,9 @@ pub use drive::{Progress, Run, run};
 pub use options::{Amount, Durability, Options};
 pub use parallel::{ParallelOptions, ParallelRun, Variant, run_parallel};
 pub use parallel_report::print_parallel;
+pub(crate) use report::IDLE_WAITS;
 pub use report::{bar, print, write_json};
+pub use series::Sample;
 pub use statistics::{LatchRow, SpinlockRow, WaitRow};
 pub use workload::Workload;
 

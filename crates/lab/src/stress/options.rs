@@ -1,6 +1,9 @@
 //! What a call of the load driver asks for.
 
 use super::Workload;
+use pikepole_contention::sync::Arc;
+use pikepole_contention::sync::atomic::AtomicBool;
+use pikepole_embedded::SlowDevice;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -57,4 +60,40 @@ pub struct Options {
     pub policies: Vec<(String, String)>,
     /// Bytes of the buffer pool; `None` leaves the engine's default.
     pub buffer_pool_bytes: Option<u64>,
+    /// Trace flags that are on from the start.
+    pub trace_flags: Vec<i32>,
+    /// The CPUs of the schedulers; `None`: all that the process may use.
+    pub cpus: Option<Vec<usize>>,
+    /// A slower device to act.
+    pub slow_device: Option<SlowDevice>,
+    /// T-SQL that is run once before the first run, outside of the driver's database.
+    pub statements: Vec<String>,
+    /// How often a run is sampled for its time series; `None`: not at all.
+    pub sample: Option<Duration>,
+    /// Time of a run before each run, which does not count; `None`: none.
+    pub warmup: Option<Duration>,
+    /// Ends the run under way when it becomes true; the run says that it was cut short.
+    pub stop: Option<Arc<AtomicBool>>,
+}
+
+impl Options {
+    /// One session that inserts for a second with full durability, everything else by default.
+    pub fn new(folder: impl Into<PathBuf>) -> Options {
+        Options {
+            folder: folder.into(),
+            sessions: vec![1],
+            durabilities: vec![Durability::Full],
+            amount: Amount::Time(Duration::from_secs(1)),
+            workload: Workload::SingletonInsert,
+            policies: Vec::new(),
+            buffer_pool_bytes: None,
+            trace_flags: Vec::new(),
+            cpus: None,
+            slow_device: None,
+            statements: Vec::new(),
+            sample: None,
+            warmup: None,
+            stop: None,
+        }
+    }
 }

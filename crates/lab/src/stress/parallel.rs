@@ -7,7 +7,7 @@
 //! The rows are those of the published experiment: (bigint, int, datetime), 64 x 1024 x 1024 of them by default. The row
 //! production alone is measured too: the same rows, aggregated instead of inserted.
 
-use super::drive::{self, Run};
+use super::drive::{self, Run, Work};
 use super::workload::DATABASE;
 use super::{Durability, StressError};
 use pikepole_embedded::blocking::Connection;
@@ -86,9 +86,10 @@ pub fn run_parallel(
     options: &ParallelOptions,
     begin: &mut dyn FnMut(usize, usize, &Variant),
 ) -> Result<Vec<ParallelRun>, StressError> {
-    let engine = drive::open(&options.folder, &options.policies, options.buffer_pool_bytes)?;
+    let engine_options = drive::engine_options(&options.folder, &options.policies, options.buffer_pool_bytes);
+    let engine = Engine::open(engine_options)?;
     let setup = ["DROP TABLE IF EXISTS dbo.parallel_insert".to_string(), TABLE.to_string()];
-    let mut control = drive::prepare(&engine, &setup)?;
+    let mut control = drive::prepare(&engine, &[], &setup)?;
     let mut runs = Vec::with_capacity(options.variants.len());
     for (index, variant) in options.variants.iter().enumerate() {
         begin(index + 1, options.variants.len(), variant);
@@ -118,7 +119,7 @@ fn run_once(
     let work = |control: &mut Connection| {
         let begun = Instant::now();
         let rows = control.execute(&insert, &[])?.rows_affected;
-        Ok((rows, begun.elapsed()))
+        Ok(Work { rows, elapsed: begun.elapsed(), interrupted: false, series: Vec::new() })
     };
     let mut run = drive::measured(engine, control, "parallel-insert", Durability::Full, 1, work)?;
     drive::check_rows(control, COUNT, &run)?;

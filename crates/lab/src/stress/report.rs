@@ -12,7 +12,7 @@ use std::path::Path;
 const TOP: usize = 3;
 
 /// Waits of system tasks that have nothing to do: in the JSON, but not among the top waits of a run.
-pub(super) const IDLE_WAITS: &[&str] =
+pub(crate) const IDLE_WAITS: &[&str] =
     &["CHECKPOINT_QUEUE", "DIRTY_PAGE_POLL", "LAZYWRITER_SLEEP", "LOGMGR_QUEUE", "SLEEP_TASK"];
 
 /// A progress bar on standard error, for a terminal.

@@ -2,10 +2,10 @@
 
 use super::StressError;
 use pikepole_embedded::{Rows, blocking::Connection};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A row of `sys.dm_os_wait_stats`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WaitRow {
     /// The wait's type.
     pub wait_type: String,
@@ -20,7 +20,7 @@ pub struct WaitRow {
 }
 
 /// A row of `sys.dm_os_latch_stats`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LatchRow {
     /// The latch's class.
     pub latch_class: String,
@@ -33,7 +33,7 @@ pub struct LatchRow {
 }
 
 /// A row of `sys.dm_os_spinlock_stats`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SpinlockRow {
     /// The spinlock's name.
     pub name: String,
@@ -84,7 +84,7 @@ pub fn read(connection: &mut Connection) -> Result<Statistics, StressError> {
     Ok(Statistics { waits: waits(connection)?, latches: latches(connection)?, spinlocks: spinlocks(connection)? })
 }
 
-fn waits(connection: &mut Connection) -> Result<Vec<WaitRow>, StressError> {
+pub(super) fn waits(connection: &mut Connection) -> Result<Vec<WaitRow>, StressError> {
     let sql = "SELECT wait_type, waiting_tasks_count, wait_time_ms, max_wait_time_ms, signal_wait_time_ms
                FROM sys.dm_os_wait_stats WHERE waiting_tasks_count > 0 ORDER BY wait_time_ms DESC";
     let mut found = Vec::new();

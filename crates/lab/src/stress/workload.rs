@@ -31,11 +31,52 @@ BEGIN
     END;
 END;";
 
+/// The same, each insert in a transaction that is begun and committed by name.
+const PROCEDURE_EXPLICIT: &str = "
+CREATE OR ALTER PROCEDURE dbo.insert_rows @first bigint, @rows bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    DECLARE @i bigint = @first;
+    DECLARE @end bigint = @first + @rows;
+    WHILE @i < @end
+    BEGIN
+        BEGIN TRANSACTION;
+        INSERT INTO dbo.singleton_insert (id, created, filler, a, b, c)
+        VALUES (@@SPID * 10000000000 + @i, GETDATE(), 'pikepole', 1, 2, NULL);
+        COMMIT TRANSACTION;
+        SET @i += 1;
+    END;
+END;";
+
+/// A heap of one column that may be NULL.
+const HEAP: &str = "
+CREATE TABLE dbo.heap_insert (a int NULL);";
+
+/// One autocommitted insert into the heap a turn of the loop.
+const PROCEDURE_HEAP: &str = "
+CREATE OR ALTER PROCEDURE dbo.insert_rows @first bigint, @rows bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    DECLARE @i bigint = @first;
+    DECLARE @end bigint = @first + @rows;
+    WHILE @i < @end
+    BEGIN
+        INSERT INTO dbo.heap_insert (a) VALUES (1);
+        SET @i += 1;
+    END;
+END;";
+
 /// What the sessions of a run do.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Workload {
     /// The singleton-insert procedure over a table with a clustered bigint key.
     SingletonInsert,
+    /// The same with BEGIN TRANSACTION and COMMIT around each insert.
+    ExplicitTransactions,
+    /// Singleton inserts into a heap of one nullable int.
+    HeapInsert,
     /// A batch of the user's own, repeated; `setup` runs once before.
     Batch {
         /// Batches run once, in order, before the first run.
@@ -50,24 +91,30 @@ impl Workload {
     pub fn name(&self) -> &'static str {
         match self {
             Workload::SingletonInsert => "singleton-insert",
+            Workload::ExplicitTransactions => "explicit-transactions",
+            Workload::HeapInsert => "heap-insert",
             Workload::Batch { .. } => "batch",
         }
     }
 
     /// Batches that make the tables, run once in the driver's database.
-    pub(super) fn setup(&self) -> Vec<String> {
-        match self {
-            Workload::SingletonInsert => {
-                vec!["DROP TABLE IF EXISTS dbo.singleton_insert".to_string(), TABLE.to_string(), PROCEDURE.to_string()]
-            }
-            Workload::Batch { setup, .. } => setup.clone(),
-        }
+    pub fn setup(&self) -> Vec<String> {
+        let statements = match self {
+            Workload::SingletonInsert => ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE],
+            Workload::ExplicitTransactions => ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE_EXPLICIT],
+            Workload::HeapInsert => ["DROP TABLE IF EXISTS dbo.heap_insert", HEAP, PROCEDURE_HEAP],
+            Workload::Batch { setup, .. } => return setup.clone(),
+        };
+        statements.map(str::to_string).to_vec()
     }
 
     /// Batches that bring every run to the same start.
     pub(super) fn reset(&self) -> &'static [&'static str] {
         match self {
-            Workload::SingletonInsert => &["TRUNCATE TABLE dbo.singleton_insert", "CHECKPOINT"],
+            Workload::SingletonInsert | Workload::ExplicitTransactions => {
+                &["TRUNCATE TABLE dbo.singleton_insert", "CHECKPOINT"]
+            }
+            Workload::HeapInsert => &["TRUNCATE TABLE dbo.heap_insert", "CHECKPOINT"],
             Workload::Batch { .. } => &["CHECKPOINT"],
         }
     }
@@ -75,7 +122,10 @@ impl Workload {
     /// The query that counts what the runs inserted, where the driver knows it.
     pub(super) fn count(&self) -> Option<&'static str> {
         match self {
-            Workload::SingletonInsert => Some("SELECT COUNT_BIG(*) FROM dbo.singleton_insert"),
+            Workload::SingletonInsert | Workload::ExplicitTransactions => {
+                Some("SELECT COUNT_BIG(*) FROM dbo.singleton_insert")
+            }
+            Workload::HeapInsert => Some("SELECT COUNT_BIG(*) FROM dbo.heap_insert"),
             Workload::Batch { .. } => None,
         }
     }

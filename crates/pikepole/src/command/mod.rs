@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 pub mod check;
+pub mod lab;
 pub mod log;
 mod output;
 mod shell;
@@ -31,6 +32,9 @@ pub enum CommandError {
     /// The log's bench stopped.
     #[error(transparent)]
     LogBench(#[from] pikepole_lab::log_bench::LogBenchError),
+    /// An experiment stopped, or is none.
+    #[error(transparent)]
+    Experiment(#[from] pikepole_lab::experiment::ExperimentError),
     /// A folder or a log in it could not be looked at.
     #[error(transparent)]
     Look(#[from] pikepole_engine::OpenError),

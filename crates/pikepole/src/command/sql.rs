@@ -32,6 +32,9 @@ pub struct Arguments {
     /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
+    /// A trace flag that is on from the start, such as 9038; may be given several times
+    #[arg(short = 'T', value_name = "FLAG")]
+    trace_flags: Vec<i32>,
 }
 
 const HELP: &str = "\
@@ -59,6 +62,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let mut options = Options::new(&arguments.data).on_recovery(super::show_recovery);
     for (name, value) in super::stress::policies(&arguments.policies)? {
         options = options.policy(&name, &value);
+    }
+    for flag in &arguments.trace_flags {
+        options = options.trace_flag(*flag);
     }
     // Before the engine starts its threads: they are not to be interrupted.
     let interrupt = if script.is_none() { Some(shell::Interrupt::catch()?) } else { None };

@@ -52,6 +52,12 @@ pub struct Arguments {
     /// A policy of the server for these runs; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
+    /// A trace flag that is on from the start, such as 9038; may be given several times
+    #[arg(short = 'T', value_name = "FLAG")]
+    trace_flags: Vec<i32>,
+    /// Act a slower disk: microseconds of each durable write, and megabytes a second
+    #[arg(long, value_name = "US[,MB]")]
+    slow_disk: Option<String>,
     /// Buffer pool in megabytes
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     buffer_pool: Option<u64>,
@@ -189,6 +195,9 @@ fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandErr
         workload: workload(arguments)?,
         policies: policies(&arguments.policies)?,
         buffer_pool_bytes: arguments.buffer_pool.map(|megabytes| megabytes << 20),
+        trace_flags: arguments.trace_flags.clone(),
+        slow_device: super::lab::slow_device(arguments.slow_disk.as_deref())?,
+        ..Options::new("")
     })
 }
 

@@ -34,14 +34,18 @@ fn file(folder: &Folder, path: &str) -> PathBuf {
     folder.data().join("hurt").join(path)
 }
 
-/// Changes one byte of the `nth` row found in a file and gives its place.
-fn flip(path: &Path, nth: usize) -> usize {
+/// The place of each row's text in a file.
+fn rows_in(path: &Path) -> Vec<usize> {
+    let bytes = std::fs::read(path).expect("the file is there");
+    let places = bytes.windows(MARK.len()).enumerate().filter(|(_, window)| *window == MARK);
+    places.map(|(place, _)| place).collect()
+}
+
+/// Changes the byte of a file at a place.
+fn flip(path: &Path, place: usize) {
     let mut bytes = std::fs::read(path).expect("the file is there");
-    let mut places = bytes.windows(MARK.len()).enumerate().filter(|(_, window)| *window == MARK);
-    let (place, _) = places.nth(nth).expect("the row is there");
     bytes[place] ^= 0x20;
     std::fs::write(path, bytes).expect("the file can be written");
-    place
 }
 
 /// The line of `check` about the damage; nothing is wrong with the other databases.
@@ -53,6 +57,15 @@ fn damage(folder: &Folder) -> String {
     assert!(!lines.is_empty() && lines.iter().all(|line| line.starts_with("DAMAGE: hurt: ")), "{}", done.out);
     assert!(done.out.contains("sound: tree 32 of dbo.t:") && done.out.contains(&format!(" {ROWS} rows,")));
     lines[0].to_string()
+}
+
+/// The place of the damaged block that `check` names in the log's first segment.
+#[track_caller]
+fn damaged_block(folder: &Folder) -> usize {
+    let line = damage(folder);
+    assert!(line.contains("segment-00000001"), "{line}");
+    let block = line.split("at byte ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a place");
+    block.parse().expect("a number")
 }
 
 /// What the server says when the hurt database is asked for its rows, after it has shown that the other one works.
@@ -94,7 +107,10 @@ fn a_truncated_data_file() {
 #[test]
 fn a_flipped_byte_in_a_page() {
     let folder = server("page");
-    let page = flip(&file(&folder, "data/pages"), 500) / 8192;
+    let pages = file(&folder, "data/pages");
+    let place = rows_in(&pages)[500];
+    flip(&pages, place);
+    let page = place / 8192;
     let line = damage(&folder);
     assert!(line.contains(&format!("page {page} ")) && line.contains("checksum"), "{line}");
     let done = asked(&folder);
@@ -108,11 +124,12 @@ fn a_flipped_byte_in_a_page() {
 #[test]
 fn a_flipped_byte_in_the_log_below_what_was_durable() {
     let folder = server("log");
-    let place = flip(&file(&folder, "log/segment-00000001"), 0);
-    let line = damage(&folder);
-    let block = line.split("at byte ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a place");
-    let block: usize = block.parse().expect("a number");
-    assert!((block..block + (1 << 20)).contains(&place) && line.contains("segment-00000001"), "{line}, byte {place}");
+    let log = file(&folder, "log/segment-00000001");
+    let place = rows_in(&log)[0];
+    flip(&log, place);
+    // Before the last checkpoint stand the blocks of one large transaction.
+    let block = damaged_block(&folder);
+    assert!((block..block + (1 << 20)).contains(&place), "block {block}, byte {place}");
     // It was closed in order, so that opening needs nothing of what is damaged: all rows are there.
     let done = asked(&folder);
     assert_eq!(done.status, 0, "{done:?}");
@@ -146,12 +163,13 @@ fn insert_and_kill(folder: &Folder, rows: i64) {
 fn a_flipped_byte_in_a_log_that_recovery_needs() {
     let folder = server("needed");
     insert_and_kill(&folder, 100);
-    let rows_before = usize::try_from(ROWS).expect("a number of rows");
-    let place = flip(&file(&folder, "log/segment-00000001"), rows_before + 20);
-    let line = damage(&folder);
-    let block = line.split("at byte ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a place");
-    let block: usize = block.parse().expect("a number");
-    assert!((block..block + (1 << 20)).contains(&place) && line.contains("segment-00000001"), "{line}, byte {place}");
+    // The last rows in the file are those of the process that was killed, each in a block of its own.
+    let log = file(&folder, "log/segment-00000001");
+    let places = rows_in(&log);
+    let place = places[places.len() - 50];
+    flip(&log, place);
+    let block = damaged_block(&folder);
+    assert!((block..block + 4096).contains(&place), "block {block}, byte {place}");
     is_suspect(&folder, &format!("the log is damaged in segment-00000001 at byte {block} "));
 }
 

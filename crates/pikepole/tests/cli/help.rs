@@ -5,11 +5,16 @@ use crate::tool::Folder;
 #[test]
 fn help_teaches_and_fits_a_terminal() {
     let folder = Folder::new("help");
-    let wanted: [(&[&str], &[&str]); 9] = [
+    let wanted: [(&[&str], &[&str]); 14] = [
         (&["--help"], &["sql ", "stress ", "check ", "Examples:", "pikepole check ./data", "--help"]),
         (&["sql", "--help"], &["GO 5", "Exit status", "--json", "--csv", "Examples:", "sp_configure", "-Q \"SELECT"]),
         (&["stress", "--help"], &["--policy", "Examples:", "LOG_RESERVATION=SPINLOCK", "--setup", "sp_configure"]),
         (&["check", "--help"], &["DAMAGE", "checksum", "Exit status", "Example:"]),
+        (&["lab", "--help"], &["topology ", "disk ", "cpu ", "run ", "compare ", "report ", "Examples:"]),
+        (&["lab", "topology", "--help"], &["bracket", "--like", "docs/lab.md", "Examples:"]),
+        (&["lab", "disk", "--help"], &["stable storage", "--slow-disk", "Example:"]),
+        (&["lab", "cpu", "--help"], &["hand-off", "vm.nr_hugepages", "Example:"]),
+        (&["lab", "run", "--help"], &["alternate", "Control-c", "--repeats", "Examples:", "medians"]),
         (&["log", "--help"], &["dump ", "stat ", "verify ", "bench ", "Examples:", "change nothing"]),
         (&["log", "dump", "--help"], &["--transaction", "docs/format.md", "exit status", "Examples:", "--kind"]),
         (&["log", "stat", "--help"], &["histogram", "Padding", "Example:"]),

@@ -4,6 +4,7 @@ mod damage;
 mod folder;
 mod full_disk;
 mod help;
+mod lab;
 mod log;
 mod output;
 mod parallel;

@@ -6,6 +6,7 @@ mod expression;
 mod function;
 mod key_range;
 mod modify;
+mod permission;
 mod query;
 mod scope;
 mod source;
@@ -25,6 +26,7 @@ use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
 use pikepole_engine::LockMode;
+use crate::security::Requirement;
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
 
@@ -81,6 +83,12 @@ pub(crate) struct Binder<'a> {
     degree: Option<u16>,
     /// The lock that hints of the changed table ask for.
     table_lock: Option<LockMode>,
+    /// The permissions that the statement needs.
+    requirements: Vec<Requirement>,
+    /// True once an expression reads a column of the outermost scope's first source, which is what UPDATE and DELETE change.
+    pub(crate) reads_target: bool,
+    /// The owner of the view being expanded.
+    view_owner: Option<i32>,
 }
 
 /// Views expand within each other no deeper than this.
@@ -113,6 +121,9 @@ impl<'a> Binder<'a> {
             reads_clock: false,
             degree: None,
             table_lock: None,
+            requirements: Vec::new(),
+            reads_target: false,
+            view_owner: None,
         }
     }
 
@@ -203,6 +214,7 @@ impl<'a> Binder<'a> {
             touches,
             reads_clock: self.reads_clock,
             degree: self.degree,
+            requirements: self.requirements,
             virtual_sources: self.virtual_sources,
             slots: self.slots,
             live: LiveSlots::default(),

@@ -412,6 +412,8 @@ pub struct Statement {
     pub reads_clock: bool,
     /// `OPTION (MAXDOP n)`: workers at most, 0 for as many as the server gives.
     pub degree: Option<u16>,
+    /// The permissions that it needs.
+    pub requirements: Vec<crate::security::Requirement>,
     /// The database and version of the catalog it was bound against.
     pub bound_to: crate::access::CatalogStamp,
 }

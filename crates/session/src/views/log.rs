@@ -79,6 +79,14 @@ pub(super) const FUNCTIONS: &[Function] = &[
                 ("log_recovery_lsn", Text(24), Yes),
                 ("log_recovery_size_mb", Float, Yes),
                 ("recovery_vlf_count", BigInt, Yes),
+                // Ours, behind those that people know.
+                ("pikepole_record_bytes", BigInt, No),
+                ("pikepole_padding_bytes", BigInt, No),
+                ("pikepole_chunks", BigInt, No),
+                ("pikepole_writes_in_flight", Int, No),
+                ("pikepole_writes_in_flight_max", Int, No),
+                ("pikepole_log_writers", Int, No),
+                ("pikepole_write_method", Text(60), No),
             ],
             rows: log_stats,
         },
@@ -144,7 +152,14 @@ fn log_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .float("log_since_last_checkpoint_mb", since(master.checkpoint_lsn))
         .lsn("log_recovery_lsn", master.recovery_lsn)
         .float("log_recovery_size_mb", since(master.recovery_lsn))
-        .integer("recovery_vlf_count", to_recover as u64);
+        .integer("recovery_vlf_count", to_recover as u64)
+        .integer("pikepole_record_bytes", log.record_bytes)
+        .integer("pikepole_padding_bytes", log.padding_bytes)
+        .integer("pikepole_chunks", log.chunks)
+        .integer("pikepole_writes_in_flight", log.writes_in_flight as u64)
+        .integer("pikepole_writes_in_flight_max", log.writes_in_flight_max as u64)
+        .integer("pikepole_log_writers", log.writers as u64)
+        .text("pikepole_write_method", log.write_method);
     Ok(vec![match current {
         Some((sequence, _, bytes)) => {
             row.integer("current_vlf_sequence_number", sequence).float("current_vlf_size_mb", bytes as f64 / MB).done()

@@ -7,7 +7,9 @@ use super::Kind::{BigInt, Bit, Bytes, DateTime, Int, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::{Rows, Source, View};
 use pikepole_contention::Counter;
-use pikepole_machine::{Topology, clock};
+use pikepole_engine::Server;
+use pikepole_engine::placement::PlannedNode;
+use pikepole_machine::clock;
 use pikepole_scheduler::SchedulerRow;
 use pikepole_types::SqlError;
 
@@ -115,17 +117,10 @@ pub(super) fn ms_ticks() -> u64 {
     seconds.map_or_else(|| clock::now_us() / 1000, |seconds| (seconds * 1000.0) as u64)
 }
 
-/// The machine; one without CPUs where the system does not tell.
-fn topology() -> Topology {
-    Topology::read("/").unwrap_or(Topology { cpus: Vec::new(), caches: Vec::new() })
-}
-
 /// The node of each of these schedulers, by their order.
-pub(super) fn nodes_of(schedulers: &[SchedulerRow]) -> Vec<usize> {
-    let topology = topology();
-    let first = topology.nodes().first().copied().unwrap_or(0);
-    let node = |row: &SchedulerRow| row.cpu_id.and_then(|cpu| topology.cpu(cpu)).map_or(first, |cpu| cpu.node);
-    schedulers.iter().map(node).collect()
+pub(super) fn nodes_of(server: &Server, schedulers: &[SchedulerRow]) -> Vec<usize> {
+    let placement = server.placement();
+    schedulers.iter().map(|row| row.cpu_id.map_or(0, |cpu| placement.node_of(cpu))).collect()
 }
 
 /// A set of small numbers as a mask; what does not fit into 63 bits is left out.
@@ -136,30 +131,30 @@ fn mask(numbers: impl Iterator<Item = usize>) -> i64 {
 fn nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut schedulers = source.server.schedulers().snapshot();
     schedulers.retain(|row| row.scheduler_id < HIDDEN_SCHEDULERS);
-    let of_node = nodes_of(&schedulers);
-    let topology = topology();
-    let mut ids = topology.nodes();
-    if ids.is_empty() {
-        ids.push(0);
+    let of_node = nodes_of(source.server, &schedulers);
+    let mut nodes = source.server.placement().nodes.clone();
+    if nodes.is_empty() {
+        let cpus = source.server.topology().cpus.iter().map(|cpu| cpu.id).collect();
+        nodes.push(PlannedNode { id: 0, memory_node: 0, cpus });
     }
-    let row = |node: usize| {
-        let cpus = topology.cpus_of_node(node);
-        let mine = || schedulers.iter().zip(&of_node).filter(|(_, of)| **of == node).map(|(row, _)| row);
-        let count = mine().count() as u64;
+    let row = |node: &PlannedNode| {
+        let mine = || schedulers.iter().zip(&of_node).filter(|(_, of)| **of == node.id).map(|(row, _)| row);
+        let online = || mine().filter(|row| row.is_online);
+        let count = online().count() as u64;
         let tasks: u64 = mine().map(|row| row.current_tasks_count).sum();
         view.row()
-            .integer("node_id", node as u64)
-            .text("node_state_desc", "ONLINE")
-            .integer("cpu_affinity_mask", mask(cpus.iter().copied()))
+            .integer("node_id", node.id as u64)
+            .text("node_state_desc", if count > 0 { "ONLINE" } else { "OFFLINE" })
+            .integer("cpu_affinity_mask", mask(node.cpus.iter().copied()))
             .integer("online_scheduler_count", count)
-            .integer("idle_scheduler_count", mine().filter(|row| row.is_idle).count() as u64)
+            .integer("idle_scheduler_count", online().filter(|row| row.is_idle).count() as u64)
             .integer("active_worker_count", tasks)
             .integer("avg_load_balance", tasks / count.max(1))
-            .integer("online_scheduler_mask", mask(mine().map(|row| row.scheduler_id as usize)))
-            .integer("cpu_count", cpus.len() as u64)
+            .integer("online_scheduler_mask", mask(online().map(|row| row.scheduler_id as usize)))
+            .integer("cpu_count", node.cpus.len() as u64)
             .done()
     };
-    Ok(ids.into_iter().map(row).collect())
+    Ok(nodes.iter().map(row).collect())
 }
 
 /// Pages of the buffer pools in memory, and frames for them, in KB.
@@ -177,7 +172,7 @@ fn memory_nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .integer("virtual_address_space_reserved_kb", target_kb)
         .integer("virtual_address_space_committed_kb", pages_kb)
         .integer("pages_kb", pages_kb)
-        .integer("cpu_affinity_mask", mask(topology().cpus.iter().map(|cpu| cpu.id)))
+        .integer("cpu_affinity_mask", mask(source.server.topology().cpus.iter().map(|cpu| cpu.id)))
         .integer("online_scheduler_mask", mask(visible.map(|id| id as usize)))
         .integer("target_kb", target_kb);
     Ok(vec![row.done()])
@@ -204,11 +199,12 @@ fn process_times_ms() -> (u64, u64) {
 fn sys_info(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let schedulers = source.server.schedulers().snapshot();
     let visible = schedulers.iter().filter(|row| row.scheduler_id < HIDDEN_SCHEDULERS).count() as u64;
-    let topology = topology();
+    let topology = source.server.topology();
     let (cpus, sockets) = (topology.cpus.len() as u64, topology.sockets().len().max(1) as u64);
     let (pages_kb, target_kb) = pool_kb(source);
     let (kernel_ms, user_ms) = process_times_ms();
-    let is_pinned = schedulers.iter().any(|row| row.cpu_id.is_some());
+    let is_masked = source.server.process_affinity().is_some();
+    let is_soft = source.server.soft_numa();
     let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let is_virtual = flags.split_whitespace().any(|flag| flag == "hypervisor");
     let ms_ticks = ms_ticks();
@@ -230,13 +226,14 @@ fn sys_info(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .integer("scheduler_total_count", schedulers.len() as u64)
         .integer("sqlserver_start_time_ms_ticks", ms_ticks.saturating_sub(up_ms))
         .moment("sqlserver_start_time", source.server.started_us())
-        .integer("affinity_type", if is_pinned { 1 } else { 2 })
-        .text("affinity_type_desc", if is_pinned { "MANUAL" } else { "AUTO" })
+        .integer("affinity_type", if is_masked { 1 } else { 2 })
+        .text("affinity_type_desc", if is_masked { "MANUAL" } else { "AUTO" })
         .integer("process_kernel_time_ms", kernel_ms)
         .integer("process_user_time_ms", user_ms)
         .integer("virtual_machine_type", i64::from(is_virtual))
         .text("virtual_machine_type_desc", if is_virtual { "HYPERVISOR" } else { "NONE" })
-        .text("softnuma_configuration_desc", "OFF")
+        .integer("softnuma_configuration", i64::from(is_soft))
+        .text("softnuma_configuration_desc", if is_soft { "ON" } else { "OFF" })
         .integer("sql_memory_model", 1)
         .text("sql_memory_model_desc", "CONVENTIONAL")
         .integer("socket_count", sockets)

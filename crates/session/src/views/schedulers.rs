@@ -130,7 +130,7 @@ pub(super) const VIEWS: &[View] = &[
 
 fn schedulers(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let rows = source.server.schedulers().snapshot();
-    let nodes = machine::nodes_of(&rows);
+    let nodes = machine::nodes_of(source.server, &rows);
     let tasks = source.server.schedulers().tasks();
     Ok(rows
         .iter()
@@ -149,7 +149,7 @@ fn schedulers(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("scheduler_id", row.scheduler_id)
                 .integer("cpu_id", cpu)
                 .text("status", row.status)
-                .bit("is_online", true)
+                .bit("is_online", row.is_online)
                 .bit("is_idle", row.is_idle)
                 .integer("context_switches_count", row.context_switches_count)
                 .integer("idle_switches_count", row.idle_switches_count)

@@ -33,7 +33,7 @@ fn views_have_the_documented_number_of_columns() {
         ("filegroups", 10),
         ("dm_db_log_space_usage", 5),
         ("dm_db_log_info", 11),
-        ("dm_db_log_stats", 19),
+        ("dm_db_log_stats", 19 + 7),
         ("dm_io_virtual_file_stats", 14),
         ("dm_tran_active_transactions", 12),
         ("dm_tran_session_transactions", 9),

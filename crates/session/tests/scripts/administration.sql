@@ -108,3 +108,13 @@ SELECT task_state FROM sys.dm_os_tasks WHERE session_id = @@SPID;
 SELECT counter_name, cntr_type FROM sys.dm_os_performance_counters
 WHERE object_name = 'SQLServer:SQL Statistics' ORDER BY counter_name;
 GO
+GO
+ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 7;
+GO
+ALTER SERVER CONFIGURATION SET PROCESS AFFINITY NUMANODE = 3;
+GO
+ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 1;
+SELECT scheduler_id, status, is_online FROM sys.dm_os_schedulers WHERE scheduler_id < 2 ORDER BY scheduler_id;
+ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = AUTO;
+SELECT scheduler_id, status, is_online FROM sys.dm_os_schedulers WHERE scheduler_id < 2 ORDER BY scheduler_id;
+ALTER SERVER CONFIGURATION SET SOFTNUMA OFF;

@@ -1,0 +1,496 @@
+//! The experiments: questions, published figures, arms and claims.
+
+use super::ExperimentError;
+use super::plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Panel, Plan};
+use crate::stress::{Durability, Workload};
+use pikepole_machine::SlowDevice;
+use std::time::Duration;
+
+/// Experiments by name that this version cannot run, and why.
+pub const NOT_THERE: &[(&str, &str)] = &[
+    (
+        "parallel-insert",
+        "plans are serial: there are no nested transactions of parallel workers to contend for a latch",
+    ),
+    (
+        "large-pages",
+        "the buffer pool takes transparent large pages only; `pikepole lab cpu` shows what pages cost in this machine",
+    ),
+];
+
+/// All experiments.
+pub const EXPERIMENTS: &[Experiment] = &[
+    Experiment {
+        name: "policies",
+        title: "Every point's policies over a sweep of sessions",
+        question: "What does each serialisation point cost when threads take turns there the classic way, and what with the defaults?",
+        published: &[
+            "In one study of a log with 64 threads, 90% of the time was the mutex and 1.5% the copying.",
+            "With native compilation out of the picture, the spinlock XDESMGR was 14.46% of the sampled CPU (2 x 10 cores).",
+        ],
+        plan: policies,
+    },
+    Experiment {
+        name: "affinity",
+        title: "The log writer's core kept to itself",
+        question: "Does taking the log writer's physical core out of the process affinity raise the rate of singleton inserts?",
+        published: &[
+            "2 sockets x 10 cores x 2 hyper-threads, 2.3 GHz, delayed durability: 186,915 inserts/s with 40 threads and the default mask; 436,781 with 38 threads and the log writer's core out of the mask (x 2.34).",
+            "Back-off fell from 23.89% to 1.43% of the sampled CPU; LOGCACHE_ACCESS spins stayed about equal; XDESMGR spins rose.",
+            "Taking out other cores of that node does not help.",
+        ],
+        plan: affinity,
+    },
+    Experiment {
+        name: "log-writers",
+        title: "One log writer against several",
+        question: "Do several log writers help full durability, and do they hurt delayed durability on a fast device?",
+        published: &[
+            "Several writers help full durability and hurt delayed durability on fast storage: they contend for LOGFLUSHQ, back-pressure reaches the log buffer, and LOGCACHE_ACCESS spins climb.",
+        ],
+        plan: log_writers,
+    },
+    Experiment {
+        name: "trace-flags",
+        title: "Trace flags 8015 and 8048 on top of the mask",
+        question: "Does ignoring NUMA, and partitioning memory objects by CPU, raise the rate further?",
+        published: &[
+            "8015 on top of the mask without the log writer's core gave the best rate of all: over 500,000 inserts/s with 36 threads (2 x 10 cores x 2).",
+        ],
+        plan: trace_flags,
+    },
+    Experiment {
+        name: "distance",
+        title: "The distance of a session from the log writer",
+        question: "What does one session with full durability gain when it runs nearer to the log writer?",
+        published: &[
+            "1,000,000 singleton inserts into a heap, one session: against the other socket, +100% on the log writer's own core, +50 to 60% on another core of its socket.",
+            "LOGCACHE_ACCESS spins: 24,192 on the same core, 1,710,336 on another core of the same socket.",
+        ],
+        plan: distance,
+    },
+];
+
+/// The experiment of this name.
+///
+/// # Errors
+/// When there is none, saying which there are, or why this one is not.
+pub fn find(name: &str) -> Result<&'static Experiment, ExperimentError> {
+    if let Some((name, why)) = NOT_THERE.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)) {
+        return Err(ExperimentError::Usage(format!("{name} is not in this version: {why}")));
+    }
+    EXPERIMENTS.iter().find(|experiment| experiment.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
+        let names: Vec<&str> = EXPERIMENTS.iter().map(|experiment| experiment.name).collect();
+        ExperimentError::Usage(format!("there is no experiment {name}; there are {}", names.join(", ")))
+    })
+}
+
+/// The classic way at every point of the log and of transaction ids.
+const CLASSIC: &[(&str, &str)] = &[
+    ("TRANSACTION_IDS", "SPINLOCK"),
+    ("LOG_RESERVATION", "SPINLOCK"),
+    ("LOG_FLUSH_QUEUE", "SPINLOCK"),
+    ("COMMIT_BY", "LOG_WRITER"),
+    ("LOG_BLOCK", "60KB"),
+];
+
+/// The policies of the log writers' experiments, without their number.
+fn classic(name: &str) -> Arm {
+    Arm::new(name).policies(CLASSIC)
+}
+
+/// The defaults of this engine, for what takes a function.
+fn defaults(name: &str) -> Arm {
+    Arm::new(name)
+}
+
+fn lines(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn few_cpus(machine: &Machine, published: &str) -> Vec<String> {
+    let cpus = machine.cpus.len();
+    if cpus >= 16 {
+        Vec::new()
+    } else {
+        vec![format!("{cpus} CPUs are not {published}: spinlocks and back-off that need many spinners do not show")]
+    }
+}
+
+fn claim(text: &str, panel: usize, arms: (usize, usize), metric: Metric, expect: Expect) -> Claim {
+    Claim { text: text.to_owned(), published: None, panel, from: arms.0, to: arms.1, metric, expect }
+}
+
+fn published(
+    text: &str,
+    figure: &'static str,
+    panel: usize,
+    arms: (usize, usize),
+    metric: Metric,
+    expect: Expect,
+) -> Claim {
+    Claim { published: Some(figure), ..claim(text, panel, arms, metric, expect) }
+}
+
+fn policies(machine: &Machine) -> Plan {
+    let arm = |name: &str, value: &str| Arm::new(format!("{name} = {value}")).policies(&[(name, value)]);
+    let panel = |title: &str, workload, durability, arms| Panel {
+        title: title.to_owned(),
+        workload,
+        durability,
+        slow_device: None,
+        sessions: vec![1, 2, 8, 32],
+        arms,
+        charts: vec![Metric::Rows, Metric::AllSpins, Metric::CpuMicroseconds],
+    };
+    let delayed = vec![
+        Arm::new("defaults"),
+        classic("all classic"),
+        arm("TRANSACTION_IDS", "SPINLOCK"),
+        arm("LOG_RESERVATION", "SPINLOCK"),
+        arm("LOG_RESERVATION", "ATOMIC"),
+    ];
+    let full = vec![
+        Arm::new("defaults"),
+        classic("all classic"),
+        arm("COMMIT_BY", "LOG_WRITER"),
+        arm("LOG_FLUSH_QUEUE", "SPINLOCK"),
+        arm("LOG_BLOCK", "60KB"),
+    ];
+    let heap = vec![Arm::new("defaults"), arm("HEAP_INSERT_TARGETS", "ONE")];
+    Plan {
+        shows: lines(&["what each policy costs on the CPUs that are here, and whether the defaults spin at all"]),
+        cannot: few_cpus(machine, "the 40 of the published figures"),
+        panels: vec![
+            panel("delayed durability", Workload::SingletonInsert, Durability::Delayed, delayed),
+            panel("full durability", Workload::SingletonInsert, Durability::Full, full),
+            panel("a heap, delayed durability", Workload::HeapInsert, Durability::Delayed, heap),
+        ],
+        claims: vec![
+            claim(
+                "With the defaults, no spinlock spins above noise, delayed durability",
+                0,
+                (0, 0),
+                Metric::AllSpins,
+                Expect::Below(1.0),
+            ),
+            claim(
+                "With the defaults, no spinlock spins above noise, full durability",
+                1,
+                (0, 0),
+                Metric::AllSpins,
+                Expect::Below(1.0),
+            ),
+            claim(
+                "The classic way at all points makes fewer inserts a second, delayed durability",
+                0,
+                (0, 1),
+                Metric::Rows,
+                Expect::Lower,
+            ),
+            claim(
+                "The classic way at all points makes fewer inserts a second, full durability",
+                1,
+                (0, 1),
+                Metric::Rows,
+                Expect::Lower,
+            ),
+            claim(
+                "Dealing out transaction ids under a spinlock alone costs inserts",
+                0,
+                (0, 2),
+                Metric::Rows,
+                Expect::Lower,
+            ),
+            claim("Reserving log space under a spinlock alone costs inserts", 0, (0, 3), Metric::Rows, Expect::Lower),
+            claim(
+                "One shared atomic addition a record costs inserts against chunks",
+                0,
+                (0, 4),
+                Metric::Rows,
+                Expect::Lower,
+            ),
+            claim(
+                "One insertion target for all schedulers costs inserts into a heap",
+                2,
+                (0, 1),
+                Metric::Rows,
+                Expect::Lower,
+            ),
+        ],
+    }
+}
+
+/// Arms of a mask: all CPUs, without the log writer's core, and without another core when there is one.
+fn mask_arms(machine: &Machine, base: impl Fn(&str) -> Arm) -> Vec<Arm> {
+    let writer = machine.writer_cpu().to_string();
+    let home = |name: &str| base(name).policies(&[("LOG_WRITERS", "1"), ("LOG_WRITER_CPUS", &writer)]);
+    let mut arms = vec![home("all CPUs")];
+    let others = machine.others();
+    if let (false, Some(last)) = (machine.writer_core.is_empty(), others.last()) {
+        arms.push(home("log writer's core apart").affinity(&others));
+        let core = machine.topology.cpu(*last).map(|cpu| cpu.core);
+        let is_same = |cpu: &usize| machine.topology.cpu(*cpu).map(|cpu| cpu.core) == core;
+        let rest: Vec<usize> = machine.cpus.iter().copied().filter(|cpu| !is_same(cpu)).collect();
+        if !rest.is_empty() {
+            arms.push(home("another core apart").affinity(&rest));
+        }
+    }
+    arms
+}
+
+fn affinity(machine: &Machine) -> Plan {
+    let spins = |name| Metric::spins(name);
+    let charts = vec![Metric::Rows, spins("LOGCACHE_ACCESS"), spins("XDESMGR"), Metric::LogMegabytes];
+    let panel = |title: &str, arms| Panel {
+        title: title.to_owned(),
+        workload: Workload::SingletonInsert,
+        durability: Durability::Delayed,
+        slow_device: None,
+        sessions: vec![1, 2, 4, 16, 32],
+        arms,
+        charts: charts.clone(),
+    };
+    let mut cannot = few_cpus(machine, "40");
+    if machine.others().len() < 8 {
+        cannot.push(format!(
+            "taking the log writer's core away leaves {} of {} CPUs to the sessions, against 38 of 40: here the loss of CPUs outweighs what the log writer gains",
+            machine.others().len(),
+            machine.cpus.len()
+        ));
+    }
+    let mut claims = Vec::new();
+    let arms = mask_arms(machine, classic);
+    if arms.len() > 1 {
+        claims.push(published(
+            "Inserts a second rise with the log writer's core out of the mask",
+            "x 2.34",
+            0,
+            (0, 1),
+            Metric::Rows,
+            Expect::Higher,
+        ));
+        claims.push(published(
+            "The log is written faster then",
+            "rises with the inserts",
+            0,
+            (0, 1),
+            Metric::LogMegabytes,
+            Expect::Higher,
+        ));
+        claims.push(published(
+            "LOGCACHE_ACCESS spins stay about equal",
+            "about equal",
+            0,
+            (0, 1),
+            spins("LOGCACHE_ACCESS"),
+            Expect::Same,
+        ));
+        claims.push(published(
+            "XDESMGR spins rise: the next bottleneck",
+            "rise",
+            0,
+            (0, 1),
+            spins("XDESMGR"),
+            Expect::Higher,
+        ));
+        claims.push(claim(
+            "With the defaults of this engine, keeping the core apart is not worth a core",
+            1,
+            (0, 1),
+            Metric::Rows,
+            Expect::Lower,
+        ));
+    }
+    if arms.len() > 2 {
+        claims.push(published(
+            "It is the log writer's core that matters, not any core of its node",
+            "right core only",
+            0,
+            (2, 1),
+            Metric::Rows,
+            Expect::Higher,
+        ));
+    }
+    Plan {
+        shows: lines(&[
+            "rates, spins and log bandwidth with the log writer bound to a CPU that schedulers share, to one of its own, and with the wrong core taken away",
+        ]),
+        cannot,
+        panels: vec![panel("classic policies", arms), panel("default policies", mask_arms(machine, defaults))],
+        claims,
+    }
+}
+
+fn log_writers(machine: &Machine) -> Plan {
+    let slow = SlowDevice { delay: Duration::from_micros(600), bytes_per_second: Some(200_000_000) };
+    let arm = |count: &str| {
+        let name = if count == "1" { "1 log writer".to_owned() } else { format!("{count} log writers") };
+        classic(&name).policies(&[("LOG_WRITERS", count)])
+    };
+    let panel = |title: &str, durability, slow_device| Panel {
+        title: title.to_owned(),
+        workload: Workload::ExplicitTransactions,
+        durability,
+        slow_device,
+        sessions: vec![1, 8, 32],
+        arms: vec![arm("1"), arm("2"), arm("4")],
+        charts: vec![Metric::Rows, Metric::RowsPerFlush, Metric::spins("LOGFLUSHQ"), Metric::spins("LOGCACHE_ACCESS")],
+    };
+    let several = |text: &str, panel, metric, expect| published(text, "shape only", panel, (0, 2), metric, expect);
+    let mut cannot = few_cpus(machine, "the published machine's");
+    if machine.topology.memory_nodes.len() == 1 {
+        cannot.push(
+            "one memory node: several writers here are threads that share two caches' worth of distance, not nodes"
+                .to_owned(),
+        );
+    }
+    Plan {
+        shows: lines(&[
+            "one, two and four writers at both durabilities, on this disk and on an acted device of 600 us a write and 200 MB/s",
+        ]),
+        cannot,
+        panels: vec![
+            panel("full, this disk", Durability::Full, None),
+            panel("full, slower device", Durability::Full, Some(slow)),
+            panel("delayed, this disk", Durability::Delayed, None),
+            panel("delayed, slower device", Durability::Delayed, Some(slow)),
+        ],
+        claims: vec![
+            several("Several writers help full durability on this disk", 0, Metric::Rows, Expect::Higher),
+            several("Several writers help full durability on a slower device", 1, Metric::Rows, Expect::Higher),
+            several("Several writers hurt delayed durability on fast storage", 2, Metric::Rows, Expect::Lower),
+            several(
+                "LOGFLUSHQ spins rise with several writers, delayed durability",
+                2,
+                Metric::spins("LOGFLUSHQ"),
+                Expect::Higher,
+            ),
+            several(
+                "LOGCACHE_ACCESS spins climb with several writers, delayed durability",
+                2,
+                Metric::spins("LOGCACHE_ACCESS"),
+                Expect::Higher,
+            ),
+        ],
+    }
+}
+
+fn trace_flags(machine: &Machine) -> Plan {
+    let writer = machine.writer_cpu().to_string();
+    let base = |name: &str| {
+        let arm = classic(name).policies(&[("LOG_WRITERS", "PER NODE"), ("LOG_WRITER_CPUS", &writer)]);
+        if machine.writer_core.is_empty() { arm } else { arm.affinity(&machine.others()) }
+    };
+    let mut cannot = few_cpus(machine, "40");
+    if machine.topology.memory_nodes.len() == 1 {
+        cannot.push(
+            "there is one memory node, so 8015 has nothing to ignore: equal rates are the right outcome here"
+                .to_owned(),
+        );
+    }
+    cannot.push(
+        "this engine has no shared memory objects to partition, so 8048 is accepted and changes nothing".to_owned(),
+    );
+    Plan {
+        shows: lines(&[
+            "rates with the flags on top of the mask without the log writer's core; 8015 makes one node of all CPUs, and so one log writer of one a node",
+        ]),
+        cannot,
+        panels: vec![Panel {
+            title: "classic policies".to_owned(),
+            workload: Workload::SingletonInsert,
+            durability: Durability::Delayed,
+            slow_device: None,
+            sessions: vec![2, 16, 32],
+            arms: vec![base("no flag"), base("8015").flag(8015), base("8015 and 8048").flag(8015).flag(8048)],
+            charts: vec![Metric::Rows, Metric::spins("LOGCACHE_ACCESS"), Metric::spins("XDESMGR")],
+        }],
+        claims: vec![
+            published(
+                "8015 raises the rate on top of the mask",
+                "the best of all, over 500,000/s",
+                0,
+                (0, 1),
+                Metric::Rows,
+                Expect::Higher,
+            ),
+            claim("8048 changes nothing here", 0, (1, 2), Metric::Rows, Expect::Same),
+        ],
+    }
+}
+
+fn distance(machine: &Machine) -> Plan {
+    let writer = machine.writer_cpu();
+    let home = machine.topology.cpu(writer).copied();
+    let number = writer.to_string();
+    let at = |name: &str, cpu: usize| {
+        classic(name).policies(&[("LOG_WRITERS", "1"), ("LOG_WRITER_CPUS", &number)]).affinity(&[cpu])
+    };
+    let far = |same_socket: bool| {
+        let is_far = |cpu: &&usize| match (machine.topology.cpu(**cpu), &home) {
+            (Some(cpu), Some(home)) => cpu.core != home.core && (cpu.socket == home.socket) == same_socket,
+            _ => false,
+        };
+        machine.cpus.iter().find(is_far).copied()
+    };
+    let mut arms = vec![at("the log writer's core", writer)];
+    let (mut claims, mut cannot) = (Vec::new(), Vec::new());
+    if let Some(cpu) = far(true) {
+        arms.push(at("another core, same socket", cpu));
+        claims.push(published(
+            "One session makes more inserts on the log writer's own core than on another core of the socket",
+            "x 1.25 to 1.33",
+            0,
+            (1, 0),
+            Metric::Rows,
+            Expect::Higher,
+        ));
+        claims.push(published(
+            "LOGCACHE_ACCESS spins are far fewer there",
+            "24,192 against 1,710,336",
+            0,
+            (1, 0),
+            Metric::spins("LOGCACHE_ACCESS"),
+            Expect::Lower,
+        ));
+    }
+    match far(false) {
+        Some(cpu) => {
+            let place = arms.len();
+            arms.push(at("the other socket", cpu));
+            claims.push(published(
+                "It makes twice as many as on the other socket",
+                "x 2",
+                0,
+                (place, 0),
+                Metric::Rows,
+                Expect::Higher,
+            ));
+        }
+        None => cannot.push("there is one socket: the longest of the published distances is not here".to_owned()),
+    }
+    Plan {
+        shows: lines(&["one session bound to the log writer's core, and to another core"]),
+        cannot,
+        panels: vec![Panel {
+            title: "one session, full durability".to_owned(),
+            workload: Workload::HeapInsert,
+            durability: Durability::Full,
+            slow_device: None,
+            sessions: vec![1],
+            arms,
+            charts: vec![
+                Metric::Rows,
+                Metric::CpuMicroseconds,
+                Metric::Wait("WRITELOG".to_owned()),
+                Metric::spins("LOGCACHE_ACCESS"),
+            ],
+        }],
+        claims,
+    }
+}
+
+#[cfg(test)]
+#[path = "catalog_tests.rs"]
+mod tests;

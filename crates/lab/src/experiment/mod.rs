@@ -1,0 +1,60 @@
+//! Experiments: a question, the published figures, and runs of A and B in turn that answer it for this machine.
+//!
+//! ```text
+//!   Experiment --plan(machine)--> Plan: panels of arms, claims --run--> Outcome --judge--> a verdict on each claim
+//!                                                                         |
+//!                                                       JSON, HTML page, text, and back in for `compare`
+//! ```
+//! - A *panel* is one workload at one durability on one device, over a sweep of sessions. Its *arms* differ in settings.
+//! - Arms alternate within a repeat, and every second repeat goes through them backwards, so that a drift meets all alike.
+//! - Every run has a fresh server, is warmed up, and counts its rows afterwards.
+//! - A *claim* is a published shape: B above A, or below, or about as much. It is judged on medians, and only where the
+//!   difference is larger than the spread of the repeats; otherwise the verdict is that nothing can be said.
+//! - The engine is seen only through the embedded API, T-SQL and the views.
+
+mod catalog;
+mod compare;
+mod environment;
+mod judge;
+mod plan;
+mod record;
+mod run;
+
+pub use catalog::{EXPERIMENTS, NOT_THERE, find};
+pub use compare::compare;
+pub(crate) use judge::figure;
+pub use judge::{Spread, Verdict};
+pub use plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Panel, Plan};
+pub use record::{ArmRecord, Cell, ClaimRecord, Environment, Outcome, PanelRecord, RunRecord, Settings};
+pub use run::{Options, run};
+
+use crate::stress::StressError;
+
+/// Why an experiment ended without an outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// A run failed.
+    #[error("{experiment}, {arm}: {error}")]
+    Run {
+        /// The experiment.
+        experiment: &'static str,
+        /// The arm.
+        arm: String,
+        /// What happened.
+        error: StressError,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {why}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system said, or what is wrong with its content.
+        why: String,
+    },
+    /// The machine could not be read.
+    #[error("the machine: {0}")]
+    Machine(std::io::Error),
+    /// The question makes no sense.
+    #[error("{0}")]
+    Usage(String),
+}

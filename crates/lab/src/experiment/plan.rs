@@ -1,0 +1,244 @@
+//! What an experiment is made of: panels, arms, metrics, claims.
+
+use super::ExperimentError;
+use super::record::RunRecord;
+use crate::stress::{Durability, Workload};
+use pikepole_embedded::SystemFiles;
+use pikepole_embedded::placement::{LogWriterHome, PlacementPlan, PlacementRules};
+use pikepole_machine::{CpuLimits, SlowDevice, Topology, list_text};
+use serde::{Deserialize, Serialize};
+
+/// A named question.
+#[derive(Debug)]
+pub struct Experiment {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// What is asked.
+    pub question: &'static str,
+    /// What was published, with its machine.
+    pub published: &'static [&'static str],
+    /// What is done about it on a machine.
+    pub plan: fn(&Machine) -> Plan,
+}
+
+/// The machine that an experiment is planned for.
+#[derive(Debug, Clone)]
+pub struct Machine {
+    /// Its CPUs, caches and nodes.
+    pub topology: Topology,
+    /// The CPUs that schedulers can be bound to.
+    pub cpus: Vec<usize>,
+    /// The first core of the first node, where published log writers live.
+    pub writer_core: Vec<usize>,
+}
+
+impl Machine {
+    /// Reads the machine.
+    ///
+    /// # Errors
+    /// When the files name no CPUs.
+    pub fn read(files: &SystemFiles) -> Result<Self, ExperimentError> {
+        let topology = Topology::of(files).map_err(ExperimentError::Machine)?;
+        let limits = CpuLimits::of(files);
+        let cpus = limits.cpus(&topology);
+        let rules = PlacementRules { home: LogWriterHome::Isolated, ..PlacementRules::default() };
+        let plan = PlacementPlan::new(&topology, &limits, &rules);
+        Ok(Self { topology, cpus, writer_core: plan.kept_apart })
+    }
+
+    /// The log writer's CPU.
+    pub fn writer_cpu(&self) -> usize {
+        self.writer_core.first().or(self.cpus.first()).copied().unwrap_or(0)
+    }
+
+    /// The CPUs without those of the log writer's core.
+    pub fn others(&self) -> Vec<usize> {
+        self.cpus.iter().copied().filter(|cpu| !self.writer_core.contains(cpu)).collect()
+    }
+
+    /// One line: what there is.
+    pub fn line(&self) -> String {
+        let topology = &self.topology;
+        format!(
+            "{} CPUs to use ({}), {} cores, {} sockets, {} memory nodes",
+            self.cpus.len(),
+            list_text(&self.cpus),
+            topology.cores().len(),
+            topology.sockets().len(),
+            topology.memory_nodes.len()
+        )
+    }
+}
+
+/// What is run and what is claimed.
+#[derive(Debug, Clone, Default)]
+pub struct Plan {
+    /// What this machine can show of it.
+    pub shows: Vec<String>,
+    /// What it cannot.
+    pub cannot: Vec<String>,
+    /// The runs.
+    pub panels: Vec<Panel>,
+    /// What is judged.
+    pub claims: Vec<Claim>,
+}
+
+/// One workload at one durability on one device.
+#[derive(Debug, Clone)]
+pub struct Panel {
+    /// One line.
+    pub title: String,
+    /// What the sessions do.
+    pub workload: Workload,
+    /// When a commit returns.
+    pub durability: Durability,
+    /// A slower device to act.
+    pub slow_device: Option<SlowDevice>,
+    /// Numbers of sessions, ascending.
+    pub sessions: Vec<usize>,
+    /// The settings that are compared.
+    pub arms: Vec<Arm>,
+    /// What is drawn.
+    pub charts: Vec<Metric>,
+}
+
+/// One set of settings.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Arm {
+    /// A few words.
+    pub name: String,
+    /// Policies that differ from the defaults.
+    pub policies: Vec<(String, String)>,
+    /// Trace flags.
+    pub trace_flags: Vec<i32>,
+    /// T-SQL before the first run.
+    pub statements: Vec<String>,
+}
+
+impl Arm {
+    /// An arm with the defaults.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// With these policies.
+    pub fn policies(mut self, policies: &[(&str, &str)]) -> Self {
+        self.policies.extend(policies.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        self
+    }
+
+    /// With this trace flag.
+    pub fn flag(mut self, flag: i32) -> Self {
+        self.trace_flags.push(flag);
+        self
+    }
+
+    /// With the process bound to these CPUs.
+    pub fn affinity(mut self, cpus: &[usize]) -> Self {
+        let ranges = list_text(cpus).replace('-', " TO ").replace(',', ", ");
+        self.statements.push(format!("ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = {ranges}"));
+        self
+    }
+
+    /// Its settings in words, one each.
+    pub fn settings(&self) -> Vec<String> {
+        let policies = self.policies.iter().map(|(name, value)| format!("{name} = {value}"));
+        let flags = self.trace_flags.iter().map(|flag| format!("trace flag {flag}"));
+        policies.chain(flags).chain(self.statements.iter().cloned()).collect()
+    }
+}
+
+/// A figure of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Metric {
+    /// Rows acknowledged a second.
+    Rows,
+    /// Megabytes written to the log files a second.
+    LogMegabytes,
+    /// Microseconds of CPU for a row.
+    CpuMicroseconds,
+    /// Rows of one write to the log.
+    RowsPerFlush,
+    /// Spins of one spinlock for a thousand rows.
+    Spins(String),
+    /// Spins of all spinlocks for a thousand rows.
+    AllSpins,
+    /// Microseconds waited under one wait type for a row, over all sessions.
+    Wait(String),
+}
+
+impl Metric {
+    /// Spins of this spinlock.
+    pub fn spins(name: &str) -> Self {
+        Self::Spins(name.to_owned())
+    }
+
+    /// What it is, with its unit.
+    pub fn title(&self) -> String {
+        match self {
+            Metric::Rows => "inserts a second".to_owned(),
+            Metric::LogMegabytes => "log written, MB/s".to_owned(),
+            Metric::CpuMicroseconds => "CPU, us a row".to_owned(),
+            Metric::RowsPerFlush => "rows a log write".to_owned(),
+            Metric::Spins(name) => format!("{name} spins per 1,000 rows"),
+            Metric::AllSpins => "spins of all spinlocks per 1,000 rows".to_owned(),
+            Metric::Wait(name) => format!("{name}, us waited a row"),
+        }
+    }
+
+    /// The figure of a run.
+    pub fn of(&self, run: &RunRecord) -> f64 {
+        let rows = run.rows.max(1) as f64;
+        match self {
+            Metric::Rows => run.rows_per_second,
+            Metric::LogMegabytes => run.log_bytes_written as f64 / run.seconds.max(1e-9) / 1e6,
+            Metric::CpuMicroseconds => run.cpu_seconds * 1e6 / rows,
+            Metric::RowsPerFlush => rows / run.flushes.max(1) as f64,
+            Metric::Spins(name) => {
+                let spins = run.spinlocks.iter().filter(|row| row.name == *name).map(|row| row.spins as f64);
+                spins.sum::<f64>() * 1e3 / rows
+            }
+            Metric::AllSpins => run.spinlocks.iter().map(|row| row.spins as f64).sum::<f64>() * 1e3 / rows,
+            Metric::Wait(name) => {
+                let waits = run.waits.iter().filter(|row| row.wait_type == *name).map(|row| row.wait_time_ms as f64);
+                waits.sum::<f64>() * 1e3 / rows
+            }
+        }
+    }
+}
+
+/// A shape that was published, or that this project promises.
+#[derive(Debug, Clone)]
+pub struct Claim {
+    /// One sentence.
+    pub text: String,
+    /// The published figure, in words.
+    pub published: Option<&'static str>,
+    /// Which panel.
+    pub panel: usize,
+    /// Arm A.
+    pub from: usize,
+    /// Arm B.
+    pub to: usize,
+    /// The figure.
+    pub metric: Metric,
+    /// What B is to be.
+    pub expect: Expect,
+}
+
+/// What arm B is to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Expect {
+    /// More than A.
+    Higher,
+    /// Less than A.
+    Lower,
+    /// About as much as A: no difference beyond noise, or one below a tenth.
+    Same,
+    /// Not less than A.
+    NotLower,
+    /// Below this number, whatever A is.
+    Below(f64),
+}

@@ -1,0 +1,228 @@
+//! What an experiment found, as it is written down and read again.
+
+use super::judge::Verdict;
+use super::{ExperimentError, Metric, Spread};
+use crate::stress::{LatchRow, Run, Sample, SpinlockRow, WaitRow};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The version of the JSON that this build writes and reads.
+const FORMAT: u32 = 1;
+
+/// What an experiment found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Version of this JSON.
+    pub format: u32,
+    /// The experiment's name.
+    pub experiment: String,
+    /// One line.
+    pub title: String,
+    /// What was asked.
+    pub question: String,
+    /// What was published.
+    pub published: Vec<String>,
+    /// What this machine can show.
+    pub shows: Vec<String>,
+    /// What it cannot.
+    pub cannot: Vec<String>,
+    /// How it was run.
+    pub settings: Settings,
+    /// On what.
+    pub environment: Environment,
+    /// The runs.
+    pub panels: Vec<PanelRecord>,
+    /// The verdicts.
+    pub claims: Vec<ClaimRecord>,
+    /// All runs of the plan were made.
+    pub complete: bool,
+    /// When it began, in seconds since 1970.
+    pub started: u64,
+    /// How long it took.
+    pub took_seconds: f64,
+}
+
+/// How an experiment was run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Seconds of a run.
+    pub seconds: f64,
+    /// Seconds before it that do not count.
+    pub warmup_seconds: f64,
+    /// Runs of each arm at each number of sessions.
+    pub repeats: usize,
+}
+
+/// What it was run on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Environment {
+    /// The processor's name.
+    pub processor: String,
+    /// CPUs, cores, sockets, nodes.
+    pub machine: String,
+    /// Memory in bytes.
+    pub memory_bytes: u64,
+    /// The kernel's version.
+    pub kernel: String,
+    /// Transparent large pages: the kernel's setting.
+    pub transparent_pages: String,
+    /// Durable 4 KB writes a second, one after the other, on the disk of the runs.
+    pub durable_writes_per_second: Option<f64>,
+    /// This program's version and how it was built.
+    pub version: String,
+}
+
+/// One panel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PanelRecord {
+    /// One line.
+    pub title: String,
+    /// The workload's name.
+    pub workload: String,
+    /// FULL or DELAYED.
+    pub durability: String,
+    /// The device that was acted, in words; empty for the disk itself.
+    pub device: String,
+    /// The T-SQL of the workload.
+    pub tsql: Vec<String>,
+    /// Numbers of sessions.
+    pub sessions: Vec<usize>,
+    /// The arms.
+    pub arms: Vec<ArmRecord>,
+    /// What is drawn.
+    pub charts: Vec<Metric>,
+    /// The runs, by arm and sessions.
+    pub cells: Vec<Cell>,
+}
+
+/// One arm.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArmRecord {
+    /// A few words.
+    pub name: String,
+    /// What differs from the defaults.
+    pub settings: Vec<String>,
+}
+
+/// The runs of one arm at one number of sessions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The arm's place.
+    pub arm: usize,
+    /// Sessions.
+    pub sessions: usize,
+    /// The runs, in their order.
+    pub runs: Vec<RunRecord>,
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunRecord {
+    /// Rows acknowledged, and counted in the table afterwards.
+    pub rows: u64,
+    /// Seconds.
+    pub seconds: f64,
+    /// Rows a second.
+    pub rows_per_second: f64,
+    /// Bytes of log records.
+    pub log_bytes: u64,
+    /// Bytes written to the log files.
+    pub log_bytes_written: u64,
+    /// Writes to the log files.
+    pub flushes: u64,
+    /// CPU seconds of the process.
+    pub cpu_seconds: f64,
+    /// CPU of other processes, in percent of the machine.
+    pub other_cpu_percent: Option<f64>,
+    /// Other processes used so much that the figures should not be compared.
+    pub noisy: bool,
+    /// Every policy during the run.
+    pub policies: BTreeMap<String, String>,
+    /// `sys.dm_os_wait_stats` of the run.
+    pub waits: Vec<WaitRow>,
+    /// `sys.dm_os_latch_stats` of the run.
+    pub latches: Vec<LatchRow>,
+    /// `sys.dm_os_spinlock_stats` of the run.
+    pub spinlocks: Vec<SpinlockRow>,
+    /// The run over time.
+    pub series: Vec<Sample>,
+}
+
+impl From<Run> for RunRecord {
+    fn from(run: Run) -> Self {
+        Self {
+            rows: run.rows,
+            seconds: run.seconds,
+            rows_per_second: run.rows_per_second,
+            log_bytes: run.log_bytes,
+            log_bytes_written: run.log_bytes_written,
+            flushes: run.flushes,
+            cpu_seconds: run.cpu_seconds,
+            other_cpu_percent: run.other_cpu_percent,
+            noisy: run.noisy,
+            policies: run.policies,
+            waits: run.statistics.waits,
+            latches: run.statistics.latches,
+            spinlocks: run.statistics.spinlocks,
+            series: run.series,
+        }
+    }
+}
+
+/// One verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ClaimRecord {
+    /// What was claimed.
+    pub text: String,
+    /// The published figure.
+    pub published: Option<String>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The figures behind it, in words.
+    pub words: String,
+}
+
+impl PanelRecord {
+    /// A figure of one arm at one number of sessions; `None` without a run.
+    pub fn spread(&self, arm: usize, sessions: usize, metric: &Metric) -> Option<Spread> {
+        let cell = self.cells.iter().find(|cell| cell.arm == arm && cell.sessions == sessions)?;
+        Spread::of(cell.runs.iter().map(|run| metric.of(run)))
+    }
+}
+
+impl Outcome {
+    pub(super) fn format() -> u32 {
+        FORMAT
+    }
+
+    /// Runs during which other processes used more of the machine than a figure bears.
+    pub fn noisy_runs(&self) -> usize {
+        self.runs().filter(|run| run.noisy).count()
+    }
+
+    /// All runs.
+    pub fn runs(&self) -> impl Iterator<Item = &RunRecord> {
+        self.panels.iter().flat_map(|panel| panel.cells.iter()).flat_map(|cell| cell.runs.iter())
+    }
+
+    /// Reads an outcome from its JSON.
+    ///
+    /// # Errors
+    /// When the file is not there, or is not one.
+    pub fn read(path: &Path) -> Result<Self, ExperimentError> {
+        let file = |why: String| ExperimentError::File { path: path.display().to_string(), why };
+        let text = std::fs::read_to_string(path).map_err(|error| file(error.to_string()))?;
+        let read: Result<Outcome, _> = serde_json::from_str(&text);
+        match read {
+            Ok(outcome) if outcome.format == FORMAT => Ok(outcome),
+            Ok(outcome) => Err(file(format!("it has format {}; this build reads format {FORMAT}", outcome.format))),
+            Err(error) => Err(file(format!("it is no outcome of an experiment: {error}"))),
+        }
+    }
+
+    /// The JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("an outcome is plain data")
+    }
+}

@@ -1,0 +1,98 @@
+//! An experiment at its smallest, on the real engine; nothing here depends on how fast anything is.
+
+use super::*;
+use crate::experiment::{Claim, Expect, Metric, Verdict};
+use crate::stress::Workload;
+use pikepole_embedded::SystemFiles;
+
+fn tiny(_: &Machine) -> Plan {
+    let arms = vec![Arm::new("defaults"), Arm::new("spinlock").policies(&[("TRANSACTION_IDS", "SPINLOCK")]).flag(9038)];
+    let panel = |workload, durability| Panel {
+        title: "tiny".to_owned(),
+        workload,
+        durability,
+        slow_device: None,
+        sessions: vec![2],
+        arms: arms.clone(),
+        charts: vec![Metric::Rows],
+    };
+    let claim = Claim {
+        text: "arms differ".to_owned(),
+        published: Some("never"),
+        panel: 0,
+        from: 0,
+        to: 1,
+        metric: Metric::Rows,
+        expect: Expect::Higher,
+    };
+    Plan {
+        panels: vec![
+            panel(Workload::ExplicitTransactions, Durability::Delayed),
+            panel(Workload::HeapInsert, Durability::Full),
+        ],
+        claims: vec![claim],
+        ..Plan::default()
+    }
+}
+
+static TINY: Experiment =
+    Experiment { name: "tiny", title: "Tiny", question: "Does it run?", published: &["nothing"], plan: tiny };
+
+fn options(name: &str, stop: bool) -> Options {
+    Options {
+        folder: std::env::temp_dir().join(format!("pikepole-experiment-{name}-{}", std::process::id())),
+        time: Duration::from_millis(40),
+        warmup: Duration::from_millis(5),
+        repeats: 1,
+        sessions: Some(vec![7]),
+        stop: Arc::new(AtomicBool::new(stop)),
+    }
+}
+
+fn machine() -> Machine {
+    Machine::read(&SystemFiles::below("/")).expect("a machine")
+}
+
+#[test]
+fn a_run_is_recorded_judged_and_read_back() {
+    let options = options("run", false);
+    let outcome = run(&TINY, &machine(), &options).expect("an outcome");
+    assert!(outcome.complete);
+    let sessions: Vec<_> = outcome.panels.iter().map(|panel| panel.sessions.clone()).collect();
+    assert_eq!(sessions, [[2], [2]], "a panel that sweeps nothing keeps its sessions");
+    for panel in &outcome.panels {
+        assert_eq!(panel.cells.iter().map(|cell| (cell.arm, cell.runs.len())).collect::<Vec<_>>(), [(0, 1), (1, 1)]);
+        for cell in &panel.cells {
+            let run = &cell.runs[0];
+            assert!(run.rows > 0 && run.series.len() >= 2, "{run:?}");
+            assert_eq!(run.series[0].rows, 0);
+            let ids = ["ATOMIC_RANGES", "SPINLOCK"][cell.arm];
+            assert_eq!(run.policies["TRANSACTION_IDS"], ids, "the arm's policy is in force");
+        }
+        assert_eq!(panel.arms[1].settings, ["TRANSACTION_IDS = SPINLOCK", "trace flag 9038"]);
+    }
+    assert_eq!(outcome.claims[0].verdict, Verdict::Open, "one run concludes nothing: {:?}", outcome.claims);
+    assert!(outcome.claims[0].words.contains("One run has no spread"));
+    let file = options.folder.join("tiny.json");
+    std::fs::write(&file, outcome.to_json()).expect("the file");
+    assert_eq!(Outcome::read(&file).expect("the outcome"), outcome);
+    std::fs::write(&file, "{}").expect("the file");
+    assert!(Outcome::read(&file).expect_err("refused").to_string().contains("no outcome"));
+    std::fs::remove_dir_all(&options.folder).expect("the folder goes");
+}
+
+#[test]
+fn what_is_stopped_keeps_what_is_done() {
+    let options = options("stop", true);
+    let outcome = run(&TINY, &machine(), &options).expect("an outcome");
+    assert!(!outcome.complete && outcome.panels.iter().all(|panel| panel.cells.is_empty()));
+    assert_eq!(outcome.claims[0].verdict, Verdict::Open);
+    std::fs::remove_dir_all(&options.folder).expect("the folder goes");
+}
+
+#[test]
+fn arms_alternate_and_turn_round() {
+    let plan = tiny(&machine());
+    let order: Vec<_> = steps(&plan, 2).iter().map(|step| (step.panel, step.arm)).collect();
+    assert_eq!(order, [(0, 0), (0, 1), (1, 0), (1, 1), (0, 1), (0, 0), (1, 1), (1, 0)]);
+}

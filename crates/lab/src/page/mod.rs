@@ -1,0 +1,259 @@
+//! An outcome for people: one self-contained HTML page, and a summary in text.
+//!
+//! The page needs nothing but itself: styles, charts (SVG made here) and the outcome's JSON are in it, so that it can be
+//! sent to somebody and read anywhere, and its figures taken out again.
+
+mod svg;
+mod tables;
+
+use crate::experiment::{ClaimRecord, Outcome, PanelRecord, RunRecord};
+use std::fmt::Write;
+use svg::{Line, Trace};
+
+/// Text as HTML shows it, in elements and in attributes.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+/// The page of one experiment's outcome.
+pub fn page(outcome: &Outcome) -> String {
+    let mut body = String::new();
+    head(&mut body, outcome);
+    body.push_str("<h2>Verdicts</h2><div class='claims'>");
+    outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim));
+    body.push_str("</div><div class='two' style='margin-top:14px'>");
+    list(&mut body, "Published", &outcome.published);
+    let shows = outcome.shows.iter().map(|line| format!("It can show {line}."));
+    let cannot = outcome.cannot.iter().map(|line| format!("It cannot: {line}."));
+    list(&mut body, "What this machine can and cannot show", &shows.chain(cannot).collect::<Vec<_>>());
+    body.push_str("</div>");
+    outcome.panels.iter().for_each(|panel| self::panel(&mut body, panel));
+    body.push_str("<h2>Environment and method</h2><div class='card'>");
+    body.push_str(&tables::environment(outcome));
+    body.push_str("</div>");
+    let json = outcome.to_json().replace("</", "<\\/");
+    let _ = write!(
+        body,
+        "<p><button id='save'>Save the raw figures as JSON</button></p>\
+         <script type='application/json' id='outcome'>{json}</script><script>{SAVE}</script>"
+    );
+    document(&format!("{}: {}", outcome.experiment, outcome.title), &body)
+}
+
+/// Offers the JSON in the page as a file.
+const SAVE: &str = "document.getElementById('save').onclick=function(){var a=document.createElement('a');\
+a.href=URL.createObjectURL(new Blob([document.getElementById('outcome').textContent],{type:'application/json'}));\
+a.download=JSON.parse(document.getElementById('outcome').textContent).experiment+'.json';a.click();};";
+
+fn document(title: &str, body: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>\
+         <meta name='viewport' content='width=device-width, initial-scale=1'><title>{}</title>\
+         <style>{}</style></head><body><main>{body}</main></body></html>\n",
+        escape(title),
+        include_str!("style.css")
+    )
+}
+
+/// The page over several outcomes: the verdicts of each, with a link to its page beside this one.
+pub fn index(outcomes: &[Outcome]) -> String {
+    let mut body = String::from("<h1>Experiments</h1>");
+    if let Some(outcome) = outcomes.first() {
+        let _ = write!(body, "<p class='meta'>{}</p>", escape(&tables::environment_line(outcome)));
+    }
+    for outcome in outcomes {
+        let _ = write!(
+            body,
+            "<h2><a href='{name}.html'>{name}</a>: {}</h2><p class='question'>{}</p><div class='claims'>",
+            escape(&outcome.title),
+            escape(&outcome.question),
+            name = escape(&outcome.experiment)
+        );
+        outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim));
+        body.push_str("</div>");
+    }
+    document("Experiments", &body)
+}
+
+fn head(body: &mut String, outcome: &Outcome) {
+    // Writing to a string cannot fail; so everywhere below.
+    let _ = write!(
+        body,
+        "<p class='meta'>pikepole lab &middot; {}</p><h1>{}</h1><p class='question'>{}</p><p class='meta'>{}</p>",
+        escape(&outcome.experiment),
+        escape(&outcome.title),
+        escape(&outcome.question),
+        escape(&tables::environment_line(outcome))
+    );
+    if !outcome.complete {
+        body.push_str("<p class='warn'>Stopped before its end: what was done until then is here.</p>");
+    }
+    let noisy = outcome.noisy_runs();
+    if noisy > 0 {
+        let _ = write!(
+            body,
+            "<p class='warn'>Other processes used more than 5% of the machine in {noisy} of {} runs: do not quote these figures.</p>",
+            outcome.runs().count()
+        );
+    }
+}
+
+fn claim(body: &mut String, claim: &ClaimRecord) {
+    let published = claim
+        .published
+        .as_ref()
+        .map_or_else(String::new, |text| format!(" <span class='soft'>Published: {}.</span>", escape(text)));
+    let _ = write!(
+        body,
+        "<div class='claim {:?}'><b>{}</b><div>{}.{published}<br><span class='soft'>{}.</span></div></div>",
+        claim.verdict,
+        claim.verdict.words(),
+        escape(&claim.text),
+        escape(&claim.words)
+    );
+}
+
+fn list(body: &mut String, title: &str, lines: &[String]) {
+    let items: String = lines.iter().map(|line| format!("<li>{}</li>", escape(line))).collect();
+    let _ = write!(body, "<div class='card'><h3>{}</h3><ul>{items}</ul></div>", escape(title));
+}
+
+fn panel(body: &mut String, panel: &PanelRecord) {
+    let device = if panel.device.is_empty() { String::new() } else { format!(", {}", panel.device) };
+    let _ = write!(
+        body,
+        "<h2>{}</h2><p class='meta'>workload {}, {} durability{}</p><div class='card'>{}<div class='charts'>",
+        escape(&panel.title),
+        escape(&panel.workload),
+        escape(&panel.durability),
+        escape(&device),
+        legend(panel)
+    );
+    for metric in &panel.charts {
+        let line = |(place, arm): (usize, &crate::experiment::ArmRecord)| {
+            let figures = panel.sessions.iter().map(|sessions| panel.spread(place, *sessions, metric)).collect();
+            (place, arm.name.clone(), figures)
+        };
+        let lines: Vec<_> = panel.arms.iter().enumerate().map(line).collect();
+        let lines: Vec<_> = lines
+            .iter()
+            .map(|(place, name, figures): &(_, _, Vec<_>)| Line { place: *place, name, figures: figures.clone() })
+            .collect();
+        figure(body, &metric.title(), &svg::over_sessions(&metric.title(), &panel.sessions, &lines));
+    }
+    body.push_str("</div>");
+    series(body, panel);
+    let _ = write!(body, "<div class='wide'>{}</div>", tables::figures(panel));
+    let _ = write!(body, "<details><summary>Settings of the arms</summary>{}</details>", tables::arms(panel));
+    let _ = write!(
+        body,
+        "<details><summary>Waits, latches and spinlocks</summary><div class='wide'>{}</div></details>",
+        tables::statistics(panel)
+    );
+    let tsql = panel.tsql.join("\nGO\n");
+    let _ = write!(body, "<details><summary>T-SQL</summary><pre>{}</pre></details></div>", escape(&tsql));
+}
+
+fn figure(body: &mut String, title: &str, chart: &str) {
+    let _ = write!(body, "<figure><figcaption>{}</figcaption>{chart}</figure>", escape(title));
+}
+
+fn legend(panel: &PanelRecord) -> String {
+    let entry = |(place, arm): (usize, &crate::experiment::ArmRecord)| {
+        format!("<span><svg viewBox='-7 -7 14 14'>{}</svg>{}</span>", svg::mark(place, 0.0, 0.0), escape(&arm.name))
+    };
+    format!("<div class='legend'>{}</div>", panel.arms.iter().enumerate().map(entry).collect::<String>())
+}
+
+/// A figure between two samples of a run, by the time between them.
+type Rate = fn(&crate::stress::Sample, &crate::stress::Sample, f64) -> f64;
+
+/// What is drawn over time.
+const SERIES: [(&str, Rate); 4] = [
+    ("inserts a second, over time", |from, to, seconds| (to.rows.saturating_sub(from.rows)) as f64 / seconds),
+    ("log written, MB/s, over time", |from, to, seconds| {
+        to.log_bytes_written.saturating_sub(from.log_bytes_written) as f64 / seconds / 1e6
+    }),
+    ("CPUs used by the process, over time", |from, to, seconds| (to.cpu_seconds - from.cpu_seconds).max(0.0) / seconds),
+    ("sessions waiting (WRITELOG and others), over time", |from, to, seconds| {
+        let waited = |sample: &crate::stress::Sample| sample.writelog_ms + sample.other_waits_ms;
+        waited(to).saturating_sub(waited(from)) as f64 / 1e3 / seconds
+    }),
+];
+
+/// The runs over time, at the most sessions that have runs.
+fn series(body: &mut String, panel: &PanelRecord) {
+    let with_runs = |sessions: &&usize| panel.cells.iter().any(|cell| cell.sessions == **sessions);
+    let Some(sessions) = panel.sessions.iter().rev().find(with_runs) else { return };
+    let plural = if *sessions == 1 { "" } else { "s" };
+    let _ = write!(
+        body,
+        "<details open><summary>Over time, {sessions} session{plural}: the middle run of each arm, the others faint</summary><div class='charts'>"
+    );
+    for (title, rate) in SERIES {
+        let mut traces = Vec::new();
+        for cell in panel.cells.iter().filter(|cell| cell.sessions == *sessions) {
+            let middle = middle(&cell.runs);
+            for (place, run) in cell.runs.iter().enumerate() {
+                let points = run.series.windows(2).filter_map(|pair| {
+                    let seconds = pair[1].seconds - pair[0].seconds;
+                    // A sample right behind another says nothing about a rate.
+                    (seconds > 0.01).then(|| (pair[1].seconds, rate(&pair[0], &pair[1], seconds)))
+                });
+                traces.push(Trace { place: cell.arm, is_middle: place == middle, points: points.collect() });
+            }
+        }
+        traces.sort_by_key(|trace| trace.is_middle);
+        figure(body, title, &svg::over_time(title, &traces));
+    }
+    body.push_str("</div></details>");
+}
+
+/// The run whose rate is in the middle.
+fn middle(runs: &[RunRecord]) -> usize {
+    let mut places: Vec<usize> = (0..runs.len()).collect();
+    places.sort_by(|a, b| runs[*a].rows_per_second.total_cmp(&runs[*b].rows_per_second));
+    places.get(places.len().saturating_sub(1) / 2).copied().unwrap_or(0)
+}
+
+/// The outcome in text: the verdicts with their figures, and what the machine cannot show.
+pub fn summary(outcome: &Outcome) -> String {
+    let mut text = format!("{}: {}\n{}\n\n", outcome.experiment, outcome.title, outcome.question);
+    for claim in &outcome.claims {
+        let _ = writeln!(text, "[{}] {}", claim.verdict.words(), claim.text);
+        if let Some(published) = &claim.published {
+            let _ = writeln!(text, "    published: {published}");
+        }
+        let _ = writeln!(text, "    {}", claim.words);
+    }
+    for line in &outcome.cannot {
+        let _ = writeln!(text, "this machine cannot show: {line}");
+    }
+    if outcome.noisy_runs() > 0 {
+        let _ = writeln!(
+            text,
+            "other processes used more than 5% of the machine in {} of {} runs: do not quote these figures",
+            outcome.noisy_runs(),
+            outcome.runs().count()
+        );
+    }
+    if !outcome.complete {
+        let _ = writeln!(text, "stopped before its end: what was done until then is kept");
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "page_tests.rs"]
+mod tests;

@@ -1,0 +1,200 @@
+//! `pikepole lab list`, `run`, `compare` and `report`.
+
+use super::{CommandError, say, seconds};
+use pikepole::SystemFiles;
+use pikepole_lab::experiment::{self, EXPERIMENTS, Experiment, ExperimentError, Machine, NOT_THERE, Outcome};
+use pikepole_lab::page;
+use pikepole_machine::interrupt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+
+/// Exit status of a command that an interrupt has ended.
+const INTERRUPTED: i32 = 130;
+
+/// What to run, and how long.
+#[derive(clap::Args)]
+#[command(after_help = RUN_HELP)]
+pub struct RunArguments {
+    /// The experiments; `all` for all of them
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    /// Where pages, JSON and the databases of the runs go; the databases are removed
+    #[arg(short = 'o', long, value_name = "FOLDER", default_value = "pikepole-lab")]
+    out: PathBuf,
+    /// Seconds of each run
+    #[arg(long, default_value_t = 2.0, value_name = "SECONDS", allow_negative_numbers = true)]
+    seconds: f64,
+    /// Seconds before each run that do not count
+    #[arg(long, default_value_t = 0.5, value_name = "SECONDS")]
+    warm_up: f64,
+    /// Runs of each arm at each number of sessions
+    #[arg(long, default_value_t = 3, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    repeats: u16,
+    /// Numbers of sessions in the place of the experiment's own, for what sweeps them
+    #[arg(short = 'n', long, value_name = "N,N...", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    sessions: Option<Vec<u16>>,
+}
+
+const RUN_HELP: &str = "\
+Each run has a fresh server and is warmed up; arms alternate within a repeat; the rows in
+the table are counted after each run. Verdicts compare medians, and say that nothing can
+be concluded when the runs of an arm differ by more than the arms do. Runs during which
+other processes were busy are flagged: quiet the machine first.
+
+For each experiment there is a page, NAME.html, that needs nothing but itself, and
+NAME.json. Control-c ends the run under way and keeps what is done; a second one ends the
+program.
+
+Examples:
+  pikepole lab run all
+  pikepole lab run affinity -n 1,16,64 --seconds 5 --repeats 5
+  pikepole lab run policies --seconds 0.2 --repeats 2     a quick look";
+
+/// Which outcomes.
+#[derive(clap::Args)]
+pub struct CompareArguments {
+    /// The JSON of A
+    a: PathBuf,
+    /// The JSON of B
+    b: PathBuf,
+}
+
+/// Which outcomes.
+#[derive(clap::Args)]
+pub struct ReportArguments {
+    /// JSON files of outcomes; without them, all in the folder
+    files: Vec<PathBuf>,
+    /// Where the pages go
+    #[arg(short = 'o', long, value_name = "FOLDER", default_value = "pikepole-lab")]
+    out: PathBuf,
+}
+
+/// Shows the experiments.
+pub fn list() -> Result<ExitCode, CommandError> {
+    let mut text = String::new();
+    for experiment in EXPERIMENTS {
+        text.push_str(&format!("{}: {}\n  {}\n", experiment.name, experiment.title, experiment.question));
+        for line in experiment.published {
+            text.push_str(&format!("  published: {line}\n"));
+        }
+        text.push('\n');
+    }
+    for (name, why) in NOT_THERE {
+        text.push_str(&format!("{name} is not in this version: {why}\n"));
+    }
+    say(text.trim_end())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Runs experiments and writes their pages.
+pub fn run(arguments: &RunArguments) -> Result<ExitCode, CommandError> {
+    let experiments = named(&arguments.names)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stop);
+    // Before any other thread starts: they inherit that the signal is not theirs.
+    let listening = interrupt::on_interrupt(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED);
+        }
+        eprintln!("stopping; what is done is kept");
+    });
+    listening.map_err(CommandError::io("control-c"))?;
+    let machine = Machine::read(&SystemFiles::below("/"))?;
+    let mut sessions: Option<Vec<usize>> =
+        arguments.sessions.as_ref().map(|counts| counts.iter().map(|count| usize::from(*count)).collect());
+    if let Some(sessions) = &mut sessions {
+        sessions.sort_unstable();
+        sessions.dedup();
+    }
+    if !(0.0..3600.0).contains(&arguments.warm_up) {
+        return Err(CommandError::Usage("--warm-up takes a number of seconds".to_string()));
+    }
+    let work = arguments.out.join(format!("work-{}", std::process::id()));
+    let options = experiment::Options {
+        folder: work.clone(),
+        time: seconds("--seconds", arguments.seconds)?,
+        warmup: Duration::from_secs_f64(arguments.warm_up),
+        repeats: usize::from(arguments.repeats),
+        sessions,
+        stop: Arc::clone(&stop),
+    };
+    let result = run_each(&experiments, &machine, &options, &arguments.out);
+    // A folder that cannot be removed is left behind; the outcomes matter more.
+    let _ = std::fs::remove_dir_all(&work);
+    result?;
+    Ok(if stop.load(Ordering::Relaxed) { ExitCode::from(INTERRUPTED as u8) } else { ExitCode::SUCCESS })
+}
+
+fn run_each(
+    experiments: &[&'static Experiment],
+    machine: &Machine,
+    options: &experiment::Options,
+    out: &Path,
+) -> Result<(), CommandError> {
+    for experiment in experiments {
+        if options.stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let outcome = experiment::run(experiment, machine, options)?;
+        let page = write(out, &outcome)?;
+        say(&format!("{}{}\n", page::summary(&outcome), page.display()))?;
+    }
+    Ok(())
+}
+
+fn named(names: &[String]) -> Result<Vec<&'static Experiment>, CommandError> {
+    if names.iter().any(|name| name.eq_ignore_ascii_case("all")) {
+        return Ok(EXPERIMENTS.iter().collect());
+    }
+    names.iter().map(|name| experiment::find(name).map_err(CommandError::from)).collect()
+}
+
+/// Writes the JSON and the page of an outcome; the page's path.
+fn write(out: &Path, outcome: &Outcome) -> Result<PathBuf, CommandError> {
+    put(&out.join(format!("{}.json", outcome.experiment)), &outcome.to_json())?;
+    let page = out.join(format!("{}.html", outcome.experiment));
+    put(&page, &page::page(outcome))?;
+    Ok(page)
+}
+
+fn put(path: &Path, text: &str) -> Result<(), CommandError> {
+    std::fs::write(path, text).map_err(CommandError::io(path.display().to_string()))
+}
+
+/// Puts two outcomes side by side.
+pub fn compare(arguments: &CompareArguments) -> Result<ExitCode, CommandError> {
+    let (a, b) = (Outcome::read(&arguments.a)?, Outcome::read(&arguments.b)?);
+    say(&experiment::compare(&a, &b)?)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the pages of outcomes again, and the page over all of them.
+pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
+    let out = &arguments.out;
+    let mut files = arguments.files.clone();
+    if files.is_empty() {
+        let listed = std::fs::read_dir(out).map_err(CommandError::io(out.display().to_string()))?;
+        let paths = listed.filter_map(|entry| entry.ok().map(|entry| entry.path()));
+        files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect();
+        files.sort();
+    }
+    if files.is_empty() {
+        return Err(CommandError::Usage(format!("{} holds no outcomes; `pikepole lab run` makes them", out.display())));
+    }
+    let outcomes: Result<Vec<Outcome>, ExperimentError> = files.iter().map(|file| Outcome::read(file)).collect();
+    let outcomes = outcomes?;
+    std::fs::create_dir_all(out).map_err(CommandError::io(out.display().to_string()))?;
+    for outcome in &outcomes {
+        // A name out of a file becomes the name of a file: it must be one of ours.
+        experiment::find(&outcome.experiment)?;
+        say(&write(out, outcome)?.display().to_string())?;
+    }
+    let index = out.join("index.html");
+    put(&index, &page::index(&outcomes))?;
+    say(&index.display().to_string())?;
+    Ok(ExitCode::SUCCESS)
+}
