@@ -7,6 +7,7 @@ mod help;
 mod lab;
 mod log;
 mod output;
+mod parallel;
 mod script;
 mod shell;
 mod stress;
