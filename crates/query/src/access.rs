@@ -21,6 +21,9 @@ pub(crate) enum Stop {
     Yield,
     /// A definition changed since the statement was bound.
     Stale,
+    /// A row that the statement is to change has changed since it was found: the statement is undone and begins again. Names
+    /// the table.
+    Again(String),
     /// The rows of a function of the host's for these arguments must be fetched first.
     Rows(HostCall),
     /// It failed.
@@ -355,6 +358,9 @@ impl ScanCursor {
         if found {
             for (column, value) in plan.wanted.iter().zip(&mut self.row) {
                 std::mem::swap(&mut run.slots[plan.registers.first + column], value);
+            }
+            if let Some(slot) = plan.locator {
+                run.slots[slot] = Value::Bin(scan.locator().as_bytes().to_vec());
             }
         }
         Ok(found)

@@ -1,5 +1,6 @@
 //! Aggregates: COUNT, SUM, AVG, MIN and MAX over values of one type.
 
+use crate::aggregate_more::{self, Extra};
 use crate::arithmetic::{ArithmeticOp, arithmetic_into};
 use crate::collation::Collation;
 use crate::compare::order;
@@ -25,6 +26,18 @@ pub enum Aggregate {
     Min,
     /// `MAX`
     Max,
+    /// `STDEV`
+    StDev,
+    /// `STDEVP`
+    StDevP,
+    /// `VAR`
+    Var,
+    /// `VARP`
+    VarP,
+    /// `CHECKSUM_AGG`
+    ChecksumAgg,
+    /// `STRING_AGG`; its states are made by [`Accumulator::joining`].
+    StringAgg,
 }
 
 impl Aggregate {
@@ -37,6 +50,12 @@ impl Aggregate {
             "AVG" => Aggregate::Avg,
             "MIN" => Aggregate::Min,
             "MAX" => Aggregate::Max,
+            "STDEV" => Aggregate::StDev,
+            "STDEVP" => Aggregate::StDevP,
+            "VAR" => Aggregate::Var,
+            "VARP" => Aggregate::VarP,
+            "CHECKSUM_AGG" => Aggregate::ChecksumAgg,
+            "STRING_AGG" => Aggregate::StringAgg,
             _ => return None,
         })
     }
@@ -49,6 +68,12 @@ impl Aggregate {
             Aggregate::Avg => "avg",
             Aggregate::Min => "min",
             Aggregate::Max => "max",
+            Aggregate::StDev => "stdev",
+            Aggregate::StDevP => "stdevp",
+            Aggregate::Var => "var",
+            Aggregate::VarP => "varp",
+            Aggregate::ChecksumAgg => "checksum_agg",
+            Aggregate::StringAgg => "string_agg",
         }
     }
 }
@@ -76,6 +101,7 @@ pub fn aggregate_type(aggregate: Aggregate, argument: &SqlType) -> Result<SqlTyp
             SqlType::Real | SqlType::Float => SqlType::Float,
             _ => return Err(refused()),
         }),
+        _ => aggregate_more::result_type(aggregate, argument).ok_or_else(refused),
     }
 }
 
@@ -91,6 +117,8 @@ pub struct Accumulator {
     count: i64,
     /// The sum or the extreme so far.
     state: Value,
+    /// What the rarer aggregates keep.
+    extra: Extra,
 }
 
 impl Accumulator {
@@ -100,13 +128,24 @@ impl Accumulator {
     /// As [`aggregate_type`].
     pub fn new(aggregate: Aggregate, argument: &SqlType, collation: Collation) -> Result<Accumulator, SqlError> {
         aggregate_type(aggregate, argument)?;
+        let extra = Extra::new(aggregate)?;
         // Averages of integers sum up in bigint.
         let sum_type = match (aggregate, aggregate_type(Aggregate::Sum, argument)) {
             (Aggregate::Avg, Ok(SqlType::Int)) => SqlType::BigInt,
             (_, Ok(ty)) => ty,
             (_, Err(_)) => *argument,
         };
-        Ok(Accumulator { aggregate, argument: *argument, sum_type, collation, count: 0, state: Value::Null })
+        Ok(Accumulator { aggregate, argument: *argument, sum_type, collation, count: 0, state: Value::Null, extra })
+    }
+
+    /// An empty STRING_AGG, with what it puts between two texts.
+    ///
+    /// # Errors
+    /// As [`aggregate_type`].
+    pub fn joining(separator: &Value, argument: &SqlType, collation: Collation) -> Result<Accumulator, SqlError> {
+        let ty = aggregate_type(Aggregate::StringAgg, argument)?;
+        let count = Accumulator::new(Aggregate::Count, argument, collation)?;
+        Ok(Accumulator { aggregate: Aggregate::StringAgg, extra: Extra::joining(separator, &ty), ..count })
     }
 
     /// Counts a row for `COUNT(*)`.
@@ -128,6 +167,7 @@ impl Accumulator {
             Aggregate::Sum | Aggregate::Avg => self.add_to_sum(value)?,
             Aggregate::Min => self.keep(value, Ordering::Less),
             Aggregate::Max => self.keep(value, Ordering::Greater),
+            _ => self.extra.add(value, self.count)?,
         }
         Ok(true)
     }
@@ -168,7 +208,8 @@ impl Accumulator {
                 i32::try_from(self.count).map(Value::Int).map_err(overflow)
             }
             Aggregate::Avg => self.average(),
-            _ => Ok(self.state.clone()),
+            Aggregate::Sum | Aggregate::Min | Aggregate::Max => Ok(self.state.clone()),
+            _ => Ok(self.extra.finish(self.aggregate, self.count)),
         }
     }
 

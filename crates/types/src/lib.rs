@@ -15,6 +15,7 @@
 //! | result sets as text | [`to_text`] |
 
 mod aggregate;
+mod aggregate_more;
 mod arithmetic;
 mod code_page;
 mod collation;

@@ -1,14 +1,22 @@
 //! The binder: names become slots, types meet, queries become plans.
 
+mod change;
 mod condition;
 mod data_type;
 mod expression;
 mod function;
+mod grouping;
+mod join;
 mod key_range;
+mod merge;
 mod modify;
+mod output;
 mod query;
+mod recursive;
 mod scope;
+mod set;
 mod source;
+mod target;
 mod typed;
 mod window;
 
@@ -51,7 +59,7 @@ pub(crate) struct PendingApply {
 impl PendingApply {
     /// Whether its result can be another one for another row.
     pub(crate) fn depends_on_row(&self) -> bool {
-        self.is_run_anew() || matches!(self.test, Test::In { .. })
+        self.is_run_anew() || matches!(self.test, Test::In { .. } | Test::Extremes { .. })
     }
 
     /// Whether the subquery itself can run after the first row.
@@ -76,6 +84,19 @@ pub(crate) struct Binder<'a> {
     pub(crate) collation: Collation,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
+    /// Set while the query of a table is bound whose rows are changed through it.
+    expose: Option<target::Expose>,
+    /// What that query has found.
+    exposed: Option<target::Exposed>,
+    /// The table of FROM whose rows are changed, told from others by its place.
+    target_ref: Option<*const tree::TableRef>,
+    /// The columns that SET names.
+    target_wanted: Vec<String>,
+    target_found: Option<target::TargetRows>,
+    /// The recursive common tables being bound, innermost last.
+    recursions: Vec<recursive::Recursion>,
+    /// MAXRECURSION of the statement; 0 for no limit.
+    recursion_max: u32,
 }
 
 /// Views expand within each other no deeper than this.
@@ -106,6 +127,13 @@ impl<'a> Binder<'a> {
             depth: 0,
             collation: Collation::default(),
             reads_clock: false,
+            expose: None,
+            exposed: None,
+            target_ref: None,
+            target_wanted: Vec::new(),
+            target_found: None,
+            recursions: Vec::new(),
+            recursion_max: recursive::RECURSION_DEFAULT,
         }
     }
 
@@ -231,6 +259,7 @@ fn bind_statement(binder: Binder<'_>, statement: &tree::Statement) -> Result<Arc
         tree::StatementKind::Insert(insert) => binder.insert_statement(insert),
         tree::StatementKind::Update(update) => binder.update_statement(update),
         tree::StatementKind::Delete(delete) => binder.delete_statement(delete),
+        tree::StatementKind::Merge(merge) => binder.merge_statement(merge),
         _ => Err(crate::errors::unsupported("This statement")),
     }
 }

@@ -466,7 +466,10 @@ impl<'a> Compiler<'a> {
                 tree::InsertSource::Execute(call) => self.insert_execute(insert, call)?,
                 _ => self.late_statement(LateKind::Statement(Arc::new(statement.clone()))),
             },
-            StatementKind::Select(_) | StatementKind::Update(_) | StatementKind::Delete(_) => {
+            StatementKind::Select(_)
+            | StatementKind::Update(_)
+            | StatementKind::Delete(_)
+            | StatementKind::Merge(_) => {
                 self.late_statement(LateKind::Statement(Arc::new(statement.clone())));
             }
             StatementKind::Truncate(_)
@@ -738,7 +741,6 @@ fn refused(kind: &StatementKind) -> Option<&'static str> {
         | StatementKind::CloseCursor(_)
         | StatementKind::DeallocateCursor(_) => "A cursor",
         StatementKind::ExecuteAs(_) | StatementKind::Revert => "EXECUTE AS",
-        StatementKind::Merge(_) => "MERGE",
         StatementKind::BulkInsert(_) => "BULK INSERT",
         StatementKind::CreateFunction(_) => "CREATE FUNCTION",
         StatementKind::CreateTrigger(_) | StatementKind::SetTrigger(_) => "A trigger",

@@ -314,7 +314,7 @@ impl Machine<'_> {
                 Ok(Some(_)) => return Ok(()),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
                 // It calls no function: its rows were collected.
-                Err(Stop::Stale | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
+                Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
                 Err(Stop::Error(fault)) => return Err(fault),
             }
         }

@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use super::Run;
 use super::group::GroupCursor;
+use super::more::MoreCursor;
 use super::number::NumberCursor;
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::batch::{BatchCursor, Operator};
 use crate::errors;
-use crate::expression::{Expr, Fault, Integer};
+use crate::expression::{Comparison, Expr, Fault, Integer};
 use crate::plan::{JoinKind, LiveSlots, Node, Registers, SortKey, Test};
 use pikepole_types::{Collation, Value};
 
@@ -33,6 +34,7 @@ pub(crate) enum Cursor {
     Batch(Box<BatchCursor>),
     Top(Box<TopCursor>),
     Concat { inputs: Vec<Cursor>, current: usize },
+    More(Box<MoreCursor>),
 }
 
 /// The rows of a function for the present row outside it.
@@ -63,6 +65,9 @@ pub(crate) struct ApplyCursor {
     rows: u64,
     /// The rows' values by hash, for IN.
     list: HashMap<u64, Vec<Value>>,
+    /// The smallest and the largest value, and whether there was a NULL, for ANY and ALL.
+    extremes: (Value, Value),
+    has_null: bool,
 }
 
 pub(crate) struct SortCursor {
@@ -107,6 +112,8 @@ impl Cursor {
                 found: Value::Null,
                 rows: 0,
                 list: HashMap::new(),
+                extremes: (Value::Null, Value::Null),
+                has_null: false,
             })),
             Node::Group { input, .. } => Cursor::Group(Box::new(GroupCursor::new(new(input)))),
             Node::Sort { input, .. } => {
@@ -119,6 +126,7 @@ impl Cursor {
             Node::Concat { inputs, .. } => {
                 Cursor::Concat { inputs: inputs.iter().map(|(node, _)| new(node)).collect(), current: 0 }
             }
+            Node::More(more) => Cursor::More(Box::new(MoreCursor::new(more, live))),
         }
     }
 
@@ -156,6 +164,29 @@ impl Cursor {
                 *current = 0;
                 inputs.iter_mut().for_each(Cursor::open);
             }
+            Cursor::More(more) => more.open(),
+        }
+    }
+
+    /// Lets go of the rows kept from one opening to the next: a statement has ended.
+    pub(crate) fn forget(&mut self) {
+        match self {
+            Cursor::One { .. } | Cursor::Scan(_) | Cursor::Listed { .. } | Cursor::Called(_) | Cursor::Batch(_) => {}
+            Cursor::Through(input) => input.forget(),
+            Cursor::Join(join) => {
+                join.left.forget();
+                join.right.forget();
+            }
+            Cursor::Apply(apply) => {
+                apply.input.forget();
+                apply.subquery.forget();
+            }
+            Cursor::Group(group) => group.input_cursor().forget(),
+            Cursor::Sort(sort) => sort.input.forget(),
+            Cursor::Number(number) => number.input_cursor().forget(),
+            Cursor::Top(top) => top.input.forget(),
+            Cursor::Concat { inputs, .. } => inputs.iter_mut().for_each(Cursor::forget),
+            Cursor::More(more) => more.forget(),
         }
     }
 
@@ -239,6 +270,7 @@ impl Cursor {
                 }
                 Ok(false)
             }
+            (Cursor::More(cursor), Node::More(more)) => cursor.next(more, run),
             _ => Ok(false),
         }
     }
@@ -353,9 +385,11 @@ impl ApplyCursor {
                 self.within = true;
                 self.rows = 0;
                 self.list.clear();
+                self.extremes = (Value::Null, Value::Null);
+                self.has_null = false;
                 self.found = match test {
                     Test::Exists => Value::Bit(false),
-                    Test::Scalar(_) | Test::In { .. } => Value::Null,
+                    Test::Scalar(_) | Test::In { .. } | Test::Extremes { .. } => Value::Null,
                 };
             }
         }
@@ -368,6 +402,10 @@ impl ApplyCursor {
         }
         if let Test::In { left, .. } = test {
             self.look_up(left, run)?;
+        }
+        if let Test::Extremes { left, op, all, .. } = test {
+            let value = left.eval(&mut run.env())?;
+            self.found = self.compare_extremes(&value, *op, *all, run.collation());
         }
         run.slots[*slot].clone_from(&self.found);
         Ok(true)
@@ -389,8 +427,46 @@ impl ApplyCursor {
                 let code = pikepole_types::hash(&value, run.collation());
                 self.list.entry(code).or_default().push(value);
             }
+            Test::Extremes { right, .. } => {
+                let value = right.eval(&mut run.env())?;
+                self.take_extreme(value, run.collation());
+            }
         }
         Ok(())
+    }
+
+    fn take_extreme(&mut self, value: Value, collation: Collation) {
+        if value.is_null() {
+            self.has_null = true;
+            return;
+        }
+        let (least, greatest) = &mut self.extremes;
+        if least.is_null() || pikepole_types::order(&value, least, collation).is_lt() {
+            least.clone_from(&value);
+        }
+        if greatest.is_null() || pikepole_types::order(&value, greatest, collation).is_gt() {
+            *greatest = value;
+        }
+    }
+
+    /// Whether `value op x` holds for one of the rows' values, or for all: what holds for all holds for the extremes.
+    fn compare_extremes(&self, value: &Value, op: Comparison, all: bool, collation: Collation) -> Value {
+        if self.rows == 0 {
+            return Value::Bit(all);
+        }
+        if value.is_null() {
+            return Value::Null;
+        }
+        let (least, greatest) = &self.extremes;
+        let holds = |extreme: &Value| op.holds(pikepole_types::order(value, extreme, collation));
+        let known = !least.is_null();
+        let (one, every) = (known && (holds(least) || holds(greatest)), !known || (holds(least) && holds(greatest)));
+        match (all, self.has_null) {
+            (false, _) if one => Value::Bit(true),
+            (true, _) if !every => Value::Bit(false),
+            (_, true) => Value::Null,
+            (all, false) => Value::Bit(all),
+        }
     }
 
     /// Whether `left` is in the list: UNKNOWN when it is NULL or not found among values that hold a NULL.
@@ -445,7 +521,7 @@ impl SortCursor {
     }
 }
 
-fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value], collation: Collation) -> Ordering {
+pub(super) fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value], collation: Collation) -> Ordering {
     for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
         let ordering = pikepole_types::order(a, b, collation);
         let ordering = if key.descending { ordering.reverse() } else { ordering };
@@ -500,7 +576,7 @@ pub(crate) fn row_bounds(
     Ok((skip, give))
 }
 
-fn bound(expr: &Integer, run: &mut Run<'_>, invalid: fn() -> Fault) -> Result<u64, Stop> {
+pub(super) fn bound(expr: &Integer, run: &mut Run<'_>, invalid: fn() -> Fault) -> Result<u64, Stop> {
     match expr.eval(&mut run.env())?.map(u64::try_from) {
         Some(Ok(count)) => Ok(count),
         _ => Err(invalid().into()),

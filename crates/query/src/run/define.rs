@@ -41,7 +41,7 @@ impl Machine<'_> {
                 Err(crate::access::Stop::Yield) => pikepole_scheduler::yield_now().await,
                 Err(crate::access::Stop::Blocked(need)) => self.context.satisfy(need).await?,
                 // The end of a statement reads no function.
-                Err(crate::access::Stop::Stale | crate::access::Stop::Rows(_)) => {
+                Err(crate::access::Stop::Stale | crate::access::Stop::Again(_) | crate::access::Stop::Rows(_)) => {
                     return Err(errors::definition_changed());
                 }
                 Err(crate::access::Stop::Error(fault)) => return Err(fault),

@@ -4,6 +4,8 @@ mod batch;
 mod definitions;
 mod flow;
 mod modify;
+mod output;
+mod queries;
 mod select;
 
 use std::sync::Arc;
