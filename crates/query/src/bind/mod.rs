@@ -16,6 +16,7 @@ mod recursive;
 mod scope;
 mod set;
 mod source;
+mod split;
 mod target;
 mod typed;
 mod window;

@@ -72,7 +72,7 @@ impl Binder<'_> {
         }
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         alias: String,
         schema: Option<String>,
@@ -84,6 +84,7 @@ impl Binder<'_> {
                 Node::Virtual { registers, .. } | Node::Call { registers, .. } | Node::Values { registers, .. },
             ) => *registers,
             Leaf::Rows(Node::Series(series)) => Registers { first: series.slot, count: 1 },
+            Leaf::Rows(Node::More(more)) => more.registers(),
             Leaf::Work(registers) => *registers,
             // One more: the place of each row, for a statement that changes it.
             Leaf::Table(_) => self.registers(columns.len() + 1),
@@ -148,6 +149,9 @@ impl Binder<'_> {
         let name = &function.call.name;
         if name.schema.is_none() && name.name.is("GENERATE_SERIES") {
             return self.generate_series(function, lateral);
+        }
+        if name.schema.is_none() && name.name.is("STRING_SPLIT") {
+            return self.string_split(function, lateral);
         }
         let Some(table) = self.names.host.virtual_table(name.schema_str(), &name.name.text) else {
             return Err(Box::new(SqlError::invalid_object(name.dotted())));
@@ -374,7 +378,7 @@ impl Binder<'_> {
     }
 }
 
-fn too_few_arguments(name: &str) -> SqlError {
+pub(super) fn too_few_arguments(name: &str) -> SqlError {
     let text = format!("An insufficient number of arguments were supplied for the procedure or function {name}.");
     SqlError::new(313, 16, 3, text)
 }

@@ -10,7 +10,9 @@ mod more;
 
 pub use live::LiveSlots;
 pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan};
-pub use more::{Expand, Frame, FrameEnd, FullJoin, More, Recursive, Spool, TopCount, WideTop, WindowFunction, Windows};
+pub use more::{
+    Expand, Frame, FrameEnd, FullJoin, More, Recursive, Split, Spool, TopCount, WideTop, WindowFunction, Windows,
+};
 
 use std::sync::Arc;
 

@@ -19,6 +19,19 @@ pub enum More {
     Windows(Windows),
     /// A recursive common table.
     Recursive(Recursive),
+    /// STRING_SPLIT.
+    Split(Split),
+}
+
+/// The parts of a text, made anew for each row outside.
+#[derive(Debug, Clone)]
+pub struct Split {
+    /// The text.
+    pub text: Expr,
+    /// What stands between two parts: one character.
+    pub separator: Expr,
+    /// Where a part goes, and behind it its number when there is a second register.
+    pub registers: Registers,
 }
 
 /// Rows that read nothing of the rows outside: when they are opened again they are not made again, but found by their keys in
@@ -230,6 +243,16 @@ impl More {
             More::Recursive(recursive) => {
                 recursive.anchors.iter().chain(&recursive.members).map(|(node, _)| node).collect()
             }
+            More::Split(_) => Vec::new(),
+        }
+    }
+
+    /// The registers of rows that are a source of their own; none for operators over others' rows.
+    pub fn registers(&self) -> Registers {
+        match self {
+            More::Split(split) => split.registers,
+            More::Recursive(recursive) => recursive.registers,
+            _ => Registers { first: 0, count: 0 },
         }
     }
 
@@ -270,6 +293,10 @@ impl More {
                 values.for_each(|value| value.visit_slots(visit));
                 recursive.work.range().for_each(visit);
             }
+            More::Split(split) => {
+                split.text.visit_slots(visit);
+                split.separator.visit_slots(visit);
+            }
         }
     }
 
@@ -295,6 +322,7 @@ impl More {
                 windows.functions.iter().for_each(|(_, slot)| visit(*slot));
             }
             More::Recursive(recursive) => recursive.registers.range().for_each(visit),
+            More::Split(split) => split.registers.range().for_each(visit),
         }
     }
 }

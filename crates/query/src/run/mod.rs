@@ -24,6 +24,7 @@ mod number;
 mod output_rows;
 mod recover;
 mod recursive;
+mod split;
 mod spool;
 mod statement;
 mod step;

@@ -3,6 +3,7 @@
 use super::Run;
 use super::cursor::{Cursor, bound};
 use super::recursive::RecursiveCursor;
+use super::split::SplitCursor;
 use super::spool::{FullCursor, SpoolCursor};
 use super::windows::WindowCursor;
 use crate::access::{Pace, Stop};
@@ -19,6 +20,7 @@ pub(crate) enum MoreCursor {
     Expand(ExpandState),
     Windows(WindowCursor),
     Recursive(RecursiveCursor),
+    Split(SplitCursor),
 }
 
 impl MoreCursor {
@@ -32,6 +34,7 @@ impl MoreCursor {
             More::Expand(expand) => MoreCursor::Expand(ExpandState::new(Cursor::new(&expand.input, live))),
             More::Windows(windows) => MoreCursor::Windows(WindowCursor::new(Cursor::new(&windows.input, live))),
             More::Recursive(recursive) => MoreCursor::Recursive(RecursiveCursor::new(recursive, live)),
+            More::Split(_) => MoreCursor::Split(SplitCursor::default()),
         }
     }
 
@@ -47,6 +50,7 @@ impl MoreCursor {
             }
             MoreCursor::Windows(windows) => windows.open(),
             MoreCursor::Recursive(recursive) => recursive.open(),
+            MoreCursor::Split(split) => *split = SplitCursor::default(),
         }
     }
 
@@ -62,6 +66,7 @@ impl MoreCursor {
             MoreCursor::Expand(expand) => expand.input.forget(),
             MoreCursor::Windows(windows) => windows.forget(),
             MoreCursor::Recursive(recursive) => recursive.forget(),
+            MoreCursor::Split(split) => *split = SplitCursor::default(),
         }
     }
 
@@ -74,6 +79,7 @@ impl MoreCursor {
             (MoreCursor::Expand(cursor), More::Expand(expand)) => cursor.next(expand, run),
             (MoreCursor::Windows(cursor), More::Windows(windows)) => cursor.next(windows, run),
             (MoreCursor::Recursive(cursor), More::Recursive(recursive)) => cursor.next(recursive, run),
+            (MoreCursor::Split(cursor), More::Split(split)) => cursor.next(split, run),
             _ => Ok(false),
         }
     }

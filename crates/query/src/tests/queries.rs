@@ -475,3 +475,75 @@ fn rarer_aggregates() {
         ],
     );
 }
+
+#[test]
+fn texts_are_split_and_times_moved() {
+    let mut client = with_rows();
+    check(
+        &mut client,
+        &[
+            ("SELECT value FROM STRING_SPLIT('a,b,,c', ',')", &["a", "b", "", "c"]),
+            ("SELECT ordinal, value FROM STRING_SPLIT(N'x y', ' ', 1) AS s WHERE ordinal > 1", &["2|y"]),
+            ("SELECT value FROM STRING_SPLIT(NULL, ',')", &[]),
+            (
+                "DECLARE @l varchar(20) = '3,1' SELECT id FROM t WHERE id IN (SELECT value FROM STRING_SPLIT(@l, ',')) ORDER BY id",
+                &["1", "3"],
+            ),
+            (
+                "SELECT t.id, s.value FROM t CROSS APPLY STRING_SPLIT(t.g + '-' + t.g, '-') s WHERE t.id < 3 ORDER BY t.id",
+                &["1|a", "1|a", "2|b", "2|b"],
+            ),
+            ("SELECT t.id FROM STRING_SPLIT('5 4', ' ') s JOIN t ON t.id = s.value ORDER BY s.value", &["4", "5"]),
+            (
+                "SELECT CONVERT(varchar(40), CAST('2024-05-06 07:08:09' AS datetime2(0)) AT TIME ZONE 'UTC')",
+                &["2024-05-06 07:08:09 +00:00"],
+            ),
+            (
+                "SELECT CONVERT(varchar(40), CAST('2024-05-06 07:08:09 +02:00' AS datetimeoffset(0)) AT TIME ZONE 'UTC')",
+                &["2024-05-06 05:08:09 +00:00"],
+            ),
+            (
+                "SELECT CONVERT(varchar(40), SWITCHOFFSET(CAST('2024-05-06 07:08:09 +02:00' AS datetimeoffset(0)), '-05:30'))",
+                &["2024-05-05 23:38:09 -05:30"],
+            ),
+            (
+                "SELECT CONVERT(varchar(40), TODATETIMEOFFSET(CAST('2024-05-06 07:08:09' AS datetime2(0)), 60))",
+                &["2024-05-06 07:08:09 +01:00"],
+            ),
+            (
+                "SELECT CONVERT(varchar(40), DATETIMEOFFSETFROMPARTS(2024, 2, 29, 1, 2, 3, 5, -1, -30, 1))",
+                &["2024-02-29 01:02:03.5000000 -01:30"],
+            ),
+            (
+                "SELECT CONVERT(varchar(30), TIMEFROMPARTS(23, 59, 1, 25, 2)), CONVERT(varchar(30), SMALLDATETIMEFROMPARTS(2024, 1, 2, 3, 4), 120)",
+                &["23:59:01.2500000|2024-01-02 03:04:00"],
+            ),
+            (
+                "SELECT DATETRUNC(month, CAST('2024-05-16' AS date)), DATETRUNC(quarter, CAST('2024-05-16' AS date)), DATETRUNC(week, CAST('2024-05-16' AS date)), DATETRUNC(iso_week, CAST('2024-05-16' AS date))",
+                &["2024-05-01|2024-04-01|2024-05-12|2024-05-13"],
+            ),
+            (
+                "SELECT CONVERT(varchar(30), DATETRUNC(hour, CAST('2024-05-16 13:14:15.1' AS datetime2(1))))",
+                &["2024-05-16 13:00:00.0"],
+            ),
+            (
+                "SELECT SOUNDEX('Robert'), SOUNDEX('Tymczak'), SOUNDEX(''), DIFFERENCE('Green', 'Greene'), STRING_ESCAPE('a\"/', 'json')",
+                &["R163|T522|0000|4|a\\\"\\/"],
+            ),
+        ],
+    );
+    check_errors(
+        &mut client,
+        &[
+            ("SELECT value FROM STRING_SPLIT('a', ', ')", "Msg 214"),
+            ("SELECT value FROM STRING_SPLIT('a')", "Msg 313"),
+            ("SELECT value FROM STRING_SPLIT('a', ',', 2)", "Msg 4199"),
+            ("SELECT ordinal FROM STRING_SPLIT('a', ',')", "Msg 207"),
+            ("DECLARE @o int = 1 SELECT value FROM STRING_SPLIT('a', ',', @o)", "Msg 8748"),
+            ("SELECT GETDATE() AT TIME ZONE 'Nowhere'", "Msg 40517"),
+            ("SELECT SWITCHOFFSET(SYSDATETIMEOFFSET(), '25:00')", "Msg 9812"),
+            ("SELECT TIMEFROMPARTS(24, 0, 0, 0, 0)", "Msg 289"),
+            ("SELECT DATETRUNC(weekday, GETDATE())", "Msg 9810"),
+        ],
+    );
+}

@@ -405,6 +405,7 @@ error_table! {
     8730 16 1 shift_is_negative() "Offset parameter for Lag and Lead functions cannot be a negative value.";
     8731 16 1 percentile_out_of_range() "Input parameter of percentile function is outside of range [0...1].";
     8733 16 1 separator_not_constant() "Separator parameter for STRING_AGG must be a string literal or variable.";
+    8748 16 1 split_ordinal_not_constant() "The enable_ordinal argument for STRING_SPLIT only supports constant values (not variables or columns).";
     8989 10 1 check_database_found(allocation_errors, consistency_errors, database) "CHECKDB found {allocation_errors} allocation errors and {consistency_errors} consistency errors in database '{database}'.";
     8990 10 1 check_table_found(allocation_errors, consistency_errors, table) "CHECKDB found {allocation_errors} allocation errors and {consistency_errors} consistency errors in table '{table}'.";
 
@@ -416,6 +417,7 @@ error_table! {
     9807 16 0 text_does_not_follow_style(style) "The input character string does not follow style {style}, either change the input character string or use a different style.";
     9809 16 1 style_not_supported(style, from, to) "The style {style} is not supported for conversions from {from} to {to}.";
     9810 16 1 date_part_not_supported(part, function, ty) "The datepart {part} is not supported by date function {function} for data type {ty}.";
+    9812 16 0 time_zone_invalid(function) "The timezone provided to builtin function {function} is invalid.";
     9828 16 1 translate_lengths_differ() "The second and third arguments of the TRANSLATE built-in function must contain an equal number of characters.";
     9829 16 1 string_agg_too_long() "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
     10700 16 1 read_only_table_parameter(name) "The table-valued parameter \"{name}\" is READONLY and cannot be modified.";
