@@ -10,7 +10,7 @@ use super::key_range::key_range;
 use super::scope::Source;
 use super::{Binder, Bound, filtered};
 use crate::access::Table;
-use crate::expression::{Comparison, Expr, Predicate, Width};
+use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
 use crate::plan::{FullJoin, JoinKind, KeyRange, LiveSlots, More, Node, Registers, Scan, Spool};
 use pikepole_types::Value;
 
@@ -122,7 +122,7 @@ impl Ready<'_> {
 
 /// The two values that a condition says are equal.
 fn equal_sides(condition: &Predicate) -> Option<(Expr, Expr)> {
-    let whole = |side: &crate::expression::Integer| Expr::Integer(Box::new(side.clone()), Width::Big);
+    let whole = |side: &Integer| Expr::Integer(Box::new(side.clone()), Width::Big);
     match condition {
         Predicate::Integers(Comparison::Equal, sides) => Some((whole(&sides[0]), whole(&sides[1]))),
         Predicate::Values(Comparison::Equal, sides, _) => Some((sides[0].clone(), sides[1].clone())),
@@ -272,6 +272,10 @@ impl Binder<'_> {
             if all_ready { mine.push(condition) } else { rest.push(condition) }
         }
         *conditions = rest;
+        if mine.iter().any(never_holds) {
+            available.push(source.registers);
+            return Node::Values { rows: Vec::new(), registers: source.registers };
+        }
         let node = match leaf {
             Leaf::Table(table) => scan_node(source, table, &mut mine, &ready),
             Leaf::Rows(node) => node,
@@ -280,6 +284,18 @@ impl Binder<'_> {
         };
         available.push(source.registers);
         filtered(node, mine)
+    }
+}
+
+/// Whether a condition is one of constants that holds for no row, as in `ON 1 = 0`.
+fn never_holds(condition: &Predicate) -> bool {
+    match condition {
+        Predicate::Const(truth) => *truth != Some(true),
+        Predicate::Integers(op, sides) => match sides.as_ref() {
+            [Integer::Const(Some(left)), Integer::Const(Some(right))] => !op.holds(left.cmp(right)),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

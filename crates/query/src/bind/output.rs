@@ -6,6 +6,7 @@ use super::typed::Typed;
 use super::{Binder, Scope};
 use crate::access::Table;
 use crate::expression::{Expr, Fault};
+use crate::output::ColumnInfo;
 use crate::plan::{OutputInto, OutputPlan, Registers};
 use pikepole_tsql as tree;
 use pikepole_types::{Length, SqlError, SqlType};
@@ -24,6 +25,9 @@ pub(super) struct OutputRows {
     /// True when either row may be missing: MERGE.
     pub(super) nullable: bool,
 }
+
+/// What is sent to the client, its values, and what goes INTO a table.
+type Told = (Vec<ColumnInfo>, Vec<Expr>, Option<OutputInto>);
 
 impl Binder<'_> {
     /// Binds OUTPUT over the rows of `table`.
@@ -67,7 +71,7 @@ impl Binder<'_> {
         }
         scope.sources.extend(others);
         self.scopes.push(scope);
-        let bound = self.output_items(clause, table);
+        let bound = self.output_items(clause);
         let scope = self.scopes.pop();
         // The columns of other tables that it reads are read of them.
         for source in scope.into_iter().flat_map(|scope| scope.sources) {
@@ -80,18 +84,12 @@ impl Binder<'_> {
         Ok(Some(OutputPlan { inserted, action, columns, values, into }))
     }
 
-    #[expect(clippy::type_complexity, reason = "the parts of a plan that one caller puts together")]
-    fn output_items(
-        &mut self,
-        clause: &tree::OutputClause,
-        table: &Table,
-    ) -> Result<(Vec<crate::output::ColumnInfo>, Vec<Expr>, Option<OutputInto>), Fault> {
+    fn output_items(&mut self, clause: &tree::OutputClause) -> Result<Told, Fault> {
         let mark = self.pending.len();
         let into = match &clause.into {
             None => None,
             Some(into) => Some(self.output_into(into, &clause.into_items)?),
         };
-        let _ = table;
         let items = self.items(&clause.items)?;
         if !items.assignments.is_empty() {
             return Err(Box::new(SqlError::select_assigns_and_returns()));

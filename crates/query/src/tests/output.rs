@@ -246,6 +246,14 @@ fn merge_takes_all_its_branches() {
         ["(1 rows)", "1", "(1 rows)"]
     );
     assert_eq!(client.lines("MERGE s USING t ON 1 = 0 WHEN MATCHED THEN DELETE;"), ["(0 rows)"]);
+    // As mappers insert many rows and learn which got which number.
+    assert_eq!(
+        client.lines(
+            "MERGE t USING (VALUES ('p', 1, 0), ('q', 2, 1)) AS i (name, v, position) ON 1 = 0
+             WHEN NOT MATCHED THEN INSERT (name, v) VALUES (i.name, i.v) OUTPUT inserted.id, i.position;"
+        ),
+        ["5|0", "6|1", "(2 rows)"]
+    );
 }
 
 #[test]

@@ -74,6 +74,11 @@ fn full_outer_joins() {
             ("SELECT COUNT(*) FROM t FULL JOIN none ON none.id = t.id", &["5"]),
             ("SELECT COUNT(*) FROM none FULL JOIN t ON none.id = t.id", &["5"]),
             ("SELECT COUNT(*) FROM none a FULL JOIN none b ON a.id = b.id", &["0"]),
+            (
+                "SELECT COUNT(*), COUNT(u.id) FROM t LEFT JOIN u ON 1 = 0",
+                &["5|0", "Warning: Null value is eliminated by an aggregate or other SET operation."],
+            ),
+            ("SELECT id FROM t WHERE 1 = 0", &[]),
             // A condition that is no equality, and one that only one side decides.
             (
                 "SELECT a.id, b.id FROM t a FULL JOIN t b ON a.id > b.id + 3 ORDER BY a.id, b.id",
