@@ -291,7 +291,7 @@ fn a_row_changed_after_it_was_joined_is_joined_again() {
         (
             "UPDATE t SET v = v + s.w OUTPUT deleted.v, inserted.v FROM t JOIN s ON s.id = t.id WHERE t.v < 40",
             vec!["1|11", "(1 rows)"],
-            ["11", "50"],
+            ["11", "102"],
         ),
         (
             "DECLARE @n int = 0 UPDATE t SET @n = @n + 1, v = 1 FROM t JOIN s ON s.id = t.id PRINT @n",
@@ -300,7 +300,7 @@ fn a_row_changed_after_it_was_joined_is_joined_again() {
         ),
         ("MERGE t USING s ON s.id = t.id WHEN MATCHED THEN UPDATE SET v = t.v * 2;", vec!["(2 rows)"], ["2", "100"]),
     ] {
-        one.quiet("BEGIN TRAN UPDATE t SET v = 50 WHERE id = 2");
+        one.quiet("BEGIN TRAN UPDATE t SET v = v + 100 WHERE id = 2");
         let info = pikepole_scheduler::TaskInfo { session_id: Some(52), command: "UPDATE" };
         let mut client = two;
         let waiting = world.server.schedulers().spawn(info, pikepole_scheduler::Placement::LeastLoaded, async move {
