@@ -113,8 +113,9 @@ impl Output for Sender {
     }
 
     fn done(&mut self, done: Done) {
-        // A procedure's loop under NOCOUNT would otherwise send an event for each of its statements.
-        if done.rows.is_some() || done.kind == DoneKind::Select {
+        // A procedure's loop under NOCOUNT would otherwise send an event for each of its statements; those that change rows
+        // have an end without a count only behind the rows of their OUTPUT.
+        if done.rows.is_some() || !matches!(done.kind, DoneKind::Procedure | DoneKind::Other) {
             self.push(Event::Done { rows: done.rows });
         }
     }

@@ -10,7 +10,7 @@ use crate::run::Run;
 pub(crate) use pikepole_engine::Need;
 use pikepole_engine::{self as engine, Blocked, Catalog, Database, Locator, ScanRange, TableScan};
 use pikepole_scheduler as scheduler;
-use pikepole_tsql::ObjectName;
+use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{SqlType, Value};
 
 /// Why an operator or statement stopped.
@@ -22,6 +22,9 @@ pub(crate) enum Stop {
     Yield,
     /// A definition changed since the statement was bound.
     Stale,
+    /// A row that the statement is to change has changed since it was found: the statement is undone and begins again. Names
+    /// the table.
+    Again(String),
     /// The rows of a function of the host's for these arguments must be fetched first.
     Rows(HostCall),
     /// The workers of a parallel plan must end first.
@@ -117,6 +120,13 @@ pub struct Table {
 }
 
 impl Table {
+    /// Its name with the schema, as if it stood at a place of the statement.
+    pub(crate) fn object_name(&self, span: tree::Span) -> tree::ObjectName {
+        let name = |text: &str| tree::Name { text: text.to_owned(), span };
+        let schema = Some(name(self.engine.schema()));
+        tree::ObjectName { schema, ..tree::ObjectName::of(name(&self.name)) }
+    }
+
     fn new(engine: &Arc<engine::Table>, database: &str) -> Table {
         let key = |index: &engine::Index| {
             let columns =
@@ -358,6 +368,9 @@ impl ScanCursor {
         if found {
             for (column, value) in plan.wanted.iter().zip(&mut self.row) {
                 std::mem::swap(&mut run.slots[plan.registers.first + column], value);
+            }
+            if let Some(slot) = plan.locator {
+                run.slots[slot] = Value::Bin(scan.locator().as_bytes().to_vec());
             }
         }
         Ok(found)

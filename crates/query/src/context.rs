@@ -261,7 +261,7 @@ impl ExecutionContext {
                 Err(Stop::Blocked(need)) => self.satisfy(need).await?,
                 Err(Stop::Team(team)) => team.ended().await,
                 // The end of a statement reads no function.
-                Err(Stop::Stale | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
+                Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
                 Err(Stop::Error(fault)) => return Err(fault),
             }
         }

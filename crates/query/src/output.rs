@@ -26,6 +26,8 @@ pub enum DoneKind {
     Update,
     /// A DELETE.
     Delete,
+    /// A MERGE.
+    Merge,
     /// A procedure call that has ended; `rows` carries nothing.
     Procedure,
     /// Any other statement.

@@ -1,5 +1,6 @@
 //! Aggregates: COUNT, SUM, AVG, MIN and MAX over values of one type.
 
+use crate::aggregate_more::{self, Extra};
 use crate::arithmetic::{ArithmeticOp, arithmetic_into};
 use crate::collation::Collation;
 use crate::compare::order;
@@ -25,6 +26,18 @@ pub enum Aggregate {
     Min,
     /// `MAX`
     Max,
+    /// `STDEV`
+    StDev,
+    /// `STDEVP`
+    StDevP,
+    /// `VAR`
+    Var,
+    /// `VARP`
+    VarP,
+    /// `CHECKSUM_AGG`
+    ChecksumAgg,
+    /// `STRING_AGG`; its states are made by [`Accumulator::joining`].
+    StringAgg,
 }
 
 impl Aggregate {
@@ -37,6 +50,12 @@ impl Aggregate {
             "AVG" => Aggregate::Avg,
             "MIN" => Aggregate::Min,
             "MAX" => Aggregate::Max,
+            "STDEV" => Aggregate::StDev,
+            "STDEVP" => Aggregate::StDevP,
+            "VAR" => Aggregate::Var,
+            "VARP" => Aggregate::VarP,
+            "CHECKSUM_AGG" => Aggregate::ChecksumAgg,
+            "STRING_AGG" => Aggregate::StringAgg,
             _ => return None,
         })
     }
@@ -49,6 +68,12 @@ impl Aggregate {
             Aggregate::Avg => "avg",
             Aggregate::Min => "min",
             Aggregate::Max => "max",
+            Aggregate::StDev => "stdev",
+            Aggregate::StDevP => "stdevp",
+            Aggregate::Var => "var",
+            Aggregate::VarP => "varp",
+            Aggregate::ChecksumAgg => "checksum_agg",
+            Aggregate::StringAgg => "string_agg",
         }
     }
 }
@@ -76,6 +101,7 @@ pub fn aggregate_type(aggregate: Aggregate, argument: &SqlType) -> Result<SqlTyp
             SqlType::Real | SqlType::Float => SqlType::Float,
             _ => return Err(refused()),
         }),
+        _ => aggregate_more::result_type(aggregate, argument).ok_or_else(refused),
     }
 }
 
@@ -96,6 +122,8 @@ pub struct Accumulator {
     whole: i128,
     /// Any other sum, or the extreme so far.
     state: Value,
+    /// What the rarer aggregates keep.
+    extra: Extra,
 }
 
 impl Accumulator {
@@ -105,8 +133,20 @@ impl Accumulator {
     /// As [`aggregate_type`].
     pub fn new(aggregate: Aggregate, argument: &SqlType, collation: Collation) -> Result<Accumulator, SqlError> {
         aggregate_type(aggregate, argument)?;
+        let extra = Extra::new(aggregate)?;
         let sum_type = aggregate_type(Aggregate::Sum, argument).unwrap_or(*argument);
-        Ok(Accumulator { aggregate, argument: *argument, sum_type, collation, count: 0, whole: 0, state: Value::Null })
+        let state = Value::Null;
+        Ok(Accumulator { aggregate, argument: *argument, sum_type, collation, count: 0, whole: 0, state, extra })
+    }
+
+    /// An empty STRING_AGG, with what it puts between two texts.
+    ///
+    /// # Errors
+    /// As [`aggregate_type`].
+    pub fn joining(separator: &Value, argument: &SqlType, collation: Collation) -> Result<Accumulator, SqlError> {
+        let ty = aggregate_type(Aggregate::StringAgg, argument)?;
+        let count = Accumulator::new(Aggregate::Count, argument, collation)?;
+        Ok(Accumulator { aggregate: Aggregate::StringAgg, extra: Extra::joining(separator, &ty), ..count })
     }
 
     /// Counts a row for `COUNT(*)`.
@@ -121,11 +161,13 @@ impl Accumulator {
     }
 
     /// Whether the states of parts give, merged in any order, what one state over all would: not so for sums of floats, which
-    /// depend on the order of their values, nor for the extremes of types whose values can be equal and yet differ.
+    /// depend on the order of their values, nor for the extremes of types whose values can be equal and yet differ, nor for the
+    /// rarer aggregates, which keep more than one value.
     pub fn merges(&self) -> bool {
         let counts = matches!(self.aggregate, Aggregate::Count | Aggregate::CountBig);
+        let adds = matches!(self.aggregate, Aggregate::Sum | Aggregate::Avg | Aggregate::Min | Aggregate::Max);
         let ordered = matches!(self.argument, SqlType::Real | SqlType::Float | SqlType::DateTimeOffset(_));
-        counts || !(ordered || self.argument.is_string())
+        counts || (adds && !(ordered || self.argument.is_string()))
     }
 
     /// Takes many values that are not NULL by their number alone; for counts.
@@ -158,6 +200,7 @@ impl Accumulator {
             Aggregate::Count | Aggregate::CountBig => {}
             Aggregate::Sum | Aggregate::Avg => self.add_to_sum(value)?,
             Aggregate::Min | Aggregate::Max => self.take_extreme(value),
+            _ => self.extra.add(value, self.count)?,
         }
         Ok(true)
     }
@@ -238,7 +281,8 @@ impl Accumulator {
             Aggregate::Sum if self.sums_whole() => self.whole_value(self.whole),
             Aggregate::Avg if self.sums_whole() => self.whole_value(self.whole / i128::from(self.count)),
             Aggregate::Avg => self.average(),
-            _ => Ok(self.state.clone()),
+            Aggregate::Sum | Aggregate::Min | Aggregate::Max => Ok(self.state.clone()),
+            _ => Ok(self.extra.finish(self.aggregate, self.count)),
         }
     }
 

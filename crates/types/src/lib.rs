@@ -16,6 +16,7 @@
 //! | bytes of the code page | [`code_page`] |
 
 mod aggregate;
+mod aggregate_more;
 mod arithmetic;
 pub mod code_page;
 mod collation;

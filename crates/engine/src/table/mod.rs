@@ -128,6 +128,11 @@ impl Table {
         &self.record
     }
 
+    /// The name of its schema.
+    pub fn schema(&self) -> &str {
+        &self.record.schema
+    }
+
     /// The codec of its rows.
     pub fn row_layout(&self) -> &RowLayout {
         &self.layout

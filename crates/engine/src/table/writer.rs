@@ -26,6 +26,18 @@ pub enum RowCount {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Locator(pub(crate) Vec<u8>);
 
+impl Locator {
+    /// The place as bytes, equal for equal places of one table.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The place that [`Locator::as_bytes`] has given.
+    pub fn from_bytes(bytes: Vec<u8>) -> Locator {
+        Locator(bytes)
+    }
+}
+
 /// Cursors and buffers for changing a table; kept and reused by a session's compiled statement.
 pub struct TableWriter {
     cursor: TreeCursor,

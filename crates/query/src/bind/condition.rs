@@ -130,6 +130,16 @@ impl Binder<'_> {
     }
 
     fn in_query(&mut self, left: Typed, query: &tree::Query) -> Result<Predicate, Fault> {
+        self.row_test(left, query, |left, right| Test::In { left, right })
+    }
+
+    /// A test of a value against those of a subquery's rows.
+    fn row_test(
+        &mut self,
+        left: Typed,
+        query: &tree::Query,
+        test: impl FnOnce(Expr, Expr) -> Test,
+    ) -> Result<Predicate, Fault> {
         let (bound, correlated) = self.subquery(query)?;
         let [column] = bound.columns.as_slice() else {
             return Err(Box::new(SqlError::one_expression_in_subquery()));
@@ -140,7 +150,7 @@ impl Binder<'_> {
         let ty = implicit_type(&left.ty, &right.ty)?;
         let left = convert_to(left, &ty)?.expr;
         let right = convert_to(right, &ty)?.expr;
-        Ok(self.apply(bound.node, Test::In { left, right }, correlated))
+        Ok(self.apply(bound.node, test(left, right), correlated))
     }
 
     fn exists(&mut self, query: &tree::Query) -> Result<Predicate, Fault> {
@@ -152,17 +162,18 @@ impl Binder<'_> {
         Predicate::Slot(self.wait_for(subquery, test, correlated))
     }
 
-    /// `= ANY` is IN, `<> ALL` is NOT IN; the others are refused by name.
+    /// `= ANY` is IN, `<> ALL` is NOT IN; the others look at the extremes of the rows' values.
     fn compare_query(&mut self, compare: &tree::CompareQuery) -> Result<Predicate, Fault> {
         use tree::CompareOp;
-        let negated = match (compare.op, compare.all) {
-            (CompareOp::Equal, false) => false,
-            (CompareOp::NotEqual, true) => true,
-            _ => return Err(errors::unsupported("This comparison with ANY or ALL")),
-        };
         let left = self.expr(&compare.left)?;
-        let found = self.in_query(left, &compare.query)?;
-        Ok(negate(negated, found))
+        match (compare.op, compare.all) {
+            (CompareOp::Equal, false) => self.in_query(left, &compare.query),
+            (CompareOp::NotEqual, true) => Ok(negate(true, self.in_query(left, &compare.query)?)),
+            (op, all) => {
+                let op = comparison(op);
+                self.row_test(left, &compare.query, |left, right| Test::Extremes { left, right, op, all })
+            }
+        }
     }
 
     fn like(&mut self, like: &tree::Like) -> Result<Predicate, Fault> {

@@ -96,7 +96,7 @@ impl Binder<'_> {
             }
             ExprKind::Subquery(query) => self.scalar_subquery(query),
             ExprKind::Collate(inner, _) => self.expr(inner),
-            ExprKind::AtTimeZone(_) => Err(errors::unsupported("AT TIME ZONE")),
+            ExprKind::AtTimeZone(operands) => self.at_time_zone(operands),
             ExprKind::NextValue(_) => Err(errors::unsupported("NEXT VALUE FOR")),
         }
     }
@@ -267,6 +267,24 @@ impl Binder<'_> {
             typed.push(choice);
         }
         Ok((typed, ty))
+    }
+
+    /// `x AT TIME ZONE 'UTC'`: a local time gets the zone's offset, a time with an offset is moved to the zone.
+    fn at_time_zone(&mut self, operands: &[tree::Expr; 2]) -> Result<Typed, Fault> {
+        let input = self.expr(&operands[0])?;
+        let zone = self.expr(&operands[1])?;
+        let Expr::Const(Value::Str(name)) = &zone.expr else {
+            return Err(errors::unsupported("AT TIME ZONE with a zone that is not written out"));
+        };
+        if !name.eq_ignore_ascii_case("UTC") {
+            return Err(errors::unsupported(format!("The time zone '{name}'")));
+        }
+        let function = match input.ty {
+            SqlType::DateTimeOffset(_) => "SWITCHOFFSET",
+            SqlType::DateTime | SqlType::DateTime2(_) | SqlType::SmallDateTime => "TODATETIMEOFFSET",
+            ty => return Err(Box::new(SqlError::argument_type_invalid(ty.error_name(), 1, "AT TIME ZONE"))),
+        };
+        self.named_call(function, vec![input, Typed::constant(Value::Int(0), SqlType::Int)])
     }
 
     fn scalar_subquery(&mut self, query: &tree::Query) -> Result<Typed, Fault> {

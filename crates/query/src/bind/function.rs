@@ -23,8 +23,14 @@ impl Binder<'_> {
         if call.name.schema.is_some() && !call.name.schema_str().is_some_and(is_system) {
             return Err(errors::unsupported("A user-defined function"));
         }
+        if let Some(grouping) = self.grouping_call(call)? {
+            return Ok(grouping);
+        }
         if let Some(function) = aggregate(name) {
             return self.aggregate(call, function);
+        }
+        if super::window::needs_over(name) {
+            return Err(Box::new(SqlError::over_needed(name.to_ascii_uppercase())));
         }
         if let Some(global) = Global::function(name) {
             check_count(name, call.arguments.len(), 0, 0)?;
@@ -82,6 +88,8 @@ impl Binder<'_> {
         let Some(grouping) = &scope.grouping else {
             return Err(Box::new(match scope.clause {
                 super::scope::Clause::GroupBy => SqlError::aggregate_in_group_by(),
+                super::scope::Clause::Set => SqlError::aggregate_in_set_list(),
+                super::scope::Clause::Output => SqlError::aggregate_in_output(),
                 _ => SqlError::aggregate_in_where(),
             }));
         };
@@ -96,11 +104,22 @@ impl Binder<'_> {
             }
             None
         } else {
-            check_count(&call.name.name.text, call.arguments.len(), 1, 1)?;
+            let count = if function == Aggregate::StringAgg { 2 } else { 1 };
+            check_count(&call.name.name.text, call.arguments.len(), count, count)?;
             let argument = call.arguments.first().and_then(tree::FunctionArgument::expr);
             let argument = argument.ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
             Some(self.aggregate_input(argument)?)
         };
+        let (input, separator) = match (function, input) {
+            (Aggregate::StringAgg, Some(input)) => {
+                let (input, separator) = self.string_agg(call, input)?;
+                (Some(input), Some(separator))
+            }
+            (_, input) => (input, None),
+        };
+        if !call.within_group.is_empty() && function != Aggregate::StringAgg {
+            return Err(Box::new(SqlError::incorrect_syntax("within")));
+        }
         let input_type = input.as_ref().map_or(SqlType::Int, |input| input.ty);
         let ty = aggregate_type(function, &input_type)?;
         let slot = self.register();
@@ -108,13 +127,62 @@ impl Binder<'_> {
             function,
             input: input.map(|input| input.expr),
             input_type,
-            distinct: call.distinct,
+            distinct: call.distinct || call.name.name.is("APPROX_COUNT_DISTINCT"),
+            separator,
             slot,
         };
         if let Some(grouping) = &mut self.scope().grouping {
             grouping.aggregates.push((call.clone(), aggregate, ty));
         }
         Ok(Typed::new(Expr::Slot(slot), ty, !counting))
+    }
+
+    /// STRING_AGG: the text, what stands between, and the order of the rows.
+    fn string_agg(&mut self, call: &tree::FunctionCall, input: Typed) -> Result<(Typed, Expr), Fault> {
+        let input = match input.ty {
+            ty if ty.is_string() => input,
+            ty => match pikepole_types::conversion(&ty, &NUMBER_TEXT) {
+                pikepole_types::Conversion::Implicit => convert_to(input, &NUMBER_TEXT)?,
+                _ => return Err(Box::new(SqlError::argument_type_invalid(ty.error_name(), 1, "string_agg"))),
+            },
+        };
+        let separator = call.arguments.get(1).and_then(tree::FunctionArgument::expr);
+        let separator = separator.ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
+        if !matches!(separator.kind, tree::ExprKind::Literal(_) | tree::ExprKind::Variable(_)) {
+            return Err(Box::new(SqlError::separator_not_constant()));
+        }
+        let separator = self.expr(separator)?;
+        if !separator.ty.is_string() {
+            let ty = separator.ty.error_name();
+            return Err(Box::new(SqlError::argument_type_invalid(ty, 2, "string_agg")));
+        }
+        if !call.within_group.is_empty() {
+            self.group_order(&call.within_group)?;
+        }
+        Ok((input, separator.expr))
+    }
+
+    /// What WITHIN GROUP orders the rows by; all of a query must ask for the same.
+    fn group_order(&mut self, items: &[tree::OrderItem]) -> Result<(), Fault> {
+        let known = self.scope().grouping.as_ref().and_then(|grouping| grouping.order.as_ref());
+        if let Some((known, _)) = known {
+            return if known.as_slice() == items {
+                Ok(())
+            } else {
+                Err(errors::unsupported("WITHIN GROUP with two orders in one query"))
+            };
+        }
+        let mut keys = Vec::with_capacity(items.len());
+        for item in items {
+            let typed = self.aggregate_input(&item.expr)?;
+            if !typed.expr.is_const() {
+                keys.push(plan::SortKey { expr: typed.expr, descending: item.descending });
+            }
+        }
+        if let Some(grouping) = &mut self.scope().grouping {
+            grouping.order = Some((items.to_vec(), keys));
+        }
+        Ok(())
     }
 
     fn aggregate_input(&mut self, argument: &tree::Expr) -> Result<Typed, Fault> {
@@ -130,17 +198,15 @@ impl Binder<'_> {
     }
 }
 
+/// What STRING_AGG makes of values that are no text.
+const NUMBER_TEXT: SqlType = SqlType::NVarChar(pikepole_types::Length::Limit(4000));
+
 /// The aggregate function of a name.
 pub(crate) fn aggregate(name: &str) -> Option<Aggregate> {
-    Some(match name.to_ascii_uppercase().as_str() {
-        "COUNT" => Aggregate::Count,
-        "COUNT_BIG" => Aggregate::CountBig,
-        "SUM" => Aggregate::Sum,
-        "AVG" => Aggregate::Avg,
-        "MIN" => Aggregate::Min,
-        "MAX" => Aggregate::Max,
-        _ => return None,
-    })
+    if name.eq_ignore_ascii_case("APPROX_COUNT_DISTINCT") {
+        return Some(Aggregate::CountBig);
+    }
+    Aggregate::by_name(name)
 }
 
 fn is_system(schema: &str) -> bool {

@@ -1,15 +1,24 @@
 //! The binder: names become slots, types meet, queries become plans.
 
+mod change;
 mod condition;
 mod data_type;
 mod expression;
 mod function;
+mod grouping;
+mod join;
 mod key_range;
+mod merge;
 mod modify;
+mod output;
 mod permission;
 mod query;
+mod recursive;
 mod scope;
+mod set;
 mod source;
+mod split;
+mod target;
 mod typed;
 mod window;
 
@@ -25,7 +34,7 @@ use crate::host::Host;
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
-use pikepole_engine::LockMode;
+use pikepole_engine::{LockMode, Permission};
 use crate::security::Requirement;
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
@@ -54,7 +63,7 @@ pub(crate) struct PendingApply {
 impl PendingApply {
     /// Whether its result can be another one for another row.
     pub(crate) fn depends_on_row(&self) -> bool {
-        self.is_run_anew() || matches!(self.test, Test::In { .. })
+        self.is_run_anew() || matches!(self.test, Test::In { .. } | Test::Extremes { .. })
     }
 
     /// Whether the subquery itself can run after the first row.
@@ -89,6 +98,21 @@ pub(crate) struct Binder<'a> {
     pub(crate) reads_target: bool,
     /// The owner of the view being expanded.
     view_owner: Option<i32>,
+    /// Set while the query of a table is bound whose rows are changed through it.
+    expose: Option<target::Expose>,
+    /// What that query has found.
+    exposed: Option<target::Exposed>,
+    /// The table of FROM whose rows are changed, told from others by its place.
+    target_ref: Option<*const tree::TableRef>,
+    /// The columns that SET names.
+    target_wanted: Vec<String>,
+    /// What the statement needs permission for on the table whose rows are changed.
+    target_permissions: Vec<Permission>,
+    target_found: Option<target::TargetRows>,
+    /// The recursive common tables being bound, innermost last.
+    recursions: Vec<recursive::Recursion>,
+    /// MAXRECURSION of the statement; 0 for no limit.
+    recursion_max: u32,
 }
 
 /// Views expand within each other no deeper than this.
@@ -124,6 +148,14 @@ impl<'a> Binder<'a> {
             requirements: Vec::new(),
             reads_target: false,
             view_owner: None,
+            expose: None,
+            exposed: None,
+            target_ref: None,
+            target_wanted: Vec::new(),
+            target_permissions: Vec::new(),
+            target_found: None,
+            recursions: Vec::new(),
+            recursion_max: recursive::RECURSION_DEFAULT,
         }
     }
 
@@ -271,6 +303,7 @@ fn bind_statement(binder: Binder<'_>, statement: &tree::Statement) -> Result<Arc
         tree::StatementKind::Insert(insert) => binder.insert_statement(insert),
         tree::StatementKind::Update(update) => binder.update_statement(update),
         tree::StatementKind::Delete(delete) => binder.delete_statement(delete),
+        tree::StatementKind::Merge(merge) => binder.merge_statement(merge),
         _ => Err(crate::errors::unsupported("This statement")),
     }
 }

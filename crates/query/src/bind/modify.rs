@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use super::join::{JoinTree, Leaf};
+use super::output::OutputRows;
 use super::query::cut;
 use super::scope::{Clause, CommonTable, SourceColumn};
-use super::source::{JoinTree, Leaf, table_columns};
+use super::source::table_columns;
 use super::typed::Typed;
 use super::{Binder, Bound, PendingApply, Scope, assign_to, conjuncts};
 use crate::access::Table;
@@ -12,7 +14,7 @@ use crate::errors;
 use crate::expression::{Expr, Fault, Integer, Predicate};
 use crate::output::ColumnInfo;
 use crate::plan::{
-    Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update, VirtualSource,
+    Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, RowSubqueries, Statement, Update, VirtualSource,
 };
 use pikepole_engine::LockMode;
 use pikepole_engine::Permission;
@@ -24,7 +26,7 @@ const VALUE_ROWS_MAX: usize = 1000;
 
 impl Binder<'_> {
     /// The table that a statement changes.
-    fn target(&self, target: &tree::Target) -> Result<Arc<Table>, Fault> {
+    pub(super) fn target(&self, target: &tree::Target) -> Result<Arc<Table>, Fault> {
         match target {
             tree::Target::Table { name, .. } => self.target_table(name),
             tree::Target::Variable(name) => Err(Box::new(SqlError::table_variable_not_declared(&name.text))),
@@ -32,7 +34,7 @@ impl Binder<'_> {
         }
     }
 
-    fn target_table(&self, name: &tree::ObjectName) -> Result<Arc<Table>, Fault> {
+    pub(super) fn target_table(&self, name: &tree::ObjectName) -> Result<Arc<Table>, Fault> {
         if let Some(table) = self.names.catalog.table(name)? {
             return Ok(table);
         }
@@ -64,13 +66,14 @@ impl Binder<'_> {
 
     /// An INSERT whose rows are VALUES or a query.
     pub(crate) fn insert_statement(mut self, insert: &tree::Insert) -> Result<Arc<Statement>, Fault> {
-        if insert.output.is_some() {
-            return Err(errors::unsupported("The OUTPUT clause"));
-        }
+        self.recursion_hint(&insert.options)?;
         let table = self.target(&insert.target)?;
         self.table_lock(&insert.target, &table);
         if let tree::Target::Table { name, .. } = &insert.target {
             self.require(Permission::Insert, name)?;
+            if insert.output.is_some() {
+                self.require(Permission::Select, name)?;
+            }
         }
         self.scopes.push(Scope {
             common: CommonTable::list(&insert.with),
@@ -79,16 +82,20 @@ impl Binder<'_> {
         });
         self.options(&insert.options)?;
         let columns = self.insert_columns(&table, &insert.columns)?;
+        let inserted = self.inserted_registers(insert.output.as_ref(), &table);
+        let rows = OutputRows { inserted, ..OutputRows::default() };
+        let output = self.output_clause(insert.output.as_ref(), &Arc::clone(&table), rows)?;
         match &insert.source {
-            tree::InsertSource::Values(rows) => self.insert_values(insert, table, &columns, rows),
+            tree::InsertSource::Values(rows) => self.insert_values(insert, table, &columns, rows, output),
             tree::InsertSource::DefaultValues => {
                 let row = self.complete(&table, &[], Vec::new())?;
-                self.insert_plan(Node::One, table, vec![row])
+                self.insert_plan(Node::One, table, vec![row], output)
             }
             tree::InsertSource::Query(query) => {
                 self.options(&query.options)?;
+                self.recursion_hint(&query.options)?;
                 let bound = self.query(query)?;
-                self.insert_rows(insert.top.as_ref(), table, &columns, bound)
+                self.insert_rows(insert.top.as_ref(), table, &columns, bound, output)
             }
             tree::InsertSource::Execute(_) => Err(errors::unsupported("INSERT ... EXEC here")),
         }
@@ -115,7 +122,7 @@ impl Binder<'_> {
             columns: rows.to_vec(),
             values: registers.range().map(Expr::Slot).collect(),
         };
-        self.insert_rows(None, table, &columns, bound)
+        self.insert_rows(None, table, &columns, bound, None)
     }
 
     fn insert_rows(
@@ -124,6 +131,7 @@ impl Binder<'_> {
         table: Arc<Table>,
         columns: &[usize],
         bound: Bound,
+        output: Option<OutputPlan>,
     ) -> Result<Arc<Statement>, Fault> {
         if bound.values.len() < columns.len() {
             return Err(Box::new(SqlError::insert_select_fewer_items()));
@@ -143,7 +151,7 @@ impl Binder<'_> {
         };
         let source = cut(bound.node, None, top);
         let source = collected(source, &table, &row);
-        self.insert_plan(source, table, vec![row])
+        self.insert_plan(source, table, vec![row], output)
     }
 
     fn top_count(&mut self, top: &tree::Top) -> Result<Integer, Fault> {
@@ -159,6 +167,7 @@ impl Binder<'_> {
         table: Arc<Table>,
         columns: &[usize],
         rows: &[Vec<tree::InsertValue>],
+        output: Option<OutputPlan>,
     ) -> Result<Arc<Statement>, Fault> {
         if insert.top.is_some() {
             return Err(errors::unsupported("TOP in INSERT ... VALUES"));
@@ -168,29 +177,47 @@ impl Binder<'_> {
         }
         let mut bound = Vec::with_capacity(rows.len());
         for row in rows {
-            check_count(insert.columns.is_empty(), columns.len(), row.len())?;
-            let mut values = Vec::with_capacity(columns.len());
-            for (value, column) in row.iter().zip(columns) {
-                values.push(match value {
-                    tree::InsertValue::Default => None,
-                    tree::InsertValue::Expr(expr) => {
-                        let typed = self.expr(expr)?;
-                        Some(column_value(&table, *column, typed)?)
-                    }
-                });
-            }
-            bound.push(self.complete(&table, columns, values)?);
+            bound.push(self.value_row(insert.columns.is_empty(), &table, columns, row)?);
         }
         let source = self.place_pending(0, Node::One);
-        self.insert_plan(source, table, bound)
+        self.insert_plan(source, table, bound, output)
+    }
+
+    /// One list of VALUES.
+    pub(super) fn value_row(
+        &mut self,
+        all_columns: bool,
+        table: &Table,
+        columns: &[usize],
+        row: &[tree::InsertValue],
+    ) -> Result<Vec<ColumnSource>, Fault> {
+        check_count(all_columns, columns.len(), row.len())?;
+        let mut values = Vec::with_capacity(columns.len());
+        for (value, column) in row.iter().zip(columns) {
+            values.push(match value {
+                tree::InsertValue::Default => None,
+                tree::InsertValue::Expr(expr) => {
+                    let typed = self.expr(expr)?;
+                    Some(column_value(table, *column, typed)?)
+                }
+            });
+        }
+        self.complete(table, columns, values)
     }
 
     fn insert_plan(
         self,
         source: Node,
         table: Arc<Table>,
-        mut rows: Vec<Vec<ColumnSource>>,
+        rows: Vec<Vec<ColumnSource>>,
+        output: Option<OutputPlan>,
     ) -> Result<Arc<Statement>, Fault> {
+        let insert = Insert { output, ..self.insert_of(table, rows) };
+        Ok(Arc::new(self.finish(source, Action::Insert(Box::new(insert)))))
+    }
+
+    /// The INSERT of rows with these sources.
+    pub(super) fn insert_of(&self, table: Arc<Table>, mut rows: Vec<Vec<ColumnSource>>) -> Insert {
         let mut template = vec![Value::Null; table.columns.len()];
         if let [row] = rows.as_mut_slice() {
             let places = template.iter_mut().zip(&table.columns);
@@ -210,13 +237,11 @@ impl Binder<'_> {
         let explicit_identity =
             table.identity.filter(|identity| rows.iter().any(|row| !matches!(row[*identity], ColumnSource::Identity)));
         let table_lock = self.table_lock;
-        let insert = Insert { table, rows, template, required, explicit_identity, table_lock };
-        let action = Action::Insert(Box::new(insert));
-        Ok(Arc::new(self.finish(source, action)))
+        Insert { table, rows, template, required, explicit_identity, table_lock, output: None }
     }
 
     /// The columns that values are given for, in the order of the values.
-    fn insert_columns(&self, table: &Table, names: &[tree::Name]) -> Result<Vec<usize>, Fault> {
+    pub(super) fn insert_columns(&self, table: &Table, names: &[tree::Name]) -> Result<Vec<usize>, Fault> {
         let identity_insert = self.names.identity_insert == Some(table.object_id);
         if names.is_empty() {
             if identity_insert && let Some(_) = table.identity {
@@ -246,7 +271,7 @@ impl Binder<'_> {
     }
 
     /// A source for every column of the table: the values given, identity values, defaults, NULL.
-    fn complete(
+    pub(super) fn complete(
         &mut self,
         table: &Table,
         columns: &[usize],
@@ -268,7 +293,7 @@ impl Binder<'_> {
     }
 
     /// The value of a column's DEFAULT, or NULL.
-    fn default_value(&mut self, table: &Table, column: usize) -> Result<Expr, Fault> {
+    pub(super) fn default_value(&mut self, table: &Table, column: usize) -> Result<Expr, Fault> {
         let Some(text) = &table.columns[column].default else {
             return Ok(Expr::NULL);
         };
@@ -281,25 +306,33 @@ impl Binder<'_> {
 
     /// An UPDATE.
     pub(crate) fn update_statement(mut self, update: &tree::Update) -> Result<Arc<Statement>, Fault> {
-        if update.output.is_some() {
-            return Err(errors::unsupported("The OUTPUT clause"));
+        self.recursion_hint(&update.options)?;
+        self.push_change_scope(&update.with);
+        let wide = update.top.as_ref().is_some_and(|top| top.percent || top.with_ties);
+        if wide || !self.is_plain_target(&update.target, &update.from)? {
+            return self.joined_update(update);
         }
-        self.push_scope(&update.with);
         let (table, tree) = self.modified(&update.target, &update.from)?;
         let (conditions, top) = self.modified_conditions(update.filter.as_ref(), update.top.as_ref())?;
         let mut assignments: Vec<(usize, Expr)> = Vec::new();
         let mut variables = Vec::new();
         let mark = self.pending.len();
+        self.scope().clause = Clause::Set;
         for assignment in &update.assignments {
             self.set_assignment(&table, assignment, &mut assignments, &mut variables)?;
         }
+        self.reads_target |= update.output.is_some();
         self.require_changed(Permission::Update, &update.target, &update.from)?;
         let moves_key = assignments.iter().any(|(column, _)| table.key.iter().any(|key| key.column == *column));
         let set = self.pending.split_off(mark);
+        let deleted = Some(self.scope().sources[0].registers);
+        let inserted = self.inserted_registers(update.output.as_ref(), &table);
+        let rows = OutputRows { inserted, deleted, ..OutputRows::default() };
+        let output = self.output_clause(update.output.as_ref(), &Arc::clone(&table), rows)?;
         // A row that moves must not be found again where it has moved to.
         let collects = moves_key || table.key.is_empty();
         let (source, changed) = self.modified_rows(table, tree, conditions, top, set, collects);
-        let action = Action::Update(Box::new(Update { changed, assignments, variables }));
+        let action = Action::Update(Box::new(Update { changed, assignments, variables, output }));
         Ok(Arc::new(self.finish(source, action)))
     }
 
@@ -366,20 +399,22 @@ impl Binder<'_> {
 
     /// A DELETE.
     pub(crate) fn delete_statement(mut self, delete: &tree::Delete) -> Result<Arc<Statement>, Fault> {
-        if delete.output.is_some() {
-            return Err(errors::unsupported("The OUTPUT clause"));
+        self.recursion_hint(&delete.options)?;
+        self.push_change_scope(&delete.with);
+        let wide = delete.top.as_ref().is_some_and(|top| top.percent || top.with_ties);
+        if wide || !self.is_plain_target(&delete.target, &delete.from)? {
+            return self.joined_delete(delete);
         }
-        self.push_scope(&delete.with);
         let (table, tree) = self.modified(&delete.target, &delete.from)?;
         let (conditions, top) = self.modified_conditions(delete.filter.as_ref(), delete.top.as_ref())?;
+        self.reads_target |= delete.output.is_some();
         self.require_changed(Permission::Delete, &delete.target, &delete.from)?;
+        let deleted = Some(self.scope().sources[0].registers);
+        let rows = OutputRows { deleted, ..OutputRows::default() };
+        let output = self.output_clause(delete.output.as_ref(), &Arc::clone(&table), rows)?;
         let (source, changed) = self.modified_rows(table, tree, conditions, top, Vec::new(), false);
-        let action = Action::Delete(Box::new(Delete { changed }));
+        let action = Action::Delete(Box::new(Delete { changed, output }));
         Ok(Arc::new(self.finish(source, action)))
-    }
-
-    fn push_scope(&mut self, with: &[tree::CommonTable]) {
-        self.scopes.push(Scope { common: CommonTable::list(with), clause: Clause::Where, ..Scope::default() });
     }
 
     /// The table that UPDATE or DELETE changes, as the first source of the scope. FROM may name it again, by its alias.
@@ -414,7 +449,7 @@ impl Binder<'_> {
     }
 
     /// The condition of WHERE in parts, and the count of TOP.
-    fn modified_conditions(
+    pub(super) fn modified_conditions(
         &mut self,
         filter: Option<&tree::RowFilter>,
         top: Option<&tree::Top>,
@@ -498,7 +533,7 @@ fn scans(node: &Node, table: &Table) -> bool {
 }
 
 /// A value for a column of a table.
-fn column_value(table: &Table, column: usize, typed: Typed) -> Result<Expr, Fault> {
+pub(super) fn column_value(table: &Table, column: usize, typed: Typed) -> Result<Expr, Fault> {
     let info = &table.columns[column];
     assign_to(typed, &info.ty, Some((&table.display, &info.name)))
 }

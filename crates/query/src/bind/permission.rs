@@ -41,6 +41,15 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// Notes what a statement needs on a table whose rows FROM finds. The object's owner.
+    pub(super) fn require_target(&mut self, name: &ObjectName) -> Result<Option<i32>, Fault> {
+        let mut owner = None;
+        for permission in self.target_permissions.clone() {
+            owner = self.require(permission, name)?;
+        }
+        Ok(owner)
+    }
+
     /// Binds what a view is made of.
     pub(crate) fn in_view_of<T>(
         &mut self,

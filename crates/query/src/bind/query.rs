@@ -2,23 +2,29 @@
 
 use std::sync::Arc;
 
-use super::scope::{Clause, CommonTable, GroupKey, Grouping, Source, SourceColumn};
-use super::source::JoinTree;
+use super::join::JoinTree;
+use super::scope::{Clause, CommonTable, Source, SourceColumn};
 use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, Scope, assign_to, conjuncts, filtered};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer, Predicate};
 use crate::output::ColumnInfo;
-use crate::plan::{Action, Node, Registers, SortKey, Statement};
+use crate::plan::{Action, More, Node, Registers, SortKey, Statement, TopCount, WideTop};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, implicit_type};
 
 /// A select list as bound: what the client sees, or what variables take.
-struct Items {
-    columns: Vec<ColumnInfo>,
-    values: Vec<Typed>,
-    trees: Vec<Option<tree::Expr>>,
-    assignments: Vec<(usize, Expr)>,
+pub(super) struct Items {
+    pub(super) columns: Vec<ColumnInfo>,
+    pub(super) values: Vec<Typed>,
+    pub(super) trees: Vec<Option<tree::Expr>>,
+    pub(super) assignments: Vec<(usize, Expr)>,
+}
+
+/// TOP of a SELECT.
+enum BoundTop {
+    Count(Integer),
+    Wide { count: TopCount, ties: bool },
 }
 
 /// How a query's rows are ordered and cut.
@@ -39,6 +45,7 @@ impl Binder<'_> {
         {
             return self.assigning_select(query, select);
         }
+        self.recursion_hint(&query.options)?;
         let bound = self.query(query)?;
         self.options(&query.options)?;
         let action = Action::Select { columns: bound.columns, values: bound.values };
@@ -52,6 +59,7 @@ impl Binder<'_> {
         }
         self.check_query(query)?;
         self.options(&query.options)?;
+        self.recursion_hint(&query.options)?;
         self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
         let (node, items) = self.select(select, query)?;
         self.scopes.pop();
@@ -114,7 +122,7 @@ impl Binder<'_> {
     }
 
     /// Rows of a set operation or VALUES, without an ORDER BY of their own.
-    fn body(&mut self, body: &tree::QueryBody) -> Result<Bound, Fault> {
+    pub(super) fn body(&mut self, body: &tree::QueryBody) -> Result<Bound, Fault> {
         match body {
             tree::QueryBody::Select(select) => {
                 let outside = std::mem::take(&mut self.pending);
@@ -132,59 +140,6 @@ impl Binder<'_> {
             tree::QueryBody::SetOperation(operation) => self.set_operation(operation),
             tree::QueryBody::Values(rows) => self.values(rows),
         }
-    }
-
-    /// UNION and UNION ALL; a chain of UNION ALL is walked in a loop and becomes one operator.
-    fn set_operation(&mut self, operation: &tree::SetOperation) -> Result<Bound, Fault> {
-        let distinct = match operation.op {
-            tree::SetOperator::UnionAll => false,
-            tree::SetOperator::Union => true,
-            tree::SetOperator::Except => return Err(errors::unsupported("EXCEPT")),
-            tree::SetOperator::Intersect => return Err(errors::unsupported("INTERSECT")),
-        };
-        let mut bodies = vec![&operation.right];
-        let mut left = &operation.left;
-        while let tree::QueryBody::SetOperation(inner) = left
-            && inner.op == operation.op
-        {
-            bodies.push(&inner.right);
-            left = &inner.left;
-        }
-        bodies.push(left);
-        let mut inputs = Vec::with_capacity(bodies.len());
-        for body in bodies.into_iter().rev() {
-            inputs.push(self.body(body)?);
-        }
-        let bound = self.concat(inputs)?;
-        Ok(if distinct { self.distinct_rows(bound) } else { bound })
-    }
-
-    fn concat(&mut self, inputs: Vec<Bound>) -> Result<Bound, Fault> {
-        let mut columns = inputs.first().map(|first| first.columns.clone()).unwrap_or_default();
-        for input in &inputs[1..] {
-            if input.columns.len() != columns.len() {
-                return Err(Box::new(SqlError::union_lists_differ()));
-            }
-            for (column, other) in columns.iter_mut().zip(&input.columns) {
-                column.ty = implicit_type(&column.ty, &other.ty)?;
-                column.nullable |= other.nullable;
-            }
-        }
-        let registers = self.registers(columns.len());
-        let mut nodes = Vec::with_capacity(inputs.len());
-        for input in inputs {
-            let mut values = Vec::with_capacity(columns.len());
-            for ((value, own), column) in input.values.into_iter().zip(&input.columns).zip(&columns) {
-                let typed = Typed::new(value, own.ty, own.nullable);
-                values.push(convert_to(typed, &column.ty)?.expr);
-            }
-            nodes.push((input.node, values));
-        }
-        Ok(Bound {
-            node: Node::Concat { inputs: nodes, registers },
-            columns,
-            values: registers.range().map(Expr::Slot).collect(),
-        })
     }
 
     fn values(&mut self, rows: &[Vec<tree::Expr>]) -> Result<Bound, Fault> {
@@ -270,12 +225,9 @@ impl Binder<'_> {
     }
 
     fn select_rows(&mut self, select: &tree::Select, tail: &Tail<'_>) -> Result<(Node, Items), Fault> {
-        let top = match &select.top {
-            None => None,
-            Some(top) if top.percent => return Err(errors::unsupported("TOP ... PERCENT")),
-            Some(top) if top.with_ties => return Err(errors::unsupported("TOP ... WITH TIES")),
-            Some(top) => Some(self.row_count(&top.count)?),
-        };
+        let expose = self.expose.take();
+        let top = self.select_top(select, tail)?;
+        self.scope().named_windows.clone_from(&select.windows);
         let from = self.from(&select.from)?;
         self.scope().clause = Clause::Where;
         let mut conditions = Vec::new();
@@ -283,7 +235,9 @@ impl Binder<'_> {
             conjuncts(self.condition(filter)?, &mut conditions);
         }
         let where_applies = self.pending.len();
-        self.group_keys(select, tail)?;
+        let aggregates =
+            select.items.iter().any(item_aggregates) || tail.order_by.iter().any(|item| aggregates_in(&item.expr));
+        self.group_keys(select, aggregates)?;
         let having = match &select.having {
             None => Vec::new(),
             Some(having) => {
@@ -295,7 +249,10 @@ impl Binder<'_> {
         };
         let having_applies = self.pending.len();
         self.scope().clause = Clause::SelectList;
-        let items = self.items(&select.items)?;
+        let mut items = self.items(&select.items)?;
+        if let Some(expose) = expose {
+            self.expose_table(&expose, select, from.as_ref(), &mut items)?;
+        }
         self.scope().clause = Clause::OrderBy;
         let keys = self.sort_keys(tail.order_by, &items, select.distinct)?;
 
@@ -304,11 +261,7 @@ impl Binder<'_> {
         let having_pending = self.pending.split_off(where_applies);
         let mut node = self.rows(from, conditions);
         if let Some(grouping) = self.scope().grouping.take() {
-            node = Node::Group {
-                input: Box::new(node),
-                keys: grouping.keys.into_iter().map(group_key).collect(),
-                aggregates: grouping.aggregates.into_iter().map(|(_, aggregate, _)| aggregate).collect(),
-            };
+            node = self.grouped(node, grouping);
         }
         self.pending = having_pending;
         node = self.place_pending(0, node);
@@ -323,7 +276,7 @@ impl Binder<'_> {
         &mut self,
         select: &tree::Select,
         tail: &Tail<'_>,
-        top: Option<Integer>,
+        top: Option<BoundTop>,
         mut node: Node,
         mut items: Items,
         mut keys: Vec<OrderKey>,
@@ -345,15 +298,55 @@ impl Binder<'_> {
                 }
             }
         }
-        let keys = keys.into_iter().map(|(key, _)| key).collect();
-        let values: Vec<Expr> = items.values.iter().map(|value| value.expr.clone()).collect();
+        let keys: Vec<SortKey> = keys.into_iter().map(|(key, _)| key).collect();
+        let mut values: Vec<Expr> = items.values.iter().map(|value| value.expr.clone()).collect();
+        let ties = match &top {
+            Some(BoundTop::Wide { ties: true, .. }) => keys.clone(),
+            _ => Vec::new(),
+        };
+        values.extend(ties.iter().map(|key| key.expr.clone()));
         node = sorted(node, keys, &values, &items.assignments);
         node = cut(node, tail.offset.clone(), tail.count.clone());
-        (cut(node, None, top), items)
+        match top {
+            None => (node, items),
+            Some(BoundTop::Count(count)) => (cut(node, None, Some(count)), items),
+            Some(BoundTop::Wide { count, .. }) => {
+                let carry = carried(&values, &items.assignments);
+                let top = WideTop { input: node, count, ties, carry };
+                (Node::More(Box::new(More::Top(top))), items)
+            }
+        }
+    }
+
+    fn select_top(&mut self, select: &tree::Select, tail: &Tail<'_>) -> Result<Option<BoundTop>, Fault> {
+        let Some(top) = &select.top else {
+            return Ok(None);
+        };
+        if tail.offset.is_some() {
+            return Err(Box::new(SqlError::top_with_offset()));
+        }
+        if top.with_ties && tail.order_by.is_empty() {
+            return Err(Box::new(SqlError::ties_without_order()));
+        }
+        let ties = top.with_ties;
+        if top.percent {
+            return Ok(Some(BoundTop::Wide { count: TopCount::Percent(self.percent(&top.count)?), ties }));
+        }
+        let count = self.row_count(&top.count)?;
+        Ok(Some(if ties { BoundTop::Wide { count: TopCount::Rows(count), ties } } else { BoundTop::Count(count) }))
+    }
+
+    /// The count of TOP PERCENT, a float.
+    pub(super) fn percent(&mut self, expr: &tree::Expr) -> Result<Expr, Fault> {
+        let sources = std::mem::take(&mut self.scope().sources);
+        let typed = self.expr(expr);
+        self.scope().sources = sources;
+        Ok(convert_to(typed?, &SqlType::Float)?.expr)
     }
 
     /// The rows of FROM and WHERE, with the subqueries of WHERE in between.
     pub(crate) fn rows(&mut self, from: Option<JoinTree>, mut conditions: Vec<Predicate>) -> Node {
+        conditions.append(&mut self.scope().joined_conditions);
         let results: Vec<usize> = self.pending.iter().map(|pending| pending.slot).collect();
         let reads_result = |condition: &Predicate| {
             let mut reads = false;
@@ -370,40 +363,7 @@ impl Binder<'_> {
         filtered(node, after)
     }
 
-    /// Binds GROUP BY and turns the scope into one of groups, when the query has groups.
-    fn group_keys(&mut self, select: &tree::Select, tail: &Tail<'_>) -> Result<(), Fault> {
-        let aggregates =
-            select.items.iter().any(item_aggregates) || tail.order_by.iter().any(|item| aggregates_in(&item.expr));
-        if select.group_by.is_empty() && select.having.is_none() && !aggregates {
-            return Ok(());
-        }
-        self.scope().clause = Clause::GroupBy;
-        let mut keys = Vec::new();
-        for item in &select.group_by {
-            let tree::GroupingItem::Expr(expr) = item else {
-                return Err(errors::unsupported("ROLLUP, CUBE or GROUPING SETS"));
-            };
-            let mark = self.pending.len();
-            let typed = self.expr(expr)?;
-            if self.pending.len() > mark {
-                return Err(Box::new(SqlError::aggregate_in_group_by()));
-            }
-            if typed.expr.is_const() {
-                return Err(Box::new(SqlError::group_by_needs_a_column()));
-            }
-            keys.push(GroupKey {
-                tree: expr.clone(),
-                expr: typed.expr,
-                slot: self.register(),
-                ty: typed.ty,
-                nullable: typed.nullable,
-            });
-        }
-        self.scope().grouping = Some(Grouping { keys, aggregates: Vec::new() });
-        Ok(())
-    }
-
-    fn items(&mut self, list: &[tree::SelectItem]) -> Result<Items, Fault> {
+    pub(super) fn items(&mut self, list: &[tree::SelectItem]) -> Result<Items, Fault> {
         let mut items = Items { columns: Vec::new(), values: Vec::new(), trees: Vec::new(), assignments: Vec::new() };
         for item in list {
             match item {
@@ -529,7 +489,7 @@ impl Binder<'_> {
     }
 
     /// Each row once.
-    fn distinct_rows(&mut self, bound: Bound) -> Bound {
+    pub(super) fn distinct_rows(&mut self, bound: Bound) -> Bound {
         let registers = self.registers(bound.values.len());
         let keys = bound
             .values
@@ -550,7 +510,15 @@ impl Binder<'_> {
     /// A pseudo source over registers, so that expressions can name what a statement works on.
     pub(crate) fn add_source(&mut self, alias: &str, columns: Vec<SourceColumn>, registers: Registers) {
         let used = vec![true; columns.len()];
-        self.scope().sources.push(Source { alias: alias.to_owned(), schema: None, columns, registers, used });
+        self.scope().sources.push(Source {
+            alias: alias.to_owned(),
+            schema: None,
+            columns,
+            registers,
+            used,
+            hidden: false,
+            located: false,
+        });
     }
 }
 
@@ -558,13 +526,8 @@ fn no_tail() -> Tail<'static> {
     Tail { order_by: &[], offset: None, count: None }
 }
 
-fn group_key(key: GroupKey) -> (SortKey, usize) {
-    let sort = SortKey { expr: key.expr, descending: false };
-    (sort, key.slot)
-}
-
 /// The type a column without one is given: a bare NULL is an int.
-fn known_type(ty: SqlType) -> SqlType {
+pub(super) fn known_type(ty: SqlType) -> SqlType {
     if ty == SqlType::Null { SqlType::Int } else { ty }
 }
 
@@ -588,6 +551,12 @@ pub(crate) fn sorted(mut node: Node, keys: Vec<SortKey>, values: &[Expr], assign
     if keys.is_empty() || served_by_scan(&mut node, &keys) {
         return node;
     }
+    let carry = carried(values, assignments);
+    Node::Sort { input: Box::new(node), keys, carry }
+}
+
+/// The slots that values and assignments read of a row.
+fn carried(values: &[Expr], assignments: &[(usize, Expr)]) -> Vec<usize> {
     let mut carry = Vec::new();
     let mut visit = |slot: usize| {
         if !carry.contains(&slot) {
@@ -599,7 +568,7 @@ pub(crate) fn sorted(mut node: Node, keys: Vec<SortKey>, values: &[Expr], assign
     let assigned: Vec<usize> = assignments.iter().map(|(slot, _)| *slot).collect();
     assignments.iter().for_each(|(_, value)| value.visit_slots(&mut visit));
     carry.retain(|slot| !assigned.contains(slot));
-    Node::Sort { input: Box::new(node), keys, carry }
+    carry
 }
 
 /// Whether the rows of a scan below filters come in the order of the keys; the scan is turned round if that gives it.
@@ -674,7 +643,7 @@ pub(crate) fn binary_of(op: tree::AssignOp) -> Option<tree::BinaryOp> {
     })
 }
 
-fn item_aggregates(item: &tree::SelectItem) -> bool {
+pub(super) fn item_aggregates(item: &tree::SelectItem) -> bool {
     match item {
         tree::SelectItem::Star { .. } => false,
         tree::SelectItem::Expr { expr, .. } => aggregates_in(expr),

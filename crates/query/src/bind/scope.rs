@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use super::Binder;
 use super::window::WindowCall;
-use crate::expression::{Expr, Fault};
-use crate::plan::{Aggregate, Registers};
+use super::{Binder, PendingApply};
+use crate::expression::{Expr, Fault, Predicate};
+use crate::plan::{Aggregate, Registers, SortKey};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -28,6 +28,10 @@ pub(crate) struct Source {
     pub(crate) registers: Registers,
     /// The columns some expression reads.
     pub(crate) used: Vec<bool>,
+    /// True when its columns are found only with its name before them: `inserted` and `deleted`.
+    pub(crate) hidden: bool,
+    /// True when a statement changes its rows and so must know where they are: in the register behind those of the columns.
+    pub(crate) located: bool,
 }
 
 impl Source {
@@ -58,6 +62,10 @@ pub(crate) enum Clause {
     GroupBy,
     Having,
     OrderBy,
+    /// OUTPUT.
+    Output,
+    /// SET of UPDATE.
+    Set,
 }
 
 /// A grouping value: the expression as bound over the rows, and the register its group's value is left in.
@@ -74,8 +82,22 @@ pub(crate) struct GroupKey {
 #[derive(Debug, Default)]
 pub(crate) struct Grouping {
     pub(crate) keys: Vec<GroupKey>,
+    /// The grouping sets, when there are any.
+    pub(crate) sets: Option<GroupingSets>,
+    /// What WITHIN GROUP orders the rows of all groups by.
+    pub(crate) order: Option<(Vec<tree::OrderItem>, Vec<SortKey>)>,
     /// The calls as written, their aggregates and result types.
     pub(crate) aggregates: Vec<(tree::FunctionCall, Aggregate, SqlType)>,
+}
+
+/// Grouping sets: which keys each has, and the registers that go with them.
+#[derive(Debug)]
+pub(crate) struct GroupingSets {
+    pub(crate) sets: Vec<Vec<bool>>,
+    /// Per key, the registers of its value and of its being left out below the groups, and of the latter above them.
+    pub(crate) slots: Vec<(usize, usize, usize)>,
+    /// The registers of the set's number, below the groups and above.
+    pub(crate) number: (usize, usize),
 }
 
 /// A common table of a WITH clause.
@@ -118,6 +140,14 @@ pub(crate) struct Scope {
     pub(crate) clause: Clause,
     /// The window functions called in it.
     pub(crate) windows: Vec<WindowCall>,
+    /// The windows of the WINDOW clause.
+    pub(crate) named_windows: Vec<(tree::Name, tree::Window)>,
+    /// Subqueries within windows.
+    pub(crate) window_pending: Vec<PendingApply>,
+    /// Conditions of inner joins that read subqueries' results, which are there only when all rows are joined.
+    pub(crate) joined_conditions: Vec<Predicate>,
+    /// The outer joins around the join being bound.
+    pub(crate) outer_joins: usize,
     /// True once an expression at this level or below has read a column from outside.
     pub(crate) correlated: bool,
     pub(crate) common: Vec<CommonTable>,
@@ -179,8 +209,9 @@ impl Binder<'_> {
         Err(Box::new(match &column.qualifier {
             None => SqlError::invalid_column(&column.name.text),
             Some(qualifier) => {
-                let known =
-                    self.scopes.iter().any(|scope| scope.sources.iter().any(|source| source.answers_to(qualifier)));
+                let barrier = self.scopes.iter().rposition(|scope| scope.barrier).unwrap_or(0);
+                let mut seen = self.scopes[barrier..].iter().flat_map(|scope| &scope.sources);
+                let known = seen.any(|source| source.answers_to(qualifier));
                 if known {
                     SqlError::invalid_column(&column.name.text)
                 } else {
@@ -195,10 +226,10 @@ impl Binder<'_> {
 fn find(scope: &Scope, column: &tree::ColumnRef) -> Result<Option<(usize, usize)>, Fault> {
     let mut found = None;
     for (at, source) in scope.sources.iter().enumerate() {
-        if let Some(qualifier) = &column.qualifier
-            && !source.answers_to(qualifier)
-        {
-            continue;
+        match &column.qualifier {
+            Some(qualifier) if !source.answers_to(qualifier) => continue,
+            None if source.hidden => continue,
+            _ => {}
         }
         for (index, info) in source.columns.iter().enumerate() {
             if column.name.is(&info.name) {

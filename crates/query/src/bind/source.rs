@@ -1,44 +1,22 @@
 //! FROM: tables, views, derived tables and joins.
 
 use std::rc::Rc;
-use std::sync::Arc;
 
-use super::key_range::key_range;
+use super::join::{JoinTree, Leaf};
 use super::scope::{CommonTable, Source, SourceColumn};
-use super::{Binder, Bound, Scope, VIEW_DEPTH_MAX, conjuncts, filtered};
+use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts};
 use crate::access::Table;
 use crate::errors;
 use crate::expression::{Fault, Integer, Predicate, Width};
 use crate::host::VirtualTable;
 use crate::output::ColumnInfo;
-use crate::plan::{JoinKind, Node, Registers, Scan, Series, VirtualSource};
+use crate::plan::{JoinKind, Node, Registers, Series, VirtualSource};
 use pikepole_engine::Permission;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
 /// More tables than a query may name, as SQL Server has it; also bounds the depth of join trees.
 const TABLES_MAX: usize = 256;
-
-/// A source's rows before the conditions are spread over the sources.
-pub(crate) enum Leaf {
-    Table(Arc<Table>),
-    /// Any other rows; the node fills the source's registers.
-    Rows(Node),
-    /// A query whose values still have to be copied to the source's registers.
-    Derived(Bound),
-}
-
-/// The joins of FROM.
-pub(crate) enum JoinTree {
-    /// The index of the source in its scope.
-    Leaf(usize, Leaf),
-    Join {
-        left: Box<JoinTree>,
-        right: Box<JoinTree>,
-        kind: JoinKind,
-        on: Vec<Predicate>,
-    },
-}
 
 impl Binder<'_> {
     /// Binds FROM: adds the sources to the innermost scope.
@@ -52,6 +30,7 @@ impl Binder<'_> {
                     left: Box::new(left),
                     right: Box::new(right),
                     kind: JoinKind::Inner,
+                    lateral: false,
                     on: Vec::new(),
                 },
             });
@@ -59,7 +38,7 @@ impl Binder<'_> {
         Ok(joined)
     }
 
-    fn table_source(&mut self, source: &tree::TableSource) -> Result<JoinTree, Fault> {
+    pub(super) fn table_source(&mut self, source: &tree::TableSource) -> Result<JoinTree, Fault> {
         if self.scope().sources.len() >= TABLES_MAX {
             return Err(Box::new(SqlError::new(
                 106,
@@ -72,6 +51,9 @@ impl Binder<'_> {
             tree::TableSource::Table(table) => {
                 if table.system_time.is_some() || table.sample.is_some() {
                     return Err(errors::unsupported("FOR SYSTEM_TIME or TABLESAMPLE"));
+                }
+                if self.is_target_ref(table) {
+                    return self.target_source(table);
                 }
                 let (leaf, columns) = self.named(&table.name)?;
                 let (alias, schema) = match &table.alias {
@@ -91,7 +73,7 @@ impl Binder<'_> {
         }
     }
 
-    fn add(
+    pub(super) fn add(
         &mut self,
         alias: String,
         schema: Option<String>,
@@ -103,6 +85,10 @@ impl Binder<'_> {
                 Node::Virtual { registers, .. } | Node::Call { registers, .. } | Node::Values { registers, .. },
             ) => *registers,
             Leaf::Rows(Node::Series(series)) => Registers { first: series.slot, count: 1 },
+            Leaf::Rows(Node::More(more)) => more.registers(),
+            Leaf::Work(registers) => *registers,
+            // One more: the place of each row, for a statement that changes it.
+            Leaf::Table(_) => self.registers(columns.len() + 1),
             _ => self.registers(columns.len()),
         };
         let used = vec![false; columns.len()];
@@ -112,7 +98,7 @@ impl Binder<'_> {
         if taken {
             return Err(Box::new(SqlError::same_exposed_names(&alias, &alias)));
         }
-        scope.sources.push(Source { alias, schema, columns, registers, used });
+        scope.sources.push(Source { alias, schema, columns, registers, used, hidden: false, located: false });
         let index = scope.sources.len() - 1;
         Ok(JoinTree::Leaf(index, leaf))
     }
@@ -166,6 +152,9 @@ impl Binder<'_> {
         let name = &function.call.name;
         if name.schema.is_none() && name.name.is("GENERATE_SERIES") {
             return self.generate_series(function, lateral);
+        }
+        if name.schema.is_none() && name.name.is("STRING_SPLIT") {
+            return self.string_split(function, lateral);
         }
         let Some(table) = self.names.host.virtual_table(name.schema_str(), &name.name.text) else {
             return Err(Box::new(SqlError::invalid_object(name.dotted())));
@@ -281,6 +270,15 @@ impl Binder<'_> {
     }
 
     fn join(&mut self, join: &tree::Join) -> Result<JoinTree, Fault> {
+        let keeps_unmatched =
+            !matches!(join.kind, tree::JoinKind::Inner | tree::JoinKind::Cross | tree::JoinKind::CrossApply);
+        self.scope().outer_joins += usize::from(keeps_unmatched);
+        let joined = self.join_sides(join);
+        self.scope().outer_joins -= usize::from(keeps_unmatched);
+        joined
+    }
+
+    fn join_sides(&mut self, join: &tree::Join) -> Result<JoinTree, Fault> {
         let left = self.table_source(&join.left)?;
         let lateral = matches!(join.kind, tree::JoinKind::CrossApply | tree::JoinKind::OuterApply);
         let right = match &join.right {
@@ -293,7 +291,19 @@ impl Binder<'_> {
             let mark = self.pending.len();
             conjuncts(self.condition(condition)?, &mut on);
             if self.pending.len() > mark {
-                return Err(errors::unsupported("A subquery in a join condition"));
+                // An inner join's condition is tested as WHERE is, behind the subqueries.
+                let inner = matches!(join.kind, tree::JoinKind::Inner | tree::JoinKind::Cross);
+                if !inner || self.scope().outer_joins > 0 {
+                    return Err(errors::unsupported("A subquery in the condition of an outer join"));
+                }
+                let results: Vec<usize> = self.pending[mark..].iter().map(|pending| pending.slot).collect();
+                let (after, before): (Vec<_>, Vec<_>) = on.into_iter().partition(|condition: &Predicate| {
+                    let mut reads = false;
+                    condition.visit_slots(&mut |slot| reads |= results.contains(&slot));
+                    reads
+                });
+                on = before;
+                self.scope().joined_conditions.extend(after);
             }
         }
         let (left, right, kind) = match join.kind {
@@ -302,12 +312,14 @@ impl Binder<'_> {
             }
             tree::JoinKind::Left | tree::JoinKind::OuterApply => (left, right, JoinKind::Left),
             tree::JoinKind::Right => (right, left, JoinKind::Left),
-            tree::JoinKind::Full => return Err(errors::unsupported("FULL OUTER JOIN")),
+            tree::JoinKind::Full => {
+                return Ok(JoinTree::Full { left: Box::new(left), right: Box::new(right), on });
+            }
         };
-        Ok(JoinTree::Join { left: Box::new(left), right: Box::new(right), kind, on })
+        Ok(JoinTree::Join { left: Box::new(left), right: Box::new(right), kind, lateral, on })
     }
 
-    fn common_table(&self, name: &tree::Name) -> Option<CommonTable> {
+    pub(super) fn common_table(&self, name: &tree::Name) -> Option<CommonTable> {
         for scope in self.scopes.iter().rev() {
             let found = scope.common.iter().rev().find(|common| name.is(&common.tree.name.text));
             if let Some(found) = found {
@@ -322,6 +334,12 @@ impl Binder<'_> {
 
     fn expand_common(&mut self, common: &CommonTable) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
         let table = Rc::clone(&common.tree);
+        if let Some(work) = self.recursive_reference(&table)? {
+            return Ok(work);
+        }
+        if super::recursive::is_recursive(&table) {
+            return self.nested(|binder| binder.recursive(common));
+        }
         self.nested(|binder| {
             let mut scope = Scope { barrier: true, ..Scope::default() };
             scope.common = common.earlier();
@@ -352,7 +370,7 @@ impl Binder<'_> {
         })
     }
 
-    fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+    pub(super) fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.views >= VIEW_DEPTH_MAX {
             return Err(Box::new(SqlError::nesting_level_exceeded(VIEW_DEPTH_MAX)));
         }
@@ -361,105 +379,11 @@ impl Binder<'_> {
         self.views -= 1;
         result
     }
-
-    /// Turns joins into operators. Conditions go down to the first place where all they read is there; those left in
-    /// `conditions` must be tested above.
-    pub(crate) fn join_node(
-        &mut self,
-        tree: JoinTree,
-        conditions: &mut Vec<Predicate>,
-        available: &mut Vec<Registers>,
-    ) -> Node {
-        match tree {
-            JoinTree::Leaf(index, leaf) => {
-                let source = self.scope().sources[index].clone();
-                self.leaf_node(&source, leaf, conditions, available)
-            }
-            JoinTree::Join { left, right, kind: JoinKind::Inner, on } => {
-                conditions.extend(on);
-                let left = self.join_node(*left, conditions, available);
-                let right = self.join_node(*right, conditions, available);
-                Node::Join {
-                    left: Box::new(left),
-                    right: Box::new(right),
-                    kind: JoinKind::Inner,
-                    on: None,
-                    right_registers: Vec::new(),
-                }
-            }
-            JoinTree::Join { left, right, kind: JoinKind::Left, mut on } => {
-                let left = self.join_node(*left, conditions, available);
-                let before = available.len();
-                let right = self.join_node(*right, &mut on, available);
-                Node::Join {
-                    left: Box::new(left),
-                    right: Box::new(right),
-                    kind: JoinKind::Left,
-                    on: super::conjunction(on),
-                    right_registers: available[before..].to_vec(),
-                }
-            }
-        }
-    }
-
-    fn leaf_node(
-        &mut self,
-        source: &Source,
-        leaf: Leaf,
-        conditions: &mut Vec<Predicate>,
-        available: &mut Vec<Registers>,
-    ) -> Node {
-        let all: Vec<Registers> = self.scope().sources.iter().map(|source| source.registers).collect();
-        let outside = |slot: usize| !all.iter().any(|registers| registers.range().contains(&slot));
-        let ready_before =
-            |slot: usize| outside(slot) || available.iter().any(|registers| registers.range().contains(&slot));
-        let ready = |slot: usize| ready_before(slot) || source.registers.range().contains(&slot);
-        let mut mine = Vec::new();
-        let mut rest = Vec::new();
-        for condition in conditions.drain(..) {
-            let mut all_ready = true;
-            condition.visit_slots(&mut |slot| all_ready &= ready(slot));
-            if all_ready {
-                mine.push(condition);
-            } else {
-                rest.push(condition);
-            }
-        }
-        *conditions = rest;
-        let node = match leaf {
-            Leaf::Table(table) => {
-                let range = key_range(&table, source.registers, &mut mine, &ready_before);
-                Node::Scan(Box::new(Scan {
-                    table,
-                    registers: source.registers,
-                    wanted: source.wanted(),
-                    range,
-                    reverse: false,
-                }))
-            }
-            Leaf::Rows(node) => node,
-            Leaf::Derived(bound) => derived_node(source, bound),
-        };
-        available.push(source.registers);
-        filtered(node, mine)
-    }
 }
 
-fn too_few_arguments(name: &str) -> SqlError {
+pub(super) fn too_few_arguments(name: &str) -> SqlError {
     let text = format!("An insufficient number of arguments were supplied for the procedure or function {name}.");
     SqlError::new(313, 16, 3, text)
-}
-
-/// Copies a query's values to the registers of its source; only those that are read.
-fn derived_node(source: &Source, bound: Bound) -> Node {
-    let assignments = bound
-        .values
-        .into_iter()
-        .enumerate()
-        .filter(|(index, _)| source.used[*index])
-        .map(|(index, value)| (source.registers.first + index, value))
-        .collect();
-    Node::Compute { input: Box::new(bound.node), assignments }
 }
 
 pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
@@ -470,7 +394,7 @@ pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
         .collect()
 }
 
-fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
+pub(super) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
     columns
         .iter()
         .map(|column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
@@ -478,7 +402,7 @@ fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
 }
 
 /// Gives the columns the names listed behind an alias; every column must have a name in the end.
-fn rename(columns: &mut [SourceColumn], names: &[tree::Name], table: &str) -> Result<(), Fault> {
+pub(super) fn rename(columns: &mut [SourceColumn], names: &[tree::Name], table: &str) -> Result<(), Fault> {
     if !names.is_empty() {
         if columns.len() > names.len() {
             return Err(Box::new(SqlError::more_columns_than_listed(table)));

@@ -1,41 +1,75 @@
-//! Window functions: ROW_NUMBER, RANK and DENSE_RANK.
+//! Window functions.
 //!
 //! They are met in the select list and in ORDER BY, and computed for the rows that the other clauses leave: one sort and one
-//! pass for each window.
+//! pass for each window. ROW_NUMBER, RANK and DENSE_RANK alone are counted as the rows go by; with others among them the rows
+//! of a partition are kept until it ends.
 
-use super::Binder;
 use super::query::served_by_scan;
 use super::scope::Clause;
-use super::typed::Typed;
+use super::typed::{Typed, convert_to};
+use super::{Binder, PendingApply};
 use crate::errors;
-use crate::expression::{Expr, Fault};
-use crate::plan::{Node, Numbering, SortKey};
+use crate::expression::{Expr, Fault, Integer};
+use crate::plan::{self, Frame, FrameEnd, More, Node, Numbering, SortKey, WindowFunction, Windows};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Aggregate, SqlError, SqlType, aggregate_type};
 
 /// A window function that was called.
 #[derive(Debug)]
 pub(crate) struct WindowCall {
     call: tree::FunctionCall,
+    /// What divides and orders the rows, as written: functions over the same are computed together.
+    window: (Vec<tree::Expr>, Vec<tree::OrderItem>),
     partition: Vec<SortKey>,
     order: Vec<SortKey>,
-    function: Numbering,
-    slot: usize,
+    function: WindowFunction,
+    result: Typed,
+}
+
+/// The functions that are nothing without OVER.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Number(Numbering),
+    Tiles,
+    PercentRank,
+    CumulativeDistribution,
+    Shift { ahead: bool },
+    End { last: bool },
+    Percentile { continuous: bool },
+    Aggregate(Aggregate),
+}
+
+fn kind(name: &str) -> Option<Kind> {
+    Some(match name {
+        "ROW_NUMBER" => Kind::Number(Numbering::Row),
+        "RANK" => Kind::Number(Numbering::Rank),
+        "DENSE_RANK" => Kind::Number(Numbering::DenseRank),
+        "NTILE" => Kind::Tiles,
+        "PERCENT_RANK" => Kind::PercentRank,
+        "CUME_DIST" => Kind::CumulativeDistribution,
+        "LAG" => Kind::Shift { ahead: false },
+        "LEAD" => Kind::Shift { ahead: true },
+        "FIRST_VALUE" => Kind::End { last: false },
+        "LAST_VALUE" => Kind::End { last: true },
+        "PERCENTILE_CONT" => Kind::Percentile { continuous: true },
+        "PERCENTILE_DISC" => Kind::Percentile { continuous: false },
+        _ => Kind::Aggregate(super::function::aggregate(name)?),
+    })
+}
+
+/// Whether a function must have OVER.
+pub(super) fn needs_over(name: &str) -> bool {
+    kind(&name.to_ascii_uppercase()).is_some_and(|kind| !matches!(kind, Kind::Aggregate(_)))
 }
 
 impl Binder<'_> {
     /// Binds a call with OVER.
     ///
     /// # Errors
-    /// 4108 where it cannot stand, 4112 without an order, 10752 with a frame, 5308 and 5309 for an order by a constant.
+    /// 4108 where it cannot stand, 4112 without an order, 10752 with a frame it does not take, 5308 and 5309 for an order by
+    /// a constant, 4113 for a function that is none.
     pub(crate) fn window_function(&mut self, call: &tree::FunctionCall, over: &tree::Over) -> Result<Typed, Fault> {
-        let name = call.name.name.as_str();
-        let function = match name.to_ascii_uppercase().as_str() {
-            "ROW_NUMBER" => Numbering::Row,
-            "RANK" => Numbering::Rank,
-            "DENSE_RANK" => Numbering::DenseRank,
-            upper => return Err(errors::unsupported(format!("{upper} with OVER"))),
-        };
+        let upper = call.name.name.as_str().to_ascii_uppercase();
         let scope = self.scope();
         if scope.in_aggregate || scope.in_window {
             return Err(Box::new(SqlError::window_function_within_another()));
@@ -44,32 +78,185 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::window_function_misplaced()));
         }
         if let Some(known) = scope.windows.iter().find(|window| window.call == *call) {
-            return Ok(numbers(known.slot));
+            return Ok(known.result.clone());
         }
-        let tree::Over::Window(window) = over else {
-            return Err(errors::unsupported("The WINDOW clause"));
+        let Some(kind) = kind(&upper) else {
+            return Err(Box::new(SqlError::not_a_window_function(&upper)));
         };
-        if window.base.is_some() {
-            return Err(errors::unsupported("The WINDOW clause"));
+        let window = self.window_of(over)?;
+        let takes_frame = matches!(kind, Kind::End { .. } | Kind::Aggregate(_));
+        if window.frame.is_some() && !takes_frame {
+            return Err(Box::new(SqlError::window_frame_not_allowed(&upper)));
         }
-        super::function::check_count(name, call.arguments.len(), 0, 0)?;
-        if window.frame.is_some() {
-            return Err(Box::new(SqlError::window_frame_not_allowed(name)));
+        let needs_order = !matches!(kind, Kind::Aggregate(_) | Kind::Percentile { .. });
+        if window.order_by.is_empty() && needs_order {
+            return Err(Box::new(SqlError::window_needs_order(&upper)));
         }
-        if window.order_by.is_empty() {
-            return Err(Box::new(SqlError::window_needs_order(name)));
+        if window.order_by.is_empty() && window.frame.is_some() {
+            return Err(Box::new(SqlError::window_frame_needs_order()));
         }
-        let mark = self.pending.len();
+        if matches!(kind, Kind::Percentile { .. }) && !window.order_by.is_empty() {
+            return Err(Box::new(SqlError::window_order_not_allowed(&upper)));
+        }
+        let outside = std::mem::take(&mut self.pending);
         self.scope().in_window = true;
-        let keys = self.window_keys(window);
+        let bound = self.window_call(call, kind, window);
         self.scope().in_window = false;
-        let (partition, order) = keys?;
-        if self.pending.len() > mark {
-            return Err(errors::unsupported("A subquery in OVER"));
+        let found = std::mem::replace(&mut self.pending, outside);
+        self.scope().window_pending.extend(found);
+        let bound = bound?;
+        let result = bound.result.clone();
+        self.scope().windows.push(bound);
+        Ok(result)
+    }
+
+    fn window_call(
+        &mut self,
+        call: &tree::FunctionCall,
+        kind: Kind,
+        window: tree::Window,
+    ) -> Result<WindowCall, Fault> {
+        let (partition, mut order) = self.window_keys(&window)?;
+        let frame = frame(&window, !order.is_empty() || !window.order_by.is_empty())?;
+        let mut order_by = window.order_by.clone();
+        let (function, ty, nullable) = match kind {
+            Kind::Number(numbering) => {
+                self.window_arguments(call, 0, 0)?;
+                (WindowFunction::Number(numbering), SqlType::BigInt, true)
+            }
+            Kind::PercentRank | Kind::CumulativeDistribution => {
+                self.window_arguments(call, 0, 0)?;
+                let function = match kind {
+                    Kind::PercentRank => WindowFunction::PercentRank,
+                    _ => WindowFunction::CumulativeDistribution,
+                };
+                (function, SqlType::Float, false)
+            }
+            Kind::Tiles => {
+                let count = self.window_arguments(call, 1, 1)?.remove(0);
+                (WindowFunction::Tiles(whole_number(count)?), SqlType::BigInt, true)
+            }
+            Kind::Shift { ahead } => self.shift(call, ahead)?,
+            Kind::End { last } => {
+                let value = self.window_arguments(call, 1, 1)?.remove(0);
+                let ignore_nulls = call.nulls == Some(tree::NullTreatment::Ignore);
+                (WindowFunction::End { value: value.expr, frame, last, ignore_nulls }, value.ty, true)
+            }
+            Kind::Percentile { continuous } => {
+                let place = self.window_arguments(call, 1, 1)?.remove(0);
+                let place = convert_to(place, &SqlType::Float)?.expr;
+                let [item] = call.within_group.as_slice() else {
+                    return Err(Box::new(SqlError::within_group_needed(&call.name.name.text)));
+                };
+                let mut value = self.expr(&item.expr)?;
+                if continuous {
+                    value = convert_to(value, &SqlType::Float)?;
+                }
+                order = vec![SortKey { expr: value.expr.clone(), descending: item.descending }];
+                order_by = vec![item.clone()];
+                (WindowFunction::Percentile { place, value: value.expr, continuous }, value.ty, true)
+            }
+            Kind::Aggregate(function) => self.window_aggregate(call, function, frame)?,
+        };
+        let result = Typed::new(Expr::Slot(self.register()), ty, nullable);
+        let window = (window.partition_by, order_by);
+        Ok(WindowCall { call: call.clone(), window, partition, order, function, result })
+    }
+
+    fn shift(&mut self, call: &tree::FunctionCall, ahead: bool) -> Result<(WindowFunction, SqlType, bool), Fault> {
+        let mut arguments = self.window_arguments(call, 1, 3)?.into_iter();
+        let value = arguments.next().unwrap_or_else(|| Typed::new(Expr::NULL, SqlType::Int, true));
+        let offset = match arguments.next() {
+            None => None,
+            Some(offset) => Some(whole_number(offset)?),
+        };
+        let default = match arguments.next() {
+            None => Expr::NULL,
+            Some(default) => convert_to(default, &value.ty)?.expr,
+        };
+        let ignore_nulls = call.nulls == Some(tree::NullTreatment::Ignore);
+        let function = WindowFunction::Shift { value: value.expr, offset, default, ahead, ignore_nulls };
+        Ok((function, value.ty, true))
+    }
+
+    fn window_aggregate(
+        &mut self,
+        call: &tree::FunctionCall,
+        function: Aggregate,
+        frame: Frame,
+    ) -> Result<(WindowFunction, SqlType, bool), Fault> {
+        let name = call.name.name.text.to_ascii_uppercase();
+        if call.distinct {
+            return Err(Box::new(SqlError::distinct_with_over()));
         }
-        let slot = self.register();
-        self.scope().windows.push(WindowCall { call: call.clone(), partition, order, function, slot });
-        Ok(numbers(slot))
+        if matches!(function, Aggregate::StringAgg) || name == "APPROX_COUNT_DISTINCT" {
+            return Err(Box::new(SqlError::not_a_window_function(&name)));
+        }
+        let counting = matches!(function, Aggregate::Count | Aggregate::CountBig);
+        let input = if call.star {
+            if !counting {
+                return Err(Box::new(SqlError::incorrect_syntax("*")));
+            }
+            None
+        } else {
+            Some(self.window_arguments(call, 1, 1)?.remove(0))
+        };
+        let input_type = input.as_ref().map_or(SqlType::Int, |input| input.ty);
+        let ty = aggregate_type(function, &input_type)?;
+        let aggregate = plan::Aggregate {
+            function,
+            input: input.map(|input| input.expr),
+            input_type,
+            distinct: false,
+            separator: None,
+            slot: 0,
+        };
+        Ok((WindowFunction::Aggregate(aggregate, frame), ty, !counting))
+    }
+
+    fn window_arguments(
+        &mut self,
+        call: &tree::FunctionCall,
+        minimum: usize,
+        maximum: usize,
+    ) -> Result<Vec<Typed>, Fault> {
+        let name = call.name.name.as_str();
+        super::function::check_count(name, call.arguments.len(), minimum, maximum)?;
+        let mut arguments = Vec::with_capacity(call.arguments.len());
+        for argument in &call.arguments {
+            let expr = argument.expr().ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
+            arguments.push(self.expr(expr)?);
+        }
+        Ok(arguments)
+    }
+
+    /// The window of OVER, with what it takes from the WINDOW clause.
+    fn window_of(&mut self, over: &tree::Over) -> Result<tree::Window, Fault> {
+        let (mut window, mut base) = match over {
+            tree::Over::Name(name) => {
+                let none = tree::Window { base: None, partition_by: Vec::new(), order_by: Vec::new(), frame: None };
+                (none, Some(name.clone()))
+            }
+            tree::Over::Window(window) => (window.as_ref().clone(), window.base.clone()),
+        };
+        let mut left = self.scope().named_windows.len();
+        while let Some(name) = base {
+            let named = &self.scope().named_windows;
+            let found = named.iter().find(|(known, _)| known.is(&name.text)).map(|(_, window)| window.clone());
+            let Some(found) = found.filter(|_| left > 0) else {
+                return Err(Box::new(SqlError::window_unknown(&name.text)));
+            };
+            left -= 1;
+            if window.partition_by.is_empty() {
+                window.partition_by = found.partition_by;
+            }
+            if window.order_by.is_empty() {
+                window.order_by = found.order_by;
+            }
+            window.frame = window.frame.or(found.frame);
+            base = found.base;
+        }
+        Ok(window)
     }
 
     /// What divides the rows and what orders them; constants do neither.
@@ -98,30 +285,113 @@ impl Binder<'_> {
         Ok((partition, order))
     }
 
-    /// The rows with the numbers that were asked for in the scope on top.
+    /// The rows with the results that were asked for in the scope on top.
     pub(crate) fn numbered(&mut self, mut node: Node) -> Node {
+        let pending: Vec<PendingApply> = std::mem::take(&mut self.scope().window_pending);
+        node = super::applied(node, pending);
         let mut calls = std::mem::take(&mut self.scope().windows);
         while !calls.is_empty() {
             let first = calls.remove(0);
-            let (same, others): (Vec<_>, Vec<_>) =
-                calls.into_iter().partition(|call| call.call.over == first.call.over);
+            let (same, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| call.window == first.window);
             calls = others;
-            let functions = std::iter::once(&first).chain(&same).map(|call| (call.function, call.slot)).collect();
-            let keys: Vec<SortKey> = first.partition.iter().chain(&first.order).cloned().collect();
+            let WindowCall { partition, order, .. } = &first;
+            let (partition, order) = (partition.clone(), order.clone());
+            let keys: Vec<SortKey> = partition.iter().chain(&order).cloned().collect();
             if !keys.is_empty() && !served_by_scan(&mut node, &keys) {
-                let mut carry = Vec::new();
-                node.visit_filled(&mut |slot| carry.push(slot));
+                let carry = filled(&node);
                 node = Node::Sort { input: Box::new(node), keys, carry };
             }
-            let WindowCall { partition, order, .. } = first;
-            node = Node::Number { input: Box::new(node), partition, order, functions };
+            let functions = std::iter::once(first).chain(same).filter_map(|call| match call.result.expr {
+                Expr::Slot(slot) => Some((call.function, slot)),
+                _ => None,
+            });
+            node = windowed(node, partition, order, functions.collect());
         }
         node
     }
 }
 
-fn numbers(slot: usize) -> Typed {
-    Typed::new(Expr::Slot(slot), SqlType::BigInt, true)
+/// Functions over rows in the order of their window.
+fn windowed(node: Node, partition: Vec<SortKey>, order: Vec<SortKey>, functions: Vec<(WindowFunction, usize)>) -> Node {
+    let numbers: Option<Vec<(Numbering, usize)>> = functions
+        .iter()
+        .map(|(function, slot)| match function {
+            WindowFunction::Number(numbering) => Some((*numbering, *slot)),
+            _ => None,
+        })
+        .collect();
+    if let Some(functions) = numbers {
+        return Node::Number { input: Box::new(node), partition, order, functions };
+    }
+    let carry = filled(&node);
+    Node::More(Box::new(More::Windows(Windows { input: node, partition, order, functions, carry })))
+}
+
+fn filled(node: &Node) -> Vec<usize> {
+    let mut slots = Vec::new();
+    node.visit_filled(&mut |slot| {
+        if !slots.contains(&slot) {
+            slots.push(slot);
+        }
+    });
+    slots
+}
+
+/// The frame of a window; without one all rows up to the current one's equals, or all of the partition where nothing orders
+/// them.
+fn frame(window: &tree::Window, ordered: bool) -> Result<Frame, Fault> {
+    let whole = Frame { rows: true, start: FrameEnd::Unbounded, end: FrameEnd::Unbounded };
+    let Some(written) = &window.frame else {
+        let running = Frame { rows: false, start: FrameEnd::Unbounded, end: FrameEnd::Offset(0) };
+        return Ok(if ordered { running } else { whole });
+    };
+    let end = written.end.as_ref().unwrap_or(&tree::FrameBound::CurrentRow);
+    if matches!(written.start, tree::FrameBound::UnboundedFollowing)
+        || matches!(end, tree::FrameBound::UnboundedPreceding)
+    {
+        let text = format!("BETWEEN {} AND {}", frame_text(&written.start), frame_text(end));
+        return Err(Box::new(SqlError::window_frame_invalid(text)));
+    }
+    let frame = Frame { rows: written.rows, start: frame_end(&written.start)?, end: frame_end(end)? };
+    if !frame.rows
+        && [frame.start, frame.end].iter().any(|end| !matches!(end, FrameEnd::Unbounded | FrameEnd::Offset(0)))
+    {
+        return Err(Box::new(SqlError::window_range_with_offset()));
+    }
+    Ok(frame)
+}
+
+fn frame_end(bound: &tree::FrameBound) -> Result<FrameEnd, Fault> {
+    let rows = |expr: &tree::Expr| match expr.literal() {
+        Some(tree::Literal::Int(count)) => Ok(i64::from(*count)),
+        _ => Err(Box::new(SqlError::window_frame_invalid(frame_text(bound)))),
+    };
+    Ok(match bound {
+        tree::FrameBound::UnboundedPreceding | tree::FrameBound::UnboundedFollowing => FrameEnd::Unbounded,
+        tree::FrameBound::CurrentRow => FrameEnd::Offset(0),
+        tree::FrameBound::Preceding(count) => FrameEnd::Offset(-rows(count)?),
+        tree::FrameBound::Following(count) => FrameEnd::Offset(rows(count)?),
+    })
+}
+
+fn frame_text(bound: &tree::FrameBound) -> &'static str {
+    match bound {
+        tree::FrameBound::UnboundedPreceding => "UNBOUNDED PRECEDING",
+        tree::FrameBound::Preceding(_) => "PRECEDING",
+        tree::FrameBound::CurrentRow => "CURRENT ROW",
+        tree::FrameBound::Following(_) => "FOLLOWING",
+        tree::FrameBound::UnboundedFollowing => "UNBOUNDED FOLLOWING",
+    }
+}
+
+fn whole_number(typed: Typed) -> Result<Integer, Fault> {
+    if typed.ty.is_integer() || typed.ty == SqlType::Bit {
+        return Ok(typed.integer());
+    }
+    if typed.ty.is_string() || typed.ty.is_date_or_time() {
+        return Err(errors::unsupported("A row count that is no number"));
+    }
+    Ok(convert_to(typed, &SqlType::BigInt)?.integer())
 }
 
 /// `(SELECT NULL)`, the usual way to ask for any order.

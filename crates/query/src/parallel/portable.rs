@@ -27,7 +27,8 @@ pub(crate) fn may_run_elsewhere(node: &Node) -> bool {
         | Node::Call { .. }
         | Node::Apply { .. }
         | Node::Group { .. }
-        | Node::Sort { .. } => false,
+        | Node::Sort { .. }
+        | Node::More(_) => false,
     }
 }
 

@@ -77,7 +77,7 @@ impl Worker {
                 Ok(batch) => return Ok(batch),
                 Err(Stop::Yield) => scheduler::yield_now().await,
                 Err(Stop::Error(fault)) => return Err(fault),
-                Err(Stop::Blocked(_) | Stop::Stale | Stop::Rows(_) | Stop::Team(_)) => {
+                Err(Stop::Blocked(_) | Stop::Stale | Stop::Again(_) | Stop::Rows(_) | Stop::Team(_)) => {
                     return Err(errors::worker_lost());
                 }
             }

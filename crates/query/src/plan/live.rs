@@ -22,7 +22,13 @@ impl LiveSlots {
         live
     }
 
-    fn add(&mut self, slot: usize) {
+    /// Calls `visit` with every slot of the set.
+    pub fn each(&self, visit: &mut dyn FnMut(usize)) {
+        self.0.iter().enumerate().filter(|(_, live)| **live).for_each(|(slot, _)| visit(slot));
+    }
+
+    /// Puts a slot into the set.
+    pub fn add(&mut self, slot: usize) {
         if self.0.len() <= slot {
             self.0.resize(slot + 1, false);
         }
@@ -48,12 +54,14 @@ impl LiveSlots {
                     }
                 }
             }
+            Action::Change(change) => change.visit_read(&mut |slot| self.add(slot)),
             Action::Update(update) => {
                 update.assignments.iter().chain(&update.variables).for_each(|(_, value)| self.expr(value));
                 self.changed(&update.changed);
             }
             Action::Delete(delete) => self.changed(&delete.changed),
         }
+        action.output().iter().for_each(|output| output.visit_read(&mut |slot| self.add(slot)));
     }
 
     /// Rows that are changed are read as a whole.
@@ -69,7 +77,7 @@ impl LiveSlots {
 
     /// An operator: what it reads is added before its inputs are looked at, and an input that reads another's columns
     /// before that other.
-    fn node(&mut self, node: &Node) {
+    pub(super) fn node(&mut self, node: &Node) {
         match node {
             Node::One | Node::Virtual { .. } => {}
             Node::Call { arguments, .. } => arguments.iter().for_each(|argument| self.expr(argument)),
@@ -107,7 +115,7 @@ impl LiveSlots {
                 match test {
                     Test::Scalar(value) => self.expr(value),
                     Test::Exists => {}
-                    Test::In { left, right } => {
+                    Test::In { left, right } | Test::Extremes { left, right, .. } => {
                         self.expr(left);
                         self.expr(right);
                     }
@@ -117,7 +125,8 @@ impl LiveSlots {
             }
             Node::Group { input, keys, aggregates } => {
                 keys.iter().for_each(|(key, _)| self.expr(&key.expr));
-                aggregates.iter().filter_map(|aggregate| aggregate.input.as_ref()).for_each(|value| self.expr(value));
+                let inputs = aggregates.iter().flat_map(|aggregate| aggregate.input.iter().chain(&aggregate.separator));
+                inputs.for_each(|value| self.expr(value));
                 self.node(input);
             }
             Node::Sort { input, keys, carry } => {
@@ -139,6 +148,10 @@ impl LiveSlots {
                     self.node(input);
                 }
             }
+            Node::More(more) => {
+                more.visit_read(&mut |slot| self.add(slot));
+                more.inputs().into_iter().rev().for_each(|input| self.node(input));
+            }
         }
     }
 }
@@ -148,7 +161,10 @@ impl Node {
     pub(crate) fn visit_filled(&self, visit: &mut dyn FnMut(usize)) {
         match self {
             Node::One => {}
-            Node::Scan(scan) => scan.wanted.iter().for_each(|column| visit(scan.registers.first + column)),
+            Node::Scan(scan) => {
+                scan.wanted.iter().for_each(|column| visit(scan.registers.first + column));
+                scan.locator.iter().for_each(|slot| visit(*slot));
+            }
             Node::Virtual { registers, .. }
             | Node::Call { registers, .. }
             | Node::Values { registers, .. }
@@ -176,6 +192,7 @@ impl Node {
                 functions.iter().for_each(|(_, slot)| visit(*slot));
                 input.visit_filled(visit);
             }
+            Node::More(more) => more.visit_filled(visit),
         }
     }
 

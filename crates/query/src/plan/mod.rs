@@ -5,8 +5,14 @@
 //! reads the registers of the row outside it. Parts of a plan run in batches instead, see [`crate::batch`].
 
 mod live;
+mod modify;
+mod more;
 
 pub use live::LiveSlots;
+pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan};
+pub use more::{
+    Expand, Frame, FrameEnd, FullJoin, More, Recursive, Split, Spool, TopCount, WideTop, WindowFunction, Windows,
+};
 
 use std::sync::Arc;
 
@@ -71,6 +77,8 @@ pub struct Scan {
     pub range: KeyRange,
     /// True to visit keys downward.
     pub reverse: bool,
+    /// The slot where each row's place is left, as bytes, for a statement that changes the rows.
+    pub locator: Option<usize>,
 }
 
 impl Scan {
@@ -103,6 +111,17 @@ pub enum Test {
         /// The value of each row.
         right: Expr,
     },
+    /// Whether `left op value` holds for one of the rows' values, or for all: 1, 0 or NULL. All are of one type.
+    Extremes {
+        /// The value compared, over the row outside.
+        left: Expr,
+        /// The value of each row.
+        right: Expr,
+        /// How.
+        op: crate::expression::Comparison,
+        /// ALL; otherwise ANY.
+        all: bool,
+    },
 }
 
 /// A condition on the row outside that a subquery's evaluation hangs on: a branch of CASE that is taken, or not.
@@ -125,6 +144,8 @@ pub struct Aggregate {
     pub input_type: SqlType,
     /// DISTINCT: every value counts once.
     pub distinct: bool,
+    /// What STRING_AGG puts between two texts.
+    pub separator: Option<Expr>,
     /// The slot of the result.
     pub slot: usize,
 }
@@ -283,6 +304,8 @@ pub enum Node {
         /// Where the values go.
         registers: Registers,
     },
+    /// One of the operators that fewer statements need.
+    More(Box<More>),
 }
 
 /// A virtual table that a statement reads.
@@ -317,6 +340,8 @@ pub enum Action {
     Update(Box<Update>),
     /// Deletes the rows.
     Delete(Box<Delete>),
+    /// Changes rows of one table as rows joined to it say.
+    Change(Box<Change>),
 }
 
 /// The source of one column of an inserted row.
@@ -345,6 +370,8 @@ pub struct Insert {
     pub explicit_identity: Option<usize>,
     /// The lock on the whole table that a hint asks for.
     pub table_lock: Option<LockMode>,
+    /// OUTPUT.
+    pub output: Option<OutputPlan>,
 }
 
 /// The table that an UPDATE or DELETE changes. Its rows are found in the statement's snapshot and changed in their newest
@@ -384,6 +411,8 @@ pub struct Update {
     pub assignments: Vec<(usize, Expr)>,
     /// Variables set to the new value of a column (`SET @v = c = expr`) or to an expression.
     pub variables: Vec<(usize, Expr)>,
+    /// OUTPUT.
+    pub output: Option<OutputPlan>,
 }
 
 /// A DELETE.
@@ -391,6 +420,8 @@ pub struct Update {
 pub struct Delete {
     /// The rows.
     pub changed: Changed,
+    /// OUTPUT.
+    pub output: Option<OutputPlan>,
 }
 
 /// A bound statement.
@@ -418,29 +449,26 @@ pub struct Statement {
     pub bound_to: crate::access::CatalogStamp,
 }
 
+impl Action {
+    /// What OUTPUT asks of it.
+    pub fn output(&self) -> Option<&OutputPlan> {
+        match self {
+            Action::Select { .. } | Action::Assign { .. } => None,
+            Action::Insert(insert) => insert.output.as_ref(),
+            Action::Update(update) => update.output.as_ref(),
+            Action::Delete(delete) => delete.output.as_ref(),
+            Action::Change(change) => change.output.as_ref(),
+        }
+    }
+}
+
 impl Node {
     /// Calls `visit` with every scan of a table in the tree.
     pub fn visit_scans(&self, visit: &mut dyn FnMut(&Scan)) {
-        match self {
-            Node::One | Node::Virtual { .. } | Node::Call { .. } | Node::Values { .. } | Node::Series(_) => {}
-            Node::Scan(scan) => visit(scan),
-            Node::Filter { input, .. }
-            | Node::Compute { input, .. }
-            | Node::Group { input, .. }
-            | Node::Sort { input, .. }
-            | Node::Number { input, .. }
-            | Node::Top { input, .. } => input.visit_scans(visit),
-            Node::Join { left, right, .. } => {
-                left.visit_scans(visit);
-                right.visit_scans(visit);
+        self.visit_nodes(&mut |node| {
+            if let Node::Scan(scan) = node {
+                visit(scan);
             }
-            Node::Apply { input, subquery, .. } => {
-                input.visit_scans(visit);
-                subquery.visit_scans(visit);
-            }
-            Node::Concat { inputs, .. } => {
-                inputs.iter().for_each(|(node, _)| node.visit_scans(visit));
-            }
-        }
+        });
     }
 }

@@ -466,7 +466,10 @@ impl<'a> Compiler<'a> {
                 tree::InsertSource::Execute(call) => self.insert_execute(insert, call)?,
                 _ => self.late_statement(LateKind::Statement(Arc::new(statement.clone()))),
             },
-            StatementKind::Select(_) | StatementKind::Update(_) | StatementKind::Delete(_) => {
+            StatementKind::Select(_)
+            | StatementKind::Update(_)
+            | StatementKind::Delete(_)
+            | StatementKind::Merge(_) => {
                 self.late_statement(LateKind::Statement(Arc::new(statement.clone())));
             }
             // Principals are the session's.
@@ -742,6 +745,7 @@ fn refused(kind: &StatementKind) -> Option<&'static str> {
         | StatementKind::CloseCursor(_)
         | StatementKind::DeallocateCursor(_) => "A cursor",
         StatementKind::Merge(_) => "MERGE",
+        StatementKind::ExecuteAs(_) | StatementKind::Revert => "EXECUTE AS",
         StatementKind::BulkInsert(_) => "BULK INSERT",
         StatementKind::CreateFunction(_) => "CREATE FUNCTION",
         StatementKind::CreateTrigger(_) | StatementKind::SetTrigger(_) => "A trigger",

@@ -341,7 +341,7 @@ impl Machine<'_> {
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
                 Err(Stop::Team(team)) => team.ended().await,
                 // It calls no function: its rows were collected.
-                Err(Stop::Stale | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
+                Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
                 Err(Stop::Error(fault)) => return Err(fault),
             }
         }

@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use super::Run;
 use super::group::GroupCursor;
+use super::more::MoreCursor;
 use super::number::NumberCursor;
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::batch::{AggregateCursor, BatchCursor, Operator};
 use crate::errors;
-use crate::expression::{Expr, Fault, Integer};
-use crate::plan::{JoinKind, LiveSlots, Node, Registers, SortKey, Test};
+use crate::expression::{Comparison, Expr, Fault, Integer};
+use crate::plan::{Aggregate, JoinKind, LiveSlots, Node, Registers, SortKey, Test};
 use pikepole_types::{Collation, Value};
 
 /// One operator's state.
@@ -34,6 +35,7 @@ pub(crate) enum Cursor {
     Batch(Box<BatchCursor>),
     Top(Box<TopCursor>),
     Concat { inputs: Vec<Cursor>, current: usize },
+    More(Box<MoreCursor>),
 }
 
 /// The rows of a function for the present row outside it.
@@ -64,6 +66,9 @@ pub(crate) struct ApplyCursor {
     rows: u64,
     /// The rows' values by hash, for IN.
     list: HashMap<u64, Vec<Value>>,
+    /// The smallest and the largest value, and whether there was a NULL, for ANY and ALL.
+    extremes: (Value, Value),
+    has_null: bool,
 }
 
 pub(crate) struct SortCursor {
@@ -108,9 +113,12 @@ impl Cursor {
                 found: Value::Null,
                 rows: 0,
                 list: HashMap::new(),
+                extremes: (Value::Null, Value::Null),
+                has_null: false,
             })),
             Node::Group { input, keys, aggregates } => {
-                let plain = keys.is_empty() && aggregates.iter().all(|aggregate| !aggregate.distinct);
+                let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
+                let plain = keys.is_empty() && aggregates.iter().all(is_plain);
                 match Operator::of(input, live).filter(|_| plain) {
                     Some(input) => Cursor::Aggregate(Box::new(AggregateCursor::new(input))),
                     None => Cursor::Group(Box::new(GroupCursor::new(new(input)))),
@@ -126,6 +134,7 @@ impl Cursor {
             Node::Concat { inputs, .. } => {
                 Cursor::Concat { inputs: inputs.iter().map(|(node, _)| new(node)).collect(), current: 0 }
             }
+            Node::More(more) => Cursor::More(Box::new(MoreCursor::new(more, live))),
         }
     }
 
@@ -164,6 +173,34 @@ impl Cursor {
                 *current = 0;
                 inputs.iter_mut().for_each(Cursor::open);
             }
+            Cursor::More(more) => more.open(),
+        }
+    }
+
+    /// Lets go of the rows kept from one opening to the next: a statement has ended.
+    pub(crate) fn forget(&mut self) {
+        match self {
+            Cursor::One { .. }
+            | Cursor::Scan(_)
+            | Cursor::Listed { .. }
+            | Cursor::Called(_)
+            | Cursor::Batch(_)
+            | Cursor::Aggregate(_) => {}
+            Cursor::Through(input) => input.forget(),
+            Cursor::Join(join) => {
+                join.left.forget();
+                join.right.forget();
+            }
+            Cursor::Apply(apply) => {
+                apply.input.forget();
+                apply.subquery.forget();
+            }
+            Cursor::Group(group) => group.input_cursor().forget(),
+            Cursor::Sort(sort) => sort.input.forget(),
+            Cursor::Number(number) => number.input_cursor().forget(),
+            Cursor::Top(top) => top.input.forget(),
+            Cursor::Concat { inputs, .. } => inputs.iter_mut().for_each(Cursor::forget),
+            Cursor::More(more) => more.forget(),
         }
     }
 
@@ -248,6 +285,7 @@ impl Cursor {
                 }
                 Ok(false)
             }
+            (Cursor::More(cursor), Node::More(more)) => cursor.next(more, run),
             _ => Ok(false),
         }
     }
@@ -370,9 +408,11 @@ impl ApplyCursor {
                 self.within = true;
                 self.rows = 0;
                 self.list.clear();
+                self.extremes = (Value::Null, Value::Null);
+                self.has_null = false;
                 self.found = match test {
                     Test::Exists => Value::Bit(false),
-                    Test::Scalar(_) | Test::In { .. } => Value::Null,
+                    Test::Scalar(_) | Test::In { .. } | Test::Extremes { .. } => Value::Null,
                 };
             }
         }
@@ -385,6 +425,10 @@ impl ApplyCursor {
         }
         if let Test::In { left, .. } = test {
             self.look_up(left, run)?;
+        }
+        if let Test::Extremes { left, op, all, .. } = test {
+            let value = left.eval(&mut run.env())?;
+            self.found = self.compare_extremes(&value, *op, *all, run.collation());
         }
         run.slots[*slot].clone_from(&self.found);
         Ok(true)
@@ -406,8 +450,46 @@ impl ApplyCursor {
                 let code = pikepole_types::hash(&value, run.collation());
                 self.list.entry(code).or_default().push(value);
             }
+            Test::Extremes { right, .. } => {
+                let value = right.eval(&mut run.env())?;
+                self.take_extreme(value, run.collation());
+            }
         }
         Ok(())
+    }
+
+    fn take_extreme(&mut self, value: Value, collation: Collation) {
+        if value.is_null() {
+            self.has_null = true;
+            return;
+        }
+        let (least, greatest) = &mut self.extremes;
+        if least.is_null() || pikepole_types::order(&value, least, collation).is_lt() {
+            least.clone_from(&value);
+        }
+        if greatest.is_null() || pikepole_types::order(&value, greatest, collation).is_gt() {
+            *greatest = value;
+        }
+    }
+
+    /// Whether `value op x` holds for one of the rows' values, or for all: what holds for all holds for the extremes.
+    fn compare_extremes(&self, value: &Value, op: Comparison, all: bool, collation: Collation) -> Value {
+        if self.rows == 0 {
+            return Value::Bit(all);
+        }
+        if value.is_null() {
+            return Value::Null;
+        }
+        let (least, greatest) = &self.extremes;
+        let holds = |extreme: &Value| op.holds(pikepole_types::order(value, extreme, collation));
+        let known = !least.is_null();
+        let (one, every) = (known && (holds(least) || holds(greatest)), !known || (holds(least) && holds(greatest)));
+        match (all, self.has_null) {
+            (false, _) if one => Value::Bit(true),
+            (true, _) if !every => Value::Bit(false),
+            (_, true) => Value::Null,
+            (all, false) => Value::Bit(all),
+        }
     }
 
     /// Whether `left` is in the list: UNKNOWN when it is NULL or not found among values that hold a NULL.
@@ -462,7 +544,7 @@ impl SortCursor {
     }
 }
 
-fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value], collation: Collation) -> Ordering {
+pub(super) fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value], collation: Collation) -> Ordering {
     for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
         let ordering = pikepole_types::order(a, b, collation);
         let ordering = if key.descending { ordering.reverse() } else { ordering };
@@ -517,7 +599,7 @@ pub(crate) fn row_bounds(
     Ok((skip, give))
 }
 
-fn bound(expr: &Integer, run: &mut Run<'_>, invalid: fn() -> Fault) -> Result<u64, Stop> {
+pub(super) fn bound(expr: &Integer, run: &mut Run<'_>, invalid: fn() -> Fault) -> Result<u64, Stop> {
     match expr.eval(&mut run.env())?.map(u64::try_from) {
         Some(Ok(count)) => Ok(count),
         _ => Err(invalid().into()),

@@ -6,7 +6,7 @@ use super::Run;
 use super::cursor::Cursor;
 use crate::access::Stop;
 use crate::expression::Fault;
-use crate::plan::{Aggregate, Node, SortKey};
+use crate::plan::{Aggregate, More, Node, SortKey};
 use pikepole_types::{Accumulator, Collation, SqlType, Value, hash, order};
 
 /// The state of a [`Node::Group`].
@@ -36,6 +36,10 @@ struct State {
 impl GroupCursor {
     pub(crate) fn new(input: Cursor) -> GroupCursor {
         GroupCursor { input, filled: false, index: HashMap::new(), groups: Vec::new(), next: 0, key: Vec::new() }
+    }
+
+    pub(crate) fn input_cursor(&mut self) -> &mut Cursor {
+        &mut self.input
     }
 
     pub(crate) fn open(&mut self) {
@@ -70,8 +74,11 @@ impl GroupCursor {
                 self.take_row(keys, aggregates, run)?;
             }
             if keys.is_empty() && self.groups.is_empty() {
-                let group = Group::new(Vec::new(), None, aggregates, run.collation())?;
+                let group = Group::new(Vec::new(), None, aggregates, run)?;
                 self.groups.push(group);
+            }
+            if self.groups.is_empty() {
+                self.add_empty_sets(node, keys.len(), aggregates, run)?;
             }
             self.filled = true;
         }
@@ -86,6 +93,33 @@ impl GroupCursor {
             run.slots[aggregate.slot] = state.accumulator.finish().map_err(Fault::from)?;
         }
         Ok(true)
+    }
+
+    /// Without any row, the grouping sets without values still have a group each, as a query without GROUP BY has. The keys
+    /// are the set's number, and the value and its being left out for each grouping value.
+    fn add_empty_sets(
+        &mut self,
+        node: &Node,
+        keys: usize,
+        aggregates: &[Aggregate],
+        run: &mut Run<'_>,
+    ) -> Result<(), Fault> {
+        let Node::More(more) = node else {
+            return Ok(());
+        };
+        let More::Expand(expand) = more.as_ref() else {
+            return Ok(());
+        };
+        for (number, _) in expand.sets.iter().enumerate().filter(|(_, set)| set.iter().all(|has| !has)) {
+            let key = |at: usize| match at {
+                0 => Value::Int(number as i32),
+                at if at % 2 == 1 => Value::Null,
+                _ => Value::TinyInt(1),
+            };
+            let group = Group::new((0..keys).map(key).collect(), None, aggregates, run)?;
+            self.groups.push(group);
+        }
+        Ok(())
     }
 
     fn take_row(
@@ -112,7 +146,7 @@ impl GroupCursor {
         let at = match found {
             Some(at) => at,
             None => {
-                let group = Group::new(self.key.clone(), head, aggregates, collation)?;
+                let group = Group::new(self.key.clone(), head, aggregates, run)?;
                 self.groups.push(group);
                 self.index.insert(code, self.groups.len() - 1);
                 self.groups.len() - 1
@@ -150,14 +184,19 @@ impl Group {
         keys: Vec<Value>,
         chained: Option<usize>,
         aggregates: &[Aggregate],
-        collation: Collation,
+        run: &mut Run<'_>,
     ) -> Result<Group, Fault> {
+        let collation = run.collation();
         let mut states = Vec::with_capacity(aggregates.len());
         for aggregate in aggregates {
-            states.push(State {
-                accumulator: Accumulator::new(aggregate.function, &aggregate.input_type, collation)?,
-                seen: aggregate.distinct.then(HashMap::new),
-            });
+            let accumulator = match &aggregate.separator {
+                None => Accumulator::new(aggregate.function, &aggregate.input_type, collation)?,
+                Some(separator) => {
+                    let separator = separator.eval(&mut run.env())?;
+                    Accumulator::joining(&separator, &aggregate.input_type, collation)?
+                }
+            };
+            states.push(State { accumulator, seen: aggregate.distinct.then(HashMap::new) });
         }
         Ok(Group { keys, states, chained })
     }

@@ -12,19 +12,26 @@
 mod administer;
 mod alter_table;
 mod call;
+mod change;
 mod cursor;
 mod define;
 mod format;
 mod frame;
 mod group;
 mod modify;
+mod more;
 mod number;
+mod output_rows;
 mod permission;
 mod recover;
+mod recursive;
+mod split;
+mod spool;
 mod statement;
 mod step;
 mod table_definition;
 mod transaction;
+mod windows;
 
 use std::sync::Arc;
 
@@ -193,7 +200,12 @@ pub(crate) struct Machine<'a> {
     ended: bool,
     /// Statements begun again because definitions changed.
     restarts: u32,
+    /// Attempts of the present statement that others' changes have ended.
+    pub(crate) attempts: u32,
 }
+
+/// Attempts of one statement whose rows others change while it runs.
+const ATTEMPTS_MAX: u32 = 1000;
 
 /// Statements of one batch that are begun again because a definition changed; more is an error, not patience.
 const RESTARTS_MAX: u32 = 100;
@@ -248,6 +260,7 @@ pub async fn run(
         status: 0,
         ended: false,
         restarts: 0,
+        attempts: 0,
     };
     machine.run().await
 }
@@ -264,6 +277,7 @@ impl Machine<'_> {
                 Ok(Pause::VirtualRows(index)) => self.fetch_virtual_rows(index).await,
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await,
                 Err(Stop::Stale) => self.restart_statement().await,
+                Err(Stop::Again(table)) => self.begin_again(&table).await,
                 Err(Stop::Rows(call)) => self.call_source(call).await,
                 Err(Stop::Team(team)) => {
                     team.ended().await;
@@ -292,6 +306,16 @@ impl Machine<'_> {
         if self.restarts > RESTARTS_MAX {
             return Err(crate::errors::definition_changed());
         }
+        self.context.abort_statement().await
+    }
+
+    /// A row changed under the statement: it is undone and runs again.
+    async fn begin_again(&mut self, table: &str) -> Result<(), Fault> {
+        self.attempts += 1;
+        if self.attempts > ATTEMPTS_MAX {
+            return Err(crate::errors::row_changed_under_subquery(table));
+        }
+        self.check_cancelled()?;
         self.context.abort_statement().await
     }
 
@@ -385,7 +409,7 @@ impl Machine<'_> {
         if !self.context.settings.nocount {
             return self.output.done(done);
         }
-        let only_counts = matches!(done.kind, DoneKind::Insert | DoneKind::Update | DoneKind::Delete);
+        let only_counts = matches!(done.kind, DoneKind::Insert | DoneKind::Update | DoneKind::Delete | DoneKind::Merge);
         if !only_counts {
             self.output.done(Done { rows: None, ..done });
         }

@@ -77,7 +77,7 @@ impl ModifyState {
             }
             Action::Update(update) => (&update.changed, vec![Value::Null; update.changed.table.columns.len()]),
             Action::Delete(delete) => (&delete.changed, Vec::new()),
-            Action::Select { .. } | Action::Assign { .. } => return ModifyState::default(),
+            Action::Select { .. } | Action::Assign { .. } | Action::Change(_) => return ModifyState::default(),
         };
         let again = match &changed.subqueries {
             RowSubqueries::Again(node) => Some(Cursor::new(node, &plan.live)),
@@ -96,6 +96,7 @@ impl ModifyState {
         self.collecting = true;
         self.next = 0;
         if let Some(cursor) = &mut self.again {
+            cursor.forget();
             cursor.open();
         }
     }
@@ -118,7 +119,7 @@ pub(crate) fn check_required(
 }
 
 /// A dealt number as a value of the column's type; 8115 when the type has no more.
-fn identity_value(dealt: i64, ty: &SqlType) -> Result<Value, Fault> {
+pub(super) fn identity_value(dealt: i64, ty: &SqlType) -> Result<Value, Fault> {
     if let Some(width) = Width::of(ty) {
         if !width.fits(dealt) {
             return Err(Box::new(SqlError::arithmetic_overflow("IDENTITY", ty.error_name())));
@@ -178,6 +179,12 @@ impl Machine<'_> {
             database.try_insert(tx, &insert.table.engine, writer, &modify.row, count)?;
             modify.stage = Stage::Next;
             state.rows += 1;
+            if let Some(output) = &insert.output {
+                let row = std::mem::take(&mut state.modify.row);
+                let kept = self.keep_output(output, Some(&row), state);
+                state.modify.row = row;
+                kept?;
+            }
             if !single && quantum_over(state.rows) {
                 return Ok(false);
             }
@@ -299,6 +306,12 @@ impl Machine<'_> {
             }
             modify.stage = Stage::Next;
             state.rows += 1;
+            if let Some(output) = &update.output {
+                let row = std::mem::take(&mut state.modify.row);
+                let kept = self.keep_output(output, Some(&row), state);
+                state.modify.row = row;
+                kept?;
+            }
             if quantum_over(state.rows) {
                 return Ok(false);
             }
@@ -343,6 +356,9 @@ impl Machine<'_> {
             }
             modify.stage = Stage::Next;
             state.rows += 1;
+            if let Some(output) = &delete.output {
+                self.keep_output(output, None, state)?;
+            }
             if quantum_over(state.rows) {
                 return Ok(false);
             }
@@ -430,8 +446,13 @@ impl Machine<'_> {
                 let (_, kept) = &state.modify.collected[state.modify.next - 1];
                 let (columns, results) = slots.split_at(changed.registers.count);
                 if columns.iter().zip(kept).any(|(slot, value)| self.frame.slots[*slot] != *value) {
-                    // Changes of this statement would show in the result now.
-                    return Err(errors::row_changed_under_subquery(&changed.table.qualified_name()).into());
+                    // Changes of this statement would show in the result now. What variables were before is not known.
+                    let table = changed.table.qualified_name();
+                    let sets_variables = matches!(&plan.action, Action::Update(update) if !update.variables.is_empty());
+                    return Err(match sets_variables {
+                        true => errors::row_changed_under_subquery(&table).into(),
+                        false => Stop::Again(table),
+                    });
                 }
                 for (slot, value) in results.iter().zip(&kept[columns.len()..]) {
                     self.frame.slots[*slot].clone_from(value);

@@ -25,6 +25,10 @@ impl NumberCursor {
         NumberCursor { input, last: Vec::new(), key: Vec::new(), row: 0, rank: 0, dense_rank: 0 }
     }
 
+    pub(crate) fn input_cursor(&mut self) -> &mut Cursor {
+        &mut self.input
+    }
+
     pub(crate) fn open(&mut self) {
         self.input.open();
         self.last.clear();

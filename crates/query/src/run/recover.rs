@@ -142,7 +142,10 @@ impl Machine<'_> {
             Some(Instruction::Statement(index)) => match &self.frame.program.late[*index].kind {
                 LateKind::Statement(statement) => matches!(
                     statement.kind,
-                    StatementKind::Insert(_) | StatementKind::Update(_) | StatementKind::Delete(_)
+                    StatementKind::Insert(_)
+                        | StatementKind::Update(_)
+                        | StatementKind::Delete(_)
+                        | StatementKind::Merge(_)
                 ),
                 _ => false,
             },

@@ -5,8 +5,10 @@
 
 use std::sync::Arc;
 
+use super::change::ChangeState;
 use super::cursor::Cursor;
 use super::modify::ModifyState;
+use super::output_rows::OutputState;
 use super::{Machine, Pause};
 use crate::access::{HostCall, Stop};
 use crate::bind::{self, Names};
@@ -28,8 +30,12 @@ enum Phase {
     Idle,
     /// Its rows are being worked on.
     Running,
+    /// All rows are changed; those of OUTPUT ... INTO are being inserted.
+    Adding,
     /// All rows are done; under autocommit it is committing.
     Ending,
+    /// It has ended; the rows of OUTPUT are being sent.
+    Sending,
 }
 
 /// The state of one statement of a frame; kept from run to run.
@@ -43,6 +49,8 @@ pub(crate) struct StatementState {
     virtual_ready: bool,
     out: Vec<Value>,
     pub(crate) modify: ModifyState,
+    pub(crate) change: ChangeState,
+    pub(crate) output: OutputState,
     null_eliminated: bool,
     /// The session's serial when the plan's permissions were last checked; zero: not yet.
     checked: u64,
@@ -55,6 +63,11 @@ impl StatementState {
         self.virtual_ready = false;
         self.virtual_rows.clear();
         self.modify.reset();
+        self.change.reset();
+        self.output.reset();
+        if let Some(cursor) = &mut self.cursor {
+            cursor.forget();
+        }
     }
 
     /// Whether rows have left the machine, so that it cannot begin again.
@@ -78,6 +91,8 @@ impl StatementState {
     fn set_plan(&mut self, plan: Arc<Statement>) {
         self.cursor = Some(Cursor::new(&plan.source, &plan.live));
         self.modify = ModifyState::new(&plan);
+        self.change = ChangeState::default();
+        self.output = OutputState::default();
         self.plan = Some(plan);
         self.checked = 0;
     }
@@ -90,7 +105,8 @@ impl Machine<'_> {
         let mut state = self.frame.states[index].take().unwrap_or_default();
         let result = self.run_statement(&program.late[index], index, &mut state);
         match &result {
-            Err(Stop::Error(_)) => state.reset(),
+            Err(Stop::Error(_) | Stop::Again(_)) => state.reset(),
+            Ok(None) => self.attempts = 0,
             Err(Stop::Stale) => {
                 let sent = state.has_sent();
                 state.reset();
@@ -166,10 +182,27 @@ impl Machine<'_> {
                 Ok(false) | Err(Stop::Yield) => return Ok(Some(Pause::Yield)),
                 Err(stop) => return Err(stop),
             }
+            state.phase = Phase::Adding;
+        }
+        let output = plan.action.output();
+        if state.phase == Phase::Adding {
+            if let Some(into) = output.and_then(|output| output.into.as_ref())
+                && !self.insert_output(into, state)?
+            {
+                return Ok(Some(Pause::Yield));
+            }
             state.phase = Phase::Ending;
         }
-        if plan.touches {
-            self.context.end_statement()?;
+        if state.phase == Phase::Ending {
+            if plan.touches {
+                self.context.end_statement()?;
+            }
+            state.phase = Phase::Sending;
+        }
+        if let Some(output) = output.filter(|output| output.sends())
+            && !self.send_output(output, state)?
+        {
+            return Ok(Some(Pause::Yield));
         }
         self.end(plan, state);
         Ok(None)
@@ -246,6 +279,8 @@ impl Machine<'_> {
         state.rows = 0;
         state.null_eliminated = false;
         state.modify.reset();
+        state.change.reset();
+        state.output.reset();
         if let Action::Select { columns, values } = &plan.action {
             state.out.resize(values.len(), Value::Null);
             match self.captures.last_mut() {
@@ -268,6 +303,7 @@ impl Machine<'_> {
             Action::Insert(insert) => self.insert_rows(plan, insert, state),
             Action::Update(update) => self.update_rows(plan, update, state),
             Action::Delete(delete) => self.delete_rows(plan, delete, state),
+            Action::Change(change) => self.change_rows(plan, change, state),
         }
     }
 
@@ -339,6 +375,11 @@ impl Machine<'_> {
         state.phase = Phase::Idle;
         state.virtual_ready = false;
         state.virtual_rows.clear();
+        state.change.reset();
+        state.output.reset();
+        if let Some(cursor) = &mut state.cursor {
+            cursor.forget();
+        }
         if state.null_eliminated {
             let mut message = SqlError::null_eliminated();
             message.line = self.line();
@@ -357,8 +398,14 @@ impl Machine<'_> {
             Action::Insert(_) => DoneKind::Insert,
             Action::Update(_) => DoneKind::Update,
             Action::Delete(_) => DoneKind::Delete,
+            Action::Change(change) => change.kind,
         };
         self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
+        let sends = plan.action.output().is_some_and(crate::plan::OutputPlan::sends);
+        if sends && self.context.settings.nocount && self.captures.is_empty() {
+            // A result set has an end, also where counts are not told.
+            return self.output.done(Done { rows: None, kind });
+        }
         self.done(Done { rows: Some(state.rows), kind });
     }
 
@@ -416,6 +463,11 @@ fn command(action: &Action) -> &'static str {
         Action::Insert(_) => "INSERT",
         Action::Update(_) => "UPDATE",
         Action::Delete(_) => "DELETE",
+        Action::Change(change) => match change.kind {
+            DoneKind::Delete => "DELETE",
+            DoneKind::Merge => "MERGE",
+            _ => "UPDATE",
+        },
     }
 }
 

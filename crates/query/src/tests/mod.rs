@@ -4,7 +4,9 @@ mod batch;
 mod definitions;
 mod flow;
 mod modify;
+mod output;
 mod parallel;
+mod queries;
 mod select;
 
 use std::sync::Arc;

@@ -13,6 +13,8 @@ mod math;
 mod other;
 mod string;
 mod table;
+mod words;
+mod zone;
 
 pub use table::FUNCTIONS;
 

@@ -1,6 +1,6 @@
 //! The table of functions, ascending by name.
 
-use super::{Function, date, format, math, other, string};
+use super::{Function, date, format, math, other, string, words, zone};
 use crate::value::Value;
 
 /// A function that is NULL as soon as one of its arguments is.
@@ -76,8 +76,11 @@ pub static FUNCTIONS: &[Function] = &[
     of_part!("DATEPART", 2, string::int_type, date::datepart),
     strict!("DATETIME2FROMPARTS", 8..=8, date::datetime2_type, date::datetime2fromparts),
     strict!("DATETIMEFROMPARTS", 7..=7, date::datetime_type, date::datetimefromparts),
+    strict!("DATETIMEOFFSETFROMPARTS", 10..=10, date::datetimeoffset_type, zone::datetimeoffsetfromparts),
+    of_part!("DATETRUNC", 2, zone::trunc_type, zone::datetrunc),
     strict!("DAY", 1..=1, string::int_type, date::day),
     strict!("DEGREES", 1..=1, math::float_type, math::degrees),
+    strict!("DIFFERENCE", 2..=2, string::int_type, words::difference),
     lenient!("EOMONTH", 1..=2, date::date_type, date::eomonth),
     strict!("EXP", 1..=1, math::float_type, math::exp),
     strict!("FLOOR", 1..=1, math::whole_type, math::floor),
@@ -113,16 +116,22 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("RTRIM", 1..=2, string::same_text, string::rtrim),
     strict!("SIGN", 1..=1, math::same_number, math::sign),
     strict!("SIN", 1..=1, math::float_type, math::sin),
+    strict!("SMALLDATETIMEFROMPARTS", 5..=5, zone::smalldatetime_type, zone::smalldatetimefromparts),
+    strict!("SOUNDEX", 1..=1, words::soundex_type, words::soundex),
     strict!("SPACE", 1..=1, string::long_text, string::space),
     strict!("SQRT", 1..=1, math::float_type, math::sqrt),
     strict!("SQUARE", 1..=1, math::float_type, math::square),
     strict!("STR", 1..=3, string::long_text, string::str),
+    strict!("STRING_ESCAPE", 2..=2, words::escape_type, words::string_escape),
     lenient!("STUFF", 4..=4, string::long_text, string::stuff),
     strict!("SUBSTRING", 3..=3, string::same_string, string::substring),
+    strict!("SWITCHOFFSET", 2..=2, zone::offset_type, zone::switchoffset),
     changing!("SYSDATETIME", 0..=0, date::datetime2_type, date::sysdatetime),
     changing!("SYSDATETIMEOFFSET", 0..=0, date::datetimeoffset_type, date::sysdatetimeoffset),
     changing!("SYSUTCDATETIME", 0..=0, date::datetime2_type, date::sysutcdatetime),
     strict!("TAN", 1..=1, math::float_type, math::tan),
+    strict!("TIMEFROMPARTS", 5..=5, zone::time_type, zone::timefromparts),
+    strict!("TODATETIMEOFFSET", 2..=2, zone::offset_type, zone::todatetimeoffset),
     strict!("TRANSLATE", 3..=3, string::same_text, string::translate),
     strict!("TRIM", 1..=2, string::same_text, string::trim),
     strict!("UNICODE", 1..=1, string::int_type, string::unicode),

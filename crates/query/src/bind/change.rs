@@ -1,0 +1,184 @@
+//! UPDATE and DELETE of rows that FROM, a view or a common table finds.
+
+use std::sync::Arc;
+
+use super::output::{OutputRows, column_of};
+use super::scope::Clause;
+use super::target::TargetRows;
+use super::typed::Typed;
+use super::{Binder, PendingApply, applied, assign_to};
+use crate::errors;
+use crate::expression::{Expr, Fault};
+use crate::output::DoneKind;
+use crate::plan::{Action, Branch, BranchAction, BranchRows, Change, LiveSlots, Node, Statement, TopCount};
+use pikepole_engine::Permission;
+use pikepole_tsql as tree;
+use pikepole_types::SqlError;
+
+/// The columns that SET changes, and the variables it sets.
+#[derive(Default)]
+pub(super) struct SetClause {
+    pub(super) assignments: Vec<(usize, Expr)>,
+    pub(super) variables: Vec<(usize, Expr)>,
+}
+
+impl Binder<'_> {
+    /// An UPDATE with more than one table to read, or through a view or common table.
+    pub(super) fn joined_update(mut self, update: &tree::Update) -> Result<Arc<Statement>, Fault> {
+        let wanted = update.assignments.iter().filter_map(|assignment| match assignment {
+            tree::Assignment::Column { column, .. } | tree::Assignment::Both { column, .. } => {
+                Some(column.name.text.clone())
+            }
+            _ => None,
+        });
+        self.target_permissions = vec![Permission::Update, Permission::Select];
+        let (tree, target) = self.target_rows(&update.target, &update.from, wanted.collect())?;
+        let (conditions, _) = self.modified_conditions(update.filter.as_ref(), None)?;
+        let top = self.change_top(update.top.as_ref())?;
+        let mark = self.pending.len();
+        let set = self.set_clause(&target, &update.assignments)?;
+        let set_pending = self.pending.split_off(mark);
+        let inserted = self.inserted_registers(update.output.as_ref(), &target.table);
+        let others = self.other_sources(&target);
+        let rows = OutputRows { inserted, deleted: Some(target.registers), others, ..OutputRows::default() };
+        let output = self.output_clause(update.output.as_ref(), &Arc::clone(&target.table), rows)?;
+        let SetClause { assignments, variables } = set;
+        let branch = Branch {
+            rows: BranchRows::Matched,
+            condition: None,
+            action: BranchAction::Update { assignments, variables },
+        };
+        let rows = self.rows(Some(tree), conditions);
+        let change = Change {
+            table: target.table,
+            registers: target.registers,
+            locator: target.locator,
+            source: None,
+            kept: Vec::new(),
+            branches: vec![branch],
+            top,
+            refuses_twice: false,
+            output,
+            kind: DoneKind::Update,
+        };
+        Ok(self.change_plan(rows, set_pending, change))
+    }
+
+    /// A DELETE with more than one table to read, or through a view or common table.
+    pub(super) fn joined_delete(mut self, delete: &tree::Delete) -> Result<Arc<Statement>, Fault> {
+        self.target_permissions = vec![Permission::Delete, Permission::Select];
+        let (tree, target) = self.target_rows(&delete.target, &delete.from, Vec::new())?;
+        let (conditions, _) = self.modified_conditions(delete.filter.as_ref(), None)?;
+        let top = self.change_top(delete.top.as_ref())?;
+        let others = self.other_sources(&target);
+        let rows = OutputRows { deleted: Some(target.registers), others, ..OutputRows::default() };
+        let output = self.output_clause(delete.output.as_ref(), &Arc::clone(&target.table), rows)?;
+        let branch = Branch { rows: BranchRows::Matched, condition: None, action: BranchAction::Delete };
+        let rows = self.rows(Some(tree), conditions);
+        let change = Change {
+            table: target.table,
+            registers: target.registers,
+            locator: target.locator,
+            source: None,
+            kept: Vec::new(),
+            branches: vec![branch],
+            top,
+            refuses_twice: false,
+            output,
+            kind: DoneKind::Delete,
+        };
+        Ok(self.change_plan(rows, Vec::new(), change))
+    }
+
+    /// The sources that are not changed, as OUTPUT sees them.
+    pub(super) fn other_sources(&mut self, target: &TargetRows) -> Vec<super::scope::Source> {
+        let sources = self.scope().sources.iter().enumerate();
+        sources.filter(|(at, _)| *at != target.source).map(|(_, source)| source.clone()).collect()
+    }
+
+    /// The count of TOP in a statement that changes rows.
+    pub(super) fn change_top(&mut self, top: Option<&tree::Top>) -> Result<Option<TopCount>, Fault> {
+        match top {
+            None => Ok(None),
+            Some(top) if top.with_ties => Err(Box::new(SqlError::incorrect_syntax("TIES"))),
+            Some(top) if top.percent => Ok(Some(TopCount::Percent(self.percent(&top.count)?))),
+            Some(top) => Ok(Some(TopCount::Rows(self.row_count(&top.count)?))),
+        }
+    }
+
+    /// The statement that changes rows as joined rows say.
+    pub(super) fn change_plan(self, rows: Node, pending: Vec<PendingApply>, mut change: Change) -> Arc<Statement> {
+        let source = applied(rows, pending);
+        let mut read = LiveSlots::default();
+        change.visit_read(&mut |slot| read.add(slot));
+        let mut kept: Vec<usize> = change.registers.range().collect();
+        source.visit_filled(&mut |slot| {
+            if read.has(slot) && !kept.contains(&slot) {
+                kept.push(slot);
+            }
+        });
+        change.kept = kept;
+        Arc::new(self.finish(source, Action::Change(Box::new(change))))
+    }
+
+    /// SET.
+    pub(super) fn set_clause(
+        &mut self,
+        target: &TargetRows,
+        assignments: &[tree::Assignment],
+    ) -> Result<SetClause, Fault> {
+        let outer = std::mem::replace(&mut self.scope().clause, Clause::Set);
+        let mut set = SetClause::default();
+        for assignment in assignments {
+            self.set_item(target, assignment, &mut set)?;
+        }
+        self.scope().clause = outer;
+        Ok(set)
+    }
+
+    fn set_item(
+        &mut self,
+        target: &TargetRows,
+        assignment: &tree::Assignment,
+        set: &mut SetClause,
+    ) -> Result<(), Fault> {
+        let (column, op, value) = match assignment {
+            tree::Assignment::Variable { variable, op, value } => {
+                set.variables.push(self.assignment(&variable.text, *op, value)?);
+                return Ok(());
+            }
+            tree::Assignment::Method { .. } => return Err(errors::unsupported("A method in SET")),
+            tree::Assignment::Column { column, op, value } => match value {
+                tree::InsertValue::Default => (column, *op, None),
+                tree::InsertValue::Expr(value) => (column, *op, Some(value)),
+            },
+            tree::Assignment::Both { column, op, value, .. } => (column, *op, Some(value)),
+        };
+        let table = Arc::clone(&target.table);
+        let index = target.column(&self.scope().sources, &column.name)?;
+        if set.assignments.iter().any(|(column, _)| *column == index) {
+            return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
+        }
+        if table.identity == Some(index) {
+            return Err(Box::new(SqlError::identity_not_updatable(&column.name.text)));
+        }
+        let expr = match value {
+            None => self.default_value(&table, index)?,
+            Some(value) => {
+                let mut value = self.expr(value)?;
+                if let Some(op) = super::query::binary_of(op) {
+                    let old = column_of(target.registers, &table, index);
+                    value = super::expression::binary_value(op, old, value)?;
+                }
+                super::modify::column_value(&table, index, value)?
+            }
+        };
+        if let tree::Assignment::Both { variable, .. } = assignment {
+            let (slot, ty) = self.variable(&variable.text)?;
+            let typed = Typed::new(expr.clone(), table.columns[index].ty, true);
+            set.variables.push((slot, assign_to(typed, &ty, None)?));
+        }
+        set.assignments.push((index, expr));
+        Ok(())
+    }
+}

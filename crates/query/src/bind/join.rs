@@ -1,0 +1,378 @@
+//! The joins of FROM, from their tree to operators.
+//!
+//! All joins run as nested loops over the tables in the order of FROM; what makes them quick is how the inner side finds its
+//! rows. By the order of preference: a range of a key that the outer row's values bound; a spool, which finds rows by equality
+//! in a hash table made of them once; all rows, tested one by one.
+
+use std::sync::Arc;
+
+use super::key_range::key_range;
+use super::scope::Source;
+use super::{Binder, Bound, filtered};
+use crate::access::Table;
+use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
+use crate::plan::{FullJoin, JoinKind, KeyRange, LiveSlots, More, Node, Registers, Scan, Spool};
+use pikepole_types::Value;
+
+/// A source's rows before the conditions are spread over the sources.
+pub(crate) enum Leaf {
+    Table(Arc<Table>),
+    /// Any other rows; the node fills the source's registers.
+    Rows(Node),
+    /// A query whose values still have to be copied to the source's registers.
+    Derived(Bound),
+    /// The row of a recursive common table that its members go on from, which stands in these registers.
+    Work(Registers),
+}
+
+/// The joins of FROM.
+pub(crate) enum JoinTree {
+    /// The index of the source in its scope.
+    Leaf(usize, Leaf),
+    Join {
+        left: Box<JoinTree>,
+        right: Box<JoinTree>,
+        kind: JoinKind,
+        /// True when the right side may read the left one's columns: APPLY.
+        lateral: bool,
+        on: Vec<Predicate>,
+    },
+    Full {
+        left: Box<JoinTree>,
+        right: Box<JoinTree>,
+        on: Vec<Predicate>,
+    },
+    /// Rows with a slot that says that they are there, where a join may leave NULLs instead.
+    Marked(Box<JoinTree>, usize),
+}
+
+impl JoinTree {
+    /// Calls `visit` with every table and the index of its source.
+    pub(crate) fn visit_tables(&self, visit: &mut dyn FnMut(usize, &Arc<Table>)) {
+        match self {
+            JoinTree::Leaf(index, Leaf::Table(table)) => visit(*index, table),
+            JoinTree::Leaf(..) => {}
+            JoinTree::Join { left, right, .. } | JoinTree::Full { left, right, .. } => {
+                left.visit_tables(visit);
+                right.visit_tables(visit);
+            }
+            JoinTree::Marked(inner, _) => inner.visit_tables(visit),
+        }
+    }
+}
+
+/// What a leaf may read before its rows are opened.
+struct Ready<'a> {
+    /// The registers of all sources of the scope.
+    all: &'a [Registers],
+    /// Those that have their rows already.
+    available: &'a [Registers],
+    /// The leaf's own.
+    own: Registers,
+    /// The number of variables, which are the first slots.
+    variables: usize,
+}
+
+impl Ready<'_> {
+    /// Whether a slot has its value before the leaf opens.
+    fn before(&self, slot: usize) -> bool {
+        let within = |registers: &[Registers]| registers.iter().any(|registers| registers.range().contains(&slot));
+        !within(self.all) || within(self.available)
+    }
+
+    fn with_own(&self, slot: usize) -> bool {
+        self.own.range().contains(&slot) || self.before(slot)
+    }
+
+    fn is_variable(&self, slot: usize) -> bool {
+        slot < self.variables
+    }
+
+    /// Whether an expression reads the leaf's columns and nothing else but variables.
+    fn is_own(&self, expr: &Expr) -> bool {
+        let mut own = 0;
+        let mut other = 0;
+        expr.visit_slots(&mut |slot| match self.own.range().contains(&slot) {
+            true => own += 1,
+            false => other += usize::from(!self.is_variable(slot)),
+        });
+        own > 0 && other == 0
+    }
+
+    /// Whether an expression reads rows outside, and only such as are there already.
+    fn is_outer(&self, expr: &Expr) -> bool {
+        let (mut rows, mut ready) = (false, true);
+        expr.visit_slots(&mut |slot| {
+            rows |= !self.is_variable(slot);
+            ready &= self.before(slot) && !self.own.range().contains(&slot);
+        });
+        rows && ready
+    }
+
+    /// The sides of an equality between the leaf's columns and rows outside.
+    fn equality(&self, condition: &Predicate) -> Option<(Expr, Expr)> {
+        let (left, right) = equal_sides(condition)?;
+        match (self.is_own(&left), self.is_own(&right)) {
+            (true, false) if self.is_outer(&right) => Some((left, right)),
+            (false, true) if self.is_outer(&left) => Some((right, left)),
+            _ => None,
+        }
+    }
+}
+
+/// The two values that a condition says are equal.
+fn equal_sides(condition: &Predicate) -> Option<(Expr, Expr)> {
+    let whole = |side: &Integer| Expr::Integer(Box::new(side.clone()), Width::Big);
+    match condition {
+        Predicate::Integers(Comparison::Equal, sides) => Some((whole(&sides[0]), whole(&sides[1]))),
+        Predicate::Values(Comparison::Equal, sides, _) => Some((sides[0].clone(), sides[1].clone())),
+        _ => None,
+    }
+}
+
+impl Binder<'_> {
+    /// Turns joins into operators. Conditions go down to the first place where all they read is there; those left in
+    /// `conditions` must be tested above.
+    pub(crate) fn join_node(
+        &mut self,
+        tree: JoinTree,
+        conditions: &mut Vec<Predicate>,
+        available: &mut Vec<Registers>,
+    ) -> Node {
+        match tree {
+            JoinTree::Leaf(index, leaf) => {
+                let source = self.scope().sources[index].clone();
+                self.leaf_node(&source, leaf, conditions, available)
+            }
+            JoinTree::Marked(inner, slot) => {
+                let input = Box::new(self.join_node(*inner, conditions, available));
+                available.push(Registers { first: slot, count: 1 });
+                Node::Compute { input, assignments: vec![(slot, Expr::Const(Value::Bit(true)))] }
+            }
+            JoinTree::Join { left, right, kind: JoinKind::Inner, lateral, on } => {
+                conditions.extend(on);
+                let left = self.join_node(*left, conditions, available);
+                let right = self.inner_side(*right, lateral, conditions, available);
+                Node::Join {
+                    left: Box::new(left),
+                    right: Box::new(right),
+                    kind: JoinKind::Inner,
+                    on: None,
+                    right_registers: Vec::new(),
+                }
+            }
+            JoinTree::Join { left, right, kind: JoinKind::Left, lateral, mut on } => {
+                let left = self.join_node(*left, conditions, available);
+                let before = available.len();
+                let right = self.inner_side(*right, lateral, &mut on, available);
+                Node::Join {
+                    left: Box::new(left),
+                    right: Box::new(right),
+                    kind: JoinKind::Left,
+                    on: super::conjunction(on),
+                    right_registers: available[before..].to_vec(),
+                }
+            }
+            JoinTree::Full { left, right, on } => self.full_join(*left, *right, on, available),
+        }
+    }
+
+    /// The right side of a join. Rows that are dear to make and read nothing of the left side are kept.
+    fn inner_side(
+        &mut self,
+        tree: JoinTree,
+        lateral: bool,
+        conditions: &mut Vec<Predicate>,
+        available: &mut Vec<Registers>,
+    ) -> Node {
+        let derived = matches!(&tree, JoinTree::Leaf(_, Leaf::Derived(_)));
+        let first = available.len();
+        let node = self.join_node(tree, conditions, available);
+        if lateral || !derived || matches!(&node, Node::More(more) if matches!(more.as_ref(), More::Spool(_))) {
+            return node;
+        }
+        let mut dear = false;
+        node.visit_nodes(&mut |node| {
+            dear |= matches!(node, Node::Scan(_) | Node::Group { .. } | Node::Virtual { .. } | Node::More(_));
+        });
+        if !dear || !node.is_fixed(self.names.variables.len()) {
+            return node;
+        }
+        let mut carry = Vec::new();
+        let own = available[first..].to_vec();
+        node.visit_filled(&mut |slot| {
+            if own.iter().any(|registers| registers.range().contains(&slot)) {
+                carry.push(slot);
+            }
+        });
+        Node::More(Box::new(More::Spool(Spool { input: node, keys: Vec::new(), carry })))
+    }
+
+    fn full_join(
+        &mut self,
+        left: JoinTree,
+        right: JoinTree,
+        on: Vec<Predicate>,
+        available: &mut Vec<Registers>,
+    ) -> Node {
+        let before = available.len();
+        let mut behind_left = available.clone();
+        let mut behind_right = available.clone();
+        let left = self.join_node(left, &mut Vec::new(), &mut behind_left);
+        let right = self.join_node(right, &mut Vec::new(), &mut behind_right);
+        let left_registers = behind_left.split_off(before);
+        let right_registers = behind_right.split_off(before);
+        let reads_only = |expr: &Expr, registers: &[Registers]| {
+            let (mut some, mut only) = (false, true);
+            expr.visit_slots(&mut |slot| {
+                let own = registers.iter().any(|registers| registers.range().contains(&slot));
+                some |= own;
+                only &= own;
+            });
+            some && only
+        };
+        let (mut keys, mut rest) = (Vec::new(), Vec::new());
+        for condition in on {
+            match equal_sides(&condition) {
+                Some((a, b)) if reads_only(&a, &left_registers) && reads_only(&b, &right_registers) => {
+                    keys.push((a, b));
+                }
+                Some((a, b)) if reads_only(&b, &left_registers) && reads_only(&a, &right_registers) => {
+                    keys.push((b, a));
+                }
+                _ => rest.push(condition),
+            }
+        }
+        let mut carry = Vec::new();
+        right.visit_filled(&mut |slot| {
+            if right_registers.iter().any(|registers| registers.range().contains(&slot)) && !carry.contains(&slot) {
+                carry.push(slot);
+            }
+        });
+        available.extend(left_registers.iter().chain(&right_registers).copied());
+        let on = super::conjunction(rest);
+        let join = FullJoin { left, right, keys, on, left_registers, right_registers, carry };
+        Node::More(Box::new(More::Full(join)))
+    }
+
+    fn leaf_node(
+        &mut self,
+        source: &Source,
+        leaf: Leaf,
+        conditions: &mut Vec<Predicate>,
+        available: &mut Vec<Registers>,
+    ) -> Node {
+        let all: Vec<Registers> = self.scope().sources.iter().map(|source| source.registers).collect();
+        let variables = self.names.variables.len();
+        let ready = Ready { all: &all, available, own: source.registers, variables };
+        let (mut mine, mut rest) = (Vec::new(), Vec::new());
+        for condition in conditions.drain(..) {
+            let mut all_ready = true;
+            condition.visit_slots(&mut |slot| all_ready &= ready.with_own(slot));
+            if all_ready { mine.push(condition) } else { rest.push(condition) }
+        }
+        *conditions = rest;
+        if mine.iter().any(never_holds) {
+            available.push(source.registers);
+            return Node::Values { rows: Vec::new(), registers: source.registers };
+        }
+        let node = match leaf {
+            Leaf::Table(table) => scan_node(source, table, &mut mine, &ready),
+            Leaf::Rows(node) => node,
+            Leaf::Derived(bound) => spooled(derived_node(source, bound), source, &mut mine, &ready),
+            Leaf::Work(_) => Node::One,
+        };
+        available.push(source.registers);
+        filtered(node, mine)
+    }
+}
+
+/// Whether a condition is one of constants that holds for no row, as in `ON 1 = 0`.
+fn never_holds(condition: &Predicate) -> bool {
+    match condition {
+        Predicate::Const(truth) => *truth != Some(true),
+        Predicate::Integers(op, sides) => match sides.as_ref() {
+            [Integer::Const(Some(left)), Integer::Const(Some(right))] => !op.holds(left.cmp(right)),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The rows of a table: by a range of a key, or from a spool.
+fn scan_node(source: &Source, table: Arc<Table>, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
+    let registers = source.registers;
+    let locator = source.located.then_some(registers.first + source.columns.len());
+    let scan = |range: KeyRange, table: Arc<Table>| {
+        let scan = Scan { table, registers, wanted: source.wanted(), range, reverse: false, locator };
+        Node::Scan(Box::new(scan))
+    };
+    let before = |slot: usize| ready.before(slot);
+    if !mine.iter().any(|condition| ready.equality(condition).is_some()) {
+        let range = key_range(&table, registers, mine, &before);
+        return scan(range, table);
+    }
+    let mut bounded = mine.clone();
+    let range = key_range(&table, registers, &mut bounded, &before);
+    let mut by_row = false;
+    for key in &range.prefix {
+        key.expr.visit_slots(&mut |slot| by_row |= !ready.is_variable(slot));
+    }
+    if by_row {
+        *mine = bounded;
+        return scan(range, table);
+    }
+    let range = key_range(&table, registers, mine, &|slot| ready.is_variable(slot));
+    spooled(scan(range, table), source, mine, ready)
+}
+
+/// A spool over rows that are found by equality with rows outside, when there is such a condition.
+fn spooled(node: Node, source: &Source, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
+    if is_short_list(&node) || !mine.iter().any(|condition| ready.equality(condition).is_some()) {
+        return node;
+    }
+    if !node.is_fixed(ready.variables) {
+        return node;
+    }
+    let (mut keys, mut own, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+    for condition in mine.drain(..) {
+        let mut reads = LiveSlots::default();
+        condition.visit_slots(&mut |slot| reads.add(slot));
+        let mut only_own = true;
+        reads.each(&mut |slot| only_own &= ready.own.range().contains(&slot) || ready.is_variable(slot));
+        match ready.equality(&condition) {
+            Some(key) => keys.push(key),
+            None if only_own => own.push(condition),
+            None => rest.push(condition),
+        }
+    }
+    *mine = rest;
+    let mut carry = Vec::new();
+    node.visit_filled(&mut |slot| {
+        if source.registers.range().contains(&slot) && !carry.contains(&slot) {
+            carry.push(slot);
+        }
+    });
+    Node::More(Box::new(More::Spool(Spool { input: filtered(node, own), keys, carry })))
+}
+
+/// A list that is joined quicker than it is put into a hash table.
+fn is_short_list(node: &Node) -> bool {
+    match node {
+        Node::One | Node::Values { .. } => true,
+        Node::Compute { input, .. } => is_short_list(input),
+        _ => false,
+    }
+}
+
+/// Copies a query's values to the registers of its source; only those that are read.
+fn derived_node(source: &Source, bound: Bound) -> Node {
+    let assignments = bound
+        .values
+        .into_iter()
+        .enumerate()
+        .filter(|(index, _)| source.used.get(*index).copied().unwrap_or(true))
+        .map(|(index, value)| (source.registers.first + index, value))
+        .collect();
+    Node::Compute { input: Box::new(bound.node), assignments }
+}

@@ -1,0 +1,141 @@
+//! OUTPUT of INSERT, UPDATE, DELETE and MERGE.
+
+use super::scope::{Clause, Source, SourceColumn};
+use super::source::table_columns;
+use super::typed::Typed;
+use super::{Binder, Scope};
+use crate::access::Table;
+use crate::expression::{Expr, Fault};
+use crate::output::ColumnInfo;
+use crate::plan::{OutputInto, OutputPlan, Registers};
+use pikepole_engine::Permission;
+use pikepole_tsql as tree;
+use pikepole_types::{Length, SqlError, SqlType};
+
+/// The rows that OUTPUT sees.
+#[derive(Default)]
+pub(super) struct OutputRows {
+    /// The registers of `inserted`.
+    pub(super) inserted: Option<Registers>,
+    /// The registers of `deleted`.
+    pub(super) deleted: Option<Registers>,
+    /// The slot of `$action`.
+    pub(super) action: Option<usize>,
+    /// The other tables of FROM.
+    pub(super) others: Vec<Source>,
+    /// True when either row may be missing: MERGE.
+    pub(super) nullable: bool,
+}
+
+/// What is sent to the client, its values, and what goes INTO a table.
+type Told = (Vec<ColumnInfo>, Vec<Expr>, Option<OutputInto>);
+
+impl Binder<'_> {
+    /// Binds OUTPUT over the rows of `table`.
+    pub(super) fn output_clause(
+        &mut self,
+        clause: Option<&tree::OutputClause>,
+        table: &Table,
+        rows: OutputRows,
+    ) -> Result<Option<OutputPlan>, Fault> {
+        let Some(clause) = clause else {
+            return Ok(None);
+        };
+        let OutputRows { inserted, deleted, action, others, nullable } = rows;
+        let mut scope = Scope { clause: Clause::Output, barrier: true, ..Scope::default() };
+        for (alias, registers) in [("inserted", inserted), ("deleted", deleted)] {
+            let Some(registers) = registers else { continue };
+            let mut columns: Vec<SourceColumn> = table_columns(table);
+            columns.iter_mut().for_each(|column| column.nullable |= nullable);
+            let used = vec![true; columns.len()];
+            scope.sources.push(Source {
+                alias: alias.to_owned(),
+                schema: None,
+                columns,
+                registers,
+                used,
+                hidden: true,
+                located: false,
+            });
+        }
+        if let Some(slot) = action {
+            let ty = SqlType::NVarChar(Length::Limit(10));
+            scope.sources.push(Source {
+                alias: String::new(),
+                schema: None,
+                columns: vec![SourceColumn { name: "$action".to_owned(), ty, nullable: false }],
+                registers: Registers { first: slot, count: 1 },
+                used: vec![true],
+                hidden: false,
+                located: false,
+            });
+        }
+        scope.sources.extend(others);
+        self.scopes.push(scope);
+        let bound = self.output_items(clause);
+        let scope = self.scopes.pop();
+        // The columns of other tables that it reads are read of them.
+        for source in scope.into_iter().flat_map(|scope| scope.sources) {
+            let own = self.scope().sources.iter_mut().find(|own| own.registers == source.registers);
+            if let Some(own) = own {
+                own.used.iter_mut().zip(&source.used).for_each(|(own, used)| *own |= used);
+            }
+        }
+        let (columns, values, into) = bound?;
+        Ok(Some(OutputPlan { inserted, action, columns, values, into }))
+    }
+
+    fn output_items(&mut self, clause: &tree::OutputClause) -> Result<Told, Fault> {
+        let mark = self.pending.len();
+        let into = match &clause.into {
+            None => None,
+            Some(into) => Some(self.output_into(into, &clause.into_items)?),
+        };
+        let items = self.items(&clause.items)?;
+        if !items.assignments.is_empty() {
+            return Err(Box::new(SqlError::select_assigns_and_returns()));
+        }
+        if self.pending.len() > mark {
+            return Err(Box::new(SqlError::subquery_in_output()));
+        }
+        let values = items.values.into_iter().map(|value| value.expr).collect();
+        Ok((items.columns, values, into))
+    }
+
+    fn output_into(&mut self, into: &tree::OutputInto, items: &[tree::SelectItem]) -> Result<OutputInto, Fault> {
+        let table = self.target(&into.target)?;
+        if let tree::Target::Table { name, .. } = &into.target {
+            self.require(Permission::Insert, name)?;
+        }
+        let items = self.items(items)?;
+        if !items.assignments.is_empty() {
+            return Err(Box::new(SqlError::select_assigns_and_returns()));
+        }
+        let columns = self.insert_columns(&table, &into.columns)?;
+        if columns.len() != items.values.len() {
+            return Err(Box::new(SqlError::values_do_not_match_table()));
+        }
+        let mut values = Vec::with_capacity(columns.len());
+        for (typed, column) in items.values.into_iter().zip(&columns) {
+            values.push(Some(super::modify::column_value(&table, *column, typed)?));
+        }
+        let row = self.complete(&table, &columns, values)?;
+        let insert = Box::new(self.insert_of(table, vec![row]));
+        Ok(OutputInto { insert })
+    }
+
+    /// Registers for the new rows of a statement with OUTPUT.
+    pub(super) fn inserted_registers(
+        &mut self,
+        clause: Option<&tree::OutputClause>,
+        table: &Table,
+    ) -> Option<Registers> {
+        clause.map(|_| self.registers(table.columns.len()))
+    }
+}
+
+/// The value a column has in `registers`.
+pub(super) fn column_of(registers: Registers, table: &Table, column: usize) -> Typed {
+    let info = &table.columns[column];
+    Typed::new(Expr::Slot(registers.first + column), info.ty, info.nullable)
+}

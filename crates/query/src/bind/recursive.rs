@@ -1,0 +1,198 @@
+//! Common tables that refer to themselves.
+
+use std::rc::Rc;
+
+use super::join::Leaf;
+use super::scope::{CommonTable, SourceColumn};
+use super::source::{infos, rename};
+use super::{Binder, Bound, Scope};
+use crate::expression::{Expr, Fault};
+use crate::output::ColumnInfo;
+use crate::plan::{More, Node, Recursive, Registers};
+use pikepole_tsql as tree;
+use pikepole_types::SqlError;
+
+/// MAXRECURSION where a statement says nothing.
+pub(crate) const RECURSION_DEFAULT: u32 = 100;
+/// The largest MAXRECURSION.
+const RECURSION_MAX: i64 = 32_767;
+
+/// A recursive common table whose members are being bound.
+pub(crate) struct Recursion {
+    tree: Rc<tree::CommonTable>,
+    columns: Vec<SourceColumn>,
+    work: Registers,
+    references: usize,
+}
+
+/// Whether a common table refers to itself.
+pub(crate) fn is_recursive(table: &tree::CommonTable) -> bool {
+    refers(&table.query.body, &table.name)
+}
+
+fn refers(body: &tree::QueryBody, name: &tree::Name) -> bool {
+    match body {
+        tree::QueryBody::Select(select) => select.from.iter().any(|source| source_refers(source, name)),
+        tree::QueryBody::SetOperation(operation) => refers(&operation.left, name) || refers(&operation.right, name),
+        tree::QueryBody::Values(_) => false,
+    }
+}
+
+fn source_refers(source: &tree::TableSource, name: &tree::Name) -> bool {
+    match source {
+        tree::TableSource::Table(table) => table.name.schema.is_none() && name.is(&table.name.name.text),
+        tree::TableSource::Join(join) => source_refers(&join.left, name) || source_refers(&join.right, name),
+        tree::TableSource::Derived(derived) => refers(&derived.query.body, name),
+        tree::TableSource::Pivot(pivot) => source_refers(&pivot.source, name),
+        tree::TableSource::Unpivot(unpivot) => source_refers(&unpivot.source, name),
+        tree::TableSource::Function(_) | tree::TableSource::Variable { .. } => false,
+    }
+}
+
+/// Whether the recursive reference stands where a join may leave NULLs for it, or at the side an outer join keeps.
+fn is_under_outer_join(source: &tree::TableSource, name: &tree::Name) -> bool {
+    let tree::TableSource::Join(join) = source else {
+        return false;
+    };
+    let here = match join.kind {
+        tree::JoinKind::Left | tree::JoinKind::OuterApply => source_refers(&join.right, name),
+        tree::JoinKind::Right => source_refers(&join.left, name),
+        tree::JoinKind::Full => source_refers(source, name),
+        tree::JoinKind::Inner | tree::JoinKind::Cross | tree::JoinKind::CrossApply => false,
+    };
+    here || is_under_outer_join(&join.left, name) || is_under_outer_join(&join.right, name)
+}
+
+/// What a recursive member must not have.
+fn check_member(body: &tree::QueryBody, name: &tree::Name) -> Result<(), Fault> {
+    let tree::QueryBody::Select(select) = body else {
+        return Ok(());
+    };
+    if select.distinct {
+        return Err(Box::new(SqlError::recursive_distinct(&name.text)));
+    }
+    if select.top.is_some() {
+        return Err(Box::new(SqlError::recursive_top(&name.text)));
+    }
+    if select.from.iter().any(|source| is_under_outer_join(source, name)) {
+        return Err(Box::new(SqlError::recursive_outer_join(&name.text)));
+    }
+    let aggregates = select.items.iter().any(super::query::item_aggregates);
+    if !select.group_by.is_empty() || select.having.is_some() || aggregates {
+        return Err(Box::new(SqlError::recursive_aggregate(&name.text)));
+    }
+    Ok(())
+}
+
+impl Binder<'_> {
+    /// Takes what OPTION says about recursion. Other hints change no result.
+    ///
+    /// # Errors
+    /// 310 for more levels than there may be.
+    pub(crate) fn recursion_hint(&mut self, hints: &[tree::QueryHint]) -> Result<(), Fault> {
+        for hint in hints.iter().filter(|hint| hint.name == "MAXRECURSION") {
+            let literal = hint.value.as_ref().and_then(tree::Expr::literal);
+            let value = match literal {
+                Some(tree::Literal::Int(value)) => i64::from(*value),
+                Some(tree::Literal::Decimal(digits)) => {
+                    return Err(Box::new(SqlError::recursion_limit_invalid(digits, RECURSION_MAX)));
+                }
+                _ => return Err(Box::new(SqlError::incorrect_syntax("MAXRECURSION"))),
+            };
+            if value > RECURSION_MAX {
+                return Err(Box::new(SqlError::recursion_limit_invalid(value, RECURSION_MAX)));
+            }
+            self.recursion_max = u32::try_from(value).unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    /// The row that a recursive member goes on from, when `table` is the common table being bound.
+    pub(super) fn recursive_reference(
+        &mut self,
+        table: &Rc<tree::CommonTable>,
+    ) -> Result<Option<(Leaf, Vec<SourceColumn>)>, Fault> {
+        let Some(recursion) = self.recursions.iter_mut().find(|recursion| Rc::ptr_eq(&recursion.tree, table)) else {
+            return Ok(None);
+        };
+        recursion.references += 1;
+        if recursion.references > 1 {
+            return Err(Box::new(SqlError::recursive_twice(&table.name.text)));
+        }
+        Ok(Some((Leaf::Work(recursion.work), recursion.columns.clone())))
+    }
+
+    /// A common table that refers to itself: what starts it and what goes on.
+    pub(super) fn recursive(&mut self, common: &CommonTable) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
+        let table = Rc::clone(&common.tree);
+        let name = &table.name;
+        let mut members = Vec::new();
+        let mut body = &table.query.body;
+        while let tree::QueryBody::SetOperation(operation) = body
+            && refers(&operation.right, name)
+        {
+            if operation.op != tree::SetOperator::UnionAll {
+                return Err(Box::new(SqlError::recursive_without_union_all(&name.text)));
+            }
+            members.push(&operation.right);
+            body = &operation.left;
+        }
+        if members.is_empty() && !matches!(body, tree::QueryBody::SetOperation(_)) {
+            return Err(Box::new(SqlError::recursive_without_union_all(&name.text)));
+        }
+        if refers(body, name) {
+            return Err(Box::new(match body {
+                tree::QueryBody::SetOperation(_) => SqlError::anchor_in_recursive_part(&name.text),
+                _ => SqlError::recursive_without_anchor(&name.text),
+            }));
+        }
+        self.scopes.push(Scope { barrier: true, common: common.earlier(), ..Scope::default() });
+        let anchor = self.body(body);
+        self.scopes.pop();
+        let anchor = anchor?;
+        let mut columns = infos(&anchor.columns);
+        rename(&mut columns, &table.columns, &name.text)?;
+        columns.iter_mut().for_each(|column| column.nullable = true);
+        let (registers, work) = (self.registers(columns.len()), self.registers(columns.len()));
+        let mut nodes = Vec::with_capacity(members.len());
+        for member in members.into_iter().rev() {
+            check_member(member, name)?;
+            let recursion = Recursion { tree: Rc::clone(&table), columns: columns.clone(), work, references: 0 };
+            self.recursions.push(recursion);
+            let mut known = common.earlier();
+            known.push(common.clone());
+            self.scopes.push(Scope { barrier: true, common: known, ..Scope::default() });
+            let bound = self.body(member);
+            self.scopes.pop();
+            self.recursions.pop();
+            nodes.push(member_values(bound?, &columns, &name.text)?);
+        }
+        let depth_max = (self.recursion_max > 0).then_some(self.recursion_max);
+        let recursive =
+            Recursive { anchors: vec![(anchor.node, anchor.values)], members: nodes, registers, work, depth_max };
+        let infos = columns.iter().map(|column| ColumnInfo {
+            name: column.name.clone(),
+            ty: column.ty,
+            nullable: column.nullable,
+        });
+        let bound = Bound {
+            node: Node::More(Box::new(More::Recursive(recursive))),
+            columns: infos.collect(),
+            values: registers.range().map(Expr::Slot).collect(),
+        };
+        Ok((Leaf::Derived(bound), columns))
+    }
+}
+
+/// A recursive member's plan and values, which must be of the anchor's types.
+fn member_values(bound: Bound, columns: &[SourceColumn], name: &str) -> Result<(Node, Vec<Expr>), Fault> {
+    if bound.columns.len() != columns.len() {
+        return Err(Box::new(SqlError::union_lists_differ()));
+    }
+    for (own, column) in bound.columns.iter().zip(columns) {
+        if own.ty != column.ty {
+            return Err(Box::new(SqlError::recursive_types_differ(&column.name, name)));
+        }
+    }
+    Ok((bound.node, bound.values))
+}

@@ -1,0 +1,119 @@
+//! UNION, EXCEPT and INTERSECT.
+
+use super::typed::{Typed, convert_to};
+use super::{Binder, Bound, filtered};
+use crate::expression::{Comparison, Expr, Fault, Integer, Predicate};
+use crate::output::ColumnInfo;
+use crate::plan::{self, Node, SortKey};
+use pikepole_tsql as tree;
+use pikepole_types::{Aggregate, SqlError, SqlType, Value, implicit_type};
+
+impl Binder<'_> {
+    /// A set operation; a chain of UNION or UNION ALL is walked in a loop and becomes one operator.
+    pub(super) fn set_operation(&mut self, operation: &tree::SetOperation) -> Result<Bound, Fault> {
+        let distinct = match operation.op {
+            tree::SetOperator::UnionAll => false,
+            tree::SetOperator::Union => true,
+            tree::SetOperator::Except | tree::SetOperator::Intersect => return self.difference(operation),
+        };
+        let mut bodies = vec![&operation.right];
+        let mut left = &operation.left;
+        while let tree::QueryBody::SetOperation(inner) = left
+            && inner.op == operation.op
+        {
+            bodies.push(&inner.right);
+            left = &inner.left;
+        }
+        bodies.push(left);
+        let mut inputs = Vec::with_capacity(bodies.len());
+        for body in bodies.into_iter().rev() {
+            inputs.push(self.body(body)?);
+        }
+        let bound = self.concat(inputs)?;
+        Ok(if distinct { self.distinct_rows(bound) } else { bound })
+    }
+
+    /// EXCEPT and INTERSECT: the rows of both sides are grouped, and each group knows the sides it has rows of.
+    fn difference(&mut self, operation: &tree::SetOperation) -> Result<Bound, Fault> {
+        let mut sides = Vec::with_capacity(2);
+        for (body, side) in [(&operation.left, 0), (&operation.right, 1)] {
+            let mut bound = self.deeper(|binder| binder.body(body))?;
+            bound.columns.push(ColumnInfo { name: String::new(), ty: SqlType::Int, nullable: false });
+            bound.values.push(Expr::Const(Value::Int(side)));
+            sides.push(bound);
+        }
+        let left_nullable: Vec<bool> = sides[0].columns.iter().map(|column| column.nullable).collect();
+        let mut both = self.concat(sides)?;
+        both.columns.pop();
+        let side = both.values.pop().unwrap_or(Expr::NULL);
+        let registers = self.registers(both.values.len());
+        let keys = both.values.into_iter().zip(registers.range());
+        let keys = keys.map(|(expr, slot)| (SortKey { expr, descending: false }, slot)).collect();
+        let (first, last) = (self.register(), self.register());
+        let aggregate = |function, slot| plan::Aggregate {
+            function,
+            input: Some(side.clone()),
+            input_type: SqlType::Int,
+            distinct: false,
+            separator: None,
+            slot,
+        };
+        let aggregates = vec![aggregate(Aggregate::Min, first), aggregate(Aggregate::Max, last)];
+        let groups = Node::Group { input: Box::new(both.node), keys, aggregates };
+        let is = |slot, side| {
+            let sides = [Integer::Slot(slot), Integer::Const(Some(side))];
+            Predicate::Integers(Comparison::Equal, Box::new(sides))
+        };
+        let wanted = match operation.op {
+            tree::SetOperator::Except => vec![is(last, 0)],
+            _ => vec![is(first, 0), is(last, 1)],
+        };
+        if operation.op == tree::SetOperator::Except {
+            both.columns.iter_mut().zip(left_nullable).for_each(|(column, nullable)| column.nullable = nullable);
+        }
+        Ok(Bound {
+            node: filtered(groups, wanted),
+            columns: both.columns,
+            values: registers.range().map(Expr::Slot).collect(),
+        })
+    }
+
+    /// Rows of several queries, one after the other, as rows of one type.
+    pub(super) fn concat(&mut self, inputs: Vec<Bound>) -> Result<Bound, Fault> {
+        let mut inputs = inputs;
+        for input in &mut inputs {
+            // A bare NULL is of any type.
+            for (column, value) in input.columns.iter_mut().zip(&input.values) {
+                if column.ty == SqlType::Int && matches!(value, Expr::Const(Value::Null)) {
+                    column.ty = SqlType::Null;
+                }
+            }
+        }
+        let mut columns = inputs.first().map(|first| first.columns.clone()).unwrap_or_default();
+        for input in &inputs[1..] {
+            if input.columns.len() != columns.len() {
+                return Err(Box::new(SqlError::union_lists_differ()));
+            }
+            for (column, other) in columns.iter_mut().zip(&input.columns) {
+                column.ty = implicit_type(&column.ty, &other.ty)?;
+                column.nullable |= other.nullable;
+            }
+        }
+        columns.iter_mut().for_each(|column| column.ty = super::query::known_type(column.ty));
+        let registers = self.registers(columns.len());
+        let mut nodes = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            let mut values = Vec::with_capacity(columns.len());
+            for ((value, own), column) in input.values.into_iter().zip(&input.columns).zip(&columns) {
+                let typed = Typed::new(value, own.ty, own.nullable);
+                values.push(convert_to(typed, &column.ty)?.expr);
+            }
+            nodes.push((input.node, values));
+        }
+        Ok(Bound {
+            node: Node::Concat { inputs: nodes, registers },
+            columns,
+            values: registers.range().map(Expr::Slot).collect(),
+        })
+    }
+}

@@ -1,0 +1,318 @@
+//! Which rows UPDATE, DELETE and MERGE change: a table named in FROM or beside it, or the table below a view or common table.
+
+use std::sync::Arc;
+
+use super::join::{JoinTree, Leaf};
+use super::query::Items;
+use super::scope::{CommonTable, Source, SourceColumn};
+use super::source::{infos, rename, table_columns};
+use super::typed::Typed;
+use super::{Binder, Bound, Scope};
+use crate::access::Table;
+use crate::errors;
+use crate::expression::{Expr, Fault};
+use crate::output::ColumnInfo;
+use crate::plan::{JoinKind, Registers};
+use pikepole_tsql as tree;
+use pikepole_types::{SqlError, SqlType};
+
+/// What is asked of the query of a view or common table whose rows are changed.
+#[derive(Debug, Default)]
+pub(super) struct Expose {
+    /// The columns of its result that SET names; of no matter when it reads one table.
+    wanted: Vec<String>,
+    /// Its name, for errors.
+    name: String,
+}
+
+/// The table below a query: its columns and the place of each row come behind the query's own columns.
+pub(super) struct Exposed {
+    table: Arc<Table>,
+    /// Per column of the query, the table's column it is.
+    columns: Vec<Option<usize>>,
+}
+
+/// The rows that a statement changes, as a source of its scope.
+pub(super) struct TargetRows {
+    /// The index of the source.
+    pub(super) source: usize,
+    pub(super) table: Arc<Table>,
+    /// The registers of the table's columns.
+    pub(super) registers: Registers,
+    /// The slot of each row's place.
+    pub(super) locator: usize,
+    /// Per column of the source, the table's column it is.
+    pub(super) columns: Vec<Option<usize>>,
+    /// The name a derived column is refused under.
+    pub(super) name: String,
+}
+
+impl TargetRows {
+    /// The table's column that a column of the source is.
+    pub(super) fn column(&self, sources: &[Source], name: &tree::Name) -> Result<usize, Fault> {
+        let at = sources[self.source].columns.iter().position(|column| name.is(&column.name));
+        let at = at.ok_or_else(|| SqlError::invalid_column(&name.text))?;
+        match self.columns.get(at) {
+            Some(Some(column)) => Ok(*column),
+            _ => Err(Box::new(SqlError::view_column_is_derived(&self.name))),
+        }
+    }
+}
+
+impl Binder<'_> {
+    /// Whether UPDATE or DELETE names a plain table and nothing else to read.
+    pub(super) fn is_plain_target(&self, target: &tree::Target, from: &[tree::TableSource]) -> Result<bool, Fault> {
+        let tree::Target::Table { name, .. } = target else {
+            return Ok(true);
+        };
+        let named = match from {
+            [] => name,
+            [tree::TableSource::Table(table)] => {
+                let alias = table.alias.as_ref();
+                let by_alias = alias.is_some_and(|alias| name.schema.is_none() && name.name.is(&alias.text));
+                if !by_alias && !table.name.name.is(&name.name.text) {
+                    return Ok(false);
+                }
+                &table.name
+            }
+            _ => return Ok(false),
+        };
+        let common = named.schema.is_none() && named.database.is_none() && self.common_table(&named.name).is_some();
+        Ok(!common && self.names.catalog.view_text(named)?.is_none())
+    }
+
+    /// Binds FROM and, in it or joined to it, the rows to change. `wanted` are the columns that SET names.
+    pub(super) fn target_rows(
+        &mut self,
+        target: &tree::Target,
+        from: &[tree::TableSource],
+        wanted: Vec<String>,
+    ) -> Result<(JoinTree, TargetRows), Fault> {
+        let tree::Target::Table { name, .. } = target else {
+            return Err(errors::unsupported("This target with FROM"));
+        };
+        let chosen = chosen(from, name)?;
+        self.target_ref = chosen.map(std::ptr::from_ref);
+        self.target_wanted = wanted;
+        let mut tree = self.from(from)?;
+        if chosen.is_none() {
+            let own =
+                tree::TableRef { name: name.clone(), system_time: None, alias: None, sample: None, hints: Vec::new() };
+            self.target_ref = Some(std::ptr::from_ref(&own));
+            let right = self.target_source(&own)?;
+            tree = Some(match tree {
+                None => right,
+                Some(left) => JoinTree::Join {
+                    left: Box::new(left),
+                    right: Box::new(right),
+                    kind: JoinKind::Inner,
+                    lateral: false,
+                    on: Vec::new(),
+                },
+            });
+        }
+        self.target_ref = None;
+        match (tree, self.target_found.take()) {
+            (Some(tree), Some(rows)) => Ok((tree, rows)),
+            _ => Err(Box::new(SqlError::invalid_object(name.dotted()))),
+        }
+    }
+
+    /// The source of FROM whose rows are changed.
+    pub(super) fn target_source(&mut self, reference: &tree::TableRef) -> Result<JoinTree, Fault> {
+        let name = &reference.name;
+        let shown = reference.alias.as_ref().unwrap_or(&name.name).text.clone();
+        let schema = match &reference.alias {
+            Some(_) => None,
+            None => Some(name.schema_str().unwrap_or("dbo").to_owned()),
+        };
+        let mut owner = None;
+        let common =
+            if name.schema.is_none() && name.database.is_none() { self.common_table(&name.name) } else { None };
+        let (query, columns, scope, whole) = if let Some(common) = common {
+            let scope = Scope { barrier: true, common: common.earlier(), ..Scope::default() };
+            let table = common.tree.as_ref().clone();
+            (table.query, table.columns, scope, table.name.text)
+        } else if let Some(text) = self.names.catalog.view_text(name)? {
+            owner = self.require_target(name)?;
+            let batch = tree::parse(&text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+            let Some(tree::StatementKind::CreateView(view)) =
+                batch.statements.into_iter().next().map(|statement| statement.kind)
+            else {
+                return Err(Box::new(SqlError::invalid_object(name.dotted())));
+            };
+            let scope = Scope { barrier: true, ..Scope::default() };
+            (view.query, view.columns, scope, view.name.name.text)
+        } else {
+            let table = self.target_table(name)?;
+            self.require_target(name)?;
+            return Ok(self.table_target(table, shown, schema));
+        };
+        let (bound, exposed) = self.nested(|binder| {
+            let outer = owner.or(binder.view_owner);
+            binder.in_view_of(outer, |binder| binder.exposing(&query, scope, &whole))
+        })?;
+        if owner.is_none() {
+            // A common table has no permissions of its own.
+            self.require_target(&exposed.table.object_name(name.span()))?;
+        }
+        let visible = exposed.columns.len();
+        let mut columns_shown = infos(&bound.columns[..visible]);
+        rename(&mut columns_shown, &columns, &whole)?;
+        let count = exposed.table.columns.len();
+        let registers = self.registers(bound.values.len());
+        let used = vec![true; visible];
+        let source =
+            Source { alias: shown, schema, columns: columns_shown, registers, used, hidden: false, located: false };
+        self.scope().sources.push(source);
+        let at = self.scope().sources.len() - 1;
+        self.target_found = Some(TargetRows {
+            source: at,
+            table: exposed.table,
+            registers: Registers { first: registers.first + visible, count },
+            locator: registers.first + visible + count,
+            columns: exposed.columns,
+            name: whole,
+        });
+        Ok(JoinTree::Leaf(at, Leaf::Derived(bound)))
+    }
+
+    fn table_target(&mut self, table: Arc<Table>, shown: String, schema: Option<String>) -> JoinTree {
+        let columns: Vec<SourceColumn> = table_columns(&table);
+        let count = columns.len();
+        let registers = self.registers(count + 1);
+        let used = vec![true; count];
+        let source = Source { alias: shown.clone(), schema, columns, registers, used, hidden: false, located: true };
+        self.scope().sources.push(source);
+        let at = self.scope().sources.len() - 1;
+        self.target_found = Some(TargetRows {
+            source: at,
+            table: Arc::clone(&table),
+            registers: Registers { first: registers.first, count },
+            locator: registers.first + count,
+            columns: (0..count).map(Some).collect(),
+            name: shown,
+        });
+        JoinTree::Leaf(at, Leaf::Table(table))
+    }
+
+    /// Binds a query with the columns and places of the table below it.
+    fn exposing(&mut self, query: &tree::Query, scope: Scope, name: &str) -> Result<(Bound, Exposed), Fault> {
+        if !matches!(query.body, tree::QueryBody::Select(_)) {
+            return Err(errors::unsupported("Changing rows through a set operation or VALUES"));
+        }
+        let wanted = std::mem::take(&mut self.target_wanted);
+        let target = self.target_ref.take();
+        self.scopes.push(scope);
+        self.expose = Some(Expose { wanted, name: name.to_owned() });
+        let bound = self.query(query);
+        self.expose = None;
+        self.scopes.pop();
+        self.target_ref = target;
+        let bound = bound?;
+        match self.exposed.take() {
+            Some(exposed) => Ok((bound, exposed)),
+            None => Err(errors::unsupported("Changing rows through this query")),
+        }
+    }
+
+    /// Adds the columns and places of the table below a query to its select list.
+    pub(super) fn expose_table(
+        &mut self,
+        expose: &Expose,
+        select: &tree::Select,
+        from: Option<&JoinTree>,
+        items: &mut Items,
+    ) -> Result<(), Fault> {
+        if select.distinct || self.scope().grouping.is_some() {
+            return Err(Box::new(SqlError::view_groups_rows(&expose.name)));
+        }
+        let mut tables = Vec::new();
+        if let Some(from) = from {
+            from.visit_tables(&mut |index, table| tables.push((index, Arc::clone(table))));
+        }
+        let sources = &self.scope().sources;
+        let origin = |expr: &Expr| {
+            let Expr::Slot(slot) = expr else { return None };
+            let found = tables.iter().position(|(index, _)| sources[*index].registers.range().contains(slot))?;
+            Some((found, slot - sources[tables[found].0].registers.first))
+        };
+        let origins: Vec<_> = items.values.iter().map(|value| origin(&value.expr)).collect();
+        let mut chosen = None;
+        for (info, origin) in items.columns.iter().zip(&origins) {
+            let asked = expose.wanted.iter().any(|name| name.eq_ignore_ascii_case(&info.name));
+            if let (true, Some((table, _))) = (asked, origin) {
+                if chosen.is_some_and(|chosen| chosen != *table) {
+                    return Err(Box::new(SqlError::view_of_many_tables(&expose.name)));
+                }
+                chosen = Some(*table);
+            }
+        }
+        let chosen = match chosen {
+            Some(chosen) => chosen,
+            None if tables.len() == 1 && sources.len() == 1 => 0,
+            None if tables.is_empty() => return Err(errors::unsupported("Changing rows through this query")),
+            None => return Err(Box::new(SqlError::view_of_many_tables(&expose.name))),
+        };
+        let (index, table) = tables.swap_remove(chosen);
+        let columns = origins.iter().map(|origin| origin.filter(|(of, _)| *of == chosen).map(|(_, column)| column));
+        let columns = columns.collect();
+        let source = &mut self.scope().sources[index];
+        source.located = true;
+        source.used.fill(true);
+        let first = source.registers.first;
+        let place = SqlType::VarBinary(pikepole_types::Length::Limit(8000));
+        let hidden = table.columns.iter().map(|column| column.ty).chain([place]).enumerate();
+        for (offset, ty) in hidden {
+            items.columns.push(ColumnInfo { name: String::new(), ty, nullable: true });
+            items.values.push(Typed::new(Expr::Slot(first + offset), ty, true));
+            items.trees.push(None);
+        }
+        self.exposed = Some(Exposed { table, columns });
+        Ok(())
+    }
+
+    /// Whether a source of FROM is the one whose rows are changed.
+    pub(super) fn is_target_ref(&self, reference: &tree::TableRef) -> bool {
+        self.target_ref.is_some_and(|target| std::ptr::eq(target, reference))
+    }
+
+    /// A scope for a statement that changes rows.
+    pub(super) fn push_change_scope(&mut self, with: &[tree::CommonTable]) {
+        let clause = super::scope::Clause::Where;
+        self.scopes.push(Scope { common: CommonTable::list(with), clause, ..Scope::default() });
+    }
+}
+
+/// The table of FROM that the target's name means: by its alias, or by its own name.
+fn chosen<'t>(from: &'t [tree::TableSource], name: &tree::ObjectName) -> Result<Option<&'t tree::TableRef>, Fault> {
+    let mut tables = Vec::new();
+    from.iter().for_each(|source| list_tables(source, &mut tables));
+    let by_alias = |table: &&tree::TableRef| {
+        name.schema.is_none() && table.alias.as_ref().is_some_and(|alias| name.name.is(&alias.text))
+    };
+    if let Some(table) = tables.iter().copied().find(|table| by_alias(table)) {
+        return Ok(Some(table));
+    }
+    let schema = |name: &tree::ObjectName| name.schema_str().unwrap_or("dbo").to_ascii_lowercase();
+    let same = |table: &&tree::TableRef| name.name.is(&table.name.name.text) && schema(name) == schema(&table.name);
+    let named: Vec<&tree::TableRef> = tables.into_iter().filter(same).collect();
+    let mut plain = named.iter().copied().filter(|table| table.alias.is_none());
+    match (plain.next(), named.as_slice()) {
+        (Some(table), _) => Ok(Some(table)),
+        (None, []) => Ok(None),
+        (None, [table]) => Ok(Some(table)),
+        (None, _) => Err(Box::new(SqlError::target_is_ambiguous(name.dotted()))),
+    }
+}
+
+fn list_tables<'t>(source: &'t tree::TableSource, into: &mut Vec<&'t tree::TableRef>) {
+    match source {
+        tree::TableSource::Table(table) => into.push(table),
+        tree::TableSource::Join(join) => {
+            list_tables(&join.left, into);
+            list_tables(&join.right, into);
+        }
+        _ => {}
+    }
+}

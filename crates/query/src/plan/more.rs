@@ -1,0 +1,384 @@
+//! Operators beyond those of everyday statements: spools, full joins, TOP with PERCENT and WITH TIES, grouping sets, windows,
+//! recursion. They share one variant of [`Node`], so that what walks plans has one place for all of them.
+
+use super::{Aggregate, LiveSlots, Node, Numbering, Registers, SortKey};
+use crate::expression::{Expr, Integer, Predicate};
+
+/// One of the further operators.
+#[derive(Debug, Clone)]
+pub enum More {
+    /// Rows kept to be found again by equality.
+    Spool(Spool),
+    /// FULL OUTER JOIN.
+    Full(FullJoin),
+    /// TOP with PERCENT or WITH TIES.
+    Top(WideTop),
+    /// Each row once for every grouping set.
+    Expand(Expand),
+    /// Window functions.
+    Windows(Windows),
+    /// A recursive common table.
+    Recursive(Recursive),
+    /// STRING_SPLIT.
+    Split(Split),
+}
+
+/// The parts of a text, made anew for each row outside.
+#[derive(Debug, Clone)]
+pub struct Split {
+    /// The text.
+    pub text: Expr,
+    /// What stands between two parts: one character.
+    pub separator: Expr,
+    /// Where a part goes, and behind it its number when there is a second register.
+    pub registers: Registers,
+}
+
+/// Rows that read nothing of the rows outside: when they are opened again they are not made again, but found by their keys in
+/// a hash table. A nested loop over a spool is a hash join.
+#[derive(Debug, Clone)]
+pub struct Spool {
+    /// The rows.
+    pub input: Node,
+    /// Values of each row, and the values over the row outside they must equal. Without any, all rows are given.
+    pub keys: Vec<(Expr, Expr)>,
+    /// The slots kept with each row.
+    pub carry: Vec<usize>,
+}
+
+/// A join that keeps the unmatched rows of both sides.
+#[derive(Debug, Clone)]
+pub struct FullJoin {
+    /// The side that is read row by row.
+    pub left: Node,
+    /// The side that is kept; it reads nothing of the left one.
+    pub right: Node,
+    /// Values of both sides that must be equal.
+    pub keys: Vec<(Expr, Expr)>,
+    /// What else must hold.
+    pub on: Option<Predicate>,
+    /// The left side's registers, NULL for an unmatched right row.
+    pub left_registers: Vec<Registers>,
+    /// The right side's registers, NULL for an unmatched left row.
+    pub right_registers: Vec<Registers>,
+    /// The right side's slots kept with each row.
+    pub carry: Vec<usize>,
+}
+
+/// How many rows a [`WideTop`] gives.
+#[derive(Debug, Clone)]
+pub enum TopCount {
+    /// So many.
+    Rows(Integer),
+    /// So many of a hundred, rounded up; a float.
+    Percent(Expr),
+}
+
+/// TOP that must know all rows, or goes on with those that equal the last one.
+#[derive(Debug, Clone)]
+pub struct WideTop {
+    /// The rows, in order.
+    pub input: Node,
+    /// How many.
+    pub count: TopCount,
+    /// WITH TIES: what the rows are ordered by; empty without.
+    pub ties: Vec<SortKey>,
+    /// The slots kept with each row while they are counted.
+    pub carry: Vec<usize>,
+}
+
+/// Each row once for every grouping set, with NULL for the values that the set leaves out.
+#[derive(Debug, Clone)]
+pub struct Expand {
+    /// The rows.
+    pub input: Node,
+    /// The grouping values, the slots they are left in, and the slots that say whether they are left out.
+    pub keys: Vec<(Expr, usize, usize)>,
+    /// Which values each set has.
+    pub sets: Vec<Vec<bool>>,
+    /// The slot of the set's number.
+    pub number: usize,
+}
+
+/// Window functions over one window, whose rows come in the order of the partition and then of the window.
+#[derive(Debug, Clone)]
+pub struct Windows {
+    /// The rows.
+    pub input: Node,
+    /// What divides them.
+    pub partition: Vec<SortKey>,
+    /// What orders them.
+    pub order: Vec<SortKey>,
+    /// The functions and the slots of their results.
+    pub functions: Vec<(WindowFunction, usize)>,
+    /// The slots kept with each row.
+    pub carry: Vec<usize>,
+}
+
+/// A function over a window.
+#[derive(Debug, Clone)]
+pub enum WindowFunction {
+    /// ROW_NUMBER, RANK, DENSE_RANK
+    Number(Numbering),
+    /// NTILE
+    Tiles(Integer),
+    /// PERCENT_RANK
+    PercentRank,
+    /// CUME_DIST
+    CumulativeDistribution,
+    /// LAG and LEAD
+    Shift {
+        /// The value wanted.
+        value: Expr,
+        /// How many rows away; 1 when absent.
+        offset: Option<Integer>,
+        /// The value where there is no such row.
+        default: Expr,
+        /// LEAD.
+        ahead: bool,
+        /// IGNORE NULLS.
+        ignore_nulls: bool,
+    },
+    /// FIRST_VALUE and LAST_VALUE
+    End {
+        /// The value wanted.
+        value: Expr,
+        /// Of which rows.
+        frame: Frame,
+        /// LAST_VALUE.
+        last: bool,
+        /// IGNORE NULLS.
+        ignore_nulls: bool,
+    },
+    /// An aggregate.
+    Aggregate(Aggregate, Frame),
+    /// PERCENTILE_CONT and PERCENTILE_DISC: the window is ordered by their values.
+    Percentile {
+        /// The place, from 0 to 1; a float.
+        place: Expr,
+        /// The value.
+        value: Expr,
+        /// PERCENTILE_CONT, whose values are floats.
+        continuous: bool,
+    },
+}
+
+/// The rows around a row that a function looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Frame {
+    /// ROWS; otherwise RANGE, where the current row means all rows that are its equals.
+    pub rows: bool,
+    /// The first.
+    pub start: FrameEnd,
+    /// The last.
+    pub end: FrameEnd,
+}
+
+/// An end of a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FrameEnd {
+    /// The partition's first row, or its last.
+    Unbounded,
+    /// So many rows behind (positive) or before (negative) the current row.
+    Offset(i64),
+}
+
+/// A common table that refers to itself. Each row made is given, and put on a stack; the recursive members run over the row
+/// on top.
+#[derive(Debug, Clone)]
+pub struct Recursive {
+    /// The plans that start it and the values each gives.
+    pub anchors: Vec<(Node, Vec<Expr>)>,
+    /// The plans that go on from one row.
+    pub members: Vec<(Node, Vec<Expr>)>,
+    /// Where rows are given.
+    pub registers: Registers,
+    /// Where the members find their row.
+    pub work: Registers,
+    /// MAXRECURSION; none when there is no limit.
+    pub depth_max: Option<u32>,
+}
+
+impl WindowFunction {
+    fn visit_exprs(&self, visit: &mut dyn FnMut(&Expr)) {
+        match self {
+            WindowFunction::Number(_)
+            | WindowFunction::Tiles(_)
+            | WindowFunction::PercentRank
+            | WindowFunction::CumulativeDistribution => {}
+            WindowFunction::Shift { value, default, .. } => {
+                visit(value);
+                visit(default);
+            }
+            WindowFunction::End { value, .. } => visit(value),
+            WindowFunction::Aggregate(aggregate, _) => {
+                aggregate.input.iter().chain(&aggregate.separator).for_each(visit);
+            }
+            WindowFunction::Percentile { place, value, .. } => {
+                visit(place);
+                visit(value);
+            }
+        }
+    }
+
+    fn visit_slots(&self, visit: &mut dyn FnMut(usize)) {
+        self.visit_exprs(&mut |expr| expr.visit_slots(visit));
+        match self {
+            WindowFunction::Tiles(count) => count.visit_slots(visit),
+            WindowFunction::Shift { offset: Some(offset), .. } => offset.visit_slots(visit),
+            _ => {}
+        }
+    }
+}
+
+impl More {
+    /// The plans below it, those that read the registers of others last.
+    pub fn inputs(&self) -> Vec<&Node> {
+        match self {
+            More::Spool(spool) => vec![&spool.input],
+            More::Full(join) => vec![&join.left, &join.right],
+            More::Top(top) => vec![&top.input],
+            More::Expand(expand) => vec![&expand.input],
+            More::Windows(windows) => vec![&windows.input],
+            More::Recursive(recursive) => {
+                recursive.anchors.iter().chain(&recursive.members).map(|(node, _)| node).collect()
+            }
+            More::Split(_) => Vec::new(),
+        }
+    }
+
+    /// The registers of rows that are a source of their own; none for operators over others' rows.
+    pub fn registers(&self) -> Registers {
+        match self {
+            More::Split(split) => split.registers,
+            More::Recursive(recursive) => recursive.registers,
+            _ => Registers { first: 0, count: 0 },
+        }
+    }
+
+    /// Calls `visit` with every slot it reads itself.
+    pub fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
+        match self {
+            More::Spool(spool) => {
+                for (inner, outer) in &spool.keys {
+                    inner.visit_slots(visit);
+                    outer.visit_slots(visit);
+                }
+                spool.carry.iter().for_each(|slot| visit(*slot));
+            }
+            More::Full(join) => {
+                for (left, right) in &join.keys {
+                    left.visit_slots(visit);
+                    right.visit_slots(visit);
+                }
+                join.on.iter().for_each(|on| on.visit_slots(visit));
+                join.carry.iter().for_each(|slot| visit(*slot));
+            }
+            More::Top(top) => {
+                match &top.count {
+                    TopCount::Rows(count) => count.visit_slots(visit),
+                    TopCount::Percent(percent) => percent.visit_slots(visit),
+                }
+                top.ties.iter().for_each(|key| key.expr.visit_slots(visit));
+                top.carry.iter().for_each(|slot| visit(*slot));
+            }
+            More::Expand(expand) => expand.keys.iter().for_each(|(expr, _, _)| expr.visit_slots(visit)),
+            More::Windows(windows) => {
+                windows.partition.iter().chain(&windows.order).for_each(|key| key.expr.visit_slots(visit));
+                windows.functions.iter().for_each(|(function, _)| function.visit_slots(visit));
+                windows.carry.iter().for_each(|slot| visit(*slot));
+            }
+            More::Recursive(recursive) => {
+                let values = recursive.anchors.iter().chain(&recursive.members).flat_map(|(_, values)| values);
+                values.for_each(|value| value.visit_slots(visit));
+                recursive.work.range().for_each(visit);
+            }
+            More::Split(split) => {
+                split.text.visit_slots(visit);
+                split.separator.visit_slots(visit);
+            }
+        }
+    }
+
+    /// Calls `visit` with every slot that its rows fill.
+    pub fn visit_filled(&self, visit: &mut dyn FnMut(usize)) {
+        match self {
+            More::Spool(spool) => spool.carry.iter().for_each(|slot| visit(*slot)),
+            More::Full(join) => {
+                join.left.visit_filled(visit);
+                join.carry.iter().for_each(|slot| visit(*slot));
+            }
+            More::Top(top) => top.input.visit_filled(visit),
+            More::Expand(expand) => {
+                for (_, value, left_out) in &expand.keys {
+                    visit(*value);
+                    visit(*left_out);
+                }
+                visit(expand.number);
+                expand.input.visit_filled(visit);
+            }
+            More::Windows(windows) => {
+                windows.carry.iter().for_each(|slot| visit(*slot));
+                windows.functions.iter().for_each(|(_, slot)| visit(*slot));
+            }
+            More::Recursive(recursive) => recursive.registers.range().for_each(visit),
+            More::Split(split) => split.registers.range().for_each(visit),
+        }
+    }
+}
+
+impl Node {
+    /// Calls `visit` with this operator and every one below it.
+    pub fn visit_nodes(&self, visit: &mut dyn FnMut(&Node)) {
+        visit(self);
+        match self {
+            Node::One
+            | Node::Scan(_)
+            | Node::Virtual { .. }
+            | Node::Call { .. }
+            | Node::Values { .. }
+            | Node::Series(_) => {}
+            Node::Filter { input, .. }
+            | Node::Compute { input, .. }
+            | Node::Group { input, .. }
+            | Node::Sort { input, .. }
+            | Node::Number { input, .. }
+            | Node::Top { input, .. } => input.visit_nodes(visit),
+            Node::Join { left, right, .. } => {
+                left.visit_nodes(visit);
+                right.visit_nodes(visit);
+            }
+            Node::Apply { input, subquery, .. } => {
+                input.visit_nodes(visit);
+                subquery.visit_nodes(visit);
+            }
+            Node::Concat { inputs, .. } => inputs.iter().for_each(|(node, _)| node.visit_nodes(visit)),
+            Node::More(more) => more.inputs().into_iter().for_each(|node| node.visit_nodes(visit)),
+        }
+    }
+
+    /// Whether its rows are always the same ones while a statement runs: it reads nothing that it has not filled itself,
+    /// but variables, which are the slots below `variables`.
+    pub fn is_fixed(&self, variables: usize) -> bool {
+        let mut filled = LiveSlots::default();
+        let mut calls = false;
+        self.visit_nodes(&mut |node| {
+            node.visit_filled(&mut |slot| filled.add(slot));
+            if let Node::Apply { slot, .. } = node {
+                filled.add(*slot);
+            }
+            if let Node::More(more) = node
+                && let More::Recursive(recursive) = more.as_ref()
+            {
+                recursive.work.range().for_each(|slot| filled.add(slot));
+            }
+            calls |= matches!(node, Node::Call { .. });
+        });
+        let mut read = LiveSlots::default();
+        filled.each(&mut |slot| read.add(slot));
+        read.node(self);
+        let mut fixed = !calls;
+        read.each(&mut |slot| fixed &= slot < variables || filled.has(slot));
+        fixed
+    }
+}

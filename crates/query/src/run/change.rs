@@ -1,0 +1,318 @@
+//! Changes of rows that joined rows find: UPDATE and DELETE with FROM, and MERGE.
+//!
+//! ```text
+//!   Collect   all joined rows are read; each that a branch takes is kept, a row of the table once
+//!      │      (deletes come first then, updates next, inserts last)
+//!   Read      the row's newest version; if it is not what was joined, the statement begins again
+//!   Change    what it becomes is computed from the values kept
+//!   Write
+//! ```
+
+use std::collections::HashMap;
+
+use super::Machine;
+use super::modify::{check_required, identity_value};
+use super::more::{percent_of, share};
+use super::statement::{StatementState, quantum_over};
+use crate::access::Stop;
+use crate::errors;
+use crate::expression::{Expr, Fault};
+use crate::plan::{BranchAction, BranchRows, Change, ColumnSource, Insert, Statement, TopCount};
+use pikepole_engine::{Locator, RowCount, TableWriter};
+use pikepole_types::{SqlError, Value};
+
+/// What is to be done next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Stage {
+    #[default]
+    Collect,
+    Read,
+    Change,
+    Write,
+}
+
+/// A row that a branch takes.
+struct Taken {
+    branch: usize,
+    locator: Locator,
+    kept: Vec<Value>,
+}
+
+/// The state of a [`Change`].
+#[derive(Default)]
+pub(crate) struct ChangeState {
+    stage: Stage,
+    /// The places of the rows taken.
+    found: HashMap<Vec<u8>, ()>,
+    rows: Vec<Taken>,
+    next: usize,
+    writer: Option<TableWriter>,
+    row: Vec<Value>,
+    /// The values of variables that the statement sets, as it found them.
+    variables: Vec<(usize, Value)>,
+}
+
+impl ChangeState {
+    pub(crate) fn reset(&mut self) {
+        self.stage = Stage::Collect;
+        self.found.clear();
+        self.rows.clear();
+        self.next = 0;
+        self.variables.clear();
+    }
+}
+
+impl Machine<'_> {
+    pub(crate) fn change_rows(
+        &mut self,
+        plan: &Statement,
+        change: &Change,
+        state: &mut StatementState,
+    ) -> Result<bool, Stop> {
+        let result = self.advance_change(plan, change, state);
+        if let Err(Stop::Again(_)) = &result {
+            // A second attempt finds the variables as the first one did.
+            for (slot, value) in state.change.variables.drain(..) {
+                self.frame.slots[slot] = value;
+            }
+        }
+        result
+    }
+
+    fn advance_change(&mut self, plan: &Statement, change: &Change, state: &mut StatementState) -> Result<bool, Stop> {
+        if state.change.stage == Stage::Collect {
+            if !self.collect_changes(plan, change, state)? {
+                return Ok(false);
+            }
+            state.change.stage = Stage::Read;
+        }
+        state.change.writer.get_or_insert_with(|| change.table.engine.writer());
+        loop {
+            let Some(taken) = state.change.rows.get(state.change.next) else {
+                return Ok(true);
+            };
+            let action = &change.branches[taken.branch].action;
+            match state.change.stage {
+                Stage::Collect | Stage::Read => {
+                    self.read_taken(change, action, state)?;
+                    state.change.stage = Stage::Change;
+                }
+                Stage::Change => {
+                    self.compute_change(change, action, state)?;
+                    state.change.stage = Stage::Write;
+                }
+                Stage::Write => {
+                    if !self.write_change(change, action, state)? {
+                        return Err(Stop::Again(change.table.qualified_name()));
+                    }
+                    self.tell_change(change, action, state)?;
+                    state.change.stage = Stage::Read;
+                    state.change.next += 1;
+                    state.rows += 1;
+                    if quantum_over(state.rows) {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads all joined rows. False: the quantum is over, there are more.
+    fn collect_changes(&mut self, plan: &Statement, change: &Change, state: &mut StatementState) -> Result<bool, Stop> {
+        let maximum = match &change.top {
+            Some(TopCount::Rows(count)) => match count.eval(&mut self.env())?.map(usize::try_from) {
+                Some(Ok(count)) => count,
+                _ => return Err(errors::top_negative().into()),
+            },
+            _ => usize::MAX,
+        };
+        while state.change.rows.len() < maximum {
+            if !self.next_row(plan, state)? {
+                break;
+            }
+            self.take_joined(change, state)?;
+        }
+        if let Some(TopCount::Percent(percent)) = &change.top {
+            let percent = percent_of(&percent.eval(&mut self.env())?)?;
+            let count = share(percent, state.change.rows.len());
+            state.change.rows.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+        }
+        let limit = self.context.settings.row_count;
+        if limit > 0 {
+            state.change.rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
+        // A key that is deleted can be inserted by the same statement.
+        state.change.rows.sort_by_key(|taken| match change.branches[taken.branch].action {
+            BranchAction::Delete => 0,
+            BranchAction::Update { .. } => 1,
+            BranchAction::Insert(_) => 2,
+        });
+        for branch in &change.branches {
+            if let BranchAction::Update { variables, .. } = &branch.action {
+                let values = variables.iter().map(|(slot, _)| (*slot, self.frame.slots[*slot].clone()));
+                state.change.variables.extend(values);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Keeps the joined row in the registers, if a branch takes it.
+    fn take_joined(&mut self, change: &Change, state: &mut StatementState) -> Result<(), Fault> {
+        let place = self.frame.slots[change.locator].clone();
+        let has_source = change.source.is_none_or(|slot| !self.frame.slots[slot].is_null());
+        let rows = match (&place, has_source) {
+            (Value::Null, _) => BranchRows::NotMatchedByTarget,
+            (_, true) => BranchRows::Matched,
+            (_, false) => BranchRows::NotMatchedBySource,
+        };
+        let mut chosen = None;
+        for (at, branch) in change.branches.iter().enumerate().filter(|(_, branch)| branch.rows == rows) {
+            let holds = match &branch.condition {
+                None => true,
+                Some(condition) => condition.holds(&mut self.env())?,
+            };
+            if holds {
+                chosen = Some(at);
+                break;
+            }
+        }
+        let Some(branch) = chosen else {
+            return Ok(());
+        };
+        let place = match place {
+            Value::Bin(place) => place,
+            _ => Vec::new(),
+        };
+        if rows != BranchRows::NotMatchedByTarget && state.change.found.insert(place.clone(), ()).is_some() {
+            if change.refuses_twice {
+                return Err(Box::new(SqlError::merge_row_twice()));
+            }
+            return Ok(());
+        }
+        let kept = change.kept.iter().map(|slot| self.frame.slots[*slot].clone()).collect();
+        state.change.rows.push(Taken { branch, locator: Locator::from_bytes(place), kept });
+        Ok(())
+    }
+
+    /// Puts the values kept with the row at hand into their registers, when the row still is what was joined.
+    fn read_taken(&mut self, change: &Change, action: &BranchAction, state: &mut StatementState) -> Result<(), Stop> {
+        let taken = &state.change.rows[state.change.next];
+        if !matches!(action, BranchAction::Insert(_))
+            && let Some(writer) = &mut state.change.writer
+        {
+            let (database, tx) = self.context.engine();
+            let out = &mut self.frame.slots[change.registers.range()];
+            let found = database.try_read_current(tx, &change.table.engine, writer, &taken.locator, out)?;
+            let own = &taken.kept[..change.registers.count];
+            if !found || own.iter().zip(out).any(|(kept, now)| kept != now) {
+                return Err(Stop::Again(change.table.qualified_name()));
+            }
+        }
+        for (slot, value) in change.kept.iter().zip(&taken.kept) {
+            self.frame.slots[*slot].clone_from(value);
+        }
+        Ok(())
+    }
+
+    /// Computes the row to be written.
+    fn compute_change(
+        &mut self,
+        change: &Change,
+        action: &BranchAction,
+        state: &mut StatementState,
+    ) -> Result<(), Stop> {
+        match action {
+            BranchAction::Delete => Ok(()),
+            BranchAction::Update { assignments, variables } => {
+                Ok(self.compute_update(change, assignments, variables, state)?)
+            }
+            BranchAction::Insert(insert) => self.compute_insert(insert, state),
+        }
+    }
+
+    fn compute_update(
+        &mut self,
+        change: &Change,
+        assignments: &[(usize, Expr)],
+        variables: &[(usize, Expr)],
+        state: &mut StatementState,
+    ) -> Result<(), Fault> {
+        let row = &mut state.change.row;
+        row.clear();
+        row.extend_from_slice(&self.frame.slots[change.registers.range()]);
+        for (column, value) in assignments {
+            value.eval_into(&mut self.env(), &mut row[*column])?;
+        }
+        check_required(&change.table, assignments.iter().map(|(column, _)| *column), row, "UPDATE")?;
+        for (slot, value) in variables {
+            self.assign(*slot, value)?;
+        }
+        Ok(())
+    }
+
+    fn compute_insert(&mut self, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
+        let row = &mut state.change.row;
+        row.clone_from(&insert.template);
+        for (source, value) in insert.rows.iter().flatten().zip(row.iter_mut()) {
+            if let ColumnSource::Value(expr) = source {
+                expr.eval_into(&mut self.env(), value)?;
+            }
+        }
+        if let Some(column) = insert.table.identity {
+            let (database, tx) = self.context.engine();
+            if insert.explicit_identity.is_none() {
+                let dealt = database.try_next_identity(tx, &insert.table.engine)?;
+                row[column] = identity_value(dealt, &insert.table.columns[column].ty)?;
+            } else if let Some(value) = row[column].as_i64() {
+                database.pass_identity(&insert.table.engine, value);
+            }
+            self.context.state.identity.clone_from(&row[column]);
+            self.context.state.scope_identity.clone_from(&row[column]);
+        }
+        check_required(&insert.table, insert.required.iter().copied(), row, "INSERT")?;
+        Ok(())
+    }
+
+    /// Writes the row. False: somebody has changed it since it was read.
+    fn write_change(
+        &mut self,
+        change: &Change,
+        action: &BranchAction,
+        state: &mut StatementState,
+    ) -> Result<bool, Stop> {
+        let ChangeState { rows, next, writer, row, .. } = &mut state.change;
+        let Some(writer) = writer else {
+            return Ok(true);
+        };
+        let table = &change.table.engine;
+        let locator = &rows[*next].locator;
+        let (database, tx) = self.context.engine();
+        Ok(match action {
+            BranchAction::Update { .. } => database.try_update(tx, table, writer, locator, row)?,
+            BranchAction::Delete => database.try_delete(tx, table, writer, locator)?,
+            BranchAction::Insert(_) => {
+                database.try_insert(tx, table, writer, row, RowCount::Many)?;
+                true
+            }
+        })
+    }
+
+    fn tell_change(&mut self, change: &Change, action: &BranchAction, state: &mut StatementState) -> Result<(), Fault> {
+        let Some(output) = &change.output else {
+            return Ok(());
+        };
+        let word = match action {
+            BranchAction::Update { .. } => "UPDATE",
+            BranchAction::Delete => "DELETE",
+            BranchAction::Insert(_) => "INSERT",
+        };
+        if let Some(slot) = output.action {
+            self.frame.slots[slot] = Value::from(word);
+        }
+        let row = std::mem::take(&mut state.change.row);
+        let new = (!matches!(action, BranchAction::Delete)).then_some(row.as_slice());
+        let told = self.keep_output(output, new, state);
+        state.change.row = row;
+        told
+    }
+}

@@ -1,0 +1,235 @@
+//! The cursors of [`More`]: which is which, and those that are short.
+
+use super::Run;
+use super::cursor::{Cursor, bound};
+use super::recursive::RecursiveCursor;
+use super::split::SplitCursor;
+use super::spool::{FullCursor, SpoolCursor};
+use super::windows::WindowCursor;
+use crate::access::{Pace, Stop};
+use crate::errors;
+use crate::expression::Fault;
+use crate::plan::{Expand, LiveSlots, More, TopCount, WideTop};
+use pikepole_types::{SqlError, Value, order};
+
+/// The state of one of the further operators.
+pub(crate) enum MoreCursor {
+    Spool(SpoolCursor),
+    Full(FullCursor),
+    Top(TopState),
+    Expand(ExpandState),
+    Windows(WindowCursor),
+    Recursive(RecursiveCursor),
+    Split(SplitCursor),
+}
+
+impl MoreCursor {
+    pub(crate) fn new(more: &More, live: &LiveSlots) -> MoreCursor {
+        match more {
+            More::Spool(spool) => MoreCursor::Spool(SpoolCursor::new(Cursor::new(&spool.input, live))),
+            More::Full(join) => {
+                MoreCursor::Full(FullCursor::new(Cursor::new(&join.left, live), Cursor::new(&join.right, live)))
+            }
+            More::Top(top) => MoreCursor::Top(TopState::new(Cursor::new(&top.input, live))),
+            More::Expand(expand) => MoreCursor::Expand(ExpandState::new(Cursor::new(&expand.input, live))),
+            More::Windows(windows) => MoreCursor::Windows(WindowCursor::new(Cursor::new(&windows.input, live))),
+            More::Recursive(recursive) => MoreCursor::Recursive(RecursiveCursor::new(recursive, live)),
+            More::Split(_) => MoreCursor::Split(SplitCursor::default()),
+        }
+    }
+
+    /// Starts over.
+    pub(crate) fn open(&mut self) {
+        match self {
+            MoreCursor::Spool(spool) => spool.open(),
+            MoreCursor::Full(join) => join.open(),
+            MoreCursor::Top(top) => top.open(),
+            MoreCursor::Expand(expand) => {
+                expand.set = usize::MAX;
+                expand.input.open();
+            }
+            MoreCursor::Windows(windows) => windows.open(),
+            MoreCursor::Recursive(recursive) => recursive.open(),
+            MoreCursor::Split(split) => *split = SplitCursor::default(),
+        }
+    }
+
+    /// Lets go of what is kept from one opening to the next.
+    pub(crate) fn forget(&mut self) {
+        match self {
+            MoreCursor::Spool(spool) => spool.forget(),
+            MoreCursor::Full(join) => join.forget(),
+            MoreCursor::Top(top) => {
+                top.rows = Vec::new();
+                top.input.forget();
+            }
+            MoreCursor::Expand(expand) => expand.input.forget(),
+            MoreCursor::Windows(windows) => windows.forget(),
+            MoreCursor::Recursive(recursive) => recursive.forget(),
+            MoreCursor::Split(split) => *split = SplitCursor::default(),
+        }
+    }
+
+    /// Moves to the next row.
+    pub(crate) fn next(&mut self, more: &More, run: &mut Run<'_>) -> Result<bool, Stop> {
+        match (self, more) {
+            (MoreCursor::Spool(cursor), More::Spool(spool)) => cursor.next(spool, run),
+            (MoreCursor::Full(cursor), More::Full(join)) => cursor.next(join, run),
+            (MoreCursor::Top(cursor), More::Top(top)) => cursor.next(top, run),
+            (MoreCursor::Expand(cursor), More::Expand(expand)) => cursor.next(expand, run),
+            (MoreCursor::Windows(cursor), More::Windows(windows)) => cursor.next(windows, run),
+            (MoreCursor::Recursive(cursor), More::Recursive(recursive)) => cursor.next(recursive, run),
+            (MoreCursor::Split(cursor), More::Split(split)) => cursor.next(split, run),
+            _ => Ok(false),
+        }
+    }
+}
+
+/// The state of a [`WideTop`].
+pub(crate) struct TopState {
+    input: Cursor,
+    /// All rows, where they must be counted; none before.
+    rows: Vec<Vec<Value>>,
+    filled: bool,
+    next: usize,
+    /// How many rows to give; none before the first.
+    count: Option<u64>,
+    given: u64,
+    /// What the last row given is ordered by.
+    last: Vec<Value>,
+    pace: Pace,
+}
+
+impl TopState {
+    fn new(input: Cursor) -> TopState {
+        TopState {
+            input,
+            rows: Vec::new(),
+            filled: false,
+            next: 0,
+            count: None,
+            given: 0,
+            last: Vec::new(),
+            pace: Pace::default(),
+        }
+    }
+
+    fn open(&mut self) {
+        self.input.open();
+        self.rows.clear();
+        self.filled = false;
+        self.next = 0;
+        self.count = None;
+        self.given = 0;
+    }
+
+    fn next(&mut self, plan: &WideTop, run: &mut Run<'_>) -> Result<bool, Stop> {
+        let count = match (self.count, &plan.count) {
+            (Some(count), _) => count,
+            (None, TopCount::Rows(count)) => bound(count, run, errors::top_negative)?,
+            (None, TopCount::Percent(percent)) => {
+                let percent = percent_of(&percent.eval(&mut run.env())?)?;
+                self.fill(plan, run)?;
+                share(percent, self.rows.len())
+            }
+        };
+        self.count = Some(count);
+        if self.given >= count && (plan.ties.is_empty() || self.given == 0) {
+            return Ok(false);
+        }
+        if !self.read(plan, run)? {
+            return Ok(false);
+        }
+        if !plan.ties.is_empty() {
+            let mut keys = Vec::with_capacity(plan.ties.len());
+            for key in &plan.ties {
+                keys.push(key.expr.eval(&mut run.env())?);
+            }
+            let collation = run.collation();
+            let same = keys.iter().zip(&self.last).all(|(now, last)| order(now, last, collation).is_eq());
+            if self.given >= count && !same {
+                self.count = Some(0);
+                self.given = 0;
+                return Ok(false);
+            }
+            self.last = keys;
+        }
+        self.given += 1;
+        Ok(true)
+    }
+
+    fn fill(&mut self, plan: &WideTop, run: &mut Run<'_>) -> Result<(), Stop> {
+        while !self.filled {
+            if !self.input.next(&plan.input, run)? {
+                self.filled = true;
+                break;
+            }
+            self.rows.push(plan.carry.iter().map(|slot| run.slots[*slot].clone()).collect());
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, plan: &WideTop, run: &mut Run<'_>) -> Result<bool, Stop> {
+        if !self.filled {
+            return self.input.next(&plan.input, run);
+        }
+        self.pace.step()?;
+        let Some(row) = self.rows.get_mut(self.next) else {
+            return Ok(false);
+        };
+        self.next += 1;
+        for (slot, value) in plan.carry.iter().zip(row) {
+            std::mem::swap(&mut run.slots[*slot], value);
+        }
+        Ok(true)
+    }
+}
+
+/// The percentage a value is.
+pub(super) fn percent_of(value: &Value) -> Result<f64, Fault> {
+    match value {
+        Value::Float(percent) if (0.0..=100.0).contains(percent) => Ok(*percent),
+        _ => Err(Box::new(SqlError::percent_out_of_range())),
+    }
+}
+
+/// So many of a hundred of `rows`, rounded up.
+pub(super) fn share(percent: f64, rows: usize) -> u64 {
+    (rows as f64 * percent / 100.0).ceil() as u64
+}
+
+/// The state of an [`Expand`].
+pub(crate) struct ExpandState {
+    input: Cursor,
+    /// The set to be given next for the row at hand; beyond all of them a new row is read.
+    set: usize,
+}
+
+impl ExpandState {
+    fn new(input: Cursor) -> ExpandState {
+        ExpandState { input, set: usize::MAX }
+    }
+
+    fn next(&mut self, plan: &Expand, run: &mut Run<'_>) -> Result<bool, Stop> {
+        if self.set >= plan.sets.len() {
+            if !self.input.next(&plan.input, run)? {
+                return Ok(false);
+            }
+            self.set = 0;
+        }
+        let Some(set) = plan.sets.get(self.set) else {
+            return Ok(false);
+        };
+        for ((expr, slot, left_out), has) in plan.keys.iter().zip(set) {
+            if *has {
+                run.assign(*slot, expr)?;
+            } else {
+                run.slots[*slot] = Value::Null;
+            }
+            run.slots[*left_out] = Value::TinyInt(u8::from(!has));
+        }
+        run.slots[plan.number] = Value::Int(self.set as i32);
+        self.set += 1;
+        Ok(true)
+    }
+}

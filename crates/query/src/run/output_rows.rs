@@ -1,0 +1,125 @@
+//! OUTPUT: what a statement tells of the rows it changes.
+//!
+//! The rows are kept while the statement works and leave the machine when it has committed, or has ended within its
+//! transaction; so a statement that begins again has told nothing. Those of INTO are inserted when the last row is changed.
+
+use super::Machine;
+use super::modify::{check_required, identity_value};
+use super::statement::{StatementState, quantum_over};
+use crate::access::Stop;
+use crate::expression::Fault;
+use crate::plan::{ColumnSource, OutputInto, OutputPlan};
+use pikepole_engine::{RowCount, TableWriter};
+use pikepole_types::{SqlError, Value};
+
+/// The rows a statement's OUTPUT has made.
+#[derive(Default)]
+pub(crate) struct OutputState {
+    /// For the client, and how many have been sent.
+    rows: Vec<Vec<Value>>,
+    sent: usize,
+    announced: bool,
+    /// For the table of INTO, and how many have been inserted.
+    into: Vec<Vec<Value>>,
+    inserted: usize,
+    /// True when the row to be inserted has its identity value.
+    dealt: bool,
+    writer: Option<TableWriter>,
+}
+
+impl OutputState {
+    pub(crate) fn reset(&mut self) {
+        self.rows.clear();
+        self.sent = 0;
+        self.announced = false;
+        self.into.clear();
+        self.inserted = 0;
+        self.dealt = false;
+    }
+}
+
+impl Machine<'_> {
+    /// Keeps what OUTPUT says of the row that was just changed: `new` is the new row, the old one is in its registers.
+    pub(crate) fn keep_output(
+        &mut self,
+        output: &OutputPlan,
+        new: Option<&[Value]>,
+        state: &mut StatementState,
+    ) -> Result<(), Fault> {
+        if let Some(registers) = output.inserted {
+            let slots = &mut self.frame.slots[registers.range()];
+            match new {
+                Some(new) => slots.iter_mut().zip(new).for_each(|(slot, value)| slot.clone_from(value)),
+                None => slots.fill(Value::Null),
+            }
+        }
+        if output.sends() {
+            let mut row = Vec::with_capacity(output.values.len());
+            for value in &output.values {
+                row.push(value.eval(&mut self.env())?);
+            }
+            state.output.rows.push(row);
+        }
+        if let Some(into) = &output.into {
+            let mut row = into.insert.template.clone();
+            for (source, value) in into.insert.rows.iter().flatten().zip(&mut row) {
+                if let ColumnSource::Value(expr) = source {
+                    expr.eval_into(&mut self.env(), value)?;
+                }
+            }
+            state.output.into.push(row);
+        }
+        Ok(())
+    }
+
+    /// Inserts the rows of INTO. False: the quantum is over, there are more.
+    pub(crate) fn insert_output(&mut self, into: &OutputInto, state: &mut StatementState) -> Result<bool, Stop> {
+        let table = &into.insert.table;
+        let OutputState { into: rows, inserted, dealt, writer, .. } = &mut state.output;
+        let writer = writer.get_or_insert_with(|| table.engine.writer());
+        while let Some(row) = rows.get_mut(*inserted) {
+            let (database, tx) = self.context.engine();
+            if let (Some(column), false) = (table.identity, *dealt) {
+                if into.insert.explicit_identity.is_none() {
+                    let value = database.try_next_identity(tx, &table.engine)?;
+                    row[column] = identity_value(value, &table.columns[column].ty)?;
+                } else if let Some(value) = row[column].as_i64() {
+                    database.pass_identity(&table.engine, value);
+                }
+                *dealt = true;
+            }
+            check_required(table, into.insert.required.iter().copied(), row, "INSERT")?;
+            database.try_insert(tx, &table.engine, writer, row, RowCount::Many)?;
+            *dealt = false;
+            *inserted += 1;
+            if quantum_over(*inserted as u64) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sends the rows kept. False: the client lags behind, there are more.
+    pub(crate) fn send_output(&mut self, output: &OutputPlan, state: &mut StatementState) -> Result<bool, Stop> {
+        if !state.output.announced {
+            state.output.announced = true;
+            match self.captures.last_mut() {
+                None => self.output.columns(&output.columns),
+                Some(capture) if capture.columns.is_empty() => capture.columns.clone_from(&output.columns),
+                Some(capture) if capture.columns.len() == output.columns.len() => {}
+                Some(_) => return Err(Stop::Error(Box::new(SqlError::values_do_not_match_table()))),
+            }
+        }
+        while let Some(row) = state.output.rows.get_mut(state.output.sent) {
+            match self.captures.last_mut() {
+                None => self.output.row(row),
+                Some(capture) => capture.rows.push(std::mem::take(row)),
+            }
+            state.output.sent += 1;
+            if quantum_over(state.output.sent as u64) || self.output.is_full() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,165 @@
+//! The rarer aggregates: STDEV, VAR and their kin, CHECKSUM_AGG, STRING_AGG.
+
+use crate::aggregate::Aggregate;
+use crate::convert;
+use crate::error::SqlError;
+use crate::sql_type::{Length, SqlType};
+use crate::value::Value;
+
+/// The type of the result; `None` when the aggregate does not take the argument's type.
+pub(crate) fn result_type(aggregate: Aggregate, argument: &SqlType) -> Option<SqlType> {
+    match aggregate {
+        Aggregate::StDev | Aggregate::StDevP | Aggregate::Var | Aggregate::VarP => {
+            (argument.is_number() && *argument != SqlType::Bit).then_some(SqlType::Float)
+        }
+        Aggregate::ChecksumAgg => argument.is_integer().then_some(SqlType::Int),
+        Aggregate::StringAgg => match *argument {
+            SqlType::VarChar(Length::Max) => Some(SqlType::VarChar(Length::Max)),
+            SqlType::NVarChar(Length::Max) => Some(SqlType::NVarChar(Length::Max)),
+            SqlType::Char(_) | SqlType::VarChar(_) => Some(SqlType::VarChar(Length::Limit(8000))),
+            SqlType::NChar(_) | SqlType::NVarChar(_) => Some(SqlType::NVarChar(Length::Limit(4000))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What such an aggregate keeps from value to value.
+#[derive(Debug, Clone)]
+pub(crate) enum Extra {
+    /// Nothing: another aggregate.
+    None,
+    /// The mean so far and the sum of squared distances from it (Welford's way, which loses no digits).
+    Spread { mean: f64, squares: f64 },
+    /// The exclusive or of all values.
+    Checksum(i32),
+    /// The text so far; its length in the units of its type, and the most there may be.
+    Text { separator: String, joined: String, is_unicode: bool, units_max: Option<usize> },
+}
+
+impl Extra {
+    /// The empty state of an aggregate.
+    pub(crate) fn new(aggregate: Aggregate) -> Result<Extra, SqlError> {
+        Ok(match aggregate {
+            Aggregate::StDev | Aggregate::StDevP | Aggregate::Var | Aggregate::VarP => {
+                Extra::Spread { mean: 0.0, squares: 0.0 }
+            }
+            Aggregate::ChecksumAgg => Extra::Checksum(0),
+            Aggregate::StringAgg => return Err(SqlError::separator_not_constant()),
+            _ => Extra::None,
+        })
+    }
+
+    /// The empty state of STRING_AGG, whose result is of type `ty`.
+    pub(crate) fn joining(separator: &Value, ty: &SqlType) -> Extra {
+        let separator = separator.as_str().unwrap_or_default().to_owned();
+        let units_max = match ty {
+            SqlType::VarChar(Length::Limit(units)) | SqlType::NVarChar(Length::Limit(units)) => {
+                Some(usize::from(*units))
+            }
+            _ => None,
+        };
+        Extra::Text { separator, joined: String::new(), is_unicode: ty.is_unicode(), units_max }
+    }
+
+    /// Takes a value that is not NULL, the `count`th.
+    pub(crate) fn add(&mut self, value: &Value, count: i64) -> Result<(), SqlError> {
+        match self {
+            Extra::None => {}
+            Extra::Spread { mean, squares } => {
+                let value = convert::as_f64(value).unwrap_or(0.0);
+                let distance = value - *mean;
+                *mean += distance / count as f64;
+                *squares += distance * (value - *mean);
+            }
+            Extra::Checksum(sum) => {
+                let value = value.as_i64().unwrap_or(0);
+                *sum ^= value as i32 ^ (value >> 32) as i32 ^ if value < 0 { -1 } else { 0 };
+            }
+            Extra::Text { separator, joined, is_unicode, units_max } => {
+                if count > 1 {
+                    joined.push_str(separator);
+                }
+                joined.push_str(value.as_str().unwrap_or_default());
+                // The count of characters is looked at only where it can be too large.
+                let units = |text: &str| match *is_unicode {
+                    true => text.encode_utf16().count(),
+                    false => text.chars().count(),
+                };
+                if units_max.is_some_and(|maximum| joined.len() > maximum && units(joined) > maximum) {
+                    return Err(SqlError::string_agg_too_long());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The result over `count` values.
+    pub(crate) fn finish(&self, aggregate: Aggregate, count: i64) -> Value {
+        match self {
+            _ if count == 0 => Value::Null,
+            Extra::None => Value::Null,
+            Extra::Spread { squares, .. } => {
+                let of_sample = matches!(aggregate, Aggregate::StDev | Aggregate::Var);
+                let divisor = if of_sample { count - 1 } else { count };
+                if divisor == 0 {
+                    return Value::Null;
+                }
+                let variance = squares / divisor as f64;
+                let is_root = matches!(aggregate, Aggregate::StDev | Aggregate::StDevP);
+                Value::Float(if is_root { variance.sqrt() } else { variance })
+            }
+            Extra::Checksum(sum) => Value::Int(*sum),
+            Extra::Text { joined, .. } => Value::Str(joined.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::{Accumulator, aggregate_type};
+    use crate::collation::Collation;
+
+    fn over(aggregate: Aggregate, values: &[i32]) -> Value {
+        let mut state = Accumulator::new(aggregate, &SqlType::Int, Collation::default()).expect("a number");
+        values.iter().for_each(|value| drop(state.add(&Value::Int(*value))));
+        state.finish().expect("a result")
+    }
+
+    #[test]
+    fn spreads_are_of_samples_and_of_all() {
+        let values = [2, 4, 4, 4, 5, 5, 7, 9];
+        assert_eq!(over(Aggregate::StDevP, &values), Value::Float(2.0));
+        assert_eq!(over(Aggregate::VarP, &values), Value::Float(4.0));
+        let Value::Float(sample) = over(Aggregate::Var, &values) else { panic!("a float") };
+        assert!((sample - 32.0 / 7.0).abs() < 1e-12);
+        assert_eq!(over(Aggregate::StDev, &[3]), Value::Null);
+        assert_eq!(over(Aggregate::StDevP, &[3]), Value::Float(0.0));
+        assert_eq!(over(Aggregate::Var, &[]), Value::Null);
+        assert_eq!(aggregate_type(Aggregate::Var, &SqlType::Date).map_err(|error| error.number), Err(8117));
+    }
+
+    #[test]
+    fn texts_are_joined_up_to_their_limit() {
+        let ty = SqlType::VarChar(Length::Limit(8000));
+        let joining = || Accumulator::joining(&Value::from(", "), &ty, Collation::default()).expect("a text");
+        let mut state = joining();
+        assert_eq!(state.finish(), Ok(Value::Null));
+        for text in ["a", "", "b"] {
+            state.add(&Value::from(text)).expect("room");
+        }
+        assert_eq!(state.finish(), Ok(Value::from("a, , b")));
+        let mut state = joining();
+        state.add(&Value::Str("x".repeat(7999))).expect("room");
+        assert_eq!(state.add(&Value::from("y")).map_err(|error| error.number), Err(9829));
+        assert!(Accumulator::new(Aggregate::StringAgg, &ty, Collation::default()).is_err());
+    }
+
+    #[test]
+    fn a_checksum_does_not_depend_on_the_order() {
+        assert_eq!(over(Aggregate::ChecksumAgg, &[1, 5, 9]), over(Aggregate::ChecksumAgg, &[9, 1, 5]));
+        assert_ne!(over(Aggregate::ChecksumAgg, &[1, 5, 9]), over(Aggregate::ChecksumAgg, &[1, 5, 8]));
+        assert_eq!(over(Aggregate::ChecksumAgg, &[-3]), Value::Int(-3));
+    }
+}
