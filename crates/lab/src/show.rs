@@ -27,9 +27,19 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// A number of things: `1 core`, `2 cores`.
+pub fn counted(number: usize, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::grouped;
+    use super::{counted, grouped};
+
+    #[test]
+    fn one_is_not_many() {
+        assert_eq!([0, 1, 2].map(|number| counted(number, "CPU")), ["0 CPUs", "1 CPU", "2 CPUs"]);
+    }
 
     #[test]
     fn thousands_are_grouped() {

@@ -6,7 +6,7 @@
 //!       [0|20 w] [1|21] [2|22] ...      a bracket is a core; w: log writers have it; x: not for this process; -: offline
 //! ```
 
-use crate::show::{right, table};
+use crate::show::{counted, right, table};
 use comfy_table::Cell;
 use pikepole_embedded::SystemFiles;
 use pikepole_embedded::placement::{LogWriterCount, LogWriterHome, NodeRule, PlacementPlan, PlacementRules};
@@ -143,15 +143,14 @@ impl TopologyReport {
     pub fn text(&self) -> String {
         let mut out = String::new();
         let topology = &self.topology;
-        let count = |number: usize, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
         // Writing to a string cannot fail; so everywhere below.
         let _ = writeln!(
             out,
             "{}, {}, {}, {}",
-            count(topology.sockets().len(), "socket"),
-            count(self.nodes.len(), "memory node"),
-            count(topology.cores().len(), "core"),
-            count(topology.cpus.len(), "CPU")
+            counted(topology.sockets().len(), "socket"),
+            counted(self.nodes.len(), "memory node"),
+            counted(topology.cores().len(), "core"),
+            counted(topology.cpus.len(), "CPU")
         );
         let _ = writeln!(out, "this process may use {}\n", self.usable_text());
         let isolated = PlacementRules { home: LogWriterHome::Isolated, ..PlacementRules::default() };

@@ -113,7 +113,8 @@ mod tests {
             "proc/self/status Cpus_allowed_list:\t0-7\n\
              proc/self/cgroup 0::/pods/one\n\
              sys/fs/cgroup/pods/cpu.max 350000 100000\n\
-             sys/fs/cgroup/pods/one/cpu.max max 100000\n\
+             sys/fs/cgroup/pods/one/cpu.max 600000 100000\n\
+             sys/fs/cgroup/cpu.max max 100000\n\
              sys/fs/cgroup/pods/cpuset.cpus.effective 2-6\n\
              sys/fs/cgroup/pods/one/cpuset.cpus.effective 0-4\n",
         );

@@ -57,5 +57,5 @@ pub fn compare(a: &Outcome, b: &Outcome) -> Result<String, ExperimentError> {
 }
 
 fn shown(spread: &Spread) -> String {
-    format!("{} ({:.0}%)", figure(spread.median), 100.0 * spread.noise())
+    format!("{} ({})", figure(spread.median), spread.noise_words())
 }

@@ -36,9 +36,21 @@ impl Spread {
         Some(Self { median, low, high, count: values.len() })
     }
 
-    /// From the least to the most, as a part of the median; 0 when all are 0.
-    pub fn noise(&self) -> f64 {
-        if self.high == self.low { 0.0 } else { (self.high - self.low) / self.median.abs().max(f64::MIN_POSITIVE) }
+    /// From the least to the most, as a part of the median; `None` when the median is 0 and not all figures are.
+    pub fn noise(&self) -> Option<f64> {
+        match (self.high == self.low, self.median == 0.0) {
+            (true, _) => Some(0.0),
+            (false, true) => None,
+            (false, false) => Some((self.high - self.low) / self.median.abs()),
+        }
+    }
+
+    /// The same in words.
+    pub(super) fn noise_words(&self) -> String {
+        match self.noise() {
+            Some(noise) => format!("spread {:.0}%", 100.0 * noise),
+            None => format!("from {} to {}", figure(self.low), figure(self.high)),
+        }
     }
 }
 
@@ -137,10 +149,10 @@ pub(super) fn judge(claim: &Claim, panels: &[PanelRecord]) -> ClaimRecord {
     };
     let verdict = verdict(claim.expect, &from, &to);
     let name = |arm: usize| panel.arms.get(arm).map_or("?", |arm| arm.name.as_str());
-    let with = if sessions == 1 { "1 session".to_owned() } else { format!("{sessions} sessions") };
+    let with = crate::show::counted(sessions, "session");
     let noise = |spread: &Spread| match spread.count {
         1 => "one run".to_owned(),
-        runs => format!("spread {:.0}% of {runs} runs", 100.0 * spread.noise()),
+        runs => format!("{} of {runs} runs", spread.noise_words()),
     };
     let metric = claim.metric.title();
     let mut words = match claim.expect {
@@ -190,8 +202,11 @@ mod tests {
     fn the_middle_is_the_middle() {
         let three = spread(&[30.0, 10.0, 20.0]);
         assert_eq!((three.median, three.low, three.high, three.count), (20.0, 10.0, 30.0, 3));
-        assert_eq!((spread(&[1.0, 2.0]).median, three.noise()), (1.5, 1.0));
-        assert_eq!(spread(&[0.0, 0.0]).noise(), 0.0);
+        assert_eq!((spread(&[1.0, 2.0]).median, three.noise()), (1.5, Some(1.0)));
+        assert_eq!(spread(&[0.0, 0.0]).noise(), Some(0.0));
+        let (mostly_none, none) = (spread(&[0.0, 0.0, 4.0]), spread(&[0.0, 0.0]));
+        assert_eq!((mostly_none.noise(), mostly_none.noise_words().as_str()), (None, "from 0 to 4.00"));
+        assert_eq!(difference(&none, &mostly_none), Difference::Unknown);
         assert_eq!(Spread::of(std::iter::empty()), None);
     }
 

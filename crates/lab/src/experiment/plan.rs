@@ -2,6 +2,7 @@
 
 use super::ExperimentError;
 use super::record::RunRecord;
+use crate::show::counted;
 use crate::stress::{Durability, Workload};
 use pikepole_embedded::SystemFiles;
 use pikepole_embedded::placement::{LogWriterHome, PlacementPlan, PlacementRules};
@@ -62,12 +63,12 @@ impl Machine {
     pub fn line(&self) -> String {
         let topology = &self.topology;
         format!(
-            "{} CPUs to use ({}), {} cores, {} sockets, {} memory nodes",
-            self.cpus.len(),
+            "{} to use ({}), {}, {}, {}",
+            counted(self.cpus.len(), "CPU"),
             list_text(&self.cpus),
-            topology.cores().len(),
-            topology.sockets().len(),
-            topology.memory_nodes.len()
+            counted(topology.cores().len(), "core"),
+            counted(topology.sockets().len(), "socket"),
+            counted(topology.memory_nodes.len(), "memory node")
         )
     }
 }
@@ -198,12 +199,12 @@ impl Metric {
             Metric::RowsPerFlush => rows / run.flushes.max(1) as f64,
             Metric::Spins(name) => {
                 let spins = run.spinlocks.iter().filter(|row| row.name == *name).map(|row| row.spins as f64);
-                spins.sum::<f64>() * 1e3 / rows
+                spins.fold(0.0, |sum, spins| sum + spins) * 1e3 / rows
             }
-            Metric::AllSpins => run.spinlocks.iter().map(|row| row.spins as f64).sum::<f64>() * 1e3 / rows,
+            Metric::AllSpins => run.spinlocks.iter().fold(0.0, |sum, row| sum + row.spins as f64) * 1e3 / rows,
             Metric::Wait(name) => {
                 let waits = run.waits.iter().filter(|row| row.wait_type == *name).map(|row| row.wait_time_ms as f64);
-                waits.sum::<f64>() * 1e3 / rows
+                waits.fold(0.0, |sum, waited| sum + waited) * 1e3 / rows
             }
         }
     }

@@ -206,18 +206,28 @@ fn series(body: &mut String, panel: &PanelRecord) {
         for cell in panel.cells.iter().filter(|cell| cell.sessions == *sessions) {
             let middle = middle(&cell.runs);
             for (place, run) in cell.runs.iter().enumerate() {
-                let points = run.series.windows(2).filter_map(|pair| {
-                    let seconds = pair[1].seconds - pair[0].seconds;
-                    // A sample right behind another says nothing about a rate.
-                    (seconds > 0.01).then(|| (pair[1].seconds, rate(&pair[0], &pair[1], seconds)))
-                });
-                traces.push(Trace { place: cell.arm, is_middle: place == middle, points: points.collect() });
+                traces.push(Trace { place: cell.arm, is_middle: place == middle, points: points(run, rate) });
             }
         }
         traces.sort_by_key(|trace| trace.is_middle);
         figure(body, title, &svg::over_time(title, &traces));
     }
     body.push_str("</div></details>");
+}
+
+/// A rate over a run: between samples that are a twentieth of it apart at least, at the middle between them. Samples that
+/// come closer say little, since sessions tell of their rows only now and then; what comes behind the end is none of it.
+fn points(run: &RunRecord, rate: Rate) -> Vec<(f64, f64)> {
+    let mut points = Vec::new();
+    let Some(mut from) = run.series.first() else { return points };
+    for to in run.series.iter().filter(|sample| sample.seconds <= run.seconds) {
+        let seconds = to.seconds - from.seconds;
+        if seconds >= run.seconds / 20.0 && seconds > 0.0 {
+            points.push(((from.seconds + to.seconds) / 2.0, rate(from, to, seconds)));
+            from = to;
+        }
+    }
+    points
 }
 
 /// The run whose rate is in the middle.

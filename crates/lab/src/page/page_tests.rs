@@ -106,6 +106,17 @@ fn the_page_has_charts_tables_verdicts_and_its_own_figures() {
 }
 
 #[test]
+fn rates_over_time_are_between_samples_of_the_run() {
+    let sample = |seconds: f64, rows| Sample { seconds, rows, ..Sample::default() };
+    let mut run = run(100.0);
+    // One sample too close to the one before it, one behind the run's end.
+    run.series = vec![sample(0.0, 0), sample(0.5, 50), sample(0.51, 90), sample(1.0, 100), sample(1.4, 100)];
+    assert_eq!(points(&run, SERIES[0].1), [(0.25, 100.0), (0.75, 100.0)]);
+    run.series.clear();
+    assert!(points(&run, SERIES[0].1).is_empty());
+}
+
+#[test]
 fn what_is_wrong_with_the_runs_is_told() {
     let mut outcome = outcome();
     assert!(!page(&outcome).contains("class='warn'") && !summary(&outcome).contains("quote"));

@@ -272,7 +272,7 @@ mod tests {
         assert_eq!(svg.matches("class='line'").count(), 2);
         assert!(svg.contains("a&lt;b, 4 sessions: 5.00 (4.00 to 6.00)") && !svg.contains("a<b"), "{svg}");
         // The median stands in the middle between the whisker's ends.
-        assert!(svg.contains("cx='142.3' cy='110.0'") && svg.contains("M142.3 "), "{svg}");
+        assert!(svg.contains("cx='143.8' cy='52.7'") && svg.contains("d='M143.8 91.3V14.0"), "{svg}");
         let bars = over_sessions("rate", &[1], &lines[..1]);
         assert_eq!((bars.matches("<rect").count(), bars.matches("class='value'").count()), (1, 1));
         let nothing = over_sessions("rate", &[1, 2], &[]);

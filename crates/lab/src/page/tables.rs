@@ -20,6 +20,10 @@ fn words(text: &str) -> String {
     format!("<td>{}</td>", escape(text))
 }
 
+fn name(text: &str) -> String {
+    format!("<td class='name'>{}</td>", escape(text))
+}
+
 fn number(text: &str) -> String {
     format!("<td class='n'>{}</td>", escape(text))
 }
@@ -37,12 +41,13 @@ pub(super) fn figures(panel: &PanelRecord) -> String {
         for (place, arm) in panel.arms.iter().enumerate() {
             let Some(runs) = panel.spread(place, sessions, &Metric::Rows).map(|spread| spread.count) else { continue };
             let _ =
-                write!(rows, "<tr>{}{}{}", number(&sessions.to_string()), words(&arm.name), number(&runs.to_string()));
+                write!(rows, "<tr>{}{}{}", number(&sessions.to_string()), name(&arm.name), number(&runs.to_string()));
             for metric in &metrics {
                 let Some(spread) = panel.spread(place, sessions, metric) else { continue };
-                let range = match spread.high == spread.low {
-                    true => String::new(),
-                    false => format!(" <small>&plusmn;{:.0}%</small>", 50.0 * spread.noise()),
+                let range = match spread.noise() {
+                    Some(0.0) => String::new(),
+                    Some(noise) => format!(" <small>&plusmn;{:.0}%</small>", 50.0 * noise),
+                    None => format!(" <small>to {}</small>", figure(spread.high)),
                 };
                 let _ = write!(rows, "<td class='n'>{}{range}</td>", figure(spread.median));
             }
@@ -57,7 +62,7 @@ pub(super) fn arms(panel: &PanelRecord) -> String {
     let mut rows = String::new();
     for arm in &panel.arms {
         let settings = if arm.settings.is_empty() { "the defaults".to_owned() } else { arm.settings.join("; ") };
-        let _ = write!(rows, "<tr>{}{}</tr>", words(&arm.name), words(&settings));
+        let _ = write!(rows, "<tr>{}{}</tr>", name(&arm.name), words(&settings));
     }
     table(&[("arm", false), ("differs from the defaults in", false)], &rows)
 }
@@ -69,7 +74,7 @@ pub(super) fn statistics(panel: &PanelRecord) -> String {
         let cells = panel.cells.iter().filter(|cell| cell.arm == place);
         let Some(cell) = cells.max_by_key(|cell| cell.sessions) else { continue };
         let Some(run) = cell.runs.last() else { continue };
-        let _ = write!(rows, "<tr>{}{}", words(&arm.name), number(&cell.sessions.to_string()));
+        let _ = write!(rows, "<tr>{}{}", name(&arm.name), number(&cell.sessions.to_string()));
         for lines in [waits(run), latches(run), spinlocks(run)] {
             let lines: Vec<String> = lines.iter().map(|line| escape(line)).collect();
             let _ = write!(rows, "<td>{}</td>", if lines.is_empty() { "-".to_owned() } else { lines.join("<br>") });

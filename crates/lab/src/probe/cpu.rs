@@ -14,13 +14,12 @@ use crate::progress::Bar;
 use crate::show::{right, table};
 use comfy_table::Cell;
 use pikepole_contention::CachePadded;
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Arc, hint, thread};
 use pikepole_machine::{Pages, Region, affinity};
 use serde::Serialize;
 use std::hint::black_box;
 use std::io;
-use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 /// Pairs of CPUs measured at most; of more CPUs, every so many.
@@ -174,6 +173,26 @@ pub fn run(options: &Options) -> io::Result<CpuReport> {
     })
 }
 
+/// Lets threads begin together. They come from other work to do the same at once, so they wait awake; nothing is handed over.
+struct Meeting {
+    wanted: usize,
+    here: AtomicUsize,
+}
+
+impl Meeting {
+    fn new(wanted: usize) -> Self {
+        Self { wanted, here: AtomicUsize::new(0) }
+    }
+
+    /// Returns when as many threads as are wanted have come.
+    fn wait(&self) {
+        self.here.fetch_add(1, Ordering::Relaxed);
+        while self.here.load(Ordering::Relaxed) < self.wanted {
+            thread::yield_now();
+        }
+    }
+}
+
 fn panicked() -> io::Error {
     io::Error::other("a thread of the probe panicked")
 }
@@ -193,7 +212,7 @@ fn shared_row(operation: &'static str, cpus: &[usize], time: Duration, step: fn(
     const BATCH: u64 = 64;
     let word = CachePadded::new(AtomicU64::new(0));
     let stop = AtomicBool::new(false);
-    let barrier = Barrier::new(cpus.len() + 1);
+    let barrier = Meeting::new(cpus.len() + 1);
     let mut per_second = 0.0;
     thread::scope(|scope| {
         let (word, stop, barrier) = (&word, &stop, &barrier);
@@ -226,7 +245,7 @@ fn handoff(first: usize, second: usize, time: Duration) -> io::Result<f64> {
     const TURNS: u64 = 1000;
     let turn = CachePadded::new(AtomicU64::new(0));
     let stop = AtomicBool::new(false);
-    let barrier = Barrier::new(2);
+    let barrier = Meeting::new(2);
     thread::scope(|scope| {
         let (turn, stop, barrier) = (&turn, &stop, &barrier);
         // Odd numbers are the second thread's to answer.
@@ -328,7 +347,7 @@ fn wake_row(waker: usize, sleeper: usize, time: Duration) -> io::Result<WakeRow>
 }
 
 fn copy_row(bytes: usize, cpus: &[usize], time: Duration) -> io::Result<CopyRow> {
-    let barrier = Barrier::new(cpus.len());
+    let barrier = Meeting::new(cpus.len());
     let mut bytes_per_second = 0.0;
     thread::scope(|scope| {
         let barrier = &barrier;
