@@ -12,6 +12,7 @@
 
 mod backups;
 mod configuration;
+mod connection;
 mod dbcc;
 mod functions;
 mod host;
@@ -20,13 +21,16 @@ mod names;
 mod options;
 mod procedures;
 mod registry;
+mod request;
 mod result_set;
 mod session;
 mod statements;
 mod views;
 
-pub use pikepole_query::{ColumnInfo, Done, DoneKind, Output};
+pub use connection::ConnectionInfo;
+pub use pikepole_query::{Argument, ColumnInfo, Done, DoneKind, Output, Prepared};
 pub use registry::Registry;
+pub use request::TransactionMark;
 pub use session::{Parameter, Session, SessionOptions};
 
 use pikepole_types::SqlError;

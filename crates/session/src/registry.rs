@@ -5,6 +5,7 @@
 //! so sessions do not meet there; a view that reads a cell meanwhile may see some of its numbers before such a step and some
 //! after it.
 
+use crate::connection::{ConnectionInfo, KillSwitch};
 use crate::options::ClientOptions;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
@@ -25,6 +26,7 @@ pub(crate) struct SessionRow {
     pub(crate) login_us: u64,
     pub(crate) host_name: String,
     pub(crate) program_name: String,
+    pub(crate) connection: Option<Arc<ConnectionInfo>>,
     pub(crate) database_id: i32,
     pub(crate) running: bool,
     pub(crate) batch_started_us: u64,
@@ -90,6 +92,7 @@ pub(crate) struct Login {
     pub(crate) host_name: String,
     pub(crate) program_name: String,
     pub(crate) database_id: i32,
+    pub(crate) connection: Option<Arc<ConnectionInfo>>,
 }
 
 /// What a session leaves behind at the end of a batch.
@@ -120,6 +123,7 @@ pub(crate) struct SessionCell {
     /// Whether `named` says something: most transactions have no name.
     has_name: AtomicBool,
     named: Mutex<Named>,
+    kill_switch: KillSwitch,
 }
 
 /// What of a cell is no number.
@@ -145,6 +149,7 @@ impl SessionCell {
             batches_us: AtomicU64::new(0),
             has_name: AtomicBool::new(false),
             named: Mutex::new(Named::default()),
+            kill_switch: KillSwitch::default(),
             login,
         }
     }
@@ -186,6 +191,11 @@ impl SessionCell {
         }
     }
 
+    /// What ends the session from outside.
+    pub(crate) fn kill_switch(&self) -> &KillSwitch {
+        &self.kill_switch
+    }
+
     fn named(&self) -> pikepole_contention::sync::MutexGuard<'_, Named> {
         // A panic elsewhere leaves it whole: its parts are set one by one.
         self.named.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -205,6 +215,7 @@ impl SessionCell {
             login_us: self.login.at_us,
             host_name: self.login.host_name.clone(),
             program_name: self.login.program_name.clone(),
+            connection: self.login.connection.clone(),
             database_id: self.database_id.load(Ordering::Relaxed),
             running: self.running.load(Ordering::Relaxed),
             batch_started_us: self.batch_started_us.load(Ordering::Relaxed),
@@ -259,6 +270,20 @@ impl Registry {
     pub(crate) fn remove(&self, session_id: i32) {
         let removed = self.sessions.lock().remove(&session_id);
         drop(removed);
+    }
+
+    /// Asks a session to end; whether there is one of this number.
+    pub fn kill(&self, session_id: i32) -> bool {
+        let cell = self.sessions.lock().get(&session_id).cloned();
+        if let Some(cell) = &cell {
+            cell.kill_switch().kill();
+        }
+        cell.is_some()
+    }
+
+    /// How many sessions there are.
+    pub fn count(&self) -> usize {
+        self.sessions.lock().len()
     }
 
     /// One session.
