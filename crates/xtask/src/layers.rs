@@ -16,6 +16,7 @@ pub const LAYERS: &[&str] = &[
     "tsql",
     "query",
     "session",
+    "server",
     "embedded",
     "lab",
     "pikepole",
