@@ -25,6 +25,7 @@ mod catalog;
 mod database;
 mod error;
 mod log_view;
+mod security;
 mod server;
 mod table;
 mod transaction;
@@ -52,6 +53,10 @@ pub use pikepole_storage::LogContext;
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
 pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,
+};
+pub use security::{
+    DB_OWNER, DBO, GUEST, LoginDetails, LoginFailure, LoginFailureReason, LoginPrincipal, PUBLIC_ROLE,
+    PUBLIC_SERVER_ROLE, PasswordCost, Principal, PrincipalKind, Principals, SA, SYSADMIN,
 };
 pub use server::{
     CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, Progress, SchedulerChoice,

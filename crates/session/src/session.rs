@@ -6,7 +6,7 @@ use crate::options::ClientOptions;
 use crate::registry::{BatchEnd, Login, Registry, SharedCell};
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::AtomicBool;
-use pikepole_engine::Server;
+use pikepole_engine::{LoginPrincipal, Server};
 use pikepole_query::{ColumnInfo, Done, ExecutionContext, Output};
 use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{SqlError, SqlType, Value};
@@ -33,6 +33,8 @@ pub struct SessionOptions {
     pub database: String,
     /// The connection that the client came over; none for one in this process.
     pub connection: Option<Arc<ConnectionInfo>>,
+    /// Who it is; `sa` for whoever has the files.
+    pub login: LoginPrincipal,
 }
 
 impl Default for SessionOptions {
@@ -42,6 +44,7 @@ impl Default for SessionOptions {
             host_name: String::new(),
             database: DEFAULT_DATABASE.to_string(),
             connection: None,
+            login: LoginPrincipal::sa(),
         }
     }
 }

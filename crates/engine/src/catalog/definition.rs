@@ -3,6 +3,8 @@
 //! The stored form is JSON with a format number in front of it (see [`super::rows`]); a field added later has a default, so
 //! that older databases stay readable.
 
+use super::rows::RowKind;
+use crate::security::{Level, Principal};
 use pikepole_types::SqlType;
 use serde::{Deserialize, Serialize};
 
@@ -185,15 +187,29 @@ pub enum StoredObject {
     Procedure(Procedure),
     /// A view.
     View(View),
+    /// A login, user or role.
+    Principal(Principal),
 }
 
 impl StoredObject {
-    /// The number that names it among stored objects. Schemas count apart, below zero.
+    /// Among which objects its number counts.
+    pub(crate) fn row_kind(&self) -> RowKind {
+        match self {
+            StoredObject::Principal(principal) => match principal.kind.level() {
+                Level::Server => RowKind::ServerPrincipal,
+                Level::Database => RowKind::DatabasePrincipal,
+            },
+            _ => RowKind::Object,
+        }
+    }
+
+    /// The number that names it among stored objects of its kind. Schemas count below zero.
     pub(crate) fn stored_id(&self) -> i32 {
         match self {
             StoredObject::Schema(schema) => -schema.schema_id,
             StoredObject::Table(table) => table.object_id,
             StoredObject::Procedure(module) | StoredObject::View(module) => module.object_id,
+            StoredObject::Principal(principal) => principal.id,
         }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod rows;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::security::{Level, Principals};
 use crate::table::Table;
 use definition::{Procedure, Schema, View};
 
@@ -75,12 +76,29 @@ impl Object {
 }
 
 /// The definitions of a database at one moment.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Catalog {
     pub(crate) version: u64,
     schemas: BTreeMap<String, Arc<Schema>>,
     objects: BTreeMap<i32, Object>,
     names: BTreeMap<(i32, String), i32>,
+    /// Logins and server roles; those of the server in master's catalog, and nowhere else looked at.
+    logins: Arc<Principals>,
+    /// Users and roles.
+    users: Arc<Principals>,
+}
+
+impl Default for Catalog {
+    fn default() -> Self {
+        Catalog {
+            version: 0,
+            schemas: BTreeMap::new(),
+            objects: BTreeMap::new(),
+            names: BTreeMap::new(),
+            logins: Arc::new(Principals::built_in(Level::Server)),
+            users: Arc::new(Principals::built_in(Level::Database)),
+        }
+    }
 }
 
 impl Catalog {
@@ -170,6 +188,30 @@ impl Catalog {
             Object::View(view) => Some(view),
             _ => None,
         })
+    }
+
+    /// The logins and server roles; of the server when the catalog is master's.
+    pub fn logins(&self) -> &Arc<Principals> {
+        &self.logins
+    }
+
+    /// The database's users and roles.
+    pub fn users(&self) -> &Arc<Principals> {
+        &self.users
+    }
+
+    pub(crate) fn principals(&self, level: Level) -> &Arc<Principals> {
+        match level {
+            Level::Server => &self.logins,
+            Level::Database => &self.users,
+        }
+    }
+
+    pub(crate) fn set_principals(&mut self, level: Level, principals: Arc<Principals>) {
+        match level {
+            Level::Server => self.logins = principals,
+            Level::Database => self.users = principals,
+        }
     }
 
     pub(crate) fn put_schema(&mut self, schema: Schema) {

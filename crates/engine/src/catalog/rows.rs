@@ -4,6 +4,7 @@
 //!   key   [ kind 1 | id 4 | chunk 4 ]      all big-endian; an id's sign bit is flipped so that bytes compare as numbers
 //!   rest  kind 1: [ format 1 | JSON ...]   cut into chunks of CHUNK_BYTES, so that a long procedure fits
 //!         kind 2: [ identity high-water 8 ]
+//!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //! ```
 
 use super::definition::StoredObject;
@@ -24,6 +25,8 @@ const FORMAT: u8 = 1;
 pub(crate) enum RowKind {
     Object = 1,
     Identity = 2,
+    ServerPrincipal = 3,
+    DatabasePrincipal = 4,
 }
 
 pub(crate) fn row_key(kind: RowKind, id: i32, chunk: u32) -> [u8; CATALOG_KEY_BYTES] {
@@ -56,7 +59,7 @@ pub(crate) struct Decoder {
     pub objects: Vec<StoredObject>,
     pub identities: Vec<(i32, i64)>,
     pub damage: Vec<String>,
-    current: Option<(i32, u32, Vec<u8>)>,
+    current: Option<((u8, i32), u32, Vec<u8>)>,
 }
 
 impl Decoder {
@@ -73,14 +76,14 @@ impl Decoder {
             return;
         }
         match &mut self.current {
-            Some((of, next, bytes)) if *of == id && *next == chunk => {
+            Some((of, next, bytes)) if *of == (kind, id) && *next == chunk => {
                 bytes.extend_from_slice(rest);
                 *next += 1;
             }
             _ => {
                 self.finish_object();
                 if chunk == 0 {
-                    self.current = Some((id, 1, rest.to_vec()));
+                    self.current = Some(((kind, id), 1, rest.to_vec()));
                 } else {
                     self.damage.push(format!("object {id} lacks its part {}", chunk - 1));
                 }
@@ -89,7 +92,7 @@ impl Decoder {
     }
 
     fn finish_object(&mut self) {
-        let Some((id, _, bytes)) = self.current.take() else {
+        let Some(((_, id), _, bytes)) = self.current.take() else {
             return;
         };
         match bytes.split_first() {

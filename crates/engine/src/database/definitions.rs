@@ -78,13 +78,13 @@ pub struct TableDefinition {
     pub indexes: Vec<IndexDefinition>,
 }
 
-pub(super) fn now_us() -> u64 {
+pub(crate) fn now_us() -> u64 {
     u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0)
 }
 
 impl Database {
     /// Locks the catalog for the transaction and gives a copy of it to change.
-    pub(super) async fn begin_definition(&self, tx: &mut Transaction) -> Result<(Mark, Catalog), SqlError> {
+    pub(crate) async fn begin_definition(&self, tx: &mut Transaction) -> Result<(Mark, Catalog), SqlError> {
         self.lock_whole(tx, &self.catalog_lock, LockMode::X).await?;
         Ok((tx.mark(), Catalog::clone(&self.catalog(tx))))
     }
@@ -97,7 +97,7 @@ impl Database {
         .await
     }
 
-    pub(super) fn end_definition(&self, tx: &mut Transaction, mark: Mark, mut catalog: Catalog, version: u64) {
+    pub(crate) fn end_definition(&self, tx: &mut Transaction, mark: Mark, mut catalog: Catalog, version: u64) {
         catalog.version = version;
         tx.see_catalog(mark, Arc::new(catalog));
     }
@@ -107,15 +107,15 @@ impl Database {
     }
 
     /// Puts an object into the catalog's tree, in the place of the one of the same id.
-    pub(super) async fn store_object(&self, tx: &mut Transaction, object: &StoredObject) -> Result<(), SqlError> {
+    pub(crate) async fn store_object(&self, tx: &mut Transaction, object: &StoredObject) -> Result<(), SqlError> {
         let chunks = encode(object);
-        let id = object.stored_id();
+        let (kind, id) = (object.row_kind(), object.stored_id());
         let mut cursor = TreeCursor::new();
         for (chunk, bytes) in chunks.iter().enumerate() {
-            let key = row_key(RowKind::Object, id, chunk as u32);
+            let key = row_key(kind, id, chunk as u32);
             self.run(tx, |tx| self.try_put_row(tx, &mut cursor, &key, bytes)).await?;
         }
-        self.remove_rows(tx, RowKind::Object, id, chunks.len() as u32).await
+        self.remove_rows(tx, kind, id, chunks.len() as u32).await
     }
 
     fn try_put_row(
@@ -146,7 +146,7 @@ impl Database {
     }
 
     /// Removes the rows of an object from `chunk` on.
-    pub(super) async fn remove_rows(
+    pub(crate) async fn remove_rows(
         &self,
         tx: &mut Transaction,
         kind: RowKind,

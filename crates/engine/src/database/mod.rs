@@ -38,6 +38,7 @@ use crate::catalog::Catalog;
 use crate::transaction::Transaction;
 pub(crate) use chain::Hold;
 pub use chain::LogFullReason;
+pub(crate) use definitions::now_us;
 pub use definitions::{ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
 pub(crate) use files::{DATABASE_FILE, DatabaseFile, FORMAT, LogChain, Restoring};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};

@@ -19,6 +19,7 @@ use super::{Database, lock};
 use crate::catalog::definition::{Schema, StoredObject, TableRecord};
 use crate::catalog::rows::{CATALOG_KEY_BYTES, CATALOG_OBJECT, Decoder, RowKind, STORAGE_FIRST, encode, row_key};
 use crate::catalog::{BUILT_IN_SCHEMAS, Catalog, OBJECT_ID_FIRST, Object};
+use crate::security::{Level, Principals};
 use crate::table::{Table, TableState, open_structure};
 
 /// The session that the system's own transactions name.
@@ -315,6 +316,8 @@ fn write_built_in_schemas(store: &Store, tree: &Tree) -> Result<(), String> {
 fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statistics>) -> Catalog {
     let mut catalog = Catalog::default();
     catalog.version = 1;
+    let mut logins = Principals::clone(catalog.logins());
+    let mut users = Principals::clone(catalog.users());
     for object in &decoder.objects {
         match object {
             StoredObject::Schema(schema) => catalog.put_schema(schema.clone()),
@@ -328,8 +331,14 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
                 }
                 catalog.put(Object::Table(Arc::new(Table::new(record.clone(), 1, state, store))));
             }
+            StoredObject::Principal(principal) => match principal.kind.level() {
+                Level::Server => logins.put(principal.clone()),
+                Level::Database => users.put(principal.clone()),
+            },
         }
     }
+    catalog.set_principals(Level::Server, Arc::new(logins));
+    catalog.set_principals(Level::Database, Arc::new(users));
     catalog
 }
 

@@ -36,6 +36,7 @@ use crate::database::{
     check_database,
 };
 use crate::error::OpenError;
+use crate::security::{LoginGate, PasswordCost};
 use backups::RestoringEntry;
 
 /// The database that is always there.
@@ -133,6 +134,7 @@ pub struct Server {
     /// Numbers drawn for backup sets.
     ids_drawn: AtomicU64,
     closed: AtomicBool,
+    login_gate: LoginGate,
     started_us: i64,
     _folder_lock: FolderLock,
 }
@@ -193,6 +195,7 @@ impl Server {
             devices: Mutex::new(BTreeSet::new()),
             ids_drawn: AtomicU64::new(0),
             closed: AtomicBool::new(false),
+            login_gate: LoginGate::default(),
             started_us: pikepole_machine::clock::unix_time_us(),
             _folder_lock: folder_lock,
             options,
@@ -296,6 +299,15 @@ impl Server {
     /// The disk that the folder is on.
     pub fn disk(&self) -> &Disk {
         &self.options.disk
+    }
+
+    pub(crate) fn login_gate(&self) -> &LoginGate {
+        &self.login_gate
+    }
+
+    /// What it costs to hash a password.
+    pub(crate) fn password_cost(&self) -> PasswordCost {
+        self.options.password_cost
     }
 
     /// When the server was started, in microseconds since 1970.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use pikepole_machine::Disk;
 
 use crate::database::RecoveryWatch;
+use crate::security::PasswordCost;
 
 /// What runs the server's tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +47,8 @@ pub struct ServerOptions {
     pub trace_flags: Vec<i32>,
     /// Is told, while the folder is opened, how far the recovery of a database is that takes longer than two seconds.
     pub recovery_watch: Option<RecoveryWatch>,
+    /// What it costs to hash a password.
+    pub password_cost: PasswordCost,
 }
 
 impl ServerOptions {
@@ -61,6 +64,7 @@ impl ServerOptions {
             policies: Vec::new(),
             trace_flags: Vec::new(),
             recovery_watch: None,
+            password_cost: PasswordCost::default(),
         }
     }
 }

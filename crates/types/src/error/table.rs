@@ -108,6 +108,7 @@ error_table! {
     257 16 3 implicit_conversion_not_allowed(from, to) "Implicit conversion from data type {from} to {to} is not allowed. Use the CONVERT function to run this query.";
     259 16 1 system_catalog_update() "Ad hoc updates to system catalogs are not allowed.";
     260 16 1 implicit_conversion_not_allowed_in_column(from, to, table, column) "Disallowed implicit conversion from data type {from} to data type {to}, table '{table}', column '{column}'. Use the CONVERT function to run this query.";
+    262 14 1 database_permission_denied(permission, database) "{permission} permission denied in database '{database}'.";
     263 16 1 no_table_to_select_from() "Must specify table to select from.";
     264 16 1 column_set_twice(column) "The column name '{column}' is specified more than once in the SET clause or column list of an INSERT. A column cannot be assigned more than one value in the same clause. Modify the clause to make sure that a column is updated only once. If this statement updates or inserts columns into a view, column aliasing can conceal the duplication in your code.";
     266 16 2 transaction_count_mismatch(previous, current) "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous count = {previous}, current count = {current}.";
@@ -117,6 +118,8 @@ error_table! {
     289 16 1 cannot_construct(ty) "Cannot construct data type {ty}, some of the arguments have values which are not valid.";
     291 16 1 invalid_type_attributes(ty) "CAST or CONVERT: invalid attributes specified for type '{ty}'";
     295 16 3 text_is_not_smalldatetime() "Conversion failed when converting character string to smalldatetime data type.";
+    297 16 1 no_permission_for_action() "The user does not have permission to perform this action.";
+    300 14 1 server_permission_denied(permission) "{permission} permission was denied on object 'server', database 'master'.";
     313 16 2 too_few_arguments(name) "An insufficient number of arguments were supplied for the procedure or function {name}.";
     319 15 1 with_needs_semicolon() "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
     334 16 1 output_with_triggers(table) "The target table '{table}' of the DML statement cannot have any enabled triggers if the statement contains an OUTPUT clause without INTO clause.";
@@ -307,6 +310,12 @@ error_table! {
     4335 16 1 stop_point_passed() "The specified STOPAT time is too early. All or part of the database is already rolled forward beyond that point.";
     4338 16 1 stop_point_too_early() "The STOPAT clause specifies a point too early to allow this backup set to be restored. Choose a different stop point or use RESTORE DATABASE WITH RECOVERY to recover at the current point.";
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
+    4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
+    4606 16 1 permission_not_of_object(permission) "Granted or revoked privilege {permission} is not compatible with object.";
+    4613 16 1 no_grant_permission() "Grantor does not have GRANT permission.";
+    4617 16 1 grant_to_special_role() "Cannot grant, deny or revoke permissions to or from special roles.";
+    4621 16 1 server_scope_needs_master() "Permissions at the server scope can only be granted when the current database is master";
+    4624 16 1 grant_to_special_principal() "Cannot grant, deny, or revoke permissions to sa, dbo, entity owner, information_schema, sys, or yourself.";
     4701 16 1 truncate_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
     4708 16 2 truncate_not_a_table(name) "Could not truncate object '{name}' because it is not a table.";
     4712 16 1 truncate_is_referenced(name) "Cannot truncate table '{name}' because it is being referenced by a FOREIGN KEY constraint.";
@@ -396,13 +405,29 @@ error_table! {
     10738 15 1 too_many_value_rows() "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row values.";
     10752 15 1 window_frame_not_allowed(function) "The function '{function}' may not have a window frame.";
     14262 16 1 specified_item_unknown(kind, name) "The specified {kind} ('{name}') does not exist.";
+    15007 16 1 not_a_login(name) "'{name}' is not a valid login or you do not have permission.";
     15009 16 1 object_not_in_database(name, database) "The object '{name}' does not exist in database '{database}' or is invalid for this operation.";
+    15014 16 1 role_missing(name) "The role '{name}' does not exist in the current database.";
+    15023 16 1 user_exists(name) "User, group, or role '{name}' already exists in the current database.";
+    15025 16 1 login_exists(name) "The server principal '{name}' already exists.";
+    15063 16 1 login_has_a_user() "The login already has an account under a different user name.";
+    15117 16 1 password_too_long() "Password validation failed. The password is too long: it may have at most 128 characters.";
+    15122 16 1 expiration_needs_policy() "The CHECK_EXPIRATION option cannot be used when CHECK_POLICY is OFF.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
     15129 16 1 configuration_value_invalid(value, name) "'{value}' is not a valid value for configuration option '{name}'.";
+    15138 16 1 principal_owns(kind) "The database principal owns a {kind} in the database, and cannot be dropped.";
+    15144 16 1 role_has_members() "The role has members. It must be empty before it can be dropped.";
+    15150 16 1 principal_cannot(action, kind, name) "Cannot {action} the {kind} '{name}'.";
     15151 16 1 item_missing(action, kind, name) "Cannot {action} the {kind} '{name}', because it does not exist or you do not have permission.";
     15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
+    15247 16 1 no_permission() "User does not have permission to perform this action.";
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
+    15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
+    15406 16 1 cannot_execute_as_login(name) "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
+    15410 11 1 member_missing(name) "User or role '{name}' does not exist in this database.";
+    15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
+    15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     16905 16 1 cursor_already_open() "The cursor is already open.";
     16915 16 1 cursor_exists(name) "A cursor with the name '{name}' already exists.";
     16916 16 1 cursor_unknown(name) "A cursor with the name '{name}' does not exist.";
@@ -410,4 +435,5 @@ error_table! {
     16924 16 1 cursor_variables_differ() "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.";
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
+    18470 14 1 login_disabled(user) "Login failed for user '{user}'. Reason: The account is disabled.";
 }

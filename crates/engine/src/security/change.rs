@@ -1,0 +1,107 @@
+//! Changing principals: each change is part of the caller's transaction, as every definition is.
+
+use std::sync::Arc;
+
+use pikepole_types::SqlError;
+
+use super::principal::{Level, Principal, PrincipalKind, Principals};
+use crate::catalog::Catalog;
+use crate::catalog::definition::StoredObject;
+use crate::catalog::rows::RowKind;
+use crate::database::{Database, now_us};
+use crate::transaction::Transaction;
+
+fn row_kind(level: Level) -> RowKind {
+    match level {
+        Level::Server => RowKind::ServerPrincipal,
+        Level::Database => RowKind::DatabasePrincipal,
+    }
+}
+
+impl Database {
+    /// Changes the principal of this id; `change` sees it as the transaction does.
+    ///
+    /// # Errors
+    /// What `change` reports; 15151 when there is none.
+    pub async fn change_principal(
+        &self,
+        tx: &mut Transaction,
+        id: i32,
+        kind: PrincipalKind,
+        change: impl FnOnce(&mut Principal) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let level = kind.level();
+        let found = catalog.principals(level).get(id).filter(|principal| principal.kind == kind);
+        let mut principal = match found {
+            Some(principal) => Principal::clone(principal),
+            None => return Err(SqlError::item_missing("alter", kind.name(), id)),
+        };
+        change(&mut principal)?;
+        self.store_principal(tx, &mut catalog, principal).await?;
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// Makes a principal; `fill` sets what it is made with, and sees the principals there are. The new one's id.
+    ///
+    /// # Errors
+    /// 15025, 15023 when the name is taken; what `fill` reports.
+    pub async fn create_principal(
+        &self,
+        tx: &mut Transaction,
+        name: &str,
+        kind: PrincipalKind,
+        fill: impl FnOnce(&mut Principal, &Principals) -> Result<(), SqlError>,
+    ) -> Result<i32, SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let principals = catalog.principals(kind.level());
+        if principals.find(name).is_some() {
+            return Err(match kind.level() {
+                Level::Server => SqlError::login_exists(name),
+                Level::Database => SqlError::user_exists(name),
+            });
+        }
+        let mut principal = Principal::new(principals.free_id(), name, kind);
+        principal.created_us = now_us();
+        fill(&mut principal, principals)?;
+        let id = principal.id;
+        self.store_principal(tx, &mut catalog, principal).await?;
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(id)
+    }
+
+    /// Drops a principal, and what it was granted.
+    ///
+    /// # Errors
+    /// 15151 when there is none.
+    pub async fn drop_principal(&self, tx: &mut Transaction, id: i32, kind: PrincipalKind) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let level = kind.level();
+        if catalog.principals(level).get(id).is_none_or(|principal| principal.is_fixed()) {
+            return Err(SqlError::item_missing("drop", kind.name(), id));
+        }
+        self.remove_rows(tx, row_kind(level), id, 0).await?;
+        let mut principals = Principals::clone(catalog.principals(level));
+        principals.remove(id);
+        catalog.set_principals(level, Arc::new(principals));
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// Stores a principal in the place of the one of its id.
+    async fn store_principal(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        mut principal: Principal,
+    ) -> Result<(), SqlError> {
+        principal.modified_us = now_us();
+        self.store_object(tx, &StoredObject::Principal(principal.clone())).await?;
+        let level = principal.kind.level();
+        let mut principals = Principals::clone(catalog.principals(level));
+        principals.put(principal);
+        catalog.set_principals(level, Arc::new(principals));
+        Ok(())
+    }
+}
