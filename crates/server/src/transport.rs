@@ -1,8 +1,8 @@
 //! The two halves of a connection's socket, with TLS between them and the packets when it is on.
 //!
 //! ```text
-//!   socket --> Receiver --(TLS)--> plain bytes --> packets
-//!   socket <-- Sender   <--(TLS)-- plain bytes <-- packets
+//!   socket --> Receiver --(TLS)--> plain bytes --> messages
+//!   socket <-- Sender   <--(TLS)-- packets     <-- tokens
 //! ```
 //!
 //! Both belong to the one task of the connection, on the scheduler whose runtime drives the socket. They are apart so that a
@@ -10,6 +10,7 @@
 
 use crate::tls::Tls;
 use pikepole_contention::sync::{Mutex, MutexGuard};
+use pikepole_tds::{HEADER_BYTES, MessageWriter, PACKET_BYTES_DEFAULT, PacketKind, PacketStatus, write_packets};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -31,31 +32,92 @@ fn lock(tls: &SharedTls) -> MutexGuard<'_, Tls> {
 }
 
 /// Makes the two halves of a socket.
-pub(crate) fn halves(socket: TcpStream) -> (Receiver, Sender) {
+pub(crate) fn halves(socket: TcpStream, writer: MessageWriter) -> (Receiver, Sender) {
     let (reading, writing) = socket.into_split();
     let receiver = Receiver { socket: reading, tls: None, raw: Vec::new() };
-    let sender = Sender { socket: writing, tls: None, pending: Vec::new(), sent: 0, writes: 0, plain: Vec::new() };
+    let sender = Sender { socket: writing, tls: None, writer, raw: Vec::new(), sent: 0, writes: 0 };
     (receiver, sender)
 }
 
-/// Turns TLS on for both halves.
-pub(crate) fn encrypt(receiver: &mut Receiver, sender: &mut Sender, tls: Tls) {
-    let shared = Arc::new(Mutex::new(tls));
-    receiver.tls = Some(Arc::clone(&shared));
-    sender.tls = Some(shared);
-}
-
-/// Turns TLS off for both halves: a login alone was encrypted.
+/// Turns TLS off for both halves: the login alone was encrypted.
 pub(crate) fn decrypt(receiver: &mut Receiver, sender: &mut Sender) {
     receiver.tls = None;
     sender.tls = None;
+}
+
+/// Makes a TLS handshake and turns TLS on for both halves. `plain` holds what came behind what was read so far; afterwards what
+/// came behind the handshake. A wrapped handshake travels in PRELOGIN packets.
+///
+/// # Errors
+/// What the socket says; bytes that are no TLS; the end of the stream.
+pub(crate) async fn encrypt(
+    receiver: &mut Receiver,
+    sender: &mut Sender,
+    mut tls: Tls,
+    wrapped: bool,
+    plain: &mut Vec<u8>,
+) -> io::Result<()> {
+    let mut early = std::mem::take(plain);
+    while tls.is_handshaking() {
+        let arrived = if wrapped { unwrap(&mut early)? } else { (!early.is_empty()).then(|| std::mem::take(&mut early)) };
+        match arrived {
+            Some(bytes) => {
+                let received = tls.receive(&bytes, plain);
+                let mut answer = Vec::new();
+                // An alert that says what was wrong is sent, too.
+                tls.outgoing(&mut answer)?;
+                if wrapped && !answer.is_empty() {
+                    write_packets(
+                        PacketKind::PreLogin,
+                        PacketStatus::default(),
+                        &answer,
+                        PACKET_BYTES_DEFAULT,
+                        &mut sender.raw,
+                    );
+                } else {
+                    sender.raw.extend_from_slice(&answer);
+                }
+                sender.flush().await?;
+                received?;
+            }
+            None => {
+                if !receiver.receive(&mut early).await? {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+            }
+        }
+    }
+    if !early.is_empty() {
+        tls.receive(&early, plain)?;
+    }
+    let shared = Arc::new(Mutex::new(tls));
+    receiver.tls = Some(Arc::clone(&shared));
+    sender.tls = Some(shared);
+    Ok(())
+}
+
+/// Takes the payload of the first packet, when it is whole.
+fn unwrap(bytes: &mut Vec<u8>) -> io::Result<Option<Vec<u8>>> {
+    let Some(header) = bytes.first_chunk::<HEADER_BYTES>() else { return Ok(None) };
+    let header = pikepole_tds::PacketHeader::parse(*header)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.to_string()))?;
+    if header.kind != PacketKind::PreLogin {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "a TLS handshake was expected"));
+    }
+    let length = usize::from(header.length);
+    if bytes.len() < length {
+        return Ok(None);
+    }
+    let payload = bytes[HEADER_BYTES..length].to_vec();
+    bytes.drain(..length);
+    Ok(Some(payload))
 }
 
 /// The half that reads.
 pub(crate) struct Receiver {
     socket: OwnedReadHalf,
     tls: Option<SharedTls>,
-    /// What is read from the socket; empty between two reads of a connection that sleeps.
+    /// What is read from the socket, before TLS has seen it.
     raw: Vec<u8>,
 }
 
@@ -73,6 +135,11 @@ impl Receiver {
         }
         let ended = lock(tls).receive(&self.raw, plain)?;
         Poll::Ready(Ok(!ended))
+    }
+
+    /// [`Receiver::poll_receive`] as a future.
+    pub(crate) async fn receive(&mut self, plain: &mut Vec<u8>) -> io::Result<bool> {
+        std::future::poll_fn(|context| self.poll_receive(context, plain)).await
     }
 
     /// Gives memory back while nothing is expected.
@@ -96,28 +163,20 @@ fn poll_read(socket: &mut OwnedReadHalf, context: &mut Context<'_>, bytes: &mut 
 pub(crate) struct Sender {
     socket: OwnedWriteHalf,
     tls: Option<SharedTls>,
-    /// Bytes for the socket.
-    pending: Vec<u8>,
+    /// Makes packets of tokens.
+    pub(crate) writer: MessageWriter,
+    /// Bytes for the socket that go before the writer's packets: those of TLS.
+    raw: Vec<u8>,
     /// How many of them it has taken.
     sent: usize,
     /// Writes to the socket so far.
     writes: u64,
-    /// What TLS is about to take.
-    plain: Vec<u8>,
 }
 
 impl Sender {
-    /// Where packets are put. [`Sender::seal`] or [`Sender::poll_flush`] takes them from there.
-    pub(crate) fn packets(&mut self) -> &mut Vec<u8> {
-        match self.tls {
-            None => &mut self.pending,
-            Some(_) => &mut self.plain,
-        }
-    }
-
-    /// Bytes that the socket has not taken.
+    /// Bytes that could be written and are not.
     pub(crate) fn waiting(&self) -> usize {
-        self.pending.len() - self.sent + self.plain.len()
+        self.raw.len() - self.sent + self.writer.ready().len()
     }
 
     /// How many writes there have been.
@@ -125,15 +184,17 @@ impl Sender {
         self.writes
     }
 
-    /// Encrypts what has been put.
+    /// Encrypts the packets that are ready.
     fn seal(&mut self) -> io::Result<()> {
         if let Some(tls) = &self.tls {
             let mut tls = lock(tls);
-            if !self.plain.is_empty() {
-                tls.send(&self.plain)?;
-                self.plain.clear();
+            let packets = self.writer.ready();
+            let count = packets.len();
+            if count > 0 {
+                tls.send(packets)?;
+                self.writer.consume(count);
             }
-            tls.outgoing(&mut self.pending)?;
+            tls.outgoing(&mut self.raw)?;
         }
         Ok(())
     }
@@ -141,28 +202,32 @@ impl Sender {
     /// Ready when at most `left` bytes wait for the socket.
     pub(crate) fn poll_flush(&mut self, context: &mut Context<'_>, left: usize) -> Poll<io::Result<()>> {
         self.seal()?;
-        while self.pending.len() - self.sent > left {
-            let count = ready!(Pin::new(&mut self.socket).poll_write(context, &self.pending[self.sent..]))?;
+        while self.waiting() > left {
+            let raw_waits = self.sent < self.raw.len();
+            let bytes = if raw_waits { &self.raw[self.sent..] } else { self.writer.ready() };
+            let count = ready!(Pin::new(&mut self.socket).poll_write(context, bytes))?;
             if count == 0 {
                 return Poll::Ready(Err(io::ErrorKind::WriteZero.into()));
             }
             self.writes += 1;
-            self.sent += count;
-        }
-        if self.sent == self.pending.len() {
-            self.sent = 0;
-            self.pending.clear();
-            if self.pending.capacity() > KEPT_BYTES {
-                self.pending = Vec::new();
+            if raw_waits {
+                self.sent += count;
+                self.forget_sent();
+            } else {
+                self.writer.consume(count);
             }
-            if self.plain.capacity() > KEPT_BYTES {
-                self.plain = Vec::new();
-            }
-        } else if self.sent > KEPT_BYTES {
-            self.pending.drain(..self.sent);
-            self.sent = 0;
         }
         Poll::Ready(Ok(()))
+    }
+
+    fn forget_sent(&mut self) {
+        if self.sent == self.raw.len() {
+            self.sent = 0;
+            self.raw.clear();
+            if self.raw.capacity() > KEPT_BYTES {
+                self.raw = Vec::new();
+            }
+        }
     }
 
     /// Writes all that waits.
@@ -172,18 +237,11 @@ impl Sender {
 
     /// Writes all that waits and ends the stream.
     pub(crate) async fn close(&mut self) -> io::Result<()> {
+        self.seal()?;
         if let Some(tls) = &self.tls {
             lock(tls).close();
         }
         self.flush().await?;
         std::future::poll_fn(|context| Pin::new(&mut self.socket).poll_shutdown(context)).await
-    }
-
-    /// Gives memory back while nothing is expected.
-    pub(crate) fn rest(&mut self) {
-        if self.pending.is_empty() {
-            self.pending = Vec::new();
-            self.plain = Vec::new();
-        }
     }
 }
