@@ -14,7 +14,7 @@ const HIGH_CONTROLS: [char; 32] = [
 ];
 
 /// The character of a byte.
-pub(crate) fn from_byte(byte: u8) -> char {
+pub fn from_byte(byte: u8) -> char {
     match byte {
         0x80..=0x9F => HIGH_CONTROLS[usize::from(byte - 0x80)],
         _ => char::from(byte),
@@ -22,7 +22,7 @@ pub(crate) fn from_byte(byte: u8) -> char {
 }
 
 /// The byte of a character; `None` when the code page has none.
-pub(crate) fn to_byte(c: char) -> Option<u8> {
+pub fn to_byte(c: char) -> Option<u8> {
     match c as u32 {
         code @ (0..=0x7F | 0xA0..=0xFF) => Some(code as u8),
         _ => HIGH_CONTROLS.iter().position(|&high| high == c).map(|at| 0x80 + at as u8),

@@ -13,10 +13,11 @@
 //! | built-in functions, aggregates | [`lookup`], [`Accumulator`] |
 //! | rows on pages and keys in trees | [`RowLayout`] |
 //! | result sets as text | [`to_text`] |
+//! | bytes of the code page | [`code_page`] |
 
 mod aggregate;
 mod arithmetic;
-mod code_page;
+pub mod code_page;
 mod collation;
 mod compare;
 mod convert;

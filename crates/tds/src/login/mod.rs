@@ -1,0 +1,10 @@
+//! From the first byte to the login: PRELOGIN, who encrypts what, LOGIN7.
+
+mod login7;
+mod prelogin;
+
+pub use login7::{Feature, Login7, Password};
+pub use prelogin::{ClientEncryption, PreLogin, PreLoginReply, Secrecy, TlsPolicy, negotiate_encryption};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,246 @@
+//! Procedure calls: one or several in a message.
+//!
+//! ```text
+//!   headers, then for each call
+//!     name: length (2 bytes) and text | 0xFFFF and a number
+//!     flags (2 bytes)
+//!     parameters: name (1 byte of length, text), status, type, value
+//!   between calls 0xFF (0x80 before 7.2), or 0xFE when the calls before are not to run
+//! ```
+//!
+//! The mark between calls stands where the next parameter's name would have its length; no name is that long.
+
+use super::{Headers, TableArgument};
+use crate::error::TdsError;
+use crate::limits::Limits;
+use crate::read::Reader;
+use crate::value::{Place, TypeInfo, TypeToken};
+use crate::version::TdsVersion;
+use pikepole_types::Value;
+
+/// The longest name of a parameter, in UTF-16 units.
+const NAME_UNITS_MAX: u8 = 128;
+
+/// The procedures that clients call by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the procedures' own")]
+pub enum SystemProcedure {
+    Cursor,
+    CursorOpen,
+    CursorPrepare,
+    CursorExecute,
+    CursorPrepExec,
+    CursorUnprepare,
+    CursorFetch,
+    CursorOption,
+    CursorClose,
+    ExecuteSql,
+    Prepare,
+    Execute,
+    PrepExec,
+    PrepExecRpc,
+    Unprepare,
+}
+
+use SystemProcedure::*;
+
+/// Numbers from 1 on, and names.
+const SYSTEM_PROCEDURES: [(SystemProcedure, &str); 15] = [
+    (Cursor, "sp_cursor"),
+    (CursorOpen, "sp_cursoropen"),
+    (CursorPrepare, "sp_cursorprepare"),
+    (CursorExecute, "sp_cursorexecute"),
+    (CursorPrepExec, "sp_cursorprepexec"),
+    (CursorUnprepare, "sp_cursorunprepare"),
+    (CursorFetch, "sp_cursorfetch"),
+    (CursorOption, "sp_cursoroption"),
+    (CursorClose, "sp_cursorclose"),
+    (ExecuteSql, "sp_executesql"),
+    (Prepare, "sp_prepare"),
+    (Execute, "sp_execute"),
+    (PrepExec, "sp_prepexec"),
+    (PrepExecRpc, "sp_prepexecrpc"),
+    (Unprepare, "sp_unprepare"),
+];
+
+impl SystemProcedure {
+    /// The procedure of a number, 1 to 15.
+    pub fn by_number(number: u16) -> Option<SystemProcedure> {
+        Some(SYSTEM_PROCEDURES.get(usize::from(number).checked_sub(1)?)?.0)
+    }
+
+    /// The procedure of a name without a schema, upper or lower case.
+    pub fn by_name(name: &str) -> Option<SystemProcedure> {
+        SYSTEM_PROCEDURES.iter().find(|(_, own)| own.eq_ignore_ascii_case(name)).map(|(procedure, _)| *procedure)
+    }
+
+    /// The number, 1 to 15.
+    pub fn number(self) -> u16 {
+        self as u16 + 1
+    }
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        SYSTEM_PROCEDURES[self as usize].1
+    }
+}
+
+/// What is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Procedure {
+    /// By name, as the client wrote it: perhaps with a database and schema.
+    Name(String),
+    /// By number.
+    System(SystemProcedure),
+}
+
+/// The value of a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Argument<'a> {
+    /// One value.
+    Scalar {
+        /// Its type, as the client declared it.
+        info: TypeInfo,
+        /// The value.
+        value: Value,
+    },
+    /// Rows.
+    Table(TableArgument<'a>),
+}
+
+/// A parameter of a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Parameter<'a> {
+    /// The name with its `@`; empty when it is meant by its place.
+    pub name: String,
+    /// The client wants the value back (OUTPUT).
+    pub by_reference: bool,
+    /// The procedure's own default is meant, not this value.
+    pub default: bool,
+    /// The value.
+    pub argument: Argument<'a>,
+}
+
+/// A procedure call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rpc<'a> {
+    /// What is called.
+    pub procedure: Procedure,
+    /// WITH RECOMPILE.
+    pub recompile: bool,
+    /// The client knows the columns already and wants no metadata.
+    pub no_metadata: bool,
+    /// The client only prepares: the call is not to run.
+    pub no_execution: bool,
+    /// The parameters in their order.
+    pub parameters: Vec<Parameter<'a>>,
+}
+
+/// A message of procedure calls, read one after the other.
+#[derive(Debug, Clone)]
+pub struct RpcMessage<'a> {
+    /// What stands before the calls.
+    pub headers: Headers,
+    reader: Reader<'a>,
+    version: TdsVersion,
+    limits: Limits,
+}
+
+impl<'a> RpcMessage<'a> {
+    /// Begins to read a message of the kind [`Rpc`](crate::PacketKind::Rpc).
+    ///
+    /// # Errors
+    /// Headers that end too early.
+    pub fn parse(data: &'a [u8], version: TdsVersion, limits: &Limits) -> Result<RpcMessage<'a>, TdsError> {
+        let mut reader = Reader::new(data);
+        let headers = Headers::read(&mut reader, version)?;
+        Ok(RpcMessage { headers, reader, version, limits: *limits })
+    }
+
+    /// The next call; `None` behind the last one. Further calls follow it unless [`is_last`](Self::is_last).
+    ///
+    /// # Errors
+    /// Bytes that are no call. Nothing behind them can be read.
+    pub fn next_call(&mut self) -> Result<Option<Rpc<'a>>, TdsError> {
+        if self.reader.is_empty() {
+            return Ok(None);
+        }
+        let call = self.call();
+        if call.is_err() {
+            self.reader = Reader::new(&[]);
+        }
+        call.map(Some)
+    }
+
+    /// Whether no call follows.
+    pub fn is_last(&self) -> bool {
+        self.reader.is_empty()
+    }
+
+    fn call(&mut self) -> Result<Rpc<'a>, TdsError> {
+        const WHAT: &str = "a procedure call";
+        let procedure = match self.reader.u16(WHAT)? {
+            0xFFFF => {
+                let number = self.reader.u16(WHAT)?;
+                let known = SystemProcedure::by_number(number);
+                Procedure::System(
+                    known.ok_or_else(|| TdsError::malformed(format!("Procedure number {number} is unknown")))?,
+                )
+            }
+            units => {
+                let bytes = self.reader.take(usize::from(units) * 2, WHAT)?;
+                Procedure::Name(crate::read::text_of_utf16(bytes, "the name of a procedure")?)
+            }
+        };
+        let flags = self.reader.u16(WHAT)?;
+        let mut call = Rpc {
+            procedure,
+            recompile: flags & 1 != 0,
+            no_metadata: flags & 2 != 0,
+            no_execution: false,
+            parameters: Vec::new(),
+        };
+        while let Some(byte) = self.reader.peek() {
+            match byte {
+                0x80 if !self.version.is_wide() => {}
+                0xFF if self.version.is_wide() => {}
+                0xFE if self.version.is_wide() => call.no_execution = true,
+                _ => {
+                    if call.parameters.len() == self.limits.parameters_max {
+                        return Err(TdsError::TooManyParameters(self.limits.parameters_max));
+                    }
+                    call.parameters.push(self.parameter()?);
+                    continue;
+                }
+            }
+            self.reader.u8(WHAT)?;
+            break;
+        }
+        Ok(call)
+    }
+
+    fn parameter(&mut self) -> Result<Parameter<'a>, TdsError> {
+        const WHAT: &str = "a parameter";
+        if self.reader.peek() > Some(NAME_UNITS_MAX) {
+            return Err(TdsError::malformed("A parameter's name is too long"));
+        }
+        let name = self.reader.short_text(WHAT)?;
+        let status = self.reader.u8(WHAT)?;
+        if status & 0x08 != 0 {
+            return Err(TdsError::Unsupported("An encrypted parameter".into()));
+        }
+        let argument = self.argument()?;
+        Ok(Parameter { name, by_reference: status & 1 != 0, default: status & 2 != 0, argument })
+    }
+
+    fn argument(&mut self) -> Result<Argument<'a>, TdsError> {
+        if self.reader.peek() == Some(TypeToken::Table as u8) && self.version.has_date_types() {
+            self.reader.u8("a type")?;
+            return TableArgument::read(&mut self.reader, self.version, &self.limits).map(Argument::Table);
+        }
+        let info = TypeInfo::read(&mut self.reader, self.version)?;
+        let mut value = Value::Null;
+        info.read_value(&mut self.reader, Place::Parameter, &mut value)?;
+        Ok(Argument::Scalar { info, value })
+    }
+}

@@ -1,0 +1,65 @@
+//! RETURNSTATUS and RETURNVALUE: what a procedure call gives back.
+
+use super::columns::put_user_type;
+use crate::error::TdsError;
+use crate::packet::MessageWriter;
+use crate::put::Put;
+use crate::value::{Place, TypeInfo, TypeToken};
+use pikepole_types::{Length, SqlType, Value};
+
+/// A parameter's value on its way back.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReturnValue<'a> {
+    /// The parameter's place in the call, from 0.
+    pub ordinal: u16,
+    /// Its name as the client wrote it.
+    pub name: &'a str,
+    /// Its type.
+    pub ty: SqlType,
+    /// The value.
+    pub value: &'a Value,
+}
+
+impl MessageWriter {
+    /// The status that a procedure returned.
+    pub fn return_status(&mut self, status: i32) {
+        self.pending.put_u8(0x79);
+        self.pending.extend_from_slice(&status.to_le_bytes());
+        self.cut();
+    }
+
+    /// An output parameter.
+    ///
+    /// # Errors
+    /// A value that does not fit its type: nothing is written then.
+    pub fn return_value(&mut self, returned: &ReturnValue<'_>) -> Result<(), TdsError> {
+        let version = self.version;
+        let mut info = TypeInfo::of(&returned.ty, true, version);
+        let mut ty = returned.ty;
+        if matches!(info.token(), TypeToken::Text | TypeToken::NText | TypeToken::Image) {
+            // Such a type cannot be returned: an older client gets as much as a plain string or binary holds, or an error.
+            ty = match ty {
+                SqlType::VarChar(_) => SqlType::VarChar(Length::Limit(8000)),
+                SqlType::NVarChar(_) => SqlType::NVarChar(Length::Limit(4000)),
+                _ => SqlType::VarBinary(Length::Limit(8000)),
+            };
+            info = TypeInfo::of(&ty, true, version);
+        }
+        let out = &mut self.pending;
+        let start = out.len();
+        out.put_u8(0xAC);
+        out.put_u16(returned.ordinal);
+        out.put_short_text(returned.name);
+        // It is an output parameter, not a function's value.
+        out.put_u8(1);
+        put_user_type(out, version);
+        out.put_u16(0);
+        info.write(out);
+        if info.put_value(&ty, returned.value, Place::Parameter, out).is_none() {
+            out.truncate(start);
+            return Err(TdsError::Unsendable(returned.ty.to_string()));
+        }
+        self.cut();
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! Collations as five bytes: language id and comparison flags in four, a sort order's number in one.
+
+use crate::error::TdsError;
+use crate::read::Reader;
+use pikepole_types::Collation;
+
+/// The bits of [`WireCollation`] that say how to compare and in what code page `varchar` travels.
+const BINARY2: u32 = 1 << 25;
+const UTF8: u32 = 1 << 26;
+
+/// A collation as it travels with every string type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct WireCollation {
+    /// Bits 0 to 19: the language id. 20 to 27: case, accent, kana, width not told apart; binary; binary by code point;
+    /// UTF-8. 28 to 31: a version.
+    info: u32,
+    /// The sort order of an SQL collation; 0 for a Windows one.
+    sort: u8,
+}
+
+/// What the bytes of a `varchar` are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Code page 1252.
+    CodePage,
+    Utf8,
+    /// A code page that is not known here: only its ASCII part is.
+    Ascii,
+}
+
+impl WireCollation {
+    /// `SQL_Latin1_General_CP1_CI_AS`.
+    pub const DEFAULT: WireCollation = WireCollation { info: 0x00D0_0409, sort: 52 };
+
+    /// The bytes that stand for one of our collations.
+    pub fn of(collation: Collation) -> WireCollation {
+        match collation {
+            Collation::Latin1CiAs => WireCollation::DEFAULT,
+            Collation::Binary => WireCollation { info: 0x0409 | BINARY2, sort: 0 },
+        }
+    }
+
+    /// The five bytes.
+    pub fn to_bytes(self) -> [u8; 5] {
+        let [a, b, c, d] = self.info.to_le_bytes();
+        [a, b, c, d, self.sort]
+    }
+
+    /// From the five bytes; any five are one.
+    pub fn from_bytes([a, b, c, d, sort]: [u8; 5]) -> WireCollation {
+        WireCollation { info: u32::from_le_bytes([a, b, c, d]), sort }
+    }
+
+    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<WireCollation, TdsError> {
+        Ok(WireCollation::from_bytes(reader.array("a collation")?))
+    }
+
+    pub(crate) fn encoding(self) -> Encoding {
+        if self.info & UTF8 != 0 {
+            return Encoding::Utf8;
+        }
+        match self.sort {
+            // SQL collations of code page 1252.
+            50..=54 | 71..=75 | 183..=186 => Encoding::CodePage,
+            0 => self.windows_encoding(),
+            _ => Encoding::Ascii,
+        }
+    }
+
+    /// Of a Windows collation, by its language: those of western Europe have code page 1252. No language at all is ours.
+    fn windows_encoding(self) -> Encoding {
+        const WESTERN: [u32; 22] = [
+            0x00, 0x03, 0x06, 0x07, 0x09, 0x0A, 0x0B, 0x0C, 0x0F, 0x10, 0x13, 0x14, 0x16, 0x17, 0x1D, 0x21, 0x2D, 0x36,
+            0x38, 0x3E, 0x41, 0x56,
+        ];
+        if WESTERN.contains(&(self.info & 0x3FF)) { Encoding::CodePage } else { Encoding::Ascii }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_has_the_bytes_that_clients_know() {
+        assert_eq!(WireCollation::DEFAULT.to_bytes(), [0x09, 0x04, 0xD0, 0x00, 0x34]);
+        assert_eq!(WireCollation::of(Collation::Binary).to_bytes(), [0x09, 0x04, 0x00, 0x02, 0x00]);
+        assert_eq!(WireCollation::from_bytes([0x09, 0x04, 0xD0, 0x00, 0x34]), WireCollation::DEFAULT);
+    }
+
+    #[test]
+    fn a_collation_says_its_code_page() {
+        let of = |bytes| WireCollation::from_bytes(bytes).encoding();
+        assert_eq!(WireCollation::DEFAULT.encoding(), Encoding::CodePage);
+        assert_eq!(of([0, 0, 0, 0, 0]), Encoding::CodePage, "a client without a collation of its own");
+        assert_eq!(of([0x07, 0x04, 0xD0, 0x00, 0]), Encoding::CodePage, "German");
+        assert_eq!(of([0x11, 0x04, 0xD0, 0x00, 0]), Encoding::Ascii, "Japanese");
+        assert_eq!(of([0x09, 0x04, 0xD0, 0x04, 0]), Encoding::Utf8);
+        assert_eq!(of([0x19, 0x04, 0xD0, 0x00, 106]), Encoding::Ascii, "Cyrillic");
+    }
+}
