@@ -154,3 +154,8 @@ impl NetworkServer {
         true
     }
 }
+
+/// A random number below `bound`, fit for a password.
+pub fn random_below(bound: usize) -> usize {
+    tls::random_below(bound)
+}

@@ -74,6 +74,11 @@ impl<'a> Reply<'a> {
         self.failed
     }
 
+    /// Whether the procedure that was called has returned.
+    pub(crate) fn has_status(&self) -> bool {
+        self.status.is_some()
+    }
+
     /// What broke the connection.
     pub(crate) fn broken(&mut self) -> Option<io::Error> {
         self.broken.take()

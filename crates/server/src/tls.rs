@@ -162,3 +162,18 @@ impl Tls {
         self.connection.send_close_notify();
     }
 }
+
+/// A random number below `bound`, from the source that keys are made with.
+pub(crate) fn random_below(bound: usize) -> usize {
+    let source = rustls::crypto::ring::default_provider().secure_random;
+    // Numbers from the last, incomplete round of `bound` would make some results likelier.
+    let whole = u32::MAX - u32::MAX % bound as u32;
+    loop {
+        let mut bytes = [0; 4];
+        source.fill(&mut bytes).expect("the system gives random bytes");
+        let number = u32::from_le_bytes(bytes);
+        if number < whole {
+            return number as usize % bound;
+        }
+    }
+}

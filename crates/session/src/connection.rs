@@ -42,6 +42,9 @@ pub struct ConnectionInfo {
 /// How a session learns that it is to end.
 #[derive(Debug, Default)]
 pub(crate) struct KillSwitch {
+    /// It is to end when no request runs.
+    ending: AtomicBool,
+    /// Its requests are to end, too.
     killed: AtomicBool,
     /// Ends the batch under way.
     cancel: OnceLock<Arc<AtomicBool>>,
@@ -56,28 +59,35 @@ impl KillSwitch {
         let _first = self.cancel.set(cancel);
     }
 
-    /// Asks the session to end.
+    /// Asks the session to end: the request under way is cancelled.
     pub(crate) fn kill(&self) {
-        // Release pairs with the Acquire in `is_killed`, of a task that is woken by somebody else.
-        self.killed.store(true, Ordering::Release);
+        self.killed.store(true, Ordering::Relaxed);
         if let Some(cancel) = self.cancel.get() {
             cancel.store(true, Ordering::Relaxed);
         }
-        let waker = self.waiting().take();
+        self.end();
+    }
+
+    /// Asks the session to end once the request under way has ended.
+    pub(crate) fn end(&self) {
+        let mut waiting = self.waiting();
+        self.ending.store(true, Ordering::Relaxed);
+        let waker = waiting.take();
+        drop(waiting);
         if let Some(waker) = waker {
             waker.wake();
         }
     }
 
     pub(crate) fn is_killed(&self) -> bool {
-        // Acquire pairs with the Release in `kill`.
-        self.killed.load(Ordering::Acquire)
+        self.killed.load(Ordering::Relaxed)
     }
 
-    /// Ready when the session has been killed.
+    /// Ready when the session is to end.
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<()> {
+        // Under the mutex, as the store in `end`: who does not see it there leaves a waker.
         let mut waiting = self.waiting();
-        if self.is_killed() {
+        if self.ending.load(Ordering::Relaxed) {
             return Poll::Ready(());
         }
         if waiting.as_ref().is_none_or(|waker| !waker.will_wake(context.waker())) {

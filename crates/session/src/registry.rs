@@ -253,7 +253,7 @@ impl Registry {
     }
 
     /// `@@SERVERNAME`: the machine's name.
-    pub(crate) fn server_name(&self) -> &str {
+    pub fn server_name(&self) -> &str {
         &self.server_name
     }
 
@@ -279,6 +279,18 @@ impl Registry {
             cell.kill_switch().kill();
         }
         cell.is_some()
+    }
+
+    /// Asks all sessions to end: once no request runs, or by cancelling those that do.
+    pub fn end_all(&self, cancel: bool) {
+        let cells: Vec<SharedCell> = self.sessions.lock().values().cloned().collect();
+        for cell in cells {
+            if cancel {
+                cell.kill_switch().kill();
+            } else {
+                cell.kill_switch().end();
+            }
+        }
     }
 
     /// How many sessions there are.

@@ -93,8 +93,8 @@ impl Session {
         self.host.cell.kill_switch().is_killed()
     }
 
-    /// Ready when the session has been killed.
-    pub fn poll_killed(&self, context: &mut Context<'_>) -> Poll<()> {
+    /// Ready when the session is to end, once no request runs: it was killed, or its server shuts down.
+    pub fn poll_end(&self, context: &mut Context<'_>) -> Poll<()> {
         self.host.cell.kill_switch().poll(context)
     }
 }
