@@ -16,10 +16,11 @@ tidy:
 loom:
     .ci/loom
 
-# Fuzz of the log's blocks and of log records, for some seconds each.
+# Fuzz of the log's blocks, of log records, and of clients' messages, for some seconds each.
 fuzz SECONDS="60":
     cargo test -p pikepole-log --test fuzz -- --seconds {{SECONDS}}
     cargo test -p pikepole-storage --test fuzz -- --seconds {{SECONDS}}
+    cargo test -p pikepole-tds --test fuzz -- --seconds {{SECONDS}}
 
 # The whole gate.
 gate:

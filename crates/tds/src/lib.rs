@@ -7,7 +7,7 @@
 //!                                             SqlBatch            text
 //!                                             RpcMessage          procedures, parameters: TypeInfo, Value
 //!                                             TransactionRequest  begin, commit, rollback, save
-//!                                             bulk load           in parts, as they come
+//!                                             BulkLoad            columns and rows, in parts as they come
 //!                                             Attention           nothing inside
 //!
 //!  socket ◀──bytes── MessageWriter ◀─tokens── columns, row, done, error, info, environment, login ack ...
@@ -41,9 +41,11 @@ pub use packet::{
     PacketKind, PacketStatus, Reassembler, write_packets,
 };
 pub use request::{
-    Argument, Headers, Parameter, Procedure, Rpc, RpcMessage, SqlBatch, SystemProcedure, TableArgument, TableColumn,
-    TransactionRequest, WireIsolation,
+    Argument, BulkColumn, BulkLoad, Headers, Parameter, Procedure, Rpc, RpcMessage, SqlBatch, SystemProcedure,
+    TableArgument, TableColumn, TransactionRequest, WireIsolation,
 };
-pub use token::{Column, ColumnFlags, Command, Done, DoneKind, EnvChange, FeatureAck, LoginAck, ReturnValue};
+pub use token::{
+    Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, FeatureAck, LoginAck, ReturnValue,
+};
 pub use value::{TypeInfo, TypeToken, WireCollation};
 pub use version::TdsVersion;

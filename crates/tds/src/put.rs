@@ -36,10 +36,12 @@ impl Put for Vec<u8> {
     }
 
     fn put_utf16(&mut self, text: &str) {
-        self.reserve(text.len() * 2);
         if text.is_ascii() {
-            self.extend(text.bytes().flat_map(|byte| [byte, 0]));
+            let at = self.len();
+            self.resize(at + text.len() * 2, 0);
+            self[at..].as_chunks_mut::<2>().0.iter_mut().zip(text.bytes()).for_each(|(unit, byte)| unit[0] = byte);
         } else {
+            self.reserve(text.len() * 2);
             self.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
         }
     }

@@ -122,27 +122,15 @@ impl Login7 {
                 "A client with other than little-endian numbers, ASCII and IEEE floats".into(),
             ));
         }
-        let mut text = |what| {
-            let (at, units) = (fixed.u16(what)?, fixed.u16(what)?);
-            text_at(data, at, units, what)
-        };
-        let host = text("the host name of LOGIN7")?;
-        let user = text("the user name of LOGIN7")?;
-        let password = password_at(data, &mut fixed, "the password of LOGIN7")?;
-        let mut text = |what| {
-            let (at, units) = (fixed.u16(what)?, fixed.u16(what)?);
-            text_at(data, at, units, what)
-        };
-        let application = text("the application name of LOGIN7")?;
-        let server = text("the server name of LOGIN7")?;
+        let host = text(data, &mut fixed, "the host name of LOGIN7")?;
+        let user = text(data, &mut fixed, "the user name of LOGIN7")?;
+        let password = obscured(data, &mut fixed, "the password of LOGIN7")?;
+        let application = text(data, &mut fixed, "the application name of LOGIN7")?;
+        let server = text(data, &mut fixed, "the server name of LOGIN7")?;
         let (extension_at, extension_bytes) = (fixed.u16(WHAT)?, fixed.u16(WHAT)?);
-        let mut text = |what| {
-            let (at, units) = (fixed.u16(what)?, fixed.u16(what)?);
-            text_at(data, at, units, what)
-        };
-        let library = text("the library name of LOGIN7")?;
-        let language = text("the language of LOGIN7")?;
-        let database = text("the database of LOGIN7")?;
+        let library = text(data, &mut fixed, "the library name of LOGIN7")?;
+        let language = text(data, &mut fixed, "the language of LOGIN7")?;
+        let database = text(data, &mut fixed, "the database of LOGIN7")?;
         let _client_id: [u8; 6] = fixed.array(WHAT)?;
         let (_sspi_at, sspi_bytes) = (fixed.u16(WHAT)?, fixed.u16(WHAT)?);
         let (_file_at, file_units) = (fixed.u16(WHAT)?, fixed.u16(WHAT)?);
@@ -151,8 +139,7 @@ impl Login7 {
         }
         // The fixed part ends here before 7.2.
         let is_wide = !(0x7000_0000..0x7200_0000).contains(&version);
-        let new_password =
-            if is_wide { Some(password_at(data, &mut fixed, "the new password of LOGIN7")?) } else { None };
+        let new_password = if is_wide { Some(obscured(data, &mut fixed, "the new password of LOGIN7")?) } else { None };
         let features = match flags3 & 0x10 != 0 && extension_bytes > 0 {
             true => features_at(data, extension_at, extension_bytes)?,
             false => Vec::new(),
@@ -195,11 +182,13 @@ fn bytes_at<'a>(data: &'a [u8], at: u16, units: u16, what: &'static str) -> Resu
     data.get(at..at + units * 2).ok_or(TdsError::Truncated(what))
 }
 
-fn text_at(data: &[u8], at: u16, units: u16, what: &'static str) -> Result<String, TdsError> {
+/// The text whose place stands next in the fixed part.
+fn text(data: &[u8], fixed: &mut Reader<'_>, what: &'static str) -> Result<String, TdsError> {
+    let (at, units) = (fixed.u16(what)?, fixed.u16(what)?);
     text_of_utf16(bytes_at(data, at, units, what)?, what)
 }
 
-fn password_at(data: &[u8], fixed: &mut Reader<'_>, what: &'static str) -> Result<Password, TdsError> {
+fn obscured(data: &[u8], fixed: &mut Reader<'_>, what: &'static str) -> Result<Password, TdsError> {
     let (at, units) = (fixed.u16(what)?, fixed.u16(what)?);
     // Obscured, not encrypted: the halves of each byte are swapped and then every other bit is turned.
     let plain: Vec<u8> = bytes_at(data, at, units, what)?.iter().map(|byte| (byte ^ 0xA5).rotate_left(4)).collect();

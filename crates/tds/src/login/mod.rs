@@ -5,6 +5,3 @@ mod prelogin;
 
 pub use login7::{Feature, Login7, Password};
 pub use prelogin::{ClientEncryption, PreLogin, PreLoginReply, Secrecy, TlsPolicy, negotiate_encryption};
-
-#[cfg(test)]
-mod tests;

@@ -104,4 +104,10 @@ fn replies_are_cut_at_the_packet_size() {
     assert_eq!(messages[0].data, payload);
     writer.finish();
     assert_eq!(writer.ready(), [0x04, 0x01, 0, 8, 0, 51, 1, 0], "an empty message has one packet");
+    writer.consume(8);
+    writer.raw(&[1; 504]);
+    assert!(writer.ready().is_empty(), "it may be the last one");
+    writer.finish();
+    assert_eq!(writer.ready()[..8], [0x04, 0x01, 0x02, 0x00, 0, 51, 1, 0]);
+    assert_eq!(writer.ready().len(), 512);
 }

@@ -11,6 +11,7 @@
 use super::{
     HEADER_BYTES, PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX, PACKET_BYTES_MIN, PacketHeader, PacketKind, PacketStatus,
 };
+use crate::put::Put;
 use crate::version::TdsVersion;
 
 /// Buffers longer than this are given back to the system once they are empty.
@@ -116,6 +117,18 @@ impl MessageWriter {
     /// Drops what is not cut yet. For a reply that is given up together with its connection.
     pub fn abandon(&mut self) {
         self.pending.clear();
+    }
+
+    /// Writes a token whose length stands in front; false when that has no room in two bytes.
+    pub(crate) fn counted(&mut self, token: u8, body: impl FnOnce(&mut Vec<u8>)) -> bool {
+        let out = &mut self.pending;
+        out.put_u8(token);
+        let at = out.len();
+        out.put_u16(0);
+        body(out);
+        let length = u16::try_from(out.len() - at - 2);
+        out[at..at + 2].copy_from_slice(&length.unwrap_or(0).to_le_bytes());
+        length.is_ok()
     }
 
     /// Cuts packets off what is pending, as long as more than one is there.

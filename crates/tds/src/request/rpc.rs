@@ -14,7 +14,7 @@ use super::{Headers, TableArgument};
 use crate::error::TdsError;
 use crate::limits::Limits;
 use crate::read::Reader;
-use crate::value::{Place, TypeInfo, TypeToken};
+use crate::value::{Place, TypeInfo, TypeToken, read_variant};
 use crate::version::TdsVersion;
 use pikepole_types::Value;
 
@@ -99,7 +99,7 @@ pub enum Procedure {
 pub enum Argument<'a> {
     /// One value.
     Scalar {
-        /// Its type, as the client declared it.
+        /// Its type, as the client declared it; of a `sql_variant`, the type inside.
         info: TypeInfo,
         /// The value.
         value: Value,
@@ -108,8 +108,14 @@ pub enum Argument<'a> {
     Table(TableArgument<'a>),
 }
 
+impl Default for Argument<'_> {
+    fn default() -> Self {
+        Argument::Scalar { info: TypeInfo::NULL, value: Value::Null }
+    }
+}
+
 /// A parameter of a call.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Parameter<'a> {
     /// The name with its `@`; empty when it is meant by its place.
     pub name: String,
@@ -209,7 +215,8 @@ impl<'a> RpcMessage<'a> {
                     if call.parameters.len() == self.limits.parameters_max {
                         return Err(TdsError::TooManyParameters(self.limits.parameters_max));
                     }
-                    call.parameters.push(self.parameter()?);
+                    let ordinal = call.parameters.len() + 1;
+                    call.parameters.push(self.parameter(ordinal)?);
                     continue;
                 }
             }
@@ -219,18 +226,28 @@ impl<'a> RpcMessage<'a> {
         Ok(call)
     }
 
-    fn parameter(&mut self) -> Result<Parameter<'a>, TdsError> {
+    fn parameter(&mut self, ordinal: usize) -> Result<Parameter<'a>, TdsError> {
+        let mut parameter = Parameter::default();
+        match self.read_parameter(&mut parameter) {
+            Ok(()) => Ok(parameter),
+            Err(error) => Err(TdsError::InParameter { ordinal, name: parameter.name, error: Box::new(error) }),
+        }
+    }
+
+    fn read_parameter(&mut self, parameter: &mut Parameter<'a>) -> Result<(), TdsError> {
         const WHAT: &str = "a parameter";
         if self.reader.peek() > Some(NAME_UNITS_MAX) {
             return Err(TdsError::malformed("A parameter's name is too long"));
         }
-        let name = self.reader.short_text(WHAT)?;
+        parameter.name = self.reader.short_text(WHAT)?;
         let status = self.reader.u8(WHAT)?;
         if status & 0x08 != 0 {
             return Err(TdsError::Unsupported("An encrypted parameter".into()));
         }
-        let argument = self.argument()?;
-        Ok(Parameter { name, by_reference: status & 1 != 0, default: status & 2 != 0, argument })
+        parameter.by_reference = status & 1 != 0;
+        parameter.default = status & 2 != 0;
+        parameter.argument = self.argument()?;
+        Ok(())
     }
 
     fn argument(&mut self) -> Result<Argument<'a>, TdsError> {
@@ -239,6 +256,10 @@ impl<'a> RpcMessage<'a> {
             return TableArgument::read(&mut self.reader, self.version, &self.limits).map(Argument::Table);
         }
         let info = TypeInfo::read(&mut self.reader, self.version)?;
+        if info.token() == TypeToken::Variant {
+            let (info, value) = read_variant(&mut self.reader)?;
+            return Ok(Argument::Scalar { info, value });
+        }
         let mut value = Value::Null;
         info.read_value(&mut self.reader, Place::Parameter, &mut value)?;
         Ok(Argument::Scalar { info, value })

@@ -70,29 +70,27 @@ impl TransactionRequest {
             5 | 7 | 8 | 9 => {}
             other => return Err(TdsError::malformed(format!("Transaction request {other} is unknown"))),
         }
-        // A name's length is in bytes; some clients count characters. What uses up the message is what was meant.
-        let in_bytes = payload(kind, reader.clone(), 1);
-        let request = match in_bytes {
-            Ok(request) => request,
-            Err(error) => payload(kind, reader, 2).map_err(|_| error)?,
-        };
+        let request = payload(kind, &mut reader)?;
+        if !reader.is_empty() {
+            return Err(TdsError::malformed("A transaction request is longer than what it says"));
+        }
         Ok((headers, request))
     }
 }
 
 const WHAT: &str = "a transaction request";
 
-fn payload(kind: u16, mut reader: Reader<'_>, unit: usize) -> Result<TransactionRequest, TdsError> {
-    let request = match kind {
+fn payload(kind: u16, reader: &mut Reader<'_>) -> Result<TransactionRequest, TdsError> {
+    Ok(match kind {
         5 => {
-            let (isolation, name) = begin(&mut reader, unit)?;
+            let (isolation, name) = begin(reader)?;
             TransactionRequest::Begin { isolation, name }
         }
         7 | 8 => {
-            let name = name(&mut reader, unit)?;
+            let name = name(reader)?;
             let then = match reader.u8(WHAT)? & 1 {
                 0 => None,
-                _ => Some(begin(&mut reader, unit)?),
+                _ => Some(begin(reader)?),
             };
             if kind == 7 {
                 TransactionRequest::Commit { name, then }
@@ -101,20 +99,16 @@ fn payload(kind: u16, mut reader: Reader<'_>, unit: usize) -> Result<Transaction
             }
         }
         _ => {
-            let name = name(&mut reader, unit)?;
+            let name = name(reader)?;
             if name.is_empty() {
                 return Err(TdsError::malformed("A savepoint has no name"));
             }
             TransactionRequest::Save { name }
         }
-    };
-    if !reader.is_empty() {
-        return Err(TdsError::malformed("A transaction request is longer than what it says"));
-    }
-    Ok(request)
+    })
 }
 
-fn begin(reader: &mut Reader<'_>, unit: usize) -> Result<(WireIsolation, String), TdsError> {
+fn begin(reader: &mut Reader<'_>) -> Result<(WireIsolation, String), TdsError> {
     let isolation = match reader.u8(WHAT)? {
         0 => WireIsolation::Unchanged,
         1 => WireIsolation::ReadUncommitted,
@@ -124,10 +118,10 @@ fn begin(reader: &mut Reader<'_>, unit: usize) -> Result<(WireIsolation, String)
         5 => WireIsolation::Snapshot,
         other => return Err(TdsError::malformed(format!("Isolation level {other} is unknown"))),
     };
-    Ok((isolation, name(reader, unit)?))
+    Ok((isolation, name(reader)?))
 }
 
-fn name(reader: &mut Reader<'_>, unit: usize) -> Result<String, TdsError> {
-    let length = usize::from(reader.u8(WHAT)?) * unit;
+fn name(reader: &mut Reader<'_>) -> Result<String, TdsError> {
+    let length = usize::from(reader.u8(WHAT)?);
     text_of_utf16(reader.take(length, WHAT)?, "the name of a transaction")
 }

@@ -4,6 +4,8 @@ use crate::packet::MessageWriter;
 use crate::put::Put;
 use crate::value::WireCollation;
 
+const ENVIRONMENT: u8 = 0xE3;
+
 /// A change, with what was before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnvChange<'a> {
@@ -50,12 +52,8 @@ pub enum EnvChange<'a> {
 impl MessageWriter {
     /// Something of the session's surroundings has changed.
     pub fn env_change(&mut self, change: &EnvChange<'_>) {
-        let out = &mut self.pending;
-        out.put_u8(0xE3);
-        let at = out.len();
-        out.put_u16(0);
         let number = |bytes: usize| bytes.to_string();
-        match *change {
+        self.counted(ENVIRONMENT, |out| match *change {
             EnvChange::Database { new, old } => texts(out, 1, new, old),
             EnvChange::Language { new, old } => texts(out, 2, new, old),
             EnvChange::PacketBytes { new, old } => texts(out, 4, &number(new), &number(old)),
@@ -68,9 +66,7 @@ impl MessageWriter {
             EnvChange::Rollback(id) => bytes(out, 10, &[], &id.to_le_bytes()),
             EnvChange::TransactionEnded(id) => bytes(out, 17, &[], &id.to_le_bytes()),
             EnvChange::ResetConnection => bytes(out, 18, &[], &[]),
-        }
-        let length = (out.len() - at - 2) as u16;
-        out[at..at + 2].copy_from_slice(&length.to_le_bytes());
+        });
         self.cut();
     }
 }

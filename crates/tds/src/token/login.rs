@@ -3,6 +3,9 @@
 use crate::packet::MessageWriter;
 use crate::put::Put;
 
+const LOGIN_ACK: u8 = 0xAD;
+const FEATURE_ACK: u8 = 0xAE;
+
 /// What a client is told about the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoginAck<'a> {
@@ -23,27 +26,23 @@ impl MessageWriter {
     /// The login is through, in this writer's version.
     pub fn login_ack(&mut self, ack: &LoginAck<'_>) {
         let version = self.version.number().to_be_bytes();
-        let out = &mut self.pending;
-        out.put_u8(0xAD);
-        let at = out.len();
-        out.put_u16(0);
-        // The interface is T-SQL.
-        out.put_u8(1);
-        out.extend_from_slice(&version);
-        out.put_short_text(ack.program);
-        let (major, minor, build) = ack.version;
-        out.put_u8(major);
-        out.put_u8(minor);
-        out.extend_from_slice(&build.to_be_bytes());
-        let length = (out.len() - at - 2) as u16;
-        out[at..at + 2].copy_from_slice(&length.to_le_bytes());
+        self.counted(LOGIN_ACK, |out| {
+            // The interface is T-SQL.
+            out.put_u8(1);
+            out.extend_from_slice(&version);
+            out.put_short_text(ack.program);
+            let (major, minor, build) = ack.version;
+            out.put_u8(major);
+            out.put_u8(minor);
+            out.extend_from_slice(&build.to_be_bytes());
+        });
         self.cut();
     }
 
     /// The features that are granted. To be sent only when the client has asked for some.
     pub fn feature_ack(&mut self, features: &[FeatureAck]) {
         let out = &mut self.pending;
-        out.put_u8(0xAE);
+        out.put_u8(FEATURE_ACK);
         for feature in features {
             match feature {
                 FeatureAck::Utf8Support => {

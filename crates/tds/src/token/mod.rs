@@ -10,13 +10,12 @@ mod done;
 mod environment;
 mod login;
 mod message;
+mod origins;
 mod returns;
 
 pub use columns::{Column, ColumnFlags};
 pub use done::{Command, Done, DoneKind};
 pub use environment::EnvChange;
 pub use login::{FeatureAck, LoginAck};
+pub use origins::ColumnOrigin;
 pub use returns::ReturnValue;
-
-#[cfg(test)]
-mod tests;

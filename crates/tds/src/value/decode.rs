@@ -49,14 +49,14 @@ impl TypeInfo {
             },
             Framing::Long => long_value(reader, place)?,
             Framing::Chunks => return self.read_chunks(reader, value),
-            Framing::Variant => return Err(TdsError::Unsupported("A value of type sql_variant from a client".into())),
+            Framing::Variant => return Err(TdsError::Unsupported("A sql_variant in a row of a client".into())),
         };
         match bytes {
             None => set_null(value),
             Some(bytes) => {
                 let limit = self.length() as usize;
                 if bytes.len() > limit && self.framing() != Framing::Long {
-                    return Err(TdsError::malformed(format!("A value has {} bytes, its type {limit}", bytes.len())));
+                    return Err(TdsError::InvalidLength(self.token() as u8));
                 }
                 self.value_of(bytes, value)?;
             }
@@ -92,7 +92,7 @@ impl TypeInfo {
     }
 
     /// The value that these bytes are; NULL is none of them.
-    fn value_of(&self, bytes: &[u8], value: &mut Value) -> Result<(), TdsError> {
+    pub(super) fn value_of(&self, bytes: &[u8], value: &mut Value) -> Result<(), TdsError> {
         match self.token() {
             T::Char | T::VarChar | T::OldChar | T::OldVarChar | T::Text => {
                 return push_narrow(bytes, self.encoding(), value.string_buffer());

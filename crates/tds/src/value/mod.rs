@@ -13,10 +13,9 @@ mod collation;
 mod decode;
 mod encode;
 mod type_info;
+mod variant;
 
 pub use collation::WireCollation;
 pub(crate) use decode::Place;
 pub use type_info::{TypeInfo, TypeToken};
-
-#[cfg(test)]
-mod tests;
+pub(crate) use variant::read_variant;

@@ -155,12 +155,51 @@ pub struct TypeInfo {
 }
 
 impl TypeInfo {
-    fn plain(token: TypeToken, length: u32) -> TypeInfo {
+    /// NULL without a type.
+    pub const NULL: TypeInfo = TypeInfo::plain(T::Null, 0);
+
+    const fn plain(token: TypeToken, length: u32) -> TypeInfo {
         TypeInfo { token, length, precision: 0, scale: 0, collation: WireCollation::DEFAULT }
     }
 
     fn scaled(token: TypeToken, scale: u8, length: u32) -> TypeInfo {
         TypeInfo { scale, ..TypeInfo::plain(token, length) }
+    }
+
+    /// A type as it is without parameters.
+    pub(super) fn bare(token: TypeToken) -> TypeInfo {
+        let length = match TypeInfo::plain(token, 0).framing() {
+            Framing::Fixed(length) => length as u32,
+            _ if token == T::Guid => 16,
+            _ if token == T::Date => 3,
+            _ => 0,
+        };
+        TypeInfo::plain(token, length)
+    }
+
+    /// The same time type with a scale.
+    pub(super) fn with_scale(self, scale: u8) -> TypeInfo {
+        let more = match self.token {
+            T::DateTime2 => 3,
+            T::DateTimeOffset => 5,
+            _ => 0,
+        };
+        TypeInfo { scale, length: time_bytes(scale) + more, ..self }
+    }
+
+    /// The same decimal type with a precision and scale.
+    pub(super) fn with_precision(self, precision: u8, scale: u8) -> TypeInfo {
+        TypeInfo { precision, scale, length: decimal_bytes(precision), ..self }
+    }
+
+    /// The same string or binary type with a length in bytes and a collation.
+    pub(super) fn with_length(self, length: u16, collation: WireCollation) -> TypeInfo {
+        TypeInfo { length: length.into(), collation, ..self }
+    }
+
+    /// Whether the type can have its parameters, in the newest version.
+    pub(super) fn is_possible_anywhere(&self) -> bool {
+        self.is_possible(TdsVersion::V8_0)
     }
 
     /// The type to send values of `ty` as. Types that a version does not know go as the ones its clients expect instead:
@@ -351,21 +390,16 @@ impl TypeInfo {
     pub(crate) fn read(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
         const WHAT: &str = "a type";
         let byte = reader.u8(WHAT)?;
-        let Some(token) = TypeToken::from_byte(byte) else {
-            return Err(TdsError::malformed(format!("Data type 0x{byte:02X} is unknown")));
-        };
+        let token = TypeToken::from_byte(byte).ok_or(TdsError::UnknownType(byte))?;
         let refuse = |name: &str| Err(TdsError::Unsupported(format!("A value of type {name} from a client")));
-        let mut info = TypeInfo::plain(token, 0);
+        let mut info = TypeInfo::bare(token);
         match token {
             T::Udt => return refuse("udt"),
             T::Json => return refuse("json"),
             T::Vector => return refuse("vector"),
             T::Table => return refuse("table in this place"),
-            T::Date => info.length = 3,
             T::Time | T::DateTime2 | T::DateTimeOffset => {
-                info.scale = reader.u8(WHAT)?;
-                let more = [0, 3, 5][usize::from(token as u8 - T::Time as u8)];
-                info.length = time_bytes(info.scale) + more;
+                info = info.with_scale(reader.u8(WHAT)?);
             }
             T::DecimalN | T::NumericN | T::OldDecimal | T::OldNumeric => {
                 let [length, precision, scale] = reader.array(WHAT)?;
@@ -384,13 +418,9 @@ impl TypeInfo {
                 info.collation = WireCollation::read(reader)?;
             }
             T::Xml => skip_schema(reader)?,
-            _ => {
-                if let Framing::Fixed(length) = info.framing() {
-                    info.length = length as u32;
-                }
-            }
+            _ => {}
         }
-        if info.is_possible(version) { Ok(info) } else { Err(info.impossible()) }
+        if info.is_possible(version) { Ok(info) } else { Err(TdsError::InvalidLength(byte)) }
     }
 
     /// Whether the type can have its parameters.
@@ -411,14 +441,6 @@ impl TypeInfo {
             T::NChar => length <= BYTES_MAX && length.is_multiple_of(2),
             _ => true,
         }
-    }
-
-    #[cold]
-    fn impossible(&self) -> TdsError {
-        TdsError::malformed(format!(
-            "Data type 0x{:02X} has an invalid data length or metadata length",
-            self.token as u8
-        ))
     }
 
     /// Appends the type.
