@@ -55,8 +55,9 @@ pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,
 };
 pub use security::{
-    DB_OWNER, DBO, GUEST, LoginDetails, LoginFailure, LoginFailureReason, LoginPrincipal, PUBLIC_ROLE,
-    PUBLIC_SERVER_ROLE, PasswordCost, Principal, PrincipalKind, Principals, SA, SYSADMIN,
+    Class, DB_OWNER, DB_SECURITYADMIN, DBO, GUEST, Grant, GrantState, LoginDetails, LoginFailure, LoginFailureReason,
+    LoginPrincipal, PUBLIC_ROLE, PUBLIC_SERVER_ROLE, PasswordCost, Permission, Principal, PrincipalKind, Principals,
+    SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
     CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, Progress, SchedulerChoice,

@@ -508,7 +508,7 @@ fn everything_is_there_after_a_restart() {
         let i = a.create(identity).await;
         let next = db.drive(&mut a.tx, |tx| db.try_next_identity(tx, &i)).await.expect("a value");
         assert_eq!(next, 10);
-        db.create_schema(&mut a.tx, "s").await.expect("a new schema");
+        db.create_schema(&mut a.tx, "s", crate::DBO).await.expect("a new schema");
         db.put_procedure(&mut a.tx, "s", "p", &text, PutMode::CreateOrAlter).await.expect("new");
         a.commit().await;
     });

@@ -12,6 +12,7 @@ use crate::expression::Fault;
 use crate::host::Host;
 use crate::program::CompileContext;
 use crate::run::SpareFrames;
+use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
@@ -48,6 +49,9 @@ pub struct ExecutionContext {
     transaction_name: Option<String>,
     statement: Option<Mark>,
     random_seed: u128,
+    pub(crate) security: SessionSecurity,
+    /// The EXECUTE AS that were in force when the running procedure or text was entered: REVERT does not end them.
+    pub(crate) impersonations_below: usize,
 }
 
 impl ExecutionContext {
@@ -60,6 +64,8 @@ impl ExecutionContext {
     ) -> ExecutionContext {
         database.enter();
         ExecutionContext {
+            security: SessionSecurity::of_sa(&database),
+            impersonations_below: 1,
             transaction: database.transaction(session_id),
             server,
             database,
@@ -145,6 +151,7 @@ impl ExecutionContext {
         if self.state.transaction_count > 0 {
             return Err(crate::errors::unsupported("USE within a transaction"));
         }
+        self.enter_database(&database)?;
         database.enter();
         self.database.leave();
         self.transaction = database.transaction(self.state.session_id);
@@ -232,6 +239,31 @@ impl ExecutionContext {
         }
         self.statement = None;
         Ok(())
+    }
+
+    /// A definition of the host's begins: a statement of the session's transaction.
+    ///
+    /// # Errors
+    /// 3930 in a doomed transaction.
+    pub fn begin_definition(&mut self) -> Result<(), SqlError> {
+        self.begin_statement(true).map_err(|fault| *fault)
+    }
+
+    /// Ends a definition; under autocommit it waits for the commit.
+    ///
+    /// # Errors
+    /// A log that failed.
+    pub async fn end_definition(&mut self) -> Result<(), Fault> {
+        loop {
+            match self.end_statement() {
+                Ok(()) => return Ok(()),
+                Err(Stop::Yield) => scheduler::yield_now().await,
+                Err(Stop::Blocked(need)) => self.satisfy(need).await?,
+                // The end of a statement reads no function.
+                Err(Stop::Stale | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
+                Err(Stop::Error(fault)) => return Err(fault),
+            }
+        }
     }
 
     /// Undoes what the statement has done.

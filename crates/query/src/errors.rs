@@ -111,7 +111,7 @@ pub(crate) fn reach(error: &SqlError) -> Reach {
         241 | 242 | 244 | 245 | 248 | 235 | 236 | 295 | 8114 | 8169 | 9807 => Reach::Transaction,
         // Deadlock victim, doomed at the end, nesting, snapshot conflicts.
         1205 | 3960 | 3961 | 3998 => Reach::Transaction,
-        217 => Reach::Batch,
+        217 | 916 => Reach::Batch,
         CANCELLED => Reach::Batch,
         _ if error.severity >= 19 => Reach::Transaction,
         _ => Reach::Statement,

@@ -21,6 +21,7 @@ mod output;
 mod plan;
 mod program;
 mod run;
+mod security;
 mod settings;
 mod state;
 
@@ -38,6 +39,7 @@ pub use program::{
     CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch, compile_procedure,
 };
 pub use run::{Prepared, call, run};
+pub use security::{Requirement, SessionSecurity};
 pub use settings::{Isolation, Settings};
 pub use state::SessionState;
 

@@ -3,6 +3,7 @@
 
 use crate::host::SessionHost;
 use crate::names::{self, Found, Parts};
+use crate::security::{self, functions as who};
 use crate::views;
 use crate::views::columns::{COLLATION, TYPES};
 use crate::views::databases::COMPATIBILITY_LEVEL;
@@ -13,10 +14,6 @@ use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
 pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
-/// The one login there is.
-pub(crate) const LOGIN: &str = "sa";
-/// The one user of every database.
-const USER: &str = "dbo";
 const LANGUAGE: &str = "us_english";
 /// `@@OPTIONS`, what is always on: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
 const OPTION_BITS: i32 = 8 | 16 | 32 | 1024 | 4096;
@@ -80,25 +77,28 @@ const FUNCTIONS: &[Definition] = &[
     function("SERVERPROPERTY", NAME, (1, 1), server_property),
     function("CONNECTIONPROPERTY", NAME, (1, 1), connection_property),
     // Who and where the session is.
-    function("SUSER_NAME", NAME, (0, 1), |_| string(LOGIN)),
-    function("SUSER_SNAME", NAME, (0, 1), |_| string(LOGIN)),
-    function("SUSER_ID", SqlType::Int, (0, 1), |_| int(1)),
-    function("SUSER_SID", SqlType::VarBinary(Length::Limit(85)), (0, 2), |_| Ok(Some(Value::Bin(vec![1])))),
-    function("ORIGINAL_LOGIN", NAME, (0, 0), |_| string(LOGIN)),
-    function("USER_NAME", NAME, (0, 1), |_| string(USER)),
-    function("USER_ID", SqlType::Int, (0, 1), |_| int(1)),
-    function("DATABASE_PRINCIPAL_ID", SqlType::Int, (0, 1), |_| int(1)),
+    function("SUSER_NAME", NAME, (0, 1), |call| who::login_name(call.host, call.context, call.arguments)),
+    function("SUSER_SNAME", NAME, (0, 1), |call| who::login_name_of_sid(call.host, call.context, call.arguments)),
+    function("SUSER_ID", SqlType::Int, (0, 1), |call| who::login_id(call.host, call.context, call.arguments)),
+    function("SUSER_SID", SqlType::VarBinary(Length::Limit(85)), (0, 2), |call| {
+        who::login_sid(call.host, call.context, call.arguments)
+    }),
+    function("ORIGINAL_LOGIN", NAME, (0, 0), |call| who::original_login(call.context)),
+    function("USER_NAME", NAME, (0, 1), |call| who::user_name(call.context, call.arguments)),
+    function("USER_ID", SqlType::Int, (0, 1), |call| who::user_id(call.context, call.arguments)),
+    function("DATABASE_PRINCIPAL_ID", SqlType::Int, (0, 1), |call| who::user_id(call.context, call.arguments)),
     function("HOST_NAME", NAME, (0, 0), |call| string(&call.host.host_name)),
     function("HOST_ID", SqlType::Char(10), (0, 0), |_| string(format!("{:<10}", std::process::id()))),
     function("APP_NAME", NAME, (0, 0), |call| string(&call.host.program_name)),
-    function("IS_SRVROLEMEMBER", SqlType::Int, (1, 2), |_| int(1)),
-    function("IS_MEMBER", SqlType::Int, (1, 1), |_| int(1)),
-    function("IS_ROLEMEMBER", SqlType::Int, (1, 2), |_| int(1)),
-    function("HAS_PERMS_BY_NAME", SqlType::Int, (3, 5), |_| int(1)),
-    function("HAS_DBACCESS", SqlType::Int, (1, 1), |call| {
-        let found = call.text(0).map(|name| call.host.server.database(name).is_ok());
-        Ok(found.map(|found| Value::Int(found.into())))
+    function("IS_SRVROLEMEMBER", SqlType::Int, (1, 2), |call| {
+        who::is_server_role_member(call.host, call.context, call.arguments)
     }),
+    function("IS_MEMBER", SqlType::Int, (1, 1), |call| who::is_role_member(call.context, call.arguments)),
+    function("IS_ROLEMEMBER", SqlType::Int, (1, 2), |call| who::is_role_member(call.context, call.arguments)),
+    function("HAS_PERMS_BY_NAME", SqlType::Int, (3, 5), |call| {
+        who::has_permission(call.host, call.context, call.arguments)
+    }),
+    function("HAS_DBACCESS", SqlType::Int, (1, 1), |call| who::has_access(call.host, call.context, call.arguments)),
     // Databases.
     function("DB_ID", SqlType::Int, (0, 1), database_id),
     function("DB_NAME", NAME, (0, 1), database_name),
@@ -188,7 +188,7 @@ impl Call<'_> {
     }
 
     fn catalog(&self) -> Arc<Catalog> {
-        Arc::clone(self.context.catalog().definitions())
+        security::catalog(self.context)
     }
 
     /// The catalog of the database that a name names, the session's own unless it says another.
@@ -197,7 +197,7 @@ impl Call<'_> {
         match &parts.database {
             Some(name) if !name.eq_ignore_ascii_case(current.name()) => {
                 let database = self.host.server.database(name).ok()?;
-                let catalog = database.current_catalog();
+                let catalog = security::catalog_of(self.context, &database)?;
                 Some((database, catalog))
             }
             _ => Some((Arc::clone(current), self.catalog())),
@@ -209,7 +209,8 @@ impl Call<'_> {
         let Some(object_id) = self.number(0) else { return Ok(None) };
         let catalog = match self.number(1) {
             Some(id) if id != self.context.database().id() => {
-                self.host.server.database_by_id(id).map(|database| database.current_catalog())
+                let database = self.host.server.database_by_id(id);
+                database.and_then(|database| security::catalog_of(self.context, &database))
             }
             _ => Some(self.catalog()),
         };
@@ -387,7 +388,8 @@ fn object_definition(call: &Call<'_>) -> Answer {
     let Some(id) = call.number(0) else { return Ok(None) };
     let mut modules = catalog.procedures().chain(catalog.views());
     if let Some(module) = modules.find(|module| module.object_id == id) {
-        return string(&module.text);
+        let shown = security::shows_text(call.context.token(), &catalog, id);
+        return Ok(shown.then(|| Value::Str(module.text.clone())));
     }
     let mut defaults = catalog.tables().flat_map(|table| table.columns.iter().filter_map(|c| c.default.as_ref()));
     let default = defaults.find(|default| default.object_id == id);

@@ -2,6 +2,7 @@
 
 use crate::options::ClientOptions;
 use crate::registry::{Registry, SharedCell};
+use crate::security::{self, Seen};
 use crate::{functions, procedures, statements, views};
 use pikepole_engine::Server;
 use pikepole_query::{Argument, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
@@ -40,19 +41,31 @@ impl Host for SessionHost {
     ) -> HostFuture<'a, Result<Vec<Vec<Value>>, SqlError>> {
         Box::pin(async move {
             let view = views::by_number(id).ok_or_else(|| SqlError::invalid_object(id))?;
+            context.refresh_security().map_err(|fault| *fault)?;
+            let seen = security::seen(view, views::parameters(id).is_some(), context)?;
+            if seen == Seen::Nothing {
+                return Ok(Vec::new());
+            }
             let row_counts = if view.counts_rows() { count_rows(context).await? } else { BTreeMap::new() };
             // An implicit transaction is begun by no statement of its own.
             self.cell.show_transaction(context);
-            let catalog = context.catalog();
+            let catalog = security::catalog(context);
             let source = views::Source {
                 server: &self.server,
                 database: context.database(),
-                catalog: catalog.definitions(),
+                catalog: &catalog,
+                token: context.token(),
                 registry: &self.registry,
                 row_counts,
                 arguments,
             };
-            (view.rows)(view, &source)
+            let mut rows = (view.rows)(view, &source)?;
+            if let Seen::Own(column) = seen {
+                let place = view.columns.iter().position(|(name, _, _)| *name == column);
+                let own = Some(i64::from(self.session_id));
+                rows.retain(|row| place.and_then(|place| row.get(place)).and_then(Value::as_i64) == own);
+            }
+            Ok(rows)
         })
     }
 

@@ -23,6 +23,7 @@ mod procedures;
 mod registry;
 mod request;
 mod result_set;
+mod security;
 mod session;
 mod statements;
 mod views;

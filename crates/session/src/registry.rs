@@ -27,6 +27,9 @@ pub(crate) struct SessionRow {
     pub(crate) host_name: String,
     pub(crate) program_name: String,
     pub(crate) connection: Option<Arc<ConnectionInfo>>,
+    /// The id of the login, and its name when the session began.
+    pub(crate) login_id: i32,
+    pub(crate) login_name: String,
     pub(crate) database_id: i32,
     pub(crate) running: bool,
     pub(crate) batch_started_us: u64,
@@ -93,6 +96,8 @@ pub(crate) struct Login {
     pub(crate) program_name: String,
     pub(crate) database_id: i32,
     pub(crate) connection: Option<Arc<ConnectionInfo>>,
+    pub(crate) login_id: i32,
+    pub(crate) login_name: String,
 }
 
 /// What a session leaves behind at the end of a batch.
@@ -216,6 +221,8 @@ impl SessionCell {
             host_name: self.login.host_name.clone(),
             program_name: self.login.program_name.clone(),
             connection: self.login.connection.clone(),
+            login_id: self.login.login_id,
+            login_name: self.login.login_name.clone(),
             database_id: self.database_id.load(Ordering::Relaxed),
             running: self.running.load(Ordering::Relaxed),
             batch_started_us: self.batch_started_us.load(Ordering::Relaxed),

@@ -91,11 +91,18 @@ impl Session {
             program_name: options.program_name.clone(),
             database_id: database.id(),
             connection: options.connection,
+            login_id: options.login.id,
+            login_name: options.login.name.clone(),
         };
         let first_database = database.name().to_string();
         let full = || SqlError::new(17809, 20, 1, "All session numbers are in use; a session must end first.");
         let (session_id, cell) = registry.add(login).ok_or_else(full)?;
-        let context = ExecutionContext::new(Arc::clone(&server), database, session_id, Arc::clone(registry.plans()));
+        let mut context =
+            ExecutionContext::new(Arc::clone(&server), database, session_id, Arc::clone(registry.plans()));
+        if context.log_in(options.login).is_err() {
+            registry.remove(session_id);
+            return Err(SqlError::login_database_failed(&options.database));
+        }
         cell.kill_switch().cancels(Arc::clone(&context.cancelled));
         server.statistics().add(Counter::Logins, 1);
         server.statistics().add(Counter::UserConnections, 1);

@@ -2,9 +2,10 @@
 //! refused by name.
 
 use crate::host::SessionHost;
-use crate::{backups, configuration, dbcc, unsupported};
+use crate::{backups, configuration, dbcc, security, unsupported};
+use pikepole_engine::{Permission, Securable};
 use pikepole_query::{ExecutionContext, Output};
-use pikepole_tsql::{Literal, ServerConfiguration, SettingValue, Statement, StatementKind};
+use pikepole_tsql::{Backup, Dbcc, Literal, ServerConfiguration, SettingValue, Statement, StatementKind};
 use pikepole_types::SqlError;
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ pub(crate) async fn run(
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
     pikepole_scheduler::set_command(command(&statement.kind));
+    check(&statement.kind, context)?;
     match &statement.kind {
         StatementKind::SetOption(option) => host.options.set(statement, option, context, output),
         StatementKind::Checkpoint(_) => {
@@ -30,16 +32,66 @@ pub(crate) async fn run(
         StatementKind::Shutdown { .. } => Err(unsupported("SHUTDOWN")),
         StatementKind::Backup(backup) => backups::backup(host, backup, context, output).await,
         StatementKind::Restore(restore) => backups::restore(host, restore, context, output).await,
-        StatementKind::Permission(_) => Err(unsupported("GRANT, DENY or REVOKE")),
-        StatementKind::Principal(principal) => {
-            let verb = if principal.alter { "ALTER" } else { "CREATE" };
-            Err(unsupported(format!("{verb} {}", principal.kind)))
-        }
+        StatementKind::Permission(permission) => security::change_permissions(host, permission, context).await,
+        StatementKind::Principal(principal) => security::define_principal(host, principal, context).await,
+        StatementKind::Drop(drop) => security::drop_principals(host, drop, context).await,
+        StatementKind::ExecuteAs(execute_as) => security::execute_as(execute_as, context),
+        StatementKind::Revert => security::revert(context),
         // There are no statistics to be made or brought up to date.
         StatementKind::UpdateStatistics(_) => Ok(()),
         StatementKind::CreateStatistics(_) => Err(unsupported("CREATE STATISTICS")),
         _ => Err(unsupported("This statement")),
     }
+}
+
+/// The permissions of statements about the server and its databases. Statements that change principals check their own.
+fn check(kind: &StatementKind, context: &mut ExecutionContext) -> Result<(), SqlError> {
+    context.refresh_security().map_err(|fault| *fault)?;
+    let needs = |permission, securable, error: fn() -> SqlError| {
+        if context.token().has(permission, securable) { Ok(()) } else { Err(error()) }
+    };
+    match kind {
+        StatementKind::Checkpoint(_) => context.require_of_database(Permission::Checkpoint),
+        StatementKind::AlterServerConfiguration(_) | StatementKind::Reconfigure { .. } => {
+            needs(Permission::AlterSettings, Securable::Server, SqlError::no_permission)
+        }
+        StatementKind::Kill(_) => needs(Permission::AlterAnyConnection, Securable::Server, SqlError::kill_denied),
+        StatementKind::Shutdown { .. } => needs(Permission::Shutdown, Securable::Server, SqlError::no_permission),
+        StatementKind::Backup(backup) => check_backup(backup, context),
+        // A restore puts its own users and permissions in the place of those that are there.
+        StatementKind::Restore(_) => needs(Permission::CreateAnyDatabase, Securable::Server, || {
+            SqlError::database_permission_denied("CREATE DATABASE", pikepole_engine::MASTER)
+        }),
+        StatementKind::Dbcc(command) => check_dbcc(command, context),
+        _ => Ok(()),
+    }
+}
+
+fn check_backup(backup: &Backup, context: &ExecutionContext) -> Result<(), SqlError> {
+    let permission = if backup.kind == "LOG" { Permission::BackupLog } else { Permission::BackupDatabase };
+    let current = context.database();
+    let name = backup.database.as_ref().map_or(current.name(), |name| name.as_str());
+    let database = context.server().database(name).unwrap_or_else(|_| Arc::clone(current));
+    let allowed = context.token_in(&database).is_some_and(|token| token.has(permission, Securable::Database));
+    if allowed { Ok(()) } else { Err(SqlError::database_permission_denied(permission.name(), name)) }
+}
+
+/// What DBCC shows of a session is the session's; the rest is the server's administrators', or the database's owner's.
+fn check_dbcc(command: &Dbcc, context: &ExecutionContext) -> Result<(), SqlError> {
+    const OF_EVERYBODY: &[&str] = &["USEROPTIONS", "HELP", "INPUTBUFFER"];
+    const OF_THE_OWNER: &[&str] =
+        &["CHECKDB", "CHECKTABLE", "CHECKIDENT", "SQLPERF", "LOGINFO", "OPENTRAN", "SHOWFILESTATS"];
+    let token = context.token();
+    let name = command.name.as_str();
+    let allowed = OF_EVERYBODY.contains(&name)
+        || OF_THE_OWNER.contains(&name) && token.has(Permission::Control, Securable::Database)
+        || name == "SQLPERF" && token.has(Permission::ViewServerState, Securable::Server)
+        || token.has(Permission::AlterServerState, Securable::Server);
+    if allowed {
+        return Ok(());
+    }
+    let error = format!("User '{}' does not have permission to run DBCC {name}.", token.user().name);
+    Err(SqlError::new(2571, 14, 3, error))
 }
 
 /// What the views show a session to do.

@@ -150,6 +150,14 @@ pub struct Schema {
     pub schema_id: i32,
     /// The name.
     pub name: String,
+    /// The user or role that owns it and what is in it.
+    #[serde(default = "dbo")]
+    pub owner: i32,
+}
+
+/// Schemas were `dbo`'s before they had owners.
+fn dbo() -> i32 {
+    crate::security::DBO
 }
 
 /// A procedure or a view: its text, which is compiled when it is used.

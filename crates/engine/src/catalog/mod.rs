@@ -16,7 +16,7 @@ pub(crate) mod rows;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::security::{Level, Principals};
+use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
 use definition::{Procedure, Schema, View};
 
@@ -26,8 +26,8 @@ pub(crate) const OBJECT_ID_FIRST: i32 = 1_000_001;
 /// The schema of objects that are named without one.
 pub const DEFAULT_SCHEMA: &str = "dbo";
 
-/// A schema that a new database has, with its id.
-pub(crate) const BUILT_IN_SCHEMAS: [(i32, &str); 3] = [(1, "dbo"), (3, "INFORMATION_SCHEMA"), (4, "sys")];
+/// A schema that a new database has, with its id and its owner's.
+pub(crate) const BUILT_IN_SCHEMAS: [(i32, &str, i32); 3] = [(1, "dbo", 1), (3, "INFORMATION_SCHEMA", 3), (4, "sys", 4)];
 
 /// An object found by name.
 #[derive(Debug, Clone)]
@@ -110,6 +110,29 @@ impl Catalog {
     /// The schema of this name, whatever its case.
     pub fn schema(&self, name: &str) -> Option<&Arc<Schema>> {
         self.schemas.get(&name.to_lowercase())
+    }
+
+    /// The schema of this id.
+    pub fn schema_by_id(&self, schema_id: i32) -> Option<&Arc<Schema>> {
+        self.schemas.values().find(|schema| schema.schema_id == schema_id)
+    }
+
+    /// What permissions on an object are asked for with.
+    pub fn securable(&self, object: &Object) -> Securable {
+        let schema_id = object.schema_id();
+        let owner = self.schema_by_id(schema_id).map_or(DBO, |schema| schema.owner);
+        Securable::Object { id: object.object_id(), schema_id, owner }
+    }
+
+    /// The catalog as `token` may see it: without the objects on which it has no permission at all.
+    pub fn visible_to(&self, token: &SecurityToken) -> Catalog {
+        let mut visible = self.clone();
+        for object in self.objects.values() {
+            if !token.sees(self.securable(object)) {
+                visible.remove(object.object_id());
+            }
+        }
+        visible
     }
 
     /// All schemas, by name.

@@ -17,6 +17,7 @@ use crate::catalog::definition::{
 use crate::catalog::rows::{RowKind, encode, row_key};
 use crate::catalog::{Catalog, Object};
 use crate::error::Blocked;
+use crate::security::Class;
 use crate::table::{Table, TableState, can_be_key, key_bytes_max};
 use crate::transaction::Transaction;
 use pikepole_contention::sync::atomic::Ordering;
@@ -194,17 +195,17 @@ impl Database {
         Ok(StorageRef { object, root, key_bytes_max: key_bytes_max.unwrap_or(0) })
     }
 
-    /// CREATE SCHEMA.
+    /// CREATE SCHEMA, owned by this user or role.
     ///
     /// # Errors
     /// 2714 when there is one of this name.
-    pub async fn create_schema(&self, tx: &mut Transaction, name: &str) -> Result<(), SqlError> {
+    pub async fn create_schema(&self, tx: &mut Transaction, name: &str, owner: i32) -> Result<(), SqlError> {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         if catalog.schema(name).is_some() {
             return Err(SqlError::object_exists(name));
         }
         let schema_id = catalog.schemas().map(|s| s.schema_id).max().unwrap_or(4).max(4) + 1;
-        let schema = Schema { schema_id, name: name.to_owned() };
+        let schema = Schema { schema_id, name: name.to_owned(), owner };
         self.store_object(tx, &StoredObject::Schema(schema.clone())).await?;
         catalog.put_schema(schema);
         self.end_definition(tx, mark, catalog, self.new_version());
@@ -224,6 +225,7 @@ impl Database {
             return Err(SqlError::referenced_by("drop schema", name, object.name()));
         }
         self.remove_rows(tx, RowKind::Object, -schema.schema_id, 0).await?;
+        self.forget_grants(tx, &mut catalog, Class::Schema, schema.schema_id).await?;
         catalog.remove_schema(name);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())
@@ -439,6 +441,7 @@ impl Database {
         let table = self.lock_table_to_change(tx, &catalog, object_id, missing()).await?;
         self.remove_rows(tx, RowKind::Object, table.object_id, 0).await?;
         self.remove_rows(tx, RowKind::Identity, table.object_id, 0).await?;
+        self.forget_grants(tx, &mut catalog, Class::Object, table.object_id).await?;
         catalog.remove(table.object_id);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())

@@ -265,6 +265,12 @@ impl Database {
         }
     }
 
+    /// The version of the committed definitions.
+    pub(crate) fn committed_version(&self) -> u64 {
+        // Acquire pairs with the Release in `publish_catalog`.
+        self.catalog_version.load(Ordering::Acquire)
+    }
+
     /// The committed definitions.
     pub fn current_catalog(&self) -> Arc<Catalog> {
         lock(&self.catalog).clone()

@@ -9,6 +9,7 @@ use super::definitions::{now_us, user_schema};
 use crate::catalog::Object;
 use crate::catalog::definition::{Module, StoredObject};
 use crate::catalog::rows::RowKind;
+use crate::security::Class;
 use crate::transaction::Transaction;
 
 /// What a CREATE or ALTER of a procedure or view may find.
@@ -157,6 +158,7 @@ impl Database {
             return Err(SqlError::object_missing("drop", kind.name(), name));
         };
         self.remove_rows(tx, RowKind::Object, object_id, 0).await?;
+        self.forget_grants(tx, &mut catalog, Class::Object, object_id).await?;
         catalog.remove(object_id);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())

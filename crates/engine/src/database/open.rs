@@ -302,8 +302,8 @@ fn undo(store: &Arc<Store>, catalog: &Tree, analysis: Analysis) -> Result<(), St
 
 fn write_built_in_schemas(store: &Store, tree: &Tree) -> Result<(), String> {
     let mut cursor = pikepole_storage::TreeCursor::new();
-    for (schema_id, name) in BUILT_IN_SCHEMAS {
-        let object = StoredObject::Schema(Schema { schema_id, name: name.to_owned() });
+    for (schema_id, name, owner) in BUILT_IN_SCHEMAS {
+        let object = StoredObject::Schema(Schema { schema_id, name: name.to_owned(), owner });
         let context = pikepole_storage::LogContext::new(TransactionId::SYSTEM.0);
         for (chunk, bytes) in encode(&object).iter().enumerate() {
             let key = row_key(RowKind::Object, object.stored_id(), chunk as u32);

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use pikepole_types::SqlError;
 
-use super::principal::{Level, Principal, PrincipalKind, Principals};
+use super::LoginPrincipal;
+use super::permission::{Class, Grant};
+use super::principal::{DBO, Level, Principal, PrincipalKind, Principals};
 use crate::catalog::Catalog;
 use crate::catalog::definition::StoredObject;
 use crate::catalog::rows::RowKind;
-use crate::database::{Database, now_us};
+use crate::database::{Database, Durability, now_us};
 use crate::transaction::Transaction;
 
 fn row_kind(level: Level) -> RowKind {
@@ -81,11 +83,53 @@ impl Database {
         if catalog.principals(level).get(id).is_none_or(|principal| principal.is_fixed()) {
             return Err(SqlError::item_missing("drop", kind.name(), id));
         }
+        self.forget_grants(tx, &mut catalog, kind.class(), id).await?;
         self.remove_rows(tx, row_kind(level), id, 0).await?;
         let mut principals = Principals::clone(catalog.principals(level));
         principals.remove(id);
         catalog.set_principals(level, Arc::new(principals));
         self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// Makes a login the database's owner, its `dbo`, in a transaction of its own.
+    ///
+    /// # Errors
+    /// What keeps the catalog from being changed.
+    pub async fn set_owner(&self, session_id: i32, owner: &LoginPrincipal) -> Result<(), SqlError> {
+        let mut tx = self.transaction(session_id);
+        let sid = owner.sid.clone();
+        let changed = self.change_principal(&mut tx, DBO, PrincipalKind::User, |dbo| {
+            dbo.sid = sid;
+            Ok(())
+        });
+        match changed.await {
+            Ok(()) => self.commit(&mut tx, Durability::Full).await,
+            Err(error) => {
+                // The change's error says more than one of its undoing would.
+                let _ = self.rollback(&mut tx).await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Something that permissions are granted on is dropped: nobody has any on it.
+    pub(crate) async fn forget_grants(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        class: Class,
+        major: i32,
+    ) -> Result<(), SqlError> {
+        let level = if class.is_of_server() { Level::Server } else { Level::Database };
+        let is_on = |grant: &Grant| grant.class == class && grant.major == major;
+        let with_grants: Vec<_> =
+            catalog.principals(level).iter().filter(|p| p.grants.iter().any(is_on)).cloned().collect();
+        for principal in with_grants {
+            let mut principal = Principal::clone(&principal);
+            principal.grants.retain(|grant| !is_on(grant));
+            self.store_principal(tx, catalog, principal).await?;
+        }
         Ok(())
     }
 

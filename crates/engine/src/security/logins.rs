@@ -12,7 +12,8 @@ use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, OnceLock, thread};
 use pikepole_types::SqlError;
 
 use super::password::is_password;
-use super::principal::{LoginDetails, PrincipalKind, Principals, SA, SA_SID};
+use super::principal::{LoginDetails, Principal, PrincipalKind, Principals, SA, SA_SID};
+use super::token::SecurityToken;
 use crate::database::{Database, Durability};
 use crate::server::{MASTER, Server};
 
@@ -46,6 +47,23 @@ impl LoginPrincipal {
     /// The login that may do everything: whoever has the files.
     pub fn sa() -> LoginPrincipal {
         LoginPrincipal { id: SA, name: "sa".to_owned(), sid: SA_SID.to_vec(), default_database: MASTER.to_owned() }
+    }
+}
+
+impl LoginPrincipal {
+    fn of(login: &Principal, details: &LoginDetails) -> LoginPrincipal {
+        LoginPrincipal {
+            id: login.id,
+            name: login.name.clone(),
+            sid: login.sid.clone(),
+            default_database: details.default_database.clone(),
+        }
+    }
+
+    /// The login of this name, for EXECUTE AS LOGIN.
+    pub fn find(logins: &Principals, name: &str) -> Option<LoginPrincipal> {
+        let login = logins.find(name).filter(|login| login.kind == PrincipalKind::Login)?;
+        Some(LoginPrincipal::of(login, login.login.as_ref()?))
     }
 }
 
@@ -252,12 +270,12 @@ impl Server {
         if details.disabled {
             return Err(LoginFailureReason::Disabled);
         }
-        Ok(LoginPrincipal {
-            id: login.id,
-            name: login.name.clone(),
-            sid: login.sid.clone(),
-            default_database: details.default_database.clone(),
-        })
+        let principal = LoginPrincipal::of(login, details);
+        if SecurityToken::may_log_in(&principal, &logins) {
+            Ok(principal)
+        } else {
+            Err(LoginFailureReason::ConnectDenied)
+        }
     }
 
     /// The logins and server roles.
@@ -266,6 +284,11 @@ impl Server {
     /// 926, 927 while master is not open.
     pub fn logins(&self) -> Result<Arc<Principals>, SqlError> {
         Ok(self.database(MASTER)?.current_catalog().logins().clone())
+    }
+
+    /// A number that changes when the logins and server roles may have changed: the version of master's definitions.
+    pub fn logins_version(&self) -> u64 {
+        self.database(MASTER).map_or(0, |master| master.committed_version())
     }
 
     /// Whether `sa` has a password.
@@ -293,6 +316,17 @@ impl Server {
         let hash = move || server.login_gate().hash(|| server.password_cost().hash(&password));
         pikepole_scheduler::run_blocking(hash).await
     }
+
+    /// Whether a login has this password, computed on a thread that may block.
+    pub async fn is_password_of(self: &Arc<Self>, name: &str, password: &str) -> bool {
+        let (server, name, password) = (self.clone(), name.to_owned(), password.to_owned());
+        pikepole_scheduler::run_blocking(move || server.check_login(&name, &password).is_ok()).await
+    }
+
+    /// ALTER LOGIN ... UNLOCK: the failures of a name count no more.
+    pub fn forget_login_failures(&self, name: &str) {
+        self.login_gate().forget(&keys(name, ""));
+    }
 }
 
 /// Sets a login's password in a transaction of its own.
@@ -301,7 +335,7 @@ async fn set_password(master: &Database, id: i32, hash: String) -> Result<(), Sq
     let changed = master
         .change_principal(&mut tx, id, PrincipalKind::Login, |principal| {
             let details = principal.login.as_mut().expect("a login has a login's details");
-            *details = LoginDetails { password: Some(hash), password_set_us: now_us(), ..details.clone() };
+            details.set_password(Some(hash));
             Ok(())
         })
         .await;

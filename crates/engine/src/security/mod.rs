@@ -19,13 +19,18 @@
 mod change;
 mod logins;
 mod password;
+mod permission;
 mod principal;
+mod token;
 
 pub(crate) use logins::LoginGate;
 pub use logins::{LoginFailure, LoginFailureReason, LoginPrincipal};
 pub use password::PasswordCost;
+pub use permission::{Class, Grant, GrantState, Permission};
 pub(crate) use principal::Level;
 pub use principal::{
-    DB_OWNER, DBO, GUEST, LoginDetails, PUBLIC_ROLE, PUBLIC_SERVER_ROLE, Principal, PrincipalKind, Principals, SA,
-    SYSADMIN,
+    DB_ACCESSADMIN, DB_BACKUPOPERATOR, DB_DATAREADER, DB_DATAWRITER, DB_DDLADMIN, DB_DENYDATAREADER, DB_DENYDATAWRITER,
+    DB_OWNER, DB_SECURITYADMIN, DBCREATOR, DBO, GUEST, LoginDetails, PROCESSADMIN, PUBLIC_ROLE, PUBLIC_SERVER_ROLE,
+    Principal, PrincipalKind, Principals, SA, SECURITYADMIN, SERVERADMIN, SYSADMIN,
 };
+pub use token::{Securable, SecurityToken, is_member};

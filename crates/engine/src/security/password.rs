@@ -5,7 +5,7 @@ use pikepole_types::SqlError;
 
 /// The longest password, in characters.
 const PASSWORD_CHARACTERS_MAX: usize = 128;
-const SALT_BYTES: usize = 16;
+const RANDOM_BYTES: usize = 16;
 
 /// What it costs to hash a password, and so to guess one. The default is the least that OWASP recommends for Argon2id, some
 /// 20 ms on a server's CPU; what was hashed with another cost is still verified with that.
@@ -40,11 +40,20 @@ impl PasswordCost {
         if password.chars().count() > PASSWORD_CHARACTERS_MAX {
             return Err(SqlError::password_too_long());
         }
-        let mut salt = [0; SALT_BYTES];
-        getrandom::fill(&mut salt).map_err(failed)?;
+        let salt = random_bytes()?;
         let hash = self.argon2()?.hash_password_with_salt(password.as_bytes(), &salt).map_err(failed)?;
         Ok(hash.to_string())
     }
+}
+
+/// As many random bytes as a salt and a security id have.
+///
+/// # Errors
+/// 15465 when the machine gives none.
+pub(crate) fn random_bytes() -> Result<Vec<u8>, SqlError> {
+    let mut bytes = vec![0; RANDOM_BYTES];
+    getrandom::fill(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 fn failed(why: impl std::fmt::Display) -> SqlError {

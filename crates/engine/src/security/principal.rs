@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::permission::{Class, Grant};
+use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
 
 /// The id of the login `sa`.
@@ -17,8 +19,32 @@ pub const PUBLIC_ROLE: i32 = 0;
 pub const DBO: i32 = 1;
 /// The id of the user `guest`.
 pub const GUEST: i32 = 2;
+/// The id of the server role `securityadmin`.
+pub const SECURITYADMIN: i32 = 4;
+/// The id of the server role `serveradmin`.
+pub const SERVERADMIN: i32 = 5;
+/// The id of the server role `processadmin`.
+pub const PROCESSADMIN: i32 = 7;
+/// The id of the server role `dbcreator`.
+pub const DBCREATOR: i32 = 9;
 /// The id of the database role `db_owner`.
 pub const DB_OWNER: i32 = 16_384;
+/// The id of the database role `db_accessadmin`.
+pub const DB_ACCESSADMIN: i32 = 16_385;
+/// The id of the database role `db_securityadmin`.
+pub const DB_SECURITYADMIN: i32 = 16_386;
+/// The id of the database role `db_ddladmin`.
+pub const DB_DDLADMIN: i32 = 16_387;
+/// The id of the database role `db_backupoperator`.
+pub const DB_BACKUPOPERATOR: i32 = 16_389;
+/// The id of the database role `db_datareader`.
+pub const DB_DATAREADER: i32 = 16_390;
+/// The id of the database role `db_datawriter`.
+pub const DB_DATAWRITER: i32 = 16_391;
+/// The id of the database role `db_denydatareader`.
+pub const DB_DENYDATAREADER: i32 = 16_392;
+/// The id of the database role `db_denydatawriter`.
+pub const DB_DENYDATAWRITER: i32 = 16_393;
 /// The first id of logins and server roles that a user makes.
 const SERVER_ID_FIRST: i32 = 256;
 /// The first id of users and roles that a user makes.
@@ -28,24 +54,24 @@ const DATABASE_ID_FIRST: i32 = 5;
 const SERVER_ROLES: &[(i32, &str)] = &[
     (PUBLIC_SERVER_ROLE, "public"),
     (SYSADMIN, "sysadmin"),
-    (4, "securityadmin"),
-    (5, "serveradmin"),
-    (7, "processadmin"),
-    (9, "dbcreator"),
+    (SECURITYADMIN, "securityadmin"),
+    (SERVERADMIN, "serveradmin"),
+    (PROCESSADMIN, "processadmin"),
+    (DBCREATOR, "dbcreator"),
 ];
 
 /// Roles that every database has, with their ids.
 const DATABASE_ROLES: &[(i32, &str)] = &[
     (PUBLIC_ROLE, "public"),
     (DB_OWNER, "db_owner"),
-    (16_385, "db_accessadmin"),
-    (16_386, "db_securityadmin"),
-    (16_387, "db_ddladmin"),
-    (16_389, "db_backupoperator"),
-    (16_390, "db_datareader"),
-    (16_391, "db_datawriter"),
-    (16_392, "db_denydatareader"),
-    (16_393, "db_denydatawriter"),
+    (DB_ACCESSADMIN, "db_accessadmin"),
+    (DB_SECURITYADMIN, "db_securityadmin"),
+    (DB_DDLADMIN, "db_ddladmin"),
+    (DB_BACKUPOPERATOR, "db_backupoperator"),
+    (DB_DATAREADER, "db_datareader"),
+    (DB_DATAWRITER, "db_datawriter"),
+    (DB_DENYDATAREADER, "db_denydatareader"),
+    (DB_DENYDATAWRITER, "db_denydatawriter"),
 ];
 
 /// Users that every database has, with their ids.
@@ -82,6 +108,16 @@ impl PrincipalKind {
         }
     }
 
+    /// What kind of thing it is to permissions on it.
+    pub fn class(self) -> Class {
+        match self {
+            PrincipalKind::Login => Class::Login,
+            PrincipalKind::ServerRole => Class::ServerRole,
+            PrincipalKind::User => Class::User,
+            PrincipalKind::Role => Class::Role,
+        }
+    }
+
     /// What error texts call it.
     pub fn name(self) -> &'static str {
         match self {
@@ -115,7 +151,28 @@ pub struct LoginDetails {
     pub password_set_us: u64,
 }
 
+impl Default for LoginDetails {
+    fn default() -> Self {
+        LoginDetails {
+            password: None,
+            disabled: false,
+            default_database: crate::server::MASTER.to_owned(),
+            check_policy: true,
+            check_expiration: false,
+            password_set_us: 0,
+        }
+    }
+}
+
 impl LoginDetails {
+    /// Sets the PHC string of a new password; None leaves the password as it is.
+    pub fn set_password(&mut self, hash: Option<String>) {
+        if hash.is_some() {
+            self.password = hash;
+            self.password_set_us = crate::database::now_us();
+        }
+    }
+
     /// Whether it has a password.
     pub fn has_password(&self) -> bool {
         self.password.is_some()
@@ -144,6 +201,9 @@ pub struct Principal {
     /// The roles that it is in, `public` left out.
     #[serde(default)]
     pub roles: Vec<i32>,
+    /// What it was granted and denied.
+    #[serde(default)]
+    pub grants: Vec<Grant>,
     /// When it was created, in microseconds since 1970.
     pub created_us: u64,
     /// When it changed last, in microseconds since 1970.
@@ -162,9 +222,19 @@ impl Principal {
             default_schema: None,
             login: None,
             roles: Vec::new(),
+            grants: Vec::new(),
             created_us: 0,
             modified_us: 0,
         }
+    }
+
+    /// Makes a login of it: a new security id, and what a login has by default.
+    ///
+    /// # Errors
+    /// 15465 when the machine gives no random bytes.
+    pub fn become_login(&mut self) -> Result<&mut LoginDetails, SqlError> {
+        self.sid = super::password::random_bytes()?;
+        Ok(self.login.insert(LoginDetails::default()))
     }
 
     /// Whether every server or database has it.
@@ -253,14 +323,6 @@ impl Principals {
 }
 
 fn sa() -> Principal {
-    let login = LoginDetails {
-        password: None,
-        disabled: false,
-        default_database: "master".to_owned(),
-        check_policy: true,
-        check_expiration: false,
-        password_set_us: 0,
-    };
     let principal = Principal::new(SA, "sa", PrincipalKind::Login);
-    Principal { sid: SA_SID.to_vec(), login: Some(login), roles: vec![SYSADMIN], ..principal }
+    Principal { sid: SA_SID.to_vec(), login: Some(LoginDetails::default()), roles: vec![SYSADMIN], ..principal }
 }

@@ -6,6 +6,7 @@ mod expression;
 mod function;
 mod key_range;
 mod modify;
+mod permission;
 mod query;
 mod scope;
 mod source;
@@ -24,6 +25,7 @@ use crate::host::Host;
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
+use crate::security::Requirement;
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
 
@@ -76,6 +78,12 @@ pub(crate) struct Binder<'a> {
     pub(crate) collation: Collation,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
+    /// The permissions that the statement needs.
+    requirements: Vec<Requirement>,
+    /// True once an expression reads a column of the outermost scope's first source, which is what UPDATE and DELETE change.
+    pub(crate) reads_target: bool,
+    /// The owner of the view being expanded.
+    view_owner: Option<i32>,
 }
 
 /// Views expand within each other no deeper than this.
@@ -106,6 +114,9 @@ impl<'a> Binder<'a> {
             depth: 0,
             collation: Collation::default(),
             reads_clock: false,
+            requirements: Vec::new(),
+            reads_target: false,
+            view_owner: None,
         }
     }
 
@@ -175,6 +186,7 @@ impl<'a> Binder<'a> {
             action,
             touches,
             reads_clock: self.reads_clock,
+            requirements: self.requirements,
             virtual_sources: self.virtual_sources,
             slots: self.slots,
             live: LiveSlots::default(),

@@ -14,6 +14,7 @@ use crate::output::ColumnInfo;
 use crate::plan::{
     Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update, VirtualSource,
 };
+use pikepole_engine::Permission;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, Value};
 
@@ -51,6 +52,9 @@ impl Binder<'_> {
             return Err(errors::unsupported("The OUTPUT clause"));
         }
         let table = self.target(&insert.target)?;
+        if let tree::Target::Table { name, .. } = &insert.target {
+            self.require(Permission::Insert, name)?;
+        }
         self.scopes.push(Scope {
             common: CommonTable::list(&insert.with),
             clause: Clause::SelectList,
@@ -79,6 +83,7 @@ impl Binder<'_> {
         rows: &[ColumnInfo],
     ) -> Result<Arc<Statement>, Fault> {
         let table = self.target_table(target)?;
+        self.require(Permission::Insert, target)?;
         self.scopes.push(Scope::default());
         let columns = self.insert_columns(&table, names)?;
         let registers = self.registers(rows.len());
@@ -267,6 +272,7 @@ impl Binder<'_> {
         for assignment in &update.assignments {
             self.set_assignment(&table, assignment, &mut assignments, &mut variables)?;
         }
+        self.require_changed(Permission::Update, &update.target, &update.from)?;
         let moves_key = assignments.iter().any(|(column, _)| table.key.iter().any(|key| key.column == *column));
         let set = self.pending.split_off(mark);
         // A row that moves must not be found again where it has moved to.
@@ -329,6 +335,7 @@ impl Binder<'_> {
 
     /// The present value of a column of the table that is changed.
     fn target_column(&mut self, index: usize) -> Typed {
+        self.reads_target = true;
         let source = &mut self.scope().sources[0];
         source.used[index] = true;
         let info = &source.columns[index];
@@ -344,6 +351,7 @@ impl Binder<'_> {
         self.push_scope(&delete.with);
         let (table, tree) = self.modified(&delete.target, &delete.from)?;
         let (conditions, top) = self.modified_conditions(delete.filter.as_ref(), delete.top.as_ref())?;
+        self.require_changed(Permission::Delete, &delete.target, &delete.from)?;
         let (source, changed) = self.modified_rows(table, tree, conditions, top, Vec::new(), false);
         let action = Action::Delete(Box::new(Delete { changed }));
         Ok(Arc::new(self.finish(source, action)))

@@ -160,6 +160,7 @@ impl Binder<'_> {
                 for inner in &mut self.scopes[level + 1..] {
                     inner.correlated = true;
                 }
+                self.reads_target |= level == 0 && source == 0;
                 let source = &mut self.scopes[level].sources[source];
                 source.used[index] = true;
                 let info = &source.columns[index];

@@ -12,6 +12,7 @@ use crate::expression::{Fault, Integer, Predicate, Width};
 use crate::host::VirtualTable;
 use crate::output::ColumnInfo;
 use crate::plan::{JoinKind, Node, Registers, Scan, Series, VirtualSource};
+use pikepole_engine::Permission;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -125,11 +126,13 @@ impl Binder<'_> {
             return self.expand_common(&common);
         }
         if let Some(table) = self.names.catalog.table(name)? {
+            self.require(Permission::Select, name)?;
             let columns = table_columns(&table);
             return Ok((Leaf::Table(table), columns));
         }
         if let Some(text) = self.names.catalog.view_text(name)? {
-            return self.expand_view(name, &text);
+            let owner = self.require(Permission::Select, name)?;
+            return self.in_view_of(owner, |binder| binder.expand_view(name, &text));
         }
         let schema = name.schema_str();
         match self.names.host.virtual_table(schema, &name.name.text) {

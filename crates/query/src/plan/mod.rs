@@ -407,6 +407,8 @@ pub struct Statement {
     pub touches: bool,
     /// True when an expression asks for the present time.
     pub reads_clock: bool,
+    /// The permissions that it needs.
+    pub requirements: Vec<crate::security::Requirement>,
     /// The database and version of the catalog it was bound against.
     pub bound_to: crate::access::CatalogStamp,
 }

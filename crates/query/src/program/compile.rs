@@ -469,6 +469,10 @@ impl<'a> Compiler<'a> {
             StatementKind::Select(_) | StatementKind::Update(_) | StatementKind::Delete(_) => {
                 self.late_statement(LateKind::Statement(Arc::new(statement.clone())));
             }
+            // Principals are the session's.
+            StatementKind::Drop(drop) if drop.kind.is_principal() => {
+                self.emit(Instruction::Host(Arc::new(statement.clone())));
+            }
             StatementKind::Truncate(_)
             | StatementKind::CreateTable(_)
             | StatementKind::AlterTable(_)
@@ -737,7 +741,6 @@ fn refused(kind: &StatementKind) -> Option<&'static str> {
         | StatementKind::Fetch(_)
         | StatementKind::CloseCursor(_)
         | StatementKind::DeallocateCursor(_) => "A cursor",
-        StatementKind::ExecuteAs(_) | StatementKind::Revert => "EXECUTE AS",
         StatementKind::Merge(_) => "MERGE",
         StatementKind::BulkInsert(_) => "BULK INSERT",
         StatementKind::CreateFunction(_) => "CREATE FUNCTION",

@@ -46,6 +46,8 @@ pub struct ProcedureIdentity {
     pub object_id: i32,
     /// The name as errors report it.
     pub name: String,
+    /// The principal that owns it.
+    pub owner: i32,
 }
 
 /// Where an error in a TRY block goes.

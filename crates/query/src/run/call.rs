@@ -14,6 +14,8 @@ use crate::output::{Done, DoneKind};
 use crate::program::{
     CallArgument, Execute, ExecuteTarget, InsertCaptured, Parameter, ProcedureIdentity, Program, compile_procedure,
 };
+use crate::security::Requirement;
+use pikepole_engine::Permission;
 use pikepole_tsql::{Name, ObjectName, Span};
 use pikepole_types::{SqlError, SqlType, Target, Value};
 
@@ -58,16 +60,35 @@ impl Machine<'_> {
             Some(schema) => view.catalog.procedure(schema, &name.name.text).cloned(),
         };
         let found = found.ok_or_else(missing)?;
+        let owner = view.catalog.schema_by_id(found.schema_id).map_or(pikepole_engine::DBO, |schema| schema.owner);
+        self.check_call(&view, name, owner)?;
         let database = view.database.id();
         if let Some(program) = self.context.plans.procedure(database, found.object_id, &found.text) {
             return Ok(program);
         }
-        let identity = ProcedureIdentity { object_id: found.object_id, name: found.name.clone() };
+        let identity = ProcedureIdentity { object_id: found.object_id, name: found.name.clone(), owner };
         let context = self.context.compile_context(&*self.host);
         let compiled = compile_procedure(&found.text, identity, &context);
         let program = compiled.map_err(first_error)?;
         self.context.plans.keep_procedure(database, found.object_id, &found.text, &program);
         Ok(program)
+    }
+
+    /// EXECUTE on a procedure of this owner, unless one of the same owner calls it.
+    fn check_call(&mut self, view: &CatalogView, name: &ObjectName, owner: i32) -> Result<(), Fault> {
+        self.context.refresh_security()?;
+        if self.context.token().is_dbo() || self.procedure_owner() == Some(owner) {
+            return Ok(());
+        }
+        match Requirement::of(view, name, Permission::Execute)? {
+            Some(requirement) => self.context.require(&requirement),
+            None => Ok(()),
+        }
+    }
+
+    /// The owner of the running procedure; None in a text.
+    pub(crate) fn procedure_owner(&self) -> Option<i32> {
+        self.frame.program.procedure.as_ref().map(|procedure| procedure.owner)
     }
 
     /// EXEC('text').
@@ -129,6 +150,8 @@ impl Machine<'_> {
         frame.transaction_count = state.transaction_count;
         frame.caught_base = state.caught.len();
         frame.settings = Some(self.context.settings.clone());
+        frame.impersonations_below =
+            std::mem::replace(&mut self.context.impersonations_below, self.context.security.depth());
         frame.caller_procedure = state.procedure_id;
         frame.caller_identity = std::mem::replace(&mut state.scope_identity, Value::Null);
         if let Some(identity) = &program.procedure {
@@ -285,6 +308,9 @@ impl Machine<'_> {
         state.procedure_id = frame.caller_procedure;
         state.scope_identity = std::mem::take(&mut frame.caller_identity);
         state.nest_level -= 1;
+        // EXECUTE AS ends with what it was said in.
+        self.context.security.revert_to(self.context.impersonations_below);
+        self.context.impersonations_below = frame.impersonations_below;
         if let Some(settings) = frame.settings.take() {
             let isolation = settings.isolation;
             let have_changed = self.context.settings != settings;

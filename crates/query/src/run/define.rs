@@ -17,6 +17,7 @@ use pikepole_types::SqlError;
 impl Machine<'_> {
     /// Runs a definition; `text` is the statement's own.
     pub(crate) async fn define(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
+        self.check_definition(statement)?;
         match &statement.kind {
             StatementKind::CreateDatabase(create) => self.create_database(create).await?,
             StatementKind::AlterDatabase(alter) => self.alter_database(alter)?,
@@ -26,27 +27,11 @@ impl Machine<'_> {
             _ => {
                 self.context.begin_statement(true)?;
                 self.define_object(statement, text).await?;
-                self.end_definition().await?;
+                self.context.end_definition().await?;
             }
         }
         self.done(Done { rows: None, kind: DoneKind::Other });
         Ok(())
-    }
-
-    /// Ends the statement; under autocommit it waits for the commit.
-    async fn end_definition(&mut self) -> Result<(), Fault> {
-        loop {
-            match self.context.end_statement() {
-                Ok(()) => return Ok(()),
-                Err(crate::access::Stop::Yield) => pikepole_scheduler::yield_now().await,
-                Err(crate::access::Stop::Blocked(need)) => self.context.satisfy(need).await?,
-                // The end of a statement reads no function.
-                Err(crate::access::Stop::Stale | crate::access::Stop::Rows(_)) => {
-                    return Err(errors::definition_changed());
-                }
-                Err(crate::access::Stop::Error(fault)) => return Err(fault),
-            }
-        }
     }
 
     async fn define_object(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
@@ -64,8 +49,9 @@ impl Machine<'_> {
                 }
                 let name = create.name.as_ref().or(create.owner.as_ref());
                 let name = name.map_or("", tree::Name::as_str);
+                let owner = self.schema_owner(create)?;
                 let (database, tx) = self.context.engine();
-                Ok(database.create_schema(tx, name).await?)
+                Ok(database.create_schema(tx, name, owner).await?)
             }
             StatementKind::Drop(drop) => self.drop_objects(drop).await,
             _ => Err(errors::unsupported("This statement")),
@@ -171,7 +157,9 @@ impl Machine<'_> {
 
     async fn create_procedure(&mut self, create: &tree::CreateProcedure, text: &str) -> Result<(), Fault> {
         let schema = self.own_schema(&create.name)?;
-        let identity = ProcedureIdentity { object_id: 0, name: create.name.name.text.clone() };
+        check_module_options(&create.options)?;
+        let identity =
+            ProcedureIdentity { object_id: 0, name: create.name.name.text.clone(), owner: pikepole_engine::DBO };
         let context = self.context.compile_context(&*self.host);
         if let Err(found) = compile_procedure(text, identity, &context) {
             return Err(self.report_all(found));
@@ -192,6 +180,7 @@ impl Machine<'_> {
 
     async fn create_view(&mut self, create: &tree::CreateView, text: &str) -> Result<(), Fault> {
         let schema = self.own_schema(&create.name)?;
+        check_module_options(&create.options)?;
         if create.check_option {
             return Err(errors::unsupported("WITH CHECK OPTION"));
         }
@@ -283,7 +272,13 @@ impl Machine<'_> {
             return Err(errors::unsupported("FOR ATTACH or AS SNAPSHOT OF"));
         }
         let server = std::sync::Arc::clone(self.context.server());
-        Ok(server.create_database(&create.name.text).await?)
+        server.create_database(&create.name.text).await?;
+        let owner = self.context.token().login().clone();
+        if owner.id != pikepole_engine::SA {
+            let database = server.database(&create.name.text)?;
+            database.set_owner(self.context.state.session_id, &owner).await?;
+        }
+        Ok(())
     }
 
     async fn drop_databases(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
@@ -400,4 +395,17 @@ fn database_option(option: &tree::SettingOption, database: &str) -> Result<Optio
         name if ACCEPTED_OPTIONS.contains(&name) => return Ok(None),
         _ => return Err(invalid()),
     }))
+}
+
+/// Options of a procedure or view that would change whose permissions count.
+fn check_module_options(options: &[tree::ModuleOption]) -> Result<(), Fault> {
+    let caller = |who: &tree::Expr| who.to_string().trim_matches('\'').eq_ignore_ascii_case("CALLER");
+    for option in options {
+        if let tree::ModuleOption::ExecuteAs(who) = option
+            && !caller(who)
+        {
+            return Err(errors::unsupported("WITH EXECUTE AS other than CALLER"));
+        }
+    }
+    Ok(())
 }

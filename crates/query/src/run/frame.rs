@@ -29,6 +29,8 @@ pub(crate) struct Frame {
     pub(crate) transaction_count: i32,
     /// How many caught errors the frames below hold.
     pub(crate) caught_base: usize,
+    /// The EXECUTE AS of the caller that REVERT may end.
+    pub(crate) impersonations_below: usize,
     /// The settings to restore when the frame ends.
     pub(crate) settings: Option<Settings>,
     /// The caller's `@@PROCID` and `SCOPE_IDENTITY()`.
@@ -63,6 +65,7 @@ impl Frame {
             on_return: Return::default(),
             transaction_count: 0,
             caught_base: 0,
+            impersonations_below: 1,
             settings: None,
             caller_procedure: 0,
             caller_identity: Value::Null,

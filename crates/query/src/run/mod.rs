@@ -19,6 +19,7 @@ mod frame;
 mod group;
 mod modify;
 mod number;
+mod permission;
 mod recover;
 mod request;
 mod statement;
@@ -179,6 +180,12 @@ async fn run_at(
     context.state.nest_level = level;
     context.state.procedure_id = 0;
     context.state.caught.clear();
+    context.impersonations_below = 1;
+    if let Err(fault) = context.refresh_security() {
+        context.state.last_error = fault.number;
+        output.error(&fault);
+        return Err(*fault);
+    }
     let mut machine = Machine {
         arguments,
         command: "",
@@ -204,7 +211,7 @@ impl Machine<'_> {
             let handled = match self.advance() {
                 Ok(Pause::Yield) | Err(Stop::Yield) => {
                     self.give_way().await;
-                    self.check_cancelled()
+                    self.check_cancelled().and_then(|()| self.context.refresh_security())
                 }
                 Ok(Pause::Instruction) => self.perform().await,
                 Ok(Pause::VirtualRows(index)) => self.fetch_virtual_rows(index).await,

@@ -44,6 +44,8 @@ pub(crate) struct StatementState {
     out: Vec<Value>,
     pub(crate) modify: ModifyState,
     null_eliminated: bool,
+    /// The session's serial when the plan's permissions were last checked; zero: not yet.
+    checked: u64,
 }
 
 impl StatementState {
@@ -77,6 +79,7 @@ impl StatementState {
         self.cursor = Some(Cursor::new(&plan.source, &plan.live));
         self.modify = ModifyState::new(&plan);
         self.plan = Some(plan);
+        self.checked = 0;
     }
 }
 
@@ -145,6 +148,11 @@ impl Machine<'_> {
         state: &mut StatementState,
     ) -> Result<Option<Pause>, Stop> {
         if state.phase == Phase::Idle {
+            let serial = self.context.security_serial();
+            if state.checked != serial {
+                self.context.check(&plan.requirements, self.procedure_owner())?;
+                state.checked = serial;
+            }
             self.show_command(command(&plan.action));
             if !plan.virtual_sources.is_empty() && !state.virtual_ready {
                 return Ok(Some(Pause::VirtualRows(index)));
@@ -169,6 +177,7 @@ impl Machine<'_> {
 
     /// Binds the statement against the present catalog, or takes the plan another session has bound.
     fn bind(&mut self, late: &Late, state: &mut StatementState) -> Result<(), Fault> {
+        self.context.refresh_security()?;
         let stamp = self.context.catalog_stamp();
         let shared = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone();
         if let Some(plan) = shared

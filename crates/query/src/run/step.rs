@@ -5,6 +5,8 @@ use std::sync::Arc;
 use super::{Capture, Machine, Pause};
 use crate::access::Stop;
 use crate::program::{Instruction, Setting};
+use crate::security::Requirement;
+use pikepole_engine::Permission;
 use pikepole_scheduler as scheduler;
 use pikepole_types::{DateTimeOffset, SqlError, Value};
 
@@ -146,6 +148,11 @@ impl Machine<'_> {
             let error = SqlError::object_not_found(name.dotted());
             return Err(Stop::Error(Box::new(error)));
         };
+        let need = Requirement::of(&catalog, name, Permission::Alter)?;
+        if need.is_some_and(|need| !self.context.token().has(need.permission, need.securable)) {
+            let error = SqlError::object_not_found(name.dotted());
+            return Err(Stop::Error(Box::new(error)));
+        }
         if table.identity.is_none() {
             let error = SqlError::no_identity_property(table.qualified_name());
             return Err(Stop::Error(Box::new(error)));

@@ -4,6 +4,7 @@ use crate::host::{count_rows, count_table};
 use crate::modules;
 use crate::names::{self, Found};
 use crate::result_set::{NAME, ResultSet, string, text};
+use crate::security;
 use crate::views;
 use pikepole_engine::{Catalog, Table};
 use pikepole_query::{ExecutionContext, Output};
@@ -33,8 +34,7 @@ fn kind(code: &str) -> &'static str {
 
 /// `sp_help`: without a name, every object; with one, its columns, identity and indexes, or its parameters.
 pub(super) fn help(name: Option<&str>, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
-    let catalog = context.catalog();
-    let catalog = catalog.definitions();
+    let catalog = &*security::catalog(context);
     let Some(name) = name else {
         let mut set = ResultSet::new(&[("Name", NAME), ("Owner", NAME), ("Object_type", text(31))]);
         for row in views::objects::object_rows(catalog) {
@@ -153,8 +153,7 @@ fn procedure_parameters(module: &str, output: &mut dyn Output) {
 
 /// `sp_helptext`: the text of a procedure, view or default, a row for each line.
 pub(super) fn help_text(name: &str, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
-    let catalog = context.catalog();
-    let catalog = catalog.definitions();
+    let catalog = &*security::catalog(context);
     let found = object(catalog, name, context.database().name())?;
     let mut modules = catalog.procedures().chain(catalog.views());
     let module = modules.find(|module| module.object_id == found.object_id);
@@ -162,6 +161,9 @@ pub(super) fn help_text(name: &str, context: &ExecutionContext, output: &mut dyn
         return Err(SqlError::new(15197, 16, 1, format!("There is no text for object '{name}'.")));
     };
     let mut set = ResultSet::new(&[("Text", text(255))]);
+    if !security::shows_text(context.token(), catalog, module.object_id) {
+        return Err(SqlError::object_not_in_database(name, context.database().name()));
+    }
     for line in module.text.split_inclusive('\n') {
         let characters: Vec<char> = line.chars().collect();
         for part in characters.chunks(TEXT_ROW_CHARACTERS) {
@@ -204,8 +206,8 @@ pub(super) fn columns(
     let matches = |pattern: Option<&str>, name: &str| {
         pattern.is_none_or(|pattern| LikePattern::new(pattern, None, Default::default()).matches(name))
     };
-    let catalog = context.catalog();
-    for found in catalog.definitions().tables() {
+    let catalog = security::catalog(context);
+    for found in catalog.tables() {
         if !matches(Some(table), &found.name) || !matches(owner, &found.schema) {
             continue;
         }
@@ -303,9 +305,9 @@ pub(super) async fn space_used(
         set.send(output);
         return Ok(());
     };
-    let catalog = context.catalog();
-    let found = object(catalog.definitions(), name, context.database().name())?;
-    let Some(table) = catalog.definitions().table_by_id(found.object_id).cloned() else {
+    let catalog = security::catalog(context);
+    let found = object(&catalog, name, context.database().name())?;
+    let Some(table) = catalog.table_by_id(found.object_id).cloned() else {
         return Err(SqlError::object_not_in_database(name, context.database().name()));
     };
     let rows = count_table(context, &table).await?;

@@ -4,6 +4,8 @@ mod describe;
 mod server;
 
 use crate::host::SessionHost;
+use crate::security::{MemberOf, change_membership};
+use pikepole_engine::{Permission, PrincipalKind, Securable};
 use pikepole_query::{Argument, ExecutionContext, Output};
 use pikepole_types::{SqlError, Value};
 
@@ -28,6 +30,10 @@ const PROCEDURES: &[Procedure] = &[
         required: 1,
     },
     Procedure { name: "sp_spaceused", parameters: &["@objname", "@updateusage"], required: 0 },
+    Procedure { name: "sp_addrolemember", parameters: &["@rolename", "@membername"], required: 2 },
+    Procedure { name: "sp_droprolemember", parameters: &["@rolename", "@membername"], required: 2 },
+    Procedure { name: "sp_addsrvrolemember", parameters: &["@loginame", "@rolename"], required: 2 },
+    Procedure { name: "sp_dropsrvrolemember", parameters: &["@loginame", "@rolename"], required: 2 },
 ];
 
 /// The system procedure called `name`.
@@ -73,6 +79,10 @@ impl<'a> Arguments<'a> {
     }
 }
 
+fn may_configure(context: &ExecutionContext) -> bool {
+    context.token().has(Permission::AlterSettings, Securable::Server)
+}
+
 /// Calls the procedure that [`find`] gave this number; the result is its return status.
 pub(crate) async fn call(
     host: &mut SessionHost,
@@ -83,10 +93,22 @@ pub(crate) async fn call(
 ) -> Result<i32, SqlError> {
     let procedure = PROCEDURES.get(id as usize).ok_or_else(|| SqlError::procedure_unknown(id))?;
     let arguments = Arguments::of(procedure, given)?;
+    context.refresh_security().map_err(|fault| *fault)?;
     match procedure.name {
+        "sp_addrolemember" | "sp_droprolemember" | "sp_addsrvrolemember" | "sp_dropsrvrolemember" => {
+            let of_server = procedure.name.ends_with("srvrolemember");
+            let (first, second) = (arguments.text(0).unwrap_or_default(), arguments.text(1).unwrap_or_default());
+            let (role, member) = if of_server { (&second, &first) } else { (&first, &second) };
+            let kind = if of_server { PrincipalKind::ServerRole } else { PrincipalKind::Role };
+            let adds = procedure.name.starts_with("sp_add");
+            change_membership(host, context, &MemberOf { kind, role, member, adds }).await?;
+        }
+        "sp_configure" if arguments.text(1).is_some() && !may_configure(context) => {
+            return Err(SqlError::no_permission());
+        }
         "sp_flush_log" => server::flush_log(host, context).await?,
         "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
-        "sp_who" => server::who(host, arguments.text(0).as_deref(), output),
+        "sp_who" => server::who(host, arguments.text(0).as_deref(), context, output),
         "sp_databases" => server::databases(host, output),
         "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,

@@ -1,9 +1,9 @@
 //! Procedures about the server: the log, the configuration, who is there, which databases.
 
 use crate::configuration;
-use crate::functions::LOGIN;
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, string, text};
+use pikepole_engine::{Permission, Securable};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_types::{SqlError, SqlType, Value};
 use std::sync::Arc;
@@ -56,8 +56,9 @@ pub(super) fn configure(
     Ok(())
 }
 
-/// `sp_who`: one row for each session; `active` leaves out those that wait for a batch, a number shows one.
-pub(super) fn who(host: &SessionHost, wanted: Option<&str>, output: &mut dyn Output) {
+/// `sp_who`: one row for each session that the caller may see; `active` leaves out those that wait for a batch, a number shows one.
+pub(super) fn who(host: &SessionHost, wanted: Option<&str>, context: &ExecutionContext, output: &mut dyn Output) {
+    let sees_all = context.token().has(Permission::ViewServerState, Securable::Server);
     let mut set = ResultSet::new(&[
         ("spid", SqlType::SmallInt),
         ("ecid", SqlType::SmallInt),
@@ -74,6 +75,9 @@ pub(super) fn who(host: &SessionHost, wanted: Option<&str>, output: &mut dyn Out
     let active = wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case("active"));
     let number: Option<i32> = wanted.and_then(|wanted| wanted.parse().ok());
     for session in host.registry.rows() {
+        if !sees_all && session.session_id != host.session_id {
+            continue;
+        }
         if (active && !session.running) || number.is_some_and(|number| number != session.session_id) {
             continue;
         }
@@ -84,7 +88,7 @@ pub(super) fn who(host: &SessionHost, wanted: Option<&str>, output: &mut dyn Out
             Value::SmallInt(session.session_id as i16),
             Value::SmallInt(0),
             string(if session.running { "runnable" } else { "sleeping" }),
-            string(LOGIN),
+            string(session.login_name),
             string(session.host_name),
             string("0    "),
             database.map_or(Value::Null, |database| string(&database.name)),

@@ -188,7 +188,15 @@ fn databases(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |info: &DatabaseInfo| {
         let reason = source.server.database_by_id(info.id).map(|database| database.log_full_reason());
         let reason = reason.unwrap_or(LogFullReason::Nothing);
-        database_row(view, info).integer("log_reuse_wait", reason.number()).text("log_reuse_wait_desc", reason.name())
+        let owner = source.server.database_by_id(info.id).and_then(|database| {
+            let catalog = database.current_catalog();
+            catalog.users().get(pikepole_engine::DBO).map(|dbo| dbo.sid.clone())
+        });
+        let owner = Value::Bin(owner.unwrap_or_else(|| vec![1]));
+        database_row(view, info)
+            .value("owner_sid", owner)
+            .integer("log_reuse_wait", reason.number())
+            .text("log_reuse_wait_desc", reason.name())
     };
     Ok(source.server.databases().iter().map(|info| row(info).done()).collect())
 }
@@ -215,7 +223,6 @@ fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
         .row()
         .text("name", &database.name)
         .integer("database_id", database.id)
-        .value("owner_sid", Value::Bin(vec![1]))
         .moment("create_date", database.created_us)
         .integer("compatibility_level", COMPATIBILITY_LEVEL)
         .text("collation_name", COLLATION)

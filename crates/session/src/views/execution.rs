@@ -306,8 +306,8 @@ fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("host_name", &session.host_name)
             .text("program_name", &session.program_name)
             .integer("host_process_id", std::process::id())
-            .text("login_name", SYSTEM_LOGIN)
-            .text("original_login_name", SYSTEM_LOGIN)
+            .text("login_name", &session.login_name)
+            .text("original_login_name", &session.login_name)
             .text("status", if session.running { "running" } else { "sleeping" })
             .integer("cpu_time", session_cpu_us(session, task) / 1000)
             .integer("total_scheduled_time", (session.batches_us + batch_elapsed_us(session)) / 1000)
@@ -367,7 +367,7 @@ fn process(view: &View, session: &SessionRow, task: Option<&TaskRow>) -> RowBuil
         .integer("open_tran", session.open_transactions)
         .text("hostname", &session.host_name)
         .text("program_name", &session.program_name)
-        .text("loginame", SYSTEM_LOGIN)
+        .text("loginame", &session.login_name)
         .text("cmd", "AWAITING COMMAND")
         .text("status", "sleeping");
     if let Some(task) = task.filter(|_| session.running) {

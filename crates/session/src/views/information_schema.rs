@@ -201,7 +201,7 @@ fn definition(text: &str) -> Option<&str> {
 fn views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |module: &Module| {
         of_table(view, source, &module.schema, &module.name)
-            .text_if("VIEW_DEFINITION", definition(&module.text))
+            .text_if("VIEW_DEFINITION", source.shown_text(module).and_then(definition))
             .text("CHECK_OPTION", "NONE")
             .text("IS_UPDATABLE", "NO")
             .done()
@@ -264,7 +264,7 @@ fn routines(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("ROUTINE_NAME", &module.name)
             .text("ROUTINE_TYPE", "PROCEDURE")
             .text("ROUTINE_BODY", "SQL")
-            .text_if("ROUTINE_DEFINITION", definition(&module.text))
+            .text_if("ROUTINE_DEFINITION", source.shown_text(module).and_then(definition))
             .text("IS_DETERMINISTIC", "NO")
             .text("SQL_DATA_ACCESS", "MODIFIES")
             .text("SCHEMA_LEVEL_ROUTINE", "YES")

@@ -18,11 +18,13 @@ pub(crate) mod log;
 mod machine;
 pub(crate) mod objects;
 mod schedulers;
+mod security;
 mod statistics;
 mod transactions;
 
 use crate::registry::Registry;
-use pikepole_engine::{Catalog, Database, Lsn, Server};
+use crate::security as security_of;
+use pikepole_engine::{Catalog, Database, Lsn, Module, SecurityToken, Server};
 use pikepole_query::ColumnInfo;
 use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value};
 use std::collections::BTreeMap;
@@ -36,6 +38,8 @@ pub(crate) struct Source<'a> {
     pub(crate) database: &'a Arc<Database>,
     /// Its catalog as the session sees it.
     pub(crate) catalog: &'a Catalog,
+    /// Who asks.
+    pub(crate) token: &'a SecurityToken,
     /// The sessions of the server.
     pub(crate) registry: &'a Registry,
     /// Rows of each table by object id; filled only for a view that asks for them ([`View::counts_rows`]).
@@ -48,6 +52,11 @@ impl Source<'_> {
     /// The argument at this place as an integer; `None` for NULL, which DEFAULT is too.
     pub(crate) fn integer(&self, place: usize) -> Option<i64> {
         self.arguments.get(place).and_then(Value::as_i64)
+    }
+
+    /// The text of a procedure or view, for who may read it.
+    pub(crate) fn shown_text<'m>(&self, module: &'m Module) -> Option<&'m str> {
+        security_of::shows_text(self.token, self.catalog, module.object_id).then_some(module.text.as_str())
     }
 
     /// The databases that are open.
@@ -221,6 +230,7 @@ const VIEWS: &[&[View]] = &[
     log::VIEWS,
     transactions::VIEWS,
     machine::VIEWS,
+    security::VIEWS,
     objects::VIEWS,
     columns::VIEWS,
     indexes::VIEWS,

@@ -4,7 +4,7 @@
 use super::Kind::{Bit, Code, DateTime, Int, LongText, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
-use pikepole_engine::{Catalog, Index, Object, Table};
+use pikepole_engine::{Catalog, Index, Object, Schema, Table};
 use pikepole_types::SqlError;
 
 /// The columns that every view of objects begins with.
@@ -243,8 +243,11 @@ pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
 }
 
 fn schemas(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = |name: &str, id: i32| view.row().text("name", name).integer("schema_id", id).integer("principal_id", 1);
-    Ok(source.catalog.schemas().map(|schema| row(&schema.name, schema.schema_id).done()).collect())
+    let row = |schema: &Schema| {
+        let row = view.row().text("name", &schema.name).integer("schema_id", schema.schema_id);
+        row.integer("principal_id", schema.owner).done()
+    };
+    Ok(source.catalog.schemas().map(|schema| row(schema)).collect())
 }
 
 fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -368,7 +371,7 @@ fn sql_modules(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .map(|module| {
             view.row()
                 .integer("object_id", module.object_id)
-                .text("definition", &module.text)
+                .text_if("definition", source.shown_text(module))
                 .bit("uses_ansi_nulls", true)
                 .bit("uses_quoted_identifier", true)
                 .bit("is_schema_bound", false)

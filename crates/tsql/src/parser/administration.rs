@@ -235,7 +235,9 @@ impl Parser<'_> {
         }
         let mut options = Vec::new();
         if self.eat_keyword(Keyword::With) {
-            options = self.list(Self::principal_option)?;
+            for options_of_one in self.list(Self::principal_option)? {
+                options.extend(options_of_one);
+            }
         }
         Ok(StatementKind::Principal(Box::new(Principal { alter, kind, name, clauses, options })))
     }
@@ -263,12 +265,22 @@ impl Parser<'_> {
         Ok(ALONE.iter().find(|words| self.eat_words(words)).map(|words| (words.join(" "), None)))
     }
 
-    /// `PASSWORD = 'x' MUST_CHANGE`, `DEFAULT_SCHEMA = dbo`
-    fn principal_option(&mut self) -> Parsed<SettingOption> {
-        let option = self.setting_option()?;
-        for word in ["HASHED", "MUST_CHANGE", "UNLOCK"] {
-            self.eat_word(word);
+    /// `PASSWORD = 'x' MUST_CHANGE`, `PASSWORD = 'x' OLD_PASSWORD = 'y'`, `DEFAULT_SCHEMA = dbo`: an option, and those that
+    /// follow it without a comma.
+    fn principal_option(&mut self) -> Parsed<Vec<SettingOption>> {
+        const NAMES: &[&str] = &["NAME", "LOGIN", "DEFAULT_DATABASE", "DEFAULT_SCHEMA", "DEFAULT_LANGUAGE"];
+        let first = self.peek();
+        let is_name = NAMES.iter().any(|name| self.at_word(name)) && self.nth_symbol(1, Symbol::Equal);
+        if is_name && !matches!(self.nth(2).kind, TokenKind::Keyword(_)) {
+            let name = self.upper_word()?;
+            self.bump();
+            let value = Some(SettingValue::Name(self.object_name()?));
+            return Ok(vec![SettingOption { name, value, span: self.span_from(first) }]);
         }
-        Ok(option)
+        let mut options = vec![self.setting_option()?];
+        while ["HASHED", "MUST_CHANGE", "UNLOCK", "OLD_PASSWORD"].iter().any(|word| self.at_word(word)) {
+            options.push(self.setting_option()?);
+        }
+        Ok(options)
     }
 }

@@ -332,6 +332,14 @@ pub enum DropKind {
     ApplicationRole,
 }
 
+impl DropKind {
+    /// Whether it is a login, user or role.
+    pub fn is_principal(self) -> bool {
+        use DropKind::{ApplicationRole, Login, Role, ServerRole, User};
+        matches!(self, Login | User | Role | ServerRole | ApplicationRole)
+    }
+}
+
 /// `name = value`, or a name alone, in a list of options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SettingOption {

@@ -312,6 +312,8 @@ error_table! {
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
     4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
     4606 16 1 permission_not_of_object(permission) "Granted or revoked privilege {permission} is not compatible with object.";
+    4610 16 1 grant_in_current_database() "You can only grant or revoke permissions on objects in the current database.";
+    4611 16 1 cascade_needed() "To revoke or deny grantable privileges, specify the CASCADE option.";
     4613 16 1 no_grant_permission() "Grantor does not have GRANT permission.";
     4617 16 1 grant_to_special_role() "Cannot grant, deny or revoke permissions to or from special roles.";
     4621 16 1 server_scope_needs_master() "Permissions at the server scope can only be granted when the current database is master";
@@ -348,6 +350,7 @@ error_table! {
     6106 16 2 process_not_active(session) "Process ID {session} is not an active process ID.";
     6107 14 1 kill_system_process() "Only user processes can be killed.";
     6401 16 1 savepoint_unknown(name) "Cannot roll back {name}. No transaction or savepoint of that name was found.";
+    6102 14 1 kill_denied() "User does not have permission to use the KILL statement.";
     7968 10 1 open_transaction_information(database) "Transaction information for database '{database}'.";
     7969 16 1 no_open_transactions() "No active open transactions.";
 
@@ -405,12 +408,14 @@ error_table! {
     10738 15 1 too_many_value_rows() "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row values.";
     10752 15 1 window_frame_not_allowed(function) "The function '{function}' may not have a window frame.";
     14262 16 1 specified_item_unknown(kind, name) "The specified {kind} ('{name}') does not exist.";
+    15006 16 1 principal_name_invalid(name) "'{name}' is not a valid name because it contains invalid characters.";
     15007 16 1 not_a_login(name) "'{name}' is not a valid login or you do not have permission.";
     15009 16 1 object_not_in_database(name, database) "The object '{name}' does not exist in database '{database}' or is invalid for this operation.";
     15014 16 1 role_missing(name) "The role '{name}' does not exist in the current database.";
     15023 16 1 user_exists(name) "User, group, or role '{name}' already exists in the current database.";
     15025 16 1 login_exists(name) "The server principal '{name}' already exists.";
     15063 16 1 login_has_a_user() "The login already has an account under a different user name.";
+    15081 16 1 public_membership() "Membership of the public role cannot be changed.";
     15117 16 1 password_too_long() "Password validation failed. The password is too long: it may have at most 128 characters.";
     15122 16 1 expiration_needs_policy() "The CHECK_EXPIRATION option cannot be used when CHECK_POLICY is OFF.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
@@ -420,11 +425,13 @@ error_table! {
     15150 16 1 principal_cannot(action, kind, name) "Cannot {action} the {kind} '{name}'.";
     15151 16 1 item_missing(action, kind, name) "Cannot {action} the {kind} '{name}', because it does not exist or you do not have permission.";
     15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
+    15151 16 1 user_missing(name) "Cannot find the user '{name}', because it does not exist or you do not have permission.";
     15247 16 1 no_permission() "User does not have permission to perform this action.";
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
     15406 16 1 cannot_execute_as_login(name) "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     15410 11 1 member_missing(name) "User or role '{name}' does not exist in this database.";
+    15413 11 1 role_in_itself() "Cannot make a role a member of itself.";
     15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";

@@ -1,0 +1,193 @@
+//! What definitions need permission for. Checked each time: a definition is no statement of a loop.
+
+use super::Machine;
+use crate::expression::Fault;
+use crate::security::Requirement;
+use pikepole_engine::{Permission, Securable, SecurityToken};
+use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
+use pikepole_types::SqlError;
+
+impl Machine<'_> {
+    /// Checks the permissions of a definition.
+    ///
+    /// # Errors
+    /// 262 and 2760 for what is to be made; for what is to be changed or dropped the error that says that it is not there or
+    /// may not be touched.
+    pub(crate) fn check_definition(&mut self, statement: &Statement) -> Result<(), Fault> {
+        use Permission as P;
+        self.context.refresh_security()?;
+        if self.context.token().is_sysadmin() {
+            return Ok(());
+        }
+        match &statement.kind {
+            StatementKind::CreateDatabase(_) => self.check_create_database(),
+            StatementKind::AlterDatabase(alter) => self.check_alter_database(alter),
+            StatementKind::Drop(drop) if drop.kind == tree::DropKind::Database => self.check_drop_databases(drop),
+            _ if self.context.token().is_dbo() => Ok(()),
+            StatementKind::CreateTable(create) => self.check_create(P::CreateTable, &create.name),
+            StatementKind::CreateProcedure(create) => self.check_module(P::CreateProcedure, &create.name, create.mode),
+            StatementKind::CreateView(create) => self.check_module(P::CreateView, &create.name, create.mode),
+            StatementKind::AlterTable(alter) => {
+                self.check_change(&alter.table, || SqlError::alter_table_not_found(alter.table.dotted()))
+            }
+            StatementKind::CreateIndex(create) => {
+                self.check_change(&create.table, || SqlError::object_not_found(create.table.dotted()))
+            }
+            StatementKind::DropIndex(drop) => drop.indexes.iter().try_for_each(|index| {
+                let shown = format!("{}.{}", index.table.name.text, index.name.text);
+                self.check_change(&index.table, || SqlError::object_missing("drop", "index", shown))
+            }),
+            StatementKind::Truncate(name) => self.check_change(name, || SqlError::truncate_not_found(name.dotted())),
+            StatementKind::CreateSchema(create) => self.check_create_schema(create),
+            StatementKind::Drop(drop) => self.check_drop(drop),
+            _ => Err(Box::new(SqlError::no_permission())),
+        }
+    }
+
+    fn token(&self) -> &SecurityToken {
+        self.context.token()
+    }
+
+    /// A permission of the database, and ALTER on the schema that the object is to be in.
+    fn check_create(&mut self, permission: Permission, name: &ObjectName) -> Result<(), Fault> {
+        if name.is_temporary() {
+            return Ok(());
+        }
+        self.context.require_of_database(permission)?;
+        let view = self.context.catalog();
+        let schema = view.schema_of(name)?.and_then(|schema| view.catalog.schema(schema));
+        match schema {
+            Some(schema) => {
+                let securable = Securable::Schema { id: schema.schema_id, owner: schema.owner };
+                if self.token().has(Permission::Alter, securable) {
+                    return Ok(());
+                }
+                Err(Box::new(SqlError::schema_unknown(&schema.name)))
+            }
+            // The definition itself says that there is none.
+            None => Ok(()),
+        }
+    }
+
+    fn check_module(&mut self, permission: Permission, name: &ObjectName, mode: tree::ModuleMode) -> Result<(), Fault> {
+        let exists = Requirement::of(&self.context.catalog(), name, Permission::Alter)?.is_some();
+        if mode == tree::ModuleMode::Create || !exists {
+            return self.check_create(permission, name);
+        }
+        self.check_change(name, || SqlError::invalid_object(name.dotted()))
+    }
+
+    /// ALTER on an object that is there; what is not there is the definition's own error.
+    fn check_change(&mut self, name: &ObjectName, missing: impl FnOnce() -> SqlError) -> Result<(), Fault> {
+        if name.is_temporary() {
+            return Ok(());
+        }
+        match Requirement::of(&self.context.catalog(), name, Permission::Alter)? {
+            Some(need) if !self.token().has(need.permission, need.securable) => Err(Box::new(missing())),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_create_schema(&mut self, create: &tree::CreateSchema) -> Result<(), Fault> {
+        self.context.require_of_database(Permission::CreateSchema)?;
+        let Some(owner) = &create.owner else {
+            return Ok(());
+        };
+        let id = self.schema_owner(create)?;
+        let token = self.token();
+        let may = token.database_ids().contains(&id) || token.has(Permission::Control, Securable::Database);
+        if may { Ok(()) } else { Err(Box::new(SqlError::user_missing(&owner.text))) }
+    }
+
+    /// The principal that is to own a new schema.
+    ///
+    /// # Errors
+    /// 15151 when there is none of that name.
+    pub(crate) fn schema_owner(&self, create: &tree::CreateSchema) -> Result<i32, Fault> {
+        let Some(owner) = &create.owner else {
+            return Ok(self.token().user().id);
+        };
+        let view = self.context.catalog();
+        let found = view.catalog.users().find(&owner.text);
+        let found = found.ok_or_else(|| SqlError::user_missing(&owner.text))?;
+        Ok(found.id)
+    }
+
+    fn check_drop(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
+        for name in &drop.names {
+            let shown = name.dotted();
+            match drop.kind {
+                tree::DropKind::Schema => {
+                    let view = self.context.catalog();
+                    let Some(schema) = view.catalog.schema(&name.name.text) else { continue };
+                    let securable = Securable::Schema { id: schema.schema_id, owner: schema.owner };
+                    let alters = self.token().has(Permission::AlterAnySchema, Securable::Database);
+                    if !alters && !self.token().has(Permission::Control, securable) {
+                        return Err(Box::new(SqlError::item_missing("drop", "schema", shown)));
+                    }
+                }
+                kind => {
+                    let what = match kind {
+                        tree::DropKind::Table => "table",
+                        tree::DropKind::View => "view",
+                        _ => "procedure",
+                    };
+                    self.check_drop_object(name, || SqlError::object_missing("drop", what, shown))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// CONTROL on the object, or ALTER on its schema.
+    fn check_drop_object(&mut self, name: &ObjectName, missing: impl FnOnce() -> SqlError) -> Result<(), Fault> {
+        if name.is_temporary() {
+            return Ok(());
+        }
+        let Some(need) = Requirement::of(&self.context.catalog(), name, Permission::Control)? else {
+            return Ok(());
+        };
+        let Securable::Object { schema_id, owner, .. } = need.securable else {
+            return Ok(());
+        };
+        let schema = Securable::Schema { id: schema_id, owner };
+        if self.token().has(Permission::Control, need.securable) || self.token().has(Permission::Alter, schema) {
+            return Ok(());
+        }
+        Err(Box::new(missing()))
+    }
+
+    fn check_create_database(&self) -> Result<(), Fault> {
+        if self.token().has(Permission::CreateAnyDatabase, Securable::Server) {
+            return Ok(());
+        }
+        Err(Box::new(SqlError::database_permission_denied("CREATE DATABASE", pikepole_engine::MASTER)))
+    }
+
+    fn check_alter_database(&self, alter: &tree::AlterDatabase) -> Result<(), Fault> {
+        let current = self.context.database().name();
+        let name = alter.name.as_ref().map_or(current, |name| name.text.as_str());
+        if self.has_on_database(Permission::Alter, name) {
+            return Ok(());
+        }
+        Err(Box::new(SqlError::alter_database_denied(name)))
+    }
+
+    fn check_drop_databases(&self, drop: &tree::Drop) -> Result<(), Fault> {
+        let denied = drop.names.iter().find(|name| !self.has_on_database(Permission::Control, &name.name.text));
+        match denied {
+            Some(name) => Err(Box::new(SqlError::object_missing("drop", "database", &name.name.text))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the session has a permission on a database, or may alter every one.
+    fn has_on_database(&self, permission: Permission, name: &str) -> bool {
+        if self.token().has(Permission::AlterAnyDatabase, Securable::Server) {
+            return true;
+        }
+        let database = self.context.server().database(name).ok();
+        let token = database.and_then(|database| self.context.token_in(&database));
+        token.is_some_and(|token| token.has(permission, Securable::Database))
+    }
+}

@@ -1,0 +1,368 @@
+//! Who a session is, and what plans need permission for.
+//!
+//! ```text
+//!   plan: requirements     (permission, object)      found once, when the plan is bound, for everybody
+//!   session: token, serial                           another serial whenever what it may do can be another
+//!   statement of a frame: checked == serial ?        all that a statement costs which ran before
+//! ```
+//!
+//! A change of the current database's users, roles or permissions is a change of its catalog: the plan is bound again, which
+//! looks at the token first. A change of logins is seen at the next batch, and after each quantum.
+//!
+//! # Ownership chains
+//! A procedure's statements are not asked about objects of the procedure's own owner, nor a view about tables of the view's:
+//! who may use the outer one may use what it is made of, in its way only. A text that a procedure runs is no part of it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::access::{CatalogStamp, CatalogView};
+use crate::context::ExecutionContext;
+use crate::expression::Fault;
+use pikepole_engine::{Database, LoginPrincipal, Permission, Principal, Securable, SecurityToken};
+use pikepole_tsql::ObjectName;
+use pikepole_types::SqlError;
+
+/// A permission that a plan needs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Requirement {
+    /// The permission.
+    pub permission: Permission,
+    /// The object.
+    pub securable: Securable,
+    /// The principal that owns the object.
+    pub owner: i32,
+    /// The object's schema, for the error.
+    pub schema: String,
+    /// The object's name, for the error.
+    pub name: String,
+    /// Whether it is named by the statement itself rather than by a view: then a procedure of the same owner may use it.
+    pub named_by_statement: bool,
+}
+
+impl Requirement {
+    /// A permission on the object of a name; None when there is no such object.
+    pub(crate) fn of(
+        catalog: &CatalogView,
+        name: &ObjectName,
+        permission: Permission,
+    ) -> Result<Option<Requirement>, Fault> {
+        let Some(schema) = catalog.schema_of(name)? else {
+            return Ok(None);
+        };
+        let Some(object) = catalog.catalog.object(schema, &name.name.text) else {
+            return Ok(None);
+        };
+        let securable = catalog.catalog.securable(object);
+        let Securable::Object { schema_id, owner, .. } = securable else {
+            return Ok(None);
+        };
+        let schema = catalog.catalog.schema_by_id(schema_id).map_or("dbo", |schema| schema.name.as_str());
+        Ok(Some(Requirement {
+            permission,
+            securable,
+            owner,
+            schema: schema.to_owned(),
+            name: object.name().to_owned(),
+            named_by_statement: true,
+        }))
+    }
+
+    fn denied(&self, database: &str) -> Fault {
+        Box::new(SqlError::permission_denied(self.permission.name(), &self.name, database, &self.schema))
+    }
+}
+
+/// Who EXECUTE AS made a session.
+#[derive(Debug, Clone)]
+enum Impersonated {
+    Login(LoginPrincipal),
+    /// A user, by its id, of the database with this id.
+    User(i32, i32),
+}
+
+/// Who a session is at the moment.
+#[derive(Debug)]
+pub struct SessionSecurity {
+    /// Who has logged in.
+    login: LoginPrincipal,
+    /// Who that is in the current database, and then who each EXECUTE AS made of it.
+    tokens: Vec<(Option<Impersonated>, Arc<SecurityToken>)>,
+    /// Never zero, and another one whenever the token is another.
+    serial: u64,
+    /// What the tokens were last compared with.
+    seen: Option<(CatalogStamp, u64)>,
+    /// Objects that the present token was found to have a permission on.
+    allowed: HashSet<(i32, Permission)>,
+}
+
+impl SessionSecurity {
+    /// A session of `sa` in a database.
+    pub(crate) fn of_sa(database: &Database) -> SessionSecurity {
+        let login = LoginPrincipal::sa();
+        let catalog = database.current_catalog();
+        let token = SecurityToken::of_login(&login, catalog.logins(), catalog.users(), database.name());
+        let token = token.expect("sa may use every database");
+        SessionSecurity { login, tokens: vec![(None, Arc::new(token))], serial: 1, seen: None, allowed: HashSet::new() }
+    }
+
+    /// Who has logged in, whoever it acts for.
+    pub fn login(&self) -> &LoginPrincipal {
+        &self.login
+    }
+
+    /// Who it acts for.
+    pub fn token(&self) -> &Arc<SecurityToken> {
+        &self.tokens.last().expect("the login's own is always there").1
+    }
+
+    /// How many EXECUTE AS are in force.
+    pub(crate) fn depth(&self) -> usize {
+        self.tokens.len()
+    }
+
+    fn set_tokens(&mut self, tokens: Vec<(Option<Impersonated>, Arc<SecurityToken>)>) {
+        self.tokens = tokens;
+        self.changed();
+    }
+
+    fn changed(&mut self) {
+        self.serial += 1;
+        self.allowed.clear();
+    }
+
+    /// Ends every EXECUTE AS beyond `depth`.
+    pub(crate) fn revert_to(&mut self, depth: usize) {
+        if self.tokens.len() > depth.max(1) {
+            self.tokens.truncate(depth.max(1));
+            self.changed();
+        }
+    }
+}
+
+impl ExecutionContext {
+    /// Who the session is at the moment.
+    pub fn security(&self) -> &SessionSecurity {
+        &self.security
+    }
+
+    /// Who the session acts for.
+    pub fn token(&self) -> &Arc<SecurityToken> {
+        self.security.token()
+    }
+
+    /// A number that changes whenever the session may be allowed something else.
+    #[inline]
+    pub(crate) fn security_serial(&self) -> u64 {
+        self.security.serial
+    }
+
+    /// The session begins, as this login.
+    ///
+    /// # Errors
+    /// 916 when it may not use the current database.
+    pub fn log_in(&mut self, login: LoginPrincipal) -> Result<(), SqlError> {
+        self.security.login = login;
+        self.security.tokens.truncate(1);
+        self.security.seen = None;
+        let token = self.login_token(&self.security.login, &Arc::clone(self.database()))?;
+        self.security.set_tokens(vec![(None, Arc::new(token))]);
+        Ok(())
+    }
+
+    /// Who a login is in a database, as the session sees both.
+    fn login_token(&self, login: &LoginPrincipal, database: &Arc<Database>) -> Result<SecurityToken, SqlError> {
+        let current = self.catalog();
+        let is_current = Arc::ptr_eq(database, self.database());
+        let catalog = if is_current { Arc::clone(current.definitions()) } else { database.current_catalog() };
+        // In master the session's own uncommitted logins count.
+        let logins = if database.name() == pikepole_engine::MASTER {
+            Arc::clone(catalog.logins())
+        } else {
+            self.server().logins()?
+        };
+        SecurityToken::of_login(login, &logins, catalog.users(), database.name())
+    }
+
+    /// Who the session would be in another database; None when it may not use that.
+    pub fn token_in(&self, database: &Arc<Database>) -> Option<SecurityToken> {
+        match self.security.tokens.last() {
+            Some((Some(Impersonated::User(..)), token)) if Arc::ptr_eq(database, self.database()) => {
+                Some(SecurityToken::clone(token))
+            }
+            Some((Some(Impersonated::User(..)), _)) | None => None,
+            Some((Some(Impersonated::Login(login)), _)) => self.login_token(login, database).ok(),
+            Some((None, _)) => self.login_token(&self.security.login, database).ok(),
+        }
+    }
+
+    /// Makes the token true again if what it was made from has changed.
+    ///
+    /// # Errors
+    /// 916 when the session may not use the current database any more: then it may do nothing.
+    pub fn refresh_security(&mut self) -> Result<(), Fault> {
+        if self.security.login.id == pikepole_engine::SA && self.security.depth() == 1 {
+            return Ok(());
+        }
+        let seen = (self.catalog_stamp(), self.server().logins_version());
+        if self.security.seen == Some(seen) {
+            return Ok(());
+        }
+        let database = Arc::clone(self.database());
+        let base = match self.login_token(&self.security.login, &database) {
+            Ok(token) => token,
+            Err(error) => return Err(self.lose_rights(error)),
+        };
+        self.security.seen = Some(seen);
+        if self.token().is_of(base.logins(), base.users()) {
+            return Ok(());
+        }
+        let mut tokens = vec![(None, Arc::new(base))];
+        for (impersonated, former) in &self.security.tokens[1..] {
+            let token = match impersonated {
+                Some(Impersonated::Login(login)) => self.login_token(login, &database).ok(),
+                Some(Impersonated::User(id, of)) if *of == database.id() => {
+                    let base: &Arc<SecurityToken> = &tokens[0].1;
+                    base.users().get(*id).map(|user| base.of_user(user))
+                }
+                _ => None,
+            };
+            let Some(token) = token else {
+                let error = SqlError::database_access_denied(&former.user().name, database.name());
+                return Err(self.lose_rights(error));
+            };
+            tokens.push((impersonated.clone(), Arc::new(token)));
+        }
+        self.security.set_tokens(tokens);
+        Ok(())
+    }
+
+    #[cold]
+    fn lose_rights(&mut self, error: SqlError) -> Fault {
+        for (_, token) in &mut self.security.tokens {
+            *token = Arc::new(token.without_rights());
+        }
+        self.security.changed();
+        self.security.seen = None;
+        Box::new(error)
+    }
+
+    /// USE: who the session is in the database to come.
+    pub(crate) fn enter_database(&mut self, database: &Arc<Database>) -> Result<(), Fault> {
+        let denied = || SqlError::database_access_denied(&self.token().login().name, database.name());
+        let token = self.token_in(database).ok_or_else(denied)?;
+        let base = self.login_token(&self.security.login, database);
+        let mut tokens = self.security.tokens.clone();
+        for (impersonated, former) in &mut tokens {
+            // A database that the impersonated login may use need not be one of the session's own login.
+            *former = Arc::new(match impersonated {
+                None => base.clone().unwrap_or_else(|_| former.without_rights()),
+                Some(Impersonated::Login(login)) => {
+                    self.login_token(login, database).unwrap_or_else(|_| former.without_rights())
+                }
+                Some(Impersonated::User(..)) => former.without_rights(),
+            });
+        }
+        if let Some((_, last)) = tokens.last_mut() {
+            *last = Arc::new(token);
+        }
+        self.security.set_tokens(tokens);
+        self.security.seen = None;
+        Ok(())
+    }
+
+    /// EXECUTE AS LOGIN.
+    ///
+    /// # Errors
+    /// 15406 when there is no such login or the session may not act for it.
+    pub fn execute_as_login(&mut self, name: &str) -> Result<(), SqlError> {
+        let database = Arc::clone(self.database());
+        let refused = || SqlError::cannot_execute_as_login(name);
+        let own = self.token_in(&database).ok_or_else(refused)?;
+        let login = LoginPrincipal::find(own.logins(), name).ok_or_else(refused)?;
+        let may = login.id == own.login().id || own.has(Permission::Impersonate, Securable::Login(login.id));
+        // Whoever is sysadmin acts for others; nobody becomes one by acting.
+        let token = self.login_token(&login, &database)?;
+        if !may || token.is_sysadmin() && !own.is_sysadmin() {
+            return Err(refused());
+        }
+        self.security.tokens.push((Some(Impersonated::Login(login)), Arc::new(token)));
+        self.security.changed();
+        self.security.seen = None;
+        Ok(())
+    }
+
+    /// EXECUTE AS USER.
+    ///
+    /// # Errors
+    /// 15517 when there is no such user or the session may not act for it.
+    pub fn execute_as_user(&mut self, name: &str) -> Result<(), SqlError> {
+        let database = Arc::clone(self.database());
+        let refused = || SqlError::cannot_execute_as_user(name);
+        let own = self.token_in(&database).ok_or_else(refused)?;
+        let found: Option<Arc<Principal>> = own.users().find(name).cloned();
+        let user = found.filter(|user| !user.kind.is_role() && !matches!(user.id, 3 | 4)).ok_or_else(refused)?;
+        let may = user.id == own.user().id || own.has(Permission::Impersonate, Securable::User(user.id));
+        if !may || user.id == pikepole_engine::DBO && !own.is_dbo() {
+            return Err(refused());
+        }
+        let token = own.of_user(&user);
+        let impersonated = Impersonated::User(user.id, database.id());
+        self.security.tokens.push((Some(impersonated), Arc::new(token)));
+        self.security.changed();
+        self.security.seen = None;
+        Ok(())
+    }
+
+    /// REVERT: ends the newest EXECUTE AS of the running procedure or batch, if there is any.
+    pub fn revert(&mut self) {
+        let depth = self.security.depth();
+        if depth > self.impersonations_below.max(1) {
+            self.security.revert_to(depth - 1);
+        }
+    }
+
+    /// Checks what a plan needs; `caller` owns the procedure that it runs in.
+    ///
+    /// # Errors
+    /// 229 for the first permission that the session lacks.
+    pub(crate) fn check(&mut self, requirements: &[Requirement], caller: Option<i32>) -> Result<(), Fault> {
+        for requirement in requirements {
+            if !(requirement.named_by_statement && caller == Some(requirement.owner)) {
+                self.require(requirement)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks one permission on an object.
+    ///
+    /// # Errors
+    /// 229 when the session lacks it.
+    pub(crate) fn require(&mut self, requirement: &Requirement) -> Result<(), Fault> {
+        if self.token().is_dbo() {
+            return Ok(());
+        }
+        let (_, id) = requirement.securable.key();
+        let key = (id, requirement.permission);
+        if self.security.allowed.contains(&key) {
+            return Ok(());
+        }
+        if !self.token().has(requirement.permission, requirement.securable) {
+            return Err(requirement.denied(self.database().name()));
+        }
+        self.security.allowed.insert(key);
+        Ok(())
+    }
+
+    /// Checks a permission on the current database.
+    ///
+    /// # Errors
+    /// 262 when the session lacks it.
+    pub fn require_of_database(&self, permission: Permission) -> Result<(), SqlError> {
+        if self.token().has(permission, Securable::Database) {
+            return Ok(());
+        }
+        Err(SqlError::database_permission_denied(permission.name(), self.database().name()))
+    }
+}

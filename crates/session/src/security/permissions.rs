@@ -1,0 +1,248 @@
+//! GRANT, DENY, REVOKE.
+
+use super::change::{Change, apply};
+use super::{is_master, principals, securable_of};
+use crate::host::SessionHost;
+use crate::unsupported;
+use pikepole_engine::{
+    Class, DBO, Grant, GrantState, Object, PUBLIC_ROLE, PUBLIC_SERVER_ROLE, Permission, Principal, PrincipalKind,
+    Principals, SA, Securable,
+};
+use pikepole_query::ExecutionContext;
+use pikepole_tsql::{Name, PermissionAction, Securable as Written};
+use pikepole_types::SqlError;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// What a permission statement is about.
+struct Target {
+    securable: Securable,
+    /// The object, for what its kind can be granted.
+    object: Option<Object>,
+    /// What the error calls it, and its name.
+    kind: &'static str,
+    name: String,
+}
+
+/// The change of one permission.
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    action: PermissionAction,
+    class: Class,
+    major: i32,
+    permission: Permission,
+    grantor: i32,
+    with_option: bool,
+    only_option: bool,
+}
+
+/// Runs GRANT, DENY or REVOKE.
+pub(crate) async fn change_permissions(
+    host: &SessionHost,
+    written: &pikepole_tsql::Permission,
+    context: &mut ExecutionContext,
+) -> Result<(), SqlError> {
+    context.refresh_security().map_err(|fault| *fault)?;
+    if written.grantor.is_some() {
+        return Err(unsupported("GRANT, DENY or REVOKE ... AS"));
+    }
+    let by_column = written.permissions.iter().any(|(_, columns)| !columns.is_empty())
+        || written.on.as_ref().is_some_and(|on| !on.columns.is_empty());
+    if by_column {
+        return Err(unsupported("A permission on columns"));
+    }
+    let mut changed: BTreeMap<i32, Principal> = BTreeMap::new();
+    let mut of_server = None;
+    for (name, _) in &written.permissions {
+        if name == "ALL" || name == "ALL PRIVILEGES" {
+            return Err(unsupported("GRANT, DENY or REVOKE ALL"));
+        }
+        let target = target(host, context, name, written.on.as_ref())?;
+        let wanted = wanted(written, context, name, &target)?;
+        let server = wanted.class.is_of_server();
+        if *of_server.get_or_insert(server) != server {
+            return Err(SqlError::incorrect_syntax(name));
+        }
+        let kind = if server { PrincipalKind::Login } else { PrincipalKind::User };
+        let all = principals(host, context, kind)?;
+        for principal in &written.principals {
+            let grantee = grantee(&all, context, principal, server)?;
+            change_grants(&all, &mut changed, grantee.id, wanted, written.cascade)?;
+        }
+    }
+    let changes = changed.into_values().map(|principal| {
+        let grants = principal.grants.clone();
+        Change::alter(&principal, move |principal| {
+            principal.grants = grants;
+            Ok(())
+        })
+    });
+    let changes = changes.collect();
+    apply(host, context, changes).await
+}
+
+/// The thing that ON names, or the server or database without it.
+fn target(
+    host: &SessionHost,
+    context: &ExecutionContext,
+    permission: &str,
+    on: Option<&Written>,
+) -> Result<Target, SqlError> {
+    let Some(on) = on else {
+        let class = Permission::class_without_on(permission).ok_or_else(|| SqlError::incorrect_syntax(permission))?;
+        if class == Class::Server && !is_master(context) {
+            return Err(SqlError::server_scope_needs_master());
+        }
+        let (securable, kind) = match class {
+            Class::Server => (Securable::Server, "server"),
+            _ => (Securable::Database, "database"),
+        };
+        return Ok(Target { securable, object: None, kind, name: context.database().name().to_owned() });
+    };
+    let name = on.name.dotted();
+    let missing = |kind: &'static str| SqlError::item_missing("find", kind, &name);
+    let plain = on.name.name.text.as_str();
+    let view = context.catalog();
+    let catalog = view.definitions();
+    let principal = |kind: PrincipalKind| {
+        let all = principals(host, context, kind)?;
+        let found = all.find(plain).filter(|found| found.kind == kind);
+        let found = found.ok_or_else(|| missing(kind.name()))?;
+        Ok(Target { securable: securable_of(found), object: None, kind: kind.name(), name: name.clone() })
+    };
+    match on.class.as_deref().unwrap_or("OBJECT") {
+        "OBJECT" => {
+            let current = context.database().name();
+            if on.name.database_str().is_some_and(|database| !database.eq_ignore_ascii_case(current)) {
+                return Err(SqlError::grant_in_current_database());
+            }
+            let object = catalog.object(on.name.schema_str().unwrap_or("dbo"), plain);
+            let object = object.ok_or_else(|| missing("object"))?.clone();
+            Ok(Target { securable: catalog.securable(&object), object: Some(object), kind: "object", name })
+        }
+        "SCHEMA" => {
+            let schema = catalog.schema(plain).ok_or_else(|| missing("schema"))?;
+            let securable = Securable::Schema { id: schema.schema_id, owner: schema.owner };
+            Ok(Target { securable, object: None, kind: "schema", name })
+        }
+        "DATABASE" if plain.eq_ignore_ascii_case(context.database().name()) => {
+            Ok(Target { securable: Securable::Database, object: None, kind: "database", name })
+        }
+        "DATABASE" => Err(missing("database")),
+        "LOGIN" | "SERVER ROLE" if !is_master(context) => Err(SqlError::server_scope_needs_master()),
+        "LOGIN" => principal(PrincipalKind::Login),
+        "SERVER ROLE" => principal(PrincipalKind::ServerRole),
+        "USER" => principal(PrincipalKind::User),
+        "ROLE" => principal(PrincipalKind::Role),
+        other => Err(unsupported(format!("A permission on {other}::"))),
+    }
+}
+
+/// The permission of this name on the target, which the session may grant.
+fn wanted(
+    written: &pikepole_tsql::Permission,
+    context: &ExecutionContext,
+    name: &str,
+    target: &Target,
+) -> Result<Wanted, SqlError> {
+    let (class, major) = target.securable.key();
+    let permission = Permission::find(name, class).ok_or_else(|| SqlError::incorrect_syntax(name))?;
+    let fits = match (&target.object, permission) {
+        (Some(Object::Procedure(_)), permission) => !matches!(
+            permission,
+            Permission::Select | Permission::Insert | Permission::Update | Permission::Delete | Permission::References
+        ),
+        (Some(_), permission) => permission != Permission::Execute,
+        (None, _) => true,
+    };
+    let token = context.token();
+    if !token.may_grant(permission, target.securable) {
+        return Err(if token.sees(target.securable) {
+            SqlError::no_grant_permission()
+        } else {
+            SqlError::item_missing("find", target.kind, &target.name)
+        });
+    }
+    if !fits {
+        return Err(SqlError::permission_not_of_object(permission.name()));
+    }
+    Ok(Wanted {
+        action: written.action,
+        class,
+        major,
+        permission,
+        grantor: if class.is_of_server() { token.login().id } else { token.user().id },
+        with_option: written.with_grant_option,
+        only_option: written.grant_option_for,
+    })
+}
+
+/// Who is to be granted something: not the fixed roles, nor who may do everything, nor the session itself.
+fn grantee(
+    all: &Principals,
+    context: &ExecutionContext,
+    written: &Name,
+    of_server: bool,
+) -> Result<Arc<Principal>, SqlError> {
+    let kind = if of_server { "login" } else { "user" };
+    let found = all.find(&written.text).ok_or_else(|| SqlError::item_missing("find", kind, &written.text))?;
+    let (own, everybody) = match of_server {
+        true => (context.token().login().id, PUBLIC_SERVER_ROLE),
+        false => (context.token().user().id, PUBLIC_ROLE),
+    };
+    if found.kind.is_role() && found.is_fixed() && found.id != everybody {
+        return Err(SqlError::grant_to_special_role());
+    }
+    let special = if of_server { found.id == SA } else { matches!(found.id, DBO | 3 | 4) };
+    if special || found.id == own {
+        return Err(SqlError::grant_to_special_principal());
+    }
+    Ok(Arc::clone(found))
+}
+
+/// Changes the grants of one principal, and with CASCADE those that it has made itself.
+fn change_grants(
+    all: &Principals,
+    changed: &mut BTreeMap<i32, Principal>,
+    grantee: i32,
+    wanted: Wanted,
+    cascade: bool,
+) -> Result<(), SqlError> {
+    let found = changed.get(&grantee).or_else(|| all.get(grantee).map(Arc::as_ref));
+    let Some(mut principal) = found.cloned() else { return Ok(()) };
+    let is_same = |grant: &Grant| {
+        grant.class == wanted.class && grant.major == wanted.major && grant.permission == wanted.permission
+    };
+    let before = principal.grants.iter().copied().find(is_same);
+    let could_grant = before.is_some_and(|grant| grant.state == GrantState::GrantWithGrantOption);
+    let takes_away = wanted.action != PermissionAction::Grant;
+    if takes_away && could_grant && !cascade {
+        return Err(SqlError::cascade_needed());
+    }
+    let Wanted { class, major, permission, grantor, .. } = wanted;
+    let with = |state: GrantState| Some(Grant { class, major, permission, state, grantor });
+    let after = match wanted.action {
+        PermissionAction::Grant if wanted.with_option || could_grant => with(GrantState::GrantWithGrantOption),
+        PermissionAction::Grant => with(GrantState::Grant),
+        PermissionAction::Deny => with(GrantState::Deny),
+        PermissionAction::Revoke if wanted.only_option && could_grant => with(GrantState::Grant),
+        PermissionAction::Revoke if wanted.only_option => before,
+        PermissionAction::Revoke => None,
+    };
+    if before.map(|grant| grant.state) == after.map(|grant| grant.state) {
+        return Ok(());
+    }
+    principal.grants.retain(|grant| !is_same(grant));
+    principal.grants.extend(after);
+    changed.insert(grantee, principal);
+    if takes_away && could_grant {
+        let granted_by = |other: &&Arc<Principal>| {
+            other.id != grantee && other.grants.iter().any(|grant| is_same(grant) && grant.grantor == grantee)
+        };
+        let revoke = Wanted { action: PermissionAction::Revoke, only_option: false, ..wanted };
+        for other in all.iter().filter(granted_by) {
+            change_grants(all, changed, other.id, revoke, true)?;
+        }
+    }
+    Ok(())
+}

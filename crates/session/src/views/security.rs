@@ -1,0 +1,295 @@
+//! `sys.server_principals`, `sql_logins`, `server_role_members`, `server_permissions`, and their like of a database;
+//! `sys.login_token` and `user_token`.
+
+use super::Kind::{Bit, Bytes, DateTime, Int, Name, Text, TinyInt};
+use super::Nullable::{No, Yes};
+use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
+use pikepole_engine::{DBO, Grant, Permission, Principal, PrincipalKind, Principals, Securable, SecurityToken};
+use pikepole_types::{SqlError, Value};
+use std::sync::Arc;
+
+/// What `sys.server_principals` and `sql_logins` have in common.
+const LOGIN: &[ColumnOf] = &[
+    ("name", Name, No),
+    ("principal_id", Int, No),
+    ("sid", Bytes(85), Yes),
+    ("type", Text(1), No),
+    ("type_desc", Text(60), Yes),
+    ("is_disabled", Bit, Yes),
+    ("create_date", DateTime, No),
+    ("modify_date", DateTime, No),
+    ("default_database_name", Name, Yes),
+    ("default_language_name", Name, Yes),
+    ("credential_id", Int, Yes),
+];
+
+/// The columns of both views of permissions.
+const PERMISSION: &[ColumnOf] = &[
+    ("class", TinyInt, No),
+    ("class_desc", Text(60), Yes),
+    ("major_id", Int, No),
+    ("minor_id", Int, No),
+    ("grantee_principal_id", Int, No),
+    ("grantor_principal_id", Int, No),
+    ("type", Text(4), No),
+    ("permission_name", Name, Yes),
+    ("state", Text(1), No),
+    ("state_desc", Text(60), Yes),
+];
+
+const MEMBER: &[ColumnOf] = &[("role_principal_id", Int, No), ("member_principal_id", Int, No)];
+
+/// The columns of both views of tokens.
+const TOKEN: &[ColumnOf] = &[
+    ("principal_id", Int, Yes),
+    ("sid", Bytes(85), Yes),
+    ("name", Name, Yes),
+    ("type", Name, Yes),
+    ("usage", Name, Yes),
+];
+
+pub(super) const VIEWS: &[View] = &[
+    View {
+        schema: "sys",
+        name: "server_principals",
+        columns: columns_of![LOGIN; ("owning_principal_id", Int, Yes), ("is_fixed_role", Bit, No)],
+        rows: server_principals,
+    },
+    View {
+        schema: "sys",
+        name: "sql_logins",
+        columns: columns_of![
+            LOGIN;
+            ("is_policy_checked", Bit, Yes),
+            ("is_expiration_checked", Bit, Yes),
+            ("password_hash", Bytes(256), Yes),
+        ],
+        rows: sql_logins,
+    },
+    View { schema: "sys", name: "server_role_members", columns: MEMBER, rows: server_role_members },
+    View { schema: "sys", name: "server_permissions", columns: PERMISSION, rows: server_permissions },
+    View {
+        schema: "sys",
+        name: "database_principals",
+        columns: &[
+            ("name", Name, No),
+            ("principal_id", Int, No),
+            ("type", Text(1), No),
+            ("type_desc", Text(60), Yes),
+            ("default_schema_name", Name, Yes),
+            ("create_date", DateTime, No),
+            ("modify_date", DateTime, No),
+            ("owning_principal_id", Int, Yes),
+            ("sid", Bytes(85), Yes),
+            ("is_fixed_role", Bit, No),
+            ("authentication_type", Int, No),
+            ("authentication_type_desc", Text(60), Yes),
+            ("default_language_name", Name, Yes),
+            ("default_language_lcid", Int, Yes),
+            ("allow_encrypted_value_modifications", Bit, No),
+        ],
+        rows: database_principals,
+    },
+    View { schema: "sys", name: "database_role_members", columns: MEMBER, rows: database_role_members },
+    View { schema: "sys", name: "database_permissions", columns: PERMISSION, rows: database_permissions },
+    View { schema: "sys", name: "login_token", columns: TOKEN, rows: login_token },
+    View { schema: "sys", name: "user_token", columns: TOKEN, rows: user_token },
+];
+
+/// `type` and `type_desc` of a principal.
+fn kind(kind: PrincipalKind) -> (&'static str, &'static str) {
+    match kind {
+        PrincipalKind::Login => ("S", "SQL_LOGIN"),
+        PrincipalKind::ServerRole => ("R", "SERVER_ROLE"),
+        PrincipalKind::User => ("S", "SQL_USER"),
+        PrincipalKind::Role => ("R", "DATABASE_ROLE"),
+    }
+}
+
+/// Whether the session may know of a principal: those that are always there, itself and its roles, those that it may do
+/// something with.
+fn sees(token: &SecurityToken, principal: &Principal) -> bool {
+    let (own, securable) = match principal.kind {
+        PrincipalKind::Login => (token.server_ids(), Securable::Login(principal.id)),
+        PrincipalKind::ServerRole => (token.server_ids(), Securable::ServerRole(principal.id)),
+        PrincipalKind::User => (token.database_ids(), Securable::User(principal.id)),
+        PrincipalKind::Role => (token.database_ids(), Securable::Role { id: principal.id, owner: principal.owner }),
+    };
+    principal.is_fixed() || own.contains(&principal.id) || token.sees(securable)
+}
+
+fn seen<'a>(source: &'a Source<'_>, principals: &'a Principals) -> impl Iterator<Item = &'a Arc<Principal>> {
+    principals.iter().filter(|principal| sees(source.token, principal))
+}
+
+fn logins(source: &Source<'_>) -> Result<Arc<Principals>, SqlError> {
+    source.server.logins()
+}
+
+/// When a principal was made; those that are always there, with the database or the server.
+fn created_us(principal: &Principal, otherwise_us: u64) -> u64 {
+    if principal.created_us == 0 { otherwise_us } else { principal.created_us }
+}
+
+fn modified_us(principal: &Principal, otherwise_us: u64) -> u64 {
+    if principal.modified_us == 0 { otherwise_us } else { principal.modified_us }
+}
+
+fn login_row(view: &View, source: &Source<'_>, principal: &Principal) -> RowBuilder {
+    let (code, description) = kind(principal.kind);
+    let made_us = source.server.database(pikepole_engine::MASTER).map_or(0, |master| master.created_us());
+    let row = view
+        .row()
+        .text("name", &principal.name)
+        .integer("principal_id", principal.id)
+        .text("type", code)
+        .text("type_desc", description)
+        .bit("is_disabled", principal.login.as_ref().is_some_and(|login| login.disabled))
+        .moment("create_date", created_us(principal, made_us))
+        .moment("modify_date", modified_us(principal, made_us))
+        .value("sid", Value::Bin(sid_of(principal)));
+    match &principal.login {
+        Some(login) => {
+            row.text("default_database_name", &login.default_database).text("default_language_name", "us_english")
+        }
+        None => row,
+    }
+}
+
+/// A role's security id is its number.
+fn sid_of(principal: &Principal) -> Vec<u8> {
+    if principal.sid.is_empty() { principal.id.to_le_bytes().to_vec() } else { principal.sid.clone() }
+}
+
+fn server_principals(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let logins = logins(source)?;
+    let row = |principal: &Arc<Principal>| {
+        let role = principal.kind.is_role();
+        let row =
+            login_row(view, source, principal).bit("is_fixed_role", role && principal.is_fixed() && principal.id > 2);
+        if role { row.integer("owning_principal_id", principal.owner).done() } else { row.done() }
+    };
+    Ok(seen(source, &logins).map(row).collect())
+}
+
+/// The hash of a password is nobody's to see.
+fn sql_logins(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let logins = logins(source)?;
+    let mut rows = Vec::new();
+    for principal in seen(source, &logins) {
+        if let Some(login) = &principal.login {
+            let row = login_row(view, source, principal).bit("is_policy_checked", login.check_policy);
+            rows.push(row.bit("is_expiration_checked", login.check_expiration).done());
+        }
+    }
+    Ok(rows)
+}
+
+fn members(view: &View, source: &Source<'_>, principals: &Principals) -> Rows {
+    let mut rows = Vec::new();
+    for member in seen(source, principals) {
+        for role in &member.roles {
+            let row = view.row().integer("role_principal_id", *role);
+            rows.push(row.integer("member_principal_id", member.id).done());
+        }
+    }
+    rows
+}
+
+fn server_role_members(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    Ok(members(view, source, &*logins(source)?))
+}
+
+fn database_role_members(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = members(view, source, source.catalog.users());
+    let row = view.row().integer("role_principal_id", pikepole_engine::DB_OWNER);
+    rows.push(row.integer("member_principal_id", DBO).done());
+    Ok(rows)
+}
+
+fn permission_row(view: &View, grantee: i32, grant: &Grant) -> Vec<Value> {
+    let (class, class_description) = grant.class.shown();
+    let (state, state_description) = grant.state.shown();
+    view.row()
+        .integer("class", class)
+        .text("class_desc", class_description)
+        .integer("major_id", grant.major)
+        .integer("minor_id", 0)
+        .integer("grantee_principal_id", grantee)
+        .integer("grantor_principal_id", grant.grantor)
+        .text("type", grant.permission.code())
+        .text("permission_name", grant.permission.name())
+        .text("state", state)
+        .text("state_desc", state_description)
+        .done()
+}
+
+/// The permissions of the principals that the session is, or of all for who may see definitions.
+fn permissions(view: &View, principals: &Principals, own: &[i32], sees_all: bool) -> Rows {
+    let mut rows = Vec::new();
+    for principal in principals.iter().filter(|principal| sees_all || own.contains(&principal.id)) {
+        rows.extend(principal.grants.iter().map(|grant| permission_row(view, principal.id, grant)));
+    }
+    rows
+}
+
+fn server_permissions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let sees_all = source.token.has(Permission::ViewAnyDefinition, Securable::Server);
+    Ok(permissions(view, &*logins(source)?, source.token.server_ids(), sees_all))
+}
+
+fn database_permissions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let sees_all = source.token.has(Permission::ViewDefinition, Securable::Database);
+    Ok(permissions(view, source.catalog.users(), source.token.database_ids(), sees_all))
+}
+
+fn database_principals(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let made_us = source.database.created_us();
+    let row = |principal: &Arc<Principal>| {
+        let (code, description) = kind(principal.kind);
+        let role = principal.kind.is_role();
+        let with_login = principal.kind == PrincipalKind::User && !principal.sid.is_empty();
+        let row = view
+            .row()
+            .text("name", &principal.name)
+            .integer("principal_id", principal.id)
+            .text("type", code)
+            .text("type_desc", description)
+            .text_if("default_schema_name", principal.default_schema.as_ref())
+            .moment("create_date", created_us(principal, made_us))
+            .moment("modify_date", modified_us(principal, made_us))
+            .value("sid", Value::Bin(sid_of(principal)))
+            .bit("is_fixed_role", role && principal.is_fixed() && principal.id > 0)
+            .integer("authentication_type", i64::from(with_login))
+            .text("authentication_type_desc", if with_login { "INSTANCE" } else { "NONE" });
+        if role { row.integer("owning_principal_id", principal.owner).done() } else { row.done() }
+    };
+    Ok(seen(source, source.catalog.users()).map(row).collect())
+}
+
+fn token_rows(view: &View, principals: &Principals, ids: &[i32]) -> Rows {
+    let row = |principal: &Arc<Principal>| {
+        let word = match principal.kind {
+            PrincipalKind::Login => "SQL LOGIN",
+            PrincipalKind::ServerRole => "SERVER ROLE",
+            PrincipalKind::User => "SQL USER",
+            PrincipalKind::Role => "ROLE",
+        };
+        view.row()
+            .integer("principal_id", principal.id)
+            .value("sid", Value::Bin(sid_of(principal)))
+            .text("name", &principal.name)
+            .text("type", word)
+            .text("usage", "GRANT OR DENY")
+            .done()
+    };
+    ids.iter().filter_map(|id| principals.get(*id)).map(row).collect()
+}
+
+fn login_token(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    Ok(token_rows(view, &*logins(source)?, source.token.server_ids()))
+}
+
+fn user_token(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    Ok(token_rows(view, source.catalog.users(), source.token.database_ids()))
+}

@@ -1,0 +1,144 @@
+//! What may be made, changed and dropped, and by whom; statements about the server.
+
+use crate::fixture::Fixture;
+use pikepole_types::Value;
+
+#[test]
+fn definitions_need_permissions() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "CREATE PROCEDURE dbo.p AS SELECT 1");
+    fixture.succeeds(&mut owner, "CREATE VIEW dbo.w AS SELECT 1 AS one");
+    let error = fixture.error(&mut ann, "CREATE TABLE dbo.x (k int)");
+    assert_eq!((error.number, error.severity), (262, 14));
+    assert_eq!(error.message, "CREATE TABLE permission denied in database 'd'.");
+    for (number, sql) in [
+        (262, "CREATE PROCEDURE dbo.x AS SELECT 1"),
+        (262, "CREATE VIEW dbo.x AS SELECT 1 AS one"),
+        (262, "CREATE SCHEMA x"),
+        (262, "CREATE DATABASE x"),
+        (4902, "ALTER TABLE dbo.t ADD w int"),
+        (1088, "CREATE INDEX i ON dbo.t (v)"),
+        (4701, "TRUNCATE TABLE dbo.t"),
+        (3701, "DROP TABLE dbo.t"),
+        (3701, "DROP VIEW dbo.w"),
+        (3701, "DROP PROCEDURE dbo.p"),
+        (3701, "DROP DATABASE d"),
+        (208, "ALTER PROCEDURE dbo.p AS SELECT 2"),
+        (208, "CREATE OR ALTER VIEW dbo.w AS SELECT 2 AS two"),
+        (5011, "ALTER DATABASE d SET RECOVERY SIMPLE"),
+        (1088, "SET IDENTITY_INSERT dbo.t ON"),
+        (15247, "CREATE USER x WITHOUT LOGIN"),
+        (15247, "CREATE ROLE x"),
+        (15151, "DROP USER ann"),
+        (15151, "ALTER ROLE db_owner ADD MEMBER ann"),
+    ] {
+        fixture.fails(&mut ann, number, sql);
+    }
+    fixture.succeeds(&mut owner, "GRANT CREATE TABLE TO ann");
+    fixture.fails(&mut ann, 2760, "CREATE TABLE dbo.x (k int)");
+    fixture.succeeds(&mut owner, "GRANT ALTER ON SCHEMA::dbo TO ann");
+    fixture.succeeds(&mut ann, "CREATE TABLE dbo.x (k int); ALTER TABLE dbo.t ADD w int; DROP TABLE dbo.x");
+    fixture.fails(&mut ann, 229, "SELECT k FROM dbo.t");
+    fixture.succeeds(&mut owner, "REVOKE CREATE TABLE FROM ann; REVOKE ALTER ON SCHEMA::dbo FROM ann");
+    fixture.succeeds(&mut owner, "ALTER ROLE db_ddladmin ADD MEMBER ann");
+    fixture.succeeds(&mut ann, "CREATE SCHEMA own; CREATE TABLE dbo.x (k int); DROP VIEW dbo.w; TRUNCATE TABLE dbo.t");
+    fixture.fails(&mut owner, 15138, "DROP USER ann");
+    fixture.succeeds(&mut owner, "DROP SCHEMA own; DROP USER ann");
+    fixture.fails(&mut ann, 916, "SELECT 1");
+}
+
+#[test]
+fn owners_of_schemas_own_what_is_in_them() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "CREATE SCHEMA s AUTHORIZATION ann; GRANT CREATE TABLE TO ann");
+    fixture.succeeds(&mut ann, "CREATE TABLE s.u (k int); INSERT s.u VALUES (1); SELECT k FROM s.u");
+    fixture.fails(&mut owner, 15151, "CREATE SCHEMA x AUTHORIZATION nobody");
+}
+
+#[test]
+fn users_and_roles_are_made_changed_and_dropped() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let mut owner = fixture.owner();
+    for (number, sql) in [
+        (15023, "CREATE USER ann WITHOUT LOGIN"),
+        (15063, "CREATE USER ann2 FOR LOGIN ann"),
+        (15063, "CREATE USER boss FOR LOGIN sa"),
+        (15007, "CREATE USER nobody"),
+        (40517, "CREATE USER x WITHOUT LOGIN WITH DEFAULT_SCHEMA = s"),
+        (15023, "CREATE ROLE ann"),
+        (15150, "DROP USER dbo"),
+        (15150, "ALTER USER guest WITH NAME = visitor"),
+        (15151, "ALTER ROLE nothing ADD MEMBER ann"),
+        (15151, "ALTER ROLE db_owner ADD MEMBER nobody"),
+        (15405, "ALTER ROLE db_owner ADD MEMBER dbo"),
+        (40517, "CREATE APPLICATION ROLE a WITH PASSWORD = 'x'"),
+    ] {
+        fixture.fails(&mut owner, number, sql);
+    }
+    fixture
+        .succeeds(&mut owner, "CREATE USER w WITHOUT LOGIN WITH DEFAULT_SCHEMA = dbo; CREATE ROLE r AUTHORIZATION w");
+    fixture.fails(&mut owner, 15138, "DROP USER w");
+    fixture.succeeds(&mut owner, "ALTER ROLE r WITH NAME = [R Two]; ALTER USER ann WITH NAME = [Ann Two]");
+    let names = "SELECT name FROM sys.database_principals WHERE is_fixed_role = 0 AND principal_id > 4 ORDER BY name";
+    assert_eq!(fixture.texts(&mut owner, names), ["Ann Two", "R Two", "w"]);
+    fixture.succeeds(&mut owner, "ALTER ROLE [R Two] ADD MEMBER [Ann Two]; ALTER ROLE [R Two] DROP MEMBER [Ann Two]");
+    fixture.succeeds(&mut owner, "DROP ROLE [R Two]; DROP USER w; DROP USER IF EXISTS w");
+    // The user is the login's by its security id, not by its name.
+    assert_eq!(fixture.value(&mut fixture.login("ann"), "SELECT USER_NAME()"), Value::from("Ann Two"));
+}
+
+#[test]
+fn the_state_of_the_server_needs_permission() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut sa, mut ann) = (fixture.sa(), fixture.login("ann"));
+    for sql in
+        ["SELECT * FROM sys.dm_os_wait_stats", "SELECT * FROM sys.dm_os_schedulers", "SELECT * FROM sys.dm_tran_locks"]
+    {
+        let error = fixture.error(&mut ann, sql);
+        let wanted = "VIEW SERVER STATE permission was denied on object 'server', database 'master'.";
+        assert_eq!((error.number, error.message.as_str()), (300, wanted), "{sql}");
+    }
+    fixture.fails(&mut ann, 262, "SELECT * FROM sys.dm_db_log_space_usage");
+    fixture.fails(&mut ann, 297, "SELECT * FROM sys.fn_dblog(NULL, NULL)");
+    for view in ["sys.dm_exec_sessions", "sys.sysprocesses"] {
+        assert_eq!(fixture.value(&mut ann, &format!("SELECT COUNT(*) FROM {view}")), Value::Int(1), "{view}");
+    }
+    assert_eq!(fixture.texts(&mut ann, "SELECT login_name FROM sys.dm_exec_sessions"), ["ann"]);
+    for (number, sql) in [
+        (15247, "EXEC sp_configure 'LOG_RESERVATION', 'SPINLOCK'"),
+        (15247, "ALTER SERVER CONFIGURATION SET PIKEPOLE LOG_RESERVATION = SPINLOCK"),
+        (6102, "KILL 52"),
+        (15247, "SHUTDOWN"),
+        (262, "CHECKPOINT"),
+        (262, "BACKUP DATABASE d TO DISK = '/x'"),
+        (262, "RESTORE DATABASE d FROM DISK = '/x'"),
+        (2571, "DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)"),
+        (2571, "DBCC FREEPROCCACHE"),
+    ] {
+        fixture.fails(&mut ann, number, sql);
+    }
+    fixture.succeeds(&mut sa, "GRANT VIEW SERVER STATE TO ann");
+    fixture.succeeds(&mut ann, "SELECT * FROM sys.dm_os_wait_stats; SELECT * FROM sys.dm_db_log_space_usage");
+    assert_ne!(fixture.value(&mut ann, "SELECT COUNT(*) FROM sys.dm_exec_sessions"), Value::Int(1));
+    fixture.succeeds(&mut sa, "DENY VIEW SERVER STATE TO ann");
+    fixture.fails(&mut ann, 300, "SELECT * FROM sys.dm_os_wait_stats");
+}
+
+#[test]
+fn fixed_server_roles_may_what_they_are_for() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut sa, mut ann) = (fixture.sa(), fixture.login_in("ann", "master").expect("everybody may use master"));
+    fixture.succeeds(&mut sa, "ALTER SERVER ROLE dbcreator ADD MEMBER ann");
+    fixture.succeeds(&mut ann, "CREATE DATABASE x; ALTER DATABASE x SET RECOVERY SIMPLE; DROP DATABASE x");
+    fixture
+        .succeeds(&mut sa, "ALTER SERVER ROLE dbcreator DROP MEMBER ann; ALTER SERVER ROLE serveradmin ADD MEMBER ann");
+    fixture.fails(&mut ann, 262, "CREATE DATABASE x");
+    fixture.succeeds(&mut ann, "SELECT * FROM sys.dm_os_wait_stats; DBCC FREEPROCCACHE");
+    fixture.succeeds(&mut sa, "CREATE SERVER ROLE watchers; GRANT VIEW SERVER STATE TO watchers");
+    fixture.succeeds(&mut sa, "ALTER SERVER ROLE watchers ADD MEMBER ann");
+    fixture.fails(&mut sa, 15144, "DROP SERVER ROLE watchers");
+    fixture.fails(&mut sa, 15150, "DROP SERVER ROLE sysadmin");
+    fixture.fails(&mut sa, 15405, "ALTER SERVER ROLE sysadmin DROP MEMBER sa");
+}

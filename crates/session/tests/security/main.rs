@@ -1,0 +1,8 @@
+//! Logins, users, roles and permissions, as sessions of several principals meet them.
+
+mod crash;
+mod definitions;
+mod fixture;
+mod logins;
+mod permissions;
+mod visibility;

@@ -1,0 +1,240 @@
+//! GRANT, DENY, REVOKE; what each statement needs; roles, chains of owners, EXECUTE AS.
+
+use crate::fixture::Fixture;
+use pikepole_types::Value;
+
+#[test]
+fn each_statement_needs_its_permission() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "CREATE PROCEDURE dbo.p AS SELECT 7");
+    for (permission, sql, object) in [
+        ("SELECT", "SELECT v FROM dbo.t", "t"),
+        ("SELECT", "SELECT 1 FROM (SELECT k FROM t) AS x", "t"),
+        ("SELECT", "IF EXISTS (SELECT * FROM dbo.t) PRINT 'x'", "t"),
+        ("INSERT", "INSERT dbo.t VALUES (9, 9)", "t"),
+        ("UPDATE", "UPDATE dbo.t SET v = 1", "t"),
+        ("DELETE", "DELETE dbo.t", "t"),
+        ("EXECUTE", "EXEC dbo.p", "p"),
+    ] {
+        let error = fixture.error(&mut ann, sql);
+        let wanted =
+            format!("The {permission} permission was denied on the object '{object}', database 'd', schema 'dbo'.");
+        assert_eq!((error.number, error.severity, error.state, error.message), (229, 14, 5, wanted), "{sql}");
+        fixture.succeeds(&mut owner, &format!("GRANT {permission} ON dbo.{object} TO ann"));
+        fixture.succeeds(&mut ann, &format!("BEGIN TRAN; {sql}; ROLLBACK"));
+        fixture.succeeds(&mut owner, &format!("REVOKE {permission} ON dbo.{object} FROM ann"));
+        fixture.fails(&mut ann, 229, sql);
+    }
+    assert_eq!(fixture.value(&mut owner, "SELECT SUM(v) FROM dbo.t"), Value::Int(30));
+}
+
+#[test]
+fn rows_that_a_change_reads_need_select_too() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "GRANT UPDATE, DELETE ON dbo.t TO ann");
+    for sql in [
+        "UPDATE dbo.t SET v = 1 WHERE k = 1",
+        "UPDATE dbo.t SET v = v + 1",
+        "UPDATE dbo.t SET v += 1",
+        "UPDATE x SET v = k FROM dbo.t AS x",
+        "DELETE dbo.t WHERE v > 5",
+        "DELETE dbo.t WHERE EXISTS (SELECT 1 FROM dbo.t)",
+    ] {
+        let error = fixture.error(&mut ann, sql);
+        assert!(error.message.starts_with("The SELECT permission was denied"), "{sql}: {error}");
+    }
+    fixture.succeeds(&mut ann, "UPDATE dbo.t SET v = 3; DELETE dbo.t");
+}
+
+#[test]
+fn denials_win_and_roles_add_up() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    let select = "SELECT k FROM dbo.t";
+    fixture.succeeds(&mut owner, "CREATE ROLE readers; GRANT SELECT ON SCHEMA::dbo TO readers");
+    fixture.fails(&mut ann, 229, select);
+    fixture.succeeds(&mut owner, "ALTER ROLE readers ADD MEMBER ann");
+    fixture.succeeds(&mut ann, select);
+    fixture.succeeds(&mut owner, "DENY SELECT ON dbo.t TO ann");
+    fixture.fails(&mut ann, 229, select);
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.t TO ann");
+    fixture.succeeds(&mut ann, select);
+    fixture.succeeds(&mut owner, "REVOKE SELECT ON dbo.t FROM ann; DENY SELECT TO public");
+    fixture.fails(&mut ann, 229, select);
+    fixture.succeeds(&mut owner, "REVOKE SELECT FROM public; EXEC sp_droprolemember 'readers', 'ann'");
+    fixture.fails(&mut ann, 229, select);
+    fixture
+        .succeeds(&mut owner, "EXEC sp_addrolemember 'db_datareader', 'ann'; ALTER ROLE db_datawriter ADD MEMBER ann");
+    fixture.succeeds(&mut ann, "SELECT k FROM dbo.t; INSERT dbo.t VALUES (3, 3); UPDATE dbo.t SET v = v; DELETE dbo.t");
+    fixture.succeeds(&mut owner, "ALTER ROLE db_denydatawriter ADD MEMBER ann");
+    fixture.fails(&mut ann, 229, "DELETE dbo.t");
+    fixture.fails(
+        &mut owner,
+        15144,
+        "DROP ROLE IF EXISTS nothing; ALTER ROLE readers ADD MEMBER ann; DROP ROLE readers",
+    );
+    fixture.fails(
+        &mut owner,
+        15413,
+        "CREATE ROLE inner1; ALTER ROLE readers ADD MEMBER inner1; ALTER ROLE inner1 ADD MEMBER readers",
+    );
+    fixture.fails(&mut owner, 15150, "DROP ROLE db_owner");
+    fixture.fails(&mut owner, 15081, "ALTER ROLE public ADD MEMBER ann");
+}
+
+#[test]
+fn a_loop_that_runs_learns_of_a_revocation() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "GRANT SELECT, INSERT ON dbo.t TO ann; DELETE dbo.t");
+    let schedulers = fixture.server.schedulers().clone();
+    let info = ann.task_info();
+    let task = schedulers.spawn(info, pikepole_scheduler::Placement::LeastLoaded, async move {
+        let mut output = pikepole_query::Collected::default();
+        let sql = "DECLARE @k int = 0; WHILE @k < 1000 BEGIN \
+                   WAITFOR DELAY '00:00:00.010'; INSERT dbo.t VALUES (@k, 0); IF @@ERROR <> 0 BREAK; SET @k += 1 END";
+        ann.run(sql, &mut [], &mut output).await;
+        output
+    });
+    fixture.succeeds(&mut owner, "WAITFOR DELAY '00:00:00.500'; REVOKE INSERT ON dbo.t FROM ann");
+    let output = schedulers.block_on(task).expect("it does not panic");
+    let numbers: Vec<i32> = output.errors().iter().map(|error| error.number).collect();
+    assert_eq!(numbers, [229]);
+    let rows = fixture.value(&mut owner, "SELECT COUNT(*) FROM dbo.t").as_i64().unwrap_or(0);
+    assert!((1..1000).contains(&rows), "{rows}");
+}
+
+#[test]
+fn an_administrator_of_yesterday_is_none_in_the_next_batch() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let mut sa = fixture.sa();
+    fixture.succeeds(&mut sa, "EXEC sp_addsrvrolemember 'ann', 'sysadmin'");
+    let mut ann = fixture.login("ann");
+    assert_eq!(fixture.value(&mut ann, "SELECT USER_NAME()"), Value::from("dbo"));
+    fixture.succeeds(&mut ann, "SELECT v FROM dbo.t");
+    fixture.succeeds(&mut sa, "ALTER SERVER ROLE sysadmin DROP MEMBER ann");
+    fixture.fails(&mut ann, 229, "SELECT v FROM dbo.t");
+    assert_eq!(fixture.value(&mut ann, "SELECT USER_NAME()"), Value::from("ann"));
+}
+
+#[test]
+fn procedures_and_views_lend_their_owners_rights() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    for sql in [
+        "CREATE PROCEDURE dbo.p AS INSERT dbo.t VALUES (5, 5); SELECT COUNT(*) FROM dbo.t; EXEC dbo.inner_p",
+        "CREATE PROCEDURE dbo.inner_p AS DELETE dbo.t WHERE k = 5",
+        "CREATE PROCEDURE dbo.by_text AS EXEC ('SELECT k FROM dbo.t')",
+        "CREATE VIEW dbo.w AS SELECT k FROM dbo.t",
+        "CREATE VIEW dbo.ww AS SELECT k FROM dbo.w",
+        "CREATE USER other WITHOUT LOGIN",
+        "CREATE SCHEMA s AUTHORIZATION other",
+        "CREATE TABLE s.u (k int)",
+        "CREATE VIEW dbo.across AS SELECT k FROM s.u",
+        "CREATE PROCEDURE dbo.into_s AS INSERT s.u VALUES (1)",
+        "CREATE PROCEDURE s.within AS INSERT s.u VALUES (1)",
+        "GRANT EXECUTE TO ann; GRANT SELECT ON dbo.ww TO ann; GRANT SELECT ON dbo.across TO ann",
+    ] {
+        fixture.succeeds(&mut owner, sql);
+    }
+    fixture.succeeds(&mut ann, "EXEC dbo.p; SELECT k FROM dbo.ww; EXEC s.within");
+    for (sql, object, schema) in [
+        ("EXEC dbo.by_text", "t", "dbo"),
+        ("SELECT k FROM dbo.w", "w", "dbo"),
+        ("SELECT k FROM dbo.across", "u", "s"),
+        ("EXEC dbo.into_s", "u", "s"),
+        ("SELECT k FROM dbo.t", "t", "dbo"),
+    ] {
+        let error = fixture.error(&mut ann, sql);
+        let wanted = format!("on the object '{object}', database 'd', schema '{schema}'.");
+        assert!(error.number == 229 && error.message.ends_with(&wanted), "{sql}: {error}");
+    }
+}
+
+#[test]
+fn what_can_be_granted_and_by_whom() {
+    let fixture = Fixture::with_logins(&["ann", "bob", "eve"]);
+    let mut owner = fixture.owner();
+    let (mut ann, mut bob) = (fixture.login("ann"), fixture.login("bob"));
+    for (number, sql) in [
+        (4606, "GRANT EXECUTE ON dbo.t TO ann"),
+        (15151, "GRANT SELECT ON dbo.nothing TO ann"),
+        (15151, "GRANT SELECT ON dbo.t TO nobody"),
+        (4617, "GRANT SELECT ON dbo.t TO db_owner"),
+        (4624, "GRANT SELECT ON dbo.t TO dbo"),
+        (4621, "GRANT VIEW SERVER STATE TO ann"),
+        (40517, "GRANT SELECT ON dbo.t (v) TO ann"),
+        (40517, "GRANT UPDATE (v) ON dbo.t TO ann"),
+        (40517, "GRANT ALL TO ann"),
+        (40517, "GRANT SELECT ON dbo.t TO ann AS bob"),
+        (102, "GRANT FLY TO ann"),
+    ] {
+        fixture.fails(&mut owner, number, sql);
+    }
+    fixture.fails(&mut ann, 15151, "GRANT SELECT ON dbo.t TO bob");
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.t TO ann");
+    fixture.fails(&mut ann, 4613, "GRANT SELECT ON dbo.t TO bob");
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.t TO ann WITH GRANT OPTION");
+    fixture.succeeds(&mut ann, "GRANT SELECT ON dbo.t TO bob");
+    fixture.fails(&mut ann, 4613, "GRANT INSERT ON dbo.t TO bob");
+    fixture.succeeds(&mut bob, "SELECT k FROM dbo.t");
+    fixture.fails(&mut owner, 4611, "REVOKE SELECT ON dbo.t FROM ann");
+    fixture.succeeds(&mut owner, "REVOKE SELECT ON dbo.t FROM ann CASCADE");
+    fixture.fails(&mut ann, 229, "SELECT k FROM dbo.t");
+    fixture.fails(&mut bob, 229, "SELECT k FROM dbo.t");
+}
+
+#[test]
+fn a_dropped_object_takes_its_permissions_along() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.t TO ann; DROP TABLE dbo.t");
+    assert_eq!(
+        fixture.value(&mut owner, "SELECT COUNT(*) FROM sys.database_permissions WHERE class = 1"),
+        Value::Int(0)
+    );
+    fixture.succeeds(&mut owner, "CREATE TABLE dbo.t (k int)");
+    fixture.fails(&mut ann, 229, "SELECT k FROM dbo.t");
+}
+
+#[test]
+fn a_grant_that_is_rolled_back_was_none() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "BEGIN TRAN; GRANT SELECT ON dbo.t TO ann; CREATE ROLE r; ROLLBACK");
+    fixture.fails(&mut ann, 229, "SELECT k FROM dbo.t");
+    fixture.fails(&mut owner, 15151, "DROP ROLE r");
+}
+
+#[test]
+fn execute_as_and_revert() {
+    let fixture = Fixture::with_logins(&["ann", "bob"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    let who = "SELECT USER_NAME() + ' ' + SUSER_SNAME() + ' ' + ORIGINAL_LOGIN()";
+    let value = |session: &mut _, sql: &str| fixture.value(session, sql).as_str().unwrap_or_default().to_string();
+    fixture.succeeds(&mut owner, "EXECUTE AS USER = 'ann'");
+    assert_eq!(value(&mut owner, who), "ann ann sa");
+    fixture.fails(&mut owner, 229, "SELECT k FROM dbo.t");
+    fixture.fails(&mut owner, 916, "USE master");
+    fixture.fails(&mut owner, 15517, "EXECUTE AS USER = 'dbo'");
+    fixture.succeeds(&mut owner, "REVERT; REVERT; SELECT k FROM dbo.t");
+    assert_eq!(value(&mut owner, who), "dbo sa sa");
+    fixture.succeeds(&mut owner, "EXECUTE AS LOGIN = 'bob'");
+    assert_eq!(value(&mut owner, who), "bob bob sa");
+    fixture.succeeds(&mut owner, "USE master; USE d; REVERT");
+    assert_eq!(value(&mut owner, who), "dbo sa sa");
+    fixture.fails(&mut ann, 15517, "EXECUTE AS USER = 'bob'");
+    fixture.fails(&mut ann, 15406, "EXECUTE AS LOGIN = 'bob'");
+    fixture.succeeds(&mut owner, "GRANT IMPERSONATE ON USER::bob TO ann; GRANT SELECT ON dbo.t TO bob");
+    fixture.succeeds(&mut ann, "EXECUTE AS USER = 'bob'; SELECT k FROM dbo.t; REVERT");
+    fixture.fails(&mut ann, 229, "SELECT k FROM dbo.t");
+    // It ends with the procedure or the text that says it, and REVERT does not reach beyond.
+    fixture.succeeds(&mut owner, "CREATE PROCEDURE dbo.p AS EXECUTE AS USER = 'ann'");
+    fixture.succeeds(&mut owner, "CREATE PROCEDURE dbo.q AS REVERT");
+    assert_eq!(value(&mut owner, &format!("EXEC dbo.p; EXEC ('EXECUTE AS USER = ''bob'''); {who}")), "dbo sa sa");
+    fixture.succeeds(&mut owner, "GRANT EXECUTE ON dbo.q TO ann");
+    assert_eq!(value(&mut owner, &format!("EXECUTE AS USER = 'ann'; EXEC dbo.q; {who}")), "ann ann sa");
+    fixture.fails(&mut owner, 40517, "EXECUTE AS USER = 'ann' WITH NO REVERT");
+}
