@@ -12,9 +12,12 @@
 //! are driven by the runtime of the task's own scheduler.
 
 mod connection;
+mod error_log;
+mod health;
 mod incoming;
 mod listener;
 mod login;
+pub mod notify;
 mod options;
 mod procedures;
 mod reply;
@@ -22,6 +25,7 @@ mod requests;
 mod tls;
 mod transport;
 
+pub use error_log::{LogFormat, start_log};
 pub use options::{Options, PORT, TlsMode};
 
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -71,6 +75,7 @@ impl Shared {
 pub struct NetworkServer {
     shared: Arc<Shared>,
     addresses: Vec<SocketAddr>,
+    health: Option<SocketAddr>,
     listeners: Vec<JoinHandle<()>>,
 }
 
@@ -105,13 +110,25 @@ impl NetworkServer {
             let accepting = listener::accept(socket, Arc::clone(&shared));
             shared.server.schedulers().hidden("LISTENER", None, accepting)
         };
-        let listeners = bound.into_iter().map(accept).collect();
-        Ok(NetworkServer { shared, addresses, listeners })
+        let mut listeners: Vec<JoinHandle<()>> = bound.into_iter().map(accept).collect();
+        let mut health = None;
+        if let Some(address) = shared.options.health {
+            let refused = |error| StartError::Listen { address, error };
+            let (address, task) = health::start(address, &shared).map_err(refused)?;
+            health = Some(address);
+            listeners.push(task);
+        }
+        Ok(NetworkServer { shared, addresses, health, listeners })
     }
 
     /// The addresses that it listens at, with the ports that the system has given.
     pub fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// Where `/healthz` and `/metrics` are served.
+    pub fn health_address(&self) -> Option<SocketAddr> {
+        self.health
     }
 
     /// How many connections there are.

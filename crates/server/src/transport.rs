@@ -141,11 +141,6 @@ impl Receiver {
     pub(crate) async fn receive(&mut self, plain: &mut Vec<u8>) -> io::Result<bool> {
         std::future::poll_fn(|context| self.poll_receive(context, plain)).await
     }
-
-    /// Gives memory back while nothing is expected.
-    pub(crate) fn rest(&mut self) {
-        self.raw = Vec::new();
-    }
 }
 
 /// Reads once, behind what `bytes` holds.

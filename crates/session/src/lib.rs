@@ -14,6 +14,7 @@ mod backups;
 mod configuration;
 mod connection;
 mod dbcc;
+pub mod error_log;
 mod functions;
 mod host;
 mod modules;

@@ -65,6 +65,7 @@ impl Session {
             let database = host.server.database(&first_database)?;
             let (cancelled, begun) = (Arc::clone(&context.cancelled), context.state.transactions_begun);
             let mut fresh = ExecutionContext::new(Arc::clone(&host.server), database, host.session_id, plans);
+            fresh.log_in(context.security().login().clone())?;
             fresh.cancelled = cancelled;
             fresh.state.transactions_begun = begun;
             *context = fresh;

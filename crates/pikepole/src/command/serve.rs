@@ -3,7 +3,7 @@
 use super::CommandError;
 use pikepole::Options;
 use pikepole_engine::Server;
-use pikepole_server::{NetworkServer, TlsMode};
+use pikepole_server::{LogFormat, NetworkServer, TlsMode};
 use pikepole_session::Registry;
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -34,6 +34,12 @@ pub struct Arguments {
     /// The certificate's private key in PEM
     #[arg(long, value_name = "FILE", requires = "certificate")]
     key: Option<PathBuf>,
+    /// Where /healthz and /metrics are served, as plain HTTP
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    health: Option<SocketAddr>,
+    /// How log lines look
+    #[arg(long, value_enum, default_value = "human")]
+    log_format: Lines,
     /// Connections at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 4096)]
     connections: usize,
@@ -43,6 +49,15 @@ pub struct Arguments {
     /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
+}
+
+/// How log lines look.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Lines {
+    /// For people
+    Human,
+    /// One JSON object a line
+    Json,
 }
 
 /// How connections are encrypted.
@@ -76,11 +91,17 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         let _ = ask.send(());
     })
     .map_err(CommandError::io("the signals"))?;
+    let format = match arguments.log_format {
+        Lines::Human => LogFormat::Human,
+        Lines::Json => LogFormat::Json,
+    };
     let mut options = Options::new(&arguments.data).on_recovery(super::show_recovery);
     for (name, value) in super::stress::policies(&arguments.policies)? {
         options = options.policy(&name, &value);
     }
     let server = Server::open(options.into_server_options())?;
+    // The folder is this process's own now.
+    pikepole_server::start_log(format, &arguments.data).map_err(CommandError::io("the error log"))?;
     let registry = Registry::new(server.statistics());
     let password = first_password(&server)?;
     let network = NetworkServer::start(server, registry, network_options(arguments))?;
@@ -92,8 +113,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     if let Some(password) = password {
         writeln!(out, "the password of sa is {password}").map_err(written())?;
     }
+    pikepole_server::notify::ready();
     // Whoever asks is never gone: its thread lives as long as the process.
     let _ = asked.recv();
+    pikepole_server::notify::stopping();
     network.shutdown().map_err(|error| CommandError::Engine(error.into()))?;
     Ok(ExitCode::SUCCESS)
 }
@@ -108,6 +131,7 @@ fn network_options(arguments: &Arguments) -> pikepole_server::Options {
         },
         certificate: arguments.certificate.clone(),
         key: arguments.key.clone(),
+        health: arguments.health,
         connections_max: arguments.connections,
         shutdown_time: Duration::from_secs(arguments.shutdown_seconds),
         ..pikepole_server::Options::new(&arguments.data)

@@ -95,7 +95,10 @@ pub async fn call(
     };
     let settings = context.settings.clone();
     let database = Arc::clone(context.database());
+    let below = std::mem::replace(&mut context.impersonations_below, context.security.depth());
     let result = run_at(1, &program, &mut values, context, host, output).await;
+    context.security.revert_to(context.impersonations_below);
+    context.impersonations_below = below;
     if context.settings != settings {
         let isolation = settings.isolation;
         context.settings = settings;
