@@ -1,6 +1,7 @@
 //! A connection's tasks: the login, then the session's requests one after the other.
 
 use crate::Shared;
+use crate::bulk::Bulk;
 use crate::incoming::{Broken, Incoming};
 use crate::listener::Place;
 use crate::login::{self, Established, VERSION};
@@ -63,6 +64,7 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
         limits,
         database,
         prepared: Prepareds::default(),
+        bulk: None,
         info,
         client,
         _place: place,
@@ -146,6 +148,8 @@ pub(crate) struct Connection {
     /// The database that the client knows to be the current one.
     pub(crate) database: String,
     pub(crate) prepared: Prepareds,
+    /// The bulk load whose rows are to come.
+    pub(crate) bulk: Option<Bulk>,
     pub(crate) info: Arc<ConnectionInfo>,
     client: SocketAddr,
     _place: Place,

@@ -11,6 +11,7 @@
 //! A connection's task owns its socket and its session: between a packet and the rows it asks for lies no other thread. Sockets
 //! are driven by the runtime of the task's own scheduler.
 
+mod bulk;
 mod connection;
 mod error_log;
 mod health;

@@ -1,5 +1,6 @@
 //! Requests: batches, procedure calls, transactions, attentions, and the reset that may come before them.
 
+use crate::bulk::BulkStatement;
 use crate::connection::Connection;
 use crate::incoming::{Broken, Incoming};
 use crate::reply::{Answering, Reply};
@@ -103,6 +104,9 @@ impl Connection {
             self.acknowledge_ignored();
             return Ok(message.data);
         }
+        if message.kind != PacketKind::BulkLoad {
+            self.abandon_bulk().await;
+        }
         let takes_reset = matches!(message.kind, PacketKind::SqlBatch | PacketKind::Rpc | PacketKind::TransactionManager);
         if takes_reset && message.first_status.resets_connection() {
             self.reset(message.first_status.keeps_transaction()).await;
@@ -116,7 +120,7 @@ impl Connection {
                 self.sender.writer.finish();
                 Ok(())
             }
-            PacketKind::BulkLoad => Err(TdsError::Unsupported("Bulk load".to_string()).into()),
+            PacketKind::BulkLoad => self.answer_bulk(&message.data, message.is_end).await,
             other => Err(TdsError::Malformed(format!("A message of the kind {other:?} is no request")).into()),
         };
         match answered {
@@ -183,6 +187,17 @@ impl Connection {
 
     async fn answer_batch(&mut self, data: &[u8]) -> Result<(), Broken> {
         let batch = SqlBatch::parse(data, self.version)?;
+        match BulkStatement::parse(&batch.text) {
+            None => {}
+            Some(Ok(statement)) => {
+                self.begin_bulk(statement);
+                return Ok(());
+            }
+            Some(Err(error)) => {
+                self.answer_error(&error);
+                return Ok(());
+            }
+        }
         let before = self.session.transaction_mark();
         let cancel = self.clear_cancel();
         let mut reply =
