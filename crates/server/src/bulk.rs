@@ -173,7 +173,12 @@ impl Bulk {
             })
             .collect();
         if types.len() != self.statement.columns.len() {
-            return Err(SqlError::new(4819, 16, 1, "Cannot bulk load. The columns of the data are not those of the statement."));
+            return Err(SqlError::new(
+                4819,
+                16,
+                1,
+                "Cannot bulk load. The columns of the data are not those of the statement.",
+            ));
         }
         if session.transaction_mark().open == 0 {
             run(session, "BEGIN TRANSACTION").await?;

@@ -11,7 +11,7 @@ use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_scheduler::{self as scheduler, Placement};
 use pikepole_session::{ConnectionInfo, Session, SessionOptions};
 use pikepole_tds::{
-    Command, Done, DoneKind, EnvChange, FeatureAck, Feature, Limits, LoginAck, Message, PACKET_BYTES_DEFAULT,
+    Command, Done, DoneKind, EnvChange, Feature, FeatureAck, Limits, LoginAck, Message, PACKET_BYTES_DEFAULT,
     PACKET_BYTES_MAX, PACKET_BYTES_MIN, TdsVersion, WireCollation,
 };
 use pikepole_types::{Collation, SqlError};
@@ -79,11 +79,7 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
     });
 }
 
-fn new_session(
-    established: &Established,
-    info: &Arc<ConnectionInfo>,
-    shared: &Shared,
-) -> Result<Session, SqlError> {
+fn new_session(established: &Established, info: &Arc<ConnectionInfo>, shared: &Shared) -> Result<Session, SqlError> {
     let login = &established.login;
     let wished = if login.database.is_empty() { &established.principal.default_database } else { &login.database };
     let options = SessionOptions {

@@ -1,11 +1,7 @@
 //! The server's log: lines for people or JSON on standard error, and the same lines in a file that sp_readerrorlog reads.
 //!
 //! The file is `error.log` in the folder of databases, anew at each start; the ones before it are `error.log.1` and so on. A line
-//! is a time, the session or `Server`, and the text, divided by tabs:
-//!
-//! ```text
-//! 2026-11-21 09:30:00.123	Server	listening at 127.0.0.1:1433
-//! ```
+//! is a time, the session or `Server`, and the text, divided by tabs.
 
 use pikepole_contention::sync::Mutex;
 use pikepole_session::error_log::{self, FILES_KEPT};

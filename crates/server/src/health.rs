@@ -122,9 +122,17 @@ fn metrics(shared: &Shared) -> String {
     for row in &waits {
         text.line("pikepole_wait_seconds_total", &[("wait_type", row.wait_type)], seconds(row.wait_time_us));
     }
-    text.head("pikepole_signal_wait_seconds_total", "counter", "Time from the signal to running again, by type of wait.");
+    text.head(
+        "pikepole_signal_wait_seconds_total",
+        "counter",
+        "Time from the signal to running again, by type of wait.",
+    );
     for row in &waits {
-        text.line("pikepole_signal_wait_seconds_total", &[("wait_type", row.wait_type)], seconds(row.signal_wait_time_us));
+        text.line(
+            "pikepole_signal_wait_seconds_total",
+            &[("wait_type", row.wait_type)],
+            seconds(row.signal_wait_time_us),
+        );
     }
     let latches = statistics.latches();
     text.head("pikepole_latch_waits_total", "counter", "Latch requests that waited, by class.");

@@ -105,8 +105,7 @@ impl NetworkServer {
         }
         let addresses = bound.iter().filter_map(|listener| listener.local_addr().ok()).collect();
         let connections = AtomicUsize::new(0);
-        let shared =
-            Arc::new(Shared { server, registry, options, tls, connections, closing: AtomicBool::new(false) });
+        let shared = Arc::new(Shared { server, registry, options, tls, connections, closing: AtomicBool::new(false) });
         let accept = |socket| {
             let accepting = listener::accept(socket, Arc::clone(&shared));
             shared.server.schedulers().hidden("LISTENER", None, accepting)

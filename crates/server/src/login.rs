@@ -153,7 +153,8 @@ async fn pre_login(
 /// Who the client is.
 async fn verify(login: &Login7, client: SocketAddr, shared: &Arc<Shared>) -> Result<LoginPrincipal, SqlError> {
     if login.is_integrated {
-        let text = "Login failed. The login is from an untrusted domain and cannot be used with Integrated authentication.";
+        let text =
+            "Login failed. The login is from an untrusted domain and cannot be used with Integrated authentication.";
         return Err(SqlError::new(18452, 14, 1, text));
     }
     if login.new_password.is_some() {
@@ -161,8 +162,7 @@ async fn verify(login: &Login7, client: SocketAddr, shared: &Arc<Shared>) -> Res
     }
     let (server, name) = (Arc::clone(&shared.server), login.user.clone());
     let (password, host) = (login.password.clone(), client.ip().to_string());
-    let verified =
-        scheduler::run_blocking(move || server.verify_login_from(&name, password.reveal(), &host)).await;
+    let verified = scheduler::run_blocking(move || server.verify_login_from(&name, password.reveal(), &host)).await;
     match verified {
         Ok(principal) => Ok(principal),
         Err(failure) => {

@@ -245,7 +245,12 @@ fn arguments_from(given: &[GivenParameter<'_>], first: usize) -> Result<Vec<Argu
 
 fn argument(given: &GivenParameter<'_>) -> Result<Argument, SqlError> {
     let Given::Scalar { info, value } = &given.argument else {
-        return Err(SqlError::new(40517, 16, 1, "A table-valued parameter is not supported in this version of Pikepole."));
+        return Err(SqlError::new(
+            40517,
+            16,
+            1,
+            "A table-valued parameter is not supported in this version of Pikepole.",
+        ));
     };
     let name = (!given.name.is_empty()).then(|| given.name.clone());
     let ty = match info.sql_type() {
@@ -305,7 +310,13 @@ mod tests {
 
     #[test]
     fn system_procedures_are_known_by_their_names() {
-        for name in ["sp_executesql", "sys.sp_executesql", "[sys].[sp_executesql]", "master.sys.sp_executesql", "..sp_executesql"] {
+        for name in [
+            "sp_executesql",
+            "sys.sp_executesql",
+            "[sys].[sp_executesql]",
+            "master.sys.sp_executesql",
+            "..sp_executesql",
+        ] {
             assert_eq!(plain_name(name), "sp_executesql", "{name}");
         }
         assert_eq!(plain_name("dbo.sp_executesql"), "dbo.sp_executesql");

@@ -6,9 +6,7 @@ use crate::incoming::{Broken, Incoming};
 use crate::reply::{Answering, Reply};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_session::{Prepared, Session, TransactionMark};
-use pikepole_tds::{
-    EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation,
-};
+use pikepole_tds::{EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation};
 use pikepole_types::SqlError;
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -107,7 +105,8 @@ impl Connection {
         if message.kind != PacketKind::BulkLoad {
             self.abandon_bulk().await;
         }
-        let takes_reset = matches!(message.kind, PacketKind::SqlBatch | PacketKind::Rpc | PacketKind::TransactionManager);
+        let takes_reset =
+            matches!(message.kind, PacketKind::SqlBatch | PacketKind::Rpc | PacketKind::TransactionManager);
         if takes_reset && message.first_status.resets_connection() {
             self.reset(message.first_status.keeps_transaction()).await;
         }
@@ -148,8 +147,7 @@ impl Connection {
     /// Answers a request with nothing but an error.
     fn answer_error(&mut self, error: &SqlError) {
         let cancel = self.session.cancel_switch();
-        let mut reply =
-            Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Batch);
+        let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Batch);
         reply.say(error);
         reply.finish_batch();
     }
@@ -200,8 +198,7 @@ impl Connection {
         }
         let before = self.session.transaction_mark();
         let cancel = self.clear_cancel();
-        let mut reply =
-            Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Batch);
+        let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Batch);
         let (session, incoming) = (&mut self.session, &mut self.incoming);
         let ((), watched) = watch(session.run(&batch.text, &mut [], &mut reply), incoming, &cancel).await;
         tell_changes(&mut reply, session, before, &mut self.database);
@@ -236,8 +233,7 @@ impl Connection {
         let (_, request) = TransactionRequest::parse(data, self.version)?;
         let before = self.session.transaction_mark();
         let cancel = self.clear_cancel();
-        let mut reply =
-            Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Quiet);
+        let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Quiet);
         let (session, incoming) = (&mut self.session, &mut self.incoming);
         let work = async {
             for text in statements(&request) {
@@ -274,12 +270,7 @@ pub(crate) fn conclude<'a>(
 }
 
 /// Tells the client which transactions have ended and begun, and which database is the current one now.
-pub(crate) fn tell_changes(
-    reply: &mut Reply<'_>,
-    session: &Session,
-    before: TransactionMark,
-    database: &mut String,
-) {
+pub(crate) fn tell_changes(reply: &mut Reply<'_>, session: &Session, before: TransactionMark, database: &mut String) {
     let now = session.transaction_mark();
     if before.open != now.open {
         if before.open > 0 {

@@ -59,7 +59,8 @@ pub(crate) async fn encrypt(
 ) -> io::Result<()> {
     let mut early = std::mem::take(plain);
     while tls.is_handshaking() {
-        let arrived = if wrapped { unwrap(&mut early)? } else { (!early.is_empty()).then(|| std::mem::take(&mut early)) };
+        let arrived =
+            if wrapped { unwrap(&mut early)? } else { (!early.is_empty()).then(|| std::mem::take(&mut early)) };
         match arrived {
             Some(bytes) => {
                 let received = tls.receive(&bytes, plain);

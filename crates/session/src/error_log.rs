@@ -40,7 +40,9 @@ fn time(unix_us: i64) -> String {
     let moment = DateTime2::from_ticks(ticks).map_or(Value::Null, Value::DateTime2);
     let ty = SqlType::VarChar(Length::Limit(30));
     let text = pikepole_types::convert(&moment, &SqlType::DateTime2(3), &ty, None);
-    text.ok().and_then(|value| value.as_str().map(|text| text.get(..23).unwrap_or(text).to_string())).unwrap_or_default()
+    text.ok()
+        .and_then(|value| value.as_str().map(|text| text.get(..23).unwrap_or(text).to_string()))
+        .unwrap_or_default()
 }
 
 /// The lines of a file.

@@ -29,7 +29,6 @@ const ALWAYS_ON: &[&str] =
 /// Options that are always off here; ON would change what statements do.
 const ALWAYS_OFF: &[&str] = &[
     "NUMERIC_ROUNDABORT",
-    "FMTONLY",
     "FORCEPLAN",
     "ANSI_NULL_DFLT_OFF",
     "SHOWPLAN_ALL",
@@ -108,6 +107,7 @@ impl ClientOptions {
             ("QUOTED_IDENTIFIER", _) => settings.quoted_identifier = on,
             ("PARSEONLY", _) => settings.parseonly = on,
             ("NOEXEC", _) => settings.noexec = on,
+            ("FMTONLY", _) => settings.fmtonly = on,
             ("DATEFIRST", _) => settings.date_first = date_first(value)?,
             ("TEXTSIZE", _) => self.text_size = text_size(value)?,
             ("ARITHABORT", _) => self.arithabort = on,

@@ -5,7 +5,7 @@ use crate::host::SessionHost;
 use crate::{backups, configuration, dbcc, security, unsupported};
 use pikepole_engine::{Permission, Securable};
 use pikepole_query::{ExecutionContext, Output};
-use pikepole_tsql::{Kill, Backup, Dbcc, Literal, ServerConfiguration, SettingValue, Statement, StatementKind};
+use pikepole_tsql::{Backup, Dbcc, Kill, Literal, ServerConfiguration, SettingValue, Statement, StatementKind};
 use pikepole_types::SqlError;
 use std::sync::Arc;
 

@@ -1,8 +1,6 @@
 //! A client that speaks the protocol's bytes, as far as the tests need it, over a plain connection.
 
-use pikepole_tds::{
-    Limits, PacketKind, PacketStatus, Reassembler, TdsVersion, TypeInfo, write_packets,
-};
+use pikepole_tds::{Limits, PacketKind, PacketStatus, Reassembler, TdsVersion, TypeInfo, write_packets};
 use pikepole_types::{Length, SqlType, Value};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -6,7 +6,6 @@ use pikepole_server::{NetworkServer, Options, TlsMode};
 use pikepole_session::Registry;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -14,7 +13,6 @@ pub const PASSWORD: &str = "Correct horse 1";
 
 pub struct Fixture {
     folder: PathBuf,
-    server: Arc<Server>,
     network: Option<NetworkServer>,
 }
 
@@ -51,8 +49,8 @@ impl Fixture {
             ..Options::new(&folder)
         };
         change(&mut options);
-        let network = NetworkServer::start(Arc::clone(&server), registry, options).expect("it listens");
-        Fixture { folder, server, network: Some(network) }
+        let network = NetworkServer::start(server, registry, options).expect("it listens");
+        Fixture { folder, network: Some(network) }
     }
 
     pub fn folder(&self) -> &Path {
@@ -104,7 +102,6 @@ impl Fixture {
 impl Drop for Fixture {
     fn drop(&mut self) {
         self.stop();
-        let _ = &self.server;
         if !self.folder.as_os_str().is_empty() {
             std::fs::remove_dir_all(&self.folder).ok();
         }

@@ -14,7 +14,8 @@ fn a_batch_ends_once_and_counts_each_statement() {
     let mut client = fixture.client();
     assert_eq!(dones(&client.run("SET NOCOUNT OFF")), [(DONE, 0, 0)]);
     client.run(TABLE);
-    let tokens = client.run("INSERT dbo.t VALUES (1, N'a'), (2, NULL); SELECT id, name FROM dbo.t; DELETE dbo.t WHERE id = 1");
+    let tokens =
+        client.run("INSERT dbo.t VALUES (1, N'a'), (2, NULL); SELECT id, name FROM dbo.t; DELETE dbo.t WHERE id = 1");
     assert_eq!(dones(&tokens), [(DONE, MORE | COUNT, 2), (DONE, MORE | COUNT, 2), (DONE, COUNT, 1)]);
     let expected = [vec![Value::Int(1), Value::Str("a".to_string())], vec![Value::Int(2), Value::Null]];
     assert_eq!(rows(&tokens), expected.iter().map(Vec::as_slice).collect::<Vec<_>>());
@@ -66,6 +67,20 @@ fn using_another_database_is_told() {
 }
 
 #[test]
+fn columns_alone_are_told_under_fmtonly() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run(TABLE);
+    let tokens = client
+        .run("SET FMTONLY ON; SELECT id, name FROM dbo.t; DELETE dbo.t; CREATE TABLE dbo.u (a int); SET FMTONLY OFF");
+    assert!(tokens.contains(&Token::Columns(vec!["id".to_string(), "name".to_string()])), "{tokens:?}");
+    assert_eq!(errors(&client.batch("SELECT * FROM dbo.u")), [208]);
+    client.run("INSERT dbo.t VALUES (1, NULL)");
+    client.run("SET FMTONLY ON; INSERT dbo.t VALUES (2, NULL); DELETE dbo.t; SET FMTONLY OFF");
+    assert_eq!(rows(&client.run("SELECT id FROM dbo.t")), [&[Value::Int(1)][..]]);
+}
+
+#[test]
 fn sp_executesql_takes_and_returns_parameters() {
     let fixture = Fixture::new();
     let mut client = fixture.client();
@@ -106,7 +121,8 @@ fn statements_are_prepared_run_and_forgotten() {
     let mut client = fixture.client();
     client.run(TABLE);
     let insert = "INSERT dbo.t VALUES (@id, @name)";
-    let tokens = client.call(&[Call::number(11).output("").text("@id int, @name nvarchar(20)").text(insert).int("", 1)]);
+    let tokens =
+        client.call(&[Call::number(11).output("").text("@id int, @name nvarchar(20)").text(insert).int("", 1)]);
     let handle = tokens.iter().find_map(|token| match token {
         Token::Returned(_, Value::Int(handle)) => Some(*handle),
         _ => None,
@@ -122,7 +138,7 @@ fn statements_are_prepared_run_and_forgotten() {
     let tokens = client.call(&[Call::number(13).output("").text("@x int").text("SELECT @x").int("", 9)]);
     assert_eq!(rows(&tokens), [&[Value::Int(9)][..]]);
     assert!(tokens.iter().any(|token| matches!(token, Token::Returned(_, Value::Int(_)))), "{tokens:?}");
-    let tokens = client.call(&[Call::number(11).output("").text("").text("SELEC 1").int("", 1)]);
+    let tokens = client.call(&[Call::number(11).output("").text("").text("SELECT FROM WHERE").int("", 1)]);
     assert_eq!(errors(&tokens).last(), Some(&8180));
     assert_eq!(errors(&client.call(&[Call::number(2).output("")])), [40517]);
 }
@@ -179,10 +195,13 @@ fn transactions_begin_and_end_by_request_and_by_statement() {
     assert!(tokens.iter().any(|token| matches!(token, Token::Change(8, _))), "{tokens:?}");
     // Roll back, and begin another at once.
     let tokens = client.transaction_request(8, &[0, 1, 0, 0]);
-    let changes: Vec<u8> = tokens.iter().filter_map(|token| match token {
-        Token::Change(kind, _) => Some(*kind),
-        _ => None,
-    }).collect();
+    let changes: Vec<u8> = tokens
+        .iter()
+        .filter_map(|token| match token {
+            Token::Change(kind, _) => Some(*kind),
+            _ => None,
+        })
+        .collect();
     assert_eq!(changes, [10, 8], "{tokens:?}");
     let tokens = client.run("ROLLBACK");
     assert!(tokens.iter().any(|token| matches!(token, Token::Change(10, _))), "{tokens:?}");
@@ -194,7 +213,8 @@ fn transactions_begin_and_end_by_request_and_by_statement() {
 fn long_results_and_long_values_come_whole() {
     let fixture = Fixture::new();
     let mut client = fixture.client();
-    let tokens = client.run("SELECT value, REPLICATE(CAST('x' AS varchar(max)), 20000) AS long FROM GENERATE_SERIES(1, 500)");
+    let tokens =
+        client.run("SELECT value, REPLICATE(CAST('x' AS varchar(max)), 20000) AS long FROM GENERATE_SERIES(1, 500)");
     let rows = rows(&tokens);
     assert_eq!(rows.len(), 500);
     assert!(rows.iter().all(|row| row[1].as_str().is_some_and(|text| text.len() == 20_000)));

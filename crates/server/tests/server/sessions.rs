@@ -1,6 +1,6 @@
 //! What happens to sessions beside their requests: attention, reset, kill, shutdown, the views.
 
-use crate::client::{ATTENTION, Call, DONE, Client, Token, dones, errors, rows};
+use crate::client::{ATTENTION, Call, Client, DONE, Token, dones, errors, rows};
 use crate::fixture::Fixture;
 use pikepole_types::Value;
 use std::io::{Read, Write};
