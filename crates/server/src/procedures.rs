@@ -3,8 +3,8 @@
 use crate::connection::Connection;
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
-use crate::requests::{conclude, tell_changes, watch};
-use pikepole_session::{Argument, Output, Parameter, Prepared};
+use crate::requests::{Prepareds, conclude, tell_changes, watch};
+use pikepole_session::{Argument, Output, Parameter, Prepared, Session};
 use pikepole_tds::{Argument as Given, Parameter as GivenParameter, Procedure, ReturnValue, Rpc, SystemProcedure};
 use pikepole_types::{Length, SqlError, SqlType, Value};
 use std::fmt::Write;
@@ -47,56 +47,7 @@ impl Connection {
         let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, answering);
         let (session, incoming, prepared) = (&mut self.session, &mut self.incoming, &mut self.prepared);
         let mut arguments = Vec::new();
-        let work = async {
-            let reply = &mut reply;
-            match plan {
-                Plan::Text { prepared: mut text, first } => {
-                    arguments = arguments_from(&call.parameters, first)?;
-                    let status = session.call(&mut text, &mut arguments, reply).await.ok();
-                    prepared.recent = Some(text);
-                    Ok(Ran { status, first, handle: None })
-                }
-                Plan::Prepare { prepared: mut text } => {
-                    if let Err(errors) = session.compile(&mut text) {
-                        errors.iter().for_each(|error| reply.error(error));
-                        return Err(SqlError::new(8180, 16, 1, "Statement(s) could not be prepared."));
-                    }
-                    let handle = prepared.add(text)?;
-                    Ok(Ran { status: Some(0), first: call.parameters.len(), handle: Some(handle) })
-                }
-                Plan::PrepareAndRun { prepared: mut text } => {
-                    let first = 3;
-                    arguments = arguments_from(&call.parameters, first)?;
-                    if let Err(errors) = session.compile(&mut text) {
-                        errors.iter().for_each(|error| reply.error(error));
-                        return Err(SqlError::new(8180, 16, 1, "Statement(s) could not be prepared."));
-                    }
-                    let status = session.call(&mut text, &mut arguments, reply).await.ok();
-                    let handle = prepared.add(text)?;
-                    Ok(Ran { status, first, handle: Some(handle) })
-                }
-                Plan::Run { handle } => {
-                    let first = 1;
-                    arguments = arguments_from(&call.parameters, first)?;
-                    let status = session.call(prepared.get(handle)?, &mut arguments, reply).await.ok();
-                    Ok(Ran { status, first, handle: None })
-                }
-                Plan::Forget { handle } => {
-                    prepared.remove(handle)?;
-                    Ok(Ran { status: Some(0), first: call.parameters.len(), handle: None })
-                }
-                Plan::Named(name) => {
-                    arguments = arguments_from(&call.parameters, 0)?;
-                    let text = call_text(&call.parameters)?;
-                    let mut parameters = parameters_of(&name, &mut arguments);
-                    session.run(&text, &mut parameters, reply).await;
-                    for (argument, parameter) in arguments.iter_mut().zip(parameters.drain(1..)) {
-                        argument.value = parameter.value;
-                    }
-                    Ok(Ran { status: None, first: 0, handle: None })
-                }
-            }
-        };
+        let work = carry_out(plan, &call.parameters, session, prepared, &mut reply, &mut arguments);
         let (ran, watched) = watch(work, incoming, &cancel).await;
         tell_changes(&mut reply, session, before, &mut self.database);
         let given_up = watched.attention;
@@ -133,6 +84,66 @@ impl Connection {
         reply.say(error);
         reply.finish_call(None, &[], more);
     }
+}
+
+/// Does what a call is about. `arguments` are those of the text or procedure, as it leaves them.
+async fn carry_out(
+    plan: Plan,
+    given: &[GivenParameter<'_>],
+    session: &mut Session,
+    prepared: &mut Prepareds,
+    reply: &mut Reply<'_>,
+    arguments: &mut Vec<Argument>,
+) -> Result<Ran, SqlError> {
+    match plan {
+        Plan::Text { prepared: mut text, first } => {
+            *arguments = arguments_from(given, first)?;
+            let status = session.call(&mut text, arguments, reply).await.ok();
+            prepared.recent = Some(text);
+            Ok(Ran { status, first, handle: None })
+        }
+        Plan::Prepare { prepared: mut text } => {
+            compile(&mut text, session, reply)?;
+            let handle = prepared.add(text)?;
+            Ok(Ran { status: Some(0), first: given.len(), handle: Some(handle) })
+        }
+        Plan::PrepareAndRun { prepared: mut text } => {
+            let first = 3;
+            *arguments = arguments_from(given, first)?;
+            compile(&mut text, session, reply)?;
+            let status = session.call(&mut text, arguments, reply).await.ok();
+            let handle = prepared.add(text)?;
+            Ok(Ran { status, first, handle: Some(handle) })
+        }
+        Plan::Run { handle } => {
+            let first = 1;
+            *arguments = arguments_from(given, first)?;
+            let status = session.call(prepared.get(handle)?, arguments, reply).await.ok();
+            Ok(Ran { status, first, handle: None })
+        }
+        Plan::Forget { handle } => {
+            prepared.remove(handle)?;
+            Ok(Ran { status: Some(0), first: given.len(), handle: None })
+        }
+        Plan::Named(name) => {
+            *arguments = arguments_from(given, 0)?;
+            let text = call_text(given)?;
+            let mut parameters = parameters_of(&name, arguments);
+            session.run(&text, &mut parameters, reply).await;
+            for (argument, parameter) in arguments.iter_mut().zip(parameters.drain(1..)) {
+                argument.value = parameter.value;
+            }
+            Ok(Ran { status: None, first: 0, handle: None })
+        }
+    }
+}
+
+/// Compiles a text that is prepared. What is wrong with it goes to the client before the error that says that it is.
+fn compile(text: &mut Prepared, session: &mut Session, reply: &mut Reply<'_>) -> Result<(), SqlError> {
+    session.compile(text).map_err(|errors| {
+        errors.iter().for_each(|error| reply.error(error));
+        SqlError::new(8180, 16, 1, "Statement(s) could not be prepared.")
+    })
 }
 
 /// How a call went.

@@ -156,9 +156,11 @@ fn a_client_that_does_not_read_makes_its_session_wait() {
     let mut client = fixture.client();
     client.send_batch("SELECT REPLICATE('x', 8000) FROM GENERATE_SERIES(1, 10000)");
     let waiting = "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE wait_type = 'ASYNC_NETWORK_IO'";
-    while watcher.scalar(waiting) != Value::Int(1) {
+    let mut waits = (0..5_000).map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(1));
-    }
+        watcher.scalar(waiting) == Value::Int(1)
+    });
+    assert!(waits.any(|waits| waits), "nothing waits for the client");
     assert_eq!(rows(&client.reply()).len(), 10_000);
 }
 
@@ -180,4 +182,24 @@ fn health_and_metrics_are_served() {
     assert!(metrics.contains("\npikepole_connections 1\n"), "{metrics}");
     assert!(metrics.contains("pikepole_waits_total{wait_type=\"WRITELOG\"}"), "{metrics}");
     assert!(get("/other").starts_with("HTTP/1.1 404"));
+}
+
+#[test]
+fn the_error_log_is_read_by_sql() {
+    use pikepole_session::error_log::{file, line};
+    let fixture = Fixture::new();
+    let text = [line(1_795_253_400_123_456, "Server", "one"), line(0, "spid51", "two")].concat();
+    std::fs::write(file(fixture.folder(), 0), text).expect("a file");
+    let mut client = fixture.client();
+    let tokens = client.run("EXEC sp_readerrorlog");
+    assert_eq!(rows(&tokens).len(), 2, "{tokens:?}");
+    let tokens = client.run("EXEC sp_readerrorlog 0, 1, N'ONE'");
+    let expected = [Value::Str("Server".to_string()), Value::Str("one".to_string())];
+    assert_eq!(rows(&tokens).iter().map(|row| &row[1..]).collect::<Vec<_>>(), [&expected[..]]);
+    assert_eq!(rows(&client.run("EXEC sp_readerrorlog 1")).len(), 0, "there is no such file");
+    assert_eq!(errors(&client.batch("EXEC sp_readerrorlog 7")), [22004]);
+    client.run("CREATE LOGIN ada WITH PASSWORD = 'Lovelace 1815'");
+    let mut other = Client::connect(fixture.address());
+    other.log_in("ada", "Lovelace 1815");
+    assert_eq!(errors(&other.batch("EXEC sp_readerrorlog")), [300]);
 }
