@@ -80,7 +80,11 @@ fn who_does_not_log_in_is_let_go() {
 
 #[test]
 fn there_are_no_more_connections_than_allowed() {
-    let fixture = Fixture::with(|options| options.connections_max = 2);
+    let fixture = Fixture::with(|options| {
+        options.connections_max = 2;
+        // It is not the time that ends the third.
+        options.login_time = Duration::from_secs(3600);
+    });
     let clients = [fixture.client(), fixture.client()];
     let mut third = Client::connect(fixture.address());
     assert!(third.is_closed());
