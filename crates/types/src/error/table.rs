@@ -346,11 +346,11 @@ error_table! {
     5703 10 1 changed_language(name) "Changed language setting to {name}.";
     5808 16 1 system_catalog_update_unsupported() "Ad hoc update to system catalogs is not supported.";
     6101 16 1 session_id_invalid(session) "Session ID {session} is not valid.";
+    6102 14 1 kill_denied() "User does not have permission to use the KILL statement.";
     6104 16 1 kill_own_process() "Cannot use KILL to kill your own process.";
     6106 16 2 process_not_active(session) "Process ID {session} is not an active process ID.";
     6107 14 1 kill_system_process() "Only user processes can be killed.";
     6401 16 1 savepoint_unknown(name) "Cannot roll back {name}. No transaction or savepoint of that name was found.";
-    6102 14 1 kill_denied() "User does not have permission to use the KILL statement.";
     7968 10 1 open_transaction_information(database) "Transaction information for database '{database}'.";
     7969 16 1 no_open_transactions() "No active open transactions.";
 
@@ -424,8 +424,8 @@ error_table! {
     15144 16 1 role_has_members() "The role has members. It must be empty before it can be dropped.";
     15150 16 1 principal_cannot(action, kind, name) "Cannot {action} the {kind} '{name}'.";
     15151 16 1 item_missing(action, kind, name) "Cannot {action} the {kind} '{name}', because it does not exist or you do not have permission.";
-    15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
     15151 16 1 user_missing(name) "Cannot find the user '{name}', because it does not exist or you do not have permission.";
+    15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
     15247 16 1 no_permission() "User does not have permission to perform this action.";
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
