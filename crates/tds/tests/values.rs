@@ -276,6 +276,8 @@ fn what_no_type_has_is_refused() {
     invalid("2A 00 06 000000 DBB937");
     invalid("2A 00 06 805101 000000");
     invalid("2B 00 08 000000 010000 4903");
+    // The one offset that has no opposite.
+    invalid("2B 00 08 000000 000001 0080");
     invalid("2B 00 08 000000 000000 FFFF");
     invalid("A7 0500 0904D00400 0100 E9");
     // Before 7.2 there are no (max) types.

@@ -26,6 +26,9 @@ const DATETIME_DAYS_MIN: i64 = -53_690;
 /// The last `datetime`, 9999-12-31, in days from 1900-01-01.
 const DATETIME_DAYS_MAX: i64 = 2_958_463;
 
+/// The farthest a place is from UTC, in minutes.
+const OFFSET_MINUTES_MAX: i16 = 14 * 60;
+
 /// `date`: days since 0001-01-01.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(i32);
@@ -159,7 +162,9 @@ impl DateTimeOffset {
     pub fn new(utc_ticks: i64, offset_minutes: i16) -> Option<DateTimeOffset> {
         let valid = 0..(i64::from(DAYS_MAX) + 1) * DAY;
         let local = utc_ticks.checked_add(i64::from(offset_minutes) * 60 * SECOND)?;
-        let inside = valid.contains(&utc_ticks) && valid.contains(&local) && offset_minutes.abs() <= 14 * 60;
+        let inside = valid.contains(&utc_ticks)
+            && valid.contains(&local)
+            && (-OFFSET_MINUTES_MAX..=OFFSET_MINUTES_MAX).contains(&offset_minutes);
         inside.then_some(DateTimeOffset { utc_ticks, offset_minutes })
     }
 
@@ -319,5 +324,8 @@ mod tests {
         assert_eq!(Date::from_days(DAYS_MAX + 1), None);
         assert!(DateTimeOffset::new(0, -60).is_none());
         assert!(DateTimeOffset::new(DAY, -60).is_some());
+        for (offset, is_one) in [(840, true), (-840, true), (841, false), (-841, false), (i16::MIN, false)] {
+            assert_eq!(DateTimeOffset::new(100 * DAY, offset).is_some(), is_one, "{offset}");
+        }
     }
 }
