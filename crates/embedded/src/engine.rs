@@ -106,7 +106,8 @@ impl Options {
         self
     }
 
-    fn server(self) -> ServerOptions {
+    /// The options of the engine itself, for a program that runs more than this API over it.
+    pub fn into_server_options(self) -> ServerOptions {
         let pool = self.buffer_pool_bytes.unwrap_or_else(default_buffer_pool_bytes);
         ServerOptions {
             schedulers: SchedulerChoice::Threads { cpus: self.cpus, pin: true },
@@ -226,7 +227,7 @@ impl Engine {
     /// one.
     pub fn open(options: Options) -> Result<Engine, Error> {
         check_folder(&options)?;
-        let server = Server::open(options.server()).map_err(|error| refused(&error))?;
+        let server = Server::open(options.into_server_options()).map_err(|error| refused(&error))?;
         let registry = Registry::new(server.statistics());
         let running = Running { server: Some(server), sessions: Vec::new() };
         let opened = Opened { registry, running: Mutex::new(running) };

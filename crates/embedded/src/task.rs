@@ -26,7 +26,7 @@ impl Drop for Ending {
 pub(crate) async fn run(mut session: Session, mailbox: Arc<Mailbox>) {
     let ending = Ending(Arc::clone(&mailbox));
     let mut sender = Sender { mailbox: Arc::clone(&mailbox), events: Vec::new(), columns: Arc::from([]), full: false };
-    while let Some(request) = poll_fn(|context| mailbox.poll_request(context)).await {
+    while let Some(request) = next(&session, &mailbox).await {
         let Request { sql, parameters } = request;
         let mut parameters: Vec<Parameter> = parameters.into_iter().map(parameter).collect();
         session.run(&sql, &mut parameters, &mut sender).await;
@@ -36,6 +36,15 @@ pub(crate) async fn run(mut session: Session, mailbox: Arc<Mailbox>) {
     }
     session.close().await;
     drop(ending);
+}
+
+/// The next request; `None` when the caller has gone, or the session was killed.
+async fn next(session: &Session, mailbox: &Mailbox) -> Option<Request> {
+    poll_fn(|context| match session.poll_end(context) {
+        Poll::Ready(()) => Poll::Ready(None),
+        Poll::Pending => mailbox.poll_request(context),
+    })
+    .await
 }
 
 /// A parameter whose type follows from its value; every one comes back with what the batch left in it.

@@ -1,4 +1,4 @@
-//! The command line: `pikepole sql | stress | lab | log | check`.
+//! The command line: `pikepole sql | serve | stress | lab | log | check`.
 
 mod command;
 
@@ -21,6 +21,7 @@ Examples:
   pikepole sql                         a T-SQL shell on ./pikepole-data
   pikepole sql -Q \"SELECT @@VERSION\"
   pikepole sql -d ./data -i script.sql --csv
+  pikepole serve                       a server for SQL Server's clients on 127.0.0.1:1433
   pikepole check ./data                verify every page, tree and log block
   pikepole log stat ./data             what is in the logs, and a picture of their segments
   pikepole log bench                   measure the log alone against this machine
@@ -33,6 +34,8 @@ the database master in it. `pikepole <COMMAND> --help` has more on each command.
 enum Command {
     /// Run T-SQL: a script, a batch, or an interactive shell
     Sql(command::sql::Arguments),
+    /// Serve clients of SQL Server over the network
+    Serve(command::serve::Arguments),
     /// Drive load against an engine in this process and show rates, waits, latches and spinlocks
     Stress(command::stress::Arguments),
     /// Look at the machine, probe it, and run the published experiments on it
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Sql(arguments) => command::sql::run(&arguments),
+        Command::Serve(arguments) => command::serve::run(&arguments),
         Command::Stress(arguments) => command::stress::run(&arguments),
         Command::Lab(arguments) => command::lab::run(&arguments),
         Command::Log(arguments) => command::log::run(&arguments),

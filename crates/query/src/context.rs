@@ -287,6 +287,7 @@ impl ExecutionContext {
     fn begin(&mut self) {
         self.transaction.begin();
         self.state.transaction_count = 1;
+        self.state.transactions_begun += 1;
     }
 
     /// BEGIN TRANSACTION.
@@ -316,6 +317,7 @@ impl ExecutionContext {
         let durability = if delayed { Durability::Delayed } else { Durability::Full };
         self.database.commit(&mut self.transaction, durability).await?;
         self.forget_transaction();
+        self.state.was_committed = true;
         Ok(())
     }
 
@@ -383,6 +385,7 @@ impl ExecutionContext {
     fn forget_transaction(&mut self) {
         self.state.transaction_count = 0;
         self.state.doomed = false;
+        self.state.was_committed = false;
         self.savepoints.clear();
         self.transaction_name = None;
     }

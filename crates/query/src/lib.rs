@@ -39,7 +39,7 @@ pub use output::{Collected, ColumnInfo, Discard, Done, DoneKind, Event, Output};
 pub use program::{
     CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch, compile_procedure,
 };
-pub use run::run;
+pub use run::{Prepared, call, run};
 pub use security::{Requirement, SessionSecurity};
 pub use settings::{Isolation, Settings};
 pub use state::SessionState;

@@ -52,6 +52,10 @@ pub trait Output: Send {
     fn row(&mut self, row: &[Value]);
     /// A statement has ended. Under NOCOUNT the ends of INSERT, UPDATE and DELETE are not reported.
     fn done(&mut self, done: Done);
+    /// A statement of a procedure, or of a text that the batch executes, has ended.
+    fn done_in_procedure(&mut self, done: Done) {
+        self.done(done);
+    }
     /// An informational message (PRINT, RAISERROR with a severity of 10 or less, notices).
     fn message(&mut self, message: &SqlError);
     /// An error that no TRY block caught.

@@ -42,7 +42,9 @@ pub struct Settings {
     pub noexec: bool,
     /// PARSEONLY: batches are parsed only.
     pub parseonly: bool,
-    /// FMTONLY is accepted and off.
+    /// FMTONLY: statements tell their columns, and read and change nothing.
+    pub fmtonly: bool,
+    /// ANSI_NULLS, which is always on.
     pub ansi_nulls: bool,
     /// QUOTED_IDENTIFIER.
     pub quoted_identifier: bool,
@@ -64,6 +66,7 @@ impl Default for Settings {
             implicit_transactions: false,
             noexec: false,
             parseonly: false,
+            fmtonly: false,
             ansi_nulls: true,
             quoted_identifier: true,
             row_count: 0,

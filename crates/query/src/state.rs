@@ -13,6 +13,10 @@ pub struct SessionState {
     pub last_error: i32,
     /// `@@TRANCOUNT`.
     pub transaction_count: i32,
+    /// Transactions that the session has begun so far; the number of the open one, when there is one.
+    pub transactions_begun: u64,
+    /// Whether the transaction that ended last was committed.
+    pub was_committed: bool,
     /// True while the transaction can only be rolled back (`XACT_STATE() = -1`).
     pub doomed: bool,
     /// `@@NESTLEVEL`.
@@ -35,6 +39,8 @@ impl SessionState {
             row_count: 0,
             last_error: 0,
             transaction_count: 0,
+            transactions_begun: 0,
+            was_committed: false,
             doomed: false,
             nest_level: 0,
             procedure_id: 0,

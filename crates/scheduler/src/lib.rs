@@ -33,6 +33,7 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod wait;
+mod waits;
 mod worker;
 
 pub use join::{JoinHandle, TaskError};

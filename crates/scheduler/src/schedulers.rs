@@ -20,8 +20,9 @@ use crate::task::{Task, with_waker};
 use crate::worker;
 use pikepole_contention::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard, thread};
-use pikepole_contention::{Chain, Statistics, clock};
+use pikepole_contention::{Chain, Statistics, WaitRow, clock};
 use pikepole_machine::affinity;
+use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -468,6 +469,28 @@ impl Schedulers {
         };
         let tasks = self.shared.all_homes().flat_map(|home| home.tasks());
         tasks.map(|task| task.row(now_us)).collect()
+    }
+
+    /// The waits of each session's tasks that there are now, by type, in the order of the sessions' numbers.
+    pub fn session_waits(&self) -> Vec<(i32, WaitRow)> {
+        let mut sessions: BTreeMap<(i32, &'static str), WaitRow> = BTreeMap::new();
+        for task in self.shared.all_homes().flat_map(|home| home.tasks()) {
+            let Some(session_id) = task.session_id else { continue };
+            for row in task.waits.rows() {
+                let sum = sessions.entry((session_id, row.wait_type)).or_insert(WaitRow {
+                    wait_type: row.wait_type,
+                    waiting_tasks_count: 0,
+                    wait_time_us: 0,
+                    max_wait_time_us: 0,
+                    signal_wait_time_us: 0,
+                });
+                sum.waiting_tasks_count += row.waiting_tasks_count;
+                sum.wait_time_us += row.wait_time_us;
+                sum.signal_wait_time_us += row.signal_wait_time_us;
+                sum.max_wait_time_us = sum.max_wait_time_us.max(row.max_wait_time_us);
+            }
+        }
+        sessions.into_iter().map(|((session_id, _), row)| (session_id, row)).collect()
     }
 
     /// Stops all schedulers: drops the tasks that have not ended, joins the threads. From a task it asks for all that

@@ -15,6 +15,7 @@
 use crate::context;
 use crate::home::{Home, Kind, count};
 use crate::rows::{TaskRow, TaskState};
+use crate::waits::Waits;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, UnsafeCell};
 use pikepole_contention::{Chain, Link, Linked, RunState, RunStateName, WaitType, clock};
@@ -45,6 +46,8 @@ pub(crate) struct Task {
     wait_type: AtomicU32,
     wait_begin_us: AtomicU64,
     last_wait_type: AtomicU32,
+    /// The waits so far, of a session's task.
+    pub(crate) waits: Waits,
     /// None for a thread from outside, which polls its future where it stands, and after the end.
     body: UnsafeCell<Option<Body>>,
 }
@@ -91,6 +94,7 @@ impl Task {
             wait_type: AtomicU32::new(NO_WAIT),
             wait_begin_us: AtomicU64::new(0),
             last_wait_type: AtomicU32::new(NO_WAIT),
+            waits: Waits::default(),
             body: UnsafeCell::new(body),
         })
     }

@@ -41,6 +41,9 @@ impl Waiting {
             let wait_time_us = now_us.saturating_sub(self.begin_us);
             let signal_time_us = now_us.saturating_sub(task.signal_us()).min(wait_time_us);
             shared.statistics.record_wait(self.wait_type, wait_time_us, signal_time_us);
+            if task.session_id.is_some() {
+                task.waits.record(self.wait_type, wait_time_us, signal_time_us);
+            }
         });
     }
 }

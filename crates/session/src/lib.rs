@@ -12,7 +12,9 @@
 
 mod backups;
 mod configuration;
+mod connection;
 mod dbcc;
+pub mod error_log;
 mod functions;
 mod host;
 mod modules;
@@ -20,14 +22,17 @@ mod names;
 mod options;
 mod procedures;
 mod registry;
+mod request;
 mod result_set;
 mod security;
 mod session;
 mod statements;
 mod views;
 
-pub use pikepole_query::{ColumnInfo, Done, DoneKind, Output};
+pub use connection::ConnectionInfo;
+pub use pikepole_query::{Argument, ColumnInfo, Done, DoneKind, Output, Prepared};
 pub use registry::Registry;
+pub use request::TransactionMark;
 pub use session::{Parameter, Session, SessionOptions};
 
 use pikepole_types::SqlError;

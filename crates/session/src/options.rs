@@ -29,8 +29,6 @@ const ALWAYS_ON: &[&str] =
 /// Options that are always off here; ON would change what statements do.
 const ALWAYS_OFF: &[&str] = &[
     "NUMERIC_ROUNDABORT",
-    "CURSOR_CLOSE_ON_COMMIT",
-    "FMTONLY",
     "FORCEPLAN",
     "ANSI_NULL_DFLT_OFF",
     "SHOWPLAN_ALL",
@@ -43,7 +41,7 @@ const ALWAYS_OFF: &[&str] = &[
     "REMOTE_PROC_TRANSACTIONS",
 ];
 /// Options that make no difference here, whatever they are set to.
-const INDIFFERENT: &[&str] = &["ARITHIGNORE", "OFFSETS"];
+const INDIFFERENT: &[&str] = &["ARITHIGNORE", "CURSOR_CLOSE_ON_COMMIT", "OFFSETS"];
 
 impl ClientOptions {
     /// Whether the batch is to run at all: PARSEONLY and NOEXEC keep it from running, except for the SET statements that end
@@ -109,6 +107,7 @@ impl ClientOptions {
             ("QUOTED_IDENTIFIER", _) => settings.quoted_identifier = on,
             ("PARSEONLY", _) => settings.parseonly = on,
             ("NOEXEC", _) => settings.noexec = on,
+            ("FMTONLY", _) => settings.fmtonly = on,
             ("DATEFIRST", _) => settings.date_first = date_first(value)?,
             ("TEXTSIZE", _) => self.text_size = text_size(value)?,
             ("ARITHABORT", _) => self.arithabort = on,

@@ -5,6 +5,7 @@
 //! so sessions do not meet there; a view that reads a cell meanwhile may see some of its numbers before such a step and some
 //! after it.
 
+use crate::connection::{ConnectionInfo, KillSwitch};
 use crate::options::ClientOptions;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
@@ -25,6 +26,7 @@ pub(crate) struct SessionRow {
     pub(crate) login_us: u64,
     pub(crate) host_name: String,
     pub(crate) program_name: String,
+    pub(crate) connection: Option<Arc<ConnectionInfo>>,
     /// The id of the login, and its name when the session began.
     pub(crate) login_id: i32,
     pub(crate) login_name: String,
@@ -93,6 +95,7 @@ pub(crate) struct Login {
     pub(crate) host_name: String,
     pub(crate) program_name: String,
     pub(crate) database_id: i32,
+    pub(crate) connection: Option<Arc<ConnectionInfo>>,
     pub(crate) login_id: i32,
     pub(crate) login_name: String,
 }
@@ -125,6 +128,7 @@ pub(crate) struct SessionCell {
     /// Whether `named` says something: most transactions have no name.
     has_name: AtomicBool,
     named: Mutex<Named>,
+    kill_switch: KillSwitch,
 }
 
 /// What of a cell is no number.
@@ -150,6 +154,7 @@ impl SessionCell {
             batches_us: AtomicU64::new(0),
             has_name: AtomicBool::new(false),
             named: Mutex::new(Named::default()),
+            kill_switch: KillSwitch::default(),
             login,
         }
     }
@@ -191,6 +196,11 @@ impl SessionCell {
         }
     }
 
+    /// What ends the session from outside.
+    pub(crate) fn kill_switch(&self) -> &KillSwitch {
+        &self.kill_switch
+    }
+
     fn named(&self) -> pikepole_contention::sync::MutexGuard<'_, Named> {
         // A panic elsewhere leaves it whole: its parts are set one by one.
         self.named.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -210,6 +220,7 @@ impl SessionCell {
             login_us: self.login.at_us,
             host_name: self.login.host_name.clone(),
             program_name: self.login.program_name.clone(),
+            connection: self.login.connection.clone(),
             login_id: self.login.login_id,
             login_name: self.login.login_name.clone(),
             database_id: self.database_id.load(Ordering::Relaxed),
@@ -249,7 +260,7 @@ impl Registry {
     }
 
     /// `@@SERVERNAME`: the machine's name.
-    pub(crate) fn server_name(&self) -> &str {
+    pub fn server_name(&self) -> &str {
         &self.server_name
     }
 
@@ -266,6 +277,32 @@ impl Registry {
     pub(crate) fn remove(&self, session_id: i32) {
         let removed = self.sessions.lock().remove(&session_id);
         drop(removed);
+    }
+
+    /// Asks a session to end; whether there is one of this number.
+    pub fn kill(&self, session_id: i32) -> bool {
+        let cell = self.sessions.lock().get(&session_id).cloned();
+        if let Some(cell) = &cell {
+            cell.kill_switch().kill();
+        }
+        cell.is_some()
+    }
+
+    /// Asks all sessions to end: once no request runs, or by cancelling those that do.
+    pub fn end_all(&self, cancel: bool) {
+        let cells: Vec<SharedCell> = self.sessions.lock().values().cloned().collect();
+        for cell in cells {
+            if cancel {
+                cell.kill_switch().kill();
+            } else {
+                cell.kill_switch().end();
+            }
+        }
+    }
+
+    /// How many sessions there are.
+    pub fn count(&self) -> usize {
+        self.sessions.lock().len()
     }
 
     /// One session.

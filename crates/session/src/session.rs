@@ -1,5 +1,6 @@
 //! A session: what one connection's batches share.
 
+use crate::connection::ConnectionInfo;
 use crate::host::SessionHost;
 use crate::options::ClientOptions;
 use crate::registry::{BatchEnd, Login, Registry, SharedCell};
@@ -17,12 +18,12 @@ use std::task::{Context, Poll};
 /// The command of a session between two batches.
 const IDLE: &str = "AWAITING COMMAND";
 /// The command of a batch until its first statement that touches tables says what it does.
-const RUNNING: &str = "EXECUTE";
+pub(crate) const RUNNING: &str = "EXECUTE";
 /// The database of sessions that ask for none.
 const DEFAULT_DATABASE: &str = "master";
 
 /// What a client says of itself when it connects.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct SessionOptions {
     /// `APP_NAME()`.
     pub program_name: String,
@@ -30,6 +31,8 @@ pub struct SessionOptions {
     pub host_name: String,
     /// The first current database.
     pub database: String,
+    /// The connection that the client came over; none for one in this process.
+    pub connection: Option<Arc<ConnectionInfo>>,
     /// Who it is; `sa` for whoever has the files.
     pub login: LoginPrincipal,
 }
@@ -40,6 +43,7 @@ impl Default for SessionOptions {
             program_name: "Pikepole".to_string(),
             host_name: String::new(),
             database: DEFAULT_DATABASE.to_string(),
+            connection: None,
             login: LoginPrincipal::sa(),
         }
     }
@@ -62,9 +66,11 @@ pub struct Parameter {
 pub struct Session {
     /// Absent only while the session is being dropped.
     context: Option<ExecutionContext>,
-    host: SessionHost,
+    pub(crate) host: SessionHost,
     /// What the views see of it.
     cell: SharedCell,
+    /// The database that the login began in.
+    pub(crate) first_database: String,
 }
 
 impl Session {
@@ -84,9 +90,11 @@ impl Session {
             host_name: options.host_name.clone(),
             program_name: options.program_name.clone(),
             database_id: database.id(),
+            connection: options.connection,
             login_id: options.login.id,
             login_name: options.login.name.clone(),
         };
+        let first_database = database.name().to_string();
         let full = || SqlError::new(17809, 20, 1, "All session numbers are in use; a session must end first.");
         let (session_id, cell) = registry.add(login).ok_or_else(full)?;
         let mut context =
@@ -95,6 +103,7 @@ impl Session {
             registry.remove(session_id);
             return Err(SqlError::login_database_failed(&options.database));
         }
+        cell.kill_switch().cancels(Arc::clone(&context.cancelled));
         server.statistics().add(Counter::Logins, 1);
         server.statistics().add(Counter::UserConnections, 1);
         let host = SessionHost {
@@ -107,7 +116,7 @@ impl Session {
             options: ClientOptions::default(),
             trace_flags: BTreeSet::new(),
         };
-        Ok(Session { context: Some(context), host, cell })
+        Ok(Session { context: Some(context), host, cell, first_database })
     }
 
     /// The session's number, `@@SPID`.
@@ -125,21 +134,34 @@ impl Session {
         Arc::clone(&self.context().cancelled)
     }
 
-    fn context(&self) -> &ExecutionContext {
+    pub(crate) fn context(&self) -> &ExecutionContext {
         self.context.as_ref().expect("only a dropped session has none")
+    }
+
+    /// What a request runs on.
+    pub(crate) fn parts(&mut self) -> (&mut ExecutionContext, &mut SessionHost) {
+        let context = self.context.as_mut().expect("only a dropped session has none");
+        (context, &mut self.host)
     }
 
     /// Runs a batch to its end. Rows, counts, messages and errors go to `output`.
     pub async fn run(&mut self, sql: &str, parameters: &mut [Parameter], output: &mut dyn Output) {
-        let statistics = Arc::clone(self.host.server.statistics());
-        statistics.add(Counter::BatchRequests, 1);
-        self.cell.batch_begins(now_us(), pikepole_scheduler::cpu_time_us());
-        let mut watched = Watched { output, errors: 0, rows: 0 };
+        self.request_begins();
+        let mut watched = Watched::new(output);
         self.run_batch(sql, parameters, &mut watched).await;
-        if watched.errors > 0 {
-            statistics.add(Counter::SqlErrors, watched.errors);
+        self.request_ends(watched.errors, watched.rows);
+    }
+
+    pub(crate) fn request_begins(&self) {
+        self.host.server.statistics().add(Counter::BatchRequests, 1);
+        self.cell.batch_begins(now_us(), pikepole_scheduler::cpu_time_us());
+    }
+
+    pub(crate) fn request_ends(&self, errors: u64, rows: u64) {
+        if errors > 0 {
+            self.host.server.statistics().add(Counter::SqlErrors, errors);
         }
-        let row_count = i64::try_from(watched.rows).unwrap_or(i64::MAX);
+        let row_count = i64::try_from(rows).unwrap_or(i64::MAX);
         pikepole_scheduler::set_command(IDLE);
         let context = self.context();
         self.cell.batch_ends(BatchEnd {
@@ -230,10 +252,16 @@ fn declarations(parameters: &[Parameter]) -> String {
 }
 
 /// An output that counts errors and rows on their way.
-struct Watched<'a> {
+pub(crate) struct Watched<'a> {
     output: &'a mut dyn Output,
-    errors: u64,
-    rows: u64,
+    pub(crate) errors: u64,
+    pub(crate) rows: u64,
+}
+
+impl<'a> Watched<'a> {
+    pub(crate) fn new(output: &'a mut dyn Output) -> Watched<'a> {
+        Watched { output, errors: 0, rows: 0 }
+    }
 }
 
 impl Output for Watched<'_> {
@@ -248,6 +276,11 @@ impl Output for Watched<'_> {
     fn done(&mut self, done: Done) {
         self.rows = done.rows.unwrap_or(self.rows);
         self.output.done(done);
+    }
+
+    fn done_in_procedure(&mut self, done: Done) {
+        self.rows = done.rows.unwrap_or(self.rows);
+        self.output.done_in_procedure(done);
     }
 
     fn message(&mut self, message: &SqlError) {

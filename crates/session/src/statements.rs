@@ -5,7 +5,7 @@ use crate::host::SessionHost;
 use crate::{backups, configuration, dbcc, security, unsupported};
 use pikepole_engine::{Permission, ProcessAffinity, Securable};
 use pikepole_query::{ExecutionContext, Output};
-use pikepole_tsql::{Backup, Dbcc, Literal, ServerConfiguration, SettingValue, Statement, StatementKind};
+use pikepole_tsql::{Backup, Dbcc, Kill, Literal, ServerConfiguration, SettingValue, Statement, StatementKind};
 use pikepole_types::SqlError;
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub(crate) async fn run(
         StatementKind::AlterServerConfiguration(change) => configure(host, change, output),
         // Options take effect when they are set.
         StatementKind::Reconfigure { .. } => Ok(()),
-        StatementKind::Kill(_) => Err(unsupported("KILL")),
+        StatementKind::Kill(kill) => self::kill(host, kill),
         StatementKind::Shutdown { .. } => Err(unsupported("SHUTDOWN")),
         StatementKind::Backup(backup) => backups::backup(host, backup, context, output).await,
         StatementKind::Restore(restore) => backups::restore(host, restore, context, output).await,
@@ -109,6 +109,24 @@ fn command(kind: &StatementKind) -> &'static str {
         StatementKind::Reconfigure { .. } => "RECONFIGURE",
         _ => "EXECUTE",
     }
+}
+
+/// KILL of a session: its request is cancelled, it ends, and what it has open is rolled back.
+fn kill(host: &SessionHost, kill: &Kill) -> Result<(), SqlError> {
+    if kill.status_only {
+        return Err(unsupported("KILL ... WITH STATUSONLY"));
+    }
+    let Some(Literal::Int(session)) = kill.target.literal() else {
+        return Err(unsupported("KILL of a unit of work"));
+    };
+    let session = *session;
+    if session <= 0 {
+        return Err(SqlError::session_id_invalid(session));
+    }
+    if session == host.session_id {
+        return Err(SqlError::kill_own_process());
+    }
+    if host.registry.kill(session) { Ok(()) } else { Err(SqlError::process_not_active(session)) }
 }
 
 /// ALTER SERVER CONFIGURATION.

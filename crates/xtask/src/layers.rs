@@ -17,6 +17,7 @@ pub const LAYERS: &[&str] = &[
     "tsql",
     "query",
     "session",
+    "server",
     "embedded",
     "lab",
     "pikepole",

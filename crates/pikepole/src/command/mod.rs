@@ -4,6 +4,7 @@ pub mod check;
 pub mod lab;
 pub mod log;
 mod output;
+pub mod serve;
 mod shell;
 pub mod sql;
 pub mod stress;
@@ -26,6 +27,9 @@ pub enum CommandError {
     /// The engine refused something.
     #[error(transparent)]
     Engine(#[from] pikepole::Error),
+    /// The server could not start.
+    #[error(transparent)]
+    Serve(#[from] pikepole_server::StartError),
     /// The load driver stopped.
     #[error(transparent)]
     Stress(#[from] pikepole_lab::stress::StressError),

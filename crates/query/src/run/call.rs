@@ -176,7 +176,7 @@ impl Machine<'_> {
         let mut outputs = Vec::new();
         let mut named = false;
         for (position, argument) in arguments.iter().enumerate() {
-            let slot = parameter_slot(parameters, argument, position, named, name)?;
+            let slot = argument_slot(parameters, argument.name.as_deref(), position, named, name)?;
             named |= argument.name.is_some();
             let parameter = &parameters[slot];
             if std::mem::replace(&mut given[slot], true) {
@@ -243,6 +243,9 @@ impl Machine<'_> {
             }
         }
         self.store_status(call.status, status)?;
+        if self.callers.is_empty() {
+            self.output.return_status(status);
+        }
         self.done(Done { rows: None, kind: DoneKind::Procedure });
         self.context.state.last_error = 0;
         self.frame.pc += 1;
@@ -349,14 +352,14 @@ impl Machine<'_> {
 }
 
 /// The parameter that an argument is for. After a named argument all must be named.
-fn parameter_slot(
+pub(super) fn argument_slot(
     parameters: &[Parameter],
-    argument: &CallArgument,
+    argument: Option<&str>,
     position: usize,
     named: bool,
     procedure: &str,
 ) -> Result<usize, Fault> {
-    Err(Box::new(match &argument.name {
+    Err(Box::new(match argument {
         Some(wanted) => {
             let found = parameters.iter().position(|parameter| parameter.name.eq_ignore_ascii_case(wanted));
             match found {
@@ -380,7 +383,7 @@ fn parameter_slot(
 }
 
 /// Converts an argument to its parameter's type, or back; a failure is 8114.
-fn convert_argument(value: &Value, from: &SqlType, to: &SqlType, place: &mut Value) -> Result<(), Fault> {
+pub(super) fn convert_argument(value: &Value, from: &SqlType, to: &SqlType, place: &mut Value) -> Result<(), Fault> {
     if value.is_null() {
         *place = Value::Null;
         return Ok(());

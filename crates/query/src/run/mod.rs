@@ -25,6 +25,7 @@ mod output_rows;
 mod permission;
 mod recover;
 mod recursive;
+mod request;
 mod split;
 mod spool;
 mod statement;
@@ -38,6 +39,7 @@ use std::sync::Arc;
 pub(crate) use cursor::{Cursor, row_bounds};
 pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use modify::check_required;
+pub use request::{Prepared, call};
 pub(crate) use step::{epoch, now};
 
 use crate::access::Stop;
@@ -223,6 +225,18 @@ pub async fn run(
     host: &mut dyn Host,
     output: &mut dyn Output,
 ) -> Result<i32, SqlError> {
+    run_at(0, program, arguments, context, host, output).await
+}
+
+/// [`run`] at a level of nesting: 0 for a batch, 1 for what a client calls as a procedure.
+async fn run_at(
+    level: i32,
+    program: &Arc<Program>,
+    arguments: &mut [Value],
+    context: &mut ExecutionContext,
+    host: &mut dyn Host,
+    output: &mut dyn Output,
+) -> Result<i32, SqlError> {
     let functions = context.function_context();
     let mut frame = context.spare_frames.take(program);
     for (slot, parameter) in program.parameters.iter().enumerate() {
@@ -236,7 +250,7 @@ pub async fn run(
         }
     }
     frame.transaction_count = context.state.transaction_count;
-    context.state.nest_level = 0;
+    context.state.nest_level = level;
     context.state.procedure_id = 0;
     context.state.caught.clear();
     context.impersonations_below = 1;
@@ -348,6 +362,8 @@ impl Machine<'_> {
         if self.output.is_full() {
             let room = std::future::poll_fn(|context| self.output.poll_room(context));
             scheduler::wait(WaitType::ASYNC_NETWORK_IO, room).await;
+            // A client that always has room would else keep the others of the scheduler out.
+            scheduler::yield_if_due().await;
         } else {
             scheduler::yield_now().await;
         }
@@ -407,11 +423,19 @@ impl Machine<'_> {
             return;
         }
         if !self.context.settings.nocount {
-            return self.output.done(done);
+            return self.report(done);
         }
         let only_counts = matches!(done.kind, DoneKind::Insert | DoneKind::Update | DoneKind::Delete | DoneKind::Merge);
         if !only_counts {
-            self.output.done(Done { rows: None, ..done });
+            self.report(Done { rows: None, ..done });
+        }
+    }
+
+    fn report(&mut self, done: Done) {
+        if self.callers.is_empty() {
+            self.output.done(done);
+        } else {
+            self.output.done_in_procedure(done);
         }
     }
 }

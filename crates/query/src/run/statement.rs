@@ -298,6 +298,9 @@ impl Machine<'_> {
 
     /// Works on the rows. False: the quantum is over, there are more.
     fn rows(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
+        if self.context.settings.fmtonly {
+            return Ok(true);
+        }
         match &plan.action {
             Action::Select { .. } | Action::Assign { .. } => self.read_rows(plan, state),
             Action::Insert(insert) => self.insert_rows(plan, insert, state),

@@ -70,6 +70,7 @@ impl Machine<'_> {
             }
             Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
             Instruction::RaiseError(raise) => self.raise_error(raise)?,
+            Instruction::Define(..) if self.context.settings.fmtonly => {}
             Instruction::Define(statement, text) => {
                 self.define(statement, text).await?;
                 self.context.state.row_count = 0;

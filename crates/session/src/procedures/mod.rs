@@ -1,6 +1,7 @@
 //! System procedures: which there are, how their arguments are matched, and calling one.
 
 mod describe;
+mod error_log;
 mod server;
 
 use crate::host::SessionHost;
@@ -22,6 +23,8 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_configure", parameters: &["@configname", "@configvalue"], required: 0 },
     Procedure { name: "sp_who", parameters: &["@loginame"], required: 0 },
     Procedure { name: "sp_databases", parameters: &[], required: 0 },
+    Procedure { name: "sp_readerrorlog", parameters: &["@p1", "@p2", "@p3", "@p4"], required: 0 },
+    Procedure { name: "xp_readerrorlog", parameters: &["@p1", "@p2", "@p3", "@p4"], required: 0 },
     Procedure { name: "sp_help", parameters: &["@objname"], required: 0 },
     Procedure { name: "sp_helptext", parameters: &["@objname", "@columnname"], required: 1 },
     Procedure {
@@ -109,6 +112,10 @@ pub(crate) async fn call(
         "sp_flush_log" => server::flush_log(host, context).await?,
         "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
         "sp_who" => server::who(host, arguments.text(0).as_deref(), context, output),
+        "sp_readerrorlog" | "xp_readerrorlog" => {
+            let wanted = [arguments.text(0), arguments.text(1), arguments.text(2), arguments.text(3)];
+            error_log::read(wanted, context, output).await?;
+        }
         "sp_databases" => server::databases(host, output),
         "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,

@@ -8,7 +8,7 @@ use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View, schedulers, transactions};
 use crate::registry::{SessionRow, ShownOptions};
 use pikepole_scheduler::TaskRow;
-use pikepole_types::SqlError;
+use pikepole_types::{SqlError, Value};
 
 /// The program's name for system sessions.
 const SYSTEM_LOGIN: &str = "sa";
@@ -294,6 +294,7 @@ fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("open_transaction_count", session.open_transactions)
                 .integer("row_count", session.row_count)
                 .integer("prev_error", session.last_error)
+                .value("connection_id", session.connection.as_ref().map_or(Value::Null, |c| Value::Guid(c.id)))
                 .done(),
             None => with_options(row, &ShownOptions::default())
                 .moment("start_time", source.server.started_us())
@@ -311,12 +312,13 @@ fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |session: &SessionRow| {
         let task = tasks.iter().find(|(session_id, _)| *session_id == session.session_id).map(|(_, task)| task);
         let elapsed_us = super::now_us().saturating_sub(session.login_us);
+        let connection = session.connection.as_deref();
         with_options(view.row(), &session.shown)
             .integer("session_id", session.session_id)
             .moment("login_time", session.login_us)
             .text("host_name", &session.host_name)
             .text("program_name", &session.program_name)
-            .integer("host_process_id", std::process::id())
+            .integer("host_process_id", connection.map_or(std::process::id(), |connection| connection.process_id))
             .text("login_name", &session.login_name)
             .text("original_login_name", &session.login_name)
             .text("status", if session.running { "running" } else { "sleeping" })
@@ -327,7 +329,8 @@ fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .moment("last_request_end_time", session.batch_ended_us)
             .moment("last_successful_logon", session.login_us)
             .integer("prev_error", session.last_error)
-            .text("client_interface_name", "Pikepole")
+            .text("client_interface_name", connection.map_or("Pikepole", |connection| connection.interface.as_str()))
+            .integer("client_version", connection.map_or(0, |connection| connection.client_version >> 24))
             .bit("is_user_process", true)
             .integer("row_count", session.row_count)
             .integer("database_id", session.database_id)

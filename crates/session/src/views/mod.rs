@@ -8,6 +8,7 @@
 //! converted in [`Source::arguments`]. FROM calls it as any function of the system, also at the right side of APPLY.
 
 pub(crate) mod columns;
+mod connections;
 pub(crate) mod databases;
 mod dblog;
 mod execution;
@@ -225,6 +226,7 @@ const VIEWS: &[&[View]] = &[
     statistics::VIEWS,
     schedulers::VIEWS,
     execution::VIEWS,
+    connections::VIEWS,
     databases::VIEWS,
     files::VIEWS,
     log::VIEWS,

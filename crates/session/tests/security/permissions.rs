@@ -107,6 +107,28 @@ fn a_loop_that_runs_learns_of_a_revocation() {
 }
 
 #[test]
+fn a_loop_of_an_administrator_ends_when_he_is_none() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let mut sa = fixture.sa();
+    fixture.succeeds(&mut sa, "ALTER SERVER ROLE sysadmin ADD MEMBER ann");
+    let mut ann = fixture.login("ann");
+    let schedulers = fixture.server.schedulers().clone();
+    let task = schedulers.spawn(ann.task_info(), pikepole_scheduler::Placement::LeastLoaded, async move {
+        let mut output = pikepole_query::Collected::default();
+        let sql = "DECLARE @i int = 0, @n int; WHILE @i < 20000 BEGIN \
+                   SELECT @n = COUNT(*) FROM dbo.t; IF @@ERROR <> 0 BREAK; SET @i += 1; \
+                   IF @i % 100 = 0 WAITFOR DELAY '00:00:00.010' END";
+        ann.run(sql, &mut [], &mut output).await;
+        output
+    });
+    // What is master's reaches the loop at the end of one of its quanta.
+    fixture.succeeds(&mut sa, "WAITFOR DELAY '00:00:00.100'; ALTER SERVER ROLE sysadmin DROP MEMBER ann");
+    let output = schedulers.block_on(task).expect("it does not panic");
+    let numbers: Vec<i32> = output.errors().iter().map(|error| error.number).collect();
+    assert_eq!(numbers, [229]);
+}
+
+#[test]
 fn an_administrator_of_yesterday_is_none_in_the_next_batch() {
     let fixture = Fixture::with_logins(&["ann"]);
     let mut sa = fixture.sa();

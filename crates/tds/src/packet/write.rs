@@ -58,6 +58,11 @@ impl MessageWriter {
         self.version = version;
     }
 
+    /// Sets the number of the session that answers, once the login has made one.
+    pub fn set_session(&mut self, session: u16) {
+        self.session = session;
+    }
+
     /// Sets the size of packets, header included; it is kept within what the protocol allows. Packets already cut stay.
     pub fn set_packet_bytes(&mut self, bytes: usize) {
         self.payload_max = bytes.clamp(PACKET_BYTES_MIN, PACKET_BYTES_MAX) - HEADER_BYTES;

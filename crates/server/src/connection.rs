@@ -1,0 +1,258 @@
+//! A connection's tasks: the login, then the session's requests one after the other.
+
+use crate::Shared;
+use crate::bulk::Bulk;
+use crate::incoming::{Broken, Incoming};
+use crate::listener::Place;
+use crate::login::{self, Established, VERSION};
+use crate::requests::Prepareds;
+use crate::transport::Sender;
+use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+use pikepole_scheduler::{self as scheduler, Placement};
+use pikepole_session::{ConnectionInfo, Session, SessionOptions};
+use pikepole_tds::{
+    Command, Done, DoneKind, EnvChange, Feature, FeatureAck, Limits, LoginAck, Message, PACKET_BYTES_DEFAULT,
+    PACKET_BYTES_MAX, PACKET_BYTES_MIN, TdsVersion, WireCollation,
+};
+use pikepole_types::{Collation, SqlError};
+use std::future::poll_fn;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::task::Poll;
+
+/// What clients judge the server by: some ask nothing that they do not expect of this name.
+const PROGRAM: &str = "Microsoft SQL Server";
+/// The one language there is.
+const LANGUAGE: &str = "us_english";
+
+/// The task of a connection up to its login; the session's task goes on with it.
+pub(crate) async fn run(socket: TcpStream, client: SocketAddr, place: Place) {
+    let shared = Arc::clone(&place.0);
+    let connected_us = now_us();
+    let limit = shared.options.login_time;
+    let established = match tokio::time::timeout(limit, login::log_in(socket, client, &shared)).await {
+        Ok(Ok(established)) => established,
+        Ok(Err(error)) => return tracing::warn!(client = %client, "a connection was closed before its login: {error}"),
+        Err(_) => return tracing::warn!(client = %client, "a connection was closed: no login within {limit:?}"),
+    };
+    begin(established, client, connected_us, place).await;
+}
+
+/// Makes the session and hands the connection to its task.
+async fn begin(mut established: Established, client: SocketAddr, connected_us: u64, place: Place) {
+    let shared = Arc::clone(&place.0);
+    let info = Arc::new(connection_info(&established, client, connected_us));
+    let session = match new_session(&established, &info, &shared) {
+        Ok(session) => session,
+        Err(error) => {
+            let refused = login::refuse(&mut established.sender, &shared, &error).await;
+            return tracing::warn!(client = %client, "a login was refused: {refused}");
+        }
+    };
+    let (task, home) = (session.task_info(), scheduler::current_scheduler());
+    // Where it is: the socket belongs to this scheduler's runtime.
+    let place_of_task = home.map_or(Placement::LeastLoaded, |scheduler| Placement::On(scheduler as usize));
+    let Established { incoming, sender, version, login, .. } = established;
+    let limits = Limits { message_bytes_max: shared.options.request_bytes_max, ..Limits::default() };
+    let database = session.database_name().to_string();
+    let mut connection = Connection {
+        shared,
+        session,
+        incoming,
+        sender,
+        version,
+        limits,
+        database,
+        prepared: Prepareds::default(),
+        bulk: None,
+        info,
+        client,
+        _place: place,
+    };
+    connection.incoming.set_limits(limits);
+    let packet_bytes = packet_bytes(login.packet_bytes);
+    let asks_features = !login.features.is_empty();
+    let knows_utf8 = login.features.contains(&Feature::Utf8Support);
+    scheduler::spawn(task, place_of_task, async move {
+        connection.greet(packet_bytes, asks_features, knows_utf8);
+        connection.serve().await;
+    });
+}
+
+fn new_session(established: &Established, info: &Arc<ConnectionInfo>, shared: &Shared) -> Result<Session, SqlError> {
+    let login = &established.login;
+    let wished = if login.database.is_empty() { &established.principal.default_database } else { &login.database };
+    let options = SessionOptions {
+        program_name: login.application.clone(),
+        host_name: login.host.clone(),
+        database: wished.clone(),
+        login: established.principal.clone(),
+        connection: Some(Arc::clone(info)),
+    };
+    Session::new(Arc::clone(&shared.server), Arc::clone(&shared.registry), options)
+}
+
+fn connection_info(established: &Established, client: SocketAddr, connected_us: u64) -> ConnectionInfo {
+    let login = &established.login;
+    ConnectionInfo {
+        client,
+        local: established.local,
+        connected_us,
+        protocol_version: established.version.number(),
+        encrypted: established.encrypted,
+        packet_bytes: packet_bytes(login.packet_bytes) as u32,
+        interface: login.library.clone(),
+        client_version: login.program_version,
+        process_id: login.process,
+        id: random_id(),
+        reads: AtomicU64::new(1),
+        writes: AtomicU64::new(0),
+        last_read_us: AtomicU64::new(now_us()),
+        last_write_us: AtomicU64::new(now_us()),
+    }
+}
+
+/// The size of packets for a client that asks for this one.
+fn packet_bytes(asked: u32) -> usize {
+    match asked as usize {
+        0 => PACKET_BYTES_DEFAULT,
+        bytes => bytes.clamp(PACKET_BYTES_MIN, PACKET_BYTES_MAX),
+    }
+}
+
+/// A number that no other connection has.
+fn random_id() -> [u8; 16] {
+    use std::hash::{BuildHasher, RandomState};
+    let (high, low) = (RandomState::new(), RandomState::new());
+    let number = u128::from(high.hash_one(now_us())) << 64 | u128::from(low.hash_one(0));
+    number.to_le_bytes()
+}
+
+/// Microseconds since 1970.
+pub(crate) fn now_us() -> u64 {
+    pikepole_machine::clock::unix_time_us().try_into().unwrap_or(0)
+}
+
+/// A connection with a session.
+pub(crate) struct Connection {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) session: Session,
+    pub(crate) incoming: Incoming,
+    pub(crate) sender: Sender,
+    pub(crate) version: TdsVersion,
+    pub(crate) limits: Limits,
+    /// The database that the client knows to be the current one.
+    pub(crate) database: String,
+    pub(crate) prepared: Prepareds,
+    /// The bulk load whose rows are to come.
+    pub(crate) bulk: Option<Bulk>,
+    pub(crate) info: Arc<ConnectionInfo>,
+    client: SocketAddr,
+    _place: Place,
+}
+
+/// What an idle connection was woken by.
+enum Arrived {
+    Request(Message),
+    Gone(Broken),
+    /// The session is to end.
+    Ended,
+}
+
+impl Connection {
+    /// Writes the reply to LOGIN7.
+    fn greet(&mut self, packet_bytes: usize, asks_features: bool, knows_utf8: bool) {
+        let server = self.shared.registry.server_name();
+        let writer = &mut self.sender.writer;
+        writer.set_session(self.session.id() as u16);
+        writer.env_change(&EnvChange::Database { new: &self.database, old: "master" });
+        writer.message(&SqlError::changed_database(&self.database), server);
+        let collation = WireCollation::of(Collation::Latin1CiAs);
+        writer.env_change(&EnvChange::Collation { new: collation, old: None });
+        writer.env_change(&EnvChange::Language { new: LANGUAGE, old: "" });
+        writer.message(&SqlError::changed_language(LANGUAGE), server);
+        writer.login_ack(&LoginAck { program: PROGRAM, version: VERSION });
+        writer.env_change(&EnvChange::PacketBytes { new: packet_bytes, old: PACKET_BYTES_DEFAULT });
+        if asks_features {
+            let granted: &[FeatureAck] = if knows_utf8 { &[FeatureAck::Utf8Support] } else { &[] };
+            writer.feature_ack(granted);
+        }
+        writer.done(DoneKind::Statement, &Done::new(Command::None));
+        writer.finish();
+        writer.set_packet_bytes(packet_bytes);
+    }
+
+    /// Answers requests until the client goes or the session is to end.
+    async fn serve(mut self) {
+        let served = self.answer_all().await;
+        if let Err(broken) = served
+            && !matches!(broken, Broken::Closed)
+        {
+            tracing::warn!(client = %self.client, session = self.session.id(), "a connection broke: {broken}");
+        }
+        // The client may have gone; what it was to hear it does not hear then.
+        let _ = self.sender.close().await;
+        self.session.close().await;
+    }
+
+    async fn answer_all(&mut self) -> Result<(), Broken> {
+        loop {
+            self.sender.flush().await?;
+            self.info.writes.store(self.sender.writes(), Ordering::Relaxed);
+            self.info.last_write_us.store(now_us(), Ordering::Relaxed);
+            match self.next().await {
+                Arrived::Request(message) => {
+                    self.info.reads.fetch_add(1, Ordering::Relaxed);
+                    self.info.last_read_us.store(now_us(), Ordering::Relaxed);
+                    let buffer = self.answer(message).await?;
+                    self.incoming.recycle(buffer);
+                }
+                Arrived::Gone(broken) => {
+                    if let Broken::Protocol(error) = &broken {
+                        self.tell_and_end(&error.to_sql_error()).await?;
+                    }
+                    return Err(broken);
+                }
+                Arrived::Ended => {
+                    self.say_farewell().await?;
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Waits for a request, or for the session's end.
+    async fn next(&mut self) -> Arrived {
+        let (session, incoming) = (&self.session, &mut self.incoming);
+        poll_fn(|context| {
+            if session.poll_end(context).is_ready() {
+                return Poll::Ready(Arrived::Ended);
+            }
+            incoming.poll_message(context).map(|message| match message {
+                Ok(message) => Arrived::Request(message),
+                Err(broken) => Arrived::Gone(broken),
+            })
+        })
+        .await
+    }
+
+    /// Tells a client that still listens why its session ends.
+    async fn say_farewell(&mut self) -> Result<(), Broken> {
+        let error = if self.session.is_killed() && !self.shared.is_closing() {
+            SqlError::new(596, 21, 1, "Cannot continue the execution because the session is in the kill state.")
+        } else {
+            SqlError::new(6005, 10, 1, "SHUTDOWN is in progress.")
+        };
+        self.tell_and_end(&error).await
+    }
+
+    /// Sends an error that the client has not asked for, as the last thing.
+    pub(crate) async fn tell_and_end(&mut self, error: &SqlError) -> Result<(), Broken> {
+        self.sender.writer.message(error, self.shared.registry.server_name());
+        let failed = Done { error: true, server_error: true, ..Done::new(Command::None) };
+        self.sender.writer.done(DoneKind::Statement, &failed);
+        self.sender.writer.finish();
+        self.sender.flush().await?;
+        Ok(())
+    }
+}

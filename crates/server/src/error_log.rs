@@ -1,0 +1,124 @@
+//! The server's log: lines for people or JSON on standard error, and the same lines in a file that sp_readerrorlog reads.
+//!
+//! The file is `error.log` in the folder of databases, anew at each start; the ones before it are `error.log.1` and so on. A line
+//! is a time, the session or `Server`, and the text, divided by tabs.
+
+use pikepole_contention::sync::Mutex;
+use pikepole_session::error_log::{self, FILES_KEPT};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::{Context, SubscriberExt};
+use tracing_subscriber::registry::LookupSpan;
+
+/// How lines on standard error look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Human,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Starts the log of this process. A second call changes nothing.
+///
+/// # Errors
+/// When the file cannot be made.
+pub fn start_log(format: LogFormat, folder: &Path) -> io::Result<()> {
+    let file = ErrorFile { file: Mutex::new(next_file(folder)?) };
+    let registry = tracing_subscriber::registry().with(LevelFilter::INFO).with(file);
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
+    // Only a process that has started its log already refuses another; that one goes on.
+    let _ = match format {
+        LogFormat::Human => tracing::subscriber::set_global_default(registry.with(lines.with_ansi(false))),
+        LogFormat::Json => tracing::subscriber::set_global_default(registry.with(lines.json().flatten_event(true))),
+    };
+    Ok(())
+}
+
+/// Moves the files of earlier starts on by one, and makes a new one.
+fn next_file(folder: &Path) -> io::Result<File> {
+    std::fs::create_dir_all(folder)?;
+    for number in (0..FILES_KEPT - 1).rev() {
+        match std::fs::rename(error_log::file(folder, number), error_log::file(folder, number + 1)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    File::create(error_log::file(folder, 0))
+}
+
+/// What writes the file.
+struct ErrorFile {
+    file: Mutex<File>,
+}
+
+impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ErrorFile {
+    fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+        let mut line = Line::default();
+        event.record(&mut line);
+        let now_us = pikepole_machine::clock::unix_time_us();
+        let text = error_log::line(now_us, &line.process(), &format!("{}{}", line.text, line.fields));
+        // A panic elsewhere leaves the file as it is. A full disk must not stop the server.
+        let mut file = self.file.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let _ = file.write_all(text.as_bytes());
+    }
+}
+
+/// An event's text and fields.
+#[derive(Default)]
+struct Line {
+    text: String,
+    fields: String,
+    session: Option<String>,
+}
+
+impl Line {
+    fn process(&self) -> String {
+        self.session.as_ref().map_or("Server".to_string(), |session| format!("spid{session}"))
+    }
+}
+
+impl Visit for Line {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        // Writing to a String cannot fail.
+        let _ = match field.name() {
+            "message" => write!(self.text, "{value:?}"),
+            "session" => {
+                self.session = Some(format!("{value:?}"));
+                Ok(())
+            }
+            name => write!(self.fields, " [{name}: {value:?}]"),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_become_lines_and_files_move_on() {
+        let folder = std::env::temp_dir().join(format!("pikepole-error-log-{}", std::process::id()));
+        for start in 0..2 {
+            let file = ErrorFile { file: Mutex::new(next_file(&folder).expect("a file")) };
+            let registry = tracing_subscriber::registry().with(LevelFilter::INFO).with(file);
+            tracing::subscriber::with_default(registry, || {
+                tracing::info!("start {start}");
+                tracing::warn!(session = 51, client = "a", "two\nlines");
+                tracing::debug!("not this");
+            });
+        }
+        let entries = |number| error_log::read(&folder, number).expect("it is there");
+        let texts: Vec<(String, String)> = entries(0).into_iter().map(|entry| (entry.process, entry.text)).collect();
+        let expected = [("Server", "start 1"), ("spid51", "two lines [client: \"a\"]")];
+        assert_eq!(texts, expected.map(|(process, text)| (process.to_string(), text.to_string())));
+        assert_eq!(entries(1)[0].text, "start 0");
+        std::fs::remove_dir_all(&folder).expect("it was there");
+    }
+}

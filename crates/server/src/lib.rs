@@ -1,0 +1,178 @@
+//! The network server: TDS connections, TLS, logins, requests.
+//!
+//! ```text
+//!   listener ──socket──▶ a task on the scheduler with the fewest
+//!                          login: PRELOGIN, TLS, LOGIN7
+//!                          then the session's task, on the same scheduler:
+//!                            Incoming ──message──▶ request ──▶ Session ──▶ Reply ──▶ Sender
+//!                               └── while it runs: attention, end of the stream ──▶ cancel switch
+//! ```
+//!
+//! A connection's task owns its socket and its session: between a packet and the rows it asks for lies no other thread. Sockets
+//! are driven by the runtime of the task's own scheduler.
+
+mod bulk;
+mod connection;
+mod error_log;
+mod health;
+mod incoming;
+mod listener;
+mod login;
+pub mod notify;
+mod options;
+mod procedures;
+mod reply;
+mod requests;
+mod tls;
+mod transport;
+
+pub use error_log::{LogFormat, start_log};
+pub use options::{Options, PORT, TlsMode};
+
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use pikepole_engine::Server;
+use pikepole_scheduler::JoinHandle;
+use pikepole_session::Registry;
+use pikepole_types::SqlError;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tls::TlsSettings;
+
+/// Why a server could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// An address could not be listened at.
+    #[error("{address} cannot be listened at: {error}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The certificate or its key is not usable.
+    #[error("TLS: {0}")]
+    Tls(String),
+}
+
+/// What all connections share.
+struct Shared {
+    server: Arc<Server>,
+    registry: Arc<Registry>,
+    options: Options,
+    tls: Option<TlsSettings>,
+    /// How many there are.
+    connections: AtomicUsize,
+    closing: AtomicBool,
+}
+
+impl Shared {
+    fn is_closing(&self) -> bool {
+        self.closing.load(Ordering::Relaxed)
+    }
+}
+
+/// A running network server over an open folder of databases.
+pub struct NetworkServer {
+    shared: Arc<Shared>,
+    addresses: Vec<SocketAddr>,
+    health: Option<SocketAddr>,
+    listeners: Vec<JoinHandle<()>>,
+}
+
+/// How often a shutdown looks whether the sessions have ended.
+const SHUTDOWN_LOOK: Duration = Duration::from_millis(2);
+/// How long sessions may take to end once their requests are cancelled.
+const CANCELLED_TIME: Duration = Duration::from_secs(5);
+
+impl NetworkServer {
+    /// Listens at the addresses of the options.
+    ///
+    /// # Errors
+    /// An address that cannot be listened at; a certificate that cannot be used or made.
+    pub fn start(server: Arc<Server>, registry: Arc<Registry>, options: Options) -> Result<NetworkServer, StartError> {
+        let tls = match options.tls {
+            TlsMode::Off => None,
+            _ => {
+                let (certificate, key) = (options.certificate.as_deref(), options.key.as_deref());
+                Some(TlsSettings::load(certificate, key, &options.folder)?)
+            }
+        };
+        let mut bound = Vec::with_capacity(options.listen.len());
+        for address in &options.listen {
+            let refused = |error| StartError::Listen { address: *address, error };
+            bound.push(listener::bind(*address).map_err(refused)?);
+        }
+        let addresses = bound.iter().filter_map(|listener| listener.local_addr().ok()).collect();
+        let connections = AtomicUsize::new(0);
+        let shared = Arc::new(Shared { server, registry, options, tls, connections, closing: AtomicBool::new(false) });
+        let accept = |socket| {
+            let accepting = listener::accept(socket, Arc::clone(&shared));
+            shared.server.schedulers().hidden("LISTENER", None, accepting)
+        };
+        let mut listeners: Vec<JoinHandle<()>> = bound.into_iter().map(accept).collect();
+        let mut health = None;
+        if let Some(address) = shared.options.health {
+            let refused = |error| StartError::Listen { address, error };
+            let (address, task) = health::start(address, &shared).map_err(refused)?;
+            health = Some(address);
+            listeners.push(task);
+        }
+        Ok(NetworkServer { shared, addresses, health, listeners })
+    }
+
+    /// The addresses that it listens at, with the ports that the system has given.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// Where `/healthz` and `/metrics` are served.
+    pub fn health_address(&self) -> Option<SocketAddr> {
+        self.health
+    }
+
+    /// How many connections there are.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::Relaxed)
+    }
+
+    /// Ends the connections: idle ones at once, others when their request has ended, or is cancelled because it takes too long.
+    /// Then closes the databases. Blocks: not for a scheduler's thread.
+    ///
+    /// # Errors
+    /// The first database that could not be closed in order; it recovers at the next start.
+    pub fn shutdown(self) -> Result<(), SqlError> {
+        let shared = &self.shared;
+        shared.closing.store(true, Ordering::Relaxed);
+        for listener in &self.listeners {
+            listener.cancel();
+        }
+        shared.registry.end_all(false);
+        if !self.wait_for_connections(shared.options.shutdown_time) {
+            tracing::warn!("{} connections are still at work; their requests are cancelled", self.connections());
+            shared.registry.end_all(true);
+            self.wait_for_connections(CANCELLED_TIME);
+        }
+        let server = &shared.server;
+        let closed = server.schedulers().block_on(server.shutdown());
+        server.schedulers().shutdown();
+        closed
+    }
+
+    /// Whether all sessions have ended within the time.
+    fn wait_for_connections(&self, time: Duration) -> bool {
+        let begun = Instant::now();
+        while self.shared.registry.count() > 0 {
+            if begun.elapsed() >= time {
+                return false;
+            }
+            pikepole_contention::sync::thread::sleep(SHUTDOWN_LOOK);
+        }
+        true
+    }
+}
+
+/// A random number below `bound`, fit for a password.
+pub fn random_below(bound: usize) -> usize {
+    tls::random_below(bound)
+}

@@ -1,0 +1,187 @@
+//! From the first byte to the login: PRELOGIN, TLS, LOGIN7.
+//!
+//! ```text
+//!   0x16  TLS first (TDS 8.0), then PRELOGIN, LOGIN7 within it
+//!   0x12  PRELOGIN, a TLS handshake in PRELOGIN packets when both sides are able, LOGIN7 within TLS;
+//!         then TLS goes on, or ends with the login when the client did not ask for more
+//!   other closed, with a line in the log
+//! ```
+
+use crate::Shared;
+use crate::incoming::{Broken, Incoming};
+use crate::options::TlsMode;
+use crate::tls::Tls;
+use crate::transport::{self, Sender};
+use pikepole_engine::LoginPrincipal;
+use pikepole_scheduler as scheduler;
+use pikepole_tds::{
+    Done, DoneKind, Limits, Login7, MessageWriter, PacketKind, PreLogin, PreLoginReply, Reassembler, Secrecy, TdsError,
+    TdsVersion, TlsPolicy, negotiate_encryption,
+};
+use pikepole_types::SqlError;
+use std::io;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+
+/// The server's version in the protocol: that whose behaviour clients may expect.
+pub(crate) const VERSION: (u8, u8, u16) = (16, 0, 1000);
+/// The first byte of a TLS handshake.
+const TLS_HANDSHAKE: u8 = 0x16;
+/// The first byte of PRELOGIN, and of the login of a client that sends none.
+const FIRST_KINDS: [u8; 2] = [0x12, 0x10];
+
+/// Why a connection has no session.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LoginError {
+    /// The client does not speak the protocol, or went away.
+    #[error("{0}")]
+    Broken(#[from] Broken),
+    /// The socket or TLS failed.
+    #[error("{0}")]
+    Socket(#[from] io::Error),
+    /// The login was refused; the client has been told.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl From<TdsError> for LoginError {
+    fn from(error: TdsError) -> Self {
+        LoginError::Broken(Broken::Protocol(error))
+    }
+}
+
+/// A client that has logged in.
+pub(crate) struct Established {
+    pub(crate) incoming: Incoming,
+    pub(crate) sender: Sender,
+    pub(crate) login: Login7,
+    pub(crate) principal: LoginPrincipal,
+    pub(crate) version: TdsVersion,
+    pub(crate) encrypted: bool,
+    pub(crate) local: SocketAddr,
+}
+
+/// Takes a client through its login.
+pub(crate) async fn log_in(
+    socket: TcpStream,
+    client: SocketAddr,
+    shared: &Arc<Shared>,
+) -> Result<Established, LoginError> {
+    let local = socket.local_addr()?;
+    let socket = tokio::net::TcpStream::from_std(socket)?;
+    let (receiver, mut sender) = transport::halves(socket, MessageWriter::new(TdsVersion::V7_4, 0));
+    let mut incoming = Incoming::new(receiver, Reassembler::new(Limits::before_login()));
+    let first = incoming.first_byte().await?;
+    let is_strict = first == TLS_HANDSHAKE;
+    if is_strict {
+        let Some(tls) = &shared.tls else {
+            return Err(LoginError::Refused("it begins with TLS, which is off here".to_string()));
+        };
+        let (receiver, early) = incoming.parts();
+        transport::encrypt(receiver, &mut sender, Tls::new(&tls.strict)?, false, early).await?;
+    } else if !FIRST_KINDS.contains(&first) {
+        return Err(LoginError::Refused(format!("it begins with the byte 0x{first:02X}, which is no login")));
+    }
+    let mut message = incoming.message().await?;
+    let mut secrecy = if is_strict { Secrecy::Full } else { Secrecy::Plain };
+    if message.kind == PacketKind::PreLogin {
+        secrecy = pre_login(&message.data, &mut incoming, &mut sender, is_strict, shared).await?;
+        message = incoming.message().await?;
+    } else if shared.options.tls == TlsMode::Required && !is_strict {
+        return Err(LoginError::Refused("it does not encrypt its login, which is required here".to_string()));
+    }
+    if message.kind != PacketKind::Login7 {
+        return Err(LoginError::Refused(format!("a login was expected, not {:?}", message.kind)));
+    }
+    if secrecy == Secrecy::LoginOnly {
+        let (receiver, _) = incoming.parts();
+        transport::decrypt(receiver, &mut sender);
+    }
+    let login = match Login7::parse(&message.data) {
+        Ok(login) => login,
+        Err(error) => return Err(refuse(&mut sender, shared, &error.to_sql_error()).await),
+    };
+    let Some(version) = TdsVersion::negotiate(login.version) else {
+        return Err(LoginError::Refused(format!("its protocol version 0x{:08X} is too old", login.version)));
+    };
+    sender.writer.set_version(version);
+    let principal = match verify(&login, client, shared).await {
+        Ok(principal) => principal,
+        Err(error) => return Err(refuse(&mut sender, shared, &error).await),
+    };
+    let encrypted = secrecy == Secrecy::Full;
+    Ok(Established { incoming, sender, login, principal, version, encrypted, local })
+}
+
+/// Answers PRELOGIN, and makes the TLS handshake that follows from it.
+async fn pre_login(
+    data: &[u8],
+    incoming: &mut Incoming,
+    sender: &mut Sender,
+    is_strict: bool,
+    shared: &Shared,
+) -> Result<Secrecy, LoginError> {
+    let asked = PreLogin::parse(data)?;
+    let policy = match shared.options.tls {
+        TlsMode::Required => TlsPolicy::Required,
+        TlsMode::Optional => TlsPolicy::Optional,
+        TlsMode::Off => TlsPolicy::Off,
+    };
+    let (encryption, secrecy) = negotiate_encryption(asked.encryption, policy);
+    let reply = PreLoginReply { version: VERSION, encryption, answer_federated: asked.asks_federated };
+    sender.writer.raw(&reply.to_bytes());
+    sender.writer.finish();
+    sender.flush().await?;
+    if is_strict {
+        return Ok(Secrecy::Full);
+    }
+    match secrecy {
+        Secrecy::Plain => {}
+        Secrecy::Refused => {
+            let why = "its wish for encryption and the server's do not go together";
+            return Err(LoginError::Refused(why.to_string()));
+        }
+        Secrecy::LoginOnly | Secrecy::Full => {
+            let tls = shared.tls.as_ref().ok_or_else(|| io::Error::other("TLS is off"))?;
+            let (receiver, early) = incoming.parts();
+            transport::encrypt(receiver, sender, Tls::new(&tls.wrapped)?, true, early).await?;
+        }
+    }
+    Ok(secrecy)
+}
+
+/// Who the client is.
+async fn verify(login: &Login7, client: SocketAddr, shared: &Arc<Shared>) -> Result<LoginPrincipal, SqlError> {
+    if login.is_integrated {
+        let text =
+            "Login failed. The login is from an untrusted domain and cannot be used with Integrated authentication.";
+        return Err(SqlError::new(18452, 14, 1, text));
+    }
+    if login.new_password.is_some() {
+        return Err(SqlError::new(40517, 16, 1, "Changing a password at login is not supported; use ALTER LOGIN."));
+    }
+    let (server, name) = (Arc::clone(&shared.server), login.user.clone());
+    let (password, host) = (login.password.clone(), client.ip().to_string());
+    let verified = scheduler::run_blocking(move || server.verify_login_from(&name, password.reveal(), &host)).await;
+    match verified {
+        Ok(principal) => Ok(principal),
+        Err(failure) => {
+            tracing::warn!(
+                login = %login.user.escape_debug(), client = %client.ip(), failures = failure.failures,
+                "login failed: {}", failure.reason.text()
+            );
+            scheduler::sleep(failure.delay).await;
+            Err(failure.error)
+        }
+    }
+}
+
+/// Tells the client why it is not let in.
+pub(crate) async fn refuse(sender: &mut Sender, shared: &Shared, error: &SqlError) -> LoginError {
+    sender.writer.message(error, shared.registry.server_name());
+    sender.writer.done(DoneKind::Statement, &Done { error: true, ..Done::new(pikepole_tds::Command::None) });
+    sender.writer.finish();
+    // It may have gone already.
+    let _ = sender.close().await;
+    LoginError::Refused(format!("error {}: {}", error.number, error.message))
+}

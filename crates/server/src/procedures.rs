@@ -1,0 +1,341 @@
+//! Procedure calls: the numbered ones that drivers use for prepared and parameterized texts, and any other by its name.
+
+use crate::connection::Connection;
+use crate::incoming::Broken;
+use crate::reply::{Answering, Reply};
+use crate::requests::{Prepareds, conclude, tell_changes, watch};
+use pikepole_session::{Argument, Output, Parameter, Prepared, Session};
+use pikepole_tds::{Argument as Given, Parameter as GivenParameter, Procedure, ReturnValue, Rpc, SystemProcedure};
+use pikepole_types::{Length, SqlError, SqlType, Value};
+use std::fmt::Write;
+
+/// What a call does.
+enum Plan {
+    /// sp_executesql: a text and its arguments.
+    Text { prepared: Prepared, first: usize },
+    /// sp_prepare.
+    Prepare { prepared: Prepared },
+    /// sp_prepexec.
+    PrepareAndRun { prepared: Prepared },
+    /// sp_execute.
+    Run { handle: i32 },
+    /// sp_unprepare.
+    Forget { handle: i32 },
+    /// Any other procedure, by name.
+    Named(String),
+}
+
+/// The variable that the name of a procedure is in.
+const PROCEDURE: &str = "@procedure";
+
+impl Connection {
+    /// Answers one call. False: the client has taken the request back.
+    pub(crate) async fn answer_call(&mut self, call: &Rpc<'_>, more: bool) -> Result<bool, Broken> {
+        if call.no_execution {
+            return Ok(true);
+        }
+        let before = self.session.transaction_mark();
+        let cancel = self.clear_cancel();
+        let plan = match plan(call, &mut self.prepared.recent) {
+            Ok(plan) => plan,
+            Err(error) => {
+                self.reply_error(&error, more);
+                return Ok(true);
+            }
+        };
+        let answering = if matches!(plan, Plan::Named(_)) { Answering::Procedure } else { Answering::Text };
+        let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, answering);
+        let (session, incoming, prepared) = (&mut self.session, &mut self.incoming, &mut self.prepared);
+        let mut arguments = Vec::new();
+        let work = carry_out(plan, &call.parameters, session, prepared, &mut reply, &mut arguments);
+        let (ran, watched) = watch(work, incoming, &cancel).await;
+        tell_changes(&mut reply, session, before, &mut self.database);
+        let given_up = watched.attention;
+        let (status, values) = match &ran {
+            // A procedure that did not return leaves nothing in its arguments.
+            Ok(ran) if ran.handle.is_none() && ran.status.is_none() && !reply.has_status() => (None, Vec::new()),
+            Ok(ran) => (ran.status, ran.returned(&call.parameters, &arguments)),
+            Err(error) => {
+                reply.error(error);
+                (None, Vec::new())
+            }
+        };
+        let handle = ran.as_ref().ok().and_then(|ran| ran.handle).map_or(Value::Null, Value::Int);
+        conclude(reply, watched, |reply| {
+            let returned: Vec<ReturnValue<'_>> = values
+                .iter()
+                .map(|value| match value {
+                    Returned::Handle => ReturnValue { ordinal: 0, name: "", ty: SqlType::Int, value: &handle },
+                    Returned::Argument { ordinal, name, argument } => {
+                        let ty = if argument.ty == SqlType::Null { UNTYPED } else { argument.ty };
+                        ReturnValue { ordinal: *ordinal, name, ty, value: &argument.value }
+                    }
+                })
+                .collect();
+            reply.finish_call(status, &returned, more);
+        })?;
+        Ok(!given_up)
+    }
+
+    /// Answers a call with nothing but an error.
+    fn reply_error(&mut self, error: &SqlError, more: bool) {
+        let cancel = self.session.cancel_switch();
+        let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Text);
+        reply.say(error);
+        reply.finish_call(None, &[], more);
+    }
+}
+
+/// Does what a call is about. `arguments` are those of the text or procedure, as it leaves them.
+async fn carry_out(
+    plan: Plan,
+    given: &[GivenParameter<'_>],
+    session: &mut Session,
+    prepared: &mut Prepareds,
+    reply: &mut Reply<'_>,
+    arguments: &mut Vec<Argument>,
+) -> Result<Ran, SqlError> {
+    match plan {
+        Plan::Text { prepared: mut text, first } => {
+            *arguments = arguments_from(given, first)?;
+            let status = session.call(&mut text, arguments, reply).await.ok();
+            prepared.recent = Some(text);
+            Ok(Ran { status, first, handle: None })
+        }
+        Plan::Prepare { prepared: mut text } => {
+            compile(&mut text, session, reply)?;
+            let handle = prepared.add(text)?;
+            Ok(Ran { status: Some(0), first: given.len(), handle: Some(handle) })
+        }
+        Plan::PrepareAndRun { prepared: mut text } => {
+            let first = 3;
+            *arguments = arguments_from(given, first)?;
+            compile(&mut text, session, reply)?;
+            let status = session.call(&mut text, arguments, reply).await.ok();
+            let handle = prepared.add(text)?;
+            Ok(Ran { status, first, handle: Some(handle) })
+        }
+        Plan::Run { handle } => {
+            let first = 1;
+            *arguments = arguments_from(given, first)?;
+            let status = session.call(prepared.get(handle)?, arguments, reply).await.ok();
+            Ok(Ran { status, first, handle: None })
+        }
+        Plan::Forget { handle } => {
+            prepared.remove(handle)?;
+            Ok(Ran { status: Some(0), first: given.len(), handle: None })
+        }
+        Plan::Named(name) => {
+            *arguments = arguments_from(given, 0)?;
+            let text = call_text(given)?;
+            let mut parameters = parameters_of(&name, arguments);
+            session.run(&text, &mut parameters, reply).await;
+            for (argument, parameter) in arguments.iter_mut().zip(parameters.drain(1..)) {
+                argument.value = parameter.value;
+            }
+            Ok(Ran { status: None, first: 0, handle: None })
+        }
+    }
+}
+
+/// Compiles a text that is prepared. What is wrong with it goes to the client before the error that says that it is.
+fn compile(text: &mut Prepared, session: &mut Session, reply: &mut Reply<'_>) -> Result<(), SqlError> {
+    session.compile(text).map_err(|errors| {
+        errors.iter().for_each(|error| reply.error(error));
+        SqlError::new(8180, 16, 1, "Statement(s) could not be prepared.")
+    })
+}
+
+/// How a call went.
+struct Ran {
+    status: Option<i32>,
+    /// The first parameter of the call that is an argument.
+    first: usize,
+    /// The handle to be returned.
+    handle: Option<i32>,
+}
+
+/// A value that goes back to the client.
+enum Returned<'a> {
+    Handle,
+    Argument { ordinal: u16, name: &'a str, argument: &'a Argument },
+}
+
+impl Ran {
+    fn returned<'a>(&self, given: &'a [GivenParameter<'_>], arguments: &'a [Argument]) -> Vec<Returned<'a>> {
+        let mut returned = Vec::new();
+        returned.extend(self.handle.map(|_| Returned::Handle));
+        let outputs = given.iter().enumerate().skip(self.first).zip(arguments).filter(|(_, argument)| argument.output);
+        returned.extend(outputs.map(|((place, given), argument)| Returned::Argument {
+            ordinal: u16::try_from(place).unwrap_or(u16::MAX),
+            name: &given.name,
+            argument,
+        }));
+        returned
+    }
+}
+
+/// The type of a value that has none of its own.
+const UNTYPED: SqlType = SqlType::NVarChar(Length::Limit(4000));
+
+/// What a call is about. `recent` is taken when it is the text that is called.
+fn plan(call: &Rpc<'_>, recent: &mut Option<Prepared>) -> Result<Plan, SqlError> {
+    let system = match &call.procedure {
+        Procedure::System(system) => Some(*system),
+        Procedure::Name(name) => SystemProcedure::by_name(plain_name(name)),
+    };
+    let given = &call.parameters;
+    let name = system.map_or("", SystemProcedure::name);
+    match (system, &call.procedure) {
+        (None, Procedure::Name(name)) => Ok(Plan::Named(name.clone())),
+        (Some(SystemProcedure::ExecuteSql), _) => {
+            let (text, declarations) = (text_at(given, 0, name)?, optional_text_at(given, 1, name)?);
+            let prepared = match recent.take() {
+                Some(known) if known.text() == text && known.declarations() == declarations => known,
+                _ => Prepared::new(text.to_string(), declarations.to_string()),
+            };
+            Ok(Plan::Text { prepared, first: 2 })
+        }
+        (Some(SystemProcedure::Prepare), _) => Ok(Plan::Prepare { prepared: prepared_at(given, name)? }),
+        (Some(SystemProcedure::PrepExec), _) => Ok(Plan::PrepareAndRun { prepared: prepared_at(given, name)? }),
+        (Some(SystemProcedure::Execute), _) => Ok(Plan::Run { handle: handle_at(given, name)? }),
+        (Some(SystemProcedure::Unprepare), _) => Ok(Plan::Forget { handle: handle_at(given, name)? }),
+        (Some(other), _) => {
+            let text = format!("{} is not supported in this version of Pikepole.", other.name());
+            Err(SqlError::new(40517, 16, 1, text))
+        }
+        (None, Procedure::System(_)) => unreachable!("a numbered procedure is a system one"),
+    }
+}
+
+/// The name without the schema `sys` or none, and without brackets.
+fn plain_name(name: &str) -> &str {
+    let plain = |part: &str| part.trim_start_matches('[').trim_end_matches(']').to_ascii_lowercase();
+    match name.rsplit_once('.') {
+        Some((schema, last)) if matches!(plain(schema.rsplit('.').next().unwrap_or("")).as_str(), "sys" | "") => last,
+        _ => name,
+    }
+    .trim_start_matches('[')
+    .trim_end_matches(']')
+}
+
+fn prepared_at(given: &[GivenParameter<'_>], procedure: &str) -> Result<Prepared, SqlError> {
+    let (declarations, text) = (optional_text_at(given, 1, procedure)?, text_at(given, 2, procedure)?);
+    Ok(Prepared::new(text.to_string(), declarations.to_string()))
+}
+
+fn text_at<'a>(given: &'a [GivenParameter<'_>], place: usize, procedure: &str) -> Result<&'a str, SqlError> {
+    if place >= given.len() {
+        return Err(SqlError::parameter_not_supplied(procedure, format!("@{place}")));
+    }
+    optional_text_at(given, place, procedure)
+}
+
+/// A text, empty for NULL and for one that is not there.
+fn optional_text_at<'a>(given: &'a [GivenParameter<'_>], place: usize, procedure: &str) -> Result<&'a str, SqlError> {
+    match given.get(place).map(|parameter| &parameter.argument) {
+        None | Some(Given::Scalar { value: Value::Null, .. }) => Ok(""),
+        Some(Given::Scalar { value: Value::Str(text), .. }) => Ok(text),
+        Some(_) => Err(SqlError::procedure_expects_type(format!("{procedure} @{place}"), "ntext/nchar/nvarchar")),
+    }
+}
+
+fn handle_at(given: &[GivenParameter<'_>], procedure: &str) -> Result<i32, SqlError> {
+    let value = match given.first().map(|parameter| &parameter.argument) {
+        Some(Given::Scalar { value, .. }) => value.as_i64(),
+        _ => None,
+    };
+    let handle = value.and_then(|value| i32::try_from(value).ok());
+    handle.ok_or_else(|| SqlError::parameter_not_supplied(procedure, "@handle"))
+}
+
+/// The arguments from a place on.
+fn arguments_from(given: &[GivenParameter<'_>], first: usize) -> Result<Vec<Argument>, SqlError> {
+    given.iter().skip(first).map(argument).collect()
+}
+
+fn argument(given: &GivenParameter<'_>) -> Result<Argument, SqlError> {
+    let Given::Scalar { info, value } = &given.argument else {
+        return Err(SqlError::new(
+            40517,
+            16,
+            1,
+            "A table-valued parameter is not supported in this version of Pikepole.",
+        ));
+    };
+    let name = (!given.name.is_empty()).then(|| given.name.clone());
+    let ty = match info.sql_type() {
+        SqlType::Null => UNTYPED,
+        ty => ty,
+    };
+    Ok(Argument { name, value: value.clone(), ty, output: given.by_reference })
+}
+
+/// The batch that calls a procedure. The procedure's name is in a variable, each argument in another: nothing of what a
+/// client sends becomes text, but the names of parameters, which are looked at.
+fn call_text(given: &[GivenParameter<'_>]) -> Result<String, SqlError> {
+    let mut text = format!("EXECUTE {PROCEDURE}");
+    for (place, parameter) in given.iter().enumerate() {
+        if !is_parameter_name(&parameter.name) {
+            return Err(SqlError::not_a_parameter(&parameter.name, ""));
+        }
+        let separator = if place == 0 { " " } else { ", " };
+        let name = if parameter.name.is_empty() { String::new() } else { format!("{} = ", parameter.name) };
+        let output = if parameter.by_reference { " OUTPUT" } else { "" };
+        // Writing to a String cannot fail.
+        let _ = match parameter.default {
+            true => write!(text, "{separator}{name}DEFAULT"),
+            false => write!(text, "{separator}{name}@P{place}{output}"),
+        };
+    }
+    Ok(text)
+}
+
+fn is_parameter_name(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '@' | '#' | '$');
+    name.is_empty() || (name.len() > 1 && name.starts_with('@') && name.chars().all(plain))
+}
+
+/// The variables of the batch that calls a procedure: its name, then the arguments, whose values are moved.
+fn parameters_of(name: &str, arguments: &mut [Argument]) -> Vec<Parameter> {
+    // A number behind the name, as ODBC writes it, is that of a group of procedures, which there are not.
+    let name = name.strip_suffix(";1").unwrap_or(name);
+    let procedure = Parameter {
+        name: PROCEDURE.to_string(),
+        value: Value::Str(name.to_string()),
+        ty: SqlType::NVarChar(Length::Limit(1000)),
+        output: false,
+    };
+    let variable = |(place, argument): (usize, &mut Argument)| Parameter {
+        name: format!("@P{place}"),
+        value: std::mem::take(&mut argument.value),
+        ty: argument.ty,
+        output: argument.output,
+    };
+    std::iter::once(procedure).chain(arguments.iter_mut().enumerate().map(variable)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn system_procedures_are_known_by_their_names() {
+        for name in [
+            "sp_executesql",
+            "sys.sp_executesql",
+            "[sys].[sp_executesql]",
+            "master.sys.sp_executesql",
+            "..sp_executesql",
+        ] {
+            assert_eq!(plain_name(name), "sp_executesql", "{name}");
+        }
+        assert_eq!(plain_name("dbo.sp_executesql"), "dbo.sp_executesql");
+    }
+
+    #[test]
+    fn a_parameters_name_is_no_text() {
+        assert!(is_parameter_name("") && is_parameter_name("@a_1$#"));
+        assert!(!is_parameter_name("a") && !is_parameter_name("@") && !is_parameter_name("@a = 1; DROP TABLE t --"));
+    }
+}

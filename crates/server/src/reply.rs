@@ -1,0 +1,254 @@
+//! The answer to a request: what a session says, as tokens.
+//!
+//! The end of a statement is held back until it is known whether anything follows, because the last one says so. A statement
+//! that failed has an end too, which says that.
+
+use crate::transport::Sender;
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_session::{ColumnInfo, Done as Ended, DoneKind as EndedKind, Output};
+use pikepole_tds::{Column, ColumnFlags, Command, Done, DoneKind, EnvChange, ReturnValue};
+use pikepole_types::{SqlError, SqlType, Value};
+use std::io;
+use std::task::{Context, Poll};
+
+/// Bytes that may wait for the client; then the session waits.
+const WAITING_BYTES_MAX: usize = 32 * 1024;
+/// It goes on when no more than this wait.
+const WAITING_BYTES_LEFT: usize = 8 * 1024;
+/// The error of a batch that was cancelled: the client knows that already.
+const CANCELLED: i32 = 3617;
+/// The last word about a statement that failed; comes before its end.
+const STATEMENT_TERMINATED: i32 = 3621;
+
+/// What a reply answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answering {
+    /// A batch.
+    Batch,
+    /// The call of a parameterized text: its statements are those of a procedure.
+    Text,
+    /// The call of a procedure by a batch that was made for it.
+    Procedure,
+    /// A request that is no statement: its ends are not told.
+    Quiet,
+}
+
+/// See the module.
+pub(crate) struct Reply<'a> {
+    sender: &'a mut Sender,
+    server_name: &'a str,
+    /// Ends the request when its answer cannot be sent.
+    cancel: &'a AtomicBool,
+    answering: Answering,
+    columns: Vec<Column>,
+    /// The end that is held back.
+    end: Option<(DoneKind, Done)>,
+    /// Whether there was an error.
+    failed: bool,
+    status: Option<i32>,
+    broken: Option<io::Error>,
+}
+
+impl<'a> Reply<'a> {
+    pub(crate) fn new(
+        sender: &'a mut Sender,
+        server_name: &'a str,
+        cancel: &'a AtomicBool,
+        answering: Answering,
+    ) -> Reply<'a> {
+        Reply {
+            sender,
+            server_name,
+            cancel,
+            answering,
+            columns: Vec::new(),
+            end: None,
+            failed: false,
+            status: None,
+            broken: None,
+        }
+    }
+
+    /// Whether the request has failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Whether the procedure that was called has returned.
+    pub(crate) fn has_status(&self) -> bool {
+        self.status.is_some()
+    }
+
+    /// What broke the connection.
+    pub(crate) fn broken(&mut self) -> Option<io::Error> {
+        self.broken.take()
+    }
+
+    /// Something follows the end that is held back.
+    fn go_on(&mut self) {
+        if let Some((kind, done)) = self.end.take() {
+            self.sender.writer.done(kind, &Done { more: true, ..done });
+        }
+    }
+
+    fn hold(&mut self, kind: DoneKind, done: Done) {
+        self.go_on();
+        self.end = Some((kind, done));
+    }
+
+    fn ended(&mut self, kind: DoneKind, ended: Ended) {
+        let command = match ended.kind {
+            EndedKind::Select => Command::Select,
+            EndedKind::Insert => Command::Insert,
+            EndedKind::Update => Command::Update,
+            EndedKind::Delete => Command::Delete,
+            EndedKind::Procedure => Command::Execute,
+            _ => Command::None,
+        };
+        self.hold(kind, Done { rows: ended.rows, ..Done::new(command) });
+    }
+
+    /// A change of the session's surroundings.
+    pub(crate) fn changed(&mut self, change: &EnvChange<'_>) {
+        self.go_on_but_for_last(|reply| reply.sender.writer.env_change(change));
+    }
+
+    /// Writes something that goes before the end that is held back.
+    fn go_on_but_for_last(&mut self, write: impl FnOnce(&mut Self)) {
+        let end = self.end.take();
+        write(self);
+        self.end = end;
+    }
+
+    /// A message that belongs to no statement.
+    pub(crate) fn say(&mut self, message: &SqlError) {
+        self.go_on();
+        self.failed |= !message.is_information();
+        self.sender.writer.message(message, self.server_name);
+    }
+
+    /// The end of a batch.
+    pub(crate) fn finish_batch(&mut self) {
+        let failed = Done { error: self.failed, ..Done::new(Command::None) };
+        let (kind, done) = self.end.take().unwrap_or((DoneKind::Statement, failed));
+        self.sender.writer.done(kind, &done);
+        self.sender.writer.finish();
+    }
+
+    /// The end of a procedure call: its status, its output parameters, its end. Another call of the same message may follow.
+    pub(crate) fn finish_call(&mut self, status: Option<i32>, values: &[ReturnValue<'_>], more: bool) {
+        self.go_on();
+        if let Some(status) = status.or(self.status) {
+            self.sender.writer.return_status(status);
+        }
+        for value in values {
+            if let Err(error) = self.sender.writer.return_value(value) {
+                self.say(&error.to_sql_error());
+            }
+        }
+        let done = Done { more, error: self.failed, ..Done::new(Command::Execute) };
+        self.sender.writer.done(DoneKind::Procedure, &done);
+        if !more {
+            self.sender.writer.finish();
+        }
+    }
+
+    /// The end of a request that was given up: the acknowledgement of the attention.
+    pub(crate) fn finish_attention(&mut self) {
+        self.end = None;
+        self.sender.writer.done(DoneKind::Statement, &Done::attention());
+        self.sender.writer.finish();
+    }
+}
+
+impl Output for Reply<'_> {
+    fn columns(&mut self, columns: &[ColumnInfo]) {
+        self.go_on();
+        let version = self.sender.writer.version();
+        self.columns.clear();
+        self.columns.extend(columns.iter().map(|column| {
+            let flags = ColumnFlags { nullable: column.nullable, ..ColumnFlags::default() };
+            let ty = if column.ty == SqlType::Null { SqlType::Int } else { column.ty };
+            Column::new(column.name.as_str(), ty, flags, version)
+        }));
+        self.sender.writer.columns(&self.columns);
+    }
+
+    fn row(&mut self, row: &[Value]) {
+        if let Err(error) = self.sender.writer.row(&self.columns, row) {
+            self.failed = true;
+            self.sender.writer.message(&error.to_sql_error(), self.server_name);
+            self.cancel.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn done(&mut self, done: Ended) {
+        match (self.answering, done.kind) {
+            (Answering::Quiet, _) | (Answering::Procedure, EndedKind::Procedure) => {}
+            (Answering::Batch, EndedKind::Procedure) => self.ended(DoneKind::Procedure, done),
+            (Answering::Batch, _) => self.ended(DoneKind::Statement, done),
+            (Answering::Text | Answering::Procedure, _) => self.ended(DoneKind::InProcedure, done),
+        }
+    }
+
+    fn done_in_procedure(&mut self, done: Ended) {
+        // The end of a call within a procedure is no statement's: that has none of its own.
+        if self.answering != Answering::Quiet && done.kind != EndedKind::Procedure {
+            self.ended(DoneKind::InProcedure, done);
+        }
+    }
+
+    fn message(&mut self, message: &SqlError) {
+        let ends_statement = message.number == STATEMENT_TERMINATED;
+        if ends_statement && self.end.is_some_and(|(_, done)| done.error) {
+            return self.go_on_but_for_last(|reply| reply.sender.writer.message(message, reply.server_name));
+        }
+        self.go_on();
+        self.sender.writer.message(message, self.server_name);
+    }
+
+    fn error(&mut self, error: &SqlError) {
+        self.failed = true;
+        if error.number == CANCELLED {
+            return;
+        }
+        if self.end.is_some_and(|(_, done)| done.error) {
+            // Another error of the same statement.
+            return self.go_on_but_for_last(|reply| reply.sender.writer.message(error, reply.server_name));
+        }
+        self.go_on();
+        self.sender.writer.message(error, self.server_name);
+        let kind = match self.answering {
+            Answering::Batch => DoneKind::Statement,
+            Answering::Quiet => return,
+            Answering::Text | Answering::Procedure => DoneKind::InProcedure,
+        };
+        self.end = Some((kind, Done { error: true, ..Done::new(Command::None) }));
+    }
+
+    fn return_status(&mut self, status: i32) {
+        match self.answering {
+            Answering::Batch => {
+                self.go_on();
+                self.sender.writer.return_status(status);
+            }
+            _ => self.status = Some(status),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.broken.is_none() && self.sender.waiting() > WAITING_BYTES_MAX
+    }
+
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        match self.sender.poll_flush(context, WAITING_BYTES_LEFT) {
+            Poll::Pending if !self.cancel.load(Ordering::Relaxed) => Poll::Pending,
+            Poll::Pending | Poll::Ready(Ok(())) => Poll::Ready(()),
+            Poll::Ready(Err(error)) => {
+                self.broken = Some(error);
+                self.cancel.store(true, Ordering::Relaxed);
+                Poll::Ready(())
+            }
+        }
+    }
+}

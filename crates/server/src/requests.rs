@@ -1,0 +1,357 @@
+//! Requests: batches, procedure calls, transactions, attentions, and the reset that may come before them.
+
+use crate::bulk::BulkStatement;
+use crate::connection::Connection;
+use crate::incoming::{Broken, Incoming};
+use crate::reply::{Answering, Reply};
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_session::{Prepared, Session, TransactionMark};
+use pikepole_tds::{EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation};
+use pikepole_types::SqlError;
+use std::collections::HashMap;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+/// Statements that a connection may have prepared at a time.
+const PREPARED_MAX: usize = 16 * 1024;
+
+/// What a connection has prepared.
+#[derive(Default)]
+pub(crate) struct Prepareds {
+    by_handle: HashMap<i32, Prepared>,
+    last_handle: i32,
+    /// What sp_executesql ran last: a client that inserts in a loop sends the same text again and again.
+    pub(crate) recent: Option<Prepared>,
+}
+
+impl Prepareds {
+    /// Keeps a statement; its handle.
+    pub(crate) fn add(&mut self, prepared: Prepared) -> Result<i32, SqlError> {
+        if self.by_handle.len() >= PREPARED_MAX {
+            let text = format!("A connection cannot have more than {PREPARED_MAX} prepared statements.");
+            return Err(SqlError::new(701, 17, 123, text));
+        }
+        // Handles are counted on, so that one that was given back is not soon another statement's.
+        self.last_handle = self.last_handle.checked_add(1).unwrap_or(1);
+        while self.by_handle.contains_key(&self.last_handle) {
+            self.last_handle = self.last_handle.checked_add(1).unwrap_or(1);
+        }
+        self.by_handle.insert(self.last_handle, prepared);
+        Ok(self.last_handle)
+    }
+
+    /// The statement of a handle.
+    pub(crate) fn get(&mut self, handle: i32) -> Result<&mut Prepared, SqlError> {
+        self.by_handle.get_mut(&handle).ok_or_else(|| SqlError::prepared_statement_unknown(handle))
+    }
+
+    /// Forgets a statement.
+    pub(crate) fn remove(&mut self, handle: i32) -> Result<(), SqlError> {
+        self.by_handle.remove(&handle).map(|_| ()).ok_or_else(|| SqlError::prepared_statement_unknown(handle))
+    }
+
+    fn clear(&mut self) {
+        self.by_handle.clear();
+        self.recent = None;
+    }
+}
+
+/// How a watched request ended, beside what it says itself.
+#[derive(Debug, Default)]
+pub(crate) struct Watched {
+    /// The client has taken it back.
+    pub(crate) attention: bool,
+    /// The client has gone.
+    pub(crate) gone: Option<Broken>,
+}
+
+/// Runs a request, and sets the cancel switch when the client sends an attention or goes away.
+pub(crate) async fn watch<T>(
+    work: impl Future<Output = T>,
+    incoming: &mut Incoming,
+    cancel: &AtomicBool,
+) -> (T, Watched) {
+    let mut work = pin!(work);
+    let mut watched = Watched::default();
+    let value = poll_fn(|context| {
+        if let Poll::Ready(value) = work.as_mut().poll(context) {
+            return Poll::Ready(value);
+        }
+        if !watched.attention && watched.gone.is_none() {
+            match incoming.poll_attention(context) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Ok(())) => watched.attention = true,
+                Poll::Ready(Err(broken)) => watched.gone = Some(broken),
+            }
+            cancel.store(true, Ordering::Relaxed);
+            // What it waits for may look at the switch.
+            return work.as_mut().poll(context);
+        }
+        Poll::Pending
+    })
+    .await;
+    (value, watched)
+}
+
+impl Connection {
+    /// Answers a request; its buffer, to be used again.
+    pub(crate) async fn answer(&mut self, message: Message) -> Result<Vec<u8>, Broken> {
+        if message.is_ignored {
+            self.acknowledge_ignored();
+            return Ok(message.data);
+        }
+        if message.kind != PacketKind::BulkLoad {
+            self.abandon_bulk().await;
+        }
+        let takes_reset =
+            matches!(message.kind, PacketKind::SqlBatch | PacketKind::Rpc | PacketKind::TransactionManager);
+        if takes_reset && message.first_status.resets_connection() {
+            self.reset(message.first_status.keeps_transaction()).await;
+        }
+        let answered = match message.kind {
+            PacketKind::SqlBatch => self.answer_batch(&message.data).await,
+            PacketKind::Rpc => self.answer_calls(&message.data).await,
+            PacketKind::TransactionManager => self.answer_transaction(&message.data).await,
+            PacketKind::Attention => {
+                self.sender.writer.done(pikepole_tds::DoneKind::Statement, &pikepole_tds::Done::attention());
+                self.sender.writer.finish();
+                Ok(())
+            }
+            PacketKind::BulkLoad => self.answer_bulk(&message.data, message.is_end).await,
+            other => Err(TdsError::Malformed(format!("A message of the kind {other:?} is no request")).into()),
+        };
+        match answered {
+            Ok(()) => Ok(message.data),
+            Err(Broken::Protocol(error)) => {
+                let told = error.to_sql_error();
+                if error.breaks_connection() {
+                    self.tell_and_end(&told).await?;
+                    return Err(Broken::Protocol(error));
+                }
+                self.answer_error(&told);
+                Ok(message.data)
+            }
+            Err(broken) => Err(broken),
+        }
+    }
+
+    /// A request that the client took back while it was sending it.
+    fn acknowledge_ignored(&mut self) {
+        let done = pikepole_tds::Done { error: true, ..pikepole_tds::Done::new(pikepole_tds::Command::None) };
+        self.sender.writer.done(pikepole_tds::DoneKind::Statement, &done);
+        self.sender.writer.finish();
+    }
+
+    /// Answers a request with nothing but an error.
+    fn answer_error(&mut self, error: &SqlError) {
+        let cancel = self.session.cancel_switch();
+        let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Batch);
+        reply.say(error);
+        reply.finish_batch();
+    }
+
+    /// The switch that ends a request, ready for the next one.
+    pub(crate) fn clear_cancel(&self) -> Arc<AtomicBool> {
+        let cancel = self.session.cancel_switch();
+        cancel.store(false, Ordering::Relaxed);
+        // A kill sets the switch last, so it is not lost here; at the worst this request still ends by itself.
+        if self.session.is_killed() {
+            cancel.store(true, Ordering::Relaxed);
+        }
+        cancel
+    }
+
+    /// Makes the session as it was after its login.
+    async fn reset(&mut self, keep_transaction: bool) {
+        let before = self.session.transaction_mark();
+        self.prepared.clear();
+        let done = self.session.reset(keep_transaction).await;
+        let writer = &mut self.sender.writer;
+        writer.env_change(&EnvChange::ResetConnection);
+        if before.open > 0 && self.session.transaction_mark().open == 0 {
+            writer.env_change(&EnvChange::Rollback(before.open));
+        }
+        if let Err(error) = done {
+            writer.message(&error, self.shared.registry.server_name());
+        }
+        if self.session.database_name() != self.database {
+            let new = self.session.database_name();
+            writer.env_change(&EnvChange::Database { new, old: &self.database });
+            self.database = new.to_string();
+        }
+    }
+
+    async fn answer_batch(&mut self, data: &[u8]) -> Result<(), Broken> {
+        let batch = SqlBatch::parse(data, self.version)?;
+        match BulkStatement::parse(&batch.text) {
+            None => {}
+            Some(Ok(statement)) => {
+                self.begin_bulk(statement);
+                return Ok(());
+            }
+            Some(Err(error)) => {
+                self.answer_error(&error);
+                return Ok(());
+            }
+        }
+        let before = self.session.transaction_mark();
+        let cancel = self.clear_cancel();
+        let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Batch);
+        let (session, incoming) = (&mut self.session, &mut self.incoming);
+        let ((), watched) = watch(session.run(&batch.text, &mut [], &mut reply), incoming, &cancel).await;
+        tell_changes(&mut reply, session, before, &mut self.database);
+        conclude(reply, watched, Reply::finish_batch)
+    }
+
+    async fn answer_calls(&mut self, data: &[u8]) -> Result<(), Broken> {
+        let mut calls = RpcMessage::parse(data, self.version, &self.limits)?;
+        let mut has_answered = false;
+        loop {
+            match calls.next_call() {
+                Ok(None) => return Ok(()),
+                Ok(Some(call)) => {
+                    has_answered = true;
+                    let more = !calls.is_last();
+                    if !self.answer_call(&call, more).await? {
+                        // An attention ends the whole message.
+                        return Ok(());
+                    }
+                }
+                // The calls before have been answered; the error belongs to this one.
+                Err(error) if has_answered && !error.breaks_connection() => {
+                    self.answer_error(&error.to_sql_error());
+                    return Ok(());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    async fn answer_transaction(&mut self, data: &[u8]) -> Result<(), Broken> {
+        let (_, request) = TransactionRequest::parse(data, self.version)?;
+        let before = self.session.transaction_mark();
+        let cancel = self.clear_cancel();
+        let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Quiet);
+        let (session, incoming) = (&mut self.session, &mut self.incoming);
+        let work = async {
+            for text in statements(&request) {
+                session.run(&text, &mut [], &mut reply).await;
+                if reply.has_failed() {
+                    return;
+                }
+            }
+        };
+        let ((), watched) = watch(work, incoming, &cancel).await;
+        tell_changes(&mut reply, session, before, &mut self.database);
+        conclude(reply, watched, Reply::finish_batch)
+    }
+}
+
+/// Ends a reply, as the client waits for it.
+pub(crate) fn conclude<'a>(
+    mut reply: Reply<'a>,
+    watched: Watched,
+    finish: impl FnOnce(&mut Reply<'a>),
+) -> Result<(), Broken> {
+    if let Some(broken) = watched.gone {
+        return Err(broken);
+    }
+    if let Some(error) = reply.broken() {
+        return Err(error.into());
+    }
+    if watched.attention {
+        reply.finish_attention();
+    } else {
+        finish(&mut reply);
+    }
+    Ok(())
+}
+
+/// Tells the client which transactions have ended and begun, and which database is the current one now.
+pub(crate) fn tell_changes(reply: &mut Reply<'_>, session: &Session, before: TransactionMark, database: &mut String) {
+    let now = session.transaction_mark();
+    if before.open != now.open {
+        if before.open > 0 {
+            reply.changed(&match now.was_committed {
+                true => EnvChange::Commit(before.open),
+                false => EnvChange::Rollback(before.open),
+            });
+        }
+        if now.open > 0 {
+            reply.changed(&EnvChange::Begin(now.open));
+        }
+    }
+    let current = session.database_name();
+    if current != database {
+        reply.changed(&EnvChange::Database { new: current, old: database });
+        *database = current.to_string();
+    }
+}
+
+/// A transaction request in statements.
+fn statements(request: &TransactionRequest) -> Vec<String> {
+    match request {
+        TransactionRequest::Begin { isolation, name } => begin(*isolation, name),
+        TransactionRequest::Commit { then, .. } => ended("COMMIT TRANSACTION".to_string(), then.as_ref()),
+        TransactionRequest::Rollback { name, then } => {
+            ended(format!("ROLLBACK TRANSACTION{}", quoted(name)), then.as_ref())
+        }
+        TransactionRequest::Save { name } => vec![format!("SAVE TRANSACTION{}", quoted(name))],
+    }
+}
+
+fn ended(statement: String, then: Option<&(WireIsolation, String)>) -> Vec<String> {
+    let mut statements = vec![statement];
+    if let Some((isolation, name)) = then {
+        statements.extend(begin(*isolation, name));
+    }
+    statements
+}
+
+fn begin(isolation: WireIsolation, name: &str) -> Vec<String> {
+    let level = match isolation {
+        WireIsolation::Unchanged => None,
+        WireIsolation::ReadUncommitted => Some("READ UNCOMMITTED"),
+        WireIsolation::ReadCommitted => Some("READ COMMITTED"),
+        WireIsolation::RepeatableRead => Some("REPEATABLE READ"),
+        WireIsolation::Serializable => Some("SERIALIZABLE"),
+        WireIsolation::Snapshot => Some("SNAPSHOT"),
+    };
+    let mut statements = Vec::new();
+    statements.extend(level.map(|level| format!("SET TRANSACTION ISOLATION LEVEL {level}")));
+    statements.push(format!("BEGIN TRANSACTION{}", quoted(name)));
+    statements
+}
+
+/// A name as a delimited identifier behind a space; nothing for none.
+fn quoted(name: &str) -> String {
+    if name.is_empty() { String::new() } else { format!(" [{}]", name.replace(']', "]]")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transaction_requests_are_statements() {
+        let isolation = WireIsolation::Snapshot;
+        let texts = statements(&TransactionRequest::Begin { isolation, name: "a]b".to_string() });
+        assert_eq!(texts, ["SET TRANSACTION ISOLATION LEVEL SNAPSHOT", "BEGIN TRANSACTION [a]]b]"]);
+        let then = Some((WireIsolation::Unchanged, String::new()));
+        let texts = statements(&TransactionRequest::Rollback { name: "s".to_string(), then });
+        assert_eq!(texts, ["ROLLBACK TRANSACTION [s]", "BEGIN TRANSACTION"]);
+    }
+
+    #[test]
+    fn handles_are_counted_on() {
+        let mut prepared = Prepareds::default();
+        let new = || Prepared::new("SELECT 1".to_string(), String::new());
+        assert_eq!(prepared.add(new()), Ok(1));
+        assert_eq!(prepared.add(new()), Ok(2));
+        assert!(prepared.remove(1).is_ok());
+        assert_eq!(prepared.remove(1).map_err(|error| error.number), Err(8179));
+        assert_eq!(prepared.add(new()), Ok(3));
+    }
+}

@@ -1,0 +1,60 @@
+//! Bulk loads.
+
+use crate::client::{COUNT, Client, DONE, dones, errors, rows, utf16};
+use crate::fixture::Fixture;
+use pikepole_tds::{PacketKind, TdsVersion, TypeInfo};
+use pikepole_types::{Length, SqlType, Value};
+
+/// The rows' message: an int and an nvarchar(20).
+fn load(values: &[(i32, &str)]) -> Vec<u8> {
+    let types = [SqlType::Int, SqlType::NVarChar(Length::Limit(20))];
+    let infos = types.map(|ty| TypeInfo::of(&ty, true, TdsVersion::V7_4));
+    let mut out = vec![0x81, 2, 0];
+    for (info, name) in infos.iter().zip(["id", "name"]) {
+        out.extend([0, 0, 0, 0, 9, 0]);
+        info.write(&mut out);
+        out.push(name.len() as u8);
+        out.extend(utf16(name));
+    }
+    for (id, name) in values {
+        out.push(0xD1);
+        infos[0].write_value(&types[0], &Value::Int(*id), &mut out).expect("it fits");
+        infos[1].write_value(&types[1], &Value::Str((*name).to_string()), &mut out).expect("it fits");
+    }
+    out.extend([0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    out
+}
+
+fn client(fixture: &Fixture) -> Client {
+    let mut client = fixture.client();
+    client.run("CREATE TABLE dbo.t (id int PRIMARY KEY, name nvarchar(20) NULL)");
+    client
+}
+
+fn begin(client: &mut Client) {
+    assert_eq!(dones(&client.run("INSERT BULK dbo.t ([id] int, [name] nvarchar(20)) WITH (TABLOCK)")), [(DONE, 0, 0)]);
+}
+
+#[test]
+fn rows_of_many_packets_are_loaded() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    begin(&mut client);
+    let values: Vec<(i32, &str)> = (0..1000).map(|id| (id, "a name")).collect();
+    client.send(PacketKind::BulkLoad, 0, &load(&values));
+    assert_eq!(dones(&client.reply()), [(DONE, COUNT, 1000)]);
+    assert_eq!(client.scalar("SELECT COUNT(*) FROM dbo.t WHERE name = N'a name'"), Value::Int(1000));
+}
+
+#[test]
+fn a_load_that_fails_leaves_nothing() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    begin(&mut client);
+    let values: Vec<(i32, &str)> = (0..1000).map(|id| (id % 900, "a name")).collect();
+    client.send(PacketKind::BulkLoad, 0, &load(&values));
+    assert_eq!(errors(&client.reply()), [2627]);
+    assert_eq!(rows(&client.run("SELECT COUNT(*), @@TRANCOUNT FROM dbo.t")), [&[Value::Int(0), Value::Int(0)][..]]);
+    client.send(PacketKind::BulkLoad, 0, &load(&[(1, "a")]));
+    assert_eq!(errors(&client.reply()), [4002], "rows that nobody has asked for");
+}

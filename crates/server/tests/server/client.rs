@@ -1,0 +1,385 @@
+//! A client that speaks the protocol's bytes, as far as the tests need it, over a plain connection.
+
+use pikepole_tds::{Limits, PacketKind, PacketStatus, Reassembler, TdsVersion, TypeInfo, write_packets};
+use pikepole_types::{Length, SqlType, Value};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+const VERSION: TdsVersion = TdsVersion::V7_4;
+/// DONE's bits.
+pub const MORE: u16 = 1;
+pub const ERROR: u16 = 2;
+pub const COUNT: u16 = 0x10;
+pub const ATTENTION: u16 = 0x20;
+/// The names of DONE, DONEPROC and DONEINPROC.
+pub const DONE: u8 = 0xFD;
+pub const DONE_PROCEDURE: u8 = 0xFE;
+pub const DONE_IN_PROCEDURE: u8 = 0xFF;
+
+/// A token of a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Token {
+    Columns(Vec<String>),
+    Row(Vec<Value>),
+    /// Its name, its bits, its count.
+    Done(u8, u16, u64),
+    /// Number, line, text.
+    Error(i32, u32, String),
+    Info(i32, String),
+    /// Its kind and its bytes.
+    Change(u8, Vec<u8>),
+    LoginAck(String),
+    Status(i32),
+    /// Its name and value.
+    Returned(String, Value),
+    Features,
+}
+
+pub struct Client {
+    socket: TcpStream,
+    reassembler: Reassembler,
+    /// Bytes that came behind the last reply.
+    input: Vec<u8>,
+    columns: Vec<TypeInfo>,
+    pub transaction: u64,
+}
+
+impl Client {
+    pub fn connect(address: SocketAddr) -> Client {
+        let socket = TcpStream::connect(address).expect("the server listens");
+        socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
+        let limits = Limits { message_bytes_max: usize::MAX / 2, ..Limits::default() };
+        Client { socket, reassembler: Reassembler::new(limits), input: Vec::new(), columns: Vec::new(), transaction: 0 }
+    }
+
+    pub fn socket(&mut self) -> &mut TcpStream {
+        &mut self.socket
+    }
+
+    pub fn send(&mut self, kind: PacketKind, status: u8, payload: &[u8]) {
+        let mut bytes = Vec::new();
+        write_packets(kind, PacketStatus(status), payload, 4096, &mut bytes);
+        self.socket.write_all(&bytes).expect("the server reads");
+    }
+
+    /// The bytes of the next message.
+    pub fn message(&mut self) -> Vec<u8> {
+        loop {
+            let mut rest = self.input.as_slice();
+            let fed = self.reassembler.feed(&mut rest).expect("packets");
+            self.input = rest.to_vec();
+            if let Some(message) = fed {
+                return message.data;
+            }
+            let mut part = vec![0; 16 * 1024];
+            let count = self.socket.read(&mut part).expect("a reply");
+            assert!(count > 0, "the server has closed the connection");
+            self.input.extend_from_slice(&part[..count]);
+        }
+    }
+
+    /// Whether the server closes the connection, whatever it says before.
+    pub fn is_closed(&mut self) -> bool {
+        let mut rest = Vec::new();
+        self.socket.read_to_end(&mut rest).is_ok()
+    }
+
+    pub fn reply(&mut self) -> Vec<Token> {
+        let data = self.message();
+        let mut rest = data.as_slice();
+        let mut tokens = Vec::new();
+        while !rest.is_empty() {
+            tokens.push(self.token(&mut rest));
+        }
+        for token in &tokens {
+            match token {
+                Token::Change(8, bytes) => self.transaction = u64::from_le_bytes(bytes[1..9].try_into().expect("8")),
+                Token::Change(9 | 10, _) => self.transaction = 0,
+                _ => {}
+            }
+        }
+        tokens
+    }
+
+    /// PRELOGIN without encryption and LOGIN7; the reply to that.
+    pub fn try_log_in(&mut self, user: &str, password: &str, database: &str) -> Vec<Token> {
+        self.send(PacketKind::PreLogin, 0, &[1, 0, 6, 0, 1, 0xFF, 2]);
+        assert_eq!(self.message().first(), Some(&0), "the server's version comes first");
+        self.send(PacketKind::Login7, 0, &login7(user, password, database));
+        self.reply()
+    }
+
+    pub fn log_in(&mut self, user: &str, password: &str) {
+        let tokens = self.try_log_in(user, password, "");
+        assert!(tokens.iter().any(|token| matches!(token, Token::LoginAck(_))), "{tokens:?}");
+    }
+
+    fn headers(&self) -> Vec<u8> {
+        let mut out = vec![22, 0, 0, 0, 18, 0, 0, 0, 2, 0];
+        out.extend(self.transaction.to_le_bytes());
+        out.extend(1u32.to_le_bytes());
+        out
+    }
+
+    pub fn send_batch(&mut self, sql: &str) {
+        self.send_batch_with(0, sql);
+    }
+
+    pub fn send_batch_with(&mut self, status: u8, sql: &str) {
+        let payload = [self.headers(), utf16(sql)].concat();
+        self.send(PacketKind::SqlBatch, status, &payload);
+    }
+
+    pub fn batch(&mut self, sql: &str) -> Vec<Token> {
+        self.send_batch(sql);
+        self.reply()
+    }
+
+    /// A batch that must go well.
+    pub fn run(&mut self, sql: &str) -> Vec<Token> {
+        let tokens = self.batch(sql);
+        assert!(errors(&tokens).is_empty(), "{sql}: {tokens:?}");
+        tokens
+    }
+
+    /// The first value of a batch's first row.
+    pub fn scalar(&mut self, sql: &str) -> Value {
+        let tokens = self.run(sql);
+        rows(&tokens).first().and_then(|row| row.first()).cloned().unwrap_or_else(|| panic!("{sql}: {tokens:?}"))
+    }
+
+    pub fn call(&mut self, calls: &[Call]) -> Vec<Token> {
+        let mut payload = self.headers();
+        for (place, call) in calls.iter().enumerate() {
+            if place > 0 {
+                payload.push(0xFF);
+            }
+            payload.extend_from_slice(&call.0);
+        }
+        self.send(PacketKind::Rpc, 0, &payload);
+        self.reply()
+    }
+
+    /// A transaction request: its number and what follows.
+    pub fn transaction_request(&mut self, kind: u16, rest: &[u8]) -> Vec<Token> {
+        let payload = [self.headers(), kind.to_le_bytes().to_vec(), rest.to_vec()].concat();
+        self.send(PacketKind::TransactionManager, 0, &payload);
+        self.reply()
+    }
+
+    pub fn attention(&mut self) {
+        self.send(PacketKind::Attention, 0, &[]);
+    }
+
+    fn token(&mut self, rest: &mut &[u8]) -> Token {
+        match number::<1>(rest) as u8 {
+            0x81 => self.columns(rest),
+            0xD1 => {
+                let columns = std::mem::take(&mut self.columns);
+                let row = columns.iter().map(|info| value(info, rest)).collect();
+                self.columns = columns;
+                Token::Row(row)
+            }
+            0xD2 => {
+                let bitmap = take(rest, self.columns.len().div_ceil(8)).to_vec();
+                let columns = std::mem::take(&mut self.columns);
+                let is_null = |place: usize| bitmap[place / 8] & (1 << (place % 8)) != 0;
+                let read = |(place, info)| if is_null(place) { Value::Null } else { value(info, rest) };
+                let row = columns.iter().enumerate().map(read).collect();
+                self.columns = columns;
+                Token::Row(row)
+            }
+            name @ (0xFD..=0xFF) => {
+                let (bits, _command, count) = (number::<2>(rest), number::<2>(rest), number::<8>(rest));
+                Token::Done(name, bits as u16, count)
+            }
+            name @ (0xAA | 0xAB) => {
+                let length = number::<2>(rest) as usize;
+                let mut body = take(rest, length);
+                let code = number::<4>(&mut body) as u32 as i32;
+                let _state_and_class = number::<2>(&mut body);
+                let units = number::<2>(&mut body) as usize;
+                let text = text(&mut body, units);
+                let server = number::<1>(&mut body) as usize;
+                take(&mut body, server * 2);
+                let procedure = number::<1>(&mut body) as usize;
+                take(&mut body, procedure * 2);
+                let line = number::<4>(&mut body) as u32;
+                if name == 0xAA { Token::Error(code, line, text) } else { Token::Info(code, text) }
+            }
+            0xE3 => {
+                let length = number::<2>(rest) as usize;
+                let body = take(rest, length);
+                Token::Change(body[0], body[1..].to_vec())
+            }
+            0xAD => {
+                let length = number::<2>(rest) as usize;
+                let mut body = &take(rest, length)[5..];
+                let units = number::<1>(&mut body) as usize;
+                Token::LoginAck(text(&mut body, units))
+            }
+            0x79 => Token::Status(number::<4>(rest) as u32 as i32),
+            0xAC => {
+                let _ordinal = number::<2>(rest);
+                let units = number::<1>(rest) as usize;
+                let name = text(rest, units);
+                take(rest, 7);
+                let info = TypeInfo::parse(rest, VERSION).expect("a type");
+                Token::Returned(name, value(&info, rest))
+            }
+            0xAE => {
+                while number::<1>(rest) != 0xFF {
+                    let length = number::<4>(rest) as usize;
+                    take(rest, length);
+                }
+                Token::Features
+            }
+            other => panic!("the token 0x{other:02X} is unknown"),
+        }
+    }
+
+    fn columns(&mut self, rest: &mut &[u8]) -> Token {
+        self.columns.clear();
+        let mut names = Vec::new();
+        let count = number::<2>(rest);
+        if count == 0xFFFF {
+            return Token::Columns(names);
+        }
+        for _ in 0..count {
+            take(rest, 6);
+            self.columns.push(TypeInfo::parse(rest, VERSION).expect("a type"));
+            let units = number::<1>(rest) as usize;
+            names.push(text(rest, units));
+        }
+        Token::Columns(names)
+    }
+}
+
+/// A procedure call's bytes.
+pub struct Call(Vec<u8>);
+
+impl Call {
+    pub fn number(number: u16) -> Call {
+        Call([vec![0xFF, 0xFF], number.to_le_bytes().to_vec(), vec![0, 0]].concat())
+    }
+
+    pub fn name(name: &str) -> Call {
+        let units = (name.encode_utf16().count() as u16).to_le_bytes();
+        Call([units.to_vec(), utf16(name), vec![0, 0]].concat())
+    }
+
+    /// A parameter; its status is 1 for OUTPUT.
+    pub fn with(mut self, name: &str, status: u8, ty: &SqlType, value: &Value) -> Call {
+        self.0.push(name.encode_utf16().count() as u8);
+        self.0.extend(utf16(name));
+        self.0.push(status);
+        let info = TypeInfo::of(ty, true, VERSION);
+        info.write(&mut self.0);
+        info.write_value(ty, value, &mut self.0).expect("it fits");
+        self
+    }
+
+    pub fn text(self, text: &str) -> Call {
+        self.with("", 0, &SqlType::NVarChar(Length::Limit(4000)), &Value::Str(text.to_string()))
+    }
+
+    pub fn int(self, name: &str, number: i32) -> Call {
+        self.with(name, 0, &SqlType::Int, &Value::Int(number))
+    }
+
+    pub fn output(self, name: &str) -> Call {
+        self.with(name, 1, &SqlType::Int, &Value::Null)
+    }
+}
+
+fn take<'a>(rest: &mut &'a [u8], count: usize) -> &'a [u8] {
+    let (taken, after) = rest.split_at(count);
+    *rest = after;
+    taken
+}
+
+fn number<const N: usize>(rest: &mut &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..N].copy_from_slice(take(rest, N));
+    u64::from_le_bytes(bytes)
+}
+
+fn text(rest: &mut &[u8], units: usize) -> String {
+    let bytes = take(rest, units * 2);
+    let units: Vec<u16> = bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    String::from_utf16(&units).expect("UTF-16")
+}
+
+fn value(info: &TypeInfo, rest: &mut &[u8]) -> Value {
+    let mut value = Value::Null;
+    info.parse_value(rest, &mut value).expect("a value");
+    value
+}
+
+pub fn utf16(text: &str) -> Vec<u8> {
+    text.encode_utf16().flat_map(u16::to_le_bytes).collect()
+}
+
+/// A LOGIN7 message.
+pub fn login7(user: &str, password: &str, database: &str) -> Vec<u8> {
+    const FIXED: usize = 94;
+    let obscured: Vec<u8> = utf16(password).iter().map(|byte| byte.rotate_left(4) ^ 0xA5).collect();
+    let nothing = Vec::new;
+    let texts = [
+        utf16("a host"),
+        utf16(user),
+        obscured,
+        utf16("a program"),
+        utf16("a server"),
+        nothing(),
+        utf16("a library"),
+        nothing(),
+        utf16(database),
+    ];
+    let (mut places, mut data) = (Vec::new(), Vec::new());
+    for text in texts {
+        places.extend(((FIXED + data.len()) as u16).to_le_bytes());
+        places.extend(((text.len() / 2) as u16).to_le_bytes());
+        data.extend(text);
+    }
+    let mut out = vec![0; 4];
+    out.extend(VERSION.number().to_le_bytes());
+    out.extend(4096u32.to_le_bytes());
+    out.extend([1, 2, 3, 7, 42, 0, 0, 0, 0, 0, 0, 0]);
+    out.extend([0xE0, 0x03, 0, 0]);
+    out.extend([0; 8]);
+    out.extend(places);
+    out.extend(vec![0; FIXED - out.len()]);
+    out.extend(data);
+    let length = out.len() as u32;
+    out[..4].copy_from_slice(&length.to_le_bytes());
+    out
+}
+
+pub fn errors(tokens: &[Token]) -> Vec<i32> {
+    let number = |token: &Token| match token {
+        Token::Error(number, _, _) => Some(*number),
+        _ => None,
+    };
+    tokens.iter().filter_map(number).collect()
+}
+
+pub fn rows(tokens: &[Token]) -> Vec<&[Value]> {
+    tokens
+        .iter()
+        .filter_map(|token| match token {
+            Token::Row(row) => Some(row.as_slice()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The ends of statements: name, bits, count.
+pub fn dones(tokens: &[Token]) -> Vec<(u8, u16, u64)> {
+    let done = |token: &Token| match token {
+        Token::Done(name, bits, count) => Some((*name, *bits, *count)),
+        _ => None,
+    };
+    tokens.iter().filter_map(done).collect()
+}

@@ -1,0 +1,111 @@
+//! Logging in, well and badly.
+
+use crate::client::{Client, Token, errors};
+use crate::fixture::{Fixture, PASSWORD};
+use pikepole_server::TlsMode;
+use pikepole_types::Value;
+use std::time::Duration;
+
+fn change(tokens: &[Token], kind: u8) -> bool {
+    tokens.iter().any(|token| matches!(token, Token::Change(found, _) if *found == kind))
+}
+
+#[test]
+fn a_login_is_acknowledged_with_its_surroundings() {
+    let fixture = Fixture::new();
+    let mut client = Client::connect(fixture.address());
+    let tokens = client.try_log_in("SA", PASSWORD, "master");
+    assert!(errors(&tokens).is_empty(), "{tokens:?}");
+    for kind in [1, 2, 4, 7] {
+        assert!(change(&tokens, kind), "no change of kind {kind}: {tokens:?}");
+    }
+    assert!(tokens.iter().any(|token| matches!(token, Token::Info(5701, _))), "{tokens:?}");
+    assert!(tokens.iter().any(|token| matches!(token, Token::Info(5703, _))), "{tokens:?}");
+    let text = |text: &str| Value::Str(text.to_string());
+    assert_eq!(client.scalar("SELECT HOST_NAME()"), text("a host"));
+    assert_eq!(client.scalar("SELECT APP_NAME()"), text("a program"));
+    assert_eq!(client.scalar("SELECT ORIGINAL_LOGIN()"), text("sa"));
+    assert_eq!(client.scalar("SELECT DB_NAME()"), text("master"));
+}
+
+#[test]
+fn a_bad_login_gets_no_hint() {
+    let fixture = Fixture::new();
+    let mut texts = Vec::new();
+    for (user, password) in [("sa", "wrong"), ("nobody", PASSWORD), ("sa", "")] {
+        let mut client = Client::connect(fixture.address());
+        let tokens = client.try_log_in(user, password, "");
+        assert_eq!(errors(&tokens), [18456], "{tokens:?}");
+        texts.extend(tokens.iter().filter_map(|token| match token {
+            Token::Error(_, _, text) => Some(text.replace(user, "")),
+            _ => None,
+        }));
+        assert!(client.is_closed());
+    }
+    texts.dedup();
+    assert_eq!(texts.len(), 1, "{texts:?}");
+    fixture.await_connections(0);
+}
+
+#[test]
+fn a_database_that_is_not_there_refuses_the_login() {
+    let fixture = Fixture::new();
+    let mut client = Client::connect(fixture.address());
+    assert_eq!(errors(&client.try_log_in("sa", PASSWORD, "nowhere")), [4060]);
+    assert!(client.is_closed());
+    // No session is left of it.
+    let mut client = fixture.client();
+    assert_eq!(client.scalar("SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE is_user_process = 1"), Value::Int(1));
+}
+
+#[test]
+fn logins_made_by_sql_come_in() {
+    let fixture = Fixture::new();
+    fixture.client().run("CREATE LOGIN ada WITH PASSWORD = 'Lovelace 1815'");
+    let mut client = Client::connect(fixture.address());
+    client.log_in("ada", "Lovelace 1815");
+    assert_eq!(client.scalar("SELECT SUSER_SNAME()"), Value::Str("ada".to_string()));
+    assert_eq!(errors(&client.batch("KILL 51")), [6102]);
+}
+
+#[test]
+fn who_does_not_log_in_is_let_go() {
+    let fixture = Fixture::with(|options| options.login_time = Duration::from_millis(50));
+    let mut silent = Client::connect(fixture.address());
+    let mut half = Client::connect(fixture.address());
+    std::io::Write::write_all(half.socket(), &[0x12, 1, 0, 40, 0]).expect("the server reads");
+    assert!(silent.is_closed() && half.is_closed());
+    fixture.await_connections(0);
+}
+
+#[test]
+fn there_are_no_more_connections_than_allowed() {
+    let fixture = Fixture::with(|options| {
+        options.connections_max = 2;
+        // It is not the time that ends the third.
+        options.login_time = Duration::from_secs(3600);
+    });
+    let clients = [fixture.client(), fixture.client()];
+    let mut third = Client::connect(fixture.address());
+    assert!(third.is_closed());
+    drop(clients);
+    fixture.await_connections(0);
+    fixture.client().run("SELECT 1");
+}
+
+#[test]
+fn a_plain_login_is_refused_where_encryption_is_required() {
+    let fixture = Fixture::with(|options| options.tls = TlsMode::Required);
+    let mut client = Client::connect(fixture.address());
+    client.send(pikepole_tds::PacketKind::PreLogin, 0, &[1, 0, 6, 0, 1, 0xFF, 2]);
+    let reply = client.message();
+    assert_eq!(reply[reply.len() - 3], 3, "encryption is required: {reply:?}");
+    assert!(client.is_closed());
+    let mut client = Client::connect(fixture.address());
+    client.send(pikepole_tds::PacketKind::Login7, 0, &crate::client::login7("sa", PASSWORD, ""));
+    assert!(client.is_closed());
+    assert!(fixture.folder().join("server-key.pem").exists());
+    use std::os::unix::fs::PermissionsExt;
+    let key = std::fs::metadata(fixture.folder().join("server-key.pem")).expect("it is there");
+    assert_eq!(key.permissions().mode() & 0o777, 0o600);
+}

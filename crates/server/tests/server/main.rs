@@ -1,0 +1,9 @@
+//! The server from outside, over sockets, in the protocol's own bytes.
+
+mod bulk;
+mod client;
+mod fixture;
+mod garbage;
+mod logins;
+mod requests;
+mod sessions;

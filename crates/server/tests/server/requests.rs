@@ -1,0 +1,226 @@
+//! Every kind of request.
+
+use crate::client::{
+    COUNT, Call, DONE, DONE_IN_PROCEDURE, DONE_PROCEDURE, ERROR, MORE, Token, dones, errors, rows, utf16,
+};
+use crate::fixture::Fixture;
+use pikepole_types::{Length, SqlType, Value};
+
+const TABLE: &str = "CREATE TABLE dbo.t (id int PRIMARY KEY, name nvarchar(20) NULL)";
+
+#[test]
+fn a_batch_ends_once_and_counts_each_statement() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    assert_eq!(dones(&client.run("SET NOCOUNT OFF")), [(DONE, 0, 0)]);
+    client.run(TABLE);
+    let tokens =
+        client.run("INSERT dbo.t VALUES (1, N'a'), (2, NULL); SELECT id, name FROM dbo.t; DELETE dbo.t WHERE id = 1");
+    assert_eq!(dones(&tokens), [(DONE, MORE | COUNT, 2), (DONE, MORE | COUNT, 2), (DONE, COUNT, 1)]);
+    let expected = [vec![Value::Int(1), Value::Str("a".to_string())], vec![Value::Int(2), Value::Null]];
+    assert_eq!(rows(&tokens), expected.iter().map(Vec::as_slice).collect::<Vec<_>>());
+    let tokens = client.run("SET NOCOUNT ON; INSERT dbo.t VALUES (7, N'b'); SELECT id FROM dbo.t WHERE id = 7");
+    assert_eq!(dones(&tokens), [(DONE, 0, 0)]);
+    assert_eq!(dones(&client.run("")), [(DONE, 0, 0)]);
+}
+
+#[test]
+fn errors_carry_their_line_and_end_their_statement() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let tokens = client.batch("SELECT 1;\nSELECT 1/0;\nPRINT 'after'");
+    assert!(tokens.iter().any(|token| matches!(token, Token::Error(8134, 2, _))), "{tokens:?}");
+    assert!(tokens.contains(&Token::Info(0, "after".to_string())), "{tokens:?}");
+    let ends = dones(&tokens);
+    assert_eq!(ends[0], (DONE, MORE | COUNT, 1));
+    assert!(ends.iter().any(|(_, bits, _)| bits & ERROR != 0), "{ends:?}");
+    assert_eq!(ends.iter().filter(|(_, bits, _)| bits & MORE == 0).count(), 1, "{ends:?}");
+    let tokens = client.batch("SELEC 1");
+    assert_eq!(dones(&tokens), [(DONE, ERROR, 0)]);
+    // A statement that is terminated says so before its end.
+    client.run(TABLE);
+    client.run("INSERT dbo.t VALUES (1, N'a')");
+    let tokens = client.batch("INSERT dbo.t VALUES (1, N'a')");
+    let kinds: Vec<_> = tokens.iter().map(std::mem::discriminant).collect();
+    assert_eq!(kinds.len(), 3, "{tokens:?}");
+    assert!(matches!(tokens[..], [Token::Error(2627, ..), Token::Info(3621, _), Token::Done(DONE, ERROR, 0)]));
+}
+
+#[test]
+fn a_procedure_in_a_batch_ends_as_one() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE PROCEDURE dbo.p AS BEGIN SELECT 1 AS a; RETURN 5 END");
+    let tokens = client.run("EXEC dbo.p");
+    assert_eq!(dones(&tokens), [(DONE_IN_PROCEDURE, MORE | COUNT, 1), (DONE_PROCEDURE, 0, 0)]);
+    assert!(tokens.contains(&Token::Status(5)), "{tokens:?}");
+}
+
+#[test]
+fn using_another_database_is_told() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE DATABASE other");
+    let tokens = client.run("USE other");
+    assert!(tokens.iter().any(|token| matches!(token, Token::Change(1, _))), "{tokens:?}");
+    assert!(tokens.iter().any(|token| matches!(token, Token::Info(5701, _))), "{tokens:?}");
+}
+
+#[test]
+fn columns_alone_are_told_under_fmtonly() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run(TABLE);
+    let tokens = client
+        .run("SET FMTONLY ON; SELECT id, name FROM dbo.t; DELETE dbo.t; CREATE TABLE dbo.u (a int); SET FMTONLY OFF");
+    assert!(tokens.contains(&Token::Columns(vec!["id".to_string(), "name".to_string()])), "{tokens:?}");
+    assert_eq!(errors(&client.batch("SELECT * FROM dbo.u")), [208]);
+    client.run("INSERT dbo.t VALUES (1, NULL)");
+    client.run("SET FMTONLY ON; INSERT dbo.t VALUES (2, NULL); DELETE dbo.t; SET FMTONLY OFF");
+    assert_eq!(rows(&client.run("SELECT id FROM dbo.t")), [&[Value::Int(1)][..]]);
+}
+
+#[test]
+fn sp_executesql_takes_and_returns_parameters() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let text = "SET @b = @a * 2; SELECT @a AS a";
+    let call = || Call::number(10).text(text).text("@a int, @b int OUTPUT").int("@a", 21).output("@b");
+    // The second time the text is known.
+    for _ in 0..2 {
+        let tokens = client.call(&[call()]);
+        assert_eq!(rows(&tokens), [&[Value::Int(21)][..]]);
+        assert!(tokens.contains(&Token::Status(0)), "{tokens:?}");
+        assert!(tokens.contains(&Token::Returned("@b".to_string(), Value::Int(42))), "{tokens:?}");
+        assert_eq!(dones(&tokens), [(DONE_IN_PROCEDURE, MORE | COUNT, 1), (DONE_PROCEDURE, 0, 0)]);
+    }
+    let by_name = Call::name("sp_executesql").text("SELECT @x + 1").text("@x int").int("", 1);
+    assert_eq!(rows(&client.call(&[by_name])), [&[Value::Int(2)][..]]);
+    // The declared type counts, not the one that was sent.
+    let declared = Call::number(10).text("SELECT @x").text("@x varchar(3)").text("abcdef");
+    assert_eq!(rows(&client.call(&[declared])), [&[Value::Str("abc".to_string())][..]]);
+    let missing = Call::number(10).text("SELECT @x").text("@x int");
+    assert_eq!(errors(&client.call(&[missing])), [8178]);
+    let wrong = Call::number(10).text("SELECT @x").text("@x int").int("@y", 1);
+    assert_eq!(errors(&client.call(&[wrong])), [8145]);
+}
+
+#[test]
+fn what_a_text_sets_ends_with_it() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.call(&[Call::number(10).text("SET NOCOUNT ON; SET XACT_ABORT ON")]);
+    assert_eq!(dones(&client.run("SELECT 1")), [(DONE, COUNT, 1)]);
+    let level = Call::number(10).text("SELECT @@NESTLEVEL");
+    assert_eq!(rows(&client.call(&[level])), [&[Value::Int(1)][..]]);
+}
+
+#[test]
+fn statements_are_prepared_run_and_forgotten() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run(TABLE);
+    let insert = "INSERT dbo.t VALUES (@id, @name)";
+    let tokens =
+        client.call(&[Call::number(11).output("").text("@id int, @name nvarchar(20)").text(insert).int("", 1)]);
+    let handle = tokens.iter().find_map(|token| match token {
+        Token::Returned(_, Value::Int(handle)) => Some(*handle),
+        _ => None,
+    });
+    let handle = handle.unwrap_or_else(|| panic!("{tokens:?}"));
+    for id in 0..10 {
+        let tokens = client.call(&[Call::number(12).int("", handle).int("", id).text("x")]);
+        assert_eq!(dones(&tokens), [(DONE_IN_PROCEDURE, MORE | COUNT, 1), (DONE_PROCEDURE, 0, 0)]);
+    }
+    assert_eq!(client.scalar("SELECT COUNT(*) FROM dbo.t"), Value::Int(10));
+    assert!(errors(&client.call(&[Call::number(15).int("", handle)])).is_empty());
+    assert_eq!(errors(&client.call(&[Call::number(12).int("", handle)])), [8179]);
+    let tokens = client.call(&[Call::number(13).output("").text("@x int").text("SELECT @x").int("", 9)]);
+    assert_eq!(rows(&tokens), [&[Value::Int(9)][..]]);
+    assert!(tokens.iter().any(|token| matches!(token, Token::Returned(_, Value::Int(_)))), "{tokens:?}");
+    let tokens = client.call(&[Call::number(11).output("").text("").text("SELECT FROM WHERE").int("", 1)]);
+    assert_eq!(errors(&tokens).last(), Some(&8180));
+    assert_eq!(errors(&client.call(&[Call::number(2).output("")])), [40517]);
+}
+
+#[test]
+fn procedures_are_called_by_name() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE PROCEDURE dbo.[a proc] @a int, @b int = 3, @c int OUTPUT AS BEGIN SET @c = @a + @b; SELECT @c AS c; RETURN 4 END");
+    let tokens = client.call(&[Call::name("dbo.[a proc]").int("@a", 1).output("@c")]);
+    assert_eq!(rows(&tokens), [&[Value::Int(4)][..]], "{tokens:?}");
+    assert!(tokens.contains(&Token::Status(4)), "{tokens:?}");
+    assert!(tokens.contains(&Token::Returned("@c".to_string(), Value::Int(4))), "{tokens:?}");
+    assert_eq!(dones(&tokens), [(DONE_IN_PROCEDURE, MORE | COUNT, 1), (DONE_PROCEDURE, 0, 0)]);
+    assert_eq!(errors(&client.call(&[Call::name("nothing")])), [2812]);
+    assert_eq!(errors(&client.call(&[Call::name("dbo.[a proc]").int("@a = 1 --", 1)])), [8145]);
+    assert_eq!(errors(&client.call(&[Call::name("dbo.[a proc]").int("@z", 1)])), [8145]);
+    let tokens = client.call(&[Call::name("sp_databases")]);
+    assert!(errors(&tokens).is_empty() && rows(&tokens).len() == 1, "{tokens:?}");
+    assert!(tokens.contains(&Token::Status(0)), "{tokens:?}");
+}
+
+#[test]
+fn several_calls_in_a_message_are_answered_in_order() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let call = |number| Call::number(10).text(&format!("SELECT {number}"));
+    let tokens = client.call(&[call(1), call(2), call(3)]);
+    let values: Vec<&Value> = rows(&tokens).into_iter().map(|row| &row[0]).collect();
+    assert_eq!(values, [&Value::Int(1), &Value::Int(2), &Value::Int(3)]);
+    let ends: Vec<u16> = dones(&tokens).iter().filter(|done| done.0 == DONE_PROCEDURE).map(|done| done.1).collect();
+    assert_eq!(ends, [MORE, MORE, 0]);
+}
+
+#[test]
+fn transactions_begin_and_end_by_request_and_by_statement() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run(TABLE);
+    // Isolation 0, no name.
+    let tokens = client.transaction_request(5, &[0, 0]);
+    assert!(tokens.iter().any(|token| matches!(token, Token::Change(8, _))), "{tokens:?}");
+    assert_ne!(client.transaction, 0);
+    client.run("INSERT dbo.t VALUES (1, NULL)");
+    let save = [vec![2], utf16("s")].concat();
+    assert!(errors(&client.transaction_request(9, &save)).is_empty());
+    client.run("INSERT dbo.t VALUES (2, NULL)");
+    assert!(errors(&client.transaction_request(8, &[save, vec![0]].concat())).is_empty());
+    assert_eq!(client.scalar("SELECT @@TRANCOUNT"), Value::Int(1));
+    let tokens = client.transaction_request(7, &[0, 0]);
+    assert!(tokens.iter().any(|token| matches!(token, Token::Change(9, _))), "{tokens:?}");
+    assert_eq!(client.scalar("SELECT COUNT(*) FROM dbo.t"), Value::Int(1));
+    let tokens = client.run("BEGIN TRANSACTION; DELETE dbo.t");
+    assert!(tokens.iter().any(|token| matches!(token, Token::Change(8, _))), "{tokens:?}");
+    // Roll back, and begin another at once.
+    let tokens = client.transaction_request(8, &[0, 1, 0, 0]);
+    let changes: Vec<u8> = tokens
+        .iter()
+        .filter_map(|token| match token {
+            Token::Change(kind, _) => Some(*kind),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(changes, [10, 8], "{tokens:?}");
+    let tokens = client.run("ROLLBACK");
+    assert!(tokens.iter().any(|token| matches!(token, Token::Change(10, _))), "{tokens:?}");
+    assert_eq!(errors(&client.transaction_request(7, &[0, 0])), [3902]);
+    assert_eq!(client.scalar("SELECT COUNT(*) FROM dbo.t"), Value::Int(1));
+}
+
+#[test]
+fn long_results_and_long_values_come_whole() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let tokens =
+        client.run("SELECT value, REPLICATE(CAST('x' AS varchar(max)), 20000) AS long FROM GENERATE_SERIES(1, 500)");
+    let rows = rows(&tokens);
+    assert_eq!(rows.len(), 500);
+    assert!(rows.iter().all(|row| row[1].as_str().is_some_and(|text| text.len() == 20_000)));
+    let text = "ä😀".repeat(50_000);
+    let ty = SqlType::NVarChar(Length::Max);
+    let call = Call::number(10).text("SELECT @x, LEN(@x)").text("@x nvarchar(max)");
+    let tokens = client.call(&[call.with("@x", 0, &ty, &Value::Str(text.clone()))]);
+    assert_eq!(crate::client::rows(&tokens)[0][0], Value::Str(text));
+}

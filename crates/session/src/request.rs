@@ -1,0 +1,101 @@
+//! Requests beside batches: calls of parameterized texts, and the reset of a pooled connection.
+
+use crate::options::ClientOptions;
+use crate::session::{Session, Watched};
+use pikepole_query::{Argument, ExecutionContext, Output, Prepared};
+use pikepole_types::SqlError;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+/// How a session's transactions stand, for clients that are told when one begins or ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TransactionMark {
+    /// The number of the open transaction, counted from 1 within the session; 0 without one.
+    pub open: u64,
+    /// Whether the transaction that ended last was committed.
+    pub was_committed: bool,
+}
+
+impl Session {
+    /// Calls a text with arguments, as sp_executesql does; see [`pikepole_query::call`]. The result is the return status.
+    ///
+    /// # Errors
+    /// The error that ended it, after it went to `output`.
+    pub async fn call(
+        &mut self,
+        prepared: &mut Prepared,
+        arguments: &mut [Argument],
+        output: &mut dyn Output,
+    ) -> Result<i32, SqlError> {
+        let mut watched = Watched::new(output);
+        self.request_begins();
+        let (context, host) = self.parts();
+        let result = if host.options.allows_running(prepared.text(), context, &mut watched) {
+            pikepole_scheduler::set_command(crate::session::RUNNING);
+            pikepole_query::call(prepared, arguments, context, host, &mut watched).await
+        } else {
+            Ok(0)
+        };
+        self.request_ends(watched.errors, watched.rows);
+        result
+    }
+
+    /// Compiles a text, as sp_prepare does.
+    ///
+    /// # Errors
+    /// As [`pikepole_query::prepare`].
+    pub fn compile(&mut self, prepared: &mut Prepared) -> Result<(), Vec<SqlError>> {
+        let (context, host) = self.parts();
+        prepared.program(context, host).map(|_| ())
+    }
+
+    /// Makes the session as it was after its login, for the next user of a pooled connection; an open transaction is rolled
+    /// back unless it is kept.
+    ///
+    /// # Errors
+    /// 4060, 926: the database of the login is not there any more.
+    pub async fn reset(&mut self, keep_transaction: bool) -> Result<(), SqlError> {
+        let (first_database, plans) = (self.first_database.clone(), Arc::clone(self.host.registry.plans()));
+        let (context, host) = self.parts();
+        let transaction_kept = keep_transaction && context.state.transaction_count > 0;
+        if transaction_kept {
+            context.settings = pikepole_query::Settings::default();
+        } else {
+            context.roll_back_all().await;
+            let database = host.server.database(&first_database)?;
+            let (cancelled, begun) = (Arc::clone(&context.cancelled), context.state.transactions_begun);
+            let mut fresh = ExecutionContext::new(Arc::clone(&host.server), database, host.session_id, plans);
+            fresh.log_in(context.security().login().clone())?;
+            fresh.cancelled = cancelled;
+            fresh.state.transactions_begun = begun;
+            *context = fresh;
+        }
+        host.options = ClientOptions::default();
+        host.trace_flags.clear();
+        host.cell.show_transaction(context);
+        host.cell.show_settings(context, &host.options);
+        Ok(())
+    }
+
+    /// The name of the current database.
+    pub fn database_name(&self) -> &str {
+        self.context().database().name()
+    }
+
+    /// How the transactions stand.
+    pub fn transaction_mark(&self) -> TransactionMark {
+        let state = &self.context().state;
+        let open = if state.transaction_count > 0 { state.transactions_begun } else { 0 };
+        TransactionMark { open, was_committed: state.was_committed }
+    }
+
+    /// Whether another session has killed this one. The batch under way ends as a cancelled one.
+    pub fn is_killed(&self) -> bool {
+        self.host.cell.kill_switch().is_killed()
+    }
+
+    /// Ready when the session is to end, once no request runs: it was killed, or its server shuts down.
+    pub fn poll_end(&self, context: &mut Context<'_>) -> Poll<()> {
+        self.host.cell.kill_switch().poll(context)
+    }
+}
