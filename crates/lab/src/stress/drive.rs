@@ -178,6 +178,7 @@ fn run_once(
         driven.map(|work| Work { series, ..work })
     };
     let mut run = measured(engine, control, options.workload.name(), durability, sessions, work)?;
+    run.policy_set = options.policy_set.map(PolicySet::name);
     if let Some(count) = options.workload.count() {
         check_rows(control, count, &run)?;
         run.rows_counted = true;
@@ -221,7 +222,7 @@ pub(super) fn measured(
         workload,
         sessions,
         durability: durability.name(),
-        policy_set: options.policy_set.map(PolicySet::name),
+        policy_set: None,
         policies: engine.policies().into_iter().map(|policy| (policy.name, policy.value)).collect(),
         rows,
         rows_counted: false,
