@@ -25,8 +25,8 @@ use crate::host::Host;
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
-use pikepole_engine::LockMode;
 use crate::security::Requirement;
+use pikepole_engine::LockMode;
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
 
