@@ -197,7 +197,9 @@ fn log_writer_count(rule: LogWriterCount, nodes: &[PlannedNode]) -> usize {
     match rule {
         LogWriterCount::Count(count) => count.max(1),
         LogWriterCount::PerNode => nodes.len().clamp(1, PER_NODE_MAX),
-        LogWriterCount::Auto | LogWriterCount::TwiceNodes => (2 * nodes.len()).min(first_node_cpus).clamp(1, TWICE_NODES_MAX),
+        LogWriterCount::Auto | LogWriterCount::TwiceNodes => {
+            (2 * nodes.len()).min(first_node_cpus).clamp(1, TWICE_NODES_MAX)
+        }
     }
 }
 

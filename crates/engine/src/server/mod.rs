@@ -38,8 +38,8 @@ use crate::database::{
     check_database,
 };
 use crate::error::OpenError;
-use crate::security::{LoginGate, PasswordCost};
 use crate::placement::PlacementPlan;
+use crate::security::{LoginGate, PasswordCost};
 use backups::RestoringEntry;
 
 /// The database that is always there.

@@ -8,10 +8,7 @@ use std::time::Duration;
 
 /// Experiments by name that this version cannot run, and why.
 pub const NOT_THERE: &[(&str, &str)] = &[
-    (
-        "parallel-insert",
-        "plans are serial: there are no nested transactions of parallel workers to contend for a latch",
-    ),
+    ("parallel-insert", "the load driver runs it: `pikepole stress --workload parallel-insert --compare`"),
     (
         "large-pages",
         "the buffer pool takes transparent large pages only; `pikepole lab cpu` shows what pages cost in this machine",

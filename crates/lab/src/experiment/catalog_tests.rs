@@ -71,5 +71,5 @@ fn names_that_are_none_are_told() {
     let error = find("nothing").expect_err("refused").to_string();
     assert!(error.contains("policies, affinity"), "{error}");
     let error = find("parallel-insert").expect_err("refused").to_string();
-    assert!(error.contains("plans are serial"), "{error}");
+    assert!(error.contains("the load driver runs it"), "{error}");
 }

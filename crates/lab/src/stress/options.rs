@@ -88,6 +88,7 @@ impl Options {
             durabilities: vec![Durability::Full],
             amount: Amount::Time(Duration::from_secs(1)),
             workload: Workload::SingletonInsert,
+            policy_set: None,
             policies: Vec::new(),
             buffer_pool_bytes: None,
             trace_flags: Vec::new(),

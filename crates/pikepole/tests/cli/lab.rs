@@ -90,7 +90,8 @@ fn the_cpus_are_probed() {
 fn experiments_are_listed_run_compared_and_reported() {
     let folder = Folder::new("lab-run");
     let list = folder.run(["lab", "list"]).out;
-    for phrase in ["affinity: ", "186,915 inserts/s", "parallel-insert is not in this version: plans are serial"] {
+    for phrase in ["affinity: ", "186,915 inserts/s", "parallel-insert is not in this version: the load driver runs it"]
+    {
         assert!(list.contains(phrase), "{phrase}\n{list}");
     }
     let quick = ["--seconds", "0.05", "--warm-up", "0", "--repeats", "2", "-n", "2", "-o", "out"];
