@@ -42,7 +42,11 @@ pub struct Settings {
     pub noexec: bool,
     /// PARSEONLY: batches are parsed only.
     pub parseonly: bool,
-    /// FMTONLY is accepted and off.
+    /// FMTONLY: statements give their columns, read no rows and change nothing.
+    pub fmtonly: bool,
+    /// CURSOR_CLOSE_ON_COMMIT: the end of a transaction closes cursors.
+    pub cursor_close_on_commit: bool,
+    /// ANSI_NULLS is always on.
     pub ansi_nulls: bool,
     /// QUOTED_IDENTIFIER.
     pub quoted_identifier: bool,
@@ -64,6 +68,8 @@ impl Default for Settings {
             implicit_transactions: false,
             noexec: false,
             parseonly: false,
+            fmtonly: false,
+            cursor_close_on_commit: false,
             ansi_nulls: true,
             quoted_identifier: true,
             row_count: 0,

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::table::Table;
-use definition::{Procedure, Schema, View};
+use definition::{ForeignKey, Procedure, Schema, View};
 
 /// The first object id of users' objects.
 pub(crate) const OBJECT_ID_FIRST: i32 = 1_000_001;
@@ -195,10 +195,15 @@ impl Catalog {
     /// Whether a constraint of the schema has this name.
     pub(crate) fn constraint_exists(&self, schema_id: i32, name: &str) -> bool {
         let name = name.to_lowercase();
-        self.tables().filter(|table| table.schema_id == schema_id).any(|table| {
-            let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
-            let keys = table.indexes.iter().filter(|index| index.constraint);
-            defaults.map(|d| &d.name).chain(keys.map(|i| &i.name)).any(|n| n.to_lowercase() == name)
+        let mut tables = self.tables().filter(|table| table.schema_id == schema_id);
+        tables.any(|table| table.constraint_names().any(|own| own.to_lowercase() == name))
+    }
+
+    /// The foreign keys that refer to a table, with the tables they are of.
+    pub fn references_to(&self, object_id: i32) -> impl Iterator<Item = (&Arc<Table>, &ForeignKey)> {
+        self.tables().flat_map(move |table| {
+            let keys = table.foreign_keys.iter().filter(move |key| key.referenced == object_id);
+            keys.map(move |key| (table, key))
         })
     }
 
@@ -206,7 +211,10 @@ impl Catalog {
     pub(crate) fn object_id_max(&self) -> i32 {
         let of_tables = self.tables().flat_map(|table| {
             let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
-            defaults.map(|d| d.object_id).chain(table.indexes.iter().map(|index| index.constraint_id))
+            let checks = table.checks.iter().map(|check| check.object_id);
+            let foreign = table.foreign_keys.iter().map(|key| key.object_id);
+            let keys = table.indexes.iter().map(|index| index.constraint_id);
+            defaults.map(|d| d.object_id).chain(keys).chain(checks).chain(foreign)
         });
         of_tables.chain(self.objects.keys().copied()).max().unwrap_or(0)
     }

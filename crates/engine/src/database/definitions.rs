@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use pikepole_storage::{Tree, TreeCursor};
-use pikepole_transaction::{Inserted, LockMode, Mark, TableLock};
+use pikepole_transaction::{Inserted, LockMode, TableLock};
 use pikepole_types::{SqlError, SqlType, Value};
 
 use super::rebuild::{NewColumn, RowMap};
@@ -18,7 +18,8 @@ use crate::catalog::rows::{RowKind, encode, row_key};
 use crate::catalog::{Catalog, Object};
 use crate::error::Blocked;
 use crate::table::{Table, TableState, can_be_key, key_bytes_max};
-use crate::transaction::Transaction;
+use crate::temporary::Residence;
+use crate::transaction::{Mark, Transaction};
 use pikepole_contention::sync::atomic::Ordering;
 
 /// Columns of a table at most.
@@ -50,6 +51,17 @@ pub enum IndexKind {
     Index,
 }
 
+/// What an index can have beside its key.
+#[derive(Debug, Clone, Default)]
+pub struct IndexExtras {
+    /// INCLUDE.
+    pub included: Vec<String>,
+    /// WHERE, as T-SQL.
+    pub filter: Option<String>,
+    /// What WHERE says: none of these columns is NULL.
+    pub not_null: Vec<String>,
+}
+
 /// An index to be made.
 #[derive(Debug, Clone)]
 pub struct IndexDefinition {
@@ -63,6 +75,8 @@ pub struct IndexDefinition {
     pub clustered: bool,
     /// The columns of the key; true: descending.
     pub columns: Vec<(String, bool)>,
+    /// INCLUDE and WHERE.
+    pub extras: IndexExtras,
 }
 
 /// A table to be made.
@@ -78,6 +92,10 @@ pub struct TableDefinition {
     pub indexes: Vec<IndexDefinition>,
 }
 
+/// Changes a table's definition but for its columns and indexes; the function given deals object ids.
+pub type RecordChange<'a> =
+    &'a (dyn Fn(&mut TableRecord, &mut dyn FnMut() -> i32) -> Result<(), SqlError> + Send + Sync);
+
 pub(super) fn now_us() -> u64 {
     u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0)
 }
@@ -87,6 +105,22 @@ impl Database {
     pub(super) async fn begin_definition(&self, tx: &mut Transaction) -> Result<(Mark, Catalog), SqlError> {
         self.lock_whole(tx, &self.catalog_lock, LockMode::X).await?;
         Ok((tx.mark(), Catalog::clone(&self.catalog(tx))))
+    }
+
+    /// As [`Database::begin_definition`], for a change of `table`: one that is in no catalog needs no lock of it.
+    async fn begin_change(&self, tx: &mut Transaction, table: &Table) -> Result<(Mark, Catalog), SqlError> {
+        if table.residence() == Residence::Database {
+            return self.begin_definition(tx).await;
+        }
+        let mut catalog = Catalog::default();
+        catalog.put(Object::Table(Arc::new(table.same())));
+        Ok((tx.mark(), catalog))
+    }
+
+    fn end_change(&self, tx: &mut Transaction, mark: Mark, catalog: Catalog, table: &Table) {
+        if table.residence() == Residence::Database {
+            self.end_definition(tx, mark, catalog, table.version);
+        }
     }
 
     async fn lock_whole(&self, tx: &mut Transaction, table: &Arc<TableLock>, mode: LockMode) -> Result<(), SqlError> {
@@ -242,7 +276,38 @@ impl Database {
         {
             return Err(SqlError::object_exists(&table.name));
         }
-        let object_id = self.new_object_id();
+        let table = self.build_in(tx, &catalog, &schema, &table, Residence::Database).await?;
+        let version = table.version;
+        self.store_object(tx, &StoredObject::Table(table.record().clone())).await?;
+        catalog.put(Object::Table(table.clone()));
+        self.end_definition(tx, mark, catalog, version);
+        Ok(table)
+    }
+
+    /// Makes a table that is in no catalog.
+    pub(crate) async fn build_table(
+        &self,
+        tx: &mut Transaction,
+        table: &TableDefinition,
+        residence: Residence,
+    ) -> Result<Arc<Table>, SqlError> {
+        let schema = Schema { schema_id: 1, name: table.schema.clone() };
+        self.build_in(tx, &Catalog::default(), &schema, table, residence).await
+    }
+
+    async fn build_in(
+        &self,
+        tx: &mut Transaction,
+        catalog: &Catalog,
+        schema: &Schema,
+        table: &TableDefinition,
+        residence: Residence,
+    ) -> Result<Arc<Table>, SqlError> {
+        let object_id = match residence {
+            Residence::Database => self.new_object_id(),
+            // Never the number of a table of the session's database.
+            Residence::Temporary | Residence::Variable => -self.new_object_id(),
+        };
         let now = now_us();
         let mut record = TableRecord {
             object_id,
@@ -252,12 +317,14 @@ impl Database {
             columns: Vec::new(),
             indexes: Vec::new(),
             heap: None,
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
             created_us: now,
             modified_us: now,
         };
-        record.columns = self.columns(&catalog, &record, &table.columns)?;
+        record.columns = self.columns(catalog, &record, &table.columns)?;
         for index in clustered_first(&table.indexes) {
-            self.add_index(tx, &catalog, &mut record, index).await?;
+            self.add_index(tx, catalog, &mut record, index).await?;
         }
         if record.clustered().is_none() {
             record.heap = Some(self.create_storage(tx, None).await?);
@@ -265,11 +332,7 @@ impl Database {
         let version = self.new_version();
         let state = TableState::new(object_id, version, &self.statistics);
         self.lock_whole(tx, &state.lock, LockMode::SchM).await?;
-        self.store_object(tx, &StoredObject::Table(record.clone())).await?;
-        let table = Arc::new(Table::new(record, version, state, &self.store));
-        catalog.put(Object::Table(table.clone()));
-        self.end_definition(tx, mark, catalog, version);
-        Ok(table)
+        Ok(Arc::new(Table::new(record, version, state, &self.store).with_residence(residence)))
     }
 
     /// The columns of a table to be made, or after a change.
@@ -307,16 +370,16 @@ impl Database {
                 nullable: definition.nullable && definition.identity.is_none(),
                 default,
                 identity: definition.identity,
+                computed: None,
+                rowversion: false,
             });
         }
         Ok(columns)
     }
 
     fn check_constraint_name(&self, catalog: &Catalog, record: &TableRecord, name: &str) -> Result<(), SqlError> {
-        let own = record.columns.iter().filter_map(|c| c.default.as_ref()).map(|d| &d.name);
         let lower = name.to_lowercase();
-        let taken = own.chain(record.indexes.iter().filter(|i| i.constraint).map(|i| &i.name));
-        if taken.into_iter().any(|n| n.to_lowercase() == lower)
+        if record.constraint_names().any(|n| n.to_lowercase() == lower)
             || catalog.object(&record.schema, name).is_some()
             || catalog.constraint_exists(record.schema_id, name)
         {
@@ -385,6 +448,9 @@ impl Database {
             constraint,
             clustered: definition.clustered,
             columns,
+            included: places(record, &definition.extras.included)?,
+            filter: definition.extras.filter.clone(),
+            not_null: places(record, &definition.extras.not_null)?,
             storage,
         };
         if definition.clustered {
@@ -416,16 +482,18 @@ impl Database {
         old: &Table,
         mut record: TableRecord,
         map: Option<RowMap<'_>>,
-    ) -> Result<(Arc<Table>, u64), SqlError> {
+    ) -> Result<Arc<Table>, SqlError> {
         record.modified_us = now_us();
         let version = self.new_version();
         let table = Arc::new(Table::succeeding(old, record.clone(), version, &self.store));
         if let Some(map) = map {
             self.fill(tx, old, &table, map).await?;
         }
-        self.store_object(tx, &StoredObject::Table(record)).await?;
+        if table.residence() == Residence::Database {
+            self.store_object(tx, &StoredObject::Table(record)).await?;
+        }
         catalog.put(Object::Table(table.clone()));
-        Ok((table, version))
+        Ok(table)
     }
 
     /// DROP TABLE.
@@ -436,6 +504,9 @@ impl Database {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let missing = || SqlError::object_missing("drop", "table", name);
         let object_id = catalog.table(schema, name).ok_or_else(missing)?.object_id;
+        if catalog.references_to(object_id).any(|(other, _)| other.object_id != object_id) {
+            return Err(SqlError::object_is_referenced(name));
+        }
         let table = self.lock_table_to_change(tx, &catalog, object_id, missing()).await?;
         self.remove_rows(tx, RowKind::Object, table.object_id, 0).await?;
         self.remove_rows(tx, RowKind::Identity, table.object_id, 0).await?;
@@ -449,7 +520,19 @@ impl Database {
     /// # Errors
     /// 4701 when the table is gone; 1105, 9002 when there is no room.
     pub async fn truncate_table(&self, tx: &mut Transaction, table: &Table) -> Result<(), SqlError> {
-        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        if tx.is_elsewhere(table) {
+            return tx.truncate_temporary(table).await;
+        }
+        let new = self.truncate_own(tx, table).await?;
+        tx.definitions.reseeded.push(new.state.clone());
+        Ok(())
+    }
+
+    pub(crate) async fn truncate_own(&self, tx: &mut Transaction, table: &Table) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
+        if catalog.references_to(table.object_id).any(|(other, _)| other.object_id != table.object_id) {
+            return Err(SqlError::truncate_is_referenced(&table.name));
+        }
         let missing = SqlError::truncate_not_found(&table.name);
         let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
         let mut record = table.record().clone();
@@ -459,10 +542,9 @@ impl Database {
         for index in &mut record.indexes {
             index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
         }
-        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, None).await?;
-        tx.definitions.reseeded.push(table.state.clone());
-        self.end_definition(tx, mark, catalog, version);
-        Ok(())
+        let table = self.replace_table(tx, &mut catalog, &table, record, None).await?;
+        self.end_change(tx, mark, catalog, &table);
+        Ok(table)
     }
 
     /// CREATE INDEX, ALTER TABLE ADD CONSTRAINT PRIMARY KEY or UNIQUE; the table's rows are put into the index.
@@ -475,7 +557,19 @@ impl Database {
         table: &Table,
         definition: IndexDefinition,
     ) -> Result<Arc<Table>, SqlError> {
-        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        if tx.is_elsewhere(table) {
+            return tx.create_temporary_index(table, definition).await;
+        }
+        self.create_index_own(tx, table, definition).await
+    }
+
+    pub(crate) async fn create_index_own(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        definition: IndexDefinition,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
         let missing = SqlError::alter_table_not_found(&table.name);
         let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
         let mut record = table.record().clone();
@@ -491,8 +585,8 @@ impl Database {
             record.heap = None;
             self.renew_secondary(tx, &mut record).await?;
         }
-        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, Some(&same_row)).await?;
-        self.end_definition(tx, mark, catalog, version);
+        let table = self.replace_table(tx, &mut catalog, &table, record, Some(&same_row)).await?;
+        self.end_change(tx, mark, catalog, &table);
         Ok(table)
     }
 
@@ -519,7 +613,20 @@ impl Database {
         name: &str,
         constraint: bool,
     ) -> Result<Arc<Table>, SqlError> {
-        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        if tx.is_elsewhere(table) {
+            return tx.drop_temporary_index(table, name, constraint).await;
+        }
+        self.drop_index_own(tx, table, name, constraint).await
+    }
+
+    pub(crate) async fn drop_index_own(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        name: &str,
+        constraint: bool,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
         let missing = SqlError::alter_table_not_found(&table.name);
         let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
         let mut record = table.record().clone();
@@ -536,6 +643,8 @@ impl Database {
                 if constraint && !index.constraint {
                     return Err(SqlError::not_a_constraint(name));
                 }
+                let index_id = index.index_id;
+                self.check_not_referenced(&catalog, &record, index_id, name)?;
                 if record.indexes.remove(at).clustered {
                     record.heap = Some(self.create_storage(tx, None).await?);
                     self.renew_secondary(tx, &mut record).await?;
@@ -544,6 +653,7 @@ impl Database {
                     None
                 }
             }
+            None if constraint && drop_condition(&mut record, &lower) => None,
             None => {
                 let default = record.columns.iter_mut().find(|column| {
                     constraint && column.default.as_ref().is_some_and(|d| d.name.to_lowercase() == lower)
@@ -559,8 +669,8 @@ impl Database {
                 None
             }
         };
-        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, map).await?;
-        self.end_definition(tx, mark, catalog, version);
+        let table = self.replace_table(tx, &mut catalog, &table, record, map).await?;
+        self.end_change(tx, mark, catalog, &table);
         Ok(table)
     }
 
@@ -576,15 +686,35 @@ impl Database {
         columns: &[NewColumn],
         map: RowMap<'_>,
     ) -> Result<Arc<Table>, SqlError> {
-        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        if tx.is_elsewhere(table) {
+            return tx.alter_temporary(table, columns, map).await;
+        }
+        self.alter_columns_own(tx, table, columns, map).await
+    }
+
+    pub(crate) async fn alter_columns_own(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        columns: &[NewColumn],
+        map: RowMap<'_>,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
         let missing = SqlError::alter_table_not_found(&table.name);
         let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
         let mut record = table.record().clone();
-        record.columns = Vec::new();
         let mut of_catalog = catalog.clone();
         of_catalog.remove(table.object_id);
         let definitions: Vec<ColumnDefinition> = columns.iter().map(|c| c.definition.clone()).collect();
+        let former = std::mem::take(&mut record.columns);
         record.columns = self.columns(&of_catalog, &record, &definitions)?;
+        for (column, new) in record.columns.iter_mut().zip(columns) {
+            if let Some(old) = new.source.and_then(|old| former.get(old)) {
+                column.computed.clone_from(&old.computed);
+                column.rowversion = old.rowversion;
+            }
+        }
+        move_columns(&mut record, columns, &table)?;
         for index in &mut record.indexes {
             for key in &mut index.columns {
                 let old = key.column;
@@ -601,9 +731,73 @@ impl Database {
             let bytes = key_bytes_max(&record, &index.columns, index.clustered, index.unique);
             record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
         }
-        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, Some(map)).await?;
-        self.end_definition(tx, mark, catalog, version);
+        let table = self.replace_table(tx, &mut catalog, &table, record, Some(map)).await?;
+        self.end_change(tx, mark, catalog, &table);
         Ok(table)
+    }
+
+    /// Changes what a definition says beside its columns and indexes: constraints, names, flags of columns.
+    ///
+    /// # Errors
+    /// 2714 when two constraints of the schema would have one name; whatever `change` reports.
+    pub async fn alter_definition(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        change: RecordChange<'_>,
+    ) -> Result<Arc<Table>, SqlError> {
+        if tx.is_elsewhere(table) {
+            return tx.alter_temporary_definition(table, change).await;
+        }
+        self.alter_definition_own(tx, table, change).await
+    }
+
+    pub(crate) async fn alter_definition_own(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        change: RecordChange<'_>,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
+        let missing = SqlError::alter_table_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        change(&mut record, &mut || self.new_object_id())?;
+        for name in record.constraint_names() {
+            if record.constraint_names().filter(|own| own.to_lowercase() == name.to_lowercase()).count() > 1 {
+                return Err(SqlError::object_exists(name));
+            }
+        }
+        let added = record.constraint_names().filter(|name| table.constraint_names().all(|own| own != *name));
+        for name in added {
+            if catalog.object(&record.schema, name).is_some() || catalog.constraint_exists(record.schema_id, name) {
+                return Err(SqlError::object_exists(name));
+            }
+        }
+        if record.name != table.name {
+            if catalog.object(&record.schema, &record.name).is_some_and(|other| other.object_id() != record.object_id) {
+                return Err(SqlError::object_exists(&record.name));
+            }
+            catalog.remove(record.object_id);
+        }
+        let table = self.replace_table(tx, &mut catalog, &table, record, None).await?;
+        self.end_change(tx, mark, catalog, &table);
+        Ok(table)
+    }
+
+    /// A key that a foreign key refers to cannot be dropped.
+    fn check_not_referenced(
+        &self,
+        catalog: &Catalog,
+        record: &TableRecord,
+        index_id: i32,
+        name: &str,
+    ) -> Result<(), SqlError> {
+        let mut references = catalog.references_to(record.object_id);
+        match references.find(|(_, key)| key.index_id == index_id) {
+            None => Ok(()),
+            Some((other, key)) => Err(SqlError::constraint_is_referenced(name, &other.name, &key.name)),
+        }
     }
 
     /// Storage that waits to be given back.
@@ -611,6 +805,49 @@ impl Database {
     pub fn storage_to_free(&self) -> usize {
         lock(&self.to_free).len()
     }
+}
+
+/// The places of columns by their names.
+fn places(record: &TableRecord, names: &[String]) -> Result<Vec<usize>, SqlError> {
+    names.iter().map(|name| record.column(name).ok_or_else(|| SqlError::key_column_unknown(name))).collect()
+}
+
+/// Drops the CHECK or FOREIGN KEY constraint of this name. False: there is none.
+fn drop_condition(record: &mut TableRecord, lower: &str) -> bool {
+    let before = record.checks.len() + record.foreign_keys.len();
+    record.checks.retain(|check| check.name.to_lowercase() != lower);
+    record.foreign_keys.retain(|key| key.name.to_lowercase() != lower);
+    record.checks.len() + record.foreign_keys.len() < before
+}
+
+/// After a change of columns: what names columns by their places finds them at the new ones.
+fn move_columns(record: &mut TableRecord, columns: &[NewColumn], table: &Table) -> Result<(), SqlError> {
+    let place = |old: usize| {
+        let new = columns.iter().position(|column| column.source == Some(old));
+        new.ok_or_else(|| SqlError::column_is_in_use("ALTER TABLE DROP COLUMN", &table.columns[old].name))
+    };
+    for check in &mut record.checks {
+        if let Some(column) = check.column {
+            check.column = Some(place(column)?);
+        }
+    }
+    let own = record.object_id;
+    for key in &mut record.foreign_keys {
+        for column in &mut key.columns {
+            *column = place(*column)?;
+        }
+        if key.referenced == own {
+            for column in &mut key.referenced_columns {
+                *column = place(*column)?;
+            }
+        }
+    }
+    for index in &mut record.indexes {
+        for column in index.included.iter_mut().chain(&mut index.not_null) {
+            *column = place(*column)?;
+        }
+    }
+    Ok(())
 }
 
 fn same_row(old: &[Value], new: &mut [Value]) -> Result<(), SqlError> {

@@ -38,7 +38,7 @@ use crate::catalog::Catalog;
 use crate::transaction::Transaction;
 pub(crate) use chain::Hold;
 pub use chain::LogFullReason;
-pub use definitions::{ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
+pub use definitions::{ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, RecordChange, TableDefinition};
 pub(crate) use files::{DATABASE_FILE, DatabaseFile, FORMAT, LogChain, Restoring};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub use modules::PutMode;
@@ -107,6 +107,8 @@ pub struct Database {
     /// The CPUs that log writers are pinned to, in turn.
     log_writer_cpus: Vec<usize>,
     sessions: AtomicI32,
+    /// The last number that a rowversion column was given.
+    rowversion: AtomicU64,
 }
 
 impl std::fmt::Debug for Database {
@@ -262,6 +264,20 @@ impl Database {
             // Acquire pairs with the Release in `publish_catalog`.
             None => self.catalog_version.load(Ordering::Acquire),
         }
+    }
+
+    /// A number for a changed row's rowversion column: greater than all before, those of former runs too. Each is logged with
+    /// its row, so the log's end, where counting begins, lies behind all of them.
+    pub fn next_rowversion(&self) -> u64 {
+        let end = self.log.reserved().0;
+        let next = |last: u64| Some((last + 1).max(end));
+        let given = self.rowversion.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        given.map_or(end, |last| (last + 1).max(end))
+    }
+
+    /// The last number that a rowversion column was given (`@@DBTS`).
+    pub fn last_rowversion(&self) -> u64 {
+        self.rowversion.load(Ordering::Relaxed).max(1)
     }
 
     /// The committed definitions.

@@ -226,6 +226,7 @@ impl Database {
             checkpoint_bytes: context.checkpoint_bytes,
             log_writer_cpus: context.log_writer_cpus.clone(),
             sessions: AtomicI32::new(0),
+            rowversion: AtomicU64::new(0),
             store,
         });
         Ok(database)

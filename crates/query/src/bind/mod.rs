@@ -4,16 +4,20 @@ mod condition;
 mod data_type;
 mod expression;
 mod function;
+mod into;
 mod key_range;
 mod modify;
 mod query;
+mod rules;
 mod scope;
 mod source;
 mod typed;
 mod window;
 
 pub(crate) use data_type::{TypePlace, sql_type};
+pub(crate) use into::{into_columns, is_certain};
 pub(crate) use query::binary_of;
+pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
 pub(crate) use typed::{Typed, assign_to, convert_to};
 
 use std::sync::Arc;
@@ -167,7 +171,8 @@ impl<'a> Binder<'a> {
         applied(node, self.pending.split_off(mark))
     }
 
-    pub(crate) fn finish(self, source: Node, action: Action) -> Statement {
+    pub(crate) fn finish(mut self, source: Node, action: Action) -> Statement {
+        let rules = self.rules(&action);
         let mut touches = !matches!(action, Action::Select { .. } | Action::Assign { .. });
         source.visit_scans(&mut |_| touches = true);
         let mut statement = Statement {
@@ -176,6 +181,7 @@ impl<'a> Binder<'a> {
             touches,
             reads_clock: self.reads_clock,
             virtual_sources: self.virtual_sources,
+            rules,
             slots: self.slots,
             live: LiveSlots::default(),
             bound_to: self.names.catalog.stamp(),
@@ -193,6 +199,7 @@ pub(crate) fn bind(kind: &LateKind, names: &Names<'_>, first_register: usize) ->
     let mut binder = Binder::new(names, first_register);
     match kind {
         LateKind::Statement(statement) => bind_statement(binder, statement),
+        LateKind::Into(into) => binder.into_statement(&into.query, &into.target),
         LateKind::Value { expr, slot, ty } => {
             binder.scopes.push(Scope::default());
             let typed = binder.expr(expr)?;

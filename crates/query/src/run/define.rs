@@ -10,7 +10,9 @@ use crate::errors;
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
 use crate::program::{ProcedureIdentity, compile_procedure};
-use pikepole_engine::{DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, PutMode, RecoveryModel};
+use pikepole_engine::{
+    DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, PutMode, RecoveryModel, Residence,
+};
 use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::SqlError;
 
@@ -34,7 +36,7 @@ impl Machine<'_> {
     }
 
     /// Ends the statement; under autocommit it waits for the commit.
-    async fn end_definition(&mut self) -> Result<(), Fault> {
+    pub(crate) async fn end_definition(&mut self) -> Result<(), Fault> {
         loop {
             match self.context.end_statement() {
                 Ok(()) => return Ok(()),
@@ -73,9 +75,9 @@ impl Machine<'_> {
     }
 
     /// The schema of an object that is to be made.
-    fn own_schema(&self, name: &ObjectName) -> Result<String, Fault> {
+    pub(crate) fn own_schema(&self, name: &ObjectName) -> Result<String, Fault> {
         if name.is_temporary() {
-            return Err(errors::unsupported("A temporary table"));
+            return Err(errors::unsupported("A temporary object other than a table"));
         }
         let view = self.context.catalog();
         match view.schema_of(name)? {
@@ -90,17 +92,9 @@ impl Machine<'_> {
         statement: &Statement,
         text: &str,
     ) -> Result<(), Fault> {
-        let schema = self.own_schema(&create.name)?;
         let described = Described { text, start: statement.span.start };
-        let definition = table_definition::table(create, schema, &described)?;
-        for column in create.columns() {
-            if let Some(default) = &column.default {
-                self.check_default(&default.expr)?;
-            }
-        }
-        let (database, tx) = self.context.engine();
-        database.create_table(tx, definition).await?;
-        Ok(())
+        let residence = if create.name.is_temporary() { Residence::Temporary } else { Residence::Database };
+        self.create_table_as(create, &described, residence).await
     }
 
     /// A DEFAULT may call functions, and name no column and no variable.
@@ -126,9 +120,6 @@ impl Machine<'_> {
         if create.kind != tree::IndexKind::Rows {
             return Err(errors::unsupported("A columnstore, XML or spatial index"));
         }
-        if create.filter.is_some() {
-            return Err(errors::unsupported("A filtered index"));
-        }
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
         let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
         let definition = IndexDefinition {
@@ -137,6 +128,7 @@ impl Machine<'_> {
             unique: create.unique,
             clustered: create.clustered.unwrap_or(false),
             columns: table_definition::key_columns(&create.columns),
+            extras: table_definition::extras(&create.include, create.filter.as_ref())?,
         };
         let (database, tx) = self.context.engine();
         database.create_index(tx, &table.engine, definition).await?;
@@ -235,6 +227,10 @@ impl Machine<'_> {
 
     async fn drop_objects(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
         for name in &drop.names {
+            if name.is_temporary() && drop.kind == tree::DropKind::Table {
+                self.drop_temporary(name, drop.if_exists)?;
+                continue;
+            }
             let schema = self.own_schema(name)?;
             let view = self.context.catalog();
             let text = name.name.text.as_str();

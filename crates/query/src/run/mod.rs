@@ -12,7 +12,9 @@
 mod administer;
 mod alter_table;
 mod call;
+mod constraints;
 mod cursor;
+mod declared_cursor;
 mod define;
 mod format;
 mod frame;
@@ -20,14 +22,17 @@ mod group;
 mod modify;
 mod number;
 mod recover;
+mod rules;
 mod statement;
 mod step;
 mod table_definition;
+mod temporary;
 mod transaction;
 
 use std::sync::Arc;
 
 pub(crate) use cursor::{Cursor, row_bounds};
+pub(crate) use declared_cursor::Cursors;
 pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use step::{epoch, now};
 
@@ -238,6 +243,7 @@ impl Machine<'_> {
         self.context.state.caught.clear();
         self.context.state.nest_level = 0;
         self.context.state.procedure_id = 0;
+        self.context.end_batch();
         self.context.rest();
         let mut frame = std::mem::replace(&mut self.frame, Frame::empty());
         let parameters = frame.program.parameters.len();

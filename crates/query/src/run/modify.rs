@@ -7,6 +7,7 @@
 
 use super::Machine;
 use super::cursor::Cursor;
+use super::rules::{LateWork, has_late_work};
 use super::statement::{StatementState, quantum_over};
 use crate::access::{Stop, Table};
 use crate::errors;
@@ -51,6 +52,8 @@ pub(crate) struct ModifyState {
     next: usize,
     /// Evaluates subqueries over the row's newest version.
     pub(crate) again: Option<Cursor>,
+    /// What is left to do after the last row.
+    pub(crate) late: LateWork,
 }
 
 impl ModifyState {
@@ -79,6 +82,7 @@ impl ModifyState {
         self.collected.clear();
         self.collecting = true;
         self.next = 0;
+        self.late.reset();
         if let Some(cursor) = &mut self.again {
             cursor.open();
         }
@@ -123,7 +127,7 @@ impl Machine<'_> {
         state: &mut StatementState,
     ) -> Result<bool, Stop> {
         let single = matches!(plan.source, Node::One) && insert.rows.len() == 1;
-        let count = if single { RowCount::One } else { RowCount::Many };
+        let count = if single && !has_late_work(plan) { RowCount::One } else { RowCount::Many };
         loop {
             if state.modify.stage == Stage::Next {
                 if !state.modify.within {
@@ -147,8 +151,14 @@ impl Machine<'_> {
             }
             if state.modify.stage == Stage::Identity {
                 self.identity(insert, state)?;
+                if let Some(rules) = &plan.rules {
+                    self.shape_row(rules, &mut state.modify.row)?;
+                }
                 let required = insert.required.iter().copied();
                 check_required(&insert.table, required, &state.modify.row, "INSERT")?;
+                if let Some(rules) = &plan.rules {
+                    self.check_row(rules)?;
+                }
                 state.modify.stage = Stage::Write;
             }
             let modify = &mut state.modify;
@@ -157,6 +167,9 @@ impl Machine<'_> {
             };
             let (database, tx) = self.context.engine();
             database.try_insert(tx, &insert.table.engine, writer, &modify.row, count)?;
+            if let Some(rules) = &plan.rules {
+                modify.late.note_new(rules, &modify.row);
+            }
             modify.stage = Stage::Next;
             state.rows += 1;
             if !single && quantum_over(state.rows) {
@@ -202,6 +215,12 @@ impl Machine<'_> {
             }
             if state.modify.stage == Stage::Change {
                 self.updated_row(update, state)?;
+                if let Some(rules) = &plan.rules {
+                    self.shape_row(rules, &mut state.modify.row)?;
+                    let computed = rules.computed.iter().map(|(column, _)| *column);
+                    check_required(&update.changed.table, computed, &state.modify.row, "UPDATE")?;
+                    self.check_row(rules)?;
+                }
                 state.modify.stage = Stage::Write;
             }
             let modify = &mut state.modify;
@@ -213,6 +232,11 @@ impl Machine<'_> {
             if !database.try_update(tx, table, writer, &modify.locator, &modify.row)? {
                 modify.stage = Stage::Read;
                 continue;
+            }
+            if let Some(rules) = &plan.rules {
+                let old = &self.frame.slots[update.changed.registers.range()];
+                modify.late.note_new(rules, &modify.row);
+                modify.late.note_old(rules, old, Some(&modify.row));
             }
             modify.stage = Stage::Next;
             state.rows += 1;
@@ -257,6 +281,10 @@ impl Machine<'_> {
             if !database.try_delete(tx, &delete.changed.table.engine, writer, &modify.locator)? {
                 modify.stage = Stage::Read;
                 continue;
+            }
+            if let Some(rules) = &plan.rules {
+                let old = &self.frame.slots[delete.changed.registers.range()];
+                modify.late.note_old(rules, old, None);
             }
             modify.stage = Stage::Next;
             state.rows += 1;

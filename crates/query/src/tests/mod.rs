@@ -1,10 +1,13 @@
 //! Scripts against the engine on the simulated disk and schedulers.
 
 mod batch;
+mod cursors;
 mod definitions;
 mod flow;
 mod modify;
+mod rules;
 mod select;
+mod temporary;
 
 use std::sync::Arc;
 
