@@ -39,8 +39,8 @@ mod tests;
 
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
-    Check, Column, Computed, Default, ForeignKey, Identity, Index, IndexColumn, Module, Procedure, ReferentialAction,
-    Schema, StorageRef, TableRecord, View,
+    Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, Module, Procedure,
+    ReferentialAction, Schema, StorageRef, TableRecord, View,
 };
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{

@@ -4,7 +4,7 @@ use crate::options::ClientOptions;
 use crate::registry::{Registry, SharedCell};
 use crate::{functions, procedures, statements, views};
 use pikepole_engine::Server;
-use pikepole_query::{Argument, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
+use pikepole_query::{Argument, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
 use pikepole_tsql::{Statement, StatementKind};
 use pikepole_types::{SqlError, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +32,12 @@ impl Host for SessionHost {
         Some(VirtualTable { id, name: view.name.to_string(), columns: view.column_infos(), parameters })
     }
 
+    fn virtual_table_of(&self, id: u32, database: &str) -> Option<u32> {
+        let databases = self.server.databases();
+        let found = databases.iter().find(|info| info.name.eq_ignore_ascii_case(database))?;
+        Some(id | u32::try_from(found.id).ok()? << DATABASE_SHIFT)
+    }
+
     fn virtual_rows<'a>(
         &'a mut self,
         id: u32,
@@ -39,10 +45,15 @@ impl Host for SessionHost {
         context: &'a mut ExecutionContext,
     ) -> HostFuture<'a, Result<Vec<Vec<Value>>, SqlError>> {
         Box::pin(async move {
+            let (id, database_id) = (id & ((1 << DATABASE_SHIFT) - 1), (id >> DATABASE_SHIFT) as i32);
             let view = views::by_number(id).ok_or_else(|| SqlError::invalid_object(id))?;
+            if database_id != 0 {
+                return self.rows_of_database(view, database_id, arguments, context);
+            }
             let row_counts = if view.counts_rows() { count_rows(context).await? } else { BTreeMap::new() };
             // An implicit transaction is begun by no statement of its own.
             self.cell.show_transaction(context);
+            let view_columns = if view.shows_columns() { self.view_columns(context) } else { BTreeMap::new() };
             let catalog = context.catalog();
             let source = views::Source {
                 server: &self.server,
@@ -50,6 +61,7 @@ impl Host for SessionHost {
                 catalog: catalog.definitions(),
                 registry: &self.registry,
                 row_counts,
+                view_columns,
                 arguments,
             };
             (view.rows)(view, &source)
@@ -99,6 +111,58 @@ impl Host for SessionHost {
             }
             Ok(())
         })
+    }
+}
+
+/// A view's number has that of another database above these bits.
+const DATABASE_SHIFT: u32 = 16;
+
+impl SessionHost {
+    /// A view's rows as another database has them; tables' rows are not counted, views' columns not compiled.
+    fn rows_of_database(
+        &self,
+        view: &views::View,
+        database_id: i32,
+        arguments: &[Value],
+        context: &ExecutionContext,
+    ) -> Result<Vec<Vec<Value>>, SqlError> {
+        let found = self.server.databases().into_iter().find(|info| info.id == database_id);
+        let name = found.map(|info| info.name).unwrap_or_default();
+        let is_tempdb = name.eq_ignore_ascii_case(pikepole_engine::TEMPDB);
+        // tempdb's own catalog is empty: its tables are sessions', and each sees its own.
+        let (database, catalog) = if is_tempdb {
+            let tables = context.temporary_tables();
+            let own = context.catalog();
+            let catalog =
+                tables.map_or_else(|| own.definitions().only_schemas(), |tables| tables.catalog(own.definitions()));
+            (Arc::clone(context.database()), Arc::new(catalog))
+        } else {
+            let database = self.server.database(&name)?;
+            let catalog = database.current_catalog();
+            (database, catalog)
+        };
+        let source = views::Source {
+            server: &self.server,
+            database: &database,
+            catalog: &catalog,
+            registry: &self.registry,
+            row_counts: BTreeMap::new(),
+            view_columns: BTreeMap::new(),
+            arguments,
+        };
+        (view.rows)(view, &source)
+    }
+
+    /// The columns of every view of the current database, by object id. One that cannot be compiled now has none.
+    pub(crate) fn view_columns(&self, context: &ExecutionContext) -> BTreeMap<i32, Vec<ColumnInfo>> {
+        let catalog = context.catalog();
+        let columns = |schema: &str, name: &str| {
+            let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
+            let text = format!("SELECT * FROM {}.{}", quoted(schema), quoted(name));
+            pikepole_query::first_result_set(&text, "", context, self).ok().flatten()
+        };
+        let views = catalog.definitions().views();
+        views.filter_map(|view| Some((view.object_id, columns(&view.schema, &view.name)?))).collect()
     }
 }
 

@@ -274,6 +274,8 @@ pub struct Module {
 pub type Procedure = Module;
 /// A view.
 pub type View = Module;
+/// A function.
+pub type Function = Module;
 
 /// One object as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -286,6 +288,8 @@ pub enum StoredObject {
     Procedure(Procedure),
     /// A view.
     View(View),
+    /// A function.
+    Function(Function),
 }
 
 impl StoredObject {
@@ -294,7 +298,9 @@ impl StoredObject {
         match self {
             StoredObject::Schema(schema) => -schema.schema_id,
             StoredObject::Table(table) => table.object_id,
-            StoredObject::Procedure(module) | StoredObject::View(module) => module.object_id,
+            StoredObject::Procedure(module) | StoredObject::View(module) | StoredObject::Function(module) => {
+                module.object_id
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::table::Table;
-use definition::{ForeignKey, Procedure, Schema, View};
+use definition::{ForeignKey, Function, Procedure, Schema, View};
 
 /// The first object id of users' objects.
 pub(crate) const OBJECT_ID_FIRST: i32 = 1_000_001;
@@ -37,6 +37,8 @@ pub enum Object {
     Procedure(Arc<Procedure>),
     /// A view.
     View(Arc<View>),
+    /// A function.
+    Function(Arc<Function>),
 }
 
 impl Object {
@@ -44,7 +46,7 @@ impl Object {
     pub fn object_id(&self) -> i32 {
         match self {
             Object::Table(table) => table.object_id,
-            Object::Procedure(module) | Object::View(module) => module.object_id,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.object_id,
         }
     }
 
@@ -54,6 +56,7 @@ impl Object {
             Object::Table(_) => "table",
             Object::Procedure(_) => "procedure",
             Object::View(_) => "view",
+            Object::Function(_) => "function",
         }
     }
 
@@ -61,7 +64,7 @@ impl Object {
     pub fn name(&self) -> &str {
         match self {
             Object::Table(table) => &table.name,
-            Object::Procedure(module) | Object::View(module) => &module.name,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) => &module.name,
         }
     }
 
@@ -69,7 +72,7 @@ impl Object {
     pub fn schema_id(&self) -> i32 {
         match self {
             Object::Table(table) => table.schema_id,
-            Object::Procedure(module) | Object::View(module) => module.schema_id,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.schema_id,
         }
     }
 }
@@ -148,6 +151,22 @@ impl Catalog {
         }
     }
 
+    /// The function of this name.
+    pub fn function(&self, schema: &str, name: &str) -> Option<&Arc<Function>> {
+        match self.object(schema, name)? {
+            Object::Function(function) => Some(function),
+            _ => None,
+        }
+    }
+
+    /// All functions, by object id.
+    pub fn functions(&self) -> impl Iterator<Item = &Arc<Function>> {
+        self.objects.values().filter_map(|object| match object {
+            Object::Function(function) => Some(function),
+            _ => None,
+        })
+    }
+
     /// All tables, by object id.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.objects.values().filter_map(|object| match object {
@@ -170,6 +189,14 @@ impl Catalog {
             Object::View(view) => Some(view),
             _ => None,
         })
+    }
+
+    /// A catalog with the built-in schemas of this one and nothing in them.
+    pub fn only_schemas(&self) -> Catalog {
+        let built_in =
+            self.schemas.iter().filter(|(_, schema)| BUILT_IN_SCHEMAS.iter().any(|(id, _)| *id == schema.schema_id));
+        let schemas = built_in.map(|(name, schema)| (name.clone(), Arc::clone(schema))).collect();
+        Catalog { schemas, ..Catalog::default() }
     }
 
     pub(crate) fn put_schema(&mut self, schema: Schema) {

@@ -27,6 +27,7 @@ pub enum PutMode {
 enum ModuleKind {
     Procedure,
     View,
+    Function,
 }
 
 impl ModuleKind {
@@ -34,6 +35,7 @@ impl ModuleKind {
         match self {
             ModuleKind::Procedure => "procedure",
             ModuleKind::View => "view",
+            ModuleKind::Function => "function",
         }
     }
 
@@ -41,6 +43,7 @@ impl ModuleKind {
         match self {
             ModuleKind::Procedure => StoredObject::Procedure(module),
             ModuleKind::View => StoredObject::View(module),
+            ModuleKind::Function => StoredObject::Function(module),
         }
     }
 
@@ -48,6 +51,7 @@ impl ModuleKind {
         match self {
             ModuleKind::Procedure => Object::Procedure(Arc::new(module)),
             ModuleKind::View => Object::View(Arc::new(module)),
+            ModuleKind::Function => Object::Function(Arc::new(module)),
         }
     }
 
@@ -55,6 +59,7 @@ impl ModuleKind {
         match self {
             ModuleKind::Procedure => matches!(object, Object::Procedure(_)),
             ModuleKind::View => matches!(object, Object::View(_)),
+            ModuleKind::Function => matches!(object, Object::Function(_)),
         }
     }
 }
@@ -90,6 +95,29 @@ impl Database {
         self.put_module(tx, ModuleKind::View, schema, name, text, mode).await
     }
 
+    /// CREATE or ALTER FUNCTION: keeps its text.
+    ///
+    /// # Errors
+    /// As [`Database::put_procedure`].
+    pub async fn put_function(
+        &self,
+        tx: &mut Transaction,
+        schema: &str,
+        name: &str,
+        text: &str,
+        mode: PutMode,
+    ) -> Result<(), SqlError> {
+        self.put_module(tx, ModuleKind::Function, schema, name, text, mode).await
+    }
+
+    /// DROP FUNCTION.
+    ///
+    /// # Errors
+    /// 3701 when there is none.
+    pub async fn drop_function(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
+        self.drop_module(tx, ModuleKind::Function, schema, name).await
+    }
+
     async fn put_module(
         &self,
         tx: &mut Transaction,
@@ -109,7 +137,7 @@ impl Database {
         };
         let now = now_us();
         let created_us = match &existing {
-            Some(Object::Procedure(module) | Object::View(module)) => module.created_us,
+            Some(Object::Procedure(module) | Object::View(module) | Object::Function(module)) => module.created_us,
             _ => now,
         };
         let module = Module {

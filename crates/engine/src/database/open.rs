@@ -321,6 +321,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             StoredObject::Schema(schema) => catalog.put_schema(schema.clone()),
             StoredObject::Procedure(module) => catalog.put(Object::Procedure(Arc::new(module.clone()))),
             StoredObject::View(module) => catalog.put(Object::View(Arc::new(module.clone()))),
+            StoredObject::Function(module) => catalog.put(Object::Function(Arc::new(module.clone()))),
             StoredObject::Table(record) => {
                 let state = TableState::new(record.object_id, 1, statistics);
                 let identity = decoder.identities.iter().find(|(id, _)| *id == record.object_id);

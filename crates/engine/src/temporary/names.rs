@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Residence;
+use crate::catalog::{Catalog, Object};
 use crate::table::Table;
 
 /// One of them.
@@ -72,6 +73,15 @@ impl TemporaryTables {
     pub fn by_id(&self, object_id: i32) -> Option<&Arc<Table>> {
         let found = self.entries.iter().find(|entry| entry.table.object_id == object_id);
         found.map(|entry| &entry.table)
+    }
+
+    /// A catalog that has the temporary tables, with the built-in schemas of `like`; for views of tempdb.
+    pub fn catalog(&self, like: &Catalog) -> Catalog {
+        let mut catalog = like.only_schemas();
+        for entry in self.entries.iter().filter(|entry| entry.table.residence == Residence::Temporary) {
+            catalog.put(Object::Table(Arc::clone(&entry.table)));
+        }
+        catalog
     }
 
     /// The temporary table of exactly this level.

@@ -8,6 +8,7 @@ mod into;
 mod key_range;
 mod modify;
 mod query;
+mod routine;
 mod rules;
 mod scope;
 mod source;
@@ -17,6 +18,7 @@ mod window;
 pub(crate) use data_type::{TypePlace, sql_type};
 pub(crate) use into::{into_columns, is_certain};
 pub(crate) use query::binary_of;
+pub(crate) use routine::check_function;
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
 pub(crate) use typed::{Typed, assign_to, convert_to};
 
@@ -78,6 +80,8 @@ pub(crate) struct Binder<'a> {
     /// How many expressions and conditions are being bound within each other.
     depth: usize,
     pub(crate) collation: Collation,
+    /// What the parameters of the functions being expanded stand for, innermost last.
+    pub(crate) parameters: Vec<Vec<(String, Typed)>>,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
 }
@@ -109,6 +113,7 @@ impl<'a> Binder<'a> {
             views: 0,
             depth: 0,
             collation: Collation::default(),
+            parameters: Vec::new(),
             reads_clock: false,
         }
     }

@@ -95,7 +95,7 @@ impl Binder<'_> {
         }
     }
 
-    fn add(
+    pub(crate) fn add(
         &mut self,
         alias: String,
         schema: Option<String>,
@@ -137,7 +137,14 @@ impl Binder<'_> {
             return self.expand_view(name, &text);
         }
         let schema = name.schema_str();
-        match self.names.host.virtual_table(schema, &name.name.text) {
+        let mut found = self.names.host.virtual_table(schema, &name.name.text);
+        if let (Some(table), Some(database)) = (&mut found, name.database_str())
+            && !database.eq_ignore_ascii_case(self.names.catalog.database.name())
+        {
+            let unknown = || SqlError::invalid_object(name.dotted());
+            table.id = self.names.host.virtual_table_of(table.id, database).ok_or_else(unknown)?;
+        }
+        match found {
             Some(table) if table.parameters.is_empty() => Ok(self.virtual_leaf(table, Vec::new())),
             Some(table) => Err(Box::new(SqlError::function_parameters_missing(table.name))),
             None => Err(Box::new(SqlError::invalid_object(name.dotted()))),
@@ -170,7 +177,7 @@ impl Binder<'_> {
             return self.generate_series(function, lateral);
         }
         let Some(table) = self.names.host.virtual_table(name.schema_str(), &name.name.text) else {
-            return Err(Box::new(SqlError::invalid_object(name.dotted())));
+            return self.user_table_function(function, lateral);
         };
         if table.parameters.is_empty() {
             return Err(Box::new(SqlError::not_a_function(&name.name.text)));
@@ -354,7 +361,7 @@ impl Binder<'_> {
         })
     }
 
-    fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+    pub(crate) fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.views >= VIEW_DEPTH_MAX {
             return Err(Box::new(SqlError::nesting_level_exceeded(VIEW_DEPTH_MAX)));
         }
@@ -447,7 +454,7 @@ impl Binder<'_> {
     }
 }
 
-fn too_few_arguments(name: &str) -> SqlError {
+pub(crate) fn too_few_arguments(name: &str) -> SqlError {
     let text = format!("An insufficient number of arguments were supplied for the procedure or function {name}.");
     SqlError::new(313, 16, 3, text)
 }
@@ -472,7 +479,7 @@ pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
         .collect()
 }
 
-fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
+pub(crate) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
     columns
         .iter()
         .map(|column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
@@ -480,7 +487,7 @@ fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
 }
 
 /// Gives the columns the names listed behind an alias; every column must have a name in the end.
-fn rename(columns: &mut [SourceColumn], names: &[tree::Name], table: &str) -> Result<(), Fault> {
+pub(crate) fn rename(columns: &mut [SourceColumn], names: &[tree::Name], table: &str) -> Result<(), Fault> {
     if !names.is_empty() {
         if columns.len() > names.len() {
             return Err(Box::new(SqlError::more_columns_than_listed(table)));

@@ -488,6 +488,7 @@ impl<'a> Compiler<'a> {
             | StatementKind::DropIndex(_)
             | StatementKind::CreateProcedure(_)
             | StatementKind::CreateView(_)
+            | StatementKind::CreateFunction(_)
             | StatementKind::CreateSchema(_)
             | StatementKind::Drop(_)
             | StatementKind::CreateDatabase(_)
@@ -720,7 +721,8 @@ fn declared_by(statement: &Statement) -> usize {
 
 /// Whether an error means that an object does not exist (yet).
 pub(crate) fn is_missing(error: &SqlError) -> bool {
-    error.number == 208
+    // 4121: a function may be made before the statement runs, as an object of FROM may.
+    matches!(error.number, 208 | 4121)
 }
 
 fn bind_operator(op: tree::AssignOp) -> Option<tree::BinaryOp> {
@@ -752,7 +754,6 @@ fn refused(kind: &StatementKind) -> Option<&'static str> {
         StatementKind::ExecuteAs(_) | StatementKind::Revert => "EXECUTE AS",
         StatementKind::Merge(_) => "MERGE",
         StatementKind::BulkInsert(_) => "BULK INSERT",
-        StatementKind::CreateFunction(_) => "CREATE FUNCTION",
         StatementKind::CreateTrigger(_) | StatementKind::SetTrigger(_) => "A trigger",
         StatementKind::CreateType(_) => "CREATE TYPE",
         StatementKind::CreateSequence(_) => "A sequence",

@@ -276,7 +276,7 @@ impl ColumnMap {
                 let mut env = Env { slots: old, state: &state, functions: &mut functions, host: None };
                 *new = expr.eval(&mut env).map_err(|fault| *fault)?;
             }
-            ColumnMap::Number(database) => *new = Value::Bin(database.next_rowversion().to_be_bytes().to_vec()),
+            ColumnMap::Number(database) => *new = Value::Bin(database.next_rowversion()?.to_be_bytes().to_vec()),
             ColumnMap::Fill { value, allowed, name } => {
                 if !allowed {
                     return Err(SqlError::column_cannot_be_added(name, &table.name));

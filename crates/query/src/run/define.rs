@@ -60,6 +60,7 @@ impl Machine<'_> {
             StatementKind::Truncate(name) => self.truncate(name).await,
             StatementKind::CreateProcedure(create) => self.create_procedure(create, text).await,
             StatementKind::CreateView(create) => self.create_view(create, text).await,
+            StatementKind::CreateFunction(create) => self.create_function(create, text).await,
             StatementKind::CreateSchema(create) => {
                 if !create.elements.is_empty() {
                     return Err(errors::unsupported("CREATE SCHEMA with objects in it"));
@@ -193,6 +194,18 @@ impl Machine<'_> {
         Ok(database.put_view(tx, &schema, name, text, mode).await?)
     }
 
+    async fn create_function(&mut self, create: &tree::CreateFunction, text: &str) -> Result<(), Fault> {
+        let schema = self.own_schema(&create.name)?;
+        {
+            let catalog = self.context.catalog();
+            let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
+            bind::check_function(create, &names)?;
+        }
+        let (database, tx) = self.context.engine();
+        let (name, mode) = (&create.name.name.text, put_mode(create.mode));
+        Ok(database.put_function(tx, &schema, name, text, mode).await?)
+    }
+
     fn check_view(&self, create: &tree::CreateView) -> Result<(), Fault> {
         let query = &create.query;
         let cut = matches!(&query.body, tree::QueryBody::Select(select) if select.top.is_some());
@@ -238,6 +251,7 @@ impl Machine<'_> {
                 tree::DropKind::Table => view.catalog.table(&schema, text).is_some(),
                 tree::DropKind::View => view.catalog.view(&schema, text).is_some(),
                 tree::DropKind::Procedure => view.catalog.procedure(&schema, text).is_some(),
+                tree::DropKind::Function => view.catalog.function(&schema, text).is_some(),
                 tree::DropKind::Schema => view.catalog.schema(text).is_some(),
                 _ => return Err(errors::unsupported("Dropping an object of this kind")),
             };
@@ -250,6 +264,8 @@ impl Machine<'_> {
                 tree::DropKind::Table if !exists => Err(SqlError::object_missing("drop", "table", shown)),
                 tree::DropKind::View if !exists => Err(SqlError::object_missing("drop", "view", shown)),
                 tree::DropKind::Procedure if !exists => Err(SqlError::object_missing("drop", "procedure", shown)),
+                tree::DropKind::Function if !exists => Err(SqlError::object_missing("drop", "function", shown)),
+                tree::DropKind::Function => database.drop_function(tx, &schema, text).await,
                 tree::DropKind::Table => database.drop_table(tx, &schema, text).await,
                 tree::DropKind::View => database.drop_view(tx, &schema, text).await,
                 tree::DropKind::Procedure => database.drop_procedure(tx, &schema, text).await,

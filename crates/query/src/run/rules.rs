@@ -87,7 +87,7 @@ impl Machine<'_> {
     /// The row gets its computed columns and its new number.
     pub(crate) fn shape_row(&mut self, rules: &Rules, row: &mut [Value]) -> Result<(), Fault> {
         if let Some(column) = rules.rowversion {
-            let number = self.context.database().next_rowversion();
+            let number = self.context.database().next_rowversion()?;
             row[column] = Value::Bin(number.to_be_bytes().to_vec());
         }
         if rules.computed.is_empty() && rules.checks.is_empty() {

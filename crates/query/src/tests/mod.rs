@@ -1,9 +1,11 @@
 //! Scripts against the engine on the simulated disk and schedulers.
 
 mod batch;
+mod crash;
 mod cursors;
 mod definitions;
 mod flow;
+mod functions;
 mod modify;
 mod rules;
 mod select;
