@@ -189,8 +189,18 @@ impl Machine<'_> {
         self.context.state.fetch_status = if row.is_some() { 0 } else { -1 };
         self.context.state.row_count = i64::from(row.is_some());
         if into.is_empty() {
-            self.output.columns(&columns);
-            row.iter().for_each(|row| self.output.row(row));
+            match self.captures.last_mut() {
+                None => {
+                    self.output.columns(&columns);
+                    row.iter().for_each(|row| self.output.row(row));
+                }
+                Some(capture) => {
+                    if capture.columns.is_empty() {
+                        capture.columns = columns;
+                    }
+                    capture.rows.extend(row.clone());
+                }
+            }
             self.done(Done { rows: Some(u64::from(row.is_some())), kind: DoneKind::Select });
             return Ok(());
         }

@@ -216,7 +216,11 @@ impl Machine<'_> {
             return Ok(true);
         };
         if !running.has_rows_done() {
-            if !self.rows(&plan, running)? {
+            // SET ROWCOUNT is for the statement that was asked for.
+            let limit = std::mem::take(&mut self.context.settings.row_count);
+            let done = self.rows(&plan, running);
+            self.context.settings.row_count = limit;
+            if !done? {
                 return Ok(false);
             }
             running.set_rows_done();

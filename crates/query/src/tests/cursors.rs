@@ -54,6 +54,8 @@ fn scopes_and_errors() {
         let lines = client.lines(statement);
         assert!(lines[0].starts_with(number), "{statement}: {lines:?}");
     }
+    let captured = "CREATE TABLE #r (a int) INSERT #r EXEC p SELECT a FROM #r DEALLOCATE g";
+    assert_eq!(client.shown(captured), ["1"]);
     let variable = "DECLARE @c CURSOR, @x int SET @c = CURSOR FOR SELECT a FROM t OPEN @c FETCH @c INTO @x CLOSE @c DEALLOCATE @c SELECT @x";
     assert_eq!(client.shown(variable), ["1"]);
     assert_eq!(
