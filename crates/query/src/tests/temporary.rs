@@ -61,14 +61,14 @@ fn temporary_tables_roll_back_and_table_variables_do_not() {
     client.quiet("CREATE TABLE p (a int) CREATE TABLE #t (a int PRIMARY KEY, b int) INSERT #t VALUES (1, 1)");
     let lines = client.shown(
         "DECLARE @v TABLE (a int)
-         BEGIN TRAN INSERT p VALUES (1) INSERT #t VALUES (2, 2) INSERT @v VALUES (3) UPDATE #t SET b = 5
-         SAVE TRAN s INSERT #t VALUES (4, 4) INSERT @v VALUES (5) ROLLBACK TRAN s
+         BEGIN TRAN INSERT p VALUES (1) INSERT #t VALUES (2, 2) INSERT @v VALUES (3), (4) UPDATE #t SET b = 5
+         SAVE TRAN s INSERT #t VALUES (4, 4) INSERT @v VALUES (5), (6) ROLLBACK TRAN s
          SELECT COUNT(*), SUM(b) FROM #t
          CREATE TABLE #made (a int) DROP TABLE #t
          ROLLBACK
          SELECT a, b FROM #t SELECT COUNT(*) FROM p SELECT a FROM @v ORDER BY a",
     );
-    assert_eq!(lines, ["2|10", "1|1", "0", "3", "5"]);
+    assert_eq!(lines, ["2|10", "1|1", "0", "3", "4", "5", "6"]);
     assert!(client.lines("SELECT * FROM #made")[0].starts_with("Msg 208"));
 }
 
