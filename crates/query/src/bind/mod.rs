@@ -34,8 +34,8 @@ use crate::host::Host;
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
-use pikepole_engine::{LockMode, Permission};
 use crate::security::Requirement;
+use pikepole_engine::{LockMode, Permission};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
 
