@@ -744,8 +744,6 @@ fn refused(kind: &StatementKind) -> Option<&'static str> {
         | StatementKind::Fetch(_)
         | StatementKind::CloseCursor(_)
         | StatementKind::DeallocateCursor(_) => "A cursor",
-        StatementKind::Merge(_) => "MERGE",
-        StatementKind::ExecuteAs(_) | StatementKind::Revert => "EXECUTE AS",
         StatementKind::BulkInsert(_) => "BULK INSERT",
         StatementKind::CreateFunction(_) => "CREATE FUNCTION",
         StatementKind::CreateTrigger(_) | StatementKind::SetTrigger(_) => "A trigger",

@@ -25,6 +25,8 @@ fn views_have_the_documented_number_of_columns() {
         ("dm_os_performance_counters", 5),
         ("dm_exec_requests", 62),
         ("dm_exec_sessions", 52),
+        ("dm_exec_connections", 22),
+        ("dm_exec_session_wait_stats", 6),
         ("sysprocesses", 33),
         ("databases", 88),
         ("configurations", 9),
