@@ -97,7 +97,7 @@ fn a_quota_makes_few_schedulers_that_are_not_bound() {
     for home in [LogWriterHome::Shared, LogWriterHome::Isolated, LogWriterHome::FirstCores] {
         let found = plan(&container, &rules(LogWriterCount::Auto, home));
         assert_eq!((found.schedulers.len(), found.is_bound()), (3, false));
-        assert_eq!((found.log_writers.as_slice(), found.kept_apart.len()), ([None].as_slice(), 0));
+        assert_eq!((found.log_writers, found.kept_apart.len()), (vec![None; 4], 0));
     }
     let roomy = Shape { quota_cpus: Some(64.0), ..Shape::new(2, 1, 16, 2) };
     assert!(plan(&roomy, &PlacementRules::default()).is_bound());

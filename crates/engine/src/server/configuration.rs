@@ -567,11 +567,11 @@ mod cpu_tests {
             (schedulers, plan.log_writers.into_iter().flatten().collect::<Vec<_>>())
         };
         assert_eq!(of("SHARED", vec![4, 5]), (vec![4, 5], vec![]));
-        assert_eq!(of("ISOLATED", vec![4, 5, 6]), (vec![5, 6], vec![4]));
+        assert_eq!(of("ISOLATED", vec![4, 5, 6]), (vec![5, 6], vec![4, 4]));
         assert_eq!(of("ISOLATED", vec![4]), (vec![4], vec![]));
-        assert_eq!(of("FIRST CORES", vec![4, 5]), (vec![4, 5], vec![4]));
+        assert_eq!(of("FIRST CORES", vec![4, 5]), (vec![4, 5], vec![4, 5]));
         let own = affinity::allowed().expect("CPUs")[0];
-        assert_eq!(of(&own.to_string(), vec![4, 5]), (vec![4, 5], vec![own]));
+        assert_eq!(of(&own.to_string(), vec![4, 5]), (vec![4, 5], vec![own, own]));
         let refused = plan(&[("LOG_WRITER_CPUS", "4095")], vec![4], false);
         assert!(refused.is_err_and(|error| error.to_string().contains("CPU 4095")));
     }
