@@ -82,7 +82,6 @@ impl Options {
     /// One session that inserts for a second with full durability, everything else by default.
     pub fn new(folder: impl Into<PathBuf>) -> Options {
         Options {
-            policy_set: None,
             folder: folder.into(),
             sessions: vec![1],
             durabilities: vec![Durability::Full],
