@@ -31,6 +31,7 @@ pub mod placement;
 mod security;
 mod server;
 mod table;
+mod temporary;
 mod transaction;
 
 #[cfg(test)]
@@ -44,12 +45,14 @@ mod tests;
 
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
-    Column, Default, Identity, Index, IndexColumn, Module, Procedure, Schema, StorageRef, TableRecord, View,
+    Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, Module, Procedure,
+    ReferentialAction, Schema, StorageRef, TableRecord, View,
 };
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
-    ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, IndexDefinition, IndexKind,
-    LogFullReason, NewColumn, PutMode, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition,
+    ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, IndexDefinition, IndexExtras,
+    IndexKind, LogFullReason, NewColumn, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap,
+    TableDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError};
 pub use log_view::{LogRow, LogView, TellRow};
@@ -57,7 +60,7 @@ pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
 pub use pikepole_storage::{EncodedRows, LogContext};
 pub use pikepole_transaction::{
-    Isolation, LockMode, LockRow, LockedThing, Mark, Need, OpenTransaction, TransactionId, TransactionRow,
+    Isolation, LockMode, LockRow, LockedThing, Need, OpenTransaction, TransactionId, TransactionRow,
 };
 pub use security::{
     Class, DB_OWNER, DB_SECURITYADMIN, DBO, GUEST, Grant, GrantState, LoginDetails, LoginFailure, LoginFailureReason,
@@ -68,5 +71,6 @@ pub use server::{
     CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, MASTER, PolicyRow, ProcessAffinity, Progress,
     SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
-pub use table::{BulkWriter, Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
-pub use transaction::Transaction;
+pub use table::{BulkWriter, Locator, Reference, RowCount, ScanRange, Table, TableScan, TableWriter};
+pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};
+pub use transaction::{Mark, Transaction};

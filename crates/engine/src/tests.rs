@@ -38,6 +38,7 @@ pub(crate) fn index(kind: IndexKind, clustered: bool, columns: &[&str]) -> Index
         unique: kind != IndexKind::Index,
         clustered,
         columns: columns.iter().map(|c| ((*c).to_owned(), false)).collect(),
+        extras: crate::IndexExtras::default(),
     }
 }
 
@@ -517,7 +518,7 @@ fn everything_is_there_after_a_restart() {
     drop(first);
     let second = server(&disk);
     let rows: Vec<(i32, String)> = second.databases().into_iter().map(|d| (d.id, d.name)).collect();
-    assert_eq!(rows, [(1, "master".to_owned()), (5, "Sales".to_owned())]);
+    assert_eq!(rows, [(1, "master".to_owned()), (2, "tempdb".to_owned()), (5, "Sales".to_owned())]);
     assert_eq!(second.policies()[0].value, "SPINLOCK");
     let db = second.database("sales").expect("it is there");
     assert_eq!(db.options().delayed_durability, DelayedDurability::Forced);

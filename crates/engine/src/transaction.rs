@@ -4,17 +4,37 @@
 //!   CREATE TABLE t          catalog of the transaction: current + t        published by the commit,
 //!   savepoint               (mark, catalog before the change) kept         forgotten by the rollback
 //! ```
+//! What it does to temporary tables and table variables is in transactions of tempdb: [`crate::temporary`].
 
 use std::sync::Arc;
 
 use pikepole_storage::StorageError;
-use pikepole_transaction::{Isolation, Mark, Need, NestedTransactions, Stop, TransactionError, TransactionId};
+use pikepole_transaction::{Isolation, Need, NestedTransactions, Stop, TransactionError, TransactionId};
 use pikepole_types::SqlError;
 
 use crate::catalog::Catalog;
 use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
 use crate::table::TableState;
+use crate::temporary::{Residence, Temporary};
+
+/// A point of a transaction to roll back to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Mark {
+    rows: pikepole_transaction::Mark,
+    /// In tempdb: rows, and how often definitions have changed.
+    temporary_rows: pikepole_transaction::Mark,
+    temporary_definitions: usize,
+}
+
+impl Mark {
+    /// Before the first change.
+    pub const START: Mark = Mark {
+        rows: pikepole_transaction::Mark::START,
+        temporary_rows: pikepole_transaction::Mark::START,
+        temporary_definitions: 0,
+    };
+}
 
 /// Nested transactions take their parent's latch unfairly.
 const UNFAIR_NESTING: i32 = 3933;
@@ -39,16 +59,29 @@ pub struct Transaction {
     /// The object that the data file is to grow for: error 1105 names it. Set with the need of space, taken by the next
     /// satisfying.
     growing_for: String,
+    /// The session's part in tempdb.
+    pub(crate) temporary: Option<Box<Temporary>>,
+    /// Where the operation that stopped for a need was made.
+    pub(crate) blocked_in: Residence,
 }
 
 impl Transaction {
     pub(crate) fn new(inner: pikepole_transaction::Transaction) -> Self {
-        Self { inner, definitions: Definitions::default(), growing_for: String::new() }
+        Self {
+            inner,
+            definitions: Definitions::default(),
+            growing_for: String::new(),
+            temporary: None,
+            blocked_in: Residence::Database,
+        }
     }
 
     /// An explicit transaction begins: the session's outermost BEGIN TRANSACTION.
     pub fn begin(&mut self) {
         self.inner.begin();
+        if let Some(temporary) = &mut self.temporary {
+            temporary.begin();
+        }
     }
 
     /// Whether an explicit transaction is open.
@@ -82,13 +115,23 @@ impl Transaction {
     }
 
     /// The present point of the transaction: a savepoint.
+    #[inline]
     pub fn mark(&self) -> Mark {
-        self.inner.mark()
+        let rows = self.inner.mark();
+        match &self.temporary {
+            None => Mark { rows, ..Mark::START },
+            Some(temporary) => {
+                Mark { rows, temporary_rows: temporary.rows_mark(), temporary_definitions: temporary.definitions() }
+            }
+        }
     }
 
     /// The batch is over, or a long wait begins: locks that are only kept for the next statement are given back.
     pub fn rest(&mut self) {
         self.inner.rest();
+        if let Some(temporary) = &mut self.temporary {
+            temporary.rest();
+        }
     }
 
     /// A definition is about to change: from now on the transaction sees `catalog`.
@@ -99,7 +142,7 @@ impl Transaction {
 
     /// The rows were rolled back to `mark`: definitions changed since are as they were.
     fn forget_definitions_since(&mut self, mark: Mark) {
-        while let Some((_, former)) = self.definitions.history.pop_if(|(at, _)| *at >= mark) {
+        while let Some((_, former)) = self.definitions.history.pop_if(|(at, _)| at.rows >= mark.rows) {
             self.definitions.catalog = former;
         }
     }
@@ -163,13 +206,33 @@ impl Database {
     /// A statement begins. The mark is what to roll back to if it fails within an explicit transaction.
     #[inline]
     pub fn begin_statement(&self, tx: &mut Transaction) -> Mark {
-        tx.inner.begin_statement()
+        tx.inner.begin_statement();
+        if let Some(temporary) = &mut tx.temporary {
+            temporary.begin_statement();
+        }
+        tx.mark()
     }
 
     /// A statement is over, whatever its end: its snapshot is given back.
     #[inline]
     pub fn end_statement(&self, tx: &mut Transaction) {
         tx.inner.end_statement();
+    }
+
+    /// A statement of an open transaction has done what it was to do. What it did to table variables is kept from now on.
+    ///
+    /// # Errors
+    /// Needs; 9001 when the log of tempdb failed.
+    #[inline]
+    pub fn try_end_statement(&self, tx: &mut Transaction) -> Result<(), Blocked> {
+        if let Some(temporary) = &mut tx.temporary
+            && let Err(blocked) = temporary.try_end_statement()
+        {
+            tx.blocked_in = Residence::Variable;
+            return Err(blocked);
+        }
+        tx.inner.end_statement();
+        Ok(())
     }
 
     /// Commits, and waits (by need) until the commit is durable if the database's option and `durability` say so. It is also
@@ -179,6 +242,21 @@ impl Database {
     /// Needs; 9001 when the log failed.
     #[inline]
     pub fn try_commit(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
+        if let Some(temporary) = &mut tx.temporary
+            && let Err(blocked) = temporary.try_commit()
+        {
+            tx.blocked_in = Residence::Temporary;
+            return Err(blocked);
+        }
+        self.try_commit_own(tx, durability)?;
+        if let Some(temporary) = &mut tx.temporary {
+            temporary.committed();
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn try_commit_own(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
         let Transaction { inner, definitions, .. } = tx;
         if definitions.catalog.is_some() {
             // The rows of a new storage were logged by whoever built it.
@@ -206,13 +284,24 @@ impl Database {
     /// # Errors
     /// 9001 when the log failed: then the whole transaction must be rolled back.
     pub async fn rollback_to(&self, tx: &mut Transaction, mark: Mark) -> Result<(), SqlError> {
+        self.rollback_own_to(tx, mark.rows).await?;
+        tx.forget_definitions_since(mark);
+        if let Some(temporary) = &mut tx.temporary {
+            temporary.rollback_to(mark.temporary_rows, mark.temporary_definitions).await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn rollback_own_to(
+        &self,
+        tx: &mut Transaction,
+        mark: pikepole_transaction::Mark,
+    ) -> Result<(), SqlError> {
         self.run(tx, |tx| {
             let undone = tx.inner.try_rollback_to(mark);
             undone.map_err(|stop| self.place(tx, "").stop(stop))
         })
-        .await?;
-        tx.forget_definitions_since(mark);
-        Ok(())
+        .await
     }
 
     /// Undoes the whole transaction and ends it. When the log has failed, the rows stay as they are, invisible, until the
@@ -222,6 +311,15 @@ impl Database {
     /// What keeps a change from being undone: damage, or no space for a row that was longer. `tx` is at its beginning all
     /// the same; what is not undone yet keeps its locks and its log, and is tried again in the background until it is.
     pub async fn rollback(&self, tx: &mut Transaction) -> Result<(), SqlError> {
+        let own = self.rollback_own(tx).await;
+        let temporary = match &mut tx.temporary {
+            Some(temporary) => temporary.rollback().await,
+            None => Ok(()),
+        };
+        own.and(temporary)
+    }
+
+    pub(crate) async fn rollback_own(&self, tx: &mut Transaction) -> Result<(), SqlError> {
         loop {
             match tx.inner.try_rollback() {
                 Ok(()) => break,
@@ -250,6 +348,7 @@ impl Database {
     fn defer(&self, tx: &mut Transaction, why: SqlError) -> Result<(), SqlError> {
         let mut fresh = self.transaction(tx.session_id());
         fresh.set_isolation(tx.isolation());
+        fresh.temporary = tx.temporary.take();
         self.put_aside(std::mem::replace(tx, fresh));
         Err(why)
     }
@@ -282,6 +381,16 @@ impl Database {
     /// # Errors
     /// 1205 when waiting would never end; 9001 when the log failed; what reading a page or growing a file ends with.
     pub async fn satisfy(&self, tx: &mut Transaction, need: Need) -> Result<(), SqlError> {
+        let blocked_in = std::mem::take(&mut tx.blocked_in);
+        if blocked_in != Residence::Database
+            && let Some(temporary) = &mut tx.temporary
+        {
+            return temporary.satisfy(blocked_in, need).await;
+        }
+        self.satisfy_own(tx, need).await
+    }
+
+    pub(crate) async fn satisfy_own(&self, tx: &mut Transaction, need: Need) -> Result<(), SqlError> {
         let satisfied = match need {
             Need::Storage(need) => {
                 tx.inner.rest();

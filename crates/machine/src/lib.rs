@@ -10,6 +10,7 @@
 compile_error!("pikepole-machine is written for Linux");
 
 pub mod affinity;
+pub mod allocator;
 pub mod clock;
 pub mod interrupt;
 pub mod probe;

@@ -7,8 +7,11 @@ use crate::expression::{Fault, Width};
 use crate::parallel::Team;
 use crate::plan::{KeyValue, Scan};
 use crate::run::Run;
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 pub(crate) use pikepole_engine::Need;
-use pikepole_engine::{self as engine, Blocked, Catalog, Database, Locator, ScanRange, TableScan};
+use pikepole_engine::{
+    self as engine, Blocked, Catalog, Database, Locator, Residence, ScanRange, TEMPDB, TableScan, TemporaryTables,
+};
 use pikepole_scheduler as scheduler;
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{SqlType, Value};
@@ -65,6 +68,19 @@ pub struct CatalogStamp {
     pub database: i32,
     /// The catalog's version.
     pub version: u64,
+    /// The version of the session's temporary tables; zero for a plan that uses none.
+    pub temporary: u64,
+    /// The nest level that temporary names are looked up at.
+    pub level: i32,
+}
+
+impl CatalogStamp {
+    /// Whether a plan of this stamp is good for a session that is at `now`.
+    #[inline]
+    pub(crate) fn fits(&self, now: CatalogStamp) -> bool {
+        let same = self.database == now.database && self.version == now.version;
+        same && (self.temporary == 0 || (self.temporary == now.temporary && self.level == now.level))
+    }
 }
 
 /// A column of a table, as the binder needs it.
@@ -78,6 +94,10 @@ pub struct Column {
     pub nullable: bool,
     /// The text of its DEFAULT.
     pub default: Option<String>,
+    /// Whether its values are computed: it takes none.
+    pub computed: bool,
+    /// Whether each change of the row gives it a new number.
+    pub rowversion: bool,
 }
 
 /// A column of a key.
@@ -136,7 +156,7 @@ impl Table {
         Table {
             object_id: engine.object_id,
             name: engine.name.clone(),
-            display: format!("{database}.{}.{}", engine.schema, engine.name),
+            display: display_name(engine, database),
             columns: engine
                 .columns
                 .iter()
@@ -145,18 +165,25 @@ impl Table {
                     ty: column.ty,
                     nullable: column.nullable,
                     default: column.default.as_ref().map(|default| default.text.clone()),
+                    computed: column.computed.is_some(),
+                    rowversion: column.rowversion,
                 })
                 .collect(),
             key: engine.clustered().map(key).unwrap_or_default(),
             indexes: engine
                 .indexes
                 .iter()
-                .filter(|index| !index.clustered)
+                .filter(|index| !index.clustered && serves_queries(index))
                 .map(|index| Index { id: index.index_id, key: key(index) })
                 .collect(),
             identity: engine.identity_column(),
             engine: Arc::clone(engine),
         }
+    }
+
+    /// Whether it is a temporary table or a table variable.
+    pub fn is_temporary(&self) -> bool {
+        self.engine.residence() != Residence::Database
     }
 
     /// The position of a column, by name.
@@ -173,17 +200,54 @@ impl Table {
     }
 }
 
+/// A table's name as error 2628 has it. Temporary tables have their place in tempdb in it, table variables stand alone.
+fn display_name(engine: &engine::Table, database: &str) -> String {
+    let (schema, name) = (&engine.schema, &engine.name);
+    match engine.residence() {
+        Residence::Database => format!("{database}.{schema}.{name}"),
+        Residence::Temporary => format!("{TEMPDB}.{schema}.{name:_<116}{:012X}", engine.object_id.unsigned_abs()),
+        Residence::Variable => name.clone(),
+    }
+}
+
+/// Whether the rows that an equality on the first column of the index's key wants are all in the index.
+fn serves_queries(index: &engine::Index) -> bool {
+    let first = index.columns.first().map(|key| key.column);
+    index.not_null.iter().all(|column| Some(*column) == first)
+}
+
 /// The definitions of a database as one transaction sees them.
 #[derive(Clone)]
 pub struct CatalogView {
     pub(crate) database: Arc<Database>,
     pub(crate) catalog: Arc<Catalog>,
+    /// The session's temporary tables, when it has had any, and the nest level that their names are looked up at.
+    temporary: Option<Arc<TemporaryTables>>,
+    level: i32,
+    /// Whether a temporary table was found.
+    found_temporary: Arc<AtomicBool>,
 }
 
 impl CatalogView {
     /// A view of a catalog.
     pub fn new(database: Arc<Database>, catalog: Arc<Catalog>) -> CatalogView {
-        CatalogView { database, catalog }
+        CatalogView { database, catalog, temporary: None, level: 0, found_temporary: Arc::default() }
+    }
+
+    /// The same view with a session's temporary tables as a call of this nest level sees them.
+    pub(crate) fn with_temporary(self, temporary: Option<&Arc<TemporaryTables>>, level: i32) -> CatalogView {
+        CatalogView { temporary: temporary.cloned(), level, ..self }
+    }
+
+    /// The temporary table (`#t`) or table variable (`@t`) of a name.
+    pub(crate) fn temporary_table(&self, name: &str) -> Option<&Arc<engine::Table>> {
+        let tables = self.temporary.as_ref()?;
+        let found =
+            if name.starts_with('@') { tables.variable(name, self.level) } else { tables.table(name, self.level) };
+        if found.is_some() {
+            self.found_temporary.store(true, Ordering::Relaxed);
+        }
+        found
     }
 
     /// The definitions themselves.
@@ -193,7 +257,9 @@ impl CatalogView {
 
     /// The version the view is of.
     pub fn stamp(&self) -> CatalogStamp {
-        CatalogStamp { database: self.database.id(), version: self.catalog.version() }
+        let uses = self.found_temporary.load(Ordering::Relaxed);
+        let temporary = self.temporary.as_ref().filter(|_| uses).map_or(0, |tables| tables.version());
+        CatalogStamp { database: self.database.id(), version: self.catalog.version(), temporary, level: self.level }
     }
 
     /// The schema a name is in: `dbo` when it has none. `None` when the name is of another database.
@@ -205,6 +271,9 @@ impl CatalogView {
             return Err(crate::errors::unsupported("A linked server"));
         }
         let schema = name.schema_str().unwrap_or("dbo");
+        if name.is_temporary() {
+            return Ok(Some(schema));
+        }
         match name.database_str() {
             Some(database) if !database.eq_ignore_ascii_case(self.database.name()) => {
                 if is_system_schema(schema) {
@@ -221,6 +290,10 @@ impl CatalogView {
     /// # Errors
     /// A name on a linked server or in another database is refused by name, unless it is of a system schema.
     pub fn table(&self, name: &ObjectName) -> Result<Option<Arc<Table>>, Fault> {
+        if name.is_temporary() || name.name.text.starts_with('@') {
+            let found = self.temporary_table(&name.name.text);
+            return Ok(found.map(|table| Arc::new(Table::new(table, TEMPDB))));
+        }
         let Some(schema) = self.schema_of(name)? else {
             return Ok(None);
         };

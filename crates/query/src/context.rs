@@ -11,7 +11,7 @@ use crate::cache::PlanCache;
 use crate::expression::Fault;
 use crate::host::Host;
 use crate::program::CompileContext;
-use crate::run::SpareFrames;
+use crate::run::{Cursors, SpareFrames};
 use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::state::SessionState;
@@ -45,6 +45,8 @@ pub struct ExecutionContext {
     pub(crate) spare_frames: SpareFrames,
     /// The table with IDENTITY_INSERT ON: its database, object id and name.
     pub(crate) identity_insert: Option<(i32, i32, String)>,
+    /// The cursors that the session has declared.
+    pub(crate) cursors: Cursors,
     savepoints: Vec<Savepoint>,
     transaction_name: Option<String>,
     statement: Option<Mark>,
@@ -52,6 +54,8 @@ pub struct ExecutionContext {
     pub(crate) security: SessionSecurity,
     /// The EXECUTE AS that were in force when the running procedure or text was entered: REVERT does not end them.
     pub(crate) impersonations_below: usize,
+    /// `CONTEXT_INFO()`.
+    pub context_info: Option<Vec<u8>>,
 }
 
 impl ExecutionContext {
@@ -75,10 +79,12 @@ impl ExecutionContext {
             cancelled: Arc::new(AtomicBool::new(false)),
             spare_frames: SpareFrames::default(),
             identity_insert: None,
+            cursors: Cursors::default(),
             savepoints: Vec::new(),
             transaction_name: None,
             statement: None,
             random_seed: random_seed(session_id),
+            context_info: None,
         }
     }
 
@@ -106,19 +112,69 @@ impl ExecutionContext {
     /// The definitions the session sees.
     pub fn catalog(&self) -> CatalogView {
         let catalog = self.database.catalog(&self.transaction);
-        CatalogView::new(Arc::clone(&self.database), catalog)
+        let level = self.state.nest_level;
+        CatalogView::new(Arc::clone(&self.database), catalog).with_temporary(self.transaction.temporary_tables(), level)
     }
 
     /// The version of [`ExecutionContext::catalog`], at the cost of a load.
     #[inline]
     pub(crate) fn catalog_stamp(&self) -> CatalogStamp {
-        CatalogStamp { database: self.database.id(), version: self.database.catalog_version(&self.transaction) }
+        CatalogStamp {
+            database: self.database.id(),
+            version: self.database.catalog_version(&self.transaction),
+            temporary: self.transaction.temporary_tables().map_or(0, |tables| tables.version()),
+            level: self.state.nest_level,
+        }
+    }
+
+    /// Gives the session a part in tempdb, which temporary tables need.
+    ///
+    /// # Errors
+    /// 1802 when tempdb cannot be made.
+    pub async fn use_temporary(&mut self) -> Result<(), Fault> {
+        if !self.transaction.has_temporary() {
+            let tempdb = self.server.tempdb().await?;
+            self.transaction.use_temporary(&tempdb);
+        }
+        Ok(())
+    }
+
+    /// The temporary table of this name as the running call sees it.
+    pub fn temporary_table(&self, name: &str) -> Option<Arc<pikepole_engine::Table>> {
+        let tables = self.transaction.temporary_tables()?;
+        tables.table(name, self.state.nest_level).cloned()
+    }
+
+    /// The temporary tables that the session has.
+    pub fn temporary_tables(&self) -> Option<&Arc<pikepole_engine::TemporaryTables>> {
+        self.transaction.temporary_tables()
+    }
+
+    /// A call ends: its temporary tables and table variables are dropped.
+    pub(crate) fn end_scope(&mut self, level: i32) {
+        if level > 0 {
+            self.transaction.end_temporary_scope(level);
+        }
+        self.cursors.end_scope(level);
+    }
+
+    /// The batch ends: its table variables are dropped.
+    pub(crate) fn end_batch(&mut self) {
+        self.transaction.end_temporary_batch();
+        self.cursors.end_scope(0);
+    }
+
+    /// `CURSOR_STATUS`: 1 for an open cursor with rows, 0 without, -1 for a closed one, -3 for none of this name.
+    pub fn cursor_status(&self, name: &str, global: bool) -> i16 {
+        self.cursors.status(name, global, self.state.nest_level)
     }
 
     /// What texts are compiled against now.
     pub fn compile_context<'a>(&'a self, host: &'a dyn Host) -> CompileContext<'a> {
+        // A text may make the temporary tables that it names, whatever those of its caller are: they are looked up when it runs.
+        let catalog = self.database.catalog(&self.transaction);
         CompileContext {
-            catalog: self.catalog(),
+            catalog: CatalogView::new(Arc::clone(&self.database), catalog),
             host,
             settings: &self.settings,
             identity_insert: self.identity_table(),
@@ -154,7 +210,9 @@ impl ExecutionContext {
         self.enter_database(&database)?;
         database.enter();
         self.database.leave();
-        self.transaction = database.transaction(self.state.session_id);
+        let mut transaction = database.transaction(self.state.session_id);
+        transaction.take_temporary(&mut self.transaction);
+        self.transaction = transaction;
         self.database = database;
         self.set_isolation(self.settings.isolation);
         Ok(())
@@ -229,13 +287,18 @@ impl ExecutionContext {
         Ok(())
     }
 
+    /// What follows sees what is committed now, where statements see that at all.
+    pub(crate) fn refresh_snapshot(&mut self) {
+        self.database.begin_statement(&mut self.transaction);
+    }
+
     /// A statement ends. Under autocommit this commits it and asks for its durability; called again after a need.
     #[inline]
     pub(crate) fn end_statement(&mut self) -> Result<(), Stop> {
         if self.state.transaction_count == 0 {
             self.database.try_commit(&mut self.transaction, Durability::Full)?;
         } else {
-            self.database.end_statement(&mut self.transaction);
+            self.database.try_end_statement(&mut self.transaction)?;
         }
         self.statement = None;
         Ok(())
@@ -383,6 +446,9 @@ impl ExecutionContext {
     }
 
     fn forget_transaction(&mut self) {
+        if self.settings.cursor_close_on_commit {
+            self.cursors.close_all();
+        }
         self.state.transaction_count = 0;
         self.state.doomed = false;
         self.state.was_committed = false;

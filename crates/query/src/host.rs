@@ -62,6 +62,12 @@ pub trait Host: Send + Sync {
     /// The view `schema.name` (`schema` is `sys` or `INFORMATION_SCHEMA`, or absent for `sysprocesses` and its like).
     fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable>;
 
+    /// The number of a view of `sys` or `INFORMATION_SCHEMA` as another database has it; None: there is no such database.
+    fn virtual_table_of(&self, id: u32, database: &str) -> Option<u32> {
+        let _ = database;
+        Some(id)
+    }
+
     /// The view's rows at this moment, or the function's for these arguments, of the types that its parameters say.
     fn virtual_rows<'a>(
         &'a mut self,

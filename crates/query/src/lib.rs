@@ -21,6 +21,7 @@ mod output;
 mod parallel;
 mod plan;
 mod program;
+mod rules;
 mod run;
 mod security;
 mod settings;
@@ -52,6 +53,21 @@ use pikepole_types::SqlError;
 /// As a statement that declares it: 2715 for an unknown type, 2716, 131, 1001, 2750, 2751 for sizes.
 pub fn declared_type(written: &pikepole_tsql::DataType) -> Result<pikepole_types::SqlType, SqlError> {
     bind::sql_type(written, bind::TypePlace::Declaration, 1).map_err(|fault| *fault)
+}
+
+/// The columns of the first result set that a text gives when it runs; None: it gives none, or only what runs before it can
+/// tell.
+///
+/// # Errors
+/// As [`compile`].
+pub fn first_result_set(
+    text: &str,
+    parameters: &str,
+    context: &ExecutionContext,
+    host: &dyn Host,
+) -> Result<Option<Vec<ColumnInfo>>, Vec<SqlError>> {
+    let program = compile(text, parameters, &context.compile_context(host))?;
+    Ok(program.first_columns())
 }
 
 /// The program of a batch: from the cache, or compiled and kept there. `parameters` are declared as sp_executesql's are.

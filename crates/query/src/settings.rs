@@ -42,8 +42,10 @@ pub struct Settings {
     pub noexec: bool,
     /// PARSEONLY: batches are parsed only.
     pub parseonly: bool,
-    /// FMTONLY: statements tell their columns, and read and change nothing.
+    /// FMTONLY: statements give their columns, read no rows and change nothing.
     pub fmtonly: bool,
+    /// CURSOR_CLOSE_ON_COMMIT: the end of a transaction closes cursors.
+    pub cursor_close_on_commit: bool,
     /// ANSI_NULLS, which is always on.
     pub ansi_nulls: bool,
     /// QUOTED_IDENTIFIER.
@@ -67,6 +69,7 @@ impl Default for Settings {
             noexec: false,
             parseonly: false,
             fmtonly: false,
+            cursor_close_on_commit: false,
             ansi_nulls: true,
             quoted_identifier: true,
             row_count: 0,

@@ -29,6 +29,10 @@ pub struct SessionState {
     pub scope_identity: Value,
     /// The errors of the CATCH blocks being run, innermost last.
     pub caught: Vec<SqlError>,
+    /// `@@FETCH_STATUS`: 0 after a FETCH that found a row, -1 after one that did not.
+    pub fetch_status: i32,
+    /// `@@CURSOR_ROWS`: the rows of the cursor that was opened last.
+    pub cursor_rows: i32,
 }
 
 impl SessionState {
@@ -47,6 +51,8 @@ impl SessionState {
             identity: Value::Null,
             scope_identity: Value::Null,
             caught: Vec::new(),
+            fetch_status: 0,
+            cursor_rows: 0,
         }
     }
 
@@ -83,6 +89,10 @@ pub enum Global {
     ScopeIdentity,
     /// `XACT_STATE()`
     TransactionState,
+    /// `@@FETCH_STATUS`
+    FetchStatus,
+    /// `@@CURSOR_ROWS`
+    CursorRows,
     /// `ERROR_NUMBER()`
     ErrorNumber,
     /// `ERROR_MESSAGE()`
@@ -108,6 +118,8 @@ impl Global {
             "@@NESTLEVEL" => Global::NestLevel,
             "@@PROCID" => Global::ProcedureId,
             "@@IDENTITY" => Global::Identity,
+            "@@FETCH_STATUS" => Global::FetchStatus,
+            "@@CURSOR_ROWS" => Global::CursorRows,
             _ => return None,
         })
     }
@@ -137,6 +149,8 @@ impl Global {
             Global::Error => Some(state.last_error.into()),
             Global::TransactionCount => Some(state.transaction_count.into()),
             Global::NestLevel => Some(state.nest_level.into()),
+            Global::FetchStatus => Some(state.fetch_status.into()),
+            Global::CursorRows => Some(state.cursor_rows.into()),
             Global::ProcedureId => Some(state.procedure_id.into()),
             Global::TransactionState => Some(state.transaction_state().into()),
             Global::ErrorNumber => caught().map(|error| error.number.into()),

@@ -72,6 +72,17 @@ const FUNCTIONS: &[Definition] = &[
     function("@@LOCK_TIMEOUT", SqlType::Int, (0, 0), |call| int(call.context.settings.lock_timeout_ms)),
     function("@@TEXTSIZE", SqlType::Int, (0, 0), |call| int(call.host.options.text_size)),
     function("@@OPTIONS", SqlType::Int, (0, 0), |call| int(options(call))),
+    function("@@DBTS", SqlType::Binary(8), (0, 0), |call| {
+        Ok(Some(Value::Bin(call.context.database().last_rowversion().to_be_bytes().to_vec())))
+    }),
+    function("CONTEXT_INFO", SqlType::VarBinary(Length::Limit(128)), (0, 0), |call| {
+        Ok(call.context.context_info.clone().map(Value::Bin))
+    }),
+    function("CURSOR_STATUS", SqlType::SmallInt, (2, 2), |call| {
+        let (Some(kind), Some(name)) = (call.text(0), call.text(1)) else { return Ok(None) };
+        let global = kind.eq_ignore_ascii_case("global");
+        Ok(Some(Value::SmallInt(call.context.cursor_status(name, global))))
+    }),
     function("@@MICROSOFTVERSION", SqlType::Int, (0, 0), |_| int(0x1000_03e8)),
     // The server.
     function("SERVERPROPERTY", NAME, (1, 1), server_property),
@@ -217,9 +228,25 @@ impl Call<'_> {
         Ok(catalog.and_then(|catalog| names::by_id(&catalog, object_id)))
     }
 
+    /// The temporary table of a name that is one, when the name means tempdb.
+    fn temporary(&self, parts: &Parts) -> Option<Arc<Table>> {
+        let database = parts.database.as_deref().unwrap_or_else(|| self.context.database().name());
+        let in_tempdb = database.eq_ignore_ascii_case(pikepole_engine::TEMPDB);
+        self.context.temporary_table(&parts.name).filter(|_| in_tempdb)
+    }
+
+    /// The table of a number, temporary ones among them.
+    fn table_by_id(&self, object_id: i32) -> Option<Arc<Table>> {
+        let own = self.catalog().table_by_id(object_id).cloned();
+        own.or_else(|| self.context.temporary_tables()?.by_id(object_id).cloned())
+    }
+
     /// The table that the first argument names.
     fn named_table(&self) -> Result<Option<TableOf>, SqlError> {
         let Some(parts) = self.text(0).and_then(names::parts) else { return Ok(None) };
+        if let Some(table) = self.temporary(&parts) {
+            return Ok(Some((Arc::clone(self.context.database()), table)));
+        }
         let Some((database, catalog)) = self.catalog_of(&parts) else { return Ok(None) };
         let table = catalog.table(parts.schema.as_deref().unwrap_or("dbo"), &parts.name).cloned();
         Ok(table.map(|table| (database, table)))
@@ -376,6 +403,11 @@ fn object_id(call: &Call<'_>) -> Answer {
     if call.arguments.len() > 1 && call.text(1).is_none() {
         return Ok(None);
     }
+    if parts.name.starts_with('#') {
+        let kind = call.text(1).is_none_or(|kind| kind.trim().eq_ignore_ascii_case("U"));
+        let table = call.temporary(&parts).filter(|_| kind);
+        return Ok(table.map(|table| Value::Int(table.object_id)));
+    }
     let Some((_, catalog)) = call.catalog_of(&parts) else { return Ok(None) };
     let found = names::find(&catalog, parts.schema.as_deref(), &parts.name);
     let wanted = call.text(1);
@@ -386,10 +418,14 @@ fn object_id(call: &Call<'_>) -> Answer {
 fn object_definition(call: &Call<'_>) -> Answer {
     let catalog = call.catalog();
     let Some(id) = call.number(0) else { return Ok(None) };
-    let mut modules = catalog.procedures().chain(catalog.views());
+    let mut modules = catalog.procedures().chain(catalog.views()).chain(catalog.functions());
     if let Some(module) = modules.find(|module| module.object_id == id) {
         let shown = security::shows_text(call.context.token(), &catalog, id);
         return Ok(shown.then(|| Value::Str(module.text.clone())));
+    }
+    let check = catalog.tables().flat_map(|table| table.checks.iter()).find(|check| check.object_id == id);
+    if let Some(check) = check {
+        return string(&check.text);
     }
     let mut defaults = catalog.tables().flat_map(|table| table.columns.iter().filter_map(|c| c.default.as_ref()));
     let default = defaults.find(|default| default.object_id == id);
@@ -410,15 +446,17 @@ fn object_property(call: &Call<'_>) -> Answer {
         "isprimarykey" => flag(code == "PK"),
         "isuniquecnst" => flag(code == "UQ"),
         "isdefaultcnst" => flag(code == "D "),
-        "isconstraint" => flag(matches!(code, "PK" | "UQ" | "D ")),
+        "isconstraint" => flag(matches!(code, "PK" | "UQ" | "D " | "C " | "F ")),
         "ismsshipped" | "issystemtable" => flag(id < 0),
-        "istrigger"
-        | "isscalarfunction"
-        | "istablefunction"
-        | "isinlinefunction"
-        | "tablehasforeignkey"
-        | "tabletemporaltype"
-        | "tableismemoryoptimized" => flag(false),
+        "istrigger" | "tabletemporaltype" | "tableismemoryoptimized" => flag(false),
+        "isscalarfunction" => flag(code == "FN"),
+        "istablefunction" | "isinlinefunction" => flag(code == "IF"),
+        "ischeckcnst" => flag(code == "C "),
+        "isforeignkey" => flag(code == "F "),
+        "tablehasforeignkey" => flag(of_table(|table| !table.foreign_keys.is_empty())),
+        "tablehascheckcnst" => flag(of_table(|table| !table.checks.is_empty())),
+        "tablehasforeignref" => flag(catalog.references_to(id).next().is_some()),
+        "tablehastimestamp" => flag(of_table(|table| table.columns.iter().any(|column| column.rowversion))),
         "tablehasprimarykey" => flag(of_table(|table| table.indexes.iter().any(|index| index.primary_key))),
         "tablehasidentity" => flag(of_table(|table| table.identity_column().is_some())),
         "tablehasclustindex" => flag(of_table(|table| table.clustered().is_some())),
@@ -433,8 +471,7 @@ fn object_property(call: &Call<'_>) -> Answer {
 fn column_name(call: &Call<'_>) -> Answer {
     let (Some(object_id), Some(column_id)) = (call.number(0), call.number(1)) else { return Ok(None) };
     let Some(place) = column_id.checked_sub(1).and_then(|place| usize::try_from(place).ok()) else { return Ok(None) };
-    let catalog = call.catalog();
-    let own = catalog.table_by_id(object_id).and_then(|table| Some(table.columns.get(place)?.name.clone()));
+    let own = call.table_by_id(object_id).and_then(|table| Some(table.columns.get(place)?.name.clone()));
     let of_view = || Some(views::by_object_id(object_id)?.columns.get(place)?.0.to_string());
     Ok(own.or_else(of_view).map(Value::Str))
 }
@@ -445,18 +482,18 @@ fn column_length(call: &Call<'_>) -> Answer {
 }
 
 fn column_property(call: &Call<'_>) -> Answer {
-    let catalog = call.catalog();
     let (Some(object_id), Some(column), Some(property)) = (call.number(0), call.text(1), call.text(2)) else {
         return Ok(None);
     };
-    let Some(table) = catalog.table_by_id(object_id) else { return Ok(None) };
+    let Some(table) = call.table_by_id(object_id) else { return Ok(None) };
     let Some(place) = table.column(column) else { return Ok(None) };
     let column = &table.columns[place];
     Ok(match property.to_ascii_lowercase().as_str() {
         "allowsnull" => flag(column.nullable),
         "columnid" => Some(Value::Int(place as i32 + 1)),
         "isidentity" => flag(column.identity.is_some()),
-        "iscomputed" | "isrowguidcol" | "issparse" | "ishidden" | "isidnotforrepl" => flag(false),
+        "iscomputed" => flag(column.computed.is_some()),
+        "isrowguidcol" | "issparse" | "ishidden" | "isidnotforrepl" => flag(false),
         "precision" => Some(Value::Int(match column.ty.declared_length() {
             Some(Length::Limit(length)) => length.into(),
             Some(Length::Max) => -1,
@@ -506,6 +543,7 @@ fn type_id(call: &Call<'_>) -> Answer {
     let number = match parts.name.to_ascii_lowercase().as_str() {
         "numeric" => Some(108),
         "sysname" => Some(256),
+        "timestamp" | "rowversion" => Some(189),
         name => TYPES.iter().find(|ty| ty.name() == name).map(|ty| ty.system_type_id().into()),
     };
     Ok(number.map(Value::Int))
@@ -516,6 +554,7 @@ fn type_name(call: &Call<'_>) -> Answer {
     let name = match id {
         108 => Some("numeric"),
         256 => Some("sysname"),
+        189 => Some("timestamp"),
         id => TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).map(|ty| ty.name()),
     };
     Ok(name.map(|name| Value::Str(name.to_string())))

@@ -4,8 +4,8 @@ use crate::options::ClientOptions;
 use crate::registry::{Registry, SharedCell};
 use crate::security::{self, Seen};
 use crate::{functions, procedures, statements, views};
-use pikepole_engine::Server;
-use pikepole_query::{Argument, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
+use pikepole_engine::{SecurityToken, Server};
+use pikepole_query::{Argument, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
 use pikepole_tsql::{Statement, StatementKind};
 use pikepole_types::{SqlError, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +33,12 @@ impl Host for SessionHost {
         Some(VirtualTable { id, name: view.name.to_string(), columns: view.column_infos(), parameters })
     }
 
+    fn virtual_table_of(&self, id: u32, database: &str) -> Option<u32> {
+        let databases = self.server.databases();
+        let found = databases.iter().find(|info| info.name.eq_ignore_ascii_case(database))?;
+        Some(id | u32::try_from(found.id).ok()? << DATABASE_SHIFT)
+    }
+
     fn virtual_rows<'a>(
         &'a mut self,
         id: u32,
@@ -40,15 +46,21 @@ impl Host for SessionHost {
         context: &'a mut ExecutionContext,
     ) -> HostFuture<'a, Result<Vec<Vec<Value>>, SqlError>> {
         Box::pin(async move {
+            let (id, database_id) = (id & ((1 << DATABASE_SHIFT) - 1), (id >> DATABASE_SHIFT) as i32);
             let view = views::by_number(id).ok_or_else(|| SqlError::invalid_object(id))?;
             context.refresh_security().map_err(|fault| *fault)?;
             let seen = security::seen(view, views::parameters(id).is_some(), context)?;
             if seen == Seen::Nothing {
                 return Ok(Vec::new());
             }
+            if database_id != 0 {
+                let rows = self.rows_of_database(view, database_id, arguments, context)?;
+                return Ok(self.seen_rows(view, seen, rows));
+            }
             let row_counts = if view.counts_rows() { count_rows(context).await? } else { BTreeMap::new() };
             // An implicit transaction is begun by no statement of its own.
             self.cell.show_transaction(context);
+            let view_columns = if view.shows_columns() { self.view_columns(context) } else { BTreeMap::new() };
             let catalog = security::catalog(context);
             let source = views::Source {
                 server: &self.server,
@@ -57,15 +69,11 @@ impl Host for SessionHost {
                 token: context.token(),
                 registry: &self.registry,
                 row_counts,
+                view_columns,
                 arguments,
             };
-            let mut rows = (view.rows)(view, &source)?;
-            if let Seen::Own(column) = seen {
-                let place = view.columns.iter().position(|(name, _, _)| *name == column);
-                let own = Some(i64::from(self.session_id));
-                rows.retain(|row| place.and_then(|place| row.get(place)).and_then(Value::as_i64) == own);
-            }
-            Ok(rows)
+            let rows = (view.rows)(view, &source)?;
+            Ok(self.seen_rows(view, seen, rows))
         })
     }
 
@@ -112,6 +120,72 @@ impl Host for SessionHost {
             }
             Ok(())
         })
+    }
+}
+
+/// A view's number has that of another database above these bits.
+const DATABASE_SHIFT: u32 = 16;
+
+impl SessionHost {
+    /// The rows of a view that the session may see.
+    fn seen_rows(&self, view: &views::View, seen: Seen, mut rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+        if let Seen::Own(column) = seen {
+            let place = view.columns.iter().position(|(name, _, _)| *name == column);
+            let own = Some(i64::from(self.session_id));
+            rows.retain(|row| place.and_then(|place| row.get(place)).and_then(Value::as_i64) == own);
+        }
+        rows
+    }
+
+    /// A view's rows as another database has them; tables' rows are not counted, views' columns not compiled.
+    fn rows_of_database(
+        &self,
+        view: &views::View,
+        database_id: i32,
+        arguments: &[Value],
+        context: &ExecutionContext,
+    ) -> Result<Vec<Vec<Value>>, SqlError> {
+        let found = self.server.databases().into_iter().find(|info| info.id == database_id);
+        let name = found.map(|info| info.name).unwrap_or_default();
+        let is_tempdb = name.eq_ignore_ascii_case(pikepole_engine::TEMPDB);
+        // tempdb's own catalog is empty: its tables are sessions', and each sees its own.
+        let (database, catalog) = if is_tempdb {
+            let tables = context.temporary_tables();
+            let own = context.catalog();
+            let catalog =
+                tables.map_or_else(|| own.definitions().only_schemas(), |tables| tables.catalog(own.definitions()));
+            (Arc::clone(context.database()), Arc::new(catalog))
+        } else {
+            let database = self.server.database(&name)?;
+            let catalog = security::catalog_of(context, &database);
+            let login = context.security().login().name.as_str();
+            let catalog = catalog.ok_or_else(|| SqlError::database_access_denied(login, &name))?;
+            (database, catalog)
+        };
+        let token = context.token_in(&database).unwrap_or_else(|| SecurityToken::clone(context.token()));
+        let source = views::Source {
+            server: &self.server,
+            database: &database,
+            catalog: &catalog,
+            token: &token,
+            registry: &self.registry,
+            row_counts: BTreeMap::new(),
+            view_columns: BTreeMap::new(),
+            arguments,
+        };
+        (view.rows)(view, &source)
+    }
+
+    /// The columns of every view of the current database, by object id. One that cannot be compiled now has none.
+    pub(crate) fn view_columns(&self, context: &ExecutionContext) -> BTreeMap<i32, Vec<ColumnInfo>> {
+        let catalog = context.catalog();
+        let columns = |schema: &str, name: &str| {
+            let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
+            let text = format!("SELECT * FROM {}.{}", quoted(schema), quoted(name));
+            pikepole_query::first_result_set(&text, "", context, self).ok().flatten()
+        };
+        let views = catalog.definitions().views();
+        views.filter_map(|view| Some((view.object_id, columns(&view.schema, &view.name)?))).collect()
     }
 }
 

@@ -41,7 +41,7 @@ const ALWAYS_OFF: &[&str] = &[
     "REMOTE_PROC_TRANSACTIONS",
 ];
 /// Options that make no difference here, whatever they are set to.
-const INDIFFERENT: &[&str] = &["ARITHIGNORE", "CURSOR_CLOSE_ON_COMMIT", "OFFSETS"];
+const INDIFFERENT: &[&str] = &["ARITHIGNORE", "NO_BROWSETABLE", "OFFSETS"];
 
 impl ClientOptions {
     /// Whether the batch is to run at all: PARSEONLY and NOEXEC keep it from running, except for the SET statements that end
@@ -108,6 +108,9 @@ impl ClientOptions {
             ("PARSEONLY", _) => settings.parseonly = on,
             ("NOEXEC", _) => settings.noexec = on,
             ("FMTONLY", _) => settings.fmtonly = on,
+            ("CURSOR_CLOSE_ON_COMMIT", _) => settings.cursor_close_on_commit = on,
+            ("CONTEXT_INFO", _) => context.context_info = Some(context_info(value)?),
+            ("QUERY_GOVERNOR_COST_LIMIT", _) if number(value) == Some(0) => {}
             ("DATEFIRST", _) => settings.date_first = date_first(value)?,
             ("TEXTSIZE", _) => self.text_size = text_size(value)?,
             ("ARITHABORT", _) => self.arithabort = on,
@@ -143,6 +146,18 @@ fn number(value: &OptionSetting) -> Option<i64> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+/// The bytes that CONTEXT_INFO is set to.
+fn context_info(value: &OptionSetting) -> Result<Vec<u8>, SqlError> {
+    /// Bytes of CONTEXT_INFO at most.
+    const BYTES_MAX: usize = 128;
+    let OptionSetting::Value(expr) = value else { return Err(unsupported("SET CONTEXT_INFO with a variable")) };
+    match expr.literal() {
+        Some(Literal::Binary(bytes)) if bytes.len() <= BYTES_MAX => Ok(bytes.clone()),
+        Some(Literal::Int(number)) => Ok(number.to_be_bytes().to_vec()),
+        _ => Err(unsupported("SET CONTEXT_INFO with a variable or more than 128 bytes")),
     }
 }
 

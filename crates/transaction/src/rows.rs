@@ -68,7 +68,7 @@ fn older_flag(old: RowHeader, id: TransactionId) -> u8 {
 
 impl Transactions {
     /// What became of `writer`, once it is not in the middle of its commit. The middle is a few instructions long.
-    pub(crate) fn settled(&self, writer: TransactionId) -> Status {
+    pub fn settled(&self, writer: TransactionId) -> Status {
         let mut spins = 0;
         loop {
             match self.status.status(writer) {

@@ -40,6 +40,77 @@ pub struct Identity {
     pub increment: i64,
 }
 
+/// The expression of a computed column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Computed {
+    /// The expression, as T-SQL.
+    pub text: String,
+    /// PERSISTED was said; the value is stored with the row either way.
+    pub persisted: bool,
+}
+
+/// A CHECK constraint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Check {
+    /// The constraint's name.
+    pub name: String,
+    /// The constraint's object id.
+    pub object_id: i32,
+    /// The condition, as T-SQL.
+    pub text: String,
+    /// The column that it was declared behind, when it was.
+    pub column: Option<usize>,
+    /// NOCHECK CONSTRAINT.
+    pub disabled: bool,
+    /// Some rows were never looked at.
+    pub not_trusted: bool,
+    /// The name was made up.
+    #[serde(default)]
+    pub system_named: bool,
+}
+
+/// What becomes of referring rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum ReferentialAction {
+    /// The change fails.
+    #[default]
+    NoAction,
+    /// They go the same way.
+    Cascade,
+    /// Their columns become NULL.
+    SetNull,
+    /// Their columns get their defaults.
+    SetDefault,
+}
+
+/// A FOREIGN KEY constraint.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKey {
+    /// The constraint's name.
+    pub name: String,
+    /// The constraint's object id.
+    pub object_id: i32,
+    /// The referring columns.
+    pub columns: Vec<usize>,
+    /// The table referred to.
+    pub referenced: i32,
+    /// Its columns, which are the key of [`ForeignKey::index_id`].
+    pub referenced_columns: Vec<usize>,
+    /// The unique index of the table referred to.
+    pub index_id: i32,
+    /// ON DELETE.
+    pub on_delete: ReferentialAction,
+    /// ON UPDATE.
+    pub on_update: ReferentialAction,
+    /// NOCHECK CONSTRAINT.
+    pub disabled: bool,
+    /// Some rows were never looked at.
+    pub not_trusted: bool,
+    /// The name was made up.
+    #[serde(default)]
+    pub system_named: bool,
+}
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
@@ -53,6 +124,12 @@ pub struct Column {
     pub default: Option<Default>,
     /// Set for the identity column.
     pub identity: Option<Identity>,
+    /// Set for a computed column.
+    #[serde(default)]
+    pub computed: Option<Computed>,
+    /// A new number with each change of the row.
+    #[serde(default)]
+    pub rowversion: bool,
 }
 
 /// A column of an index's key.
@@ -83,6 +160,15 @@ pub struct Index {
     pub clustered: bool,
     /// The key.
     pub columns: Vec<IndexColumn>,
+    /// Columns that INCLUDE names; reads through an index go to the row, so they make no difference.
+    #[serde(default)]
+    pub included: Vec<usize>,
+    /// The condition of a filtered index, as T-SQL.
+    #[serde(default)]
+    pub filter: Option<String>,
+    /// What the condition says: rows with NULL in one of these columns have no entry.
+    #[serde(default)]
+    pub not_null: Vec<usize>,
     /// Where its entries are.
     pub storage: StorageRef,
 }
@@ -104,6 +190,12 @@ pub struct TableRecord {
     pub indexes: Vec<Index>,
     /// Where the rows of a table without clustered index are.
     pub heap: Option<StorageRef>,
+    /// CHECK constraints.
+    #[serde(default)]
+    pub checks: Vec<Check>,
+    /// FOREIGN KEY constraints of this table.
+    #[serde(default)]
+    pub foreign_keys: Vec<ForeignKey>,
     /// When it was created, in microseconds since 1970.
     pub created_us: u64,
     /// When its definition changed last, in microseconds since 1970.
@@ -135,6 +227,15 @@ impl TableRecord {
     /// `schema.name`, as error texts name it.
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.schema, self.name)
+    }
+
+    /// The names of its constraints.
+    pub fn constraint_names(&self) -> impl Iterator<Item = &str> {
+        let keys = self.indexes.iter().filter(|index| index.constraint).map(|index| &index.name);
+        let defaults = self.columns.iter().filter_map(|column| column.default.as_ref()).map(|default| &default.name);
+        let checks = self.checks.iter().map(|check| &check.name);
+        let foreign = self.foreign_keys.iter().map(|key| &key.name);
+        keys.chain(defaults).chain(checks).chain(foreign).map(String::as_str)
     }
 
     /// Every tree and heap of the table.
@@ -183,6 +284,8 @@ pub struct Module {
 pub type Procedure = Module;
 /// A view.
 pub type View = Module;
+/// A function.
+pub type Function = Module;
 
 /// One object as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -197,6 +300,8 @@ pub enum StoredObject {
     View(View),
     /// A login, user or role.
     Principal(Principal),
+    /// A function.
+    Function(Function),
 }
 
 impl StoredObject {
@@ -216,7 +321,9 @@ impl StoredObject {
         match self {
             StoredObject::Schema(schema) => -schema.schema_id,
             StoredObject::Table(table) => table.object_id,
-            StoredObject::Procedure(module) | StoredObject::View(module) => module.object_id,
+            StoredObject::Procedure(module) | StoredObject::View(module) | StoredObject::Function(module) => {
+                module.object_id
+            }
             StoredObject::Principal(principal) => principal.id,
         }
     }

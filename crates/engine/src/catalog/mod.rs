@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
-use definition::{Procedure, Schema, View};
+use definition::{ForeignKey, Function, Procedure, Schema, View};
 
 /// The first object id of users' objects.
 pub(crate) const OBJECT_ID_FIRST: i32 = 1_000_001;
@@ -38,6 +38,8 @@ pub enum Object {
     Procedure(Arc<Procedure>),
     /// A view.
     View(Arc<View>),
+    /// A function.
+    Function(Arc<Function>),
 }
 
 impl Object {
@@ -45,7 +47,7 @@ impl Object {
     pub fn object_id(&self) -> i32 {
         match self {
             Object::Table(table) => table.object_id,
-            Object::Procedure(module) | Object::View(module) => module.object_id,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.object_id,
         }
     }
 
@@ -55,6 +57,7 @@ impl Object {
             Object::Table(_) => "table",
             Object::Procedure(_) => "procedure",
             Object::View(_) => "view",
+            Object::Function(_) => "function",
         }
     }
 
@@ -62,7 +65,7 @@ impl Object {
     pub fn name(&self) -> &str {
         match self {
             Object::Table(table) => &table.name,
-            Object::Procedure(module) | Object::View(module) => &module.name,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) => &module.name,
         }
     }
 
@@ -70,7 +73,7 @@ impl Object {
     pub fn schema_id(&self) -> i32 {
         match self {
             Object::Table(table) => table.schema_id,
-            Object::Procedure(module) | Object::View(module) => module.schema_id,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.schema_id,
         }
     }
 }
@@ -189,6 +192,22 @@ impl Catalog {
         }
     }
 
+    /// The function of this name.
+    pub fn function(&self, schema: &str, name: &str) -> Option<&Arc<Function>> {
+        match self.object(schema, name)? {
+            Object::Function(function) => Some(function),
+            _ => None,
+        }
+    }
+
+    /// All functions, by object id.
+    pub fn functions(&self) -> impl Iterator<Item = &Arc<Function>> {
+        self.objects.values().filter_map(|object| match object {
+            Object::Function(function) => Some(function),
+            _ => None,
+        })
+    }
+
     /// All tables, by object id.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.objects.values().filter_map(|object| match object {
@@ -237,6 +256,14 @@ impl Catalog {
         }
     }
 
+    /// A catalog with the built-in schemas of this one and nothing in them.
+    pub fn only_schemas(&self) -> Catalog {
+        let built_in =
+            self.schemas.iter().filter(|(_, schema)| BUILT_IN_SCHEMAS.iter().any(|(id, ..)| *id == schema.schema_id));
+        let schemas = built_in.map(|(name, schema)| (name.clone(), Arc::clone(schema))).collect();
+        Catalog { schemas, ..Catalog::default() }
+    }
+
     pub(crate) fn put_schema(&mut self, schema: Schema) {
         self.schemas.insert(schema.name.to_lowercase(), Arc::new(schema));
     }
@@ -260,10 +287,15 @@ impl Catalog {
     /// Whether a constraint of the schema has this name.
     pub(crate) fn constraint_exists(&self, schema_id: i32, name: &str) -> bool {
         let name = name.to_lowercase();
-        self.tables().filter(|table| table.schema_id == schema_id).any(|table| {
-            let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
-            let keys = table.indexes.iter().filter(|index| index.constraint);
-            defaults.map(|d| &d.name).chain(keys.map(|i| &i.name)).any(|n| n.to_lowercase() == name)
+        let mut tables = self.tables().filter(|table| table.schema_id == schema_id);
+        tables.any(|table| table.constraint_names().any(|own| own.to_lowercase() == name))
+    }
+
+    /// The foreign keys that refer to a table, with the tables they are of.
+    pub fn references_to(&self, object_id: i32) -> impl Iterator<Item = (&Arc<Table>, &ForeignKey)> {
+        self.tables().flat_map(move |table| {
+            let keys = table.foreign_keys.iter().filter(move |key| key.referenced == object_id);
+            keys.map(move |key| (table, key))
         })
     }
 
@@ -271,7 +303,10 @@ impl Catalog {
     pub(crate) fn object_id_max(&self) -> i32 {
         let of_tables = self.tables().flat_map(|table| {
             let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
-            defaults.map(|d| d.object_id).chain(table.indexes.iter().map(|index| index.constraint_id))
+            let checks = table.checks.iter().map(|check| check.object_id);
+            let foreign = table.foreign_keys.iter().map(|key| key.object_id);
+            let keys = table.indexes.iter().map(|index| index.constraint_id);
+            defaults.map(|d| d.object_id).chain(keys).chain(checks).chain(foreign)
         });
         of_tables.chain(self.objects.keys().copied()).max().unwrap_or(0)
     }

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use pikepole_storage::{Tree, TreeCursor};
-use pikepole_transaction::{Inserted, LockMode, Mark, TableLock};
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_transaction::{Inserted, LockMode, TableLock};
+use pikepole_types::{SqlError, SqlType};
 
-use super::rebuild::{NewColumn, RowMap};
+use super::rebuild::RowMap;
 use super::{Database, lock};
 use crate::catalog::definition::{
     Column, Default, Identity, Index, IndexColumn, Schema, StorageRef, StoredObject, TableRecord,
@@ -19,7 +19,8 @@ use crate::catalog::{Catalog, Object};
 use crate::error::Blocked;
 use crate::security::Class;
 use crate::table::{Table, TableState, can_be_key, key_bytes_max};
-use crate::transaction::Transaction;
+use crate::temporary::Residence;
+use crate::transaction::{Mark, Transaction};
 use pikepole_contention::sync::atomic::Ordering;
 
 /// Columns of a table at most.
@@ -51,6 +52,17 @@ pub enum IndexKind {
     Index,
 }
 
+/// What an index can have beside its key.
+#[derive(Debug, Clone, Default)]
+pub struct IndexExtras {
+    /// INCLUDE.
+    pub included: Vec<String>,
+    /// WHERE, as T-SQL.
+    pub filter: Option<String>,
+    /// What WHERE says: none of these columns is NULL.
+    pub not_null: Vec<String>,
+}
+
 /// An index to be made.
 #[derive(Debug, Clone)]
 pub struct IndexDefinition {
@@ -64,6 +76,8 @@ pub struct IndexDefinition {
     pub clustered: bool,
     /// The columns of the key; true: descending.
     pub columns: Vec<(String, bool)>,
+    /// INCLUDE and WHERE.
+    pub extras: IndexExtras,
 }
 
 /// A table to be made.
@@ -79,6 +93,10 @@ pub struct TableDefinition {
     pub indexes: Vec<IndexDefinition>,
 }
 
+/// Changes a table's definition but for its columns and indexes; the function given deals object ids.
+pub type RecordChange<'a> =
+    &'a (dyn Fn(&mut TableRecord, &mut dyn FnMut() -> i32) -> Result<(), SqlError> + Send + Sync);
+
 pub(crate) fn now_us() -> u64 {
     u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0)
 }
@@ -88,6 +106,22 @@ impl Database {
     pub(crate) async fn begin_definition(&self, tx: &mut Transaction) -> Result<(Mark, Catalog), SqlError> {
         self.lock_whole(tx, &self.catalog_lock, LockMode::X).await?;
         Ok((tx.mark(), Catalog::clone(&self.catalog(tx))))
+    }
+
+    /// As [`Database::begin_definition`], for a change of `table`: one that is in no catalog needs no lock of it.
+    pub(super) async fn begin_change(&self, tx: &mut Transaction, table: &Table) -> Result<(Mark, Catalog), SqlError> {
+        if table.residence() == Residence::Database {
+            return self.begin_definition(tx).await;
+        }
+        let mut catalog = Catalog::default();
+        catalog.put(Object::Table(Arc::new(table.same())));
+        Ok((tx.mark(), catalog))
+    }
+
+    pub(super) fn end_change(&self, tx: &mut Transaction, mark: Mark, catalog: Catalog, table: &Table) {
+        if table.residence() == Residence::Database {
+            self.end_definition(tx, mark, catalog, table.version);
+        }
     }
 
     async fn lock_whole(&self, tx: &mut Transaction, table: &Arc<TableLock>, mode: LockMode) -> Result<(), SqlError> {
@@ -180,7 +214,11 @@ impl Database {
     }
 
     /// Makes a tree or a heap in the store; the transaction remembers it for the case that it rolls back.
-    async fn create_storage(&self, tx: &mut Transaction, key_bytes_max: Option<u16>) -> Result<StorageRef, SqlError> {
+    pub(super) async fn create_storage(
+        &self,
+        tx: &mut Transaction,
+        key_bytes_max: Option<u16>,
+    ) -> Result<StorageRef, SqlError> {
         let object = self.storage_next.fetch_add(1, Ordering::Relaxed);
         tx.definitions.created.push(object);
         let root = self
@@ -244,7 +282,38 @@ impl Database {
         {
             return Err(SqlError::object_exists(&table.name));
         }
-        let object_id = self.new_object_id();
+        let table = self.build_in(tx, &catalog, &schema, &table, Residence::Database).await?;
+        let version = table.version;
+        self.store_object(tx, &StoredObject::Table(table.record().clone())).await?;
+        catalog.put(Object::Table(table.clone()));
+        self.end_definition(tx, mark, catalog, version);
+        Ok(table)
+    }
+
+    /// Makes a table that is in no catalog.
+    pub(crate) async fn build_table(
+        &self,
+        tx: &mut Transaction,
+        table: &TableDefinition,
+        residence: Residence,
+    ) -> Result<Arc<Table>, SqlError> {
+        let schema = Schema { schema_id: 1, name: table.schema.clone(), owner: crate::security::DBO };
+        self.build_in(tx, &Catalog::default(), &schema, table, residence).await
+    }
+
+    async fn build_in(
+        &self,
+        tx: &mut Transaction,
+        catalog: &Catalog,
+        schema: &Schema,
+        table: &TableDefinition,
+        residence: Residence,
+    ) -> Result<Arc<Table>, SqlError> {
+        let object_id = match residence {
+            Residence::Database => self.new_object_id(),
+            // Never the number of a table of the session's database.
+            Residence::Temporary | Residence::Variable => -self.new_object_id(),
+        };
         let now = now_us();
         let mut record = TableRecord {
             object_id,
@@ -254,12 +323,14 @@ impl Database {
             columns: Vec::new(),
             indexes: Vec::new(),
             heap: None,
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
             created_us: now,
             modified_us: now,
         };
-        record.columns = self.columns(&catalog, &record, &table.columns)?;
+        record.columns = self.columns(catalog, &record, &table.columns)?;
         for index in clustered_first(&table.indexes) {
-            self.add_index(tx, &catalog, &mut record, index).await?;
+            self.add_index(tx, catalog, &mut record, index).await?;
         }
         if record.clustered().is_none() {
             record.heap = Some(self.create_storage(tx, None).await?);
@@ -267,15 +338,11 @@ impl Database {
         let version = self.new_version();
         let state = TableState::new(object_id, version, &self.statistics);
         self.lock_whole(tx, &state.lock, LockMode::SchM).await?;
-        self.store_object(tx, &StoredObject::Table(record.clone())).await?;
-        let table = Arc::new(Table::new(record, version, state, &self.store));
-        catalog.put(Object::Table(table.clone()));
-        self.end_definition(tx, mark, catalog, version);
-        Ok(table)
+        Ok(Arc::new(Table::new(record, version, state, &self.store).with_residence(residence)))
     }
 
     /// The columns of a table to be made, or after a change.
-    fn columns(
+    pub(super) fn columns(
         &self,
         catalog: &Catalog,
         record: &TableRecord,
@@ -309,16 +376,16 @@ impl Database {
                 nullable: definition.nullable && definition.identity.is_none(),
                 default,
                 identity: definition.identity,
+                computed: None,
+                rowversion: false,
             });
         }
         Ok(columns)
     }
 
     fn check_constraint_name(&self, catalog: &Catalog, record: &TableRecord, name: &str) -> Result<(), SqlError> {
-        let own = record.columns.iter().filter_map(|c| c.default.as_ref()).map(|d| &d.name);
         let lower = name.to_lowercase();
-        let taken = own.chain(record.indexes.iter().filter(|i| i.constraint).map(|i| &i.name));
-        if taken.into_iter().any(|n| n.to_lowercase() == lower)
+        if record.constraint_names().any(|n| n.to_lowercase() == lower)
             || catalog.object(&record.schema, name).is_some()
             || catalog.constraint_exists(record.schema_id, name)
         {
@@ -328,7 +395,7 @@ impl Database {
     }
 
     /// Adds an index, with storage of its own, to a table's definition.
-    async fn add_index(
+    pub(super) async fn add_index(
         &self,
         tx: &mut Transaction,
         catalog: &Catalog,
@@ -387,6 +454,9 @@ impl Database {
             constraint,
             clustered: definition.clustered,
             columns,
+            included: places(record, &definition.extras.included)?,
+            filter: definition.extras.filter.clone(),
+            not_null: places(record, &definition.extras.not_null)?,
             storage,
         };
         if definition.clustered {
@@ -398,7 +468,7 @@ impl Database {
     }
 
     /// The table as the transaction sees it, locked with Sch-M.
-    async fn lock_table_to_change(
+    pub(super) async fn lock_table_to_change(
         &self,
         tx: &mut Transaction,
         catalog: &Catalog,
@@ -411,23 +481,25 @@ impl Database {
     }
 
     /// Stores a changed definition of `old`; the new table has the same lock and identity values.
-    async fn replace_table(
+    pub(super) async fn replace_table(
         &self,
         tx: &mut Transaction,
         catalog: &mut Catalog,
         old: &Table,
         mut record: TableRecord,
         map: Option<RowMap<'_>>,
-    ) -> Result<(Arc<Table>, u64), SqlError> {
+    ) -> Result<Arc<Table>, SqlError> {
         record.modified_us = now_us();
         let version = self.new_version();
         let table = Arc::new(Table::succeeding(old, record.clone(), version, &self.store));
         if let Some(map) = map {
             self.fill(tx, old, &table, map).await?;
         }
-        self.store_object(tx, &StoredObject::Table(record)).await?;
+        if table.residence() == Residence::Database {
+            self.store_object(tx, &StoredObject::Table(record)).await?;
+        }
         catalog.put(Object::Table(table.clone()));
-        Ok((table, version))
+        Ok(table)
     }
 
     /// DROP TABLE.
@@ -438,6 +510,9 @@ impl Database {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let missing = || SqlError::object_missing("drop", "table", name);
         let object_id = catalog.table(schema, name).ok_or_else(missing)?.object_id;
+        if catalog.references_to(object_id).any(|(other, _)| other.object_id != object_id) {
+            return Err(SqlError::object_is_referenced(name));
+        }
         let table = self.lock_table_to_change(tx, &catalog, object_id, missing()).await?;
         self.remove_rows(tx, RowKind::Object, table.object_id, 0).await?;
         self.remove_rows(tx, RowKind::Identity, table.object_id, 0).await?;
@@ -447,168 +522,6 @@ impl Database {
         Ok(())
     }
 
-    /// TRUNCATE TABLE: the table gets new, empty storage; identity values begin anew at the commit.
-    ///
-    /// # Errors
-    /// 4701 when the table is gone; 1105, 9002 when there is no room.
-    pub async fn truncate_table(&self, tx: &mut Transaction, table: &Table) -> Result<(), SqlError> {
-        let (mark, mut catalog) = self.begin_definition(tx).await?;
-        let missing = SqlError::truncate_not_found(&table.name);
-        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
-        let mut record = table.record().clone();
-        if record.heap.is_some() {
-            record.heap = Some(self.create_storage(tx, None).await?);
-        }
-        for index in &mut record.indexes {
-            index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
-        }
-        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, None).await?;
-        tx.definitions.reseeded.push(table.state.clone());
-        self.end_definition(tx, mark, catalog, version);
-        Ok(())
-    }
-
-    /// CREATE INDEX, ALTER TABLE ADD CONSTRAINT PRIMARY KEY or UNIQUE; the table's rows are put into the index.
-    ///
-    /// # Errors
-    /// As [`Database::create_table`]; 1505 for keys that are there twice; 8111 for a primary key on a nullable column.
-    pub async fn create_index(
-        &self,
-        tx: &mut Transaction,
-        table: &Table,
-        definition: IndexDefinition,
-    ) -> Result<Arc<Table>, SqlError> {
-        let (mark, mut catalog) = self.begin_definition(tx).await?;
-        let missing = SqlError::alter_table_not_found(&table.name);
-        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
-        let mut record = table.record().clone();
-        if definition.kind == IndexKind::PrimaryKey {
-            let columns = index_columns(&record, &definition)?;
-            if columns.iter().any(|key| record.columns[key.column].nullable) {
-                return Err(SqlError::primary_key_on_nullable(&record.name));
-            }
-        }
-        self.add_index(tx, &catalog, &mut record, &definition).await?;
-        if definition.clustered {
-            // The rows move into the index, so every locator changes.
-            record.heap = None;
-            self.renew_secondary(tx, &mut record).await?;
-        }
-        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, Some(&same_row)).await?;
-        self.end_definition(tx, mark, catalog, version);
-        Ok(table)
-    }
-
-    /// Gives every nonclustered index new storage, for locators of the present base.
-    async fn renew_secondary(&self, tx: &mut Transaction, record: &mut TableRecord) -> Result<(), SqlError> {
-        for at in 0..record.indexes.len() {
-            let index = &record.indexes[at];
-            if !index.clustered {
-                let bytes = key_bytes_max(record, &index.columns, false, index.unique);
-                record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// DROP INDEX, or ALTER TABLE DROP CONSTRAINT of a key or a default. The rows of a dropped clustered index move to a heap.
-    ///
-    /// # Errors
-    /// 3701 when there is none of this name; 3723 for DROP INDEX of a constraint; 3728 for DROP CONSTRAINT of an index.
-    pub async fn drop_index(
-        &self,
-        tx: &mut Transaction,
-        table: &Table,
-        name: &str,
-        constraint: bool,
-    ) -> Result<Arc<Table>, SqlError> {
-        let (mark, mut catalog) = self.begin_definition(tx).await?;
-        let missing = SqlError::alter_table_not_found(&table.name);
-        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
-        let mut record = table.record().clone();
-        let lower = name.to_lowercase();
-        let at = record.indexes.iter().position(|index| index.name.to_lowercase() == lower);
-        let map: Option<RowMap<'_>> = match at {
-            Some(at) => {
-                let index = &record.indexes[at];
-                if index.constraint && !constraint {
-                    let kind = if index.primary_key { "PRIMARY KEY" } else { "UNIQUE KEY" };
-                    let full = format!("{}.{}", record.full_name(), index.name);
-                    return Err(SqlError::drop_index_of_constraint(full, kind));
-                }
-                if constraint && !index.constraint {
-                    return Err(SqlError::not_a_constraint(name));
-                }
-                if record.indexes.remove(at).clustered {
-                    record.heap = Some(self.create_storage(tx, None).await?);
-                    self.renew_secondary(tx, &mut record).await?;
-                    Some(&same_row)
-                } else {
-                    None
-                }
-            }
-            None => {
-                let default = record.columns.iter_mut().find(|column| {
-                    constraint && column.default.as_ref().is_some_and(|d| d.name.to_lowercase() == lower)
-                });
-                let Some(column) = default else {
-                    return Err(if constraint {
-                        SqlError::not_a_constraint(name)
-                    } else {
-                        SqlError::object_missing("drop", "index", format!("{}.{name}", record.full_name()))
-                    });
-                };
-                column.default = None;
-                None
-            }
-        };
-        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, map).await?;
-        self.end_definition(tx, mark, catalog, version);
-        Ok(table)
-    }
-
-    /// ALTER TABLE: the table gets these columns; `map` computes a new row from an old one. Indexes keep their columns by
-    /// source; the caller has made sure that no dropped column is in one.
-    ///
-    /// # Errors
-    /// As [`Database::create_table`]; whatever `map` reports.
-    pub async fn alter_columns(
-        &self,
-        tx: &mut Transaction,
-        table: &Table,
-        columns: &[NewColumn],
-        map: RowMap<'_>,
-    ) -> Result<Arc<Table>, SqlError> {
-        let (mark, mut catalog) = self.begin_definition(tx).await?;
-        let missing = SqlError::alter_table_not_found(&table.name);
-        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
-        let mut record = table.record().clone();
-        record.columns = Vec::new();
-        let mut of_catalog = catalog.clone();
-        of_catalog.remove(table.object_id);
-        let definitions: Vec<ColumnDefinition> = columns.iter().map(|c| c.definition.clone()).collect();
-        record.columns = self.columns(&of_catalog, &record, &definitions)?;
-        for index in &mut record.indexes {
-            for key in &mut index.columns {
-                let old = key.column;
-                let new = columns.iter().position(|c| c.source == Some(old));
-                key.column =
-                    new.ok_or_else(|| SqlError::column_is_in_use("ALTER TABLE DROP COLUMN", &table.columns[old].name))?;
-            }
-        }
-        if record.heap.is_some() {
-            record.heap = Some(self.create_storage(tx, None).await?);
-        }
-        for at in 0..record.indexes.len() {
-            let index = &record.indexes[at];
-            let bytes = key_bytes_max(&record, &index.columns, index.clustered, index.unique);
-            record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
-        }
-        let (table, version) = self.replace_table(tx, &mut catalog, &table, record, Some(map)).await?;
-        self.end_definition(tx, mark, catalog, version);
-        Ok(table)
-    }
-
     /// Storage that waits to be given back.
     #[doc(hidden)]
     pub fn storage_to_free(&self) -> usize {
@@ -616,11 +529,9 @@ impl Database {
     }
 }
 
-fn same_row(old: &[Value], new: &mut [Value]) -> Result<(), SqlError> {
-    for (old, new) in old.iter().zip(new) {
-        new.clone_from(old);
-    }
-    Ok(())
+/// The places of columns by their names.
+fn places(record: &TableRecord, names: &[String]) -> Result<Vec<usize>, SqlError> {
+    names.iter().map(|name| record.column(name).ok_or_else(|| SqlError::key_column_unknown(name))).collect()
 }
 
 pub(super) fn user_schema(catalog: &Catalog, name: &str) -> Result<Arc<Schema>, SqlError> {
@@ -636,7 +547,7 @@ fn clustered_first(indexes: &[IndexDefinition]) -> impl Iterator<Item = &IndexDe
     clustered.chain(indexes.iter().filter(|index| !index.clustered))
 }
 
-fn index_columns(record: &TableRecord, definition: &IndexDefinition) -> Result<Vec<IndexColumn>, SqlError> {
+pub(super) fn index_columns(record: &TableRecord, definition: &IndexDefinition) -> Result<Vec<IndexColumn>, SqlError> {
     let mut columns: Vec<IndexColumn> = Vec::with_capacity(definition.columns.len());
     for (name, descending) in &definition.columns {
         let Some(column) = record.column(name) else {

@@ -22,6 +22,9 @@ impl Database {
     /// # Panics
     /// When the table has no identity column.
     pub fn try_next_identity(&self, tx: &mut Transaction, table: &Table) -> Result<i64, Blocked> {
+        if tx.is_elsewhere(table) {
+            return Ok(table.state.next_unnoted(&identity_of(table)));
+        }
         let identity = identity_of(table);
         loop {
             if let Some(value) = table.state.next_identity(&identity) {

@@ -11,6 +11,7 @@
 //! transactions that did not end; those are undone; the catalog is read; trees that no definition names are given back; a
 //! checkpoint ends it. A database that was closed in order has nothing to redo and nothing to undo.
 
+mod alterations;
 mod background;
 mod chain;
 mod definitions;
@@ -40,13 +41,18 @@ use crate::transaction::Transaction;
 pub(crate) use chain::Hold;
 pub use chain::LogFullReason;
 pub(crate) use definitions::now_us;
-pub use definitions::{ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
+pub use definitions::{ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, RecordChange, TableDefinition};
 pub(crate) use files::{DATABASE_FILE, DatabaseFile, FORMAT, LogChain, Restoring};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub use modules::PutMode;
 pub(crate) use open::{OpenContext, check_database};
 pub use rebuild::{NewColumn, RowMap};
 pub use recovery::{RecoveryProgress, RecoveryWatch};
+
+/// Values of rowversion columns that a byte of the log makes room for.
+const NUMBERS_PER_LOG_BYTE: u64 = 4_096;
+/// The record of a row is longer than this, in bytes.
+const ROW_RECORD_BYTES_MIN: u64 = 16;
 
 /// Locks a mutex whose data stays whole whatever a panicking holder did: each critical section changes it in one step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
@@ -110,6 +116,8 @@ pub struct Database {
     /// The CPUs that log writers are pinned to, in turn.
     log_writer_cpus: Vec<usize>,
     sessions: AtomicI32,
+    /// The last number that a rowversion column was given.
+    rowversion: AtomicU64,
 }
 
 impl std::fmt::Debug for Database {
@@ -277,6 +285,30 @@ impl Database {
     pub(crate) fn committed_version(&self) -> u64 {
         // Acquire pairs with the Release in `publish_catalog`.
         self.catalog_version.load(Ordering::Acquire)
+    }
+
+    /// A number for a changed row's rowversion column: greater than those of all rows that were committed before, in former
+    /// runs too. Numbers follow the log: each byte of it is worth [`NUMBERS_PER_LOG_BYTE`], and a number is never ahead of
+    /// the record that its row is about to leave.
+    ///
+    /// # Errors
+    /// 40000 when too many numbers were given to rows that were then not written.
+    pub fn next_rowversion(&self) -> Result<u64, SqlError> {
+        let end = self.log.reserved().0;
+        let (least, most) = (end * NUMBERS_PER_LOG_BYTE, (end + ROW_RECORD_BYTES_MIN) * NUMBERS_PER_LOG_BYTE);
+        let next = |last: u64| Some((last + 1).max(least)).filter(|number| *number <= most);
+        match self.rowversion.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
+            Ok(last) => Ok((last + 1).max(least)),
+            Err(_) => {
+                let text = "Too many rowversion values were given to rows that were not written. CHECKPOINT makes room for more.";
+                Err(SqlError::new(40_000, 16, 2, text))
+            }
+        }
+    }
+
+    /// The last number that a rowversion column was given (`@@DBTS`).
+    pub fn last_rowversion(&self) -> u64 {
+        self.rowversion.load(Ordering::Relaxed).max(1)
     }
 
     /// The committed definitions.

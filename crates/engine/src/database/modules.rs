@@ -28,6 +28,7 @@ pub enum PutMode {
 enum ModuleKind {
     Procedure,
     View,
+    Function,
 }
 
 impl ModuleKind {
@@ -35,6 +36,7 @@ impl ModuleKind {
         match self {
             ModuleKind::Procedure => "procedure",
             ModuleKind::View => "view",
+            ModuleKind::Function => "function",
         }
     }
 
@@ -42,6 +44,7 @@ impl ModuleKind {
         match self {
             ModuleKind::Procedure => StoredObject::Procedure(module),
             ModuleKind::View => StoredObject::View(module),
+            ModuleKind::Function => StoredObject::Function(module),
         }
     }
 
@@ -49,6 +52,7 @@ impl ModuleKind {
         match self {
             ModuleKind::Procedure => Object::Procedure(Arc::new(module)),
             ModuleKind::View => Object::View(Arc::new(module)),
+            ModuleKind::Function => Object::Function(Arc::new(module)),
         }
     }
 
@@ -56,6 +60,7 @@ impl ModuleKind {
         match self {
             ModuleKind::Procedure => matches!(object, Object::Procedure(_)),
             ModuleKind::View => matches!(object, Object::View(_)),
+            ModuleKind::Function => matches!(object, Object::Function(_)),
         }
     }
 }
@@ -91,6 +96,29 @@ impl Database {
         self.put_module(tx, ModuleKind::View, schema, name, text, mode).await
     }
 
+    /// CREATE or ALTER FUNCTION: keeps its text.
+    ///
+    /// # Errors
+    /// As [`Database::put_procedure`].
+    pub async fn put_function(
+        &self,
+        tx: &mut Transaction,
+        schema: &str,
+        name: &str,
+        text: &str,
+        mode: PutMode,
+    ) -> Result<(), SqlError> {
+        self.put_module(tx, ModuleKind::Function, schema, name, text, mode).await
+    }
+
+    /// DROP FUNCTION.
+    ///
+    /// # Errors
+    /// 3701 when there is none.
+    pub async fn drop_function(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
+        self.drop_module(tx, ModuleKind::Function, schema, name).await
+    }
+
     async fn put_module(
         &self,
         tx: &mut Transaction,
@@ -110,7 +138,7 @@ impl Database {
         };
         let now = now_us();
         let created_us = match &existing {
-            Some(Object::Procedure(module) | Object::View(module)) => module.created_us,
+            Some(Object::Procedure(module) | Object::View(module) | Object::Function(module)) => module.created_us,
             _ => now,
         };
         let module = Module {

@@ -234,6 +234,7 @@ impl Database {
             checkpoint_bytes: context.checkpoint_bytes,
             log_writer_cpus: context.log_writer_cpus.clone(),
             sessions: AtomicI32::new(0),
+            rowversion: AtomicU64::new(0),
             store,
         });
         if database.options().recovery != RecoveryModel::Simple {
@@ -333,6 +334,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             StoredObject::Schema(schema) => catalog.put_schema(schema.clone()),
             StoredObject::Procedure(module) => catalog.put(Object::Procedure(Arc::new(module.clone()))),
             StoredObject::View(module) => catalog.put(Object::View(Arc::new(module.clone()))),
+            StoredObject::Function(module) => catalog.put(Object::Function(Arc::new(module.clone()))),
             StoredObject::Table(record) => {
                 let state = TableState::new(record.object_id, 1, statistics);
                 let identity = decoder.identities.iter().find(|(id, _)| *id == record.object_id);

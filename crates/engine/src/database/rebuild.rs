@@ -71,6 +71,9 @@ impl Database {
             }
             for at in &new_indexes {
                 let index = &new.secondary[*at];
+                if !index.holds(|i| &mapped[i]) {
+                    continue;
+                }
                 index
                     .entry_key(|i| &mapped[i], &locator, &mut key)
                     .map_err(|error| self.place(tx, &new.full_name()).row(&error))?;

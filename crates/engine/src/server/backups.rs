@@ -117,6 +117,15 @@ impl Taken {
     }
 }
 
+/// tempdb is made anew by each run of the server.
+fn refuse_tempdb(name: &str) -> Result<(), SqlError> {
+    if name.eq_ignore_ascii_case(crate::temporary::TEMPDB) {
+        let text = "Backup and restore operations are not allowed on database tempdb.";
+        return Err(SqlError::new(3147, 16, 1, text));
+    }
+    Ok(())
+}
+
 impl Server {
     fn device(&self, name: &str) -> Result<crate::backup::Device, SqlError> {
         find_device(&self.options.disk, &self.options.folder, name, self.context.store.direct)
@@ -141,6 +150,7 @@ impl Server {
         options: BackupOptions,
         progress: Progress<'_>,
     ) -> Result<BackupOutcome, SqlError> {
+        refuse_tempdb(name)?;
         let database = self.database(name)?;
         let device = self.device(&options.device)?;
         let _turn = self.device_turn(&device.path, &options.device)?;
@@ -298,6 +308,7 @@ impl Server {
         options: RestoreOptions,
         progress: Progress<'_>,
     ) -> Result<BackupOutcome, SqlError> {
+        refuse_tempdb(name)?;
         let begun_us = clock::now_us();
         let device = self.device(&options.device)?;
         let taken = self.take(name)?;

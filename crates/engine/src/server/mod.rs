@@ -40,6 +40,7 @@ use crate::database::{
 use crate::error::OpenError;
 use crate::placement::PlacementPlan;
 use crate::security::{LoginGate, PasswordCost};
+use crate::temporary::{TEMPDB, TEMPDB_ID};
 use backups::RestoringEntry;
 
 /// The database that is always there.
@@ -144,6 +145,8 @@ pub struct Server {
     ids_drawn: AtomicU64,
     closed: AtomicBool,
     login_gate: LoginGate,
+    /// The turn of whoever makes tempdb.
+    making_tempdb: Mutex<()>,
     started_us: i64,
     _folder_lock: FolderLock,
 }
@@ -214,6 +217,7 @@ impl Server {
             ids_drawn: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             login_gate: LoginGate::default(),
+            making_tempdb: Mutex::new(()),
             started_us: pikepole_machine::clock::unix_time_us(),
             _folder_lock: folder_lock,
             options,
@@ -229,6 +233,12 @@ impl Server {
         backups::finish_replacements(disk, folder, &list()?);
         for name in list()? {
             let database_folder = folder.join(&name);
+            if name == TEMPDB {
+                // What sessions of the last run have left there is of no use; one that cannot be removed now is when the next
+                // tempdb is made.
+                let _ = disk.remove_dir_all(&database_folder);
+                continue;
+            }
             if disk.exists(database_folder.join(DATABASE_FILE)) {
                 self.open_database(&name, database_folder);
             }
@@ -264,13 +274,17 @@ impl Server {
         write(&self.databases).insert(name.to_lowercase(), entry);
     }
 
-    fn create_now(&self, name: &str, id: i32) -> Result<(), String> {
+    pub(crate) fn create_now(&self, name: &str, id: i32) -> Result<(), String> {
         let folder = self.options.folder.join(folder_name(name));
         let database = Database::create(&self.context, &folder, name, id)?;
         database.start();
         self.put_in_force(&lock(&self.configuration), &database);
         write(&self.databases).insert(name.to_lowercase(), Entry::Online(database));
         Ok(())
+    }
+
+    pub(crate) fn tempdb_turn(&self) -> pikepole_contention::sync::MutexGuard<'_, ()> {
+        lock(&self.making_tempdb)
     }
 
     /// Schedulers write the logs that their committers wait for: an idle one waits for the device, a busy one only begins
@@ -402,6 +416,9 @@ impl Server {
                 },
             })
             .collect();
+        if rows.iter().all(|row| row.id != TEMPDB_ID) {
+            rows.push(self.tempdb_row());
+        }
         rows.sort_by_key(|row| row.id);
         rows
     }
@@ -413,7 +430,7 @@ impl Server {
     pub async fn create_database(self: &Arc<Self>, name: &str) -> Result<(), SqlError> {
         let id = {
             let databases = read(&self.databases);
-            if databases.contains_key(&name.to_lowercase()) {
+            if databases.contains_key(&name.to_lowercase()) || name.eq_ignore_ascii_case(TEMPDB) {
                 return Err(SqlError::database_exists(name));
             }
             free_id(&databases)
@@ -430,10 +447,10 @@ impl Server {
     /// DROP DATABASE.
     ///
     /// # Errors
-    /// 3701 when there is none; 3702 when a session uses it; 3708 for master.
+    /// 3701 when there is none; 3702 when a session uses it; 3708 for master and tempdb.
     pub async fn drop_database(self: &Arc<Self>, name: &str) -> Result<(), SqlError> {
         let key = name.to_lowercase();
-        if key == MASTER {
+        if key == MASTER || key == TEMPDB {
             return Err(SqlError::system_object("drop", "database", name, "database"));
         }
         let entry = {
@@ -567,6 +584,10 @@ impl Server {
         let mut report = CheckReport::default();
         for name in names {
             let database = folder.join(&name);
+            if name == TEMPDB {
+                // The next start makes it anew.
+                continue;
+            }
             if !disk.exists(database.join(DATABASE_FILE)) {
                 continue;
             }

@@ -9,6 +9,7 @@
 //! is in its [`TableState`].
 
 mod bulk;
+mod reference;
 mod scan;
 mod state;
 mod writer;
@@ -21,7 +22,9 @@ use pikepole_transaction::{RID_BYTES, Structure};
 use pikepole_types::{Collation, ColumnType, KeyColumn, Length, RowError, RowLayout, SqlType, Value};
 
 use crate::catalog::definition::{Index, IndexColumn, StorageRef, TableRecord};
+use crate::temporary::Residence;
 pub use bulk::BulkWriter;
+pub use reference::Reference;
 pub use scan::{ScanRange, TableScan};
 pub(crate) use state::TableState;
 pub use writer::{Locator, RowCount, TableWriter};
@@ -38,9 +41,17 @@ pub(crate) struct SecondaryIndex {
     pub structure: Structure,
     pub layout: RowLayout,
     pub unique: bool,
+    /// Rows with NULL in one of these columns have no entry.
+    pub not_null: Vec<usize>,
 }
 
 impl SecondaryIndex {
+    /// Whether the row has an entry.
+    #[inline]
+    pub fn holds<'v>(&self, row: impl Fn(usize) -> &'v Value) -> bool {
+        self.not_null.iter().all(|column| !row(*column).is_null())
+    }
+
     /// Puts the key of the entry that leads from `row` to the row at `locator` into `key`.
     pub fn entry_key<'v>(
         &self,
@@ -60,6 +71,7 @@ impl SecondaryIndex {
 /// A table of one catalog version.
 pub struct Table {
     record: TableRecord,
+    pub(crate) residence: Residence,
     pub(crate) version: u64,
     pub(crate) state: Arc<TableState>,
     pub(crate) base: Structure,
@@ -86,6 +98,28 @@ impl Table {
         Self::with_structures(record, version, state, |at| open_structure(store, at))
     }
 
+    /// The same table as one of a session's own.
+    pub(crate) fn with_residence(mut self, residence: Residence) -> Table {
+        self.residence = residence;
+        self
+    }
+
+    /// The same version of the table once more.
+    pub(crate) fn same(&self) -> Table {
+        let structures = || self.secondary.iter().map(|index| &index.structure).chain([&self.base]);
+        let state = self.state.clone();
+        Self::with_structures(self.record.clone(), self.version, state, |at| {
+            let own = structures().find(|structure| structure.object() == at.object);
+            own.cloned().unwrap_or_else(|| unreachable!("a table has handles of all its storage"))
+        })
+        .with_residence(self.residence)
+    }
+
+    /// Where the table lives.
+    pub fn residence(&self) -> Residence {
+        self.residence
+    }
+
     /// The next version of `former`: trees and heaps that both have keep their handles.
     pub(crate) fn succeeding(former: &Table, record: TableRecord, version: u64, store: &Arc<Store>) -> Table {
         Self::with_structures(record, version, former.state.clone(), |at| {
@@ -93,6 +127,7 @@ impl Table {
             let kept = indexes.chain([&former.base]).find(|structure| structure.object() == at.object);
             kept.cloned().unwrap_or_else(|| open_structure(store, at))
         })
+        .with_residence(former.residence)
     }
 
     fn with_structures(
@@ -118,9 +153,10 @@ impl Table {
                 structure: open(index.storage),
                 layout: self::layout(&record, &index.columns),
                 unique: index.unique,
+                not_null: index.not_null.clone(),
             })
             .collect();
-        Table { version, state, base, layout, secondary, record }
+        Table { residence: Residence::default(), version, state, base, layout, secondary, record }
     }
 
     /// The definition, to be changed and stored anew.

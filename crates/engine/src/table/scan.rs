@@ -34,13 +34,13 @@ impl ScanRange {
     }
 }
 
-enum Source {
+pub(super) enum Source {
     Tree(Box<TreeScan>),
     Heap(Box<HeapBatches>),
 }
 
 /// A scan of a heap, with its last batch laid out for reading row by row.
-struct HeapBatches {
+pub(super) struct HeapBatches {
     scan: HeapScan,
     bodies: Vec<u8>,
     /// Rid, header, and where the body ends in `bodies`.
@@ -69,16 +69,16 @@ impl HeapBatches {
 /// A scan of a table; kept and reused by a session's compiled statement.
 pub struct TableScan {
     range: ScanRange,
-    projection: Projection,
+    pub(super) projection: Projection,
     /// Position of the index among the table's secondary ones.
-    secondary: Option<usize>,
-    source: Option<Source>,
+    pub(super) secondary: Option<usize>,
+    pub(super) source: Option<Source>,
     /// The next row of the batch.
     next: usize,
-    batch: bool,
+    pub(super) batch: bool,
     locator: Locator,
-    key: Vec<u8>,
-    rest: Vec<u8>,
+    pub(super) key: Vec<u8>,
+    pub(super) rest: Vec<u8>,
     older: Vec<u8>,
     name: Vec<u8>,
     counted: u64,
@@ -127,7 +127,7 @@ impl TableScan {
         &self.locator
     }
 
-    fn open(&mut self, table: &Table) -> Result<(), pikepole_types::RowError> {
+    pub(super) fn open(&mut self, table: &Table) -> Result<(), pikepole_types::RowError> {
         let (structure, layout) = match self.secondary {
             Some(at) => (&table.secondary[at].structure, &table.secondary[at].layout),
             None => (&table.base, &table.layout),
@@ -152,7 +152,7 @@ impl TableScan {
     }
 
     /// The next row of the copy into `key` (or the rid) and `rest`; None: the copy is used up.
-    fn next_of_batch(&mut self) -> Option<RowHeader> {
+    pub(super) fn next_of_batch(&mut self) -> Option<RowHeader> {
         let reverse = self.range.reverse;
         let Self { source, next, key, rest, .. } = self;
         let at = *next;
@@ -179,7 +179,7 @@ impl TableScan {
         Some(header)
     }
 
-    fn next_batch(&mut self) -> Result<bool, pikepole_storage::Stop> {
+    pub(super) fn next_batch(&mut self) -> Result<bool, pikepole_storage::Stop> {
         let more = match self.source.as_mut() {
             Some(Source::Tree(scan)) => scan.next_batch()?,
             Some(Source::Heap(scan)) => scan.next_batch()?,
@@ -235,6 +235,9 @@ impl Database {
         scan: &mut TableScan,
         out: &mut [Value],
     ) -> Result<bool, Blocked> {
+        if tx.is_elsewhere(table) {
+            return tx.elsewhere(table, |database, tx| database.try_next(tx, table, scan, out));
+        }
         if !self.advance(tx, table, scan)? {
             return Ok(false);
         }
@@ -252,6 +255,9 @@ impl Database {
     /// # Errors
     /// As [`Database::try_next`].
     pub fn try_count(&self, tx: &mut Transaction, table: &Table, scan: &mut TableScan) -> Result<u64, Blocked> {
+        if tx.is_elsewhere(table) {
+            return tx.elsewhere(table, |database, tx| database.try_count(tx, table, scan));
+        }
         while self.advance(tx, table, scan)? {
             scan.counted += 1;
         }
@@ -360,6 +366,9 @@ impl Database {
         if table.is_heap() {
             let text = "Internal Query Processor Error: a heap has no key to look rows up by.";
             return Err(SqlError::new(8624, 16, 1, text).into());
+        }
+        if tx.is_elsewhere(table) {
+            return tx.elsewhere(table, |database, tx| database.try_get(tx, table, scan, key, out));
         }
         self.lock_for(tx, table, LockMode::SchS)?;
         let view = tx.inner.view();

@@ -63,6 +63,14 @@ impl TableState {
         Some(value)
     }
 
+    /// Deals the next value of a table that no crash leaves: nothing is noted.
+    pub fn next_unnoted(&self, identity: &Identity) -> i64 {
+        let mut values = self.identity.lock();
+        let value = values.next.unwrap_or(identity.seed);
+        values.next = Some(value.saturating_add(identity.increment));
+        value
+    }
+
     /// The value to note so that another block can be dealt.
     pub fn high_water(&self, identity: &Identity) -> (i64, bool) {
         let values = *self.identity.lock();

@@ -5,13 +5,13 @@
 //! statement is rolled back; another statement) is told by the transaction's mark, which is not where the writer left it.
 
 use pikepole_storage::{RowHeader, TreeCursor};
-use pikepole_transaction::{Inserted, LockMode, Mark, Stop, Structure};
+use pikepole_transaction::{Inserted, LockMode, Stop, Structure};
 use pikepole_types::{SqlError, Value};
 
 use super::{SecondaryIndex, Table};
 use crate::database::Database;
 use crate::error::Blocked;
-use crate::transaction::Transaction;
+use crate::transaction::{Mark, Transaction};
 
 /// How many rows the statement changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,6 +116,10 @@ impl Database {
     /// # Errors
     /// The need to wait for it; a definition that is no longer current.
     pub fn try_lock_table(&self, tx: &mut Transaction, table: &Table, mode: LockMode) -> Result<(), Blocked> {
+        if tx.is_elsewhere(table) {
+            // Nobody else can have it.
+            return Ok(());
+        }
         self.lock_for(tx, table, mode)
     }
 
@@ -133,6 +137,9 @@ impl Database {
         count: RowCount,
     ) -> Result<(), Blocked> {
         assert_eq!(row.len(), table.columns.len(), "a row has every column");
+        if tx.is_elsewhere(table) {
+            return tx.elsewhere(table, |database, tx| database.try_insert(tx, table, writer, row, count));
+        }
         self.lock_for(tx, table, LockMode::IX)?;
         if table.secondary.is_empty() {
             self.insert_base(tx, table, writer, row, count == RowCount::One)?;
@@ -203,6 +210,9 @@ impl Database {
         row: &[Value],
     ) -> Result<(), Blocked> {
         let index = &table.secondary[at];
+        if !index.holds(|i| &row[i]) {
+            return Ok(());
+        }
         let (locator, mut key) = (std::mem::take(&mut writer.key), std::mem::take(&mut writer.old_key));
         let result = index
             .entry_key(|i| &row[i], &locator, &mut key)
@@ -245,6 +255,9 @@ impl Database {
         locator: &Locator,
         out: &mut [Value],
     ) -> Result<bool, Blocked> {
+        if tx.is_elsewhere(table) {
+            return tx.elsewhere(table, |database, tx| database.try_read_current(tx, table, writer, locator, out));
+        }
         self.lock_for(tx, table, LockMode::IX)?;
         let rest = &mut writer.rest;
         let found = tx
@@ -284,6 +297,9 @@ impl Database {
         row: &[Value],
     ) -> Result<bool, Blocked> {
         assert_eq!(row.len(), table.columns.len(), "a row has every column");
+        if tx.is_elsewhere(table) {
+            return tx.elsewhere(table, |database, tx| database.try_update(tx, table, writer, locator, row));
+        }
         self.lock_for(tx, table, LockMode::IX)?;
         writer.resume(tx);
         writer.key.clear();
@@ -357,6 +373,9 @@ impl Database {
         row: &[Value],
     ) -> Result<bool, Blocked> {
         let TableWriter { old, old_key, rest, .. } = writer;
+        if index.holds(|i| &old[i]) != index.holds(|i| &row[i]) {
+            return Ok(true);
+        }
         index
             .entry_key(|i| &old[i], &locator.0, old_key)
             .and_then(|()| index.entry_key(|i| &row[i], &locator.0, rest))
@@ -376,6 +395,9 @@ impl Database {
         writer: &mut TableWriter,
         locator: &Locator,
     ) -> Result<bool, Blocked> {
+        if tx.is_elsewhere(table) {
+            return tx.elsewhere(table, |database, tx| database.try_delete(tx, table, writer, locator));
+        }
         self.lock_for(tx, table, LockMode::IX)?;
         if writer.resume(tx) == 0 {
             let Some(expected) = writer.expected else {
@@ -407,6 +429,9 @@ impl Database {
     ) -> Result<(), Blocked> {
         let index = &table.secondary[at];
         let TableWriter { old, old_key, .. } = writer;
+        if !index.holds(|i| &old[i]) {
+            return Ok(());
+        }
         index.entry_key(|i| &old[i], &locator.0, old_key).map_err(|error| self.row_error(tx, table, error))?;
         let key = std::mem::take(&mut writer.old_key);
         let result = loop {

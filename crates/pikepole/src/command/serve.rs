@@ -84,6 +84,7 @@ Examples:
 
 /// Serves until a signal asks for the end.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
+    pikepole_machine::allocator::give_large_blocks_back();
     let (ask, asked) = mpsc::channel();
     // Before the engine starts its threads: they are not to be interrupted.
     pikepole_machine::interrupt::on_termination(move || {

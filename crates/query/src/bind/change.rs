@@ -159,6 +159,12 @@ impl Binder<'_> {
         if set.assignments.iter().any(|(column, _)| *column == index) {
             return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
         }
+        if table.columns[index].computed {
+            return Err(Box::new(SqlError::column_cannot_be_modified(&table.columns[index].name)));
+        }
+        if table.columns[index].rowversion {
+            return Err(Box::new(SqlError::rowversion_not_updatable()));
+        }
         if table.identity == Some(index) {
             return Err(Box::new(SqlError::identity_not_updatable(&column.name.text)));
         }

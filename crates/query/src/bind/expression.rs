@@ -40,6 +40,9 @@ impl Binder<'_> {
             ExprKind::Literal(value) => literal(value),
             ExprKind::Column(column) => self.column(column),
             ExprKind::Variable(name) => {
+                if let Some(argument) = self.parameter(name)? {
+                    return Ok(argument);
+                }
                 let (slot, ty) = self.variable(&name.text)?;
                 Ok(Typed::new(Expr::Slot(slot), ty, true))
             }

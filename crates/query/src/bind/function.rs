@@ -21,7 +21,7 @@ impl Binder<'_> {
         }
         let name = call.name.name.as_str();
         if call.name.schema.is_some() && !call.name.schema_str().is_some_and(is_system) {
-            return Err(errors::unsupported("A user-defined function"));
+            return self.user_function(call);
         }
         if let Some(grouping) = self.grouping_call(call)? {
             return Ok(grouping);

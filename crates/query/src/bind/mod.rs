@@ -6,6 +6,7 @@ mod data_type;
 mod expression;
 mod function;
 mod grouping;
+mod into;
 mod join;
 mod key_range;
 mod merge;
@@ -14,6 +15,8 @@ mod output;
 mod permission;
 mod query;
 mod recursive;
+mod routine;
+mod rules;
 mod scope;
 mod set;
 mod source;
@@ -23,7 +26,10 @@ mod typed;
 mod window;
 
 pub(crate) use data_type::{TypePlace, sql_type};
+pub(crate) use into::{into_columns, is_certain};
 pub(crate) use query::binary_of;
+pub(crate) use routine::check_function;
+pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
 pub(crate) use typed::{Typed, assign_to, convert_to};
 
 use std::sync::Arc;
@@ -34,8 +40,8 @@ use crate::host::Host;
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
-use pikepole_engine::{LockMode, Permission};
 use crate::security::Requirement;
+use pikepole_engine::{LockMode, Permission};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
 
@@ -86,6 +92,8 @@ pub(crate) struct Binder<'a> {
     /// How many expressions and conditions are being bound within each other.
     depth: usize,
     pub(crate) collation: Collation,
+    /// What the parameters of the functions being expanded stand for, innermost last.
+    pub(crate) parameters: Vec<Vec<(String, Typed)>>,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
     /// `OPTION (MAXDOP n)` of the statement.
@@ -142,6 +150,7 @@ impl<'a> Binder<'a> {
             views: 0,
             depth: 0,
             collation: Collation::default(),
+            parameters: Vec::new(),
             reads_clock: false,
             degree: None,
             table_lock: None,
@@ -237,7 +246,8 @@ impl<'a> Binder<'a> {
         applied(node, self.pending.split_off(mark))
     }
 
-    pub(crate) fn finish(self, source: Node, action: Action) -> Statement {
+    pub(crate) fn finish(mut self, source: Node, action: Action) -> Statement {
+        let rules = self.rules(&action);
         let mut touches = !matches!(action, Action::Select { .. } | Action::Assign { .. });
         source.visit_scans(&mut |_| touches = true);
         let mut statement = Statement {
@@ -248,6 +258,7 @@ impl<'a> Binder<'a> {
             degree: self.degree,
             requirements: self.requirements,
             virtual_sources: self.virtual_sources,
+            rules,
             slots: self.slots,
             live: LiveSlots::default(),
             bound_to: self.names.catalog.stamp(),
@@ -265,6 +276,7 @@ pub(crate) fn bind(kind: &LateKind, names: &Names<'_>, first_register: usize) ->
     let mut binder = Binder::new(names, first_register);
     match kind {
         LateKind::Statement(statement) => bind_statement(binder, statement),
+        LateKind::Into(into) => binder.into_statement(&into.query, &into.target),
         LateKind::Value { expr, slot, ty } => {
             binder.scopes.push(Scope::default());
             let typed = binder.expr(expr)?;

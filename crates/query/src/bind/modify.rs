@@ -29,14 +29,17 @@ impl Binder<'_> {
     pub(super) fn target(&self, target: &tree::Target) -> Result<Arc<Table>, Fault> {
         match target {
             tree::Target::Table { name, .. } => self.target_table(name),
-            tree::Target::Variable(name) => Err(Box::new(SqlError::table_variable_not_declared(&name.text))),
+            tree::Target::Variable(name) => self.target_table(&tree::ObjectName::of(name.clone())),
             tree::Target::Function(_) => Err(errors::unsupported("A rowset function as a target")),
         }
     }
 
-    pub(super) fn target_table(&self, name: &tree::ObjectName) -> Result<Arc<Table>, Fault> {
+    pub(crate) fn target_table(&self, name: &tree::ObjectName) -> Result<Arc<Table>, Fault> {
         if let Some(table) = self.names.catalog.table(name)? {
             return Ok(table);
+        }
+        if name.name.text.starts_with('@') {
+            return Err(Box::new(SqlError::table_variable_not_declared(&name.name.text)));
         }
         if self.names.catalog.view_text(name)?.is_some() {
             return Err(errors::unsupported("Changing rows through a view"));
@@ -125,7 +128,7 @@ impl Binder<'_> {
         self.insert_rows(None, table, &columns, bound, None)
     }
 
-    fn insert_rows(
+    pub(crate) fn insert_rows(
         mut self,
         top: Option<&tree::Top>,
         table: Arc<Table>,
@@ -247,7 +250,8 @@ impl Binder<'_> {
             if identity_insert && let Some(_) = table.identity {
                 return Err(Box::new(SqlError::identity_needs_column_list(table.qualified_name())));
             }
-            return Ok((0..table.columns.len()).filter(|column| table.identity != Some(*column)).collect());
+            let takes = |column: &usize| table.identity != Some(*column) && !table.columns[*column].computed;
+            return Ok((0..table.columns.len()).filter(takes).filter(|at| !table.columns[*at].rowversion).collect());
         }
         let mut columns = Vec::with_capacity(names.len());
         for name in names {
@@ -258,6 +262,12 @@ impl Binder<'_> {
             }
             if table.identity == Some(column) && !identity_insert {
                 return Err(Box::new(SqlError::identity_insert_off(&table.name)));
+            }
+            if table.columns[column].computed {
+                return Err(Box::new(SqlError::column_cannot_be_modified(&table.columns[column].name)));
+            }
+            if table.columns[column].rowversion {
+                return Err(Box::new(SqlError::rowversion_not_insertable()));
             }
             columns.push(column);
         }
@@ -323,7 +333,9 @@ impl Binder<'_> {
         }
         self.reads_target |= update.output.is_some();
         self.require_changed(Permission::Update, &update.target, &update.from)?;
-        let moves_key = assignments.iter().any(|(column, _)| table.key.iter().any(|key| key.column == *column));
+        let moves = |column: usize| table.key.iter().any(|key| key.column == column);
+        let computed = || (0..table.columns.len()).filter(|column| table.columns[*column].computed);
+        let moves_key = assignments.iter().any(|(column, _)| moves(*column)) || computed().any(moves);
         let set = self.pending.split_off(mark);
         let deleted = Some(self.scope().sources[0].registers);
         let inserted = self.inserted_registers(update.output.as_ref(), &table);
@@ -363,6 +375,12 @@ impl Binder<'_> {
         }
         if table.identity == Some(index) {
             return Err(Box::new(SqlError::identity_not_updatable(&column.name.text)));
+        }
+        if table.columns[index].computed {
+            return Err(Box::new(SqlError::column_cannot_be_modified(&table.columns[index].name)));
+        }
+        if table.columns[index].rowversion {
+            return Err(Box::new(SqlError::rowversion_not_updatable()));
         }
         let expr = match value {
             None => self.default_value(table, index)?,
@@ -419,9 +437,14 @@ impl Binder<'_> {
 
     /// The table that UPDATE or DELETE changes, as the first source of the scope. FROM may name it again, by its alias.
     fn modified(&mut self, target: &tree::Target, from: &[tree::TableSource]) -> Result<(Arc<Table>, JoinTree), Fault> {
-        let tree::Target::Table { name, .. } = target else {
-            self.target(target)?;
-            return Err(errors::unsupported("This target"));
+        let variable;
+        let name = match target {
+            tree::Target::Table { name, .. } => name,
+            tree::Target::Variable(name) => {
+                variable = tree::ObjectName::of(name.clone());
+                &variable
+            }
+            tree::Target::Function(_) => return Err(errors::unsupported("A rowset function as a target")),
         };
         let (name, alias) = match from {
             [] => (name, None),

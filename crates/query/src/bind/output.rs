@@ -8,7 +8,7 @@ use crate::access::Table;
 use crate::expression::{Expr, Fault};
 use crate::output::ColumnInfo;
 use crate::plan::{OutputInto, OutputPlan, Registers};
-use pikepole_engine::Permission;
+use pikepole_engine::{Catalog, Permission};
 use pikepole_tsql as tree;
 use pikepole_types::{Length, SqlError, SqlType};
 
@@ -107,6 +107,7 @@ impl Binder<'_> {
         if let tree::Target::Table { name, .. } = &into.target {
             self.require(Permission::Insert, name)?;
         }
+        refuse_rules(&table, self.names.catalog.catalog.as_ref())?;
         let items = self.items(items)?;
         if !items.assignments.is_empty() {
             return Err(Box::new(SqlError::select_assigns_and_returns()));
@@ -138,4 +139,20 @@ impl Binder<'_> {
 pub(super) fn column_of(registers: Registers, table: &Table, column: usize) -> Typed {
     let info = &table.columns[column];
     Typed::new(Expr::Slot(registers.first + column), info.ty, info.nullable)
+}
+
+/// OUTPUT INTO takes no table whose rows have rules beyond their columns' own.
+fn refuse_rules(table: &Table, catalog: &Catalog) -> Result<(), Fault> {
+    let referring = || catalog.references_to(table.object_id).map(|(_, key)| key).next();
+    let key = table.engine.foreign_keys.first().or_else(referring);
+    if let Some(key) = key {
+        return Err(Box::new(SqlError::output_into_referenced(&table.name, &key.name)));
+    }
+    if let Some(check) = table.engine.checks.iter().find(|check| !check.disabled) {
+        return Err(Box::new(SqlError::output_into_checked(&table.name, &check.name)));
+    }
+    if table.columns.iter().any(|column| column.computed || column.rowversion) {
+        return Err(crate::errors::unsupported("OUTPUT INTO a table with computed or rowversion columns"));
+    }
+    Ok(())
 }

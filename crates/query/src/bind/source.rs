@@ -65,15 +65,20 @@ impl Binder<'_> {
             tree::TableSource::Function(function) => self.table_function(function, false),
             tree::TableSource::Derived(derived) => self.derived(derived, false),
             tree::TableSource::Join(join) => self.join(join),
-            tree::TableSource::Variable { name, .. } => {
-                Err(Box::new(SqlError::table_variable_not_declared(&name.text)))
+            tree::TableSource::Variable { name, alias } => {
+                let Some(table) = self.names.catalog.table(&tree::ObjectName::of(name.clone()))? else {
+                    return Err(Box::new(SqlError::table_variable_not_declared(&name.text)));
+                };
+                let columns = table_columns(&table);
+                let alias = alias.as_ref().unwrap_or(name).text.clone();
+                self.add(alias, None, columns, Leaf::Table(table))
             }
             tree::TableSource::Pivot(_) => Err(errors::unsupported("PIVOT")),
             tree::TableSource::Unpivot(_) => Err(errors::unsupported("UNPIVOT")),
         }
     }
 
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         alias: String,
         schema: Option<String>,
@@ -121,7 +126,14 @@ impl Binder<'_> {
             return self.in_view_of(owner, |binder| binder.expand_view(name, &text));
         }
         let schema = name.schema_str();
-        match self.names.host.virtual_table(schema, &name.name.text) {
+        let mut found = self.names.host.virtual_table(schema, &name.name.text);
+        if let (Some(table), Some(database)) = (&mut found, name.database_str())
+            && !database.eq_ignore_ascii_case(self.names.catalog.database.name())
+        {
+            let unknown = || SqlError::invalid_object(name.dotted());
+            table.id = self.names.host.virtual_table_of(table.id, database).ok_or_else(unknown)?;
+        }
+        match found {
             Some(table) if table.parameters.is_empty() => Ok(self.virtual_leaf(table, Vec::new())),
             Some(table) => Err(Box::new(SqlError::function_parameters_missing(table.name))),
             None => Err(Box::new(SqlError::invalid_object(name.dotted()))),
@@ -157,7 +169,7 @@ impl Binder<'_> {
             return self.string_split(function, lateral);
         }
         let Some(table) = self.names.host.virtual_table(name.schema_str(), &name.name.text) else {
-            return Err(Box::new(SqlError::invalid_object(name.dotted())));
+            return self.user_table_function(function, lateral);
         };
         if table.parameters.is_empty() {
             return Err(Box::new(SqlError::not_a_function(&name.name.text)));
@@ -370,7 +382,7 @@ impl Binder<'_> {
         })
     }
 
-    pub(super) fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
+    pub(crate) fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T, Fault>) -> Result<T, Fault> {
         if self.views >= VIEW_DEPTH_MAX {
             return Err(Box::new(SqlError::nesting_level_exceeded(VIEW_DEPTH_MAX)));
         }
@@ -381,7 +393,7 @@ impl Binder<'_> {
     }
 }
 
-pub(super) fn too_few_arguments(name: &str) -> SqlError {
+pub(crate) fn too_few_arguments(name: &str) -> SqlError {
     let text = format!("An insufficient number of arguments were supplied for the procedure or function {name}.");
     SqlError::new(313, 16, 3, text)
 }
@@ -394,7 +406,7 @@ pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
         .collect()
 }
 
-pub(super) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
+pub(crate) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
     columns
         .iter()
         .map(|column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
@@ -402,7 +414,7 @@ pub(super) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
 }
 
 /// Gives the columns the names listed behind an alias; every column must have a name in the end.
-pub(super) fn rename(columns: &mut [SourceColumn], names: &[tree::Name], table: &str) -> Result<(), Fault> {
+pub(crate) fn rename(columns: &mut [SourceColumn], names: &[tree::Name], table: &str) -> Result<(), Fault> {
     if !names.is_empty() {
         if columns.len() > names.len() {
             return Err(Box::new(SqlError::more_columns_than_listed(table)));

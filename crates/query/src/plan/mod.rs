@@ -23,7 +23,7 @@ use pikepole_engine::LockMode;
 use pikepole_types::{SqlType, Value};
 
 /// A range of registers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Registers {
     /// The first slot.
     pub first: usize,
@@ -433,6 +433,8 @@ pub struct Statement {
     pub action: Action,
     /// The virtual tables it reads.
     pub virtual_sources: Vec<VirtualSource>,
+    /// What the changed table's rows must keep.
+    pub rules: Option<Arc<crate::rules::Rules>>,
     /// The slots the frame must have.
     pub slots: usize,
     /// Those that are read.

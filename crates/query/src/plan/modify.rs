@@ -56,6 +56,18 @@ pub struct Change {
     pub kind: DoneKind,
 }
 
+impl Change {
+    /// The columns that an UPDATE changes; None when rows are inserted or deleted as well.
+    pub(crate) fn updates_alone(&self) -> Option<Vec<usize>> {
+        match self.branches.as_slice() {
+            [Branch { action: BranchAction::Update { assignments, .. }, .. }] => {
+                Some(assignments.iter().map(|(column, _)| *column).collect())
+            }
+            _ => None,
+        }
+    }
+}
+
 /// The rows a branch is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BranchRows {

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
+use super::compile_table::into_target;
 use super::{
     Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program, RaiseError, Setting,
     Variable, syntax_error,
@@ -57,6 +58,7 @@ pub fn compile_batch(
     let mut compiler = Compiler::new(text, context);
     compiler.reserve(parameters.len(), &batch.statements);
     compiler.parameters(parameters);
+    compiler.declare_tables(&batch.statements);
     compiler.statements(&batch.statements);
     compiler.finish(None)
 }
@@ -82,6 +84,7 @@ pub fn compile_procedure(
         let fault = crate::errors::unsupported("EXTERNAL NAME");
         compiler.errors.push(*fault);
     }
+    compiler.declare_tables(procedure.body.statements());
     compiler.statements(procedure.body.statements());
     compiler.finish(Some(identity))
 }
@@ -95,8 +98,8 @@ struct Loop {
 }
 
 pub(super) struct Compiler<'a> {
-    text: &'a str,
-    context: &'a CompileContext<'a>,
+    pub(super) text: &'a str,
+    pub(super) context: &'a CompileContext<'a>,
     instructions: Vec<Instruction>,
     lines: Vec<u32>,
     handler_of: Vec<u32>,
@@ -107,11 +110,15 @@ pub(super) struct Compiler<'a> {
     loops: Vec<Loop>,
     labels: Vec<(String, usize, usize)>,
     gotos: Vec<(usize, tree::Name)>,
+    /// The table variables declared so far.
+    pub(super) tables: Vec<tree::Name>,
+    /// The cursor variables declared so far.
+    pub(super) cursors: Vec<tree::Name>,
     late: Vec<Late>,
-    variables: Vec<Variable>,
+    pub(super) variables: Vec<Variable>,
     parameters: Vec<Parameter>,
-    errors: Vec<SqlError>,
-    line: u32,
+    pub(super) errors: Vec<SqlError>,
+    pub(super) line: u32,
     /// The slots of variables: those declared anywhere in the text, then the two hidden ones.
     reserved: usize,
     /// True once USE may have changed what names mean: statements are then bound when they run.
@@ -134,6 +141,8 @@ impl<'a> Compiler<'a> {
             loops: Vec::new(),
             labels: Vec::new(),
             gotos: Vec::new(),
+            tables: Vec::new(),
+            cursors: Vec::new(),
             late: Vec::new(),
             variables: Vec::new(),
             parameters: Vec::new(),
@@ -215,7 +224,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn declare(&mut self, name: &tree::Name, ty: SqlType) -> Result<usize, Fault> {
-        if self.variables.iter().any(|variable| name.is(&variable.name)) {
+        let is_table = self.tables.iter().any(|table| name.is(&table.text));
+        if is_table || self.variables.iter().any(|variable| name.is(&variable.name)) {
             return Err(Box::new(SqlError::variable_declared_twice(&name.text)));
         }
         self.variables.push(Variable { name: name.text.clone(), ty });
@@ -301,12 +311,13 @@ impl<'a> Compiler<'a> {
     /// Adds a statement to be bound late; binds it now as far as its names are known, to report its errors and to save the
     /// first run from binding it.
     fn late(&mut self, kind: LateKind) -> usize {
-        let plan = if self.database_changes {
+        // The table of SELECT ... INTO is made when the statement runs; one that is there now is another one.
+        let plan = if self.database_changes || matches!(kind, LateKind::Into(_)) {
             None
         } else {
             match bind::bind(&kind, &self.names(), self.reserved) {
                 Ok(plan) => Some(plan),
-                Err(fault) if is_missing(&fault) || matches!(fault.number, 544 | 545) => None,
+                Err(fault) if self.is_deferred(&fault) || matches!(fault.number, 544 | 545) => None,
                 Err(fault) => {
                     self.errors.push(fault.at_line(self.line));
                     None
@@ -317,7 +328,7 @@ impl<'a> Compiler<'a> {
         self.late.len() - 1
     }
 
-    fn late_statement(&mut self, kind: LateKind) {
+    pub(super) fn late_statement(&mut self, kind: LateKind) {
         let index = self.late(kind);
         self.emit(Instruction::Statement(index));
     }
@@ -340,7 +351,7 @@ impl<'a> Compiler<'a> {
             Ok((value, true)) => {
                 self.emit(Instruction::Assign { slot, value });
             }
-            Err(fault) if !is_missing(&fault) => {
+            Err(fault) if !self.is_deferred(&fault) => {
                 self.errors.push(fault.at_line(self.line));
             }
             _ => {
@@ -367,7 +378,7 @@ impl<'a> Compiler<'a> {
         };
         match bound {
             Ok((predicate, true)) => predicate,
-            Err(fault) if !is_missing(&fault) => {
+            Err(fault) if !self.is_deferred(&fault) => {
                 self.errors.push(fault.at_line(self.line));
                 Predicate::Const(None)
             }
@@ -421,7 +432,7 @@ impl<'a> Compiler<'a> {
                     let slot = self.variable(&set.variable)?.0;
                     self.assign(slot, value, set.op);
                 }
-                tree::SetValue::Cursor(_) => return Err(crate::errors::unsupported("A cursor")),
+                tree::SetValue::Cursor(definition) => self.set_cursor(statement, &set.variable, definition)?,
             },
             StatementKind::SetOption(option) => self.set_option(statement, option)?,
             StatementKind::SetIsolation(level) => {
@@ -466,6 +477,7 @@ impl<'a> Compiler<'a> {
                 tree::InsertSource::Execute(call) => self.insert_execute(insert, call)?,
                 _ => self.late_statement(LateKind::Statement(Arc::new(statement.clone()))),
             },
+            StatementKind::Select(query) if into_target(query).is_some() => self.select_into(query),
             StatementKind::Select(_)
             | StatementKind::Update(_)
             | StatementKind::Delete(_)
@@ -483,6 +495,7 @@ impl<'a> Compiler<'a> {
             | StatementKind::DropIndex(_)
             | StatementKind::CreateProcedure(_)
             | StatementKind::CreateView(_)
+            | StatementKind::CreateFunction(_)
             | StatementKind::CreateSchema(_)
             | StatementKind::Drop(_)
             | StatementKind::CreateDatabase(_)
@@ -491,8 +504,12 @@ impl<'a> Compiler<'a> {
                 let define = Instruction::Define(Arc::new(statement.clone()), text.into());
                 self.emit(define);
             }
-            // What follows names the variable and would say that it is not declared.
-            StatementKind::DeclareTable(_) => return Err(crate::errors::unsupported("A table variable")),
+            StatementKind::DeclareTable(table) => self.table_variable(&table.name)?,
+            StatementKind::DeclareCursor(_)
+            | StatementKind::OpenCursor(_)
+            | StatementKind::Fetch(_)
+            | StatementKind::CloseCursor(_)
+            | StatementKind::DeallocateCursor(_) => self.cursor(statement)?,
             other => match refused(other) {
                 Some(what) => {
                     self.emit(Instruction::Refuse(what.into()));
@@ -572,7 +589,7 @@ impl<'a> Compiler<'a> {
             None => None,
             Some(value) => match self.typed_as(value, &SqlType::Int) {
                 Ok(value) => Some(value),
-                Err(fault) if fault.number == 1046 || is_missing(&fault) => {
+                Err(fault) if fault.number == 1046 || self.is_deferred(&fault) => {
                     let slot = self.return_slot();
                     self.late_statement(LateKind::Value { expr: value.clone(), slot, ty: SqlType::Int });
                     Some(Expr::Slot(slot))
@@ -646,7 +663,8 @@ impl<'a> Compiler<'a> {
     fn declarations(&mut self, variables: &[tree::VariableDeclaration]) -> Result<(), Fault> {
         for (at, variable) in variables.iter().enumerate() {
             let tree::VariableKind::Value { data_type, initial } = &variable.kind else {
-                return Err(crate::errors::unsupported("A cursor variable"));
+                self.cursors.push(variable.name.clone());
+                continue;
             };
             let ty = bind::sql_type(data_type, bind::TypePlace::Declaration, at + 1)?;
             let slot = self.declare(&variable.name, ty)?;
@@ -710,7 +728,8 @@ fn declared_by(statement: &Statement) -> usize {
 
 /// Whether an error means that an object does not exist (yet).
 pub(crate) fn is_missing(error: &SqlError) -> bool {
-    error.number == 208
+    // 4121: a function may be made before the statement runs, as an object of FROM may.
+    matches!(error.number, 208 | 4121)
 }
 
 fn bind_operator(op: tree::AssignOp) -> Option<tree::BinaryOp> {
@@ -739,15 +758,7 @@ fn isolation(level: tree::IsolationLevel) -> Isolation {
 fn refused(kind: &StatementKind) -> Option<&'static str> {
     Some(match kind {
         StatementKind::WaitFor(tree::WaitFor::Time(_)) => "WAITFOR TIME",
-        StatementKind::DeclareCursor(_)
-        | StatementKind::OpenCursor(_)
-        | StatementKind::Fetch(_)
-        | StatementKind::CloseCursor(_)
-        | StatementKind::DeallocateCursor(_) => "A cursor",
-        StatementKind::Merge(_) => "MERGE",
-        StatementKind::ExecuteAs(_) | StatementKind::Revert => "EXECUTE AS",
         StatementKind::BulkInsert(_) => "BULK INSERT",
-        StatementKind::CreateFunction(_) => "CREATE FUNCTION",
         StatementKind::CreateTrigger(_) | StatementKind::SetTrigger(_) => "A trigger",
         StatementKind::CreateType(_) => "CREATE TYPE",
         StatementKind::CreateSequence(_) => "A sequence",

@@ -54,8 +54,10 @@ impl Compiler<'_> {
     }
 
     pub(super) fn insert_execute(&mut self, insert: &tree::Insert, call: &tree::Execute) -> Result<(), Fault> {
-        let tree::Target::Table { name, .. } = &insert.target else {
-            return Err(crate::errors::unsupported("INSERT ... EXEC into a table variable"));
+        let name = match &insert.target {
+            tree::Target::Table { name, .. } => name.clone(),
+            tree::Target::Variable(name) => tree::ObjectName::of(name.clone()),
+            tree::Target::Function(_) => return Err(crate::errors::unsupported("A rowset function as a target")),
         };
         if insert.output.is_some() || insert.top.is_some() {
             return Err(crate::errors::unsupported("OUTPUT or TOP in INSERT ... EXEC"));
@@ -63,7 +65,7 @@ impl Compiler<'_> {
         self.emit(Instruction::Capture);
         self.execute(call)?;
         self.emit(Instruction::InsertCaptured(Box::new(InsertCaptured {
-            table: name.clone(),
+            table: name,
             columns: insert.columns.clone(),
         })));
         Ok(())

@@ -6,6 +6,8 @@
 
 mod compile;
 mod compile_call;
+mod compile_cursor;
+mod compile_table;
 
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
 
@@ -82,6 +84,17 @@ impl Program {
         &self.parameters
     }
 
+    /// The columns of the first SELECT that sends rows.
+    pub(crate) fn first_columns(&self) -> Option<Vec<crate::output::ColumnInfo>> {
+        self.late.iter().find_map(|late| {
+            let plan = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone()?;
+            match &plan.action {
+                plan::Action::Select { columns, .. } => Some(columns.clone()),
+                _ => None,
+            }
+        })
+    }
+
     /// The handler of an instruction, when it stands in a TRY block.
     pub(crate) fn handler(&self, at: usize) -> Option<Handler> {
         let index = *self.handler_of.get(at)?;
@@ -104,6 +117,8 @@ pub(crate) enum LateKind {
     Statement(Arc<tree::Statement>),
     /// An expression with a subquery, stored into a slot of the given type.
     Value { expr: tree::Expr, slot: usize, ty: SqlType },
+    /// SELECT ... INTO, once the table is there.
+    Into(Arc<SelectInto>),
     /// A condition with a subquery, stored into a slot as a bit.
     Condition { condition: tree::Condition, slot: usize },
 }
@@ -149,6 +164,12 @@ pub(crate) enum Instruction {
     Capture,
     /// INSERT ... EXEC ends: what was kept is inserted.
     InsertCaptured(Box<InsertCaptured>),
+    /// The table variables that the program declares come to be.
+    DeclareTables(Arc<[DeclaredTable]>),
+    /// DECLARE CURSOR, OPEN, FETCH, CLOSE, DEALLOCATE.
+    Cursor(Box<CursorOperation>),
+    /// SELECT ... INTO makes its table; the next instruction fills it.
+    CreateInto(Arc<SelectInto>),
     /// USE.
     Use(Arc<str>),
     /// WAITFOR DELAY: a text, or a value of a time type.
@@ -161,6 +182,57 @@ pub(crate) enum Instruction {
     Refuse(Arc<str>),
     /// A statement for the host.
     Host(Arc<tree::Statement>),
+}
+
+/// A table variable.
+#[derive(Debug)]
+pub(crate) struct DeclaredTable {
+    pub(crate) variable: tree::TableVariable,
+    /// The text of its declaration, and where that begins in the program's text.
+    pub(crate) text: Arc<str>,
+    pub(crate) start: u32,
+    pub(crate) line: u32,
+}
+
+/// What is done with a cursor.
+#[derive(Debug)]
+pub(crate) enum CursorOperation {
+    /// DECLARE CURSOR, and SET of a cursor variable.
+    Declare {
+        name: Arc<str>,
+        local: bool,
+        scroll: bool,
+        /// A cursor variable takes the new cursor for the one it had.
+        replaces: bool,
+        query: Arc<tree::Statement>,
+    },
+    Open(tree::CursorName),
+    Fetch {
+        cursor: tree::CursorName,
+        direction: FetchTo,
+        into: Vec<(usize, SqlType)>,
+    },
+    Close(tree::CursorName),
+    Deallocate(tree::CursorName),
+}
+
+/// The row that FETCH takes.
+#[derive(Debug, Clone)]
+pub(crate) enum FetchTo {
+    Next,
+    Prior,
+    First,
+    Last,
+    Absolute(Expr),
+    Relative(Expr),
+}
+
+/// A SELECT ... INTO.
+#[derive(Debug)]
+pub(crate) struct SelectInto {
+    /// The query without INTO.
+    pub(crate) query: tree::Query,
+    pub(crate) target: tree::ObjectName,
 }
 
 /// A name that may be given by a variable.

@@ -5,7 +5,7 @@ use super::table_definition::{self, Described};
 use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::errors;
-use crate::expression::{Expr, Fault};
+use crate::expression::{Env, Expr, Fault};
 use pikepole_engine::{ColumnDefinition, NewColumn};
 use pikepole_tsql::{self as tree, Statement};
 use pikepole_types::{SqlError, SqlType, Target, Value};
@@ -16,6 +16,10 @@ enum ColumnMap {
     Copy(usize),
     /// The old row's column, converted.
     Convert { source: usize, from: SqlType, to: SqlType, nullable: bool, name: String },
+    /// A computed column's value: its registers are the old row.
+    Compute(Expr),
+    /// A number of its own in every row.
+    Number(std::sync::Arc<pikepole_engine::Database>),
     /// The same value in every row.
     Fill { value: Value, allowed: bool, name: String },
 }
@@ -30,7 +34,12 @@ impl Machine<'_> {
     ) -> Result<(), Fault> {
         let described = Described { text, start: statement.span.start };
         match &alter.action {
-            tree::AlterTableAction::Add { elements, .. } => self.add_elements(&alter.table, elements, &described).await,
+            tree::AlterTableAction::Add { elements, check } => {
+                self.add_elements(&alter.table, elements, &described, check.unwrap_or(true)).await
+            }
+            tree::AlterTableAction::SetConstraints { check, enable, names } => {
+                self.set_constraints(&alter.table, check.unwrap_or(false), *enable, names).await
+            }
             tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column, &described).await,
             tree::AlterTableAction::Drop(elements) => {
                 for element in elements {
@@ -54,21 +63,26 @@ impl Machine<'_> {
         name: &tree::ObjectName,
         elements: &[tree::TableElement],
         described: &Described<'_>,
+        check_rows: bool,
     ) -> Result<(), Fault> {
         let table = self.altered(name)?;
         let (mut columns, mut maps) = kept_columns(&table, None);
         let mut keys = Vec::new();
+        let mut wishes = table_definition::Wishes::default();
         for element in elements {
             match element {
                 tree::TableElement::Column(definition) => {
-                    let (column, map) = self.new_column(&table, definition, columns.len() + 1, described)?;
+                    let before = wishes.computed.len();
+                    wishes.column(definition, described);
+                    let (column, map) = match wishes.computed.get(before) {
+                        Some(wanted) => self.new_computed(&table, wanted)?,
+                        None => self.new_column(&table, definition, columns.len() + 1, described)?,
+                    };
                     columns.push(column);
                     maps.push(map);
                     for constraint in &definition.constraints {
                         let own = Some(&definition.name);
-                        let name = constraint.name.as_ref();
-                        let key = table_definition::constraint_index(&constraint.kind, name, own)?;
-                        keys.push(key);
+                        keys.extend(wishes.constraint(&constraint.kind, constraint.name.as_ref(), own)?);
                     }
                 }
                 tree::TableElement::Constraint(constraint) => match &constraint.kind {
@@ -79,8 +93,7 @@ impl Machine<'_> {
                         set_default(&table, &mut columns, column, (name, text))?;
                     }
                     kind => {
-                        let name = constraint.name.as_ref();
-                        keys.push(table_definition::constraint_index(kind, name, None)?);
+                        keys.extend(wishes.constraint(kind, constraint.name.as_ref(), None)?);
                     }
                 },
                 _ => return Err(errors::unsupported("An INDEX in ALTER TABLE ADD")),
@@ -96,13 +109,24 @@ impl Machine<'_> {
         if changes_columns {
             self.change_columns(&table, &columns, &maps).await?;
         }
-        for key in keys {
-            let table = self.altered(name)?;
-            let definition = key.for_table(!table.key.is_empty());
-            let (database, tx) = self.context.engine();
-            database.create_index(tx, &table.engine, definition).await?;
-        }
-        Ok(())
+        self.add_keys(name, keys).await?;
+        self.add_wishes(name, wishes, check_rows).await
+    }
+
+    /// A computed column: its values are computed for the rows that are there.
+    fn new_computed(
+        &self,
+        table: &Table,
+        wanted: &table_definition::WantedComputed,
+    ) -> Result<(NewColumn, ColumnMap), Fault> {
+        let columns = super::constraints::table_columns(table);
+        let (ty, nullable) = self.computed_type(wanted, &table.name, &columns, &[])?;
+        let catalog = self.context.catalog();
+        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
+        let typed = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
+        let value = bind::assign_to(typed, &ty, Some((&table.display, &wanted.name)))?;
+        let definition = ColumnDefinition { name: wanted.name.clone(), ty, nullable, default: None, identity: None };
+        Ok((NewColumn { definition, source: None }, ColumnMap::Compute(value)))
     }
 
     fn new_column(
@@ -115,6 +139,11 @@ impl Machine<'_> {
         let column = table_definition::column(definition, position, &table.name, described)?;
         if column.identity.is_some() {
             return Err(errors::unsupported("An IDENTITY column added to a table"));
+        }
+        if matches!(&definition.kind, tree::ColumnKind::Stored(ty) if ty.name.is("rowversion") || ty.name.is("timestamp"))
+        {
+            let map = ColumnMap::Number(std::sync::Arc::clone(self.context.database()));
+            return Ok((NewColumn { definition: column, source: None }, map));
         }
         let mut value = Value::Null;
         if let Some(default) = &definition.default {
@@ -154,10 +183,18 @@ impl Machine<'_> {
             )));
         };
         let old = &table.columns[at];
-        let keyed = table.engine.indexes.iter().any(|index| index.columns.iter().any(|column| column.column == at));
+        if old.computed || old.rowversion {
+            let what = if old.computed { "COMPUTED" } else { "TIMESTAMP" };
+            return Err(Box::new(SqlError::new(
+                4928,
+                16,
+                1,
+                format!("Cannot alter column '{}' because it is '{what}'.", old.name),
+            )));
+        }
         let wanted = table_definition::column(definition, at + 1, &table.name, described)?;
-        if keyed && wanted.ty != old.ty {
-            return Err(Box::new(SqlError::column_is_in_use("ALTER TABLE ALTER COLUMN", &old.name)));
+        if wanted.ty != old.ty {
+            self.check_column_is_free(&table, at, "ALTER TABLE ALTER COLUMN")?;
         }
         let (mut columns, mut maps) = kept_columns(&table, None);
         let nullable = definition.nullable.unwrap_or(true);
@@ -173,7 +210,9 @@ impl Machine<'_> {
             tree::DropElementKind::Constraint => {
                 let indexes = &table.engine.indexes;
                 let defaults = table.engine.columns.iter().filter_map(|c| c.default.as_ref());
-                let exists = indexes.iter().any(|index| element.name.is(&index.name))
+                let conditions = table.engine.constraint_names();
+                let exists = conditions.into_iter().any(|own| element.name.is(own))
+                    || indexes.iter().any(|index| element.name.is(&index.name))
                     || defaults.into_iter().any(|default| element.name.is(&default.name));
                 if element.if_exists && !exists {
                     return Ok(());
@@ -198,9 +237,7 @@ impl Machine<'_> {
                 if table.columns.len() == 1 {
                     return Err(Box::new(SqlError::only_column(&column.name, &table.name)));
                 }
-                if column.default.is_some() {
-                    return Err(Box::new(SqlError::column_is_in_use("ALTER TABLE DROP COLUMN", &column.name)));
-                }
+                self.check_column_is_free(&table, at, "ALTER TABLE DROP COLUMN")?;
                 let (columns, maps) = kept_columns(&table, Some(at));
                 self.change_columns(&table, &columns, &maps).await
             }
@@ -233,6 +270,13 @@ impl ColumnMap {
                 let target = Target::Column { table: &table.display, column: name };
                 pikepole_types::assign(value, from, to, target, new)?;
             }
+            ColumnMap::Compute(expr) => {
+                let state = crate::state::SessionState::new(0);
+                let mut functions = pikepole_types::Context::new(super::epoch(), 0);
+                let mut env = Env { slots: old, state: &state, functions: &mut functions, host: None };
+                *new = expr.eval(&mut env).map_err(|fault| *fault)?;
+            }
+            ColumnMap::Number(database) => *new = Value::Bin(database.next_rowversion()?.to_be_bytes().to_vec()),
             ColumnMap::Fill { value, allowed, name } => {
                 if !allowed {
                     return Err(SqlError::column_cannot_be_added(name, &table.name));

@@ -307,10 +307,12 @@ impl Machine<'_> {
         state.caught.truncate(frame.caught_base);
         state.procedure_id = frame.caller_procedure;
         state.scope_identity = std::mem::take(&mut frame.caller_identity);
+        let level = state.nest_level;
         state.nest_level -= 1;
         // EXECUTE AS ends with what it was said in.
         self.context.security.revert_to(self.context.impersonations_below);
         self.context.impersonations_below = frame.impersonations_below;
+        self.context.end_scope(level);
         if let Some(settings) = frame.settings.take() {
             let isolation = settings.isolation;
             let have_changed = self.context.settings != settings;

@@ -98,13 +98,14 @@ impl Machine<'_> {
                     state.change.stage = Stage::Change;
                 }
                 Stage::Change => {
-                    self.compute_change(change, action, state)?;
+                    self.compute_change(plan, change, action, state)?;
                     state.change.stage = Stage::Write;
                 }
                 Stage::Write => {
                     if !self.write_change(change, action, state)? {
                         return Err(Stop::Again(change.table.qualified_name()));
                     }
+                    note_change(plan, change, action, &self.frame.slots, state);
                     self.tell_change(change, action, state)?;
                     state.change.stage = Stage::Read;
                     state.change.next += 1;
@@ -217,17 +218,28 @@ impl Machine<'_> {
     /// Computes the row to be written.
     fn compute_change(
         &mut self,
+        plan: &Statement,
         change: &Change,
         action: &BranchAction,
         state: &mut StatementState,
     ) -> Result<(), Stop> {
         match action {
-            BranchAction::Delete => Ok(()),
+            BranchAction::Delete => return Ok(()),
             BranchAction::Update { assignments, variables } => {
-                Ok(self.compute_update(change, assignments, variables, state)?)
+                self.compute_update(change, assignments, variables, state)?;
             }
-            BranchAction::Insert(insert) => self.compute_insert(insert, state),
+            BranchAction::Insert(insert) => self.compute_insert(insert, state)?,
         }
+        if let Some(rules) = &plan.rules {
+            self.shape_row(rules, &mut state.change.row)?;
+        }
+        let verb = if matches!(action, BranchAction::Insert(_)) { "INSERT" } else { "UPDATE" };
+        let columns = 0..change.table.columns.len();
+        check_required(&change.table, columns, &state.change.row, verb)?;
+        if let Some(rules) = &plan.rules {
+            self.check_row(rules)?;
+        }
+        Ok(())
     }
 
     fn compute_update(
@@ -243,7 +255,6 @@ impl Machine<'_> {
         for (column, value) in assignments {
             value.eval_into(&mut self.env(), &mut row[*column])?;
         }
-        check_required(&change.table, assignments.iter().map(|(column, _)| *column), row, "UPDATE")?;
         for (slot, value) in variables {
             self.assign(*slot, value)?;
         }
@@ -269,7 +280,6 @@ impl Machine<'_> {
             self.context.state.identity.clone_from(&row[column]);
             self.context.state.scope_identity.clone_from(&row[column]);
         }
-        check_required(&insert.table, insert.required.iter().copied(), row, "INSERT")?;
         Ok(())
     }
 
@@ -314,5 +324,18 @@ impl Machine<'_> {
         let told = self.keep_output(output, new, state);
         state.change.row = row;
         told
+    }
+}
+
+/// Notes what foreign keys ask about the row that was just written; the old one is in its registers.
+fn note_change(plan: &Statement, change: &Change, action: &BranchAction, slots: &[Value], state: &mut StatementState) {
+    let Some(rules) = &plan.rules else { return };
+    let (late, row) = (&mut state.modify.late, &state.change.row);
+    let new = (!matches!(action, BranchAction::Delete)).then_some(row.as_slice());
+    if let Some(new) = new {
+        late.note_new(rules, new);
+    }
+    if !matches!(action, BranchAction::Insert(_)) {
+        late.note_old(rules, &slots[change.registers.range()], new);
     }
 }

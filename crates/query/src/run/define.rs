@@ -10,7 +10,9 @@ use crate::errors;
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
 use crate::program::{ProcedureIdentity, compile_procedure};
-use pikepole_engine::{DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, PutMode, RecoveryModel};
+use pikepole_engine::{
+    DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, PutMode, RecoveryModel, Residence,
+};
 use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::SqlError;
 
@@ -43,6 +45,7 @@ impl Machine<'_> {
             StatementKind::Truncate(name) => self.truncate(name).await,
             StatementKind::CreateProcedure(create) => self.create_procedure(create, text).await,
             StatementKind::CreateView(create) => self.create_view(create, text).await,
+            StatementKind::CreateFunction(create) => self.create_function(create, text).await,
             StatementKind::CreateSchema(create) => {
                 if !create.elements.is_empty() {
                     return Err(errors::unsupported("CREATE SCHEMA with objects in it"));
@@ -59,9 +62,9 @@ impl Machine<'_> {
     }
 
     /// The schema of an object that is to be made.
-    fn own_schema(&self, name: &ObjectName) -> Result<String, Fault> {
+    pub(crate) fn own_schema(&self, name: &ObjectName) -> Result<String, Fault> {
         if name.is_temporary() {
-            return Err(errors::unsupported("A temporary table"));
+            return Err(errors::unsupported("A temporary object other than a table"));
         }
         let view = self.context.catalog();
         match view.schema_of(name)? {
@@ -76,17 +79,9 @@ impl Machine<'_> {
         statement: &Statement,
         text: &str,
     ) -> Result<(), Fault> {
-        let schema = self.own_schema(&create.name)?;
         let described = Described { text, start: statement.span.start };
-        let definition = table_definition::table(create, schema, &described)?;
-        for column in create.columns() {
-            if let Some(default) = &column.default {
-                self.check_default(&default.expr)?;
-            }
-        }
-        let (database, tx) = self.context.engine();
-        database.create_table(tx, definition).await?;
-        Ok(())
+        let residence = if create.name.is_temporary() { Residence::Temporary } else { Residence::Database };
+        self.create_table_as(create, &described, residence).await
     }
 
     /// A DEFAULT may call functions, and name no column and no variable.
@@ -112,9 +107,6 @@ impl Machine<'_> {
         if create.kind != tree::IndexKind::Rows {
             return Err(errors::unsupported("A columnstore, XML or spatial index"));
         }
-        if create.filter.is_some() {
-            return Err(errors::unsupported("A filtered index"));
-        }
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
         let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
         let definition = IndexDefinition {
@@ -123,6 +115,7 @@ impl Machine<'_> {
             unique: create.unique,
             clustered: create.clustered.unwrap_or(false),
             columns: table_definition::key_columns(&create.columns),
+            extras: table_definition::extras(&create.include, create.filter.as_ref())?,
         };
         let (database, tx) = self.context.engine();
         database.create_index(tx, &table.engine, definition).await?;
@@ -190,6 +183,18 @@ impl Machine<'_> {
         Ok(database.put_view(tx, &schema, name, text, mode).await?)
     }
 
+    async fn create_function(&mut self, create: &tree::CreateFunction, text: &str) -> Result<(), Fault> {
+        let schema = self.own_schema(&create.name)?;
+        {
+            let catalog = self.context.catalog();
+            let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
+            bind::check_function(create, &names)?;
+        }
+        let (database, tx) = self.context.engine();
+        let (name, mode) = (&create.name.name.text, put_mode(create.mode));
+        Ok(database.put_function(tx, &schema, name, text, mode).await?)
+    }
+
     fn check_view(&self, create: &tree::CreateView) -> Result<(), Fault> {
         let query = &create.query;
         let cut = matches!(&query.body, tree::QueryBody::Select(select) if select.top.is_some());
@@ -224,6 +229,10 @@ impl Machine<'_> {
 
     async fn drop_objects(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
         for name in &drop.names {
+            if name.is_temporary() && drop.kind == tree::DropKind::Table {
+                self.drop_temporary(name, drop.if_exists)?;
+                continue;
+            }
             let schema = self.own_schema(name)?;
             let view = self.context.catalog();
             let text = name.name.text.as_str();
@@ -231,6 +240,7 @@ impl Machine<'_> {
                 tree::DropKind::Table => view.catalog.table(&schema, text).is_some(),
                 tree::DropKind::View => view.catalog.view(&schema, text).is_some(),
                 tree::DropKind::Procedure => view.catalog.procedure(&schema, text).is_some(),
+                tree::DropKind::Function => view.catalog.function(&schema, text).is_some(),
                 tree::DropKind::Schema => view.catalog.schema(text).is_some(),
                 _ => return Err(errors::unsupported("Dropping an object of this kind")),
             };
@@ -243,6 +253,8 @@ impl Machine<'_> {
                 tree::DropKind::Table if !exists => Err(SqlError::object_missing("drop", "table", shown)),
                 tree::DropKind::View if !exists => Err(SqlError::object_missing("drop", "view", shown)),
                 tree::DropKind::Procedure if !exists => Err(SqlError::object_missing("drop", "procedure", shown)),
+                tree::DropKind::Function if !exists => Err(SqlError::object_missing("drop", "function", shown)),
+                tree::DropKind::Function => database.drop_function(tx, &schema, text).await,
                 tree::DropKind::Table => database.drop_table(tx, &schema, text).await,
                 tree::DropKind::View => database.drop_view(tx, &schema, text).await,
                 tree::DropKind::Procedure => database.drop_procedure(tx, &schema, text).await,

@@ -13,7 +13,9 @@ mod administer;
 mod alter_table;
 mod call;
 mod change;
+mod constraints;
 mod cursor;
+mod declared_cursor;
 mod define;
 mod format;
 mod frame;
@@ -26,17 +28,20 @@ mod permission;
 mod recover;
 mod recursive;
 mod request;
+mod rules;
 mod split;
 mod spool;
 mod statement;
 mod step;
 mod table_definition;
+mod temporary;
 mod transaction;
 mod windows;
 
 use std::sync::Arc;
 
 pub(crate) use cursor::{Cursor, row_bounds};
+pub(crate) use declared_cursor::Cursors;
 pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use modify::check_required;
 pub use request::{Prepared, call};
@@ -348,6 +353,7 @@ impl Machine<'_> {
         self.context.state.caught.clear();
         self.context.state.nest_level = 0;
         self.context.state.procedure_id = 0;
+        self.context.end_batch();
         self.context.rest();
         let mut frame = std::mem::replace(&mut self.frame, Frame::empty());
         let parameters = frame.program.parameters.len();

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::cursor::Cursor;
+use super::rules::{LateWork, has_late_work};
 use super::statement::{StatementState, quantum_over};
 use crate::access::{Stop, Table};
 use crate::errors;
@@ -55,6 +56,8 @@ pub(crate) struct ModifyState {
     /// Evaluates subqueries over the row's newest version.
     pub(crate) again: Option<Cursor>,
     bulk: Bulk,
+    /// What is left to do after the last row.
+    pub(crate) late: LateWork,
 }
 
 /// Whether workers insert a statement's rows.
@@ -95,6 +98,7 @@ impl ModifyState {
         self.collected.clear();
         self.collecting = true;
         self.next = 0;
+        self.late.reset();
         if let Some(cursor) = &mut self.again {
             cursor.forget();
             cursor.open();
@@ -143,7 +147,7 @@ impl Machine<'_> {
             return Ok(true);
         }
         let single = matches!(plan.source, Node::One) && insert.rows.len() == 1;
-        let count = if single { RowCount::One } else { RowCount::Many };
+        let count = if single && !has_late_work(plan) { RowCount::One } else { RowCount::Many };
         loop {
             if state.modify.stage == Stage::Next {
                 if !state.modify.within {
@@ -167,8 +171,14 @@ impl Machine<'_> {
             }
             if state.modify.stage == Stage::Identity {
                 self.identity(insert, state)?;
+                if let Some(rules) = &plan.rules {
+                    self.shape_row(rules, &mut state.modify.row)?;
+                }
                 let required = insert.required.iter().copied();
                 check_required(&insert.table, required, &state.modify.row, "INSERT")?;
+                if let Some(rules) = &plan.rules {
+                    self.check_row(rules)?;
+                }
                 state.modify.stage = Stage::Write;
             }
             let modify = &mut state.modify;
@@ -177,6 +187,9 @@ impl Machine<'_> {
             };
             let (database, tx) = self.context.engine();
             database.try_insert(tx, &insert.table.engine, writer, &modify.row, count)?;
+            if let Some(rules) = &plan.rules {
+                modify.late.note_new(rules, &modify.row);
+            }
             modify.stage = Stage::Next;
             state.rows += 1;
             if let Some(output) = &insert.output {
@@ -229,6 +242,10 @@ impl Machine<'_> {
     }
 
     fn start_bulk(&mut self, plan: &Statement, insert: &Insert, state: &mut StatementState) -> Result<Bulk, Stop> {
+        // Rows with rules are checked one by one, and temporary tables have a transaction of their own.
+        if plan.rules.is_some() || insert.table.is_temporary() {
+            return Ok(Bulk::Row);
+        }
         let Some(operator) = state.cursor.as_mut().and_then(Cursor::operator) else {
             return Ok(Bulk::Row);
         };
@@ -292,6 +309,12 @@ impl Machine<'_> {
             }
             if state.modify.stage == Stage::Change {
                 self.updated_row(update, state)?;
+                if let Some(rules) = &plan.rules {
+                    self.shape_row(rules, &mut state.modify.row)?;
+                    let computed = rules.computed.iter().map(|(column, _)| *column);
+                    check_required(&update.changed.table, computed, &state.modify.row, "UPDATE")?;
+                    self.check_row(rules)?;
+                }
                 state.modify.stage = Stage::Write;
             }
             let modify = &mut state.modify;
@@ -303,6 +326,11 @@ impl Machine<'_> {
             if !database.try_update(tx, table, writer, &modify.locator, &modify.row)? {
                 modify.stage = Stage::Read;
                 continue;
+            }
+            if let Some(rules) = &plan.rules {
+                let old = &self.frame.slots[update.changed.registers.range()];
+                modify.late.note_new(rules, &modify.row);
+                modify.late.note_old(rules, old, Some(&modify.row));
             }
             modify.stage = Stage::Next;
             state.rows += 1;
@@ -353,6 +381,10 @@ impl Machine<'_> {
             if !database.try_delete(tx, &delete.changed.table.engine, writer, &modify.locator)? {
                 modify.stage = Stage::Read;
                 continue;
+            }
+            if let Some(rules) = &plan.rules {
+                let old = &self.frame.slots[delete.changed.registers.range()];
+                modify.late.note_old(rules, old, None);
             }
             modify.stage = Stage::Next;
             state.rows += 1;

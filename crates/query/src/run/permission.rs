@@ -44,6 +44,15 @@ impl Machine<'_> {
         }
     }
 
+    /// Checks what SELECT INTO needs: to create the table.
+    ///
+    /// # Errors
+    /// 262 and 2760.
+    pub(crate) fn check_create_into(&mut self, target: &ObjectName) -> Result<(), Fault> {
+        self.context.refresh_security()?;
+        if self.context.token().is_dbo() { Ok(()) } else { self.check_create(Permission::CreateTable, target) }
+    }
+
     fn token(&self) -> &SecurityToken {
         self.context.token()
     }

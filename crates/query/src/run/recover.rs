@@ -128,6 +128,7 @@ impl Machine<'_> {
                 *target
             }
             (Some(Instruction::Capture), Some(_)) => at + 3,
+            (Some(Instruction::CreateInto(_)), Some(_)) => at + 2,
             (_, Some(Instruction::InsertCaptured(_))) => {
                 self.captures.pop();
                 at + 2

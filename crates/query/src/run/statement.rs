@@ -9,13 +9,14 @@ use super::change::ChangeState;
 use super::cursor::Cursor;
 use super::modify::ModifyState;
 use super::output_rows::OutputState;
+use super::rules::rules_fault;
 use super::{Machine, Pause};
 use crate::access::{HostCall, Stop};
 use crate::bind::{self, Names};
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Node, Statement};
-use crate::program::{Instruction, Late, Program};
+use crate::program::{Instruction, Late, LateKind, Program};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
 
@@ -54,6 +55,8 @@ pub(crate) struct StatementState {
     null_eliminated: bool,
     /// The session's serial when the plan's permissions were last checked; zero: not yet.
     checked: u64,
+    /// All rows are done, not all that follows from them.
+    rows_done: bool,
 }
 
 impl StatementState {
@@ -62,6 +65,28 @@ impl StatementState {
         self.phase = Phase::Idle;
         self.virtual_ready = false;
         self.virtual_rows.clear();
+        self.rows_done = false;
+        self.modify.reset();
+    }
+
+    pub(crate) fn plan(&self) -> Option<Arc<Statement>> {
+        self.plan.clone()
+    }
+
+    pub(crate) fn has_rows_done(&self) -> bool {
+        self.rows_done
+    }
+
+    pub(crate) fn set_rows_done(&mut self) {
+        self.rows_done = true;
+    }
+
+    /// Begins a statement within another one.
+    pub(crate) fn begin_inner(&mut self, plan: Arc<Statement>) {
+        self.set_plan(plan);
+        if let Some(cursor) = &mut self.cursor {
+            cursor.open();
+        }
         self.modify.reset();
         self.change.reset();
         self.output.reset();
@@ -125,7 +150,7 @@ impl Machine<'_> {
     fn run_statement(&mut self, late: &Late, index: usize, state: &mut StatementState) -> Result<Option<Pause>, Stop> {
         if state.phase == Phase::Idle {
             let stamp = self.context.catalog_stamp();
-            if state.plan.as_ref().is_none_or(|plan| plan.bound_to != stamp) {
+            if state.plan.as_ref().is_none_or(|plan| !plan.bound_to.fits(stamp)) {
                 self.bind(late, state)?;
             }
             self.check_identity(late, state)?;
@@ -177,7 +202,7 @@ impl Machine<'_> {
             state.phase = Phase::Running;
         }
         if state.phase == Phase::Running {
-            match self.rows(plan, state) {
+            match self.rows_and_rules(plan, state) {
                 Ok(true) => {}
                 Ok(false) | Err(Stop::Yield) => return Ok(Some(Pause::Yield)),
                 Err(stop) => return Err(stop),
@@ -214,7 +239,7 @@ impl Machine<'_> {
         let stamp = self.context.catalog_stamp();
         let shared = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone();
         if let Some(plan) = shared
-            && plan.bound_to == stamp
+            && plan.bound_to.fits(stamp)
         {
             state.set_plan(plan);
             return Ok(());
@@ -242,7 +267,7 @@ impl Machine<'_> {
         let Action::Insert(insert) = &plan.action else {
             return Ok(());
         };
-        if insert.table.identity.is_none() {
+        if insert.table.identity.is_none() || matches!(late.kind, LateKind::Into(_)) {
             return Ok(());
         }
         let on = self.context.identity_table() == Some(insert.table.object_id);
@@ -276,7 +301,11 @@ impl Machine<'_> {
         if let Some(cursor) = &mut state.cursor {
             cursor.open();
         }
+        if let Some(fault) = rules_fault(plan) {
+            return Err(Stop::Error(fault));
+        }
         state.rows = 0;
+        state.rows_done = false;
         state.null_eliminated = false;
         state.modify.reset();
         state.change.reset();
@@ -296,8 +325,18 @@ impl Machine<'_> {
         Ok(())
     }
 
+    fn rows_and_rules(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
+        if !state.rows_done {
+            if !self.rows(plan, state)? {
+                return Ok(false);
+            }
+            state.rows_done = true;
+        }
+        self.finish_rows(plan, state)
+    }
+
     /// Works on the rows. False: the quantum is over, there are more.
-    fn rows(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
+    pub(crate) fn rows(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
         if self.context.settings.fmtonly {
             return Ok(true);
         }
@@ -312,6 +351,9 @@ impl Machine<'_> {
 
     /// Moves the statement's cursor to its next row.
     pub(crate) fn next_row(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
+        if self.context.settings.fmtonly {
+            return Ok(false);
+        }
         let limit = self.context.settings.row_count;
         if limit > 0 && state.rows >= limit {
             return Ok(false);
@@ -422,7 +464,7 @@ impl Machine<'_> {
         fetched
     }
 
-    async fn fetch_all(&mut self, state: &mut StatementState) -> Result<(), Fault> {
+    pub(crate) async fn fetch_all(&mut self, state: &mut StatementState) -> Result<(), Fault> {
         state.virtual_rows.clear();
         let sources = match &state.plan {
             Some(plan) => plan.virtual_sources.clone(),
@@ -438,6 +480,16 @@ impl Machine<'_> {
             state.virtual_rows.push(Arc::new(rows));
         }
         state.virtual_ready = true;
+        Ok(())
+    }
+
+    /// Fetches what a function of the host's gives to a query that is no instruction.
+    pub(crate) async fn fetch_call(&mut self, state: &mut StatementState, call: HostCall) -> Result<(), Fault> {
+        let plan = state.plan();
+        if let Some(source) = plan.as_ref().and_then(|plan| plan.virtual_sources.get(call.index)) {
+            let rows = self.host.virtual_rows(source.id, &call.arguments, self.context).await?;
+            state.virtual_rows[call.index] = Arc::new(rows);
+        }
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use crate::bind::{TypePlace, sql_type};
 use crate::errors;
 use crate::expression::Fault;
-use pikepole_engine::{ColumnDefinition, Identity, IndexDefinition, IndexKind, TableDefinition};
+use pikepole_engine::{ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -23,7 +23,95 @@ impl Described<'_> {
     }
 }
 
-/// The definition of a table to be made.
+/// What a table's definition says beside columns and keys.
+#[derive(Debug, Default)]
+pub(crate) struct Wishes {
+    pub(crate) checks: Vec<WantedCheck>,
+    pub(crate) foreign_keys: Vec<WantedKey>,
+    /// Computed columns: the name, the expression, its text, PERSISTED, NOT NULL.
+    pub(crate) computed: Vec<WantedComputed>,
+    /// The rowversion column.
+    pub(crate) rowversion: Option<String>,
+}
+
+/// A CHECK constraint.
+#[derive(Debug)]
+pub(crate) struct WantedCheck {
+    pub(crate) name: Option<String>,
+    pub(crate) condition: tree::Condition,
+    /// The column it stands behind.
+    pub(crate) column: Option<String>,
+}
+
+/// A FOREIGN KEY constraint.
+#[derive(Debug)]
+pub(crate) struct WantedKey {
+    pub(crate) name: Option<String>,
+    pub(crate) key: tree::ForeignKey,
+}
+
+/// A computed column.
+#[derive(Debug)]
+pub(crate) struct WantedComputed {
+    pub(crate) name: String,
+    pub(crate) expr: tree::Expr,
+    pub(crate) text: String,
+    pub(crate) persisted: bool,
+    pub(crate) not_null: bool,
+}
+
+impl Wishes {
+    /// Takes what an element of a table wants; the index when it is a key.
+    ///
+    /// # Errors
+    /// Other constraints are refused by name.
+    pub(crate) fn constraint(
+        &mut self,
+        kind: &tree::ConstraintKind,
+        name: Option<&tree::Name>,
+        own_column: Option<&tree::Name>,
+    ) -> Result<Option<Wanted>, Fault> {
+        let given = name.map(|name| name.text.clone());
+        match kind {
+            tree::ConstraintKind::Check { condition, .. } => {
+                let column = own_column.map(|column| column.text.clone());
+                self.checks.push(WantedCheck { name: given, condition: condition.clone(), column });
+                Ok(None)
+            }
+            tree::ConstraintKind::Foreign(key) => {
+                let mut key = key.clone();
+                if key.columns.is_empty() {
+                    key.columns.extend(own_column.cloned());
+                }
+                self.foreign_keys.push(WantedKey { name: given, key });
+                Ok(None)
+            }
+            _ => constraint_index(kind, name, own_column).map(Some),
+        }
+    }
+
+    /// Notes what a column is beside its type.
+    pub(crate) fn column(&mut self, definition: &tree::ColumnDefinition, described: &Described<'_>) {
+        let name = definition.name.text.clone();
+        match &definition.kind {
+            tree::ColumnKind::Computed { expr, persisted } => self.computed.push(WantedComputed {
+                name,
+                expr: expr.clone(),
+                text: described.expression(expr),
+                persisted: *persisted,
+                not_null: definition.nullable == Some(false),
+            }),
+            tree::ColumnKind::Stored(data_type) if is_rowversion(data_type) => self.rowversion = Some(name),
+            tree::ColumnKind::Stored(_) => {}
+        }
+    }
+}
+
+fn is_rowversion(data_type: &tree::DataType) -> bool {
+    data_type.schema.is_none() && (data_type.name.is("rowversion") || data_type.name.is("timestamp"))
+}
+
+/// The definition of a table to be made, and what is added to it then. Computed columns have no type yet.
 ///
 /// # Errors
 /// Types, keys and identities that cannot be; constraints that are not supported, by name.
@@ -31,7 +119,7 @@ pub(crate) fn table(
     create: &tree::CreateTable,
     schema: String,
     described: &Described<'_>,
-) -> Result<TableDefinition, Fault> {
+) -> Result<(TableDefinition, Wishes), Fault> {
     for option in &create.options {
         let plain = matches!(option.value, Some(tree::SettingValue::Off) | None);
         let special = ["MEMORY_OPTIMIZED", "SYSTEM_VERSIONING", "LEDGER"];
@@ -42,15 +130,16 @@ pub(crate) fn table(
     let name = create.name.name.text.clone();
     let mut columns = Vec::new();
     let mut indexes = Vec::new();
+    let mut wishes = Wishes::default();
     for element in &create.elements {
         match element {
             tree::TableElement::Column(definition) => {
                 let position = columns.len() + 1;
                 columns.push(column(definition, position, &name, described)?);
+                wishes.column(definition, described);
                 for constraint in &definition.constraints {
                     let own = Some(&definition.name);
-                    let index = constraint_index(&constraint.kind, constraint.name.as_ref(), own)?;
-                    indexes.push(index);
+                    indexes.extend(wishes.constraint(&constraint.kind, constraint.name.as_ref(), own)?);
                 }
                 for inline in &definition.indexes {
                     indexes.push(inline_index(inline, Some(&definition.name))?);
@@ -58,7 +147,7 @@ pub(crate) fn table(
             }
             tree::TableElement::Constraint(constraint) => {
                 let name = constraint.name.as_ref();
-                indexes.push(constraint_index(&constraint.kind, name, None)?);
+                indexes.extend(wishes.constraint(&constraint.kind, name, None)?);
             }
             tree::TableElement::Index(inline) => indexes.push(inline_index(inline, None)?),
             tree::TableElement::Period(..) => {
@@ -68,7 +157,7 @@ pub(crate) fn table(
     }
     check_keys(create, &indexes)?;
     let indexes = clustered_defaults(indexes);
-    Ok(TableDefinition { schema, name, columns, indexes })
+    Ok((TableDefinition { schema, name, columns, indexes }, wishes))
 }
 
 /// A key on a column that was declared NULL is error 8111.
@@ -104,6 +193,9 @@ fn clustered_defaults(indexes: Vec<Wanted>) -> Vec<IndexDefinition> {
         .collect()
 }
 
+/// Bytes of a rowversion.
+const ROWVERSION_BYTES: u16 = 8;
+
 /// A column of a table.
 ///
 /// # Errors
@@ -116,8 +208,19 @@ pub(crate) fn column(
 ) -> Result<ColumnDefinition, Fault> {
     let name = &definition.name.text;
     let tree::ColumnKind::Stored(data_type) = &definition.kind else {
-        return Err(errors::unsupported("A computed column"));
+        return Ok(ColumnDefinition {
+            name: name.clone(),
+            ty: SqlType::Null,
+            nullable: definition.nullable.unwrap_or(true),
+            default: None,
+            identity: None,
+        });
     };
+    if is_rowversion(data_type) {
+        let nullable = definition.nullable.unwrap_or(false);
+        let ty = SqlType::Binary(ROWVERSION_BYTES);
+        return Ok(ColumnDefinition { name: name.clone(), ty, nullable, default: None, identity: None });
+    }
     if definition.generated.is_some() || definition.masked.is_some() {
         return Err(errors::unsupported("GENERATED ALWAYS or MASKED"));
     }
@@ -195,13 +298,9 @@ pub(crate) fn constraint_index(
 ) -> Result<Wanted, Fault> {
     let key = match kind {
         tree::ConstraintKind::Key(key) => key,
-        tree::ConstraintKind::Foreign(_) => {
-            return Err(errors::unsupported("A FOREIGN KEY constraint"));
-        }
-        tree::ConstraintKind::Check { .. } => {
-            return Err(errors::unsupported("A CHECK constraint"));
-        }
-        tree::ConstraintKind::Default { .. } => {
+        tree::ConstraintKind::Foreign(_)
+        | tree::ConstraintKind::Check { .. }
+        | tree::ConstraintKind::Default { .. } => {
             return Err(errors::unsupported("DEFAULT ... FOR here"));
         }
     };
@@ -221,6 +320,7 @@ pub(crate) fn constraint_index(
             unique: true,
             clustered: false,
             columns,
+            extras: IndexExtras::default(),
         },
         clustered: key.clustered,
     })
@@ -229,9 +329,6 @@ pub(crate) fn constraint_index(
 fn inline_index(inline: &tree::InlineIndex, own_column: Option<&tree::Name>) -> Result<Wanted, Fault> {
     if inline.kind != tree::IndexKind::Rows || inline.hash {
         return Err(errors::unsupported("A columnstore or HASH index"));
-    }
-    if inline.filter.is_some() {
-        return Err(errors::unsupported("A filtered index"));
     }
     let mut columns = key_columns(&inline.columns);
     if columns.is_empty()
@@ -246,9 +343,40 @@ fn inline_index(inline: &tree::InlineIndex, own_column: Option<&tree::Name>) -> 
             unique: inline.unique,
             clustered: false,
             columns,
+            extras: extras(&inline.include, inline.filter.as_ref())?,
         },
         clustered: inline.clustered,
     })
+}
+
+/// What an index has beside its key. A filter says that columns are not NULL.
+///
+/// # Errors
+/// Other filters are refused by name.
+pub(crate) fn extras(include: &[tree::Name], filter: Option<&tree::Condition>) -> Result<IndexExtras, Fault> {
+    let mut not_null = Vec::new();
+    if let Some(filter) = filter {
+        filtered_columns(filter, &mut not_null)?;
+    }
+    Ok(IndexExtras {
+        included: include.iter().map(|name| name.text.clone()).collect(),
+        filter: filter.map(|filter| format!("({filter})")),
+        not_null,
+    })
+}
+
+fn filtered_columns(filter: &tree::Condition, columns: &mut Vec<String>) -> Result<(), Fault> {
+    match filter {
+        tree::Condition::And(parts) => parts.iter().try_for_each(|part| filtered_columns(part, columns)),
+        tree::Condition::IsNull { expr, negated: true } => match &expr.kind {
+            tree::ExprKind::Column(column) => {
+                columns.push(column.name.text.clone());
+                Ok(())
+            }
+            _ => Err(errors::unsupported("A filtered index over an expression")),
+        },
+        _ => Err(errors::unsupported("A filtered index whose WHERE says more than IS NOT NULL")),
+    }
 }
 
 /// The columns of a key, true for DESC.

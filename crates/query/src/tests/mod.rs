@@ -1,13 +1,18 @@
 //! Scripts against the engine on the simulated disk and schedulers.
 
 mod batch;
+mod crash;
+mod cursors;
 mod definitions;
 mod flow;
+mod functions;
 mod modify;
 mod output;
 mod parallel;
 mod queries;
+mod rules;
 mod select;
+mod temporary;
 
 use std::sync::Arc;
 

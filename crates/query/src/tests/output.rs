@@ -298,7 +298,7 @@ fn a_row_changed_after_it_was_joined_is_joined_again() {
             vec!["(2 rows)", "2"],
             ["1", "1"],
         ),
-        ("MERGE t USING s ON s.id = t.id WHEN MATCHED THEN UPDATE SET v = t.v * 2;", vec!["(2 rows)"], ["2", "100"]),
+        ("MERGE t USING s ON s.id = t.id WHEN MATCHED THEN UPDATE SET v = t.v * 2;", vec!["(2 rows)"], ["2", "202"]),
     ] {
         one.quiet("BEGIN TRAN UPDATE t SET v = v + 100 WHERE id = 2");
         let info = pikepole_scheduler::TaskInfo { session_id: Some(52), command: "UPDATE" };

@@ -28,6 +28,10 @@ fn kind(code: &str) -> &'static str {
         "P" => "stored procedure",
         "PK" => "primary key cns",
         "UQ" => "unique cns",
+        "F" => "foreign key cns",
+        "FN" => "scalar function",
+        "IF" => "inline function",
+        "C" => "check cns",
         _ => "default cns",
     }
 }
@@ -80,7 +84,7 @@ fn table_columns(table: &Table, output: &mut dyn Output) {
         set.push(vec![
             string(&column.name),
             string(ty.name()),
-            string("no"),
+            string(if column.computed.is_some() { "yes" } else { "no" }),
             Value::Int(ty.max_length().into()),
             digits(ty.precision()),
             digits(ty.scale()),
@@ -128,6 +132,21 @@ fn table_indexes(table: &Table, output: &mut dyn Output) {
     set.send(output);
 }
 
+/// `sp_helpindex`: the indexes of a table.
+pub(super) fn help_index(name: &str, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
+    let catalog = context.catalog();
+    let catalog = catalog.definitions();
+    let found = object(catalog, name, context.database().name())?;
+    let Some(table) = catalog.table_by_id(found.object_id) else { return Ok(()) };
+    if table.indexes.is_empty() {
+        let text = format!("The object '{name}' does not have any indexes, or you do not have permissions.");
+        output.message(&SqlError::new(15472, 10, 1, text));
+        return Ok(());
+    }
+    table_indexes(table, output);
+    Ok(())
+}
+
 fn procedure_parameters(module: &str, output: &mut dyn Output) {
     let mut set = ResultSet::new(&[
         ("Parameter_name", NAME),
@@ -155,7 +174,7 @@ fn procedure_parameters(module: &str, output: &mut dyn Output) {
 pub(super) fn help_text(name: &str, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
     let catalog = &*security::catalog(context);
     let found = object(catalog, name, context.database().name())?;
-    let mut modules = catalog.procedures().chain(catalog.views());
+    let mut modules = catalog.procedures().chain(catalog.views()).chain(catalog.functions());
     let module = modules.find(|module| module.object_id == found.object_id);
     let Some(module) = module else {
         return Err(SqlError::new(15197, 16, 1, format!("There is no text for object '{name}'.")));
@@ -207,7 +226,9 @@ pub(super) fn columns(
         pattern.is_none_or(|pattern| LikePattern::new(pattern, None, Default::default()).matches(name))
     };
     let catalog = security::catalog(context);
-    for found in catalog.tables() {
+    let temporary = context.temporary_tables().into_iter().flat_map(|tables| tables.entries());
+    let temporary = temporary.map(|entry| &entry.table);
+    for found in catalog.tables().chain(temporary) {
         if !matches(Some(table), &found.name) || !matches(owner, &found.schema) {
             continue;
         }
@@ -254,7 +275,7 @@ fn column_row(database: &str, table: &Table, place: usize) -> Vec<Value> {
 }
 
 /// A type's number in ODBC, and its number among dates and times.
-fn odbc_type(ty: &SqlType) -> (i16, Option<i16>) {
+pub(super) fn odbc_type(ty: &SqlType) -> (i16, Option<i16>) {
     use pikepole_types::Length::Max;
     match ty {
         SqlType::Bit => (-7, None),

@@ -2,6 +2,8 @@
 
 mod describe;
 mod error_log;
+mod odbc;
+mod rename;
 mod server;
 
 use crate::host::SessionHost;
@@ -37,6 +39,101 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_droprolemember", parameters: &["@rolename", "@membername"], required: 2 },
     Procedure { name: "sp_addsrvrolemember", parameters: &["@loginame", "@rolename"], required: 2 },
     Procedure { name: "sp_dropsrvrolemember", parameters: &["@loginame", "@rolename"], required: 2 },
+    Procedure {
+        name: "sp_columns_100",
+        parameters: &[
+            "@table_name",
+            "@table_owner",
+            "@table_qualifier",
+            "@column_name",
+            "@NameScope",
+            "@ODBCVer",
+            "@fUsePattern",
+        ],
+        required: 1,
+    },
+    Procedure {
+        name: "sp_tables",
+        parameters: &["@table_name", "@table_owner", "@table_qualifier", "@table_type", "@fUsePattern"],
+        required: 0,
+    },
+    Procedure { name: "sp_pkeys", parameters: &["@table_name", "@table_owner", "@table_qualifier"], required: 1 },
+    Procedure {
+        name: "sp_fkeys",
+        parameters: &[
+            "@pktable_name",
+            "@pktable_owner",
+            "@pktable_qualifier",
+            "@fktable_name",
+            "@fktable_owner",
+            "@fktable_qualifier",
+        ],
+        required: 0,
+    },
+    Procedure {
+        name: "sp_statistics",
+        parameters: &["@table_name", "@table_owner", "@table_qualifier", "@index_name", "@is_unique", "@accuracy"],
+        required: 1,
+    },
+    Procedure {
+        name: "sp_statistics_100",
+        parameters: &["@table_name", "@table_owner", "@table_qualifier", "@index_name", "@is_unique", "@accuracy"],
+        required: 1,
+    },
+    Procedure {
+        name: "sp_special_columns",
+        parameters: &[
+            "@table_name",
+            "@table_owner",
+            "@table_qualifier",
+            "@col_type",
+            "@scope",
+            "@nullable",
+            "@ODBCVer",
+        ],
+        required: 1,
+    },
+    Procedure {
+        name: "sp_sproc_columns",
+        parameters: &[
+            "@procedure_name",
+            "@procedure_owner",
+            "@procedure_qualifier",
+            "@column_name",
+            "@ODBCVer",
+            "@fUsePattern",
+        ],
+        required: 0,
+    },
+    Procedure {
+        name: "sp_sproc_columns_100",
+        parameters: &[
+            "@procedure_name",
+            "@procedure_owner",
+            "@procedure_qualifier",
+            "@column_name",
+            "@ODBCVer",
+            "@fUsePattern",
+        ],
+        required: 0,
+    },
+    Procedure {
+        name: "sp_stored_procedures",
+        parameters: &["@sp_name", "@sp_owner", "@sp_qualifier", "@fUsePattern"],
+        required: 0,
+    },
+    Procedure { name: "sp_datatype_info", parameters: &["@data_type", "@ODBCVer"], required: 0 },
+    Procedure { name: "sp_datatype_info_100", parameters: &["@data_type", "@ODBCVer"], required: 0 },
+    Procedure { name: "sp_server_info", parameters: &["@attribute_id"], required: 0 },
+    Procedure { name: "sp_helpindex", parameters: &["@objname"], required: 1 },
+    Procedure { name: "sp_who2", parameters: &["@loginame"], required: 0 },
+    Procedure {
+        name: "sp_describe_first_result_set",
+        parameters: &["@tsql", "@params", "@browse_information_mode"],
+        required: 1,
+    },
+    Procedure { name: "sp_rename", parameters: &["@objname", "@newname", "@objtype"], required: 2 },
+    Procedure { name: "sp_tablecollations_100", parameters: &["@object_name"], required: 1 },
 ];
 
 /// The system procedure called `name`.
@@ -123,6 +220,24 @@ pub(crate) async fn call(
             let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
             describe::columns(&table.unwrap_or_default(), owner.as_deref(), column.as_deref(), context, output);
         }
+        "sp_columns_100" => {
+            let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
+            describe::columns(&table.unwrap_or_default(), owner.as_deref(), column.as_deref(), context, output);
+        }
+        "sp_tables" => odbc::tables(&arguments, context, output),
+        "sp_pkeys" => odbc::primary_keys(&arguments, context, output),
+        "sp_fkeys" => odbc::foreign_keys(&arguments, context, output),
+        "sp_statistics" | "sp_statistics_100" => odbc::statistics(&arguments, context, output),
+        "sp_special_columns" => odbc::special_columns(&arguments, context, output),
+        "sp_sproc_columns" | "sp_sproc_columns_100" => odbc::procedure_columns(&arguments, context, output),
+        "sp_stored_procedures" => odbc::procedures(&arguments, context, output),
+        "sp_datatype_info" | "sp_datatype_info_100" => odbc::data_types(&arguments, output),
+        "sp_server_info" => odbc::server_info(&arguments, output),
+        "sp_tablecollations_100" => odbc::table_collations(&arguments, context, output),
+        "sp_helpindex" => describe::help_index(&arguments.text(0).unwrap_or_default(), context, output)?,
+        "sp_who2" => server::who2(host, arguments.text(0).as_deref(), context, output),
+        "sp_describe_first_result_set" => odbc::first_result_set(host, &arguments, context, output)?,
+        "sp_rename" => rename::rename(&arguments, context, output).await?,
         _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,
     }
     Ok(0)

@@ -99,6 +99,58 @@ pub(super) fn who(host: &SessionHost, wanted: Option<&str>, context: &ExecutionC
     set.send(output);
 }
 
+/// `sp_who2`: as `sp_who`, with what each session has used.
+pub(super) fn who2(host: &SessionHost, wanted: Option<&str>, context: &ExecutionContext, output: &mut dyn Output) {
+    let sees_all = context.token().has(Permission::ViewServerState, Securable::Server);
+    let mut set = ResultSet::new(&[
+        ("SPID", SqlType::Char(5)),
+        ("Status", text(30)),
+        ("Login", NAME),
+        ("HostName", NAME),
+        ("BlkBy", SqlType::Char(5)),
+        ("DBName", NAME),
+        ("Command", text(26)),
+        ("CPUTime", text(30)),
+        ("DiskIO", text(30)),
+        ("LastBatch", text(48)),
+        ("ProgramName", NAME),
+        ("SPID", SqlType::Char(5)),
+        ("REQUESTID", SqlType::Char(5)),
+    ]);
+    let tasks = host.server.schedulers().tasks();
+    let databases = host.server.databases();
+    let active = wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case("active"));
+    let number: Option<i32> = wanted.and_then(|wanted| wanted.parse().ok());
+    for session in host.registry.rows() {
+        if !sees_all && session.session_id != host.session_id {
+            continue;
+        }
+        if (active && !session.running) || number.is_some_and(|number| number != session.session_id) {
+            continue;
+        }
+        let task = tasks.iter().find(|task| task.session_id == Some(session.session_id));
+        let command = task.filter(|_| session.running).map_or("AWAITING COMMAND", |task| task.command);
+        let database = databases.iter().find(|database| database.id == session.database_id);
+        let spid = string(format!("{:<5}", session.session_id));
+        set.push(vec![
+            spid.clone(),
+            string(if session.running { "RUNNABLE" } else { "sleeping" }),
+            string(session.login_name),
+            string(session.host_name),
+            string("  .  "),
+            database.map_or(Value::Null, |database| string(&database.name)),
+            string(command),
+            Value::Null,
+            Value::Null,
+            Value::Null,
+            string(session.program_name),
+            spid,
+            string("0    "),
+        ]);
+    }
+    set.send(output);
+}
+
 /// `sp_databases`: name, size in KB, remarks.
 pub(super) fn databases(host: &SessionHost, output: &mut dyn Output) {
     let mut set = ResultSet::new(&[("DATABASE_NAME", NAME), ("DATABASE_SIZE", SqlType::Int), ("REMARKS", text(254))]);

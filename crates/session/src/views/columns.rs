@@ -9,11 +9,13 @@ use pikepole_types::{Length, SqlError, SqlType};
 
 /// The collation of every database.
 pub(crate) const COLLATION: &str = "SQL_Latin1_General_CP1_CI_AS";
+/// `system_type_id` of rowversion.
+const ROWVERSION: i32 = 189;
 /// `user_type_id` of `sysname`, the one type here that is a name for another.
 const SYSNAME: i32 = 256;
 
 /// The columns of `sys.columns`.
-const COLUMN: &[ColumnOf] = &[
+pub(super) const COLUMN: &[ColumnOf] = &[
     ("object_id", Int, No),
     ("name", Name, Yes),
     ("column_id", Int, No),
@@ -153,10 +155,12 @@ fn column_row(view: &View, object_id: i32, place: usize, name: &str, ty: &SqlTyp
     with_type(row, ty)
 }
 
-fn table_column(view: &View, object_id: i32, place: usize, column: &Column) -> RowBuilder {
-    column_row(view, object_id, place, &column.name, &column.ty, column.nullable)
+pub(super) fn table_column(view: &View, object_id: i32, place: usize, column: &Column) -> RowBuilder {
+    let row = column_row(view, object_id, place, &column.name, &column.ty, column.nullable)
         .bit("is_identity", column.identity.is_some())
-        .integer("default_object_id", column.default.as_ref().map_or(0, |default| default.object_id))
+        .bit("is_computed", column.computed.is_some())
+        .integer("default_object_id", column.default.as_ref().map_or(0, |default| default.object_id));
+    if column.rowversion { row.integer("system_type_id", ROWVERSION).integer("user_type_id", ROWVERSION) } else { row }
 }
 
 fn table_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -164,6 +168,11 @@ fn table_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     for table in source.catalog.tables() {
         for (place, column) in table.columns.iter().enumerate() {
             rows.push(table_column(view, table.object_id, place, column).done());
+        }
+    }
+    for (object_id, columns) in &source.view_columns {
+        for (place, column) in columns.iter().enumerate() {
+            rows.push(column_row(view, *object_id, place, &column.name, &column.ty, column.nullable).done());
         }
     }
     Ok(rows)
@@ -238,13 +247,28 @@ fn types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let numeric = row("numeric", &SqlType::Decimal { precision: 38, scale: 38 });
     rows.push(numeric.integer("system_type_id", 108).integer("user_type_id", 108).done());
     let sysname = row("sysname", &SqlType::NVarChar(Length::Limit(128)));
+    let rowversion = row("timestamp", &SqlType::Binary(8));
+    rows.push(
+        rowversion
+            .integer("system_type_id", ROWVERSION)
+            .integer("user_type_id", ROWVERSION)
+            .bit("is_nullable", false)
+            .done(),
+    );
     rows.push(sysname.integer("user_type_id", SYSNAME).bit("is_nullable", false).done());
     Ok(rows)
 }
 
 fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
-    for procedure in source.catalog.procedures() {
+    for function in source.catalog.functions() {
+        // What a scalar function returns is a parameter without a name, number zero.
+        if let Some(ty) = modules::result_type(&function.text) {
+            let row = view.row().integer("object_id", function.object_id).text("name", "");
+            rows.push(with_type(row.bit("is_output", true).bit("is_nullable", true), &ty).done());
+        }
+    }
+    for procedure in source.catalog.procedures().chain(source.catalog.functions()) {
         for (place, parameter) in modules::parameters(&procedure.text).into_iter().enumerate() {
             let ParameterInfo { name, ty, output, has_default, readonly } = parameter;
             let row = view

@@ -73,6 +73,27 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: partitions,
     },
+    View {
+        schema: "sys",
+        name: "dm_db_partition_stats",
+        columns: &[
+            ("partition_id", BigInt, Yes),
+            ("object_id", Int, No),
+            ("index_id", Int, No),
+            ("partition_number", Int, No),
+            ("in_row_data_page_count", BigInt, Yes),
+            ("in_row_used_page_count", BigInt, Yes),
+            ("in_row_reserved_page_count", BigInt, Yes),
+            ("lob_used_page_count", BigInt, Yes),
+            ("lob_reserved_page_count", BigInt, Yes),
+            ("row_overflow_used_page_count", BigInt, Yes),
+            ("row_overflow_reserved_page_count", BigInt, Yes),
+            ("used_page_count", BigInt, Yes),
+            ("reserved_page_count", BigInt, Yes),
+            ("row_count", BigInt, Yes),
+        ],
+        rows: partition_stats,
+    },
 ];
 
 fn index_row(view: &View, object_id: i32) -> RowBuilder {
@@ -112,6 +133,8 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                     .bit("is_unique", index.unique)
                     .bit("is_primary_key", index.primary_key)
                     .bit("is_unique_constraint", index.constraint && !index.primary_key)
+                    .bit("has_filter", index.filter.is_some())
+                    .text_if("filter_definition", index.filter.as_ref())
                     .done(),
             );
         }
@@ -136,6 +159,40 @@ fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                         .done(),
                 );
             }
+            for (place, column) in index.included.iter().enumerate() {
+                rows.push(
+                    view.row()
+                        .integer("object_id", table.object_id)
+                        .integer("index_id", index.index_id)
+                        .integer("index_column_id", (index.columns.len() + place) as i64 + 1)
+                        .integer("column_id", *column as i64 + 1)
+                        .bit("is_descending_key", false)
+                        .bit("is_included_column", true)
+                        .done(),
+                );
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Rows of each heap and index; pages are not counted.
+fn partition_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.tables() {
+        let count = source.row_counts.get(&table.object_id).copied().unwrap_or(0);
+        let heap = table.heap.map(|storage| (0, storage));
+        let indexes = table.indexes.iter().map(|index| (index.index_id, index.storage));
+        for (index_id, storage) in heap.into_iter().chain(indexes) {
+            rows.push(
+                view.row()
+                    .integer("partition_id", storage.object)
+                    .integer("object_id", table.object_id)
+                    .integer("index_id", index_id)
+                    .integer("partition_number", 1)
+                    .integer("row_count", count)
+                    .done(),
+            );
         }
     }
     Ok(rows)

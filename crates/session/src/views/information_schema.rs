@@ -3,7 +3,8 @@
 use super::Kind::{DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View};
-use pikepole_engine::{Index, Module, Table};
+use crate::modules;
+use pikepole_engine::{Module, Table};
 use pikepole_types::{Length, SqlError, SqlType};
 
 /// A text of at most so many characters, for columns declared that wide.
@@ -210,7 +211,7 @@ fn views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 }
 
 /// The lengths, precisions and collation of a type, under the names that the standard's views share.
-fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
+pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
     let mut row = row.text("DATA_TYPE", ty.name());
     if let Some(length) = ty.declared_length() {
         let (units, octets) = match length {
@@ -247,6 +248,17 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("ORDINAL_POSITION", place as i64 + 1)
                 .text_if("COLUMN_DEFAULT", column.default.as_ref().and_then(|default| definition(&default.text)))
                 .text("IS_NULLABLE", if column.nullable { "YES" } else { "NO" });
+            let row = with_type(row, &column.ty);
+            rows.push(if column.rowversion { row.text("DATA_TYPE", "timestamp").done() } else { row.done() });
+        }
+    }
+    for module in source.catalog.views() {
+        let columns = source.view_columns.get(&module.object_id).map(Vec::as_slice).unwrap_or_default();
+        for (place, column) in columns.iter().enumerate() {
+            let row = of_table(view, source, &module.schema, &module.name)
+                .text("COLUMN_NAME", &column.name)
+                .integer("ORDINAL_POSITION", place as i64 + 1)
+                .text("IS_NULLABLE", if column.nullable { "YES" } else { "NO" });
             rows.push(with_type(row, &column.ty).done());
         }
     }
@@ -254,7 +266,7 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 }
 
 fn routines(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = |module: &Module| {
+    let row = |module: &Module, kind: &str| {
         view.row()
             .text("SPECIFIC_CATALOG", source.database.name())
             .text("SPECIFIC_SCHEMA", &module.schema)
@@ -262,54 +274,73 @@ fn routines(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("ROUTINE_CATALOG", source.database.name())
             .text("ROUTINE_SCHEMA", &module.schema)
             .text("ROUTINE_NAME", &module.name)
-            .text("ROUTINE_TYPE", "PROCEDURE")
+            .text("ROUTINE_TYPE", kind)
             .text("ROUTINE_BODY", "SQL")
             .text_if("ROUTINE_DEFINITION", source.shown_text(module).and_then(definition))
             .text("IS_DETERMINISTIC", "NO")
-            .text("SQL_DATA_ACCESS", "MODIFIES")
+            .text("SQL_DATA_ACCESS", if kind == "FUNCTION" { "READS" } else { "MODIFIES" })
             .text("SCHEMA_LEVEL_ROUTINE", "YES")
             .integer("MAX_DYNAMIC_RESULT_SETS", -1)
             .text("IS_USER_DEFINED_CAST", "NO")
             .text("IS_IMPLICITLY_INVOCABLE", "NO")
             .moment("CREATED", module.created_us)
             .moment("LAST_ALTERED", module.modified_us)
-            .done()
     };
-    Ok(source.catalog.procedures().map(|module| row(module)).collect())
+    let mut rows: Rows = source.catalog.procedures().map(|module| row(module, "PROCEDURE").done()).collect();
+    for module in source.catalog.functions() {
+        let row = row(module, "FUNCTION");
+        rows.push(match modules::result_type(&module.text) {
+            Some(ty) => with_type(row, &ty).done(),
+            None => row.text("DATA_TYPE", "TABLE").done(),
+        });
+    }
+    Ok(rows)
 }
 
 /// The columns that name a constraint and its table.
-fn of_constraint(view: &View, source: &Source<'_>, table: &Table, index: &Index) -> RowBuilder {
+fn of_constraint(view: &View, source: &Source<'_>, table: &Table, name: &str) -> RowBuilder {
     of_table(view, source, &table.schema, &table.name)
         .text("CONSTRAINT_CATALOG", source.database.name())
         .text("CONSTRAINT_SCHEMA", &table.schema)
-        .text("CONSTRAINT_NAME", &index.name)
+        .text("CONSTRAINT_NAME", name)
 }
 
 fn table_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |table: &Table, name: &str, kind: &str| {
+        of_constraint(view, source, table, name)
+            .text("CONSTRAINT_TYPE", kind)
+            .text("IS_DEFERRABLE", "NO")
+            .text("INITIALLY_DEFERRED", "NO")
+            .done()
+    };
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         for index in table.indexes.iter().filter(|index| index.constraint) {
-            let row = of_constraint(view, source, table, index)
-                .text("CONSTRAINT_TYPE", if index.primary_key { "PRIMARY KEY" } else { "UNIQUE" })
-                .text("IS_DEFERRABLE", "NO")
-                .text("INITIALLY_DEFERRED", "NO");
-            rows.push(row.done());
+            rows.push(row(table, &index.name, if index.primary_key { "PRIMARY KEY" } else { "UNIQUE" }));
         }
+        rows.extend(table.foreign_keys.iter().map(|key| row(table, &key.name, "FOREIGN KEY")));
+        rows.extend(table.checks.iter().map(|check| row(table, &check.name, "CHECK")));
     }
     Ok(rows)
 }
 
 fn key_column_usage(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |table: &Table, name: &str, column: usize, place: usize| {
+        of_constraint(view, source, table, name)
+            .text("COLUMN_NAME", &table.columns[column].name)
+            .integer("ORDINAL_POSITION", place as i64 + 1)
+            .done()
+    };
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         for index in table.indexes.iter().filter(|index| index.constraint) {
             for (place, key) in index.columns.iter().enumerate() {
-                let row = of_constraint(view, source, table, index)
-                    .text("COLUMN_NAME", &table.columns[key.column].name)
-                    .integer("ORDINAL_POSITION", place as i64 + 1);
-                rows.push(row.done());
+                rows.push(row(table, &index.name, key.column, place));
             }
+        }
+        for key in &table.foreign_keys {
+            let columns = key.columns.iter().enumerate();
+            rows.extend(columns.map(|(place, column)| row(table, &key.name, *column, place)));
         }
     }
     Ok(rows)

@@ -8,9 +8,12 @@
 //! converted in [`Source::arguments`]. FROM calls it as any function of the system, also at the right side of APPLY.
 
 pub(crate) mod columns;
+mod compatibility;
 mod connections;
+mod constraints;
 pub(crate) mod databases;
 mod dblog;
+mod empty;
 mod execution;
 pub(crate) mod files;
 mod indexes;
@@ -45,6 +48,8 @@ pub(crate) struct Source<'a> {
     pub(crate) registry: &'a Registry,
     /// Rows of each table by object id; filled only for a view that asks for them ([`View::counts_rows`]).
     pub(crate) row_counts: BTreeMap<i32, u64>,
+    /// The columns of each view by object id; filled only for a view that asks for them ([`View::shows_columns`]).
+    pub(crate) view_columns: BTreeMap<i32, Vec<ColumnInfo>>,
     /// The values of a function's arguments, one for each parameter and of its type, or NULL; none for a view.
     pub(crate) arguments: &'a [Value],
 }
@@ -237,6 +242,9 @@ const VIEWS: &[&[View]] = &[
     columns::VIEWS,
     indexes::VIEWS,
     information_schema::VIEWS,
+    constraints::VIEWS,
+    compatibility::VIEWS,
+    empty::VIEWS,
 ];
 
 /// The view or function of this schema and name, with the number that finds it again. Those of `sys` that older scripts name
@@ -315,7 +323,12 @@ impl View {
 
     /// Whether its rows show how many rows tables have, which takes a scan of each.
     pub(crate) fn counts_rows(&self) -> bool {
-        self.name == "partitions"
+        matches!(self.name, "partitions" | "dm_db_partition_stats" | "sysindexes")
+    }
+
+    /// Whether its rows show the columns of users' views, which takes compiling each.
+    pub(crate) fn shows_columns(&self) -> bool {
+        matches!(self.name, "columns" | "all_columns" | "COLUMNS" | "syscolumns")
     }
 
     /// A row in which nothing has been said yet.

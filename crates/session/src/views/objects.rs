@@ -4,11 +4,12 @@
 use super::Kind::{Bit, Code, DateTime, Int, LongText, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
-use pikepole_engine::{Catalog, Index, Object, Schema, Table};
+use crate::modules;
+use pikepole_engine::{Catalog, Check, ForeignKey, Index, Object, Schema, Table};
 use pikepole_types::SqlError;
 
 /// The columns that every view of objects begins with.
-const OBJECT: &[ColumnOf] = &[
+pub(super) const OBJECT: &[ColumnOf] = &[
     ("name", Name, No),
     ("object_id", Int, No),
     ("principal_id", Int, Yes),
@@ -155,11 +156,11 @@ pub(crate) struct ObjectRow<'a> {
     pub(crate) code: &'static str,
     pub(crate) kind: &'static str,
     pub(crate) created_us: u64,
-    modified_us: u64,
+    pub(super) modified_us: u64,
 }
 
 impl ObjectRow<'_> {
-    fn row(&self, view: &View) -> RowBuilder {
+    pub(super) fn row(&self, view: &View) -> RowBuilder {
         view.row()
             .text("name", self.name)
             .integer("object_id", self.object_id)
@@ -204,6 +205,14 @@ fn of_constraint<'a>(
     }
 }
 
+pub(super) fn of_check<'a>(table: &Table, check: &'a Check) -> ObjectRow<'a> {
+    of_constraint(table, &check.name, check.object_id, "C ", "CHECK_CONSTRAINT")
+}
+
+pub(super) fn of_foreign_key<'a>(table: &Table, key: &'a ForeignKey) -> ObjectRow<'a> {
+    of_constraint(table, &key.name, key.object_id, "F ", "FOREIGN_KEY_CONSTRAINT")
+}
+
 fn of_key<'a>(table: &Table, index: &'a Index) -> ObjectRow<'a> {
     let (code, kind) = if index.primary_key { ("PK", "PRIMARY_KEY_CONSTRAINT") } else { ("UQ", "UNIQUE_CONSTRAINT") };
     of_constraint(table, &index.name, index.constraint_id, code, kind)
@@ -219,6 +228,8 @@ pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
                     rows.push(of_table(table));
                     let keys = table.indexes.iter().filter(|index| index.constraint);
                     rows.extend(keys.map(|index| of_key(table, index)));
+                    rows.extend(table.checks.iter().map(|check| of_check(table, check)));
+                    rows.extend(table.foreign_keys.iter().map(|key| of_foreign_key(table, key)));
                     let defaults = table.columns.iter().filter_map(|column| column.default.as_ref());
                     rows.extend(defaults.map(|default| {
                         of_constraint(table, &default.name, default.object_id, "D ", "DEFAULT_CONSTRAINT")
@@ -227,6 +238,8 @@ pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
                 }
                 Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
                 Object::View(module) => (module, "V ", "VIEW"),
+                Object::Function(module) if modules::is_scalar(&module.text) => (module, "FN", "SQL_SCALAR_FUNCTION"),
+                Object::Function(module) => (module, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION"),
             };
         rows.push(ObjectRow {
             name: &module.name,
@@ -366,7 +379,7 @@ fn default_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
 }
 
 fn sql_modules(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let modules = source.catalog.procedures().chain(source.catalog.views());
+    let modules = source.catalog.procedures().chain(source.catalog.views()).chain(source.catalog.functions());
     Ok(modules
         .map(|module| {
             view.row()

@@ -119,6 +119,8 @@ error_table! {
     264 16 1 column_set_twice(column) "The column name '{column}' is specified more than once in the SET clause or column list of an INSERT. A column cannot be assigned more than one value in the same clause. Modify the clause to make sure that a column is updated only once. If this statement updates or inserts columns into a view, column aliasing can conceal the duplication in your code.";
     266 16 2 transaction_count_mismatch(previous, current) "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous count = {previous}, current count = {current}.";
     271 16 1 column_cannot_be_modified(column) "The column \"{column}\" cannot be modified because it is either a computed column or is the result of a UNION operator.";
+    272 16 1 rowversion_not_updatable() "Cannot update a timestamp column.";
+    273 16 1 rowversion_not_insertable() "Cannot insert an explicit value into a timestamp column. Use INSERT with a column list to exclude the timestamp column, or insert a DEFAULT into the timestamp column.";
     281 16 1 invalid_style(style, from) "{style} is not a valid style number when converting from {from} to a character string.";
     282 10 1 null_return_status(procedure) "The '{procedure}' procedure attempted to return a status of NULL, which is not allowed. A status of 0 will be returned instead.";
     289 16 1 cannot_construct(ty) "Cannot construct data type {ty}, some of the arguments have values which are not valid.";
@@ -129,6 +131,8 @@ error_table! {
     310 15 1 recursion_limit_invalid(value, maximum) "The value {value} specified for the MAXRECURSION option exceeds the allowed maximum of {maximum}.";
     313 16 2 too_few_arguments(name) "An insufficient number of arguments were supplied for the procedure or function {name}.";
     319 15 1 with_needs_semicolon() "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
+    332 16 1 output_into_referenced(table, constraint) "The target table '{table}' of the OUTPUT INTO clause cannot be on either side of a (primary key, foreign key) relationship. Found reference constraint '{constraint}'.";
+    333 16 1 output_into_checked(table, constraint) "The target table '{table}' of the OUTPUT INTO clause cannot have any enabled check constraints or any enabled rules. Found check constraint or rule '{constraint}'.";
     334 16 1 output_with_triggers(table) "The target table '{table}' of the DML statement cannot have any enabled triggers if the statement contains an OUTPUT clause without INTO clause.";
     343 15 1 object_kind_unknown(kind) "Unknown object type '{kind}' used in a CREATE, DROP, or ALTER statement.";
     402 16 1 types_incompatible(left, right, operator) "The data types {left} and {right} are incompatible in the {operator} operator.";
@@ -193,8 +197,18 @@ error_table! {
     1750 16 0 constraint_not_created() "Could not create constraint or index. See previous errors.";
     1752 16 0 default_column_invalid(column, table) "Column '{column}' in table '{table}' is invalid for creating a default constraint.";
     1754 16 0 default_on_identity(table, column) "Defaults cannot be created on columns with an IDENTITY attribute. Table '{table}', column '{column}'.";
+    1759 16 0 computed_of_computed(column, table) "Computed column '{column}' in table '{table}' is not allowed to be used in another computed-column definition.";
+    1761 16 1 foreign_key_set_null(key) "Cannot create the foreign key \"{key}\" with the SET NULL referential action, because one or more referencing columns are not nullable.";
+    1766 10 1 temporary_foreign_key(key) "Skipping FOREIGN KEY constraint '{key}' definition for temporary table. FOREIGN KEY constraints are not enforced on local or global temporary tables.";
+    1767 16 0 foreign_key_table_unknown(key, table) "Foreign key '{key}' references invalid table '{table}'.";
+    1769 16 1 foreign_key_own_column_unknown(key, column, table) "Foreign key '{key}' references invalid column '{column}' in referencing table '{table}'.";
+    1770 16 1 foreign_key_column_unknown(key, column, table) "Foreign key '{key}' references invalid column '{column}' in referenced table '{table}'.";
+    1773 16 0 foreign_key_needs_primary_key(key, table) "Foreign key '{key}' has implicit reference to object '{table}' which does not have a primary key defined on it.";
+    1776 16 0 foreign_key_needs_key(table, key) "There are no primary or candidate keys in the referenced table '{table}' that match the referencing column list in the foreign key '{key}'.";
+    1778 16 0 foreign_key_types_differ(referenced, referencing, key) "Column '{referenced}' is not the same data type as referencing column '{referencing}' in foreign key '{key}'.";
     1779 16 0 primary_key_exists(table) "Table '{table}' already has a primary key defined on it.";
     1781 16 1 default_exists() "Column already has a DEFAULT bound to it.";
+    1785 16 0 foreign_key_cycles(key, table) "Introducing FOREIGN KEY constraint '{key}' on table '{table}' may cause cycles or multiple cascade paths. Specify ON DELETE NO ACTION or ON UPDATE NO ACTION, or modify other FOREIGN KEY constraints.";
     1801 16 3 database_exists(name) "Database '{name}' already exists. Choose a different database name.";
     1802 16 4 create_database_failed() "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
     1834 16 1 file_in_use(file, database) "The file '{file}' cannot be overwritten. It is being used by database '{database}'.";
@@ -342,6 +356,7 @@ error_table! {
     4712 16 1 truncate_is_referenced(name) "Cannot truncate table '{name}' because it is being referenced by a FOREIGN KEY constraint.";
     4901 16 1 column_cannot_be_added(column, table) "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column '{column}' cannot be added to non-empty table '{table}' because it does not satisfy these conditions.";
     4902 16 1 alter_table_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
+    4917 16 0 constraint_unknown(name) "Constraint '{name}' does not exist.";
     4922 16 9 column_is_in_use(statement, column) "{statement} {column} failed because one or more objects access this column.";
     4923 16 1 only_column(column, table) "ALTER TABLE DROP COLUMN failed because '{column}' is the only data column in table '{table}'. A table must have at least one data column.";
     4924 16 1 alter_column_unknown(statement, column, table) "{statement} failed because column '{column}' does not exist in table '{table}'.";
@@ -353,6 +368,7 @@ error_table! {
     5061 16 1 database_lock_not_placed(database) "ALTER DATABASE failed because a lock could not be placed on database '{database}'. Try again later.";
     5069 16 1 alter_database_failed() "ALTER DATABASE statement failed.";
     5070 16 2 database_has_users(name) "Database state cannot be changed while other users are using the database '{name}'";
+    5074 16 1 object_depends_on_column(kind, name, column) "The {kind} '{name}' is dependent on column '{column}'.";
     5084 10 1 setting_database_option(option, value, database) "Setting database option {option} to {value} for database '{database}'.";
     5120 16 101 file_not_opened(file, error, text) "Unable to open the physical file \"{file}\". Operating system error {error}: \"{text}\".";
     5123 16 1 file_not_created(error, file) "CREATE FILE encountered operating system error {error} while attempting to open or create the physical file '{file}'.";
@@ -392,6 +408,7 @@ error_table! {
     8127 16 1 order_by_column_not_grouped(column) "Column \"{column}\" is invalid in the ORDER BY clause because it is not contained in either an aggregate function or the GROUP BY clause.";
     8133 16 1 case_is_all_null() "At least one of the result expressions in a CASE specification must be an expression other than the NULL constant.";
     8134 16 1 divide_by_zero() "Divide by zero error encountered.";
+    8139 16 0 foreign_key_counts_differ(table) "Number of referencing columns in foreign key differs from number of referenced columns, table '{table}'.";
     8143 16 1 parameter_twice(parameter) "Parameter '{parameter}' was supplied multiple times.";
     8144 16 2 too_many_arguments(name) "Procedure or function {name} has too many arguments specified.";
     8145 16 2 not_a_parameter(parameter, procedure) "{parameter} is not a parameter for procedure {procedure}.";
@@ -476,10 +493,12 @@ error_table! {
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     16905 16 1 cursor_already_open() "The cursor is already open.";
+    16911 16 1 fetch_needs_scroll(direction) "fetch: The fetch type {direction} cannot be used with forward only cursors.";
     16915 16 1 cursor_exists(name) "A cursor with the name '{name}' already exists.";
     16916 16 1 cursor_unknown(name) "A cursor with the name '{name}' does not exist.";
     16917 16 1 cursor_not_open() "Cursor is not open.";
     16924 16 1 cursor_variables_differ() "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.";
+    16950 16 2 cursor_variable_empty(name) "The variable '{name}' does not currently have a cursor allocated to it.";
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
     18470 14 1 login_disabled(user) "Login failed for user '{user}'. Reason: The account is disabled.";

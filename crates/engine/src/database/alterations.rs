@@ -1,0 +1,349 @@
+//! Changing a table that is there: its keys and indexes, its columns, its constraints, its rows as a whole.
+//!
+//! Each is a change of one table's definition: the table is locked with Sch-M, the changed definition stored, and rows copied
+//! where trees or heaps are new. A session's own tables are in no catalog; for those the new definition goes to the session's
+//! names (`crate::temporary`).
+
+use std::sync::Arc;
+
+use pikepole_types::{SqlError, Value};
+
+use super::Database;
+use super::definitions::{ColumnDefinition, IndexDefinition, IndexKind, RecordChange, index_columns};
+use super::rebuild::{NewColumn, RowMap};
+use crate::catalog::Catalog;
+use crate::catalog::definition::TableRecord;
+use crate::table::{Table, key_bytes_max};
+use crate::transaction::Transaction;
+
+impl Database {
+    /// TRUNCATE TABLE: the table gets new, empty storage; identity values begin anew at the commit.
+    ///
+    /// # Errors
+    /// 4701 when the table is gone; 1105, 9002 when there is no room.
+    pub async fn truncate_table(&self, tx: &mut Transaction, table: &Table) -> Result<(), SqlError> {
+        if tx.is_elsewhere(table) {
+            return tx.truncate_temporary(table).await;
+        }
+        let new = self.truncate_own(tx, table).await?;
+        tx.definitions.reseeded.push(new.state.clone());
+        Ok(())
+    }
+
+    pub(crate) async fn truncate_own(&self, tx: &mut Transaction, table: &Table) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
+        if catalog.references_to(table.object_id).any(|(other, _)| other.object_id != table.object_id) {
+            return Err(SqlError::truncate_is_referenced(&table.name));
+        }
+        let missing = SqlError::truncate_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        if record.heap.is_some() {
+            record.heap = Some(self.create_storage(tx, None).await?);
+        }
+        for index in &mut record.indexes {
+            index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
+        }
+        let table = self.replace_table(tx, &mut catalog, &table, record, None).await?;
+        self.end_change(tx, mark, catalog, &table);
+        Ok(table)
+    }
+
+    /// CREATE INDEX, ALTER TABLE ADD CONSTRAINT PRIMARY KEY or UNIQUE; the table's rows are put into the index.
+    ///
+    /// # Errors
+    /// As [`Database::create_table`]; 1505 for keys that are there twice; 8111 for a primary key on a nullable column.
+    pub async fn create_index(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        definition: IndexDefinition,
+    ) -> Result<Arc<Table>, SqlError> {
+        if tx.is_elsewhere(table) {
+            return tx.create_temporary_index(table, definition).await;
+        }
+        self.create_index_own(tx, table, definition).await
+    }
+
+    pub(crate) async fn create_index_own(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        definition: IndexDefinition,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
+        let missing = SqlError::alter_table_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        if definition.kind == IndexKind::PrimaryKey {
+            let columns = index_columns(&record, &definition)?;
+            if columns.iter().any(|key| record.columns[key.column].nullable) {
+                return Err(SqlError::primary_key_on_nullable(&record.name));
+            }
+        }
+        self.add_index(tx, &catalog, &mut record, &definition).await?;
+        if definition.clustered {
+            // The rows move into the index, so every locator changes.
+            record.heap = None;
+            self.renew_secondary(tx, &mut record).await?;
+        }
+        let table = self.replace_table(tx, &mut catalog, &table, record, Some(&same_row)).await?;
+        self.end_change(tx, mark, catalog, &table);
+        Ok(table)
+    }
+
+    /// Gives every nonclustered index new storage, for locators of the present base.
+    async fn renew_secondary(&self, tx: &mut Transaction, record: &mut TableRecord) -> Result<(), SqlError> {
+        for at in 0..record.indexes.len() {
+            let index = &record.indexes[at];
+            if !index.clustered {
+                let bytes = key_bytes_max(record, &index.columns, false, index.unique);
+                record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// DROP INDEX, or ALTER TABLE DROP CONSTRAINT of a key or a default. The rows of a dropped clustered index move to a heap.
+    ///
+    /// # Errors
+    /// 3701 when there is none of this name; 3723 for DROP INDEX of a constraint; 3728 for DROP CONSTRAINT of an index.
+    pub async fn drop_index(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        name: &str,
+        constraint: bool,
+    ) -> Result<Arc<Table>, SqlError> {
+        if tx.is_elsewhere(table) {
+            return tx.drop_temporary_index(table, name, constraint).await;
+        }
+        self.drop_index_own(tx, table, name, constraint).await
+    }
+
+    pub(crate) async fn drop_index_own(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        name: &str,
+        constraint: bool,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
+        let missing = SqlError::alter_table_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        let lower = name.to_lowercase();
+        let at = record.indexes.iter().position(|index| index.name.to_lowercase() == lower);
+        let map: Option<RowMap<'_>> = match at {
+            Some(at) => {
+                let index = &record.indexes[at];
+                if index.constraint && !constraint {
+                    let kind = if index.primary_key { "PRIMARY KEY" } else { "UNIQUE KEY" };
+                    let full = format!("{}.{}", record.full_name(), index.name);
+                    return Err(SqlError::drop_index_of_constraint(full, kind));
+                }
+                if constraint && !index.constraint {
+                    return Err(SqlError::not_a_constraint(name));
+                }
+                let index_id = index.index_id;
+                self.check_not_referenced(&catalog, &record, index_id, name)?;
+                if record.indexes.remove(at).clustered {
+                    record.heap = Some(self.create_storage(tx, None).await?);
+                    self.renew_secondary(tx, &mut record).await?;
+                    Some(&same_row)
+                } else {
+                    None
+                }
+            }
+            None if constraint && drop_condition(&mut record, &lower) => None,
+            None => {
+                let default = record.columns.iter_mut().find(|column| {
+                    constraint && column.default.as_ref().is_some_and(|d| d.name.to_lowercase() == lower)
+                });
+                let Some(column) = default else {
+                    return Err(if constraint {
+                        SqlError::not_a_constraint(name)
+                    } else {
+                        SqlError::object_missing("drop", "index", format!("{}.{name}", record.full_name()))
+                    });
+                };
+                column.default = None;
+                None
+            }
+        };
+        let table = self.replace_table(tx, &mut catalog, &table, record, map).await?;
+        self.end_change(tx, mark, catalog, &table);
+        Ok(table)
+    }
+
+    /// ALTER TABLE: the table gets these columns; `map` computes a new row from an old one. Indexes keep their columns by
+    /// source; the caller has made sure that no dropped column is in one.
+    ///
+    /// # Errors
+    /// As [`Database::create_table`]; whatever `map` reports.
+    pub async fn alter_columns(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        columns: &[NewColumn],
+        map: RowMap<'_>,
+    ) -> Result<Arc<Table>, SqlError> {
+        if tx.is_elsewhere(table) {
+            return tx.alter_temporary(table, columns, map).await;
+        }
+        self.alter_columns_own(tx, table, columns, map).await
+    }
+
+    pub(crate) async fn alter_columns_own(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        columns: &[NewColumn],
+        map: RowMap<'_>,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
+        let missing = SqlError::alter_table_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        let mut of_catalog = catalog.clone();
+        of_catalog.remove(table.object_id);
+        let definitions: Vec<ColumnDefinition> = columns.iter().map(|c| c.definition.clone()).collect();
+        let former = std::mem::take(&mut record.columns);
+        record.columns = self.columns(&of_catalog, &record, &definitions)?;
+        for (column, new) in record.columns.iter_mut().zip(columns) {
+            if let Some(old) = new.source.and_then(|old| former.get(old)) {
+                column.computed.clone_from(&old.computed);
+                column.rowversion = old.rowversion;
+            }
+        }
+        move_columns(&mut record, columns, &table)?;
+        for index in &mut record.indexes {
+            for key in &mut index.columns {
+                let old = key.column;
+                let new = columns.iter().position(|c| c.source == Some(old));
+                key.column =
+                    new.ok_or_else(|| SqlError::column_is_in_use("ALTER TABLE DROP COLUMN", &table.columns[old].name))?;
+            }
+        }
+        if record.heap.is_some() {
+            record.heap = Some(self.create_storage(tx, None).await?);
+        }
+        for at in 0..record.indexes.len() {
+            let index = &record.indexes[at];
+            let bytes = key_bytes_max(&record, &index.columns, index.clustered, index.unique);
+            record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
+        }
+        let table = self.replace_table(tx, &mut catalog, &table, record, Some(map)).await?;
+        self.end_change(tx, mark, catalog, &table);
+        Ok(table)
+    }
+
+    /// Changes what a definition says beside its columns and indexes: constraints, names, flags of columns.
+    ///
+    /// # Errors
+    /// 2714 when two constraints of the schema would have one name; whatever `change` reports.
+    pub async fn alter_definition(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        change: RecordChange<'_>,
+    ) -> Result<Arc<Table>, SqlError> {
+        if tx.is_elsewhere(table) {
+            return tx.alter_temporary_definition(table, change).await;
+        }
+        self.alter_definition_own(tx, table, change).await
+    }
+
+    pub(crate) async fn alter_definition_own(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        change: RecordChange<'_>,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
+        let missing = SqlError::alter_table_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        change(&mut record, &mut || self.new_object_id())?;
+        for name in record.constraint_names() {
+            if record.constraint_names().filter(|own| own.to_lowercase() == name.to_lowercase()).count() > 1 {
+                return Err(SqlError::object_exists(name));
+            }
+        }
+        let added = record.constraint_names().filter(|name| table.constraint_names().all(|own| own != *name));
+        for name in added {
+            if catalog.object(&record.schema, name).is_some() || catalog.constraint_exists(record.schema_id, name) {
+                return Err(SqlError::object_exists(name));
+            }
+        }
+        if record.name != table.name {
+            if catalog.object(&record.schema, &record.name).is_some_and(|other| other.object_id() != record.object_id) {
+                return Err(SqlError::object_exists(&record.name));
+            }
+            catalog.remove(record.object_id);
+        }
+        let table = self.replace_table(tx, &mut catalog, &table, record, None).await?;
+        self.end_change(tx, mark, catalog, &table);
+        Ok(table)
+    }
+
+    /// A key that a foreign key refers to cannot be dropped.
+    fn check_not_referenced(
+        &self,
+        catalog: &Catalog,
+        record: &TableRecord,
+        index_id: i32,
+        name: &str,
+    ) -> Result<(), SqlError> {
+        let mut references = catalog.references_to(record.object_id);
+        match references.find(|(_, key)| key.index_id == index_id) {
+            None => Ok(()),
+            Some((other, key)) => Err(SqlError::constraint_is_referenced(name, &other.name, &key.name)),
+        }
+    }
+}
+
+/// Drops the CHECK or FOREIGN KEY constraint of this name. False: there is none.
+fn drop_condition(record: &mut TableRecord, lower: &str) -> bool {
+    let before = record.checks.len() + record.foreign_keys.len();
+    record.checks.retain(|check| check.name.to_lowercase() != lower);
+    record.foreign_keys.retain(|key| key.name.to_lowercase() != lower);
+    record.checks.len() + record.foreign_keys.len() < before
+}
+
+/// After a change of columns: what names columns by their places finds them at the new ones.
+fn move_columns(record: &mut TableRecord, columns: &[NewColumn], table: &Table) -> Result<(), SqlError> {
+    let place = |old: usize| {
+        let new = columns.iter().position(|column| column.source == Some(old));
+        new.ok_or_else(|| SqlError::column_is_in_use("ALTER TABLE DROP COLUMN", &table.columns[old].name))
+    };
+    for check in &mut record.checks {
+        if let Some(column) = check.column {
+            check.column = Some(place(column)?);
+        }
+    }
+    let own = record.object_id;
+    for key in &mut record.foreign_keys {
+        for column in &mut key.columns {
+            *column = place(*column)?;
+        }
+        if key.referenced == own {
+            for column in &mut key.referenced_columns {
+                *column = place(*column)?;
+            }
+        }
+    }
+    for index in &mut record.indexes {
+        for column in index.included.iter_mut().chain(&mut index.not_null) {
+            *column = place(*column)?;
+        }
+    }
+    Ok(())
+}
+
+fn same_row(old: &[Value], new: &mut [Value]) -> Result<(), SqlError> {
+    for (old, new) in old.iter().zip(new) {
+        new.clone_from(old);
+    }
+    Ok(())
+}

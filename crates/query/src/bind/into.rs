@@ -1,0 +1,118 @@
+//! SELECT ... INTO: what columns the table gets, and the INSERT that fills it.
+
+use std::sync::Arc;
+
+use super::{Binder, Names, Scope};
+use crate::expression::Fault;
+use crate::plan::Statement;
+use pikepole_engine::{ColumnDefinition, Identity};
+use pikepole_tsql as tree;
+use pikepole_types::SqlError;
+
+/// The columns of the table that a query's rows go into: types and NULLs as the query has them, identity as the only table
+/// of FROM has it.
+///
+/// # Errors
+/// As the query's; 1038 for a column without a name.
+pub(crate) fn into_columns(
+    query: &tree::Query,
+    names: &Names<'_>,
+    first_register: usize,
+) -> Result<Vec<ColumnDefinition>, Fault> {
+    let mut binder = Binder::new(names, first_register);
+    let bound = binder.query(query)?;
+    let identity = inherited_identity(query, names)?;
+    let certain = certain_columns(query, bound.columns.len());
+    let mut columns = Vec::with_capacity(bound.columns.len());
+    for (column, certain) in bound.columns.into_iter().zip(certain) {
+        if column.name.is_empty() {
+            return Err(Box::new(SqlError::name_is_empty()));
+        }
+        let own = identity.as_ref().filter(|(name, _)| name.eq_ignore_ascii_case(&column.name));
+        let inherited = own.map(|(_, identity)| *identity);
+        columns.push(ColumnDefinition {
+            name: column.name,
+            ty: column.ty,
+            nullable: (column.nullable || !certain) && inherited.is_none(),
+            default: None,
+            identity: inherited,
+        });
+    }
+    Ok(columns)
+}
+
+/// For each column, whether the expression itself says that it is never NULL: a column, a constant or ISNULL. The results of
+/// other expressions can be NULL whatever they are made of.
+fn certain_columns(query: &tree::Query, count: usize) -> Vec<bool> {
+    let tree::QueryBody::Select(select) = &query.body else { return vec![true; count] };
+    let stars = select.items.iter().filter(|item| matches!(item, tree::SelectItem::Star { .. })).count();
+    if stars > 1 {
+        return vec![true; count];
+    }
+    let width = (count + stars).saturating_sub(select.items.len());
+    let mut certain = Vec::with_capacity(count);
+    for item in &select.items {
+        match item {
+            tree::SelectItem::Star { .. } => certain.extend(std::iter::repeat_n(true, width)),
+            tree::SelectItem::Expr { expr, .. } => certain.push(is_certain(expr)),
+            tree::SelectItem::Assign { .. } => certain.push(true),
+        }
+    }
+    certain
+}
+
+/// See [`certain_columns`].
+pub(crate) fn is_certain(expr: &tree::Expr) -> bool {
+    match &expr.kind {
+        tree::ExprKind::Column(_) | tree::ExprKind::Literal(_) => true,
+        tree::ExprKind::Function(call) => {
+            let names = ["ISNULL", "COUNT", "COUNT_BIG", "ROW_NUMBER", "RANK", "DENSE_RANK"];
+            names.iter().any(|name| call.name.name.is(name))
+        }
+        _ => false,
+    }
+}
+
+/// The name that the identity column of the only table of FROM has in the select list, and how it counts. None: there is no
+/// such column, it is listed twice, or the rows are grouped, joined or those of a set operation.
+fn inherited_identity(query: &tree::Query, names: &Names<'_>) -> Result<Option<(String, Identity)>, Fault> {
+    let tree::QueryBody::Select(select) = &query.body else { return Ok(None) };
+    let [tree::TableSource::Table(source)] = select.from.as_slice() else { return Ok(None) };
+    if select.distinct
+        || !select.group_by.is_empty()
+        || query.with.iter().any(|with| source.name.name.is(&with.name.text))
+    {
+        return Ok(None);
+    }
+    let Some(table) = names.catalog.table(&source.name)? else { return Ok(None) };
+    let Some(place) = table.identity else { return Ok(None) };
+    let Some(identity) = table.engine.columns[place].identity else { return Ok(None) };
+    let own = &table.columns[place].name;
+    let mut listed = select.items.iter().filter_map(|item| match item {
+        tree::SelectItem::Star { .. } => Some(own.clone()),
+        tree::SelectItem::Expr { expr, alias } => match &expr.kind {
+            tree::ExprKind::Column(column) if column.name.is(own) => {
+                Some(alias.as_ref().map_or_else(|| own.clone(), |alias| alias.text.clone()))
+            }
+            _ => None,
+        },
+        tree::SelectItem::Assign { .. } => None,
+    });
+    let first = listed.next();
+    Ok(first.filter(|_| listed.next().is_none()).map(|name| (name, identity)))
+}
+
+impl Binder<'_> {
+    /// The rows of a SELECT ... INTO, put into the table that is there by now.
+    pub(crate) fn into_statement(
+        mut self,
+        query: &tree::Query,
+        target: &tree::ObjectName,
+    ) -> Result<Arc<Statement>, Fault> {
+        self.scopes.push(Scope::default());
+        let bound = self.query(query)?;
+        let table = self.target_table(target)?;
+        let columns: Vec<usize> = (0..table.columns.len()).collect();
+        self.insert_rows(None, table, &columns, bound, None)
+    }
+}

@@ -1,0 +1,241 @@
+//! Binds what a table's definition says of its rows: computed columns, CHECK and FOREIGN KEY constraints.
+
+use std::sync::Arc;
+
+use super::scope::SourceColumn;
+use super::typed::Typed;
+use super::{Binder, Names, Scope, assign_to};
+use crate::access::Table;
+use crate::expression::{Expr, Fault, Predicate};
+use crate::output::DoneKind;
+use crate::plan::{Action, Registers};
+use crate::rules::{CheckRule, ReferenceRule, ReferencedRule, Rules};
+use pikepole_tsql as tree;
+use pikepole_types::{SqlError, SqlType};
+
+/// A column as expressions of its table's definition see it.
+#[derive(Debug, Clone)]
+pub(crate) struct TableColumn {
+    pub(crate) name: String,
+    pub(crate) ty: SqlType,
+    pub(crate) nullable: bool,
+}
+
+/// Binds the expression of a computed column over registers that begin at zero.
+///
+/// # Errors
+/// Names, types; 1046 for a subquery; an expression whose value is not always the same, by name.
+pub(crate) fn computed_column(
+    expr: &tree::Expr,
+    table: &str,
+    columns: &[TableColumn],
+    names: &Names<'_>,
+) -> Result<Typed, Fault> {
+    let mut binder = Binder::new(names, columns.len());
+    let registers = Registers { first: 0, count: columns.len() };
+    let typed = binder.of_row(table, columns, registers, |binder| binder.expr(expr))?;
+    if binder.reads_clock {
+        return Err(crate::errors::unsupported("A computed column whose value is not always the same"));
+    }
+    Ok(typed)
+}
+
+/// Binds a CHECK condition, to report its errors.
+///
+/// # Errors
+/// Names, types; 1046 for a subquery.
+pub(crate) fn table_condition(
+    condition: &tree::Condition,
+    table: &str,
+    columns: &[TableColumn],
+    names: &Names<'_>,
+) -> Result<(), Fault> {
+    let mut binder = Binder::new(names, columns.len());
+    let registers = Registers { first: 0, count: columns.len() };
+    binder.of_row(table, columns, registers, |binder| binder.condition(condition))?;
+    Ok(())
+}
+
+/// The columns that the text of a condition or of an expression in a table's definition reads.
+///
+/// # Errors
+/// As [`table_condition`].
+pub(crate) fn reads_columns(
+    text: &str,
+    is_condition: bool,
+    columns: &[TableColumn],
+    names: &Names<'_>,
+) -> Result<Vec<usize>, Fault> {
+    let mut binder = Binder::new(names, columns.len());
+    let registers = Registers { first: 0, count: columns.len() };
+    let mut read = Vec::new();
+    let mut visit = |slot: usize| {
+        if slot < columns.len() && !read.contains(&slot) {
+            read.push(slot);
+        }
+    };
+    if is_condition {
+        let condition = parsed_condition(text)?;
+        let bound = binder.of_row("", columns, registers, |binder| binder.condition(&condition))?;
+        bound.visit_slots(&mut visit);
+    } else {
+        let expr = parsed_expression(text)?;
+        let bound = binder.of_row("", columns, registers, |binder| binder.expr(&expr))?;
+        bound.expr.visit_slots(&mut visit);
+    }
+    Ok(read)
+}
+
+fn parsed_expression(text: &str) -> Result<tree::Expr, Fault> {
+    tree::parse_expression(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))
+}
+
+/// A condition stands in no expression: it is parsed where one can stand.
+fn parsed_condition(text: &str) -> Result<tree::Condition, Fault> {
+    let statement = format!("IF {text} RETURN");
+    let batch = tree::parse(&statement).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+    match batch.statements.into_iter().next().map(|statement| statement.kind) {
+        Some(tree::StatementKind::If(branch)) => Ok(branch.condition),
+        _ => Err(Box::new(SqlError::incorrect_syntax(text))),
+    }
+}
+
+impl Binder<'_> {
+    /// Binds something that sees the columns of one row of a table and nothing else.
+    fn of_row<T>(
+        &mut self,
+        table: &str,
+        columns: &[TableColumn],
+        registers: Registers,
+        bind: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let scopes = std::mem::take(&mut self.scopes);
+        let outside = std::mem::take(&mut self.pending);
+        self.scopes.push(Scope::default());
+        let seen = columns.iter().map(|column| SourceColumn {
+            name: column.name.clone(),
+            ty: column.ty,
+            nullable: column.nullable,
+        });
+        let seen = seen.collect();
+        self.add_source(table, seen, registers);
+        let bound = bind(self);
+        let has_subquery = !self.pending.is_empty();
+        self.scopes = scopes;
+        self.pending = outside;
+        let bound = bound?;
+        if has_subquery {
+            return Err(Box::new(SqlError::subquery_not_allowed()));
+        }
+        Ok(bound)
+    }
+
+    /// The rules that a statement has to keep; None: there are none.
+    pub(super) fn rules(&mut self, action: &Action) -> Option<Arc<Rules>> {
+        let (table, verb, changed) = match action {
+            Action::Insert(insert) => (&insert.table, "INSERT", None),
+            Action::Update(update) => {
+                let changed: Vec<usize> = update.assignments.iter().map(|(column, _)| *column).collect();
+                (&update.changed.table, "UPDATE", Some(changed))
+            }
+            Action::Delete(delete) => (&delete.changed.table, "DELETE", None),
+            Action::Change(change) => {
+                let verb = match change.kind {
+                    DoneKind::Update => "UPDATE",
+                    DoneKind::Delete => "DELETE",
+                    _ => "MERGE",
+                };
+                (&change.table, verb, change.updates_alone())
+            }
+            Action::Select { .. } | Action::Assign { .. } => return None,
+        };
+        let table = Arc::clone(table);
+        self.rules_of(&table, verb, changed.as_deref())
+    }
+
+    /// The rules for an INSERT, UPDATE (of the columns `changed`), DELETE or MERGE of rows of `table`.
+    pub(crate) fn rules_of(
+        &mut self,
+        table: &Arc<Table>,
+        verb: &'static str,
+        changed: Option<&[usize]>,
+    ) -> Option<Arc<Rules>> {
+        let mut rules = Rules { verb, table: table.qualified_name(), ..Rules::default() };
+        let writes = verb != "DELETE";
+        let catalog = Arc::clone(&self.names.catalog.catalog);
+        if writes {
+            rules.registers = self.registers(table.columns.len());
+            rules.rowversion = table.columns.iter().position(|column| column.rowversion);
+            rules.fault = self.row_rules(table, &mut rules).err();
+        }
+        let computed: Vec<usize> = rules.computed.iter().map(|(column, _)| *column).collect();
+        let is_changed =
+            |column: &usize| changed.is_none_or(|changed| changed.contains(column)) || computed.contains(column);
+        if writes {
+            for key in
+                table.engine.foreign_keys.iter().filter(|key| !key.disabled && key.columns.iter().any(is_changed))
+            {
+                let Some(target) = catalog.table_by_id(key.referenced) else { continue };
+                rules.references.push(ReferenceRule {
+                    name: key.name.clone(),
+                    columns: key.columns.clone(),
+                    target: Arc::clone(target),
+                    target_columns: key.referenced_columns.clone(),
+                    same_table: key.referenced == table.object_id,
+                });
+            }
+        }
+        if verb != "INSERT" && !table.is_temporary() {
+            for (source, key) in catalog.references_to(table.object_id) {
+                if key.disabled || (writes && !key.referenced_columns.iter().any(is_changed)) {
+                    continue;
+                }
+                rules.referenced.push(ReferencedRule {
+                    name: key.name.clone(),
+                    columns: key.referenced_columns.clone(),
+                    own: Arc::clone(&table.engine),
+                    source: Arc::clone(source),
+                    source_columns: key.columns.clone(),
+                    on_delete: key.on_delete,
+                    on_update: key.on_update,
+                    same_table: source.object_id == table.object_id,
+                });
+            }
+        }
+        let has_row_rules = rules.rowversion.is_some() || !rules.computed.is_empty() || !rules.checks.is_empty();
+        (has_row_rules || rules.has_late() || rules.fault.is_some()).then(|| Arc::new(rules))
+    }
+
+    fn row_rules(&mut self, table: &Table, rules: &mut Rules) -> Result<(), Fault> {
+        let columns: Vec<TableColumn> = table
+            .columns
+            .iter()
+            .map(|column| TableColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
+            .collect();
+        let registers = rules.registers;
+        for (place, column) in table.engine.columns.iter().enumerate() {
+            let Some(computed) = &column.computed else { continue };
+            let expr = parsed_expression(&computed.text)?;
+            let typed = self.of_row(&table.name, &columns, registers, |binder| binder.expr(&expr))?;
+            let value: Expr = assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
+            rules.computed.push((place, value));
+        }
+        for check in table.engine.checks.iter().filter(|check| !check.disabled) {
+            let condition = parsed_condition(&check.text)?;
+            let condition: Predicate =
+                self.of_row(&table.name, &columns, registers, |binder| binder.condition(&condition))?;
+            let mut read = Vec::new();
+            condition.visit_slots(&mut |slot| {
+                if !read.contains(&slot) {
+                    read.push(slot);
+                }
+            });
+            let column = match read.as_slice() {
+                [slot] => Some(table.columns[slot - registers.first].name.clone()),
+                _ => None,
+            };
+            rules.checks.push(CheckRule { name: check.name.clone(), condition, column });
+        }
+        Ok(())
+    }
+}

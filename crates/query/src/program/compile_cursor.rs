@@ -1,0 +1,87 @@
+//! Cursors.
+
+use std::sync::Arc;
+
+use super::compile::Compiler;
+use super::{CursorOperation, FetchTo, Instruction};
+use crate::expression::Fault;
+use pikepole_tsql::{self as tree, Statement, StatementKind};
+use pikepole_types::{SqlError, SqlType};
+
+impl Compiler<'_> {
+    pub(super) fn cursor(&mut self, statement: &Statement) -> Result<(), Fault> {
+        let operation = match &statement.kind {
+            StatementKind::DeclareCursor(cursor) => {
+                let local = cursor.definition.properties.iter().any(|property| property == "LOCAL");
+                let name = cursor.name.text.as_str().into();
+                declaration(statement, &cursor.definition, name, local, false)?
+            }
+            StatementKind::OpenCursor(name) => CursorOperation::Open(name.clone()),
+            StatementKind::CloseCursor(name) => CursorOperation::Close(name.clone()),
+            StatementKind::DeallocateCursor(name) => CursorOperation::Deallocate(name.clone()),
+            StatementKind::Fetch(fetch) => {
+                let mut into = Vec::with_capacity(fetch.into.len());
+                for variable in &fetch.into {
+                    into.push(self.variable(variable)?);
+                }
+                let direction = self.fetch_direction(&fetch.direction)?;
+                CursorOperation::Fetch { cursor: fetch.cursor.clone(), direction, into }
+            }
+            _ => return Err(crate::errors::unsupported("This statement")),
+        };
+        self.emit(Instruction::Cursor(Box::new(operation)));
+        Ok(())
+    }
+
+    fn fetch_direction(&self, direction: &tree::FetchDirection) -> Result<FetchTo, Fault> {
+        let count = |expr: &tree::Expr| {
+            let typed = self.bind_expr(expr)?;
+            crate::bind::assign_to(typed, &SqlType::BigInt, None)
+        };
+        Ok(match direction {
+            tree::FetchDirection::Next => FetchTo::Next,
+            tree::FetchDirection::Prior => FetchTo::Prior,
+            tree::FetchDirection::First => FetchTo::First,
+            tree::FetchDirection::Last => FetchTo::Last,
+            tree::FetchDirection::Absolute(place) => FetchTo::Absolute(count(place)?),
+            tree::FetchDirection::Relative(step) => FetchTo::Relative(count(step)?),
+        })
+    }
+
+    /// `SET @c = CURSOR ... FOR ...`
+    pub(super) fn set_cursor(
+        &mut self,
+        statement: &Statement,
+        variable: &tree::Name,
+        definition: &tree::CursorDefinition,
+    ) -> Result<(), Fault> {
+        if !self.cursors.iter().any(|cursor| variable.is(&cursor.text)) {
+            return Err(Box::new(SqlError::variable_not_declared(&variable.text)));
+        }
+        let operation = declaration(statement, definition, variable.text.as_str().into(), true, true)?;
+        self.emit(Instruction::Cursor(Box::new(operation)));
+        Ok(())
+    }
+}
+
+/// A cursor's rows are read when it is opened. Kinds that promise to show what others change later are refused by name.
+fn declaration(
+    statement: &Statement,
+    definition: &tree::CursorDefinition,
+    name: Arc<str>,
+    local: bool,
+    replaces: bool,
+) -> Result<CursorOperation, Fault> {
+    let has = |word: &str| definition.properties.iter().any(|property| property == word);
+    if has("DYNAMIC") {
+        return Err(crate::errors::unsupported("A DYNAMIC cursor"));
+    }
+    if has("SCROLL_LOCKS") {
+        return Err(crate::errors::unsupported("A cursor with SCROLL_LOCKS"));
+    }
+    let forward = has("FORWARD_ONLY") || has("FAST_FORWARD");
+    let scroll = has("SCROLL") || (!forward && (has("STATIC") || has("KEYSET")));
+    let kind = StatementKind::Select(Box::new(definition.query.clone()));
+    let query = Arc::new(Statement { kind, span: statement.span });
+    Ok(CursorOperation::Declare { name, local, scroll, replaces, query })
+}

@@ -1,0 +1,466 @@
+//! Computed columns, CHECK and FOREIGN KEY constraints become part of a table's definition.
+//!
+//! They are added to a table that is there: right after it was made, within the same statement, or by ALTER TABLE, which
+//! then looks at the rows that are there already. The table is locked with Sch-M to the end of the transaction; a foreign
+//! key locks the table that it refers to as well, whose statements have to look at the referring rows from then on.
+
+use super::Machine;
+use super::rules::quoted;
+use super::table_definition::{Wanted, WantedCheck, WantedKey, Wishes};
+use crate::access::Table;
+use crate::bind::{self, Names, TableColumn};
+use crate::errors;
+use crate::expression::Fault;
+use pikepole_engine::{Check, Computed, ForeignKey, ReferentialAction, TableDefinition};
+use pikepole_tsql::{self as tree, ObjectName};
+use pikepole_types::{SqlError, SqlType};
+
+/// The columns of a table as its own expressions see them.
+pub(crate) fn table_columns(table: &Table) -> Vec<TableColumn> {
+    let columns = table.columns.iter();
+    columns.map(|c| TableColumn { name: c.name.clone(), ty: c.ty, nullable: c.nullable }).collect()
+}
+
+/// A name for a constraint that was given none.
+fn generated_name(prefix: &str, table: &str, column: &str, object_id: i32) -> String {
+    let table: String = table.chars().take(9).collect();
+    let column: String = column.chars().take(5).collect();
+    let middle = if column.is_empty() { table } else { format!("{table}__{column}") };
+    format!("{prefix}__{middle}__{object_id:08X}")
+}
+
+fn action(action: tree::ReferentialAction) -> ReferentialAction {
+    match action {
+        tree::ReferentialAction::NoAction => ReferentialAction::NoAction,
+        tree::ReferentialAction::Cascade => ReferentialAction::Cascade,
+        tree::ReferentialAction::SetNull => ReferentialAction::SetNull,
+        tree::ReferentialAction::SetDefault => ReferentialAction::SetDefault,
+    }
+}
+
+impl Machine<'_> {
+    /// Gives the computed columns of a table that is to be made their types.
+    pub(crate) fn type_computed(&self, definition: &mut TableDefinition, wishes: &Wishes) -> Result<(), Fault> {
+        let known: Vec<TableColumn> = definition
+            .columns
+            .iter()
+            .filter(|column| column.ty != SqlType::Null)
+            .map(|column| TableColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
+            .collect();
+        for wanted in &wishes.computed {
+            let (ty, nullable) = self.computed_type(wanted, &definition.name, &known, &wishes.computed)?;
+            for column in definition.columns.iter_mut().filter(|column| column.name == wanted.name) {
+                (column.ty, column.nullable) = (ty, nullable);
+            }
+        }
+        Ok(())
+    }
+
+    /// The type of a computed column, and whether it can be NULL.
+    pub(crate) fn computed_type(
+        &self,
+        wanted: &super::table_definition::WantedComputed,
+        table: &str,
+        columns: &[TableColumn],
+        computed: &[super::table_definition::WantedComputed],
+    ) -> Result<(SqlType, bool), Fault> {
+        if wanted.not_null && !wanted.persisted {
+            return Err(errors::unsupported("NOT NULL of a computed column that is not PERSISTED"));
+        }
+        let catalog = self.context.catalog();
+        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
+        let typed = bind::computed_column(&wanted.expr, table, columns, &names).map_err(|fault| {
+            let column = fault.message.split('\'').nth(1).unwrap_or_default().to_owned();
+            let other = computed.iter().any(|other| other.name.eq_ignore_ascii_case(&column));
+            if fault.number == 207 && other { Box::new(SqlError::computed_of_computed(column, table)) } else { fault }
+        })?;
+        let ty = if typed.ty == SqlType::Null { SqlType::Int } else { typed.ty };
+        Ok((ty, !wanted.not_null && (typed.nullable || !bind::is_certain(&wanted.expr))))
+    }
+
+    /// Adds what a definition wants beside columns and keys. `check_rows`: the rows that are there must keep it.
+    pub(crate) async fn add_wishes(
+        &mut self,
+        name: &ObjectName,
+        wishes: Wishes,
+        check_rows: bool,
+    ) -> Result<(), Fault> {
+        if !wishes.computed.is_empty() || wishes.rowversion.is_some() {
+            let table = self.table_of(name)?;
+            let (database, tx) = self.context.engine();
+            let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
+                for column in &mut record.columns {
+                    if let Some(wanted) = wishes.computed.iter().find(|wanted| wanted.name == column.name) {
+                        column.computed = Some(Computed { text: wanted.text.clone(), persisted: wanted.persisted });
+                    }
+                    column.rowversion |= wishes.rowversion.as_ref() == Some(&column.name);
+                }
+                Ok(())
+            };
+            database.alter_definition(tx, &table.engine, &change).await?;
+        }
+        for check in &wishes.checks {
+            self.add_check(name, check, check_rows).await?;
+        }
+        for key in &wishes.foreign_keys {
+            self.add_foreign_key(name, key, check_rows).await?;
+        }
+        Ok(())
+    }
+
+    fn table_of(&self, name: &ObjectName) -> Result<std::sync::Arc<Table>, Fault> {
+        let missing = || Box::new(SqlError::invalid_object(name.dotted()));
+        self.context.catalog().table(name)?.ok_or_else(missing)
+    }
+
+    async fn add_check(&mut self, name: &ObjectName, wanted: &WantedCheck, check_rows: bool) -> Result<(), Fault> {
+        let table = self.table_of(name)?;
+        {
+            let catalog = self.context.catalog();
+            let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
+            bind::table_condition(&wanted.condition, &table.name, &table_columns(&table), &names)?;
+        }
+        let text = format!("({})", wanted.condition);
+        let column = wanted.column.as_ref().and_then(|column| table.column(column));
+        let change = |record: &mut pikepole_engine::TableRecord, new_id: &mut dyn FnMut() -> i32| {
+            let object_id = new_id();
+            let behind = column.map_or("", |column| record.columns[column].name.as_str());
+            let generated = || generated_name("CK", &record.name, behind, object_id);
+            let name = wanted.name.clone().unwrap_or_else(generated);
+            let system_named = wanted.name.is_none();
+            let (text, not_trusted) = (text.clone(), false);
+            record.checks.push(Check { name, object_id, text, column, disabled: false, not_trusted, system_named });
+            Ok(())
+        };
+        let (database, tx) = self.context.engine();
+        let altered = database.alter_definition(tx, &table.engine, &change).await?;
+        let Some(check) = altered.checks.last() else { return Ok(()) };
+        if check_rows {
+            return self.check_rows_against(name, &check.name.clone()).await;
+        }
+        Ok(())
+    }
+
+    /// Looks whether the rows of a table keep a CHECK constraint.
+    async fn check_rows_against(&mut self, name: &ObjectName, constraint: &str) -> Result<(), Fault> {
+        let table = self.table_of(name)?;
+        let Some(check) = table.engine.checks.iter().find(|check| check.name == constraint) else { return Ok(()) };
+        let broken = format!("EXISTS (SELECT 1 FROM {} WHERE NOT {})", full_name(&table), check.text);
+        if !self.holds(&broken).await? {
+            return Ok(());
+        }
+        let read = {
+            let catalog = self.context.catalog();
+            let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
+            bind::reads_columns(&check.text, true, &table_columns(&table), &names)?
+        };
+        let column = match read.as_slice() {
+            [column] => format!(", column '{}'", table.columns[*column].name),
+            _ => String::new(),
+        };
+        let database = self.context.database().name();
+        let full = table.qualified_name();
+        Err(Box::new(SqlError::constraint_conflict("ALTER TABLE", "CHECK", constraint, database, full, column)))
+    }
+
+    async fn add_foreign_key(&mut self, name: &ObjectName, wanted: &WantedKey, check_rows: bool) -> Result<(), Fault> {
+        let table = self.table_of(name)?;
+        let shown = wanted.name.clone().unwrap_or_else(|| {
+            let column = wanted.key.columns.first().map_or("", tree::Name::as_str);
+            generated_name("FK", &table.name, column, 0)
+        });
+        if table.is_temporary() {
+            self.output.message(&SqlError::temporary_foreign_key(&shown).at_line(self.line()));
+            return Ok(());
+        }
+        let (target, key) = match self.foreign_key(&table, wanted, &shown) {
+            Ok(found) => found,
+            Err(fault) => {
+                // Two errors say it: why, and what did not come of it.
+                self.output.error(&fault.at_line(self.line()));
+                return Err(Box::new(SqlError::constraint_not_created()));
+            }
+        };
+        let change = |record: &mut pikepole_engine::TableRecord, new_id: &mut dyn FnMut() -> i32| {
+            let object_id = new_id();
+            let column = record.columns[key.columns[0]].name.clone();
+            let generated = || generated_name("FK", &record.name, &column, object_id);
+            let name = wanted.name.clone().unwrap_or_else(generated);
+            record.foreign_keys.push(ForeignKey { name, object_id, ..key.clone() });
+            Ok(())
+        };
+        let (database, tx) = self.context.engine();
+        let altered = database.alter_definition(tx, &table.engine, &change).await?;
+        let made = altered.foreign_keys.last().map(|key| key.name.clone()).unwrap_or_default();
+        if target.object_id != table.object_id {
+            // Its statements are compiled anew: they have one more rule to keep.
+            database.alter_definition(tx, &target.engine, &|_, _| Ok(())).await?;
+        }
+        if check_rows {
+            return self.check_rows_refer(name, &made).await;
+        }
+        Ok(())
+    }
+
+    /// What a FOREIGN KEY comes to: the table referred to, and the key without its name.
+    fn foreign_key(
+        &self,
+        table: &Table,
+        wanted: &WantedKey,
+        shown: &str,
+    ) -> Result<(std::sync::Arc<Table>, ForeignKey), Fault> {
+        let key = &wanted.key;
+        let catalog = self.context.catalog();
+        let missing = || SqlError::foreign_key_table_unknown(shown, key.table.dotted());
+        let target = catalog.table(&key.table)?.ok_or_else(missing)?;
+        let mut columns = Vec::new();
+        for name in &key.columns {
+            let unknown = || SqlError::foreign_key_own_column_unknown(shown, &name.text, &table.name);
+            columns.push(table.column(&name.text).ok_or_else(unknown)?);
+        }
+        let mut referenced = Vec::new();
+        for name in &key.referenced {
+            let unknown = || SqlError::foreign_key_column_unknown(shown, &name.text, &target.name);
+            referenced.push(target.column(&name.text).ok_or_else(unknown)?);
+        }
+        if referenced.is_empty() {
+            let primary = target.engine.indexes.iter().find(|index| index.primary_key);
+            let none = || SqlError::foreign_key_needs_primary_key(shown, key.table.dotted());
+            referenced = primary.ok_or_else(none)?.columns.iter().map(|key| key.column).collect();
+        }
+        if referenced.len() != columns.len() {
+            return Err(Box::new(SqlError::foreign_key_counts_differ(&table.name)));
+        }
+        let index = target.engine.indexes.iter().find(|index| {
+            index.unique
+                && index.filter.is_none()
+                && index.columns.len() == referenced.len()
+                && index.columns.iter().all(|key| referenced.contains(&key.column))
+        });
+        let none = || SqlError::foreign_key_needs_key(key.table.dotted(), shown);
+        let index_id = index.ok_or_else(none)?.index_id;
+        for (own, other) in columns.iter().zip(&referenced) {
+            let (own, other) = (&table.columns[*own], &target.columns[*other]);
+            if !same_type(&own.ty, &other.ty) {
+                let referenced = format!("{}.{}", target.qualified_name(), other.name);
+                let referencing = format!("{}.{}", table.name, own.name);
+                return Err(Box::new(SqlError::foreign_key_types_differ(referenced, referencing, shown)));
+            }
+        }
+        let actions = [key.on_delete, key.on_update];
+        let set_null = actions.contains(&tree::ReferentialAction::SetNull);
+        if set_null && columns.iter().any(|column| !table.columns[*column].nullable) {
+            return Err(Box::new(SqlError::foreign_key_set_null(shown)));
+        }
+        let cascades = actions.iter().any(|action| *action != tree::ReferentialAction::NoAction);
+        if cascades && reaches_twice(&catalog.catalog, table.object_id, target.object_id) {
+            return Err(Box::new(SqlError::foreign_key_cycles(shown, &table.name)));
+        }
+        let key = ForeignKey {
+            name: String::new(),
+            object_id: 0,
+            columns,
+            referenced: target.object_id,
+            referenced_columns: referenced,
+            index_id,
+            on_delete: action(key.on_delete),
+            on_update: action(key.on_update),
+            disabled: false,
+            not_trusted: false,
+            system_named: wanted.name.is_none(),
+        };
+        Ok((target, key))
+    }
+
+    /// Looks whether the rows of a table refer to rows that are there.
+    async fn check_rows_refer(&mut self, name: &ObjectName, constraint: &str) -> Result<(), Fault> {
+        let table = self.table_of(name)?;
+        let Some(key) = table.engine.foreign_keys.iter().find(|key| key.name == constraint) else { return Ok(()) };
+        let catalog = self.context.catalog();
+        let Some(target) = catalog.catalog.table_by_id(key.referenced).cloned() else { return Ok(()) };
+        let pairs = key.columns.iter().zip(&key.referenced_columns);
+        let own = |column: usize| quoted(&table.columns[column].name);
+        let not_null: Vec<String> =
+            key.columns.iter().map(|column| format!("c.{} IS NOT NULL", own(*column))).collect();
+        let equal: Vec<String> = pairs
+            .map(|(column, other)| format!("p.{} = c.{}", quoted(&target.columns[*other].name), own(*column)))
+            .collect();
+        let broken = format!(
+            "EXISTS (SELECT 1 FROM {} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {}.{} AS p WHERE {}))",
+            full_name(&table),
+            not_null.join(" AND "),
+            quoted(&target.schema),
+            quoted(&target.name),
+            equal.join(" AND ")
+        );
+        if !self.holds(&broken).await? {
+            return Ok(());
+        }
+        let same = key.referenced == table.object_id;
+        let kind = if same { "FOREIGN KEY SAME TABLE" } else { "FOREIGN KEY" };
+        let column = match key.referenced_columns.as_slice() {
+            [column] => format!(", column '{}'", target.columns[*column].name),
+            _ => String::new(),
+        };
+        let (database, full) = (self.context.database().name(), target.full_name());
+        Err(Box::new(SqlError::constraint_conflict("ALTER TABLE", kind, constraint, database, full, column)))
+    }
+
+    /// ALTER TABLE ... CHECK CONSTRAINT, NOCHECK CONSTRAINT.
+    pub(crate) async fn set_constraints(
+        &mut self,
+        name: &ObjectName,
+        check: bool,
+        enable: bool,
+        wanted: &[tree::Name],
+    ) -> Result<(), Fault> {
+        let missing = || Box::new(SqlError::alter_table_not_found(name.dotted()));
+        let table = self.context.catalog().table(name)?.ok_or_else(missing)?;
+        let is_wanted = |own: &str| wanted.is_empty() || wanted.iter().any(|name| name.is(own));
+        let checks = table.engine.checks.iter().map(|check| check.name.clone());
+        let keys = table.engine.foreign_keys.iter().map(|key| key.name.clone());
+        let names: Vec<String> = checks.chain(keys).filter(|own| is_wanted(own)).collect();
+        if let Some(unknown) = wanted.iter().find(|name| names.iter().all(|own| !name.is(own))) {
+            self.output.error(&SqlError::constraint_unknown(&unknown.text).at_line(self.line()));
+            return Err(Box::new(SqlError::new(
+                4916,
+                16,
+                0,
+                "Could not enable or disable the constraint. See previous errors.",
+            )));
+        }
+        let trusted = enable && check;
+        let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
+            for check in record.checks.iter_mut().filter(|check| names.contains(&check.name)) {
+                (check.disabled, check.not_trusted) = (!enable, !trusted);
+            }
+            for key in record.foreign_keys.iter_mut().filter(|key| names.contains(&key.name)) {
+                (key.disabled, key.not_trusted) = (!enable, !trusted);
+            }
+            Ok(())
+        };
+        let targets: Vec<i32> = table.engine.foreign_keys.iter().map(|key| key.referenced).collect();
+        let (database, tx) = self.context.engine();
+        database.alter_definition(tx, &table.engine, &change).await?;
+        for target in targets.into_iter().filter(|target| *target != table.object_id) {
+            let found = database.catalog(tx).table_by_id(target).cloned();
+            if let Some(target) = found {
+                database.alter_definition(tx, &target, &|_, _| Ok(())).await?;
+            }
+        }
+        if trusted {
+            for constraint in &names {
+                self.check_rows_against(name, constraint).await?;
+                self.check_rows_refer(name, constraint).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The keys and rules that ALTER TABLE ADD CONSTRAINT adds.
+    pub(crate) async fn add_keys(&mut self, name: &ObjectName, keys: Vec<Wanted>) -> Result<(), Fault> {
+        for key in keys {
+            let table = self.table_of(name)?;
+            let definition = key.for_table(!table.key.is_empty());
+            let (database, tx) = self.context.engine();
+            database.create_index(tx, &table.engine, definition).await?;
+        }
+        Ok(())
+    }
+
+    /// What stands in the way of dropping or retyping a column: 5074 for each, and then 4922.
+    pub(crate) fn check_column_is_free(&mut self, table: &Table, at: usize, statement: &str) -> Result<(), Fault> {
+        let columns = table_columns(table);
+        let mut found: Vec<(&str, String)> = Vec::new();
+        {
+            let catalog = self.context.catalog();
+            let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
+            for check in &table.engine.checks {
+                if bind::reads_columns(&check.text, true, &columns, &names)?.contains(&at) {
+                    found.push(("object", check.name.clone()));
+                }
+            }
+            for column in &table.engine.columns {
+                if let Some(computed) = &column.computed
+                    && bind::reads_columns(&computed.text, false, &columns, &names)?.contains(&at)
+                {
+                    found.push(("column", column.name.clone()));
+                }
+            }
+            let own = table.engine.foreign_keys.iter().filter(|key| key.columns.contains(&at));
+            found.extend(own.map(|key| ("object", key.name.clone())));
+            let others = catalog.catalog.references_to(table.object_id);
+            let others = others.filter(|(_, key)| key.referenced_columns.contains(&at));
+            found.extend(others.map(|(_, key)| ("object", key.name.clone())));
+            for index in &table.engine.indexes {
+                let in_key = index.columns.iter().any(|key| key.column == at);
+                if in_key || index.included.contains(&at) || index.not_null.contains(&at) {
+                    found.push((if index.constraint { "object" } else { "index" }, index.name.clone()));
+                }
+            }
+            if statement.ends_with("DROP COLUMN")
+                && let Some(default) = &table.engine.columns[at].default
+            {
+                found.push(("object", default.name.clone()));
+            }
+        }
+        if found.is_empty() {
+            return Ok(());
+        }
+        let column = &table.columns[at].name;
+        let line = self.line();
+        for (kind, name) in found {
+            self.output.error(&SqlError::object_depends_on_column(kind, name, column).at_line(line));
+        }
+        Err(Box::new(SqlError::column_is_in_use(statement, column)))
+    }
+}
+
+/// `[schema].[table]`, or the name of a temporary table.
+fn full_name(table: &Table) -> String {
+    if table.is_temporary() {
+        return quoted(&table.name);
+    }
+    format!("{}.{}", quoted(&table.engine.schema), quoted(&table.name))
+}
+
+/// Whether values of the two types compare as those of one type do.
+fn same_type(own: &SqlType, other: &SqlType) -> bool {
+    match (own, other) {
+        (SqlType::VarChar(_) | SqlType::Char(_), SqlType::VarChar(_) | SqlType::Char(_))
+        | (SqlType::NVarChar(_) | SqlType::NChar(_), SqlType::NVarChar(_) | SqlType::NChar(_)) => {
+            own.name() == other.name()
+        }
+        _ => own == other,
+    }
+}
+
+/// Whether a new cascade from `target` to `table` closes a circle, or is a second way from some table to another.
+fn reaches_twice(catalog: &pikepole_engine::Catalog, table: i32, target: i32) -> bool {
+    let cascades = |from: i32| -> Vec<i32> {
+        let follows = |key: &ForeignKey| {
+            [key.on_delete, key.on_update].iter().any(|action| *action != ReferentialAction::NoAction)
+        };
+        let mut reached: Vec<i32> =
+            catalog.references_to(from).filter(|(_, key)| follows(key)).map(|(table, _)| table.object_id).collect();
+        if from == target {
+            reached.push(table);
+        }
+        reached
+    };
+    // Every table from which the new cascade can be reached is one that `target` hangs on: a walk from each.
+    let starts: Vec<i32> = catalog.tables().map(|table| table.object_id).collect();
+    starts.into_iter().any(|start| {
+        let (mut seen, mut next) = (vec![start], vec![start]);
+        while let Some(from) = next.pop() {
+            for reached in cascades(from) {
+                if seen.contains(&reached) {
+                    return true;
+                }
+                seen.push(reached);
+                next.push(reached);
+            }
+        }
+        false
+    })
+}

@@ -1,0 +1,381 @@
+//! Keeps the rules of a table while its rows are changed.
+//!
+//! What is to be looked at after the last row is kept in [`LateWork`], with how far the looks have come: each of them can stop
+//! for a need. Rows that refer to a changed or deleted one follow it by statements of their own, made from the foreign key
+//! and run within the one that changed the row; each sees the newest rows, and is run again while one is left.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Machine;
+use super::statement::{StatementState, quantum_over};
+use crate::access::Stop;
+use crate::bind::{self, Names};
+use crate::expression::Fault;
+use crate::output::ColumnInfo;
+use crate::plan::{Action, Statement};
+use crate::program::{LateKind, Variable};
+use crate::rules::{ReferencedRule, Rules};
+use pikepole_engine::{Reference, ReferentialAction, Table};
+use pikepole_types::{SqlError, SqlType, Value};
+
+/// A cascade that always finds another row is not a race any more.
+const RUNS_MAX: u32 = 100;
+
+/// A key that a row had: the rule, the old values, and the new ones of a row that was not deleted.
+type GoneKey = (usize, Vec<Value>, Option<Vec<Value>>);
+
+/// What is left to do after the last row.
+#[derive(Default)]
+pub(crate) struct LateWork {
+    /// Keys that must be there, by rule.
+    wanted: Vec<(usize, Vec<Value>)>,
+    gone: Vec<GoneKey>,
+    found: usize,
+    cascaded: usize,
+    verified: usize,
+    runs: u32,
+    running: Option<Box<StatementState>>,
+    looks: HashMap<(Side, usize), Reference>,
+}
+
+/// Where a look looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Side {
+    /// At the table that a new row refers to.
+    Target,
+    /// At the rows that refer to a changed one.
+    Source,
+    /// At the changed table itself, for a row that has the key still or again.
+    Own,
+}
+
+impl LateWork {
+    pub(crate) fn reset(&mut self) {
+        self.wanted.clear();
+        self.gone.clear();
+        (self.found, self.cascaded, self.verified, self.runs) = (0, 0, 0, 0);
+        self.running = None;
+    }
+
+    /// A row was inserted, or has become `new`.
+    pub(crate) fn note_new(&mut self, rules: &Rules, new: &[Value]) {
+        for (at, rule) in rules.references.iter().enumerate() {
+            let key: Vec<Value> = rule.columns.iter().map(|column| new[*column].clone()).collect();
+            let complete = key.iter().all(|value| !value.is_null());
+            if complete && self.wanted.last() != Some(&(at, key.clone())) {
+                self.wanted.push((at, key));
+            }
+        }
+    }
+
+    /// A row was deleted, or has become `new`.
+    pub(crate) fn note_old(&mut self, rules: &Rules, old: &[Value], new: Option<&[Value]>) {
+        for (at, rule) in rules.referenced.iter().enumerate() {
+            let key_of = |row: &[Value]| rule.columns.iter().map(|column| row[*column].clone()).collect::<Vec<_>>();
+            let old = key_of(old);
+            let new = new.map(key_of);
+            let complete = old.iter().all(|value| !value.is_null());
+            if complete && new.as_ref() != Some(&old) {
+                self.gone.push((at, old, new));
+            }
+        }
+    }
+}
+
+impl Machine<'_> {
+    /// The row gets its computed columns and its new number.
+    pub(crate) fn shape_row(&mut self, rules: &Rules, row: &mut [Value]) -> Result<(), Fault> {
+        if let Some(column) = rules.rowversion {
+            let number = self.context.database().next_rowversion()?;
+            row[column] = Value::Bin(number.to_be_bytes().to_vec());
+        }
+        if rules.computed.is_empty() && rules.checks.is_empty() {
+            return Ok(());
+        }
+        self.show_row(rules, row);
+        for (column, expr) in &rules.computed {
+            row[*column] = expr.eval(&mut self.env())?;
+        }
+        self.show_row(rules, row);
+        Ok(())
+    }
+
+    fn show_row(&mut self, rules: &Rules, row: &[Value]) {
+        let slots = &mut self.frame.slots[rules.registers.range()];
+        slots.iter_mut().zip(row).for_each(|(slot, value)| slot.clone_from(value));
+    }
+
+    /// The CHECK constraints of the row that was shaped last: one fails that is false, not one that is unknown.
+    pub(crate) fn check_row(&mut self, rules: &Rules) -> Result<(), Fault> {
+        for check in &rules.checks {
+            if check.condition.eval(&mut self.env())? == Some(false) {
+                let column = check.column.as_ref().map(|column| format!(", column '{column}'")).unwrap_or_default();
+                return Err(Box::new(SqlError::constraint_conflict(
+                    rules.verb,
+                    "CHECK",
+                    &check.name,
+                    self.context.database().name(),
+                    &rules.table,
+                    column,
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The work after the last row. False: the quantum is over, there is more.
+    pub(crate) fn finish_rows(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
+        let Some(rules) = plan.rules.clone() else {
+            return Ok(true);
+        };
+        loop {
+            if let Some(mut running) = state.modify.late.running.take() {
+                let done = self.run_cascade(&mut running);
+                if !matches!(done, Ok(true)) {
+                    state.modify.late.running = Some(running);
+                    return done;
+                }
+            }
+            let late = &mut state.modify.late;
+            if let Some((at, old, new)) = late.gone.get(late.cascaded) {
+                let rule = &rules.referenced[*at];
+                let action = if new.is_some() { rule.on_update } else { rule.on_delete };
+                let (at, old, new) = (*at, old.clone(), new.clone());
+                let refers = action != ReferentialAction::NoAction
+                    && self.look(late, (Side::Source, at), &rule.source, &rule.source_columns, &old)?;
+                let late = &mut state.modify.late;
+                if !refers {
+                    late.cascaded += 1;
+                    late.runs = 0;
+                    continue;
+                }
+                late.runs += 1;
+                if late.runs > RUNS_MAX {
+                    return Err(self.referenced_error(&rules, rule).into());
+                }
+                let running = self.cascade(plan, rule, action, &old, new.as_deref())?;
+                state.modify.late.running = Some(running);
+                continue;
+            }
+            if let Some((at, old, _)) = late.gone.get(late.verified) {
+                let (at, old) = (*at, old.clone());
+                let rule = &rules.referenced[at];
+                let refers = !self.look(late, (Side::Own, at), &rule.own, &rule.columns, &old)?
+                    && self.look(late, (Side::Source, at), &rule.source, &rule.source_columns, &old)?;
+                if refers {
+                    return Err(self.referenced_error(&rules, rule).into());
+                }
+                state.modify.late.verified += 1;
+                continue;
+            }
+            if let Some((at, key)) = late.wanted.get(late.found) {
+                let (at, key) = (*at, key.clone());
+                let rule = &rules.references[at];
+                if !self.look(late, (Side::Target, at), &rule.target, &rule.target_columns, &key)? {
+                    let kind = if rule.same_table { "FOREIGN KEY SAME TABLE" } else { "FOREIGN KEY" };
+                    let target = (&*rule.target, rule.target_columns.as_slice());
+                    return Err(self.key_error(&rules, kind, &rule.name, target).into());
+                }
+                state.modify.late.found += 1;
+                continue;
+            }
+            return Ok(true);
+        }
+    }
+
+    fn look(
+        &mut self,
+        late: &mut LateWork,
+        place: (Side, usize),
+        table: &Arc<Table>,
+        columns: &[usize],
+        key: &[Value],
+    ) -> Result<bool, Stop> {
+        let look = late.looks.entry(place).or_insert_with(|| Reference::new(table, columns));
+        let (database, tx) = self.context.engine();
+        Ok(database.try_find_now(tx, table, look, key)?)
+    }
+
+    fn referenced_error(&self, rules: &Rules, rule: &ReferencedRule) -> Fault {
+        let kind = if rule.same_table { "SAME TABLE REFERENCE" } else { "REFERENCE" };
+        self.key_error(rules, kind, &rule.name, (&rule.source, &rule.source_columns))
+    }
+
+    fn key_error(&self, rules: &Rules, kind: &str, name: &str, (table, columns): (&Table, &[usize])) -> Fault {
+        let column = match columns {
+            [column] => format!(", column '{}'", table.columns[*column].name),
+            _ => String::new(),
+        };
+        let database = self.context.database().name();
+        Box::new(SqlError::constraint_conflict(rules.verb, kind, name, database, table.full_name(), column))
+    }
+
+    fn run_cascade(&mut self, running: &mut StatementState) -> Result<bool, Stop> {
+        let Some(plan) = running.plan() else {
+            return Ok(true);
+        };
+        if !running.has_rows_done() {
+            // SET ROWCOUNT is for the statement that was asked for.
+            let limit = std::mem::take(&mut self.context.settings.row_count);
+            let done = self.rows(&plan, running);
+            self.context.settings.row_count = limit;
+            if !done? {
+                return Ok(false);
+            }
+            running.set_rows_done();
+        }
+        self.finish_rows(&plan, running)
+    }
+
+    /// The statement that lets the referring rows follow. Its registers lie behind those of the statement it is for.
+    fn cascade(
+        &mut self,
+        outer: &Statement,
+        rule: &ReferencedRule,
+        action: ReferentialAction,
+        old: &[Value],
+        new: Option<&[Value]>,
+    ) -> Result<Box<StatementState>, Fault> {
+        let source = &rule.source;
+        let names: Vec<String> = rule.source_columns.iter().map(|at| quoted(&source.columns[*at].name)).collect();
+        let table = format!("{}.{}", quoted(&source.schema), quoted(&source.name));
+        let condition: Vec<String> = (0..names.len()).map(|at| format!("{} = @o{at}", names[at])).collect();
+        let condition = condition.join(" AND ");
+        let set = |value: &dyn Fn(usize) -> String| {
+            let parts: Vec<String> = (0..names.len()).map(|at| format!("{} = {}", names[at], value(at))).collect();
+            format!("UPDATE {table} SET {} WHERE {condition}", parts.join(", "))
+        };
+        let text = match action {
+            ReferentialAction::SetNull => set(&|_| "NULL".to_owned()),
+            ReferentialAction::SetDefault => set(&|_| "DEFAULT".to_owned()),
+            _ if new.is_some() => set(&|at| format!("@n{at}")),
+            _ => format!("DELETE {table} WHERE {condition}"),
+        };
+        let mut variables = internal_names(outer.slots, Vec::new());
+        let mut values = Vec::new();
+        for (letter, row) in [("o", Some(old)), ("n", new)] {
+            for (at, value) in row.into_iter().flatten().enumerate() {
+                let ty = source.columns[rule.source_columns[at]].ty;
+                variables.push(Variable { name: format!("@{letter}{at}"), ty });
+                values.push(value.clone());
+            }
+        }
+        let plan = self.internal_statement(&text, &variables)?;
+        show_values(&mut self.frame.slots, outer.slots, values, plan.slots);
+        self.context.refresh_snapshot();
+        let mut running = Box::new(StatementState::default());
+        running.begin_inner(plan);
+        Ok(running)
+    }
+
+    /// The plan of a statement that no user wrote.
+    fn internal_statement(&self, text: &str, variables: &[Variable]) -> Result<Arc<Statement>, Fault> {
+        let batch = pikepole_tsql::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+        let statement = batch.statements.into_iter().next().ok_or_else(|| SqlError::incorrect_syntax(text))?;
+        let catalog = self.context.catalog();
+        let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None };
+        bind::bind(&LateKind::Statement(Arc::new(statement)), &names, variables.len())
+    }
+
+    /// Whether a condition over tables holds, for definitions that must look at rows.
+    pub(crate) async fn holds(&mut self, condition: &str) -> Result<bool, Fault> {
+        let base = self.frame.slots.len();
+        let text = format!("SELECT CASE WHEN {condition} THEN 1 ELSE 0 END");
+        let plan = self.internal_statement(&text, &internal_names(base, Vec::new()))?;
+        show_values(&mut self.frame.slots, base, Vec::new(), plan.slots);
+        let read = self.select_rows(&plan).await;
+        self.frame.slots.truncate(base);
+        let (_, rows) = read?;
+        Ok(rows.first().and_then(|row| row.first()) == Some(&Value::Int(1)))
+    }
+
+    /// All rows of a query that is run within the statement at hand.
+    pub(crate) async fn select_rows(
+        &mut self,
+        plan: &Arc<Statement>,
+    ) -> Result<(Vec<ColumnInfo>, Vec<Vec<Value>>), Fault> {
+        let mut state = StatementState::default();
+        state.begin_inner(Arc::clone(plan));
+        if !plan.virtual_sources.is_empty() {
+            self.fetch_all(&mut state).await?;
+        }
+        let mut rows = Vec::new();
+        loop {
+            match self.collect_rows(plan, &mut state, &mut rows) {
+                Ok(true) => break,
+                Ok(false) | Err(Stop::Yield) => {
+                    self.context.check_cancelled()?;
+                    pikepole_scheduler::yield_now().await;
+                }
+                Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
+                Err(Stop::Rows(call)) => self.fetch_call(&mut state, call).await?,
+                Err(Stop::Team(team)) => team.ended().await,
+                Err(Stop::Stale | Stop::Again(_)) => return Err(crate::errors::definition_changed()),
+                Err(Stop::Error(fault)) => return Err(fault),
+            }
+        }
+        let columns = match &plan.action {
+            Action::Select { columns, .. } => columns.clone(),
+            _ => Vec::new(),
+        };
+        Ok((columns, rows))
+    }
+
+    fn collect_rows(
+        &mut self,
+        plan: &Statement,
+        state: &mut StatementState,
+        rows: &mut Vec<Vec<Value>>,
+    ) -> Result<bool, Stop> {
+        let Action::Select { values, .. } = &plan.action else {
+            return Ok(true);
+        };
+        while self.next_row(plan, state)? {
+            let mut row = Vec::with_capacity(values.len());
+            for value in values {
+                row.push(value.eval(&mut self.env())?);
+            }
+            rows.push(row);
+            state.rows += 1;
+            if quantum_over(state.rows) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Variables whose slots begin at `base`: those before have no names.
+pub(crate) fn internal_names(base: usize, variables: Vec<Variable>) -> Vec<Variable> {
+    let mut names = vec![Variable { name: String::new(), ty: SqlType::Int }; base];
+    names.extend(variables);
+    names
+}
+
+/// Puts values into the slots from `base` on, which are then as many as a plan needs.
+pub(crate) fn show_values(slots: &mut Vec<Value>, base: usize, values: Vec<Value>, count: usize) {
+    let needed = count.max(base + values.len());
+    if slots.len() < needed {
+        slots.resize(needed, Value::Null);
+    }
+    for (slot, value) in slots[base..].iter_mut().zip(values) {
+        *slot = value;
+    }
+}
+
+/// Whether the statement's rows must not be committed one by one: something is looked at after the last one.
+pub(crate) fn has_late_work(plan: &Statement) -> bool {
+    plan.rules.as_ref().is_some_and(|rules| rules.has_late())
+}
+
+/// A name in brackets.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}
+
+/// The error that keeps a statement from running: its rules could not be bound.
+pub(crate) fn rules_fault(plan: &Statement) -> Option<Fault> {
+    let changes = !matches!(plan.action, Action::Select { .. } | Action::Assign { .. });
+    plan.rules.as_ref().filter(|_| changes).and_then(|rules| rules.fault.clone())
+}

@@ -1,0 +1,115 @@
+//! Temporary tables, table variables, and the tables that SELECT ... INTO makes.
+
+use super::Machine;
+use super::table_definition::{self, Described};
+use crate::bind::{self, Names};
+use crate::errors;
+use crate::expression::Fault;
+use crate::program::{DeclaredTable, SelectInto};
+use pikepole_engine::{Residence, TableDefinition};
+use pikepole_tsql::{self as tree, ObjectName};
+use pikepole_types::SqlError;
+
+impl Machine<'_> {
+    /// The table variables of the program that begins to run.
+    pub(crate) async fn declare_tables(&mut self, tables: &[DeclaredTable]) -> Result<(), Fault> {
+        self.context.use_temporary().await?;
+        for table in tables {
+            let made = self.declare_table(table).await;
+            made.map_err(|fault| Box::new(fault.at_line(table.line)))?;
+        }
+        Ok(())
+    }
+
+    async fn declare_table(&mut self, table: &DeclaredTable) -> Result<(), Fault> {
+        let create = tree::CreateTable {
+            name: ObjectName::of(table.variable.name.clone()),
+            elements: table.variable.elements.clone(),
+            on: None,
+            textimage_on: None,
+            options: Vec::new(),
+        };
+        let described = Described { text: &table.text, start: table.start };
+        self.create_table_as(&create, &described, Residence::Variable).await
+    }
+
+    /// Makes a table that is in no catalog.
+    pub(crate) async fn create_temporary(
+        &mut self,
+        definition: TableDefinition,
+        residence: Residence,
+    ) -> Result<(), Fault> {
+        if definition.name.starts_with("##") {
+            return Err(errors::unsupported("A global temporary table"));
+        }
+        self.context.use_temporary().await?;
+        let level = self.context.state.nest_level;
+        self.context.transaction().create_temporary(definition, residence, level).await?;
+        Ok(())
+    }
+
+    /// SELECT ... INTO, its first half: the table. It stays when the second half fails, as an empty one.
+    pub(crate) async fn create_into(&mut self, into: &SelectInto) -> Result<(), Fault> {
+        let schema = self.schema_of_new(&into.target)?;
+        if !into.target.is_temporary() {
+            self.check_create_into(&into.target)?;
+        }
+        let columns = {
+            let catalog = self.context.catalog();
+            let variables = &self.frame.program.variables;
+            let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None };
+            bind::into_columns(&into.query, &names, variables.len())?
+        };
+        let name = into.target.name.text.clone();
+        let definition = TableDefinition { schema, name, columns, indexes: Vec::new() };
+        self.context.begin_statement(true)?;
+        if into.target.is_temporary() {
+            self.create_temporary(definition, Residence::Temporary).await?;
+        } else {
+            let (database, tx) = self.context.engine();
+            database.create_table(tx, definition).await?;
+        }
+        self.context.end_definition().await
+    }
+
+    /// The temporary table of a name, for DROP TABLE; None: the name is no temporary one.
+    pub(crate) fn drop_temporary(&mut self, name: &ObjectName, if_exists: bool) -> Result<(), Fault> {
+        match self.context.temporary_table(&name.name.text) {
+            Some(table) => Ok(self.context.transaction().drop_temporary(&table)?),
+            None if if_exists => Ok(()),
+            None => Err(Box::new(SqlError::object_missing("drop", "table", name.dotted()))),
+        }
+    }
+
+    /// What CREATE TABLE and DECLARE ... TABLE have in common.
+    pub(crate) async fn create_table_as(
+        &mut self,
+        create: &tree::CreateTable,
+        described: &Described<'_>,
+        residence: Residence,
+    ) -> Result<(), Fault> {
+        let schema = self.schema_of_new(&create.name)?;
+        let (mut definition, wishes) = table_definition::table(create, schema, described)?;
+        self.type_computed(&mut definition, &wishes)?;
+        for column in create.columns() {
+            if let Some(default) = &column.default {
+                self.check_default(&default.expr)?;
+            }
+        }
+        if residence == Residence::Database {
+            let (database, tx) = self.context.engine();
+            database.create_table(tx, definition).await?;
+        } else {
+            self.create_temporary(definition, residence).await?;
+        }
+        self.add_wishes(&create.name, wishes, false).await
+    }
+
+    /// The schema of a table that is to be made.
+    fn schema_of_new(&self, name: &ObjectName) -> Result<String, Fault> {
+        if name.is_temporary() || name.name.text.starts_with('@') {
+            return Ok(name.schema_str().unwrap_or("dbo").to_owned());
+        }
+        self.own_schema(name)
+    }
+}

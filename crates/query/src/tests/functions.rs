@@ -1,0 +1,77 @@
+//! Users' functions.
+
+use super::Client;
+
+#[test]
+fn scalar_functions_are_their_expressions() {
+    let mut client = Client::alone();
+    client.quiet(
+        "CREATE TABLE t (a int PRIMARY KEY, b int) INSERT t VALUES (1, 10), (2, 20), (3, NULL)
+         GO
+         CREATE FUNCTION dbo.add_to (@x int, @y int = 5) RETURNS bigint AS BEGIN RETURN @x + ISNULL(@y, 0) END
+         GO
+         CREATE FUNCTION dbo.b_of (@a int) RETURNS varchar(3) AS BEGIN RETURN (SELECT b FROM t WHERE a = @a) END
+         GO
+         CREATE FUNCTION twice (@x int) RETURNS int AS BEGIN RETURN dbo.add_to(@x, @x) END",
+    );
+    assert_eq!(
+        client
+            .shown("SELECT dbo.add_to(a, b), dbo.add_to(a, DEFAULT), dbo.b_of(4 - a), dbo.twice(a) FROM t ORDER BY a"),
+        ["11|6|NULL|2", "22|7|20|4", "3|8|10|6"]
+    );
+    assert_eq!(client.shown("SELECT a FROM t WHERE dbo.b_of(a) > 15 SELECT SUM(dbo.twice(a)) FROM t GROUP BY dbo.twice(0) + a % 2 ORDER BY 1"), ["2", "4", "8"]);
+    assert_eq!(
+        client.shown("DECLARE @x int = dbo.twice(4) SET @x = dbo.b_of(1) IF dbo.twice(@x) = 20 PRINT @x"),
+        ["10"]
+    );
+    for (statement, number) in [
+        ("SELECT dbo.twice()", "Msg 313"),
+        ("SELECT dbo.twice(1, 2)", "Msg 8144"),
+        ("SELECT dbo.nothing(1)", "Msg 4121"),
+        ("SELECT * FROM dbo.twice(1)", "Msg 208"),
+        ("CREATE FUNCTION twice (@x int) RETURNS int AS BEGIN RETURN 1 END", "Msg 2714"),
+        ("CREATE FUNCTION f (@x int) RETURNS int AS BEGIN RETURN @y END", "Msg 137"),
+        ("CREATE FUNCTION f (@x int) RETURNS int AS BEGIN RETURN a END", "Msg 207"),
+        ("CREATE FUNCTION f (@x int) RETURNS int AS BEGIN DECLARE @y int RETURN @y END", "Msg 40517"),
+        ("DROP FUNCTION nothing", "Msg 3701"),
+    ] {
+        let lines = client.lines(statement);
+        assert!(!lines.is_empty() && lines[0].starts_with(number), "{statement}: {lines:?}");
+    }
+    client.quiet("CREATE TABLE c (x int CHECK (dbo.twice(x) < 10), y AS dbo.twice(x)) INSERT c VALUES (4)");
+    assert_eq!(client.shown("SELECT y FROM c"), ["8"]);
+    assert!(client.lines("INSERT c VALUES (5)")[0].starts_with("Msg 547"));
+    client.quiet("ALTER FUNCTION twice (@x int) RETURNS int AS BEGIN RETURN @x * 3 END");
+    assert_eq!(client.shown("SELECT dbo.twice(2)"), ["6"]);
+    client.quiet("BEGIN TRAN DROP FUNCTION twice ROLLBACK DROP FUNCTION b_of");
+    assert!(client.lines("SELECT dbo.b_of(1)")[0].starts_with("Msg 4121"));
+    client.quiet("CREATE FUNCTION again (@n int) RETURNS int AS BEGIN RETURN 1 END");
+    client.quiet("ALTER FUNCTION again (@n int) RETURNS int AS BEGIN RETURN dbo.again(@n - 1) END");
+    assert!(client.lines("SELECT dbo.again(1)")[0].starts_with("Msg 217"));
+}
+
+#[test]
+fn inline_functions_are_their_queries() {
+    let mut client = Client::alone();
+    client.quiet(
+        "CREATE TABLE t (k int PRIMARY KEY, v int) INSERT t VALUES (1, 10), (2, 20), (3, 30)
+         GO
+         CREATE FUNCTION dbo.above (@low int) RETURNS TABLE AS RETURN (SELECT k, v - @low AS more FROM t WHERE v > @low)",
+    );
+    assert_eq!(client.shown("SELECT * FROM dbo.above(15) ORDER BY k"), ["2|5", "3|15"]);
+    assert_eq!(client.shown("DECLARE @n int = 25 SELECT f.more FROM dbo.above(@n) AS f JOIN t ON t.k = f.k"), ["5"]);
+    assert_eq!(
+        client.shown("SELECT t.k, f.k, f.more FROM t CROSS APPLY dbo.above(t.v) AS f ORDER BY t.k, f.k"),
+        ["1|2|10", "1|3|20", "2|3|10"]
+    );
+    assert_eq!(
+        client.shown("SELECT t.k, COUNT(f.k) FROM t OUTER APPLY above(v + 5) AS f GROUP BY t.k ORDER BY t.k"),
+        ["1|2", "2|1", "3|0", "Warning: Null value is eliminated by an aggregate or other SET operation."]
+    );
+    assert_eq!(client.shown("SELECT k FROM t WHERE EXISTS (SELECT 1 FROM dbo.above(25) AS a WHERE a.k = t.k)"), ["3"]);
+    assert!(client.lines("SELECT * FROM dbo.above()")[0].starts_with("Msg 313"));
+    assert!(client.lines("CREATE FUNCTION f () RETURNS TABLE AS RETURN SELECT 1")[0].starts_with("Msg 4514"));
+    assert!(
+        client.lines("CREATE FUNCTION f () RETURNS @t TABLE (a int) AS BEGIN RETURN END")[0].starts_with("Msg 40517")
+    );
+}

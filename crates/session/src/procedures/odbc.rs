@@ -1,0 +1,584 @@
+//! The catalog procedures of ODBC, JDBC and OLE DB: what tables, keys, indexes, procedures and types there are, in the shape
+//! that drivers expect.
+
+use super::Arguments;
+use super::describe::odbc_type;
+use crate::functions::PRODUCT_VERSION;
+use crate::host::SessionHost;
+use crate::modules;
+use crate::result_set::{NAME, ResultSet, string, text};
+use crate::views::columns::{COLLATION, TYPES};
+use pikepole_engine::{Index, ReferentialAction, Table};
+use pikepole_query::{ExecutionContext, Output};
+use pikepole_types::{Length, LikePattern, SqlError, SqlType, Value};
+use std::sync::Arc;
+
+const SMALL: SqlType = SqlType::SmallInt;
+
+fn matches(pattern: Option<&str>, name: &str) -> bool {
+    pattern.is_none_or(|pattern| LikePattern::new(pattern, None, Default::default()).matches(name))
+}
+
+fn is(wanted: Option<&str>, name: &str) -> bool {
+    wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(name))
+}
+
+fn small(number: i16) -> Value {
+    Value::SmallInt(number)
+}
+
+/// The tables that a name and an owner mean, without patterns.
+fn tables_named(context: &ExecutionContext, name: Option<&str>, owner: Option<&str>) -> Vec<Arc<Table>> {
+    let catalog = context.catalog();
+    let tables = catalog.definitions().tables();
+    tables.filter(|table| is(name, &table.name) && is(owner, &table.schema)).cloned().collect()
+}
+
+/// `sp_tables`: tables and views whose names match patterns.
+pub(super) fn tables(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("TABLE_QUALIFIER", NAME),
+        ("TABLE_OWNER", NAME),
+        ("TABLE_NAME", NAME),
+        ("TABLE_TYPE", text(32)),
+        ("REMARKS", text(254)),
+    ]);
+    let (name, owner, kinds) = (arguments.text(0), arguments.text(1), arguments.text(3));
+    let kinds = kinds.map(|kinds| kinds.to_ascii_uppercase());
+    let wants = |kind: &str| kinds.as_ref().is_none_or(|kinds| kinds.contains(&format!("'{kind}'")) || kinds == kind);
+    let database = context.database().name();
+    let catalog = context.catalog();
+    let definitions = catalog.definitions();
+    let own_tables = definitions.tables().map(|table| (&table.schema, &table.name, "TABLE"));
+    let own_views = definitions.views().map(|view| (&view.schema, &view.name, "VIEW"));
+    let mut rows: Vec<(&str, &str, &str)> =
+        own_tables.chain(own_views).map(|(schema, name, kind)| (kind, schema.as_str(), name.as_str())).collect();
+    rows.extend(crate::views::all().map(|view| ("VIEW", view.schema, view.name)));
+    rows.sort_unstable();
+    for (kind, schema, table) in rows {
+        if wants(kind) && matches(name.as_deref(), table) && matches(owner.as_deref(), schema) {
+            set.push(vec![string(database), string(schema), string(table), string(kind), Value::Null]);
+        }
+    }
+    set.send(output);
+}
+
+/// `sp_pkeys`: the columns of a table's primary key.
+pub(super) fn primary_keys(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("TABLE_QUALIFIER", NAME),
+        ("TABLE_OWNER", NAME),
+        ("TABLE_NAME", NAME),
+        ("COLUMN_NAME", NAME),
+        ("KEY_SEQ", SMALL),
+        ("PK_NAME", NAME),
+    ]);
+    for table in tables_named(context, arguments.text(0).as_deref(), arguments.text(1).as_deref()) {
+        let Some(key) = table.indexes.iter().find(|index| index.primary_key) else { continue };
+        for (place, column) in key.columns.iter().enumerate() {
+            set.push(vec![
+                string(context.database().name()),
+                string(&table.schema),
+                string(&table.name),
+                string(&table.columns[column.column].name),
+                small(place as i16 + 1),
+                string(&key.name),
+            ]);
+        }
+    }
+    set.send(output);
+}
+
+/// What ODBC calls an action.
+fn rule(action: ReferentialAction) -> Value {
+    small(match action {
+        ReferentialAction::Cascade => 0,
+        ReferentialAction::NoAction => 1,
+        ReferentialAction::SetNull => 2,
+        ReferentialAction::SetDefault => 3,
+    })
+}
+
+/// `sp_fkeys`: the foreign keys that refer to one table, or are another's.
+pub(super) fn foreign_keys(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("PKTABLE_QUALIFIER", NAME),
+        ("PKTABLE_OWNER", NAME),
+        ("PKTABLE_NAME", NAME),
+        ("PKCOLUMN_NAME", NAME),
+        ("FKTABLE_QUALIFIER", NAME),
+        ("FKTABLE_OWNER", NAME),
+        ("FKTABLE_NAME", NAME),
+        ("FKCOLUMN_NAME", NAME),
+        ("KEY_SEQ", SMALL),
+        ("UPDATE_RULE", SMALL),
+        ("DELETE_RULE", SMALL),
+        ("FK_NAME", NAME),
+        ("PK_NAME", NAME),
+        ("DEFERRABILITY", SMALL),
+    ]);
+    let argument = |place: usize| arguments.text(place);
+    let (pk_name, pk_owner, fk_name, fk_owner) = (argument(0), argument(1), argument(3), argument(4));
+    let database = context.database().name();
+    let catalog = context.catalog();
+    for table in tables_named(context, fk_name.as_deref(), fk_owner.as_deref()) {
+        for key in &table.foreign_keys {
+            let Some(target) = catalog.definitions().table_by_id(key.referenced) else { continue };
+            if !is(pk_name.as_deref(), &target.name) || !is(pk_owner.as_deref(), &target.schema) {
+                continue;
+            }
+            let index = target.indexes.iter().find(|index| index.index_id == key.index_id);
+            for (place, (own, other)) in key.columns.iter().zip(&key.referenced_columns).enumerate() {
+                set.push(vec![
+                    string(database),
+                    string(&target.schema),
+                    string(&target.name),
+                    string(&target.columns[*other].name),
+                    string(database),
+                    string(&table.schema),
+                    string(&table.name),
+                    string(&table.columns[*own].name),
+                    small(place as i16 + 1),
+                    rule(key.on_update),
+                    rule(key.on_delete),
+                    string(&key.name),
+                    index.map_or(Value::Null, |index| string(&index.name)),
+                    // Not deferrable.
+                    small(7),
+                ]);
+            }
+        }
+    }
+    set.send(output);
+}
+
+/// `sp_statistics`: the indexes of a table, after a row about the table itself.
+pub(super) fn statistics(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("TABLE_QUALIFIER", NAME),
+        ("TABLE_OWNER", NAME),
+        ("TABLE_NAME", NAME),
+        ("NON_UNIQUE", SMALL),
+        ("INDEX_QUALIFIER", NAME),
+        ("INDEX_NAME", NAME),
+        ("TYPE", SMALL),
+        ("SEQ_IN_INDEX", SMALL),
+        ("COLUMN_NAME", NAME),
+        ("COLLATION", SqlType::Char(1)),
+        ("CARDINALITY", SqlType::Int),
+        ("PAGES", SqlType::Int),
+        ("FILTER_CONDITION", text(128)),
+    ]);
+    let index_name = arguments.text(3);
+    let unique_only = arguments.text(4).is_some_and(|unique| unique.eq_ignore_ascii_case("Y"));
+    let database = context.database().name();
+    for table in tables_named(context, arguments.text(0).as_deref(), arguments.text(1).as_deref()) {
+        let of_table = || vec![string(database), string(&table.schema), string(&table.name)];
+        let mut row = of_table();
+        row.extend([Value::Null, Value::Null, Value::Null, small(0)]);
+        row.extend(std::iter::repeat_n(Value::Null, 6));
+        set.push(row);
+        let wanted = |index: &&Index| matches(index_name.as_deref(), &index.name) && (!unique_only || index.unique);
+        for index in table.indexes.iter().filter(wanted) {
+            for (place, key) in index.columns.iter().enumerate() {
+                let mut row = of_table();
+                row.extend([
+                    small(i16::from(!index.unique)),
+                    string(&table.name),
+                    string(&index.name),
+                    small(if index.clustered { 1 } else { 3 }),
+                    small(place as i16 + 1),
+                    string(&table.columns[key.column].name),
+                    string(if key.descending { "D" } else { "A" }),
+                    Value::Null,
+                    Value::Null,
+                    index.filter.as_ref().map_or(Value::Null, string),
+                ]);
+                set.push(row);
+            }
+        }
+    }
+    set.send(output);
+}
+
+/// `sp_special_columns`: the columns that tell a row from all others, or those that change by themselves (`@col_type` V).
+pub(super) fn special_columns(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("SCOPE", SMALL),
+        ("COLUMN_NAME", NAME),
+        ("DATA_TYPE", SMALL),
+        ("TYPE_NAME", NAME),
+        ("PRECISION", SqlType::Int),
+        ("LENGTH", SqlType::Int),
+        ("SCALE", SMALL),
+        ("PSEUDO_COLUMN", SMALL),
+    ]);
+    let versions = arguments.text(3).is_some_and(|kind| kind.eq_ignore_ascii_case("V"));
+    for table in tables_named(context, arguments.text(0).as_deref(), arguments.text(1).as_deref()) {
+        let primary = table.indexes.iter().find(|index| index.primary_key);
+        let key = primary.or_else(|| table.indexes.iter().find(|index| index.unique && index.filter.is_none()));
+        let columns: Vec<usize> = if versions {
+            (0..table.columns.len()).filter(|at| table.columns[*at].rowversion).collect()
+        } else {
+            key.map(|key| key.columns.iter().map(|key| key.column).collect()).unwrap_or_default()
+        };
+        for column in columns.into_iter().map(|at| &table.columns[at]) {
+            set.push(vec![
+                if versions { Value::Null } else { small(0) },
+                string(&column.name),
+                small(odbc_type(&column.ty).0),
+                string(column.ty.name()),
+                Value::Int(precision(&column.ty)),
+                Value::Int(column.ty.max_length().into()),
+                if column.ty.is_number() { small(column.ty.scale().into()) } else { Value::Null },
+                small(1),
+            ]);
+        }
+    }
+    set.send(output);
+}
+
+fn precision(ty: &SqlType) -> i32 {
+    match ty.declared_length() {
+        Some(Length::Limit(units)) => units.into(),
+        Some(Length::Max) => 0,
+        None => ty.precision().into(),
+    }
+}
+
+/// `sp_stored_procedures`: procedures whose names match patterns; `;1` is the number that ODBC expects behind a name.
+pub(super) fn procedures(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("PROCEDURE_QUALIFIER", NAME),
+        ("PROCEDURE_OWNER", NAME),
+        ("PROCEDURE_NAME", text(134)),
+        ("NUM_INPUT_PARAMS", SqlType::Int),
+        ("NUM_OUTPUT_PARAMS", SqlType::Int),
+        ("NUM_RESULT_SETS", SqlType::Int),
+        ("REMARKS", text(254)),
+        ("PROCEDURE_TYPE", SMALL),
+    ]);
+    let (name, owner) = (arguments.text(0), arguments.text(1));
+    let catalog = context.catalog();
+    for module in catalog.definitions().procedures() {
+        if matches(name.as_deref(), &module.name) && matches(owner.as_deref(), &module.schema) {
+            set.push(vec![
+                string(context.database().name()),
+                string(&module.schema),
+                string(format!("{};1", module.name)),
+                Value::Int(-1),
+                Value::Int(-1),
+                Value::Int(-1),
+                Value::Null,
+                small(2),
+            ]);
+        }
+    }
+    set.send(output);
+}
+
+/// `sp_sproc_columns`: the return value and the parameters of procedures.
+pub(super) fn procedure_columns(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("PROCEDURE_QUALIFIER", NAME),
+        ("PROCEDURE_OWNER", NAME),
+        ("PROCEDURE_NAME", text(134)),
+        ("COLUMN_NAME", NAME),
+        ("COLUMN_TYPE", SMALL),
+        ("DATA_TYPE", SMALL),
+        ("TYPE_NAME", NAME),
+        ("PRECISION", SqlType::Int),
+        ("LENGTH", SqlType::Int),
+        ("SCALE", SMALL),
+        ("RADIX", SMALL),
+        ("NULLABLE", SMALL),
+        ("REMARKS", text(254)),
+        ("COLUMN_DEF", text(4000)),
+        ("SQL_DATA_TYPE", SMALL),
+        ("SQL_DATETIME_SUB", SMALL),
+        ("CHAR_OCTET_LENGTH", SqlType::Int),
+        ("ORDINAL_POSITION", SqlType::Int),
+        ("IS_NULLABLE", text(254)),
+        ("SS_DATA_TYPE", SqlType::TinyInt),
+    ]);
+    let (name, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
+    let catalog = context.catalog();
+    for module in catalog.definitions().procedures() {
+        if !matches(name.as_deref(), &module.name) || !matches(owner.as_deref(), &module.schema) {
+            continue;
+        }
+        let result = ("@RETURN_VALUE".to_owned(), SqlType::Int, 5);
+        let own = modules::parameters(&module.text).into_iter();
+        let own = own.map(|parameter| (parameter.name, parameter.ty, if parameter.output { 2 } else { 1 }));
+        for (place, (parameter, ty, kind)) in std::iter::once(result).chain(own).enumerate() {
+            if !matches(column.as_deref(), &parameter) {
+                continue;
+            }
+            let (odbc, sub) = odbc_type(&ty);
+            let nullable = kind != 5;
+            let counted = ty.is_number() || ty.is_date_or_time();
+            set.push(vec![
+                string(context.database().name()),
+                string(&module.schema),
+                string(format!("{};1", module.name)),
+                string(parameter),
+                small(kind),
+                small(odbc),
+                string(ty.name()),
+                Value::Int(precision(&ty)),
+                Value::Int(ty.max_length().into()),
+                if counted { small(ty.scale().into()) } else { Value::Null },
+                if ty.is_number() { small(10) } else { Value::Null },
+                small(nullable.into()),
+                Value::Null,
+                Value::Null,
+                small(if sub.is_some() { 9 } else { odbc }),
+                sub.map_or(Value::Null, small),
+                if ty.is_string() || ty.is_binary() { Value::Int(ty.max_length().into()) } else { Value::Null },
+                Value::Int(place as i32),
+                string(if nullable { "YES" } else { "NO" }),
+                Value::TinyInt(ty.system_type_id()),
+            ]);
+        }
+    }
+    set.send(output);
+}
+
+/// `sp_datatype_info`: the types, by their numbers in ODBC.
+pub(super) fn data_types(arguments: &Arguments<'_>, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("TYPE_NAME", NAME),
+        ("DATA_TYPE", SMALL),
+        ("PRECISION", SqlType::Int),
+        ("LITERAL_PREFIX", text(32)),
+        ("LITERAL_SUFFIX", text(32)),
+        ("CREATE_PARAMS", text(32)),
+        ("NULLABLE", SMALL),
+        ("CASE_SENSITIVE", SMALL),
+        ("SEARCHABLE", SMALL),
+        ("UNSIGNED_ATTRIBUTE", SMALL),
+        ("MONEY", SMALL),
+        ("AUTO_INCREMENT", SMALL),
+        ("LOCAL_TYPE_NAME", NAME),
+        ("MINIMUM_SCALE", SMALL),
+        ("MAXIMUM_SCALE", SMALL),
+        ("SQL_DATA_TYPE", SMALL),
+        ("SQL_DATETIME_SUB", SMALL),
+        ("NUM_PREC_RADIX", SqlType::Int),
+        ("INTERVAL_PRECISION", SMALL),
+        ("USERTYPE", SMALL),
+    ]);
+    let wanted: Option<i16> = arguments.text(0).and_then(|number| number.parse().ok()).filter(|number| *number != 0);
+    let mut types: Vec<&SqlType> = TYPES.iter().collect();
+    types.sort_by_key(|ty| odbc_type(ty).0);
+    for ty in types {
+        let (odbc, sub) = odbc_type(ty);
+        if wanted.is_some_and(|wanted| wanted != odbc) {
+            continue;
+        }
+        let quoted = ty.is_string() || ty.is_date_or_time() || *ty == SqlType::UniqueIdentifier;
+        let prefix = match (quoted, ty.is_unicode(), ty.is_binary()) {
+            (_, _, true) => string("0x"),
+            (true, true, _) => string("N'"),
+            (true, ..) => string("'"),
+            _ => Value::Null,
+        };
+        let parameters = match ty {
+            SqlType::Decimal { .. } => string("precision,scale"),
+            SqlType::Char(_) | SqlType::NChar(_) | SqlType::Binary(_) => string("length"),
+            _ if ty.declared_length().is_some() => string("max length"),
+            SqlType::Time(_) | SqlType::DateTime2(_) | SqlType::DateTimeOffset(_) => string("scale"),
+            _ => Value::Null,
+        };
+        let exact = ty.is_integer() || matches!(ty, SqlType::Decimal { .. });
+        let approximate = matches!(ty, SqlType::Real | SqlType::Float);
+        let money = matches!(ty, SqlType::Money | SqlType::SmallMoney);
+        set.push(vec![
+            string(ty.name()),
+            small(odbc),
+            Value::Int(precision(ty)),
+            prefix,
+            if quoted { string("'") } else { Value::Null },
+            parameters,
+            small(1),
+            small(0),
+            small(if ty.is_string() { 3 } else { 2 }),
+            if ty.is_number() { small(i16::from(*ty == SqlType::TinyInt)) } else { Value::Null },
+            small(money.into()),
+            if exact { small(0) } else { Value::Null },
+            string(ty.name()),
+            if exact || money { small(0) } else { Value::Null },
+            if exact || money { small(ty.scale().into()) } else { Value::Null },
+            small(if sub.is_some() { 9 } else { odbc }),
+            sub.map_or(Value::Null, small),
+            match (approximate, ty.is_number()) {
+                (true, _) => Value::Int(2),
+                (_, true) => Value::Int(10),
+                _ => Value::Null,
+            },
+            Value::Null,
+            small(0),
+        ]);
+    }
+    set.send(output);
+}
+
+/// What `sp_server_info` says: number, name and value of each attribute.
+const ATTRIBUTES: &[(i32, &str, &str)] = &[
+    (1, "DBMS_NAME", "Microsoft SQL Server"),
+    (2, "DBMS_VER", PRODUCT_VERSION),
+    (10, "OWNER_TERM", "owner"),
+    (11, "TABLE_TERM", "table"),
+    (12, "MAX_OWNER_NAME_LENGTH", "128"),
+    (13, "TABLE_LENGTH", "128"),
+    (14, "MAX_QUAL_LENGTH", "128"),
+    (15, "COLUMN_LENGTH", "128"),
+    (16, "IDENTIFIER_CASE", "MIXED"),
+    (17, "TX_ISOLATION", "2"),
+    (18, "COLLATION_SEQ", "charset=iso_1 sort_order=nocase_iso charset_num=1 sort_order_num=52"),
+    (19, "SAVEPOINT_SUPPORT", "Y"),
+    (20, "MULTI_RESULT_SETS", "Y"),
+    (22, "ACCESSIBLE_TABLES", "Y"),
+    (100, "USERID_LENGTH", "128"),
+    (101, "QUALIFIER_TERM", "database"),
+    (102, "NAMED_TRANSACTIONS", "Y"),
+    (103, "SPROC_AS_LANGUAGE", "Y"),
+    (104, "ACCESSIBLE_SPROC", "Y"),
+    (105, "MAX_INDEX_COLS", "16"),
+    (106, "RENAME_TABLE", "Y"),
+    (107, "RENAME_COLUMN", "Y"),
+    (108, "DROP_COLUMN", "Y"),
+    (109, "INCREASE_COLUMN_LENGTH", "Y"),
+    (110, "DDL_IN_TRANSACTION", "Y"),
+    (111, "DESCENDING_INDEXES", "Y"),
+    (112, "SP_RENAME", "Y"),
+    (113, "REMOTE_SPROC", "N"),
+];
+
+/// `sp_server_info`: what the server is and can do.
+pub(super) fn server_info(arguments: &Arguments<'_>, output: &mut dyn Output) {
+    let mut set =
+        ResultSet::new(&[("attribute_id", SqlType::Int), ("attribute_name", text(60)), ("attribute_value", text(255))]);
+    let wanted: Option<i32> = arguments.text(0).and_then(|number| number.parse().ok());
+    for (number, name, value) in ATTRIBUTES {
+        if wanted.is_none_or(|wanted| wanted == *number) {
+            set.push(vec![Value::Int(*number), string(*name), string(*value)]);
+        }
+    }
+    set.send(output);
+}
+
+/// `sp_tablecollations_100`: the collations of a table's columns, which bulk loads ask for.
+pub(super) fn table_collations(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("colid", SqlType::Int),
+        ("name", NAME),
+        ("tds_collation", SqlType::Binary(5)),
+        ("collation", NAME),
+    ]);
+    /// SQL_Latin1_General_CP1_CI_AS as TDS writes it.
+    const BYTES: [u8; 5] = [0x09, 0x04, 0xD0, 0x00, 0x34];
+    let name = arguments.text(0).unwrap_or_default();
+    let parts = crate::names::parts(&name);
+    let catalog = context.catalog();
+    let found = parts.and_then(|parts| {
+        if parts.name.starts_with('#') {
+            return context.temporary_table(&parts.name);
+        }
+        let schema = parts.schema.unwrap_or_else(|| pikepole_engine::DEFAULT_SCHEMA.to_owned());
+        catalog.definitions().table(&schema, &parts.name).cloned()
+    });
+    for (place, column) in found.iter().flat_map(|table| table.columns.iter().enumerate()) {
+        let has = column.ty.is_string();
+        set.push(vec![
+            Value::Int(place as i32 + 1),
+            string(&column.name),
+            if has { Value::Bin(BYTES.to_vec()) } else { Value::Null },
+            if has { string(COLLATION) } else { Value::Null },
+        ]);
+    }
+    set.send(output);
+}
+
+/// `sp_describe_first_result_set`: the columns of the first result set that a text would give.
+pub(super) fn first_result_set(
+    host: &SessionHost,
+    arguments: &Arguments<'_>,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let sql = arguments.text(0).unwrap_or_default();
+    let declared = arguments.text(1).unwrap_or_default();
+    let columns = pikepole_query::first_result_set(&sql, &declared, context, host).map_err(|errors| {
+        let first = errors.into_iter().next();
+        first.unwrap_or_else(|| {
+            SqlError::new(11501, 16, 2, "The batch could not be analyzed because of compile errors.")
+        })
+    })?;
+    let mut set = ResultSet::new(&[
+        ("is_hidden", SqlType::Bit),
+        ("column_ordinal", SqlType::Int),
+        ("name", NAME),
+        ("is_nullable", SqlType::Bit),
+        ("system_type_id", SqlType::Int),
+        ("system_type_name", text(256)),
+        ("max_length", SMALL),
+        ("precision", SqlType::TinyInt),
+        ("scale", SqlType::TinyInt),
+        ("collation_name", NAME),
+        ("user_type_id", SqlType::Int),
+        ("user_type_database", NAME),
+        ("user_type_schema", NAME),
+        ("user_type_name", NAME),
+        ("assembly_qualified_type_name", text(4000)),
+        ("xml_collection_id", SqlType::Int),
+        ("xml_collection_database", NAME),
+        ("xml_collection_schema", NAME),
+        ("xml_collection_name", NAME),
+        ("is_xml_document", SqlType::Bit),
+        ("is_case_sensitive", SqlType::Bit),
+        ("is_fixed_length_clr_type", SqlType::Bit),
+        ("source_server", NAME),
+        ("source_database", NAME),
+        ("source_schema", NAME),
+        ("source_table", NAME),
+        ("source_column", NAME),
+        ("is_identity_column", SqlType::Bit),
+        ("is_part_of_unique_key", SqlType::Bit),
+        ("is_updateable", SqlType::Bit),
+        ("is_computed_column", SqlType::Bit),
+        ("is_sparse_column_set", SqlType::Bit),
+        ("ordinal_in_order_by_list", SMALL),
+        ("order_by_list_length", SMALL),
+        ("order_by_is_descending", SMALL),
+        ("tds_type_id", SqlType::Int),
+        ("tds_length", SqlType::Int),
+        ("tds_collation_id", SqlType::Int),
+        ("tds_collation_sort_id", SqlType::TinyInt),
+    ]);
+    for (place, column) in columns.into_iter().flatten().enumerate() {
+        let ty = column.ty;
+        let mut row = vec![
+            Value::Bit(false),
+            Value::Int(place as i32 + 1),
+            if column.name.is_empty() { Value::Null } else { string(column.name) },
+            Value::Bit(column.nullable),
+            Value::Int(ty.system_type_id().into()),
+            string(ty.to_string()),
+            Value::SmallInt(ty.max_length()),
+            Value::TinyInt(ty.precision()),
+            Value::TinyInt(ty.scale()),
+            if ty.is_string() { string(COLLATION) } else { Value::Null },
+        ];
+        row.extend(std::iter::repeat_n(Value::Null, 9));
+        row.extend([Value::Bit(false), Value::Bit(false), Value::Bit(false)]);
+        row.extend(std::iter::repeat_n(Value::Null, 5));
+        row.extend([Value::Bit(false), Value::Null, Value::Bit(false), Value::Bit(false), Value::Bit(false)]);
+        row.extend(std::iter::repeat_n(Value::Null, 3));
+        row.extend([Value::Int(ty.system_type_id().into()), Value::Int(ty.max_length().into())]);
+        row.extend([Value::Null, Value::Null]);
+        set.push(row);
+    }
+    set.send(output);
+    Ok(())
+}

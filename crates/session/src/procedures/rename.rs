@@ -1,0 +1,130 @@
+//! `sp_rename`: tables, columns, indexes and constraints get other names.
+
+use super::Arguments;
+use crate::names;
+use crate::unsupported;
+use pikepole_engine::{Durability, Table, TableRecord};
+use pikepole_query::{ExecutionContext, Output};
+use pikepole_types::SqlError;
+use std::sync::Arc;
+
+const CAUTION: &str = "Caution: Changing any part of an object name could break scripts and stored procedures.";
+
+fn ambiguous(kind: &str) -> SqlError {
+    let text = format!("Either the parameter @objname is ambiguous or the claimed @objtype ({kind}) is wrong.");
+    SqlError::new(15248, 11, 1, text)
+}
+
+fn missing(name: &str, database: &str) -> SqlError {
+    let text = format!(
+        "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '(null)'."
+    );
+    SqlError::new(15225, 11, 1, text)
+}
+
+/// Runs it, within the session's transaction or in one of its own.
+pub(super) async fn rename(
+    arguments: &Arguments<'_>,
+    context: &mut ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let (old, new) = (arguments.text(0).unwrap_or_default(), arguments.text(1).unwrap_or_default());
+    let kind = arguments.text(2).map(|kind| kind.to_ascii_uppercase());
+    if new.is_empty() {
+        return Err(SqlError::new(15223, 11, 1, "Error: The input parameter '@newname' is not allowed to be null."));
+    }
+    let database = Arc::clone(context.database());
+    let catalog = context.catalog();
+    let catalog = Arc::clone(catalog.definitions());
+    let part_of_table = matches!(kind.as_deref(), Some("COLUMN" | "INDEX"));
+    let mut parts = names::split(&old).ok_or_else(|| missing(&old, database.name()))?;
+    let part = if part_of_table { parts.pop() } else { None };
+    let name = parts.pop().ok_or_else(|| ambiguous(kind.as_deref().unwrap_or("(null)")))?;
+    let schema = parts.pop().filter(|schema| !schema.is_empty());
+    let schema = schema.unwrap_or_else(|| pikepole_engine::DEFAULT_SCHEMA.to_owned());
+    let table = catalog.table(&schema, &name).cloned();
+    let explicit = context.transaction().is_explicit();
+    let tx = context.transaction();
+    let done = match (kind.as_deref(), part, table) {
+        (Some("COLUMN"), Some(part), Some(table)) => {
+            check_column(&table, &part)?;
+            database.alter_definition(tx, &table, &|record, _| rename_column(record, &part, &new)).await
+        }
+        (Some("INDEX"), Some(part), Some(table)) => {
+            database.alter_definition(tx, &table, &|record, _| rename_index(record, &part, &new)).await
+        }
+        (None | Some("OBJECT"), None, Some(table)) => {
+            let change = |record: &mut TableRecord, _: &mut dyn FnMut() -> i32| {
+                record.name.clone_from(&new);
+                Ok(())
+            };
+            database.alter_definition(tx, &table, &change).await
+        }
+        (None | Some("OBJECT"), None, None) => match names::find(&catalog, Some(&schema), &name) {
+            Some(found) if matches!(found.code.trim(), "PK" | "UQ" | "C" | "F" | "D") => {
+                let table = catalog.table_by_id(found.parent_object_id).cloned();
+                let table = table.ok_or_else(|| missing(&old, database.name()))?;
+                database.alter_definition(tx, &table, &|record, _| rename_constraint(record, &name, &new)).await
+            }
+            Some(_) => Err(unsupported("sp_rename of a procedure or view")),
+            None => Err(missing(&old, database.name())),
+        },
+        (kind, ..) => Err(ambiguous(kind.unwrap_or("(null)"))),
+    };
+    match (done, explicit) {
+        (Ok(_), true) => {}
+        (Ok(_), false) => database.commit(tx, Durability::Full).await?,
+        (Err(error), true) => return Err(error),
+        (Err(error), false) => {
+            database.rollback(tx).await?;
+            return Err(error);
+        }
+    }
+    output.message(&SqlError::new(15477, 10, 1, CAUTION));
+    Ok(())
+}
+
+/// Texts of the table's definition name columns: those stay as they are.
+fn check_column(table: &Table, column: &str) -> Result<(), SqlError> {
+    let named = |text: &str| text.to_lowercase().contains(&column.to_lowercase());
+    let texts = table.checks.iter().map(|check| &check.text);
+    let computed = table.columns.iter().filter_map(|column| column.computed.as_ref());
+    if texts.chain(computed.map(|computed| &computed.text)).any(|text| named(text)) {
+        let text = format!(
+            "Object '{}.{column}' cannot be renamed because the object participates in enforced dependencies.",
+            table.full_name()
+        );
+        return Err(SqlError::new(15336, 16, 1, text));
+    }
+    Ok(())
+}
+
+fn rename_column(record: &mut TableRecord, old: &str, new: &str) -> Result<(), SqlError> {
+    let at = record.column(old).ok_or_else(|| ambiguous("COLUMN"))?;
+    if record.column(new).is_some_and(|other| other != at) {
+        return Err(SqlError::column_name_twice(new, &record.name));
+    }
+    new.clone_into(&mut record.columns[at].name);
+    Ok(())
+}
+
+fn rename_index(record: &mut TableRecord, old: &str, new: &str) -> Result<(), SqlError> {
+    if record.indexes.iter().any(|index| index.name.eq_ignore_ascii_case(new)) {
+        return Err(SqlError::index_exists(new, "table", record.full_name()));
+    }
+    let found = record.indexes.iter_mut().find(|index| index.name.eq_ignore_ascii_case(old));
+    new.clone_into(&mut found.ok_or_else(|| ambiguous("INDEX"))?.name);
+    Ok(())
+}
+
+fn rename_constraint(record: &mut TableRecord, old: &str, new: &str) -> Result<(), SqlError> {
+    let indexes = record.indexes.iter_mut().map(|index| &mut index.name);
+    let defaults =
+        record.columns.iter_mut().filter_map(|column| column.default.as_mut()).map(|default| &mut default.name);
+    let checks = record.checks.iter_mut().map(|check| &mut check.name);
+    let keys = record.foreign_keys.iter_mut().map(|key| &mut key.name);
+    let mut names = indexes.chain(defaults).chain(checks).chain(keys);
+    let found = names.find(|name| name.eq_ignore_ascii_case(old)).ok_or_else(|| ambiguous("OBJECT"))?;
+    new.clone_into(found);
+    Ok(())
+}
