@@ -118,7 +118,7 @@ public final class Drive {
             microsoft.sql.DateTimeOffset.valueOf(java.sql.Timestamp.valueOf("2024-02-29 12:30:15.1234567"), 330)});
         values.put("varchar(8000)", new Object[] {"", "plain", "x".repeat(8000)});
         values.put("varchar(max)", new Object[] {"y".repeat(7_000)});
-        values.put("nvarchar(4000)", new Object[] {"", BEYOND, "\u4e2d".repeat(4000)});
+        values.put("nvarchar(4000)", new Object[] {"", BEYOND, "\u4e2d".repeat(2000)});
         values.put("nvarchar(max)", new Object[] {BEYOND.repeat(250)});
         values.put("varbinary(8000)", new Object[] {new byte[0], new byte[] {0, -1, 16}});
         values.put("varbinary(max)", new Object[] {new byte[7_000]});
@@ -150,7 +150,7 @@ public final class Drive {
     }
 
     private static Map<String, Object> longValues() {
-        return Map.of("varchar(max)", "y".repeat(100_000), "nvarchar(max)", BEYOND.repeat(20_000), "varbinary(max)", new byte[300_000]);
+        return Map.of("nvarchar(4000)", "\u4e2d".repeat(4000), "varchar(max)", "y".repeat(100_000), "nvarchar(max)", BEYOND.repeat(20_000), "varbinary(max)", new byte[300_000]);
     }
 
     private static void longSent() throws Exception {

@@ -84,7 +84,7 @@ const VALUES = [
   ['datetimeoffset(3)', TYPES.DateTimeOffset, [new Date(Date.UTC(2024, 1, 29, 12, 30, 15, 123))], { scale: 3 }],
   ['varchar(8000)', TYPES.VarChar, ['', 'plain', 'x'.repeat(8000)]],
   ['varchar(max)', TYPES.VarChar, ['y'.repeat(7000)]],
-  ['nvarchar(4000)', TYPES.NVarChar, ['', beyond, '\u4e2d'.repeat(4000)]],
+  ['nvarchar(4000)', TYPES.NVarChar, ['', beyond, '\u4e2d'.repeat(2000)]],
   ['nvarchar(max)', TYPES.NVarChar, [beyond.repeat(250)]],
   ['varbinary(8000)', TYPES.VarBinary, [Buffer.alloc(0), Buffer.from('00ff10', 'hex')]],
   ['varbinary(max)', TYPES.VarBinary, [Buffer.alloc(7000, 7)]],
@@ -92,6 +92,7 @@ const VALUES = [
 ];
 
 const LONG = [
+  ['nvarchar(4000)', TYPES.NVarChar, '\u4e2d'.repeat(4000)],
   ['varchar(max)', TYPES.VarChar, 'y'.repeat(100000)],
   ['nvarchar(max)', TYPES.NVarChar, beyond.repeat(20000)],
   ['varbinary(max)', TYPES.VarBinary, Buffer.alloc(300000, 7)],

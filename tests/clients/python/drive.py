@@ -90,6 +90,8 @@ class PyMssql(Client):
 
     def cannot_send(self, type_name, value):
         # It writes parameters into the text, in its own way.
+        if type_name.startswith("datetime2") and value is not None and value.microsecond % 1000:
+            return True
         return self.cannot_read(type_name, value) or (type_name in ("float", "real") and value is not None and abs(value) < 1e-300)
 
     def number_of(self, error):
@@ -97,9 +99,12 @@ class PyMssql(Client):
 
     def call_procedure(self, connection):
         cursor = connection.cursor()
+        # It looks at the outputs before it has read a result set, so the procedure has none.
+        run(connection, "DROP PROCEDURE IF EXISTS dbo.add_quietly")
+        run(connection, "CREATE PROCEDURE dbo.add_quietly @a int, @b int, @sum int OUTPUT AS SET @sum = @a + @b")
+        connection.commit()
         out = self.module.output(int)
-        got = cursor.callproc("dbo.add_up", (3, 4, out))
-        cursor.nextset()
+        got = cursor.callproc("dbo.add_quietly", (3, 4, out))
         assert got[2] == 7, got
 
     def bulk_insert(self):
