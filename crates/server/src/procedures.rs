@@ -65,7 +65,11 @@ impl Connection {
             let returned: Vec<ReturnValue<'_>> = values
                 .iter()
                 .map(|value| match value {
-                    Returned::Handle => ReturnValue { ordinal: 0, name: "", ty: SqlType::Int, value: &handle },
+                    Returned::Handle => {
+                        // A client knows the handle again by the name that it gave the parameter.
+                        let name = call.parameters.first().map_or("", |parameter| parameter.name.as_str());
+                        ReturnValue { ordinal: 0, name, ty: SqlType::Int, value: &handle }
+                    }
                     Returned::Argument { ordinal, name, argument } => {
                         let ty = if argument.ty == SqlType::Null { UNTYPED } else { argument.ty };
                         ReturnValue { ordinal: *ordinal, name, ty, value: &argument.value }

@@ -258,9 +258,10 @@ impl Call<'_> {
     }
 }
 
+/// `@@VERSION`. Clients look for the first words and the number behind the dash, to tell what they may ask for.
 pub(crate) fn version() -> String {
     format!(
-        "Pikepole {} - {PRODUCT_VERSION} ({}) on {}",
+        "Microsoft SQL Server compatible: Pikepole {} - {PRODUCT_VERSION} ({}) on {}",
         env!("CARGO_PKG_VERSION"),
         std::env::consts::ARCH,
         std::env::consts::OS

@@ -4,7 +4,7 @@ INSERT t (name) VALUES ('a'), ('b');
 GO
 SELECT @@SERVICENAME AS service, @@LANGUAGE AS language, @@DATEFIRST AS datefirst, @@MAX_PRECISION AS max_precision,
        @@LOCK_TIMEOUT AS lock_timeout, @@OPTIONS AS options, @@TEXTSIZE AS text_size;
-SELECT LEFT(@@VERSION, 8) AS version, CASE WHEN LEN(@@SERVERNAME) > 0 THEN 'named' END AS server;
+SELECT CASE WHEN @@VERSION LIKE 'Microsoft % Pikepole % - 16.0.%' THEN 'Pikepole' END AS version, CASE WHEN LEN(@@SERVERNAME) > 0 THEN 'named' END AS server;
 SELECT DB_ID() AS id, DB_NAME() AS name, DB_ID('nothing') AS nothing, DB_NAME(1) AS first;
 SELECT SCHEMA_ID() AS id, SCHEMA_NAME() AS name, SCHEMA_ID('sys') AS sys, SCHEMA_NAME(1) AS one;
 SELECT CASE WHEN OBJECT_ID('t') = OBJECT_ID('[dbo].[t]') THEN 'same' END AS a, OBJECT_ID('t', 'V') AS b,
