@@ -92,7 +92,8 @@ class PyMssql(Client):
         # It writes parameters into the text, in its own way.
         if type_name.startswith("datetime2") and value is not None and value.microsecond % 1000:
             return True
-        return self.cannot_read(type_name, value) or (type_name in ("float", "real") and value is not None and abs(value) < 1e-300)
+        # Empty bytes become an empty text, which is no varbinary.
+        return self.cannot_read(type_name, value) or value == b"" or (type_name in ("float", "real") and value is not None and abs(value) < 1e-300)
 
     def number_of(self, error):
         return error.args[0] if isinstance(error.args[0], int) else None
