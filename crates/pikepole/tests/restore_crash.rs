@@ -49,7 +49,7 @@ fn main() -> Result<(), Failure> {
     std::fs::create_dir_all(&folder)?;
     let rows = prepare(&folder)?;
     let (first, last) = rows.first().zip(rows.last()).ok_or("no row was inserted")?;
-    // The one next to the middle: more than half a second of rows on both sides.
+    // The one next to the middle: more than a second of rows on both sides, so that a second later is in the log as well.
     let second_us = ((first.asked_us + last.asked_us) / 2 + 500_000) / 1_000_000 * 1_000_000;
     let second = text_of(second_us / 1_000_000);
     let before = rows.iter().filter(|row| row.acknowledged_us < second_us).count();
@@ -105,7 +105,7 @@ fn prepare(folder: &Path) -> Result<Vec<Row>, Failure> {
     }
     let mut rows = Vec::new();
     let begun = now_us();
-    while now_us() < begun + 2_200_000 {
+    while now_us() < begun + 3_200_000 {
         let (id, asked_us) = (rows.len() as i64, now_us());
         connection.execute("INSERT dbo.t VALUES (@id, REPLICATE('x', @id % 200))", &[("@id", Value::BigInt(id))])?;
         rows.push(Row { id, asked_us, acknowledged_us: now_us() });

@@ -127,7 +127,7 @@ fn what_is_no_experiment_is_told_and_nothing_made() {
     folder.run(["lab", "run", "nothing"]).failed_with("pikepole: there is no experiment nothing; there are policies,");
     folder
         .run(["lab", "run", "parallel-insert"])
-        .failed_with("pikepole: parallel-insert is not in this version: plans");
+        .failed_with("pikepole: parallel-insert is not in this version: the load driver runs it");
     folder.run(["lab", "report", "-o", "nowhere"]).failed_with("pikepole: nowhere: ");
     folder.run(["lab", "report"]).failed_with("pikepole: pikepole-lab: ");
     assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
