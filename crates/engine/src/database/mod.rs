@@ -288,7 +288,7 @@ impl Database {
     }
 
     /// A number for a changed row's rowversion column: greater than those of all rows that were committed before, in former
-    /// runs too. Numbers follow the log: each byte of it is worth [`NUMBERS_PER_LOG_BYTE`], and a number is never ahead of
+    /// runs too. Numbers follow the log: each byte of it is worth `NUMBERS_PER_LOG_BYTE`, and a number is never ahead of
     /// the record that its row is about to leave.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ impl Transaction {
     /// Makes a temporary table or a table variable, for the scope of a nest level. The session has a part in tempdb.
     ///
     /// # Errors
-    /// 2714 when the scope has one of this name; as [`Database::create_table`].
+    /// 2714 when the scope has one of this name; as [`crate::Database::create_table`].
     pub async fn create_temporary(
         &mut self,
         definition: TableDefinition,
