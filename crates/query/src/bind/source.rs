@@ -291,7 +291,9 @@ impl Binder<'_> {
     }
 
     fn join_sides(&mut self, join: &tree::Join) -> Result<JoinTree, Fault> {
+        let first_left = self.scope().sources.len();
         let left = self.table_source(&join.left)?;
+        let first_right = self.scope().sources.len();
         let lateral = matches!(join.kind, tree::JoinKind::CrossApply | tree::JoinKind::OuterApply);
         let right = match &join.right {
             tree::TableSource::Derived(derived) => self.derived(derived, lateral)?,
@@ -317,6 +319,16 @@ impl Binder<'_> {
                 on = before;
                 self.scope().joined_conditions.extend(after);
             }
+        }
+        let sides = match join.kind {
+            tree::JoinKind::Inner | tree::JoinKind::Cross | tree::JoinKind::CrossApply => 0..0,
+            tree::JoinKind::Left | tree::JoinKind::OuterApply => first_right..self.scope().sources.len(),
+            tree::JoinKind::Right => first_left..first_right,
+            tree::JoinKind::Full => first_left..self.scope().sources.len(),
+        };
+        // Where a side can be absent, so can be the values of its columns.
+        for source in &mut self.scope().sources[sides] {
+            source.columns.iter_mut().for_each(|column| column.nullable = true);
         }
         let (left, right, kind) = match join.kind {
             tree::JoinKind::Inner | tree::JoinKind::Cross | tree::JoinKind::CrossApply => {

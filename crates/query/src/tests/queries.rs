@@ -1,6 +1,7 @@
 //! Set operations, joins, grouping sets, windows, recursion, TOP in all its forms.
 
 use super::Client;
+use crate::output::Event;
 
 fn with_rows() -> Client {
     let mut client = Client::alone();
@@ -551,4 +552,21 @@ fn texts_are_split_and_times_moved() {
             ("SELECT DATETRUNC(weekday, GETDATE())", "Msg 9810"),
         ],
     );
+}
+
+#[test]
+fn columns_of_a_side_that_can_be_absent_can_be_null() {
+    let mut client = with_rows();
+    let mut nullable = |join: &str| {
+        let output = client.batch(&format!("SELECT a.id, b.id FROM t a {join} t b ON a.id = b.id + 3"));
+        let columns = output.events.into_iter().find_map(|event| match event {
+            Event::Columns(columns) => Some([columns[0].nullable, columns[1].nullable]),
+            _ => None,
+        });
+        columns.expect("a result set")
+    };
+    assert_eq!(nullable("JOIN"), [false, false]);
+    assert_eq!(nullable("LEFT JOIN"), [false, true]);
+    assert_eq!(nullable("RIGHT JOIN"), [true, false]);
+    assert_eq!(nullable("FULL JOIN"), [true, true]);
 }
