@@ -1,6 +1,6 @@
 //! What statements leave behind for the ones after them: row counts, error numbers, identity values.
 
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{Decimal, SqlError, Value};
 
 /// The globals of one session that expressions can read.
 #[derive(Debug, Clone)]
@@ -164,8 +164,8 @@ impl Global {
     /// The value of a global that is not an integer.
     pub fn value(self, state: &SessionState) -> Value {
         match self {
-            Global::Identity => state.identity.clone(),
-            Global::ScopeIdentity => state.scope_identity.clone(),
+            Global::Identity => exact(&state.identity),
+            Global::ScopeIdentity => exact(&state.scope_identity),
             Global::ErrorMessage => match state.caught.last() {
                 Some(error) => Value::Str(error.message.clone()),
                 None => Value::Null,
@@ -177,4 +177,9 @@ impl Global {
             other => other.integer(state).map_or(Value::Null, Value::BigInt),
         }
     }
+}
+
+/// An identity value as `@@IDENTITY` gives it: numeric, whatever the column's type.
+fn exact(identity: &Value) -> Value {
+    identity.as_i64().map_or_else(|| identity.clone(), |number| Value::Decimal(Decimal::from_i64(number)))
 }
