@@ -6,7 +6,7 @@ use crate::names::{self, Found};
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::security;
 use crate::views;
-use pikepole_engine::{Catalog, Table};
+use pikepole_engine::{Catalog, Column, Table};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_types::{LikePattern, SqlError, SqlType, Value};
 use std::sync::Arc;
@@ -193,15 +193,31 @@ pub(super) fn help_text(name: &str, context: &ExecutionContext, output: &mut dyn
     Ok(())
 }
 
-/// `sp_columns`: the columns of the tables whose names match patterns, as ODBC's catalog function gives them.
+/// What `sp_columns_100` says of a column beyond `sp_columns`.
+const EXTENDED: &[(&str, SqlType)] = &[
+    ("SS_IS_SPARSE", SqlType::SmallInt),
+    ("SS_IS_COLUMN_SET", SqlType::SmallInt),
+    ("SS_IS_COMPUTED", SqlType::SmallInt),
+    ("SS_IS_IDENTITY", SqlType::SmallInt),
+    ("SS_UDT_CATALOG_NAME", NAME),
+    ("SS_UDT_SCHEMA_NAME", NAME),
+    ("SS_UDT_ASSEMBLY_TYPE_NAME", text(4000)),
+    ("SS_XML_SCHEMACOLLECTION_CATALOG_NAME", NAME),
+    ("SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", NAME),
+    ("SS_XML_SCHEMACOLLECTION_NAME", NAME),
+];
+
+/// `sp_columns` and, `extended`, `sp_columns_100`: the columns of the tables whose names match patterns, as ODBC's catalog
+/// function gives them.
 pub(super) fn columns(
+    extended: bool,
     table: &str,
     owner: Option<&str>,
     column: Option<&str>,
     context: &ExecutionContext,
     output: &mut dyn Output,
 ) {
-    let mut set = ResultSet::new(&[
+    let mut shown = vec![
         ("TABLE_QUALIFIER", NAME),
         ("TABLE_OWNER", NAME),
         ("TABLE_NAME", NAME),
@@ -220,8 +236,10 @@ pub(super) fn columns(
         ("CHAR_OCTET_LENGTH", SqlType::Int),
         ("ORDINAL_POSITION", SqlType::Int),
         ("IS_NULLABLE", text(254)),
-        ("SS_DATA_TYPE", SqlType::TinyInt),
-    ]);
+    ];
+    shown.extend_from_slice(if extended { EXTENDED } else { &[] });
+    shown.push(("SS_DATA_TYPE", SqlType::TinyInt));
+    let mut set = ResultSet::new(&shown);
     let matches = |pattern: Option<&str>, name: &str| {
         pattern.is_none_or(|pattern| LikePattern::new(pattern, None, Default::default()).matches(name))
     };
@@ -233,7 +251,12 @@ pub(super) fn columns(
             continue;
         }
         for place in (0..found.columns.len()).filter(|place| matches(column, &found.columns[*place].name)) {
-            set.push(column_row(context.database().name(), found, place));
+            let mut row = column_row(context.database().name(), found, place);
+            if extended {
+                row.extend(extended_values(&found.columns[place]));
+            }
+            row.push(Value::TinyInt(found.columns[place].ty.system_type_id()));
+            set.push(row);
         }
     }
     set.send(output);
@@ -270,8 +293,15 @@ fn column_row(database: &str, table: &Table, place: usize) -> Vec<Value> {
         if ty.is_string() || ty.is_binary() { Value::Int(length) } else { Value::Null },
         Value::Int(place as i32 + 1),
         string(if column.nullable { "YES" } else { "NO" }),
-        Value::TinyInt(ty.system_type_id()),
     ]
+}
+
+/// The values of [`EXTENDED`].
+fn extended_values(column: &Column) -> Vec<Value> {
+    let flags = [false, false, column.computed.is_some(), column.identity.is_some()];
+    let mut values: Vec<Value> = flags.iter().map(|flag| Value::SmallInt((*flag).into())).collect();
+    values.resize(EXTENDED.len(), Value::Null);
+    values
 }
 
 /// A type's number in ODBC, and its number among dates and times.

@@ -218,11 +218,11 @@ pub(crate) async fn call(
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,
         "sp_columns" => {
             let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
-            describe::columns(&table.unwrap_or_default(), owner.as_deref(), column.as_deref(), context, output);
+            describe::columns(false, &table.unwrap_or_default(), owner.as_deref(), column.as_deref(), context, output);
         }
         "sp_columns_100" => {
             let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
-            describe::columns(&table.unwrap_or_default(), owner.as_deref(), column.as_deref(), context, output);
+            describe::columns(true, &table.unwrap_or_default(), owner.as_deref(), column.as_deref(), context, output);
         }
         "sp_tables" => odbc::tables(&arguments, context, output),
         "sp_pkeys" => odbc::primary_keys(&arguments, context, output),
