@@ -167,7 +167,7 @@ impl Output for Reply<'_> {
         let version = self.sender.writer.version();
         self.columns.clear();
         self.columns.extend(columns.iter().map(|column| {
-            let flags = ColumnFlags { nullable: column.nullable, ..ColumnFlags::default() };
+            let flags = ColumnFlags { nullable: column.nullable, updateable: true, ..ColumnFlags::default() };
             let ty = if column.ty == SqlType::Null { SqlType::Int } else { column.ty };
             Column::new(column.name.as_str(), ty, flags, version)
         }));

@@ -23,7 +23,7 @@ pub struct ColumnFlags {
     pub identity: bool,
     /// Is computed or an expression.
     pub computed: bool,
-    /// Can be updated through a cursor.
+    /// Perhaps can be updated: nobody has looked, as of rows that come without a cursor. Clients take bulk loads for such columns only.
     pub updateable: bool,
     /// Is not part of what was asked for, but of a cursor's key.
     pub hidden: bool,
@@ -34,7 +34,7 @@ pub struct ColumnFlags {
 impl ColumnFlags {
     pub(crate) fn bits(self) -> u16 {
         u16::from(self.nullable)
-            | u16::from(self.updateable) << 2
+            | u16::from(self.updateable) << 3
             | u16::from(self.identity) << 4
             | u16::from(self.computed) << 5
             | u16::from(self.hidden) << 13
