@@ -72,8 +72,8 @@ enum Encryption {
 }
 
 const HELP: &str = "\
-The login `sa` may do everything. Its password is asked for at the first start, or taken from
-PIKEPOLE_SA_PASSWORD; where there is no terminal either, one is made and printed once.
+The login `sa` may do everything. At the first start its password is taken from
+PIKEPOLE_SA_PASSWORD; without that, one is made and printed once.
 
 SIGTERM and Ctrl-C end the server in order: running requests may finish, open
 transactions are rolled back, the databases are closed.

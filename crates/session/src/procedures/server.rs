@@ -2,6 +2,7 @@
 
 use crate::configuration;
 use crate::host::SessionHost;
+use crate::registry::SessionRow;
 use crate::result_set::{NAME, ResultSet, string, text};
 use pikepole_engine::{Permission, Securable};
 use pikepole_query::{ExecutionContext, Output};
@@ -56,9 +57,35 @@ pub(super) fn configure(
     Ok(())
 }
 
+/// The sessions that the caller may see and asks for, each with its command and its database's name.
+fn shown_sessions(
+    host: &SessionHost,
+    wanted: Option<&str>,
+    context: &ExecutionContext,
+) -> Vec<(SessionRow, &'static str, Value)> {
+    let sees_all = context.token().has(Permission::ViewServerState, Securable::Server);
+    let tasks = host.server.schedulers().tasks();
+    let databases = host.server.databases();
+    let active = wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case("active"));
+    let number: Option<i32> = wanted.and_then(|wanted| wanted.parse().ok());
+    let mut shown = Vec::new();
+    for session in host.registry.rows() {
+        let is_seen = sees_all || session.session_id == host.session_id;
+        let is_wanted = (!active || session.running) && number.is_none_or(|number| number == session.session_id);
+        if !is_seen || !is_wanted {
+            continue;
+        }
+        let task = tasks.iter().find(|task| task.session_id == Some(session.session_id));
+        let command = task.filter(|_| session.running).map_or("AWAITING COMMAND", |task| task.command);
+        let database = databases.iter().find(|database| database.id == session.database_id);
+        let database = database.map_or(Value::Null, |database| string(&database.name));
+        shown.push((session, command, database));
+    }
+    shown
+}
+
 /// `sp_who`: one row for each session that the caller may see; `active` leaves out those that wait for a batch, a number shows one.
 pub(super) fn who(host: &SessionHost, wanted: Option<&str>, context: &ExecutionContext, output: &mut dyn Output) {
-    let sees_all = context.token().has(Permission::ViewServerState, Securable::Server);
     let mut set = ResultSet::new(&[
         ("spid", SqlType::SmallInt),
         ("ecid", SqlType::SmallInt),
@@ -70,20 +97,7 @@ pub(super) fn who(host: &SessionHost, wanted: Option<&str>, context: &ExecutionC
         ("cmd", text(26)),
         ("request_id", SqlType::Int),
     ]);
-    let tasks = host.server.schedulers().tasks();
-    let databases = host.server.databases();
-    let active = wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case("active"));
-    let number: Option<i32> = wanted.and_then(|wanted| wanted.parse().ok());
-    for session in host.registry.rows() {
-        if !sees_all && session.session_id != host.session_id {
-            continue;
-        }
-        if (active && !session.running) || number.is_some_and(|number| number != session.session_id) {
-            continue;
-        }
-        let task = tasks.iter().find(|task| task.session_id == Some(session.session_id));
-        let command = task.filter(|_| session.running).map_or("AWAITING COMMAND", |task| task.command);
-        let database = databases.iter().find(|database| database.id == session.database_id);
+    for (session, command, database) in shown_sessions(host, wanted, context) {
         set.push(vec![
             Value::SmallInt(session.session_id as i16),
             Value::SmallInt(0),
@@ -91,7 +105,7 @@ pub(super) fn who(host: &SessionHost, wanted: Option<&str>, context: &ExecutionC
             string(session.login_name),
             string(session.host_name),
             string("0    "),
-            database.map_or(Value::Null, |database| string(&database.name)),
+            database,
             string(command),
             Value::Int(0),
         ]);
@@ -101,7 +115,6 @@ pub(super) fn who(host: &SessionHost, wanted: Option<&str>, context: &ExecutionC
 
 /// `sp_who2`: as `sp_who`, with what each session has used.
 pub(super) fn who2(host: &SessionHost, wanted: Option<&str>, context: &ExecutionContext, output: &mut dyn Output) {
-    let sees_all = context.token().has(Permission::ViewServerState, Securable::Server);
     let mut set = ResultSet::new(&[
         ("SPID", SqlType::Char(5)),
         ("Status", text(30)),
@@ -117,20 +130,7 @@ pub(super) fn who2(host: &SessionHost, wanted: Option<&str>, context: &Execution
         ("SPID", SqlType::Char(5)),
         ("REQUESTID", SqlType::Char(5)),
     ]);
-    let tasks = host.server.schedulers().tasks();
-    let databases = host.server.databases();
-    let active = wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case("active"));
-    let number: Option<i32> = wanted.and_then(|wanted| wanted.parse().ok());
-    for session in host.registry.rows() {
-        if !sees_all && session.session_id != host.session_id {
-            continue;
-        }
-        if (active && !session.running) || number.is_some_and(|number| number != session.session_id) {
-            continue;
-        }
-        let task = tasks.iter().find(|task| task.session_id == Some(session.session_id));
-        let command = task.filter(|_| session.running).map_or("AWAITING COMMAND", |task| task.command);
-        let database = databases.iter().find(|database| database.id == session.database_id);
+    for (session, command, database) in shown_sessions(host, wanted, context) {
         let spid = string(format!("{:<5}", session.session_id));
         set.push(vec![
             spid.clone(),
@@ -138,7 +138,7 @@ pub(super) fn who2(host: &SessionHost, wanted: Option<&str>, context: &Execution
             string(session.login_name),
             string(session.host_name),
             string("  .  "),
-            database.map_or(Value::Null, |database| string(&database.name)),
+            database,
             string(command),
             Value::Null,
             Value::Null,
