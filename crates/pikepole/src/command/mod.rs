@@ -4,6 +4,7 @@ pub mod check;
 pub mod lab;
 pub mod log;
 mod output;
+mod password;
 pub mod serve;
 mod shell;
 pub mod sql;

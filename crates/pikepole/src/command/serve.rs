@@ -1,6 +1,6 @@
 //! `pikepole serve`: the network server.
 
-use super::CommandError;
+use super::{CommandError, password};
 use pikepole::Options;
 use pikepole_engine::Server;
 use pikepole_server::{LogFormat, NetworkServer, TlsMode};
@@ -73,7 +73,8 @@ enum Encryption {
 
 const HELP: &str = "\
 The login `sa` may do everything. At the first start its password is taken from
-PIKEPOLE_SA_PASSWORD; without that, one is made and printed once.
+PIKEPOLE_SA_PASSWORD; without that it is asked for at a terminal, and elsewhere one is made
+and printed once.
 
 SIGTERM and Ctrl-C end the server in order: running requests may finish, open
 transactions are rolled back, the databases are closed.
@@ -144,16 +145,17 @@ fn first_password(server: &Arc<Server>) -> Result<Option<String>, CommandError> 
     if server.has_sa_password() {
         return Ok(None);
     }
+    let given = match std::env::var(PASSWORD_VARIABLE) {
+        Ok(password) if !password.is_empty() => Some(password),
+        _ if password::can_ask() => password::ask_new("sa")?,
+        _ => None,
+    };
     let set = |password: &str| server.set_sa_password(password).map_err(|error| CommandError::Engine(error.into()));
-    match std::env::var(PASSWORD_VARIABLE) {
-        Ok(password) if !password.is_empty() => {
-            set(&password)?;
-            Ok(None)
-        }
-        _ => {
+    match given {
+        Some(password) => set(&password).map(|()| None),
+        None => {
             let password = random_password();
-            set(&password)?;
-            Ok(Some(password))
+            set(&password).map(|()| Some(password))
         }
     }
 }

@@ -9,6 +9,8 @@ mod log;
 mod output;
 mod parallel;
 mod script;
+mod serve;
 mod shell;
 mod stress;
+mod terminal;
 mod tool;

@@ -1,0 +1,130 @@
+//! A pseudo-terminal with the binary at its other end.
+
+use crate::tool::Folder;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Stdio};
+
+/// What a person has before them: keyboard, screen, and what runs there.
+pub struct Terminal {
+    keyboard: File,
+    screen: File,
+    program: Child,
+    /// What the screen has shown after what was waited for.
+    seen: String,
+    /// All that it has shown.
+    shown: String,
+}
+
+impl Terminal {
+    /// Runs the binary in a folder.
+    pub fn open(folder: &Folder, arguments: &[&str]) -> Terminal {
+        let (mut ours, mut theirs) = (-1, -1);
+        let null = std::ptr::null_mut();
+        // SAFETY: both places are alive and take a descriptor each; name, modes and size are not asked for.
+        let status = unsafe { libc::openpty(&raw mut ours, &raw mut theirs, null, null.cast(), null.cast()) };
+        assert_eq!(status, 0, "{}", std::io::Error::last_os_error());
+        // SAFETY: the call above has just opened both and nothing else owns them.
+        let (ours, theirs) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) };
+        let another = || Stdio::from(theirs.try_clone().expect("a descriptor"));
+        let mut command = folder.command(arguments);
+        command.env("TERM", "xterm").env("HOME", folder.path());
+        command.stdin(another()).stdout(another()).stderr(another());
+        let own_terminal = || {
+            // SAFETY: both calls are allowed between fork and exec; standard input is the terminal.
+            let done = unsafe { libc::setsid() != -1 && libc::ioctl(0, libc::TIOCSCTTY, 0) != -1 };
+            if done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+        };
+        // SAFETY: the closure neither allocates nor takes locks.
+        unsafe { command.pre_exec(own_terminal) };
+        let program = command.spawn().expect("the binary starts");
+        Terminal {
+            keyboard: ours.try_clone().expect("a descriptor"),
+            screen: ours,
+            program,
+            seen: String::new(),
+            shown: String::new(),
+        }
+    }
+
+    /// Reads until the screen shows `text` after what was waited for before.
+    #[track_caller]
+    pub fn wait_for(&mut self, text: &str) {
+        let mut bytes = [0; 4096];
+        loop {
+            if let Some(place) = self.seen.find(text) {
+                self.seen.drain(..place + text.len());
+                return;
+            }
+            let count = if self.shows_more() { self.screen.read(&mut bytes).unwrap_or(0) } else { 0 };
+            assert_ne!(count, 0, "it never showed {text:?}: {:?}", self.seen);
+            self.keep(&bytes[..count]);
+        }
+    }
+
+    /// Presses control-c until the screen shows `text`: before the batch has begun it has nothing to end.
+    #[track_caller]
+    pub fn interrupt_until(&mut self, text: &str) {
+        for _ in 0..600 {
+            self.type_in("\u{3}");
+            let mut screen = libc::pollfd { fd: self.screen.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: the one entry is alive during the call.
+            while unsafe { libc::poll(&raw mut screen, 1, 100) == 1 } {
+                let mut bytes = [0; 4096];
+                let count = self.screen.read(&mut bytes).unwrap_or(0);
+                self.keep(&bytes[..count]);
+                if self.seen.contains(text) {
+                    return self.wait_for(text);
+                }
+                assert_ne!(count, 0, "it never showed {text:?}: {:?}", self.seen);
+            }
+        }
+        panic!("it never showed {text:?}: {:?}", self.seen);
+    }
+
+    fn keep(&mut self, bytes: &[u8]) {
+        let text = String::from_utf8_lossy(bytes).replace('\r', "");
+        self.seen.push_str(&text);
+        self.shown.push_str(&text);
+    }
+
+    /// Whether something comes within a time that is only reached when something is wrong.
+    fn shows_more(&self) -> bool {
+        let mut screen = libc::pollfd { fd: self.screen.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: the one entry is alive during the call.
+        unsafe { libc::poll(&raw mut screen, 1, 60_000) == 1 }
+    }
+
+    /// Types a text.
+    pub fn type_in(&mut self, text: &str) {
+        self.keyboard.write_all(text.as_bytes()).expect("the terminal takes it");
+    }
+
+    /// All that the screen has shown, when the program has ended.
+    pub fn shown(&mut self) -> &str {
+        let mut bytes = [0; 4096];
+        while self.shows_more() {
+            match self.screen.read(&mut bytes) {
+                Ok(count @ 1..) => self.keep(&bytes[..count]),
+                // The other end is closed.
+                Ok(0) | Err(_) => break,
+            }
+        }
+        &self.shown
+    }
+
+    /// The exit status.
+    pub fn end(mut self) -> Option<i32> {
+        self.program.wait().expect("it ends").code()
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // It has ended, unless the test failed.
+        let _ = self.program.kill();
+        let _ = self.program.wait();
+    }
+}
