@@ -75,3 +75,40 @@ fn inline_functions_are_their_queries() {
         client.lines("CREATE FUNCTION f () RETURNS @t TABLE (a int) AS BEGIN RETURN END")[0].starts_with("Msg 40517")
     );
 }
+
+#[test]
+fn hashes_and_json_are_read_in_queries() {
+    let mut client = Client::alone();
+    client.quiet(
+        "CREATE TABLE t (id int PRIMARY KEY, doc nvarchar(200), sum AS HASHBYTES('MD5', doc) PERSISTED)
+         INSERT t (id, doc) VALUES (1, N'{\"a\":{\"b\":7}}'), (2, N'{\"a\":[1,2]}'), (3, NULL), (4, N'{\"a\"')",
+    );
+    assert_eq!(client.shown("SELECT id, ISJSON(doc) FROM t ORDER BY id"), ["1|1", "2|1", "3|NULL", "4|0"]);
+    assert_eq!(
+        client.shown("SELECT JSON_VALUE(doc, '$.a.b'), JSON_QUERY(doc, '$.a') FROM t WHERE id < 4 ORDER BY id"),
+        ["7|{\"b\":7}", "NULL|[1,2]", "NULL|NULL"]
+    );
+    assert_eq!(client.shown("SELECT id FROM t WHERE sum = HASHBYTES('md5', N'{\"a\":[1,2]}')"), ["2"]);
+    assert_eq!(
+        client.shown(
+            "DECLARE @p nvarchar(20) = N'$.a.b' SELECT id FROM t WHERE ISJSON(doc) = 1 AND JSON_VALUE(doc, @p) > 6"
+        ),
+        ["1"]
+    );
+    for (statement, error) in [
+        ("SELECT JSON_VALUE(doc, '$.a') FROM t", "Msg 13609, Level 16, State 2"),
+        ("SELECT JSON_VALUE('{}', 'a')", "Msg 13607, Level 16, State 22"),
+        ("SELECT JSON_VALUE('{}', '$[x]')", "Msg 13607, Level 16, State 21"),
+        ("SELECT JSON_VALUE('{}', 'strict $.a')", "Msg 13608, Level 16, State 5"),
+        ("SELECT JSON_VALUE('{\"a\":[]}', 'strict $.a')", "Msg 13623, Level 16, State 1"),
+        ("SELECT JSON_QUERY('{\"a\":1}', 'strict $.a')", "Msg 13624, Level 16, State 1"),
+        ("SELECT JSON_VALUE('{}')", "Msg 174"),
+        ("SELECT HASHBYTES('MD4', 'a')", "Msg 40517"),
+        ("SELECT HASHBYTES('MD5', 1)", "Msg 8116"),
+    ] {
+        let lines = client.lines(statement);
+        assert!(!lines.is_empty() && lines[lines.len() - 1].starts_with(error), "{statement}: {lines:?}");
+    }
+    let long = format!("SELECT JSON_QUERY('{}{}')", "[".repeat(200), "]".repeat(200));
+    assert!(client.lines(&long)[0].starts_with("Msg 13606"), "{:?}", client.lines(&long));
+}

@@ -9,6 +9,8 @@
 
 mod date;
 mod format;
+mod hash;
+mod json;
 mod math;
 mod other;
 mod string;

@@ -1,6 +1,6 @@
 //! The table of functions, ascending by name.
 
-use super::{Function, date, format, math, other, string, words, zone};
+use super::{Function, date, format, hash, json, math, other, string, words, zone};
 use crate::value::Value;
 
 /// A function that is NULL as soon as one of its arguments is.
@@ -88,9 +88,13 @@ pub static FUNCTIONS: &[Function] = &[
     changing!("GETDATE", 0..=0, date::datetime_type, date::getdate),
     changing!("GETUTCDATE", 0..=0, date::datetime_type, date::getutcdate),
     lenient!("GREATEST", 1..=254, other::meeting_type, other::greatest),
+    strict!("HASHBYTES", 2..=2, hash::hashbytes_type, hash::hashbytes),
     lenient!("ISDATE", 1..=1, string::int_type, date::isdate),
+    strict!("ISJSON", 1..=1, json::isjson_type, json::isjson),
     lenient!("ISNULL", 2..=2, other::isnull_type, other::isnull),
     lenient!("ISNUMERIC", 1..=1, string::int_type, other::isnumeric),
+    strict!("JSON_QUERY", 1..=2, json::query_type, json::query),
+    strict!("JSON_VALUE", 2..=2, json::value_type, json::value),
     lenient!("LEAST", 1..=254, other::meeting_type, other::least),
     strict!("LEFT", 2..=2, string::same_text, string::left),
     strict!("LEN", 1..=1, string::position_type, string::len),

@@ -1,0 +1,41 @@
+//! HASHBYTES.
+
+use super::Context;
+use crate::convert;
+use crate::error::SqlError;
+use crate::sql_type::{Length, SqlType};
+use crate::value::Value;
+use md5::{Digest, Md5};
+use sha1::Sha1;
+use sha2::{Sha256, Sha512};
+
+/// The algorithm is a text, the input text or bytes: any other value would have to be converted in a way that the caller chooses.
+pub(super) fn hashbytes_type(types: &[SqlType]) -> Result<SqlType, SqlError> {
+    for (ty, at) in types.iter().zip(1..) {
+        let fits = *ty == SqlType::Null || ty.is_string() || (at == 2 && ty.is_binary());
+        if !fits {
+            return Err(SqlError::argument_type_invalid(ty.error_name(), at, "hashbytes"));
+        }
+    }
+    Ok(SqlType::VarBinary(Length::Limit(8000)))
+}
+
+/// The hash of a text's bytes in its own encoding; NULL of an algorithm that there is not.
+pub(super) fn hashbytes(_: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
+    let bytes = convert::convert(&values[1], &types[1], &SqlType::VarBinary(Length::Max), None)?;
+    let (Some(algorithm), Value::Bin(bytes)) = (values[0].as_str(), &bytes) else {
+        return Ok(Value::Null);
+    };
+    let hash = match algorithm.to_ascii_uppercase().as_str() {
+        "MD5" => Md5::digest(bytes).to_vec(),
+        "SHA" | "SHA1" => Sha1::digest(bytes).to_vec(),
+        "SHA2_256" => Sha256::digest(bytes).to_vec(),
+        "SHA2_512" => Sha512::digest(bytes).to_vec(),
+        name @ ("MD2" | "MD4") => {
+            let text = format!("The algorithm {name} of HASHBYTES is not supported in this version of Pikepole.");
+            return Err(SqlError::new(40517, 16, 1, text));
+        }
+        _ => return Ok(Value::Null),
+    };
+    Ok(Value::Bin(hash))
+}
