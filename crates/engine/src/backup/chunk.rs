@@ -214,11 +214,15 @@ mod tests {
     use pikepole_machine::{Disk, OpenOptions, SimulatedDisk};
 
     fn written() -> (Disk, File, u64) {
+        written_with(5 << 20)
+    }
+
+    fn written_with(pages_bytes: usize) -> (Disk, File, u64) {
         let disk = Disk::simulated(SimulatedDisk::new(1));
         let file = disk.open("/chunks", OpenOptions { create: true, ..OpenOptions::default() }).expect("a file");
         let mut writer = ChunkWriter::new(file.clone(), 8192, 77);
         writer.add(ChunkKind::Head, [1, 2, 3], b"head").expect("written");
-        writer.add(ChunkKind::Pages, [4, 5, 6], &vec![7; 5 << 20]).expect("written");
+        writer.add(ChunkKind::Pages, [4, 5, 6], &vec![7; pages_bytes]).expect("written");
         writer.add(ChunkKind::Tail, [0; 3], b"").expect("written");
         let end = writer.finish().expect("written");
         (disk, file, end)
@@ -243,11 +247,10 @@ mod tests {
 
     #[test]
     fn any_changed_byte_is_damage() {
-        let (_, file, end) = written();
+        // Each place costs a reading of all chunks: three blocks of the middle one are as good as many.
+        let (_, file, end) = written_with(2 * BLOCK);
         let mut block = vec![0; BLOCK];
-        // Every byte of the first and the last chunk, and some of the one between.
-        let places = (0..4096).chain((4096..end - 8192 - 4096).step_by(100_003)).chain(end - 8192 - 4096..end - 8192);
-        for place in places {
+        for place in 0..end - 8192 {
             let (base, at) = (8192 + place / 4096 * 4096, (place % 4096) as usize);
             file.read_at(&mut block, base).expect("read");
             block[at] ^= 0x10;

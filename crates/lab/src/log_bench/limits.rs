@@ -170,7 +170,8 @@ fn rate<S: FnMut() + Send + 'static>(
     Ok(sum)
 }
 
-fn disk_limits(folder: &Path) -> Result<DiskLimits, LogBenchError> {
+/// What the disk below `folder` takes now.
+pub(super) fn disk_limits(folder: &Path) -> Result<DiskLimits, LogBenchError> {
     let probed = probe::durable_writes(folder, BLOCK, PROBE).map_err(LogBenchError::file(folder))?;
     let parallel = parallel_writes(folder).map_err(LogBenchError::file(folder))?;
     Ok(DiskLimits { single: probed.writes_per_second, parallel })

@@ -7,6 +7,7 @@
 //!   commit      tasks append a record and wait until it is durable, over and over
 //! ```
 //! - There is one log for each device and policy, made once; a controller truncates it, so that its segments come round.
+//! - The disk is probed before each repeat of the commits; the median counts.
 //! - Policies alternate within a repeat, so that a disturbance meets all of them; the median of the repeats is reported.
 //! - A record of n bytes is what the caller writes: its kind and its fields. The log puts its length in front.
 //! - Only records appended inside of the measured window count; a commit counts when it has become durable.
@@ -140,21 +141,27 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Log
     let of = plans.len() * options.repeats + 1;
     progress.begin(1, of, "what the machine can do");
     let mut logs = Logs::start(options)?;
-    let limits = Limits::measure(options, logs.schedulers())?;
+    let mut limits = Limits::measure(options, logs.schedulers())?;
     progress.end(&limits.line());
     let mut samples: Vec<Vec<Sample>> = plans.iter().map(|_| Vec::new()).collect();
-    for repeat in 0..options.repeats {
-        for (place, plan) in plans.iter().enumerate() {
-            progress.begin(2 + repeat * plans.len() + place, of, &plan.title());
-            let sample = match *plan {
-                Plan::Append { device, policy, threads, record_bytes } => {
-                    append::measure(&mut logs, device, policy, threads, record_bytes, options.seconds)?
-                }
-                Plan::Commit { policy, committers } => commit::measure(&mut logs, policy, committers, options.seconds)?,
-            };
-            progress.end(&format!("{}: {}", plan.title(), report::rate(sample.records_per_second)));
-            samples[place].push(sample);
+    let mut step = 1;
+    for bench in [Bench::Append, Bench::Commit] {
+        let mut disks = Vec::new();
+        for _ in 0..options.repeats {
+            if bench == Bench::Commit && options.benches.contains(&bench) {
+                // The disk is not the same all day: it is asked right beside what is compared with it.
+                disks.push(limits::disk_limits(&options.folder)?);
+            }
+            for (place, plan) in plans.iter().enumerate().filter(|(_, plan)| plan.bench() == bench) {
+                step += 1;
+                progress.begin(step, of, &plan.title());
+                let sample = plan.measure(&mut logs, options.seconds)?;
+                progress.end(&format!("{}: {}", plan.title(), report::rate(sample.records_per_second)));
+                samples[place].push(sample);
+            }
         }
+        disks.sort_by(|a, b| a.single.total_cmp(&b.single));
+        limits.disk = disks.get(disks.len() / 2).copied().or(limits.disk);
     }
     logs.close()?;
     let schedulers = options.schedulers();
@@ -187,6 +194,22 @@ fn plan(options: &Options) -> Vec<Plan> {
 }
 
 impl Plan {
+    fn bench(&self) -> Bench {
+        match self {
+            Plan::Append { .. } => Bench::Append,
+            Plan::Commit { .. } => Bench::Commit,
+        }
+    }
+
+    fn measure(&self, logs: &mut Logs, seconds: std::time::Duration) -> Result<Sample, LogBenchError> {
+        match *self {
+            Plan::Append { device, policy, threads, record_bytes } => {
+                append::measure(logs, device, policy, threads, record_bytes, seconds)
+            }
+            Plan::Commit { policy, committers } => commit::measure(logs, policy, committers, seconds),
+        }
+    }
+
     fn title(&self) -> String {
         match *self {
             Plan::Append { device, policy, threads, record_bytes } => {

@@ -158,6 +158,7 @@ fn append_words(runs: &[&Run], limits: &Limits) -> Vec<String> {
     if let (Some(one), Some(two)) = (fastest(&here, 1), fastest(&here, 2)) {
         let times = two.records_per_second / one.records_per_second.max(1.0);
         words.push(format!("2 appenders append {times:.2} times what 1 does ({} and {})", two.policy, one.policy));
+        words.extend(shared_words(one, two, limits));
     }
     if let Some(run) =
         runs.iter().copied().max_by(|a, b| a.gb_per_second.unwrap_or(0.0).total_cmp(&b.gb_per_second.unwrap_or(0.0)))
@@ -172,6 +173,25 @@ fn append_words(runs: &[&Run], limits: &Limits) -> Vec<String> {
         ));
     }
     words
+}
+
+/// What 2 appenders and the log writer can do together on 2 CPUs; None where there are others.
+fn shared_words(one: &Run, two: &Run, limits: &Limits) -> Option<String> {
+    if two.schedulers != 2 {
+        return None;
+    }
+    // One appender has the other CPU's writer for nothing; two share theirs with it.
+    let appender_ns = one.ns_per_record?;
+    let writer_ns = one.record_bytes as f64 / limits.writer_gb_per_second;
+    let most = two.schedulers as f64 * 1e9 / (appender_ns + writer_ns);
+    Some(format!(
+        "a record takes {appender_ns:.1} ns of an appender's CPU and, copied and checksummed, at least {writer_ns:.1} ns of the \
+         log writer's: sharing {} CPUs they can do {}, {:.2} times what 1 does, and are at {} of that",
+        two.schedulers,
+        rate(most),
+        most / one.records_per_second.max(1.0),
+        percent(two.records_per_second, most)
+    ))
 }
 
 fn fastest<'a>(runs: &'a [&'a Run], threads: usize) -> Option<&'a Run> {
