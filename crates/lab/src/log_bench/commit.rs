@@ -21,11 +21,12 @@ const WARM: u8 = 0;
 const MEASURED: u8 = 1;
 const STOP: u8 = 2;
 
-/// Measures one configuration once.
+/// Measures one configuration once; the first committer is on the scheduler `first`, the others follow.
 pub fn measure(
     logs: &mut Logs,
     policy: CommitPolicy,
     committers: usize,
+    first: usize,
     seconds: Duration,
 ) -> Result<Sample, LogBenchError> {
     let log = logs.measured(Which::Commit(policy))?;
@@ -34,7 +35,7 @@ pub fn measure(
     for number in 0..committers {
         let info = TaskInfo { session_id: None, command: "COMMIT" };
         let work = committer(Arc::clone(&log), Arc::clone(&phase));
-        tasks.push(logs.schedulers().spawn(info, logs.place(number), work));
+        tasks.push(logs.schedulers().spawn(info, logs.place(first + number), work));
     }
     thread::sleep(WARM_UP);
     let (begun, flushes) = (Instant::now(), log.stats().flushes);

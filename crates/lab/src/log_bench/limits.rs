@@ -44,12 +44,25 @@ pub struct Limits {
 }
 
 /// Durable writes of 4096 bytes a second.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct DiskLimits {
-    /// One after the other.
-    pub single: f64,
+    /// One after the other, from each scheduler: a device may interrupt one CPU only, and the others hear of it later.
+    pub singles: Vec<f64>,
     /// Sixteen at a time.
     pub parallel: f64,
+}
+
+impl DiskLimits {
+    /// The scheduler from which one write after the other goes quickest.
+    pub(super) fn quickest(&self) -> usize {
+        let by_rate = |a: &usize, b: &usize| self.singles[*a].total_cmp(&self.singles[*b]);
+        (0..self.singles.len()).max_by(by_rate).unwrap_or(0)
+    }
+
+    /// One after the other, from there.
+    pub fn single(&self) -> f64 {
+        self.singles.iter().copied().fold(0.0, f64::max)
+    }
 }
 
 impl Limits {
@@ -78,7 +91,7 @@ impl Limits {
         }
         let blocks = rate(schedulers, 1, sealer)?;
         let writer_gb_per_second = blocks / BATCH as f64 * BLOCK_BYTES as f64 / 1e9;
-        let disk = if options.uses_disk() { Some(disk_limits(&options.folder)?) } else { None };
+        let disk = if options.uses_disk() { Some(disk_limits(&options.folder, schedulers)?) } else { None };
         Ok(Limits { memcpy, atomic_adds_per_second, writer_gb_per_second, disk })
     }
 
@@ -97,8 +110,8 @@ impl Limits {
     pub(super) fn line(&self) -> String {
         let adds =
             self.atomic_adds_per_second.iter().map(|(threads, rate)| format!("x{threads} {:.0} M/s", rate / 1e6));
-        let disk = self.disk.map_or(String::new(), |disk| {
-            format!("; durable 4 KB writes {:.0}/s, {PARALLEL} at a time {:.0}/s", disk.single, disk.parallel)
+        let disk = self.disk.as_ref().map_or(String::new(), |disk| {
+            format!("; durable 4 KB writes {:.0}/s, {PARALLEL} at a time {:.0}/s", disk.single(), disk.parallel)
         });
         format!("one shared atomic add {}{disk}", adds.collect::<Vec<_>>().join(", "))
     }
@@ -171,10 +184,18 @@ fn rate<S: FnMut() + Send + 'static>(
 }
 
 /// What the disk below `folder` takes now.
-pub(super) fn disk_limits(folder: &Path) -> Result<DiskLimits, LogBenchError> {
-    let probed = probe::durable_writes(folder, BLOCK, PROBE).map_err(LogBenchError::file(folder))?;
+pub(super) fn disk_limits(folder: &Path, schedulers: &Arc<Schedulers>) -> Result<DiskLimits, LogBenchError> {
+    let time = PROBE / u32::try_from(schedulers.count()).unwrap_or(1).max(1);
+    let mut singles = Vec::with_capacity(schedulers.count());
+    for number in 0..schedulers.count() {
+        let info = TaskInfo { session_id: None, command: "LIMIT" };
+        let path = folder.to_owned();
+        let probe = async move { probe::durable_writes(path, BLOCK, time) };
+        let probed = schedulers.spawn(info, pikepole_scheduler::Placement::On(number), probe).join()?;
+        singles.push(probed.map_err(LogBenchError::file(folder))?.writes_per_second);
+    }
     let parallel = parallel_writes(folder).map_err(LogBenchError::file(folder))?;
-    Ok(DiskLimits { single: probed.writes_per_second, parallel })
+    Ok(DiskLimits { singles, parallel })
 }
 
 struct RemovedAtEnd(PathBuf);

@@ -7,7 +7,8 @@
 //!   commit      tasks append a record and wait until it is durable, over and over
 //! ```
 //! - There is one log for each device and policy, made once; a controller truncates it, so that its segments come round.
-//! - The disk is probed before each repeat of the commits; the median counts.
+//! - The disk is probed before each repeat of the commits, from each scheduler; the median of the quickest counts, and the first
+//!   committer is there.
 //! - Policies alternate within a repeat, so that a disturbance meets all of them; the median of the repeats is reported.
 //! - A record of n bytes is what the caller writes: its kind and its fields. The log puts its length in front.
 //! - Only records appended inside of the measured window count; a commit counts when it has become durable.
@@ -81,7 +82,8 @@ pub struct Run {
     pub p50_us: Option<f64>,
     /// `commit`: 99 of 100 commits took no longer, in microseconds.
     pub p99_us: Option<f64>,
-    /// Durable writes of 4096 bytes a second, one after the other, in the same run; null where no disk is used.
+    /// Durable writes of 4096 bytes a second, one after the other, in the same run, from the CPU from which they are quickest; null
+    /// where no disk is used.
     pub probe_writes_per_second: Option<f64>,
     /// As before, sixteen at a time.
     pub probe_parallel_writes_per_second: Option<f64>,
@@ -150,18 +152,19 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Report, Log
         for _ in 0..options.repeats {
             if bench == Bench::Commit && options.benches.contains(&bench) {
                 // The disk is not the same all day: it is asked right beside what is compared with it.
-                disks.push(limits::disk_limits(&options.folder)?);
+                disks.push(limits::disk_limits(&options.folder, logs.schedulers())?);
             }
             for (place, plan) in plans.iter().enumerate().filter(|(_, plan)| plan.bench() == bench) {
                 step += 1;
                 progress.begin(step, of, &plan.title());
-                let sample = plan.measure(&mut logs, options.seconds)?;
+                let quickest = disks.last().map_or(0, limits::DiskLimits::quickest);
+                let sample = plan.measure(&mut logs, quickest, options.seconds)?;
                 progress.end(&format!("{}: {}", plan.title(), report::rate(sample.records_per_second)));
                 samples[place].push(sample);
             }
         }
-        disks.sort_by(|a, b| a.single.total_cmp(&b.single));
-        limits.disk = disks.get(disks.len() / 2).copied().or(limits.disk);
+        disks.sort_by(|a, b| a.single().total_cmp(&b.single()));
+        limits.disk = disks.get(disks.len() / 2).cloned().or(limits.disk);
     }
     logs.close()?;
     let schedulers = options.schedulers();
@@ -201,12 +204,13 @@ impl Plan {
         }
     }
 
-    fn measure(&self, logs: &mut Logs, seconds: std::time::Duration) -> Result<Sample, LogBenchError> {
+    /// Measures once; the first committer is on the scheduler `first`.
+    fn measure(&self, logs: &mut Logs, first: usize, seconds: std::time::Duration) -> Result<Sample, LogBenchError> {
         match *self {
             Plan::Append { device, policy, threads, record_bytes } => {
                 append::measure(logs, device, policy, threads, record_bytes, seconds)
             }
-            Plan::Commit { policy, committers } => commit::measure(logs, policy, committers, seconds),
+            Plan::Commit { policy, committers } => commit::measure(logs, policy, committers, first, seconds),
         }
     }
 
@@ -247,8 +251,8 @@ fn median(plan: &Plan, mut samples: Vec<Sample>, limits: &Limits, schedulers: us
         gb_per_second: threads.map(|_| rate * record_bytes as f64 / 1e9),
         p50_us,
         p99_us,
-        probe_writes_per_second: limits.disk.map(|disk| disk.single),
-        probe_parallel_writes_per_second: limits.disk.map(|disk| disk.parallel),
+        probe_writes_per_second: limits.disk.as_ref().map(limits::DiskLimits::single),
+        probe_parallel_writes_per_second: limits.disk.as_ref().map(|disk| disk.parallel),
         device: device.name(),
         memcpy_gb_per_second: cpus.and_then(|cpus| limits.memcpy_gb_per_second(record_bytes, cpus)),
         flushes_per_second: sample.flushes_per_second,

@@ -59,7 +59,7 @@ pub fn print(report: &Report, out: &mut dyn Write) -> std::io::Result<()> {
     if !commits.is_empty() {
         writeln!(out, "{}", commit_table(&commits))?;
     }
-    for line in append_words(&appends, &report.limits).into_iter().chain(commit_words(&commits)) {
+    for line in append_words(&appends, &report.limits).into_iter().chain(commit_words(&commits, &report.limits)) {
         writeln!(out, "{line}")?;
     }
     Ok(())
@@ -203,7 +203,7 @@ fn appenders(threads: usize) -> String {
 }
 
 /// What limits commits, and how near they are.
-fn commit_words(runs: &[&Run]) -> Vec<String> {
+fn commit_words(runs: &[&Run], limits: &Limits) -> Vec<String> {
     let mut words = Vec::new();
     let mut counts: Vec<usize> = runs.iter().filter_map(|run| run.committers).collect();
     counts.dedup();
@@ -214,6 +214,15 @@ fn commit_words(runs: &[&Run]) -> Vec<String> {
         rate(single),
         rate(parallel)
     ));
+    if let Some(disk) = limits.disk.as_ref().filter(|disk| disk.singles.len() > 1) {
+        let rates: Vec<String> = disk.singles.iter().map(|single| rate(*single)).collect();
+        words.push(format!(
+            "from scheduler 0 to {} one write after the other goes at {}: the first committer is on {}",
+            rates.len() - 1,
+            rates.join(", "),
+            disk.quickest()
+        ));
+    }
     for committers in counts {
         let Some(run) = best(runs.iter().filter(|run| run.committers == Some(committers))) else { continue };
         let commits = run.records_per_second;
