@@ -36,6 +36,16 @@ pub enum Effect {
     NextStart,
 }
 
+/// What a parallel INSERT gathers from its workers: the policies of X_PACKET_LIST.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Exchange {
+    /// Packets of the rows, through a bounded list under a spinlock.
+    Packets,
+    /// How many rows each has inserted.
+    #[default]
+    Counts,
+}
+
 /// A policy as the views list it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyRow {
@@ -74,6 +84,7 @@ const LOG_WRITER_CPUS: usize = 7;
 const LOG_IO: usize = 8;
 const NESTED_TRANSACTIONS: usize = 9;
 const MAX_DEGREE: usize = 10;
+const EXCHANGE: usize = 11;
 
 /// The place of `LOG_WRITER_CPUS`' values in its table.
 const ISOLATED: usize = 1;
@@ -91,7 +102,7 @@ const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-const POLICIES: [PolicyDefinition; 11] = [
+const POLICIES: [PolicyDefinition; 12] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -167,6 +178,13 @@ const POLICIES: [PolicyDefinition; 11] = [
         allowed: &DEGREES,
         default: 0,
         description: "workers of a statement that says no MAXDOP; 0: one for each scheduler",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "EXCHANGE",
+        allowed: &["PACKETS", "COUNTS"],
+        default: 1,
+        description: "X_PACKET_LIST: what a parallel INSERT gathers from its workers, packets of the inserted rows or their number",
         takes_effect: Effect::Now,
     },
 ];
@@ -426,6 +444,10 @@ impl ServerConfiguration {
         self.values[MAX_DEGREE]
     }
 
+    pub(super) fn exchange(&self) -> Exchange {
+        if self.is_classic(EXCHANGE) { Exchange::Packets } else { Exchange::Counts }
+    }
+
     fn nested_transactions(&self) -> NestedTransactions {
         match self.values[NESTED_TRANSACTIONS] {
             0 => NestedTransactions::FairLatch,
@@ -514,6 +536,9 @@ mod tests {
         assert_eq!(configuration.set("TRANSACTION_IDS", "atomic ranges").expect("a value"), Effect::Now);
         assert_eq!(configuration.set("max degree of parallelism", "12").expect("a value"), Effect::Now);
         assert_eq!(configuration.max_degree(), 12);
+        assert_eq!(configuration.exchange(), Exchange::default());
+        assert_eq!(configuration.set("Exchange", "packets").expect("a value"), Effect::Now);
+        assert_eq!(configuration.exchange(), Exchange::Packets);
         let text = configuration.to_text();
         let mut read = ServerConfiguration::default();
         read.read_text(&text).expect("its own text");

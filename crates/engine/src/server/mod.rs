@@ -29,7 +29,7 @@ use pikepole_types::SqlError;
 
 pub use affinity::ProcessAffinity;
 pub use backups::Progress;
-pub use configuration::{Effect, PolicyRow, ServerConfiguration};
+pub use configuration::{Effect, Exchange, PolicyRow, ServerConfiguration};
 pub use options::{SchedulerChoice, ServerOptions};
 pub use trace_flags::TraceFlags;
 
@@ -508,6 +508,11 @@ impl Server {
             0 => self.schedulers.count(),
             degree => degree,
         }
+    }
+
+    /// `EXCHANGE`: what a parallel INSERT gathers from its workers.
+    pub fn exchange(&self) -> Exchange {
+        lock(&self.configuration).exchange()
     }
 
     /// Every policy with its value and what it may be.

@@ -226,7 +226,7 @@ fn start(
     let rest = Work { aggregates: aggregates.to_vec(), empty: empty.clone() };
     let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
     let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
-    Ok(Crew::start(jobs, run.worker_info("SELECT"), |worker, ()| aggregate(worker, Arc::clone(&part))))
+    Ok(Crew::start(jobs, run.worker_info("SELECT"), None, |worker, ()| aggregate(worker, Arc::clone(&part))))
 }
 
 /// What a worker does.

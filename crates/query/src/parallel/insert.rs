@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use arrow_array::Array;
 
-use super::{Part, Worker};
+use super::{PacketList, Part, Worker};
 use crate::access::Table;
 use crate::batch::{Batch, Code, Vector, evaluate};
 use crate::errors;
@@ -28,6 +28,8 @@ pub(crate) struct InsertWork {
     sources: Vec<ColumnSource>,
     template: Vec<Value>,
     required: Vec<usize>,
+    /// Where inserted rows go under EXCHANGE = PACKETS.
+    packets: Option<Arc<PacketList>>,
 }
 
 impl InsertWork {
@@ -51,7 +53,13 @@ impl InsertWork {
             sources: sources.clone(),
             template: insert.template.clone(),
             required: insert.required.clone(),
+            packets: None,
         })
+    }
+
+    /// The same work, with the inserted rows sent to a list.
+    pub(crate) fn with_packets(self, packets: Option<Arc<PacketList>>) -> InsertWork {
+        InsertWork { packets, ..self }
     }
 
     /// The columns of the table for a batch of the query's rows.
@@ -186,6 +194,9 @@ async fn fill(
             }
         }
         *rows += batch.rows as u64;
+        if let Some(packets) = &work.packets {
+            packets.give(batch).await;
+        }
     }
     while let Err(blocked) = database.try_bulk_finish(child, table, writer) {
         satisfy(database, child, blocked).await?;

@@ -8,6 +8,8 @@
 //!        │ awaits (CXCONSUMER)    │
 //!        ◄──────── Team: results, the first failure
 //! ```
+//! Under EXCHANGE = PACKETS the workers of an INSERT also send their rows to the session, see [`PacketList`].
+//!
 //! What a part reads from outside of it (lists, series, bounds of TOP) the session evaluates before the workers start. What is
 //! left for them must not need the session: see [`may_run_elsewhere`].
 //!
@@ -18,11 +20,13 @@
 //!   is that of the first row that has one, as if one worker had run alone;
 //! - a session goes on only when all its workers have ended.
 
+mod exchange;
 mod insert;
 mod portable;
 mod team;
 mod worker;
 
+pub(crate) use exchange::PacketList;
 pub(crate) use insert::{InsertWork, insert};
 pub(crate) use portable::may_run_elsewhere;
 pub(crate) use team::{Crew, Dispenser, Team};

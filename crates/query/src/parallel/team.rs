@@ -4,6 +4,8 @@
 //! |---|---|---|
 //! | `Dispenser::next` | each worker that takes a range | |
 //! | `Dispenser::failed_at` | a worker that fails; a session that is gone (0) | each worker, before each batch |
+//! | `Team::packets` | each worker that sends its rows | the session, until all have ended |
+//! | `Team::gathered` | the session | the session |
 //! | `Team::state` | each worker, when it ends | the session |
 
 use std::future::Future;
@@ -11,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::{RANGE_ROWS, Worker};
+use super::{PacketList, RANGE_ROWS, Worker};
 use crate::errors;
 use crate::expression::Fault;
 use pikepole_contention::WaitType;
@@ -55,6 +57,10 @@ impl Dispenser {
 /// Workers that a session waits for.
 pub(crate) struct Team {
     state: Mutex<State>,
+    /// What the session gathers from them while they work.
+    packets: Option<Arc<PacketList>>,
+    /// Rows of the packets so far.
+    gathered: AtomicU64,
 }
 
 struct State {
@@ -75,9 +81,24 @@ impl Team {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Waits until all workers have ended.
+    /// Waits until all workers have ended, and takes their packets meanwhile.
     pub(crate) async fn ended(&self) {
-        scheduler::wait(WaitType::CXCONSUMER, std::future::poll_fn(|context| self.poll_ended(context))).await;
+        let Some(packets) = &self.packets else {
+            scheduler::wait(WaitType::CXCONSUMER, std::future::poll_fn(|context| self.poll_ended(context))).await;
+            return;
+        };
+        let next = |context: &mut Context<'_>| {
+            // Asked first: a worker that has ended has given all its packets.
+            let ended = self.poll_ended(context);
+            match packets.poll_take(context) {
+                Poll::Ready(packet) => Poll::Ready(Some(packet)),
+                Poll::Pending => ended.map(|()| None),
+            }
+        };
+        while let Some(packet) = scheduler::wait(WaitType::CXCONSUMER, std::future::poll_fn(next)).await {
+            self.gathered.fetch_add(packet.rows as u64, Ordering::Relaxed);
+            scheduler::yield_if_due().await;
+        }
     }
 
     fn poll_ended(&self, context: &mut Context<'_>) -> Poll<()> {
@@ -126,15 +147,20 @@ pub(crate) struct Crew<T> {
 
 impl<T: Send + 'static> Crew<T> {
     /// Starts the workers, each with a job, beginning on the session's own scheduler. What `work` gives beside its result is kept for the
-    /// session also when the worker fails.
-    pub(crate) fn start<J, W, F>(jobs: Vec<(Worker, J)>, info: TaskInfo, work: W) -> Option<Crew<T>>
+    /// session also when the worker fails. The session takes what they put into `packets`.
+    pub(crate) fn start<J, W, F>(
+        jobs: Vec<(Worker, J)>,
+        info: TaskInfo,
+        packets: Option<Arc<PacketList>>,
+        work: W,
+    ) -> Option<Crew<T>>
     where
         W: Fn(Worker, J) -> F,
         F: Future<Output = (T, Result<(), (u64, Fault)>)> + Send + 'static,
     {
         let dispenser = Arc::clone(jobs.first()?.0.dispenser());
         let state = State { at_work: jobs.len(), failure: None, session: None };
-        let team = Arc::new(Team { state: Mutex::new(state) });
+        let team = Arc::new(Team { state: Mutex::new(state), packets, gathered: AtomicU64::new(0) });
         let left = Arc::new(Mutex::new(Vec::new()));
         let mut crew = Crew { team, dispenser, left, handles: Vec::new() };
         for (worker, job) in jobs {
@@ -169,6 +195,11 @@ impl<T: Send + 'static> Crew<T> {
         drop(state);
         self.handles.clear();
         Some((std::mem::take(&mut *self.left.lock().unwrap_or_else(|e| e.into_inner())), result))
+    }
+
+    /// The rows that the session has taken from the workers' packets; none when they send none.
+    pub(crate) fn gathered(&self) -> Option<u64> {
+        self.team.packets.as_ref().map(|_| self.team.gathered.load(Ordering::Relaxed))
     }
 
     /// What the session awaits.

@@ -14,9 +14,9 @@ use super::statement::{StatementState, quantum_over};
 use crate::access::{Stop, Table};
 use crate::errors;
 use crate::expression::{Fault, Width};
-use crate::parallel::{self, Crew, InsertWork, Part};
+use crate::parallel::{self, Crew, InsertWork, PacketList, Part};
 use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update};
-use pikepole_engine::{BulkWriter, Locator, LockMode, RowCount, TableWriter, Transaction};
+use pikepole_engine::{BulkWriter, Exchange, Locator, LockMode, RowCount, TableWriter, Transaction};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// What is to be done next with the row at hand.
@@ -218,13 +218,14 @@ impl Machine<'_> {
                 let Some((left, result)) = crew.outcome() else {
                     return Err(Stop::Team(crew.team()));
                 };
+                let gathered = crew.gathered();
                 state.modify.bulk = Bulk::Row;
                 let (children, rows): (Vec<_>, Vec<_>) = left.into_iter().unzip();
                 let (database, tx) = self.context.engine();
                 // Also after a failure: what they have changed is undone with the statement.
                 database.merge_children(tx, children);
                 result?;
-                state.rows = rows.into_iter().sum();
+                state.rows = gathered.unwrap_or_else(|| rows.into_iter().sum());
                 return Ok(true);
             }
             Bulk::Undecided => {}
@@ -266,9 +267,15 @@ impl Machine<'_> {
             return Ok(Bulk::Row);
         };
         let children = database.try_begin_children(tx, workers.len(), true)?;
-        let part = Arc::new(Part { node: plan.source.clone(), live: plan.live.clone(), rest: work });
+        let server = self.context.server();
+        let packets = match server.exchange() {
+            Exchange::Counts => None,
+            Exchange::Packets => Some(PacketList::new(workers.len(), server.statistics())),
+        };
+        let rest = work.with_packets(packets.clone());
+        let part = Arc::new(Part { node: plan.source.clone(), live: plan.live.clone(), rest });
         let jobs = workers.into_iter().zip(children.into_iter().zip(writers)).collect();
-        let crew = Crew::start(jobs, info, |worker, job| parallel::insert(worker, job, Arc::clone(&part)));
+        let crew = Crew::start(jobs, info, packets, |worker, job| parallel::insert(worker, job, Arc::clone(&part)));
         Ok(crew.map_or(Bulk::Row, Bulk::Workers))
     }
 

@@ -8,10 +8,14 @@ const NUMBERS: &str = "digits AS (SELECT n FROM (VALUES (0), (1), (2), (3), (4),
     numbers AS (SELECT ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n, f.n AS d
         FROM digits a CROSS JOIN digits b CROSS JOIN digits c CROSS JOIN digits d CROSS JOIN digits e CROSS JOIN digits f)";
 
-/// How many workers have ended by now.
+/// How often the session has waited for workers by now.
 fn waits(client: &Client) -> u64 {
+    waits_of(client, "CXCONSUMER")
+}
+
+fn waits_of(client: &Client, wait_type: &str) -> u64 {
     let waits = client.server.statistics().waits();
-    waits.iter().filter(|row| row.wait_type == "CXCONSUMER").map(|row| row.waiting_tasks_count).sum()
+    waits.iter().filter(|row| row.wait_type == wait_type).map(|row| row.waiting_tasks_count).sum()
 }
 
 #[test]
@@ -225,4 +229,39 @@ fn a_parallel_insert_is_part_of_its_transaction() {
     assert_eq!(client.value("SELECT COUNT(*) FROM t"), "0");
     client.quiet(&insert);
     assert_eq!(client.value("SELECT COUNT(*), SUM(n) FROM t"), "262144|34359869440");
+}
+
+#[test]
+fn packets_of_rows_are_gathered_where_the_policy_says_so() {
+    let mut client = roomy();
+    client.quiet("CREATE TABLE t (n bigint NOT NULL, v int)");
+    let insert =
+        |rows: &str| format!("WITH {NUMBERS} INSERT t SELECT {rows} FROM numbers WHERE n % 7 <> 3 OPTION (MAXDOP 3)");
+    let (good, failing) = (insert("n, d"), insert("n, 1 / ABS(n - 131072)"));
+    let set = |client: &mut Client, policy: &str| client.server.set_policy("EXCHANGE", policy).map(|_| ());
+    let counts = "SELECT COUNT(*), SUM(n) FROM t";
+    client.quiet(&good);
+    let (rows, whole) = (client.value("SELECT @@ROWCOUNT"), client.value(counts));
+    assert_eq!((waits(&client), waits_of(&client, "CXPACKET")), (1, 0));
+
+    set(&mut client, "PACKETS").expect("a value");
+    client.quiet("TRUNCATE TABLE t");
+    client.quiet(&good);
+    assert_eq!((client.value("SELECT @@ROWCOUNT"), client.value(counts)), (rows, whole.clone()));
+    // 64 batches, of which 6 find room before the session takes one.
+    let (taken, given) = (waits(&client), waits_of(&client, "CXPACKET"));
+    assert!(taken > 1 && given > 0, "{taken} waits for packets, {given} for room");
+
+    // One of the workers fails while the others wait for room.
+    assert!(client.lines(&failing)[0].starts_with("Msg 8134"));
+    assert_eq!(client.value(counts), whole);
+    client.context.cancelled.store(true, Ordering::Relaxed);
+    assert!(client.lines(&good)[0].starts_with("Msg 3617"));
+    client.context.cancelled.store(false, Ordering::Relaxed);
+    assert_eq!(client.value(counts), whole);
+
+    set(&mut client, "COUNTS").expect("a value");
+    let before = (waits(&client), waits_of(&client, "CXPACKET"));
+    client.quiet(&good);
+    assert_eq!((waits(&client), waits_of(&client, "CXPACKET")), (before.0 + 1, before.1));
 }
