@@ -4,7 +4,7 @@
 //! |---|---|
 //! | schedulers | one for each CPU that the process may use; those out of the process affinity are offline. With a quota of CPU time below that, as many as the quota, rounded up, and none bound to a CPU: neighbours may have the same CPUs |
 //! | nodes | the hardware's; trace flag 8015: one; soft nodes: a node of more than 8 cores becomes equal parts of at most 8 |
-//! | log writers, count | a number; one a node, at most 4; two a node, at most the CPUs of the first node and 8; AUTO: as two a node |
+//! | log writers, count | a number; one a node, at most 4; two a node, at most the CPUs of the first node and 8; AUTO: as two a node, and no more than the CPUs that the quota of CPU time keeps busy |
 //! | log writers, home | `SHARED`: not bound. `FIRST CORES`: the first CPU of each core of the first node, in turn. `ISOLATED`: the first core of the first node, which has no scheduler then, when there is another core. A list: its CPUs in turn |
 //!
 //! The first node is the one of the lowest number that has CPUs to use.
@@ -35,7 +35,7 @@ pub enum NodeRule {
 /// How many log writers there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LogWriterCount {
-    /// As `TwiceNodes`.
+    /// As `TwiceNodes`, and at most as many as CPUs can be kept busy at once.
     #[default]
     Auto,
     /// So many.
@@ -106,6 +106,8 @@ pub struct PlacementPlan {
     pub log_writers: Vec<Option<usize>>,
     /// CPUs that have no scheduler because the log writers have them for their own.
     pub kept_apart: Vec<usize>,
+    /// CPUs that can be kept busy at once; `None`: all of them.
+    pub busy_max: Option<usize>,
 }
 
 impl PlacementPlan {
@@ -119,7 +121,7 @@ impl PlacementPlan {
         let nodes = nodes(topology, &usable, rules.nodes);
         let is_bound = busy_max.is_none_or(|most| most >= usable.len());
         let first_node = nodes.first().map_or(&[][..], |node| &node.cpus);
-        let log_writer_count = log_writer_count(rules.log_writers, &nodes);
+        let log_writer_count = log_writer_count(rules.log_writers, &nodes, busy_max);
         let kept_apart = if rules.home == LogWriterHome::Isolated && is_bound {
             first_core(topology, first_node, usable.len())
         } else {
@@ -142,12 +144,12 @@ impl PlacementPlan {
             let count = busy_max.unwrap_or(1).min(usable.len());
             vec![PlannedScheduler { cpu: None, node: 0, online: true }; count]
         };
-        Self { nodes, schedulers, log_writers, kept_apart }
+        Self { nodes, schedulers, log_writers, kept_apart, busy_max }
     }
 
     /// How many log writers a rule gives with the nodes of this plan.
     pub fn log_writer_count(&self, rule: LogWriterCount) -> usize {
-        log_writer_count(rule, &self.nodes)
+        log_writer_count(rule, &self.nodes, self.busy_max)
     }
 
     /// Whether schedulers are bound to CPUs.
@@ -192,14 +194,15 @@ fn split(topology: &Topology, node: usize, cpus: &[usize]) -> Vec<(usize, Vec<us
     (0..parts).map(|part| (node, cpus.iter().copied().filter(|cpu| part_of(*cpu) == part).collect())).collect()
 }
 
-fn log_writer_count(rule: LogWriterCount, nodes: &[PlannedNode]) -> usize {
+fn log_writer_count(rule: LogWriterCount, nodes: &[PlannedNode], busy_max: Option<usize>) -> usize {
     let first_node_cpus = nodes.first().map_or(1, |node| node.cpus.len());
+    let twice_nodes = (2 * nodes.len()).min(first_node_cpus).clamp(1, TWICE_NODES_MAX);
     match rule {
         LogWriterCount::Count(count) => count.max(1),
         LogWriterCount::PerNode => nodes.len().clamp(1, PER_NODE_MAX),
-        LogWriterCount::Auto | LogWriterCount::TwiceNodes => {
-            (2 * nodes.len()).min(first_node_cpus).clamp(1, TWICE_NODES_MAX)
-        }
+        LogWriterCount::TwiceNodes => twice_nodes,
+        // Writers beyond the quota would take their time from the sessions.
+        LogWriterCount::Auto => twice_nodes.min(busy_max.unwrap_or(usize::MAX)).max(1),
     }
 }
 

@@ -97,8 +97,24 @@ fn a_quota_makes_few_schedulers_that_are_not_bound() {
     for home in [LogWriterHome::Shared, LogWriterHome::Isolated, LogWriterHome::FirstCores] {
         let found = plan(&container, &rules(LogWriterCount::Auto, home));
         assert_eq!((found.schedulers.len(), found.is_bound()), (3, false));
-        assert_eq!((found.log_writers, found.kept_apart.len()), (vec![None; 4], 0));
+        assert_eq!((found.log_writers, found.kept_apart.len()), (vec![None; 3], 0));
     }
     let roomy = Shape { quota_cpus: Some(64.0), ..Shape::new(2, 1, 16, 2) };
     assert!(plan(&roomy, &PlacementRules::default()).is_bound());
+}
+
+#[test]
+fn a_quota_bounds_the_automatic_count_of_log_writers_only() {
+    let counts = |quota| {
+        let container = Shape { quota_cpus: quota, ..Shape::new(2, 1, 16, 2) };
+        let found = plan(&container, &PlacementRules::default());
+        let of = |rule| found.log_writer_count(rule);
+        let (planned, auto) = (found.log_writers.len(), of(LogWriterCount::Auto));
+        assert_eq!(planned, auto, "online and at the start by the same rule");
+        (auto, of(LogWriterCount::TwiceNodes), of(LogWriterCount::PerNode), of(LogWriterCount::Count(6)))
+    };
+    assert_eq!(counts(None), (4, 4, 2, 6));
+    assert_eq!(counts(Some(64.0)), (4, 4, 2, 6));
+    assert_eq!(counts(Some(3.0)), (3, 4, 2, 6));
+    assert_eq!(counts(Some(0.5)), (1, 4, 2, 6));
 }

@@ -70,6 +70,6 @@ fn names_that_are_none_are_told() {
     assert_eq!(find("AFFINITY").expect("an experiment").name, "affinity");
     let error = find("nothing").expect_err("refused").to_string();
     assert!(error.contains("policies, affinity"), "{error}");
-    let error = find("parallel-insert").expect_err("refused").to_string();
-    assert!(error.contains("the load driver runs it"), "{error}");
+    let error = find("large-pages").expect_err("refused").to_string();
+    assert!(error.contains("transparent large pages only"), "{error}");
 }

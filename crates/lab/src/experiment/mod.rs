@@ -16,6 +16,7 @@ mod catalog;
 mod compare;
 mod environment;
 mod judge;
+mod parallel_insert;
 mod plan;
 mod record;
 mod run;

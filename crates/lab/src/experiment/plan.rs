@@ -116,6 +116,8 @@ pub struct Arm {
     pub trace_flags: Vec<i32>,
     /// T-SQL before the first run.
     pub statements: Vec<String>,
+    /// What its sessions do in the place of the panel's workload.
+    pub workload: Option<Workload>,
 }
 
 impl Arm {
@@ -136,6 +138,12 @@ impl Arm {
         self
     }
 
+    /// With sessions that do this in the place of the panel's workload.
+    pub fn workload(mut self, workload: Workload) -> Self {
+        self.workload = Some(workload);
+        self
+    }
+
     /// With the process bound to these CPUs.
     pub fn affinity(mut self, cpus: &[usize]) -> Self {
         let ranges = list_text(cpus).replace('-', " TO ").replace(',', ", ");
@@ -147,7 +155,8 @@ impl Arm {
     pub fn settings(&self) -> Vec<String> {
         let policies = self.policies.iter().map(|(name, value)| format!("{name} = {value}"));
         let flags = self.trace_flags.iter().map(|flag| format!("trace flag {flag}"));
-        policies.chain(flags).chain(self.statements.iter().cloned()).collect()
+        let workload = self.workload.iter().flat_map(Workload::settings);
+        policies.chain(flags).chain(self.statements.iter().cloned()).chain(workload).collect()
     }
 }
 
@@ -168,6 +177,8 @@ pub enum Metric {
     AllSpins,
     /// Microseconds waited under one wait type for a row, over all sessions.
     Wait(String),
+    /// Completed waits under one wait type for a thousand rows.
+    WaitCount(String),
 }
 
 impl Metric {
@@ -186,6 +197,7 @@ impl Metric {
             Metric::Spins(name) => format!("{name} spins per 1,000 rows"),
             Metric::AllSpins => "spins of all spinlocks per 1,000 rows".to_owned(),
             Metric::Wait(name) => format!("{name}, us waited a row"),
+            Metric::WaitCount(name) => format!("{name} waits per 1,000 rows"),
         }
     }
 
@@ -205,6 +217,10 @@ impl Metric {
             Metric::Wait(name) => {
                 let waits = run.waits.iter().filter(|row| row.wait_type == *name).map(|row| row.wait_time_ms as f64);
                 waits.fold(0.0, |sum, waited| sum + waited) * 1e3 / rows
+            }
+            Metric::WaitCount(name) => {
+                let waits = run.waits.iter().filter(|row| row.wait_type == *name);
+                waits.fold(0.0, |sum, row| sum + row.waiting_tasks_count as f64) * 1e3 / rows
             }
         }
     }

@@ -96,3 +96,39 @@ fn arms_alternate_and_turn_round() {
     let order: Vec<_> = steps(&plan, 2).iter().map(|step| (step.panel, step.arm)).collect();
     assert_eq!(order, [(0, 0), (0, 1), (1, 0), (1, 1), (0, 1), (0, 0), (1, 1), (1, 0)]);
 }
+
+/// The arms of the parallel insert at its smallest: each run's policy, trace flag and way of logging are in force.
+#[test]
+fn parallel_inserts_are_counted_whatever_way_they_are_logged() {
+    static SMALL: Experiment = Experiment {
+        name: "parallel-insert",
+        title: "Small",
+        question: "Does it run?",
+        published: &["nothing"],
+        plan: |machine| {
+            let experiment = crate::experiment::find("parallel-insert").expect("an experiment");
+            let mut plan = (experiment.plan)(machine);
+            let small = |workload: &mut Workload| {
+                if let Workload::ParallelInsert { rows, .. } = workload {
+                    *rows = 200_000;
+                }
+            };
+            small(&mut plan.panels[0].workload);
+            plan.panels[0].arms.iter_mut().filter_map(|arm| arm.workload.as_mut()).for_each(small);
+            plan
+        },
+    };
+    let options = Options { warmup: Duration::ZERO, ..options("parallel", false) };
+    let outcome = run(&SMALL, &machine(), &options).expect("an outcome");
+    let panel = &outcome.panels[0];
+    let runs: Vec<&RunRecord> = panel.cells.iter().map(|cell| &cell.runs[0]).collect();
+    let nested: Vec<&str> = runs.iter().map(|run| run.policies["NESTED_TRANSACTIONS"].as_str()).collect();
+    assert_eq!(nested, ["FAIR_LATCH", "FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE", "PRIVATE"]);
+    assert!(runs.iter().all(|run| run.rows > 0 && run.rows % 200_000 == 0), "whole statements");
+    assert!(runs[3].log_bytes / runs[3].rows >= 10, "every row is logged");
+    assert!(runs[4].log_bytes / runs[4].rows < 10, "only the use of pages is: {} bytes", runs[4].log_bytes);
+    let settings = &panel.arms[4].settings;
+    assert_eq!(settings.last().map(String::as_str), Some("TABLOCK, SIMPLE recovery, MAXDOP 11"));
+    assert!(panel.tsql.last().is_some_and(|text| text.contains("INSERT INTO dbo.parallel_insert (id")));
+    std::fs::remove_dir_all(&options.folder).expect("the folder goes");
+}

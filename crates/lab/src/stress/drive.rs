@@ -343,6 +343,7 @@ impl Driver {
             Workload::SingletonInsert | Workload::ExplicitTransactions | Workload::HeapInsert => {
                 self.singleton_inserts()
             }
+            workload @ Workload::ParallelInsert { .. } => self.batches(workload.statement().as_slice()),
             Workload::Batch { batches, .. } => self.batches(&batches),
         };
         if result.is_err() {

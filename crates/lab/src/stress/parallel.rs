@@ -19,14 +19,14 @@ use std::time::Instant;
 /// Rows of one list of VALUES.
 const LIST_ROWS: u64 = 16;
 
-const TABLE: &str = "
+pub(super) const TABLE: &str = "
 CREATE TABLE dbo.parallel_insert (
     id      bigint   NOT NULL,
     part    int      NOT NULL,
     created datetime NOT NULL
 );";
 
-const COUNT: &str = "SELECT COUNT_BIG(*) FROM dbo.parallel_insert";
+pub(super) const COUNT: &str = "SELECT COUNT_BIG(*) FROM dbo.parallel_insert";
 
 /// How one run logs its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,7 +115,7 @@ fn run_once(
     let recovery = if variant.minimal_logging { "SIMPLE" } else { "FULL" };
     control.execute(&format!("ALTER DATABASE {DATABASE} SET RECOVERY {recovery}"), &[])?;
     let production_seconds = produce(control, options)?;
-    let insert = statement(options, variant.minimal_logging);
+    let insert = statement(options.rows, options.maxdop, variant.minimal_logging);
     let work = |control: &mut Connection| {
         let begun = Instant::now();
         let rows = control.execute(&insert, &[])?.rows_affected;
@@ -152,22 +152,23 @@ rows AS (
     )
 }
 
-fn maxdop(options: &ParallelOptions) -> String {
-    options.maxdop.map_or(String::new(), |maxdop| format!("\nOPTION (MAXDOP {maxdop})"))
+fn option(maxdop: Option<u32>) -> String {
+    maxdop.map_or(String::new(), |maxdop| format!("\nOPTION (MAXDOP {maxdop})"))
 }
 
-fn statement(options: &ParallelOptions, tablock: bool) -> String {
+/// The statement that inserts `rows` rows.
+pub(super) fn statement(rows: u64, maxdop: Option<u32>, tablock: bool) -> String {
     let hint = if tablock { " WITH (TABLOCK)" } else { "" };
     format!(
         "{}\nINSERT INTO dbo.parallel_insert{hint} (id, part, created) SELECT id, part, created FROM rows{}",
-        source(options.rows),
-        maxdop(options)
+        source(rows),
+        option(maxdop)
     )
 }
 
 /// The seconds that it takes to make the rows.
 fn produce(control: &mut Connection, options: &ParallelOptions) -> Result<f64, StressError> {
-    let (rows, maxdop) = (source(options.rows), maxdop(options));
+    let (rows, maxdop) = (source(options.rows), option(options.maxdop));
     let begun = Instant::now();
     let made = control
         .query(&format!("{rows}\nSELECT COUNT_BIG(*), MAX(id), MAX(part), MAX(created) FROM rows{maxdop}"), &[])?;

@@ -1,5 +1,7 @@
 //! What the sessions do: the built-in singleton-insert procedure, or batches of the user's own.
 
+use super::parallel;
+
 /// The name of the driver's database.
 pub const DATABASE: &str = "stress";
 
@@ -77,6 +79,15 @@ pub enum Workload {
     ExplicitTransactions,
     /// Singleton inserts into a heap of one nullable int.
     HeapInsert,
+    /// One INSERT ... SELECT of many generated rows into a heap after the other, each by parallel workers.
+    ParallelInsert {
+        /// Rows of a statement.
+        rows: u64,
+        /// Its MAXDOP.
+        maxdop: u32,
+        /// TABLOCK under SIMPLE recovery: only the use of pages is logged.
+        minimal_logging: bool,
+    },
     /// A batch of the user's own, repeated; `setup` runs once before.
     Batch {
         /// Batches run once, in order, before the first run.
@@ -93,6 +104,7 @@ impl Workload {
             Workload::SingletonInsert => "singleton-insert",
             Workload::ExplicitTransactions => "explicit-transactions",
             Workload::HeapInsert => "heap-insert",
+            Workload::ParallelInsert { .. } => "parallel-insert",
             Workload::Batch { .. } => "batch",
         }
     }
@@ -103,9 +115,45 @@ impl Workload {
             Workload::SingletonInsert => ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE],
             Workload::ExplicitTransactions => ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE_EXPLICIT],
             Workload::HeapInsert => ["DROP TABLE IF EXISTS dbo.heap_insert", HEAP, PROCEDURE_HEAP],
+            Workload::ParallelInsert { minimal_logging, .. } => {
+                let recovery = if *minimal_logging { "SIMPLE" } else { "FULL" };
+                return vec![
+                    format!("ALTER DATABASE {DATABASE} SET RECOVERY {recovery}"),
+                    "DROP TABLE IF EXISTS dbo.parallel_insert".to_string(),
+                    parallel::TABLE.to_string(),
+                ];
+            }
             Workload::Batch { setup, .. } => return setup.clone(),
         };
         statements.map(str::to_string).to_vec()
+    }
+
+    /// The T-SQL that a page shows: the batches of `setup`, and the statement of the runs where no procedure holds it.
+    pub fn tsql(&self) -> Vec<String> {
+        let mut batches = self.setup();
+        batches.extend(self.statement());
+        batches
+    }
+
+    /// What differs between workloads of one name, in words.
+    pub fn settings(&self) -> Vec<String> {
+        match self {
+            Workload::ParallelInsert { maxdop, minimal_logging: true, .. } => {
+                vec![format!("TABLOCK, SIMPLE recovery, MAXDOP {maxdop}")]
+            }
+            Workload::ParallelInsert { maxdop, .. } => vec![format!("FULL recovery, MAXDOP {maxdop}")],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The statement that the sessions repeat, for a workload that is one.
+    pub(super) fn statement(&self) -> Option<String> {
+        match self {
+            Workload::ParallelInsert { rows, maxdop, minimal_logging } => {
+                Some(parallel::statement(*rows, Some(*maxdop), *minimal_logging))
+            }
+            _ => None,
+        }
     }
 
     /// Batches that bring every run to the same start.
@@ -115,6 +163,7 @@ impl Workload {
                 &["TRUNCATE TABLE dbo.singleton_insert", "CHECKPOINT"]
             }
             Workload::HeapInsert => &["TRUNCATE TABLE dbo.heap_insert", "CHECKPOINT"],
+            Workload::ParallelInsert { .. } => &["TRUNCATE TABLE dbo.parallel_insert", "CHECKPOINT"],
             Workload::Batch { .. } => &["CHECKPOINT"],
         }
     }
@@ -126,6 +175,7 @@ impl Workload {
                 Some("SELECT COUNT_BIG(*) FROM dbo.singleton_insert")
             }
             Workload::HeapInsert => Some("SELECT COUNT_BIG(*) FROM dbo.heap_insert"),
+            Workload::ParallelInsert { .. } => Some(parallel::COUNT),
             Workload::Batch { .. } => None,
         }
     }

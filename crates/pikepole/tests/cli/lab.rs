@@ -90,8 +90,7 @@ fn the_cpus_are_probed() {
 fn experiments_are_listed_run_compared_and_reported() {
     let folder = Folder::new("lab-run");
     let list = folder.run(["lab", "list"]).out;
-    for phrase in ["affinity: ", "186,915 inserts/s", "parallel-insert is not in this version: the load driver runs it"]
-    {
+    for phrase in ["affinity: ", "186,915 inserts/s", "large-pages is not in this version: the buffer pool takes"] {
         assert!(list.contains(phrase), "{phrase}\n{list}");
     }
     let quick = ["--seconds", "0.05", "--warm-up", "0", "--repeats", "2", "-n", "2", "-o", "out"];
@@ -126,8 +125,8 @@ fn what_is_no_experiment_is_told_and_nothing_made() {
     let folder = Folder::new("lab-wrong");
     folder.run(["lab", "run", "nothing"]).failed_with("pikepole: there is no experiment nothing; there are policies,");
     folder
-        .run(["lab", "run", "parallel-insert"])
-        .failed_with("pikepole: parallel-insert is not in this version: the load driver runs it");
+        .run(["lab", "run", "large-pages"])
+        .failed_with("pikepole: large-pages is not in this version: the buffer pool takes");
     folder.run(["lab", "report", "-o", "nowhere"]).failed_with("pikepole: nowhere: ");
     folder.run(["lab", "report"]).failed_with("pikepole: pikepole-lab: ");
     assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
