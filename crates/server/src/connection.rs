@@ -29,11 +29,9 @@ const LANGUAGE: &str = "us_english";
 pub(crate) async fn run(socket: TcpStream, client: SocketAddr, place: Place) {
     let shared = Arc::clone(&place.0);
     let connected_us = now_us();
-    let limit = shared.options.login_time;
-    let established = match tokio::time::timeout(limit, login::log_in(socket, client, &shared)).await {
-        Ok(Ok(established)) => established,
-        Ok(Err(error)) => return tracing::warn!(client = %client, "a connection was closed before its login: {error}"),
-        Err(_) => return tracing::warn!(client = %client, "a connection was closed: no login within {limit:?}"),
+    let established = match login::log_in(socket, client, &shared).await {
+        Ok(established) => established,
+        Err(error) => return tracing::warn!(client = %client, "a connection was closed before its login: {error}"),
     };
     begin(established, client, connected_us, place).await;
 }

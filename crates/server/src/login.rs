@@ -61,12 +61,40 @@ pub(crate) struct Established {
     pub(crate) local: SocketAddr,
 }
 
-/// Takes a client through its login.
+/// Takes a client through its login. The time for that is the client's alone: passwords are looked at a few at a time, and how
+/// long that takes when many log in at once is not its fault.
 pub(crate) async fn log_in(
     socket: TcpStream,
     client: SocketAddr,
     shared: &Arc<Shared>,
 ) -> Result<Established, LoginError> {
+    let limit = shared.options.login_time;
+    let too_late = |_| LoginError::Refused(format!("no login within {limit:?}"));
+    let mut heard = tokio::time::timeout(limit, hear(socket, shared)).await.map_err(too_late)??;
+    match verify(&heard.login, client, shared).await {
+        Ok(principal) => {
+            let Heard { incoming, sender, login, version, encrypted, local } = heard;
+            Ok(Established { incoming, sender, login, principal, version, encrypted, local })
+        }
+        Err(error) => {
+            let refused = refuse(&mut heard.sender, shared, &error);
+            Err(tokio::time::timeout(limit, refused).await.unwrap_or_else(too_late))
+        }
+    }
+}
+
+/// A client that has said who it is.
+struct Heard {
+    incoming: Incoming,
+    sender: Sender,
+    login: Login7,
+    version: TdsVersion,
+    encrypted: bool,
+    local: SocketAddr,
+}
+
+/// Reads what a client says up to its LOGIN7, with the TLS handshake between.
+async fn hear(socket: TcpStream, shared: &Arc<Shared>) -> Result<Heard, LoginError> {
     let local = socket.local_addr()?;
     let socket = tokio::net::TcpStream::from_std(socket)?;
     let (receiver, mut sender) = transport::halves(socket, MessageWriter::new(TdsVersion::V7_4, 0));
@@ -105,12 +133,8 @@ pub(crate) async fn log_in(
         return Err(LoginError::Refused(format!("its protocol version 0x{:08X} is too old", login.version)));
     };
     sender.writer.set_version(version);
-    let principal = match verify(&login, client, shared).await {
-        Ok(principal) => principal,
-        Err(error) => return Err(refuse(&mut sender, shared, &error).await),
-    };
     let encrypted = secrecy == Secrecy::Full;
-    Ok(Established { incoming, sender, login, principal, version, encrypted, local })
+    Ok(Heard { incoming, sender, login, version, encrypted, local })
 }
 
 /// Answers PRELOGIN, and makes the TLS handshake that follows from it.

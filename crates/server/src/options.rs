@@ -38,7 +38,7 @@ pub struct Options {
     pub connections_max: usize,
     /// Bytes of a request at most.
     pub request_bytes_max: usize,
-    /// How long a client may take from its connection to the end of its login.
+    /// How long a client may take from its connection to the last byte of its LOGIN7.
     pub login_time: Duration,
     /// How long running requests may go on when the server shuts down.
     pub shutdown_time: Duration,

@@ -153,9 +153,12 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// The end of a request that was given up: the acknowledgement of the attention.
+    /// The end of a request that was given up: what was under way failed, and the attention is acknowledged in a message of its
+    /// own. A client that has begun to read the answer reads it to its end first; others look for the acknowledgement only.
     pub(crate) fn finish_attention(&mut self) {
         self.end = None;
+        self.sender.writer.done(DoneKind::Statement, &Done { error: true, ..Done::new(Command::None) });
+        self.sender.writer.finish();
         self.sender.writer.done(DoneKind::Statement, &Done::attention());
         self.sender.writer.finish();
     }

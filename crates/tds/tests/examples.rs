@@ -243,6 +243,15 @@ fn an_error_has_its_line_in_the_width_of_the_version() {
 }
 
 #[test]
+fn a_message_of_severity_10_is_one_of_class_0() {
+    for (severity, class) in [(0, 0), (9, 9), (10, 0), (11, 11)] {
+        let mut writer = MessageWriter::new(TdsVersion::V7_4, 0);
+        writer.message(&SqlError::new(5701, severity, 2, "x"), "s");
+        assert_eq!(written(writer)[8 + 8], class, "severity {severity}");
+    }
+}
+
+#[test]
 fn an_output_parameter_is_returned() {
     let value = Value::Int(-2);
     let returned = ReturnValue { ordinal: 3, name: "@o", ty: SqlType::Int, value: &value };

@@ -503,6 +503,17 @@ fn bulk_loads_may_have_a_bitmap_or_nothing() {
     assert_eq!(rows[0][0], Value::Int(1));
     assert_eq!(rows[0][8], Value::Int(2));
     assert!(rows[0][1..8].iter().all(Value::is_null));
+    // A client that counts in four bytes at the end, where eight belong; in parts, the first of which end within the count.
+    data.extend(hex("FD 0000 0000 00000000"));
+    for part in 1..data.len() {
+        assert_eq!(load(&data, part, V, &Limits::default()).as_ref(), Ok(&rows), "parts of {part} bytes");
+    }
+    data.extend(hex("00000000"));
+    for part in 1..data.len() {
+        assert_eq!(load(&data, part, V, &Limits::default()).as_ref(), Ok(&rows), "parts of {part} bytes");
+    }
+    data.push(0);
+    assert!(matches!(load(&data, 7, V, &Limits::default()), Err(TdsError::Malformed(_))), "more behind the end");
     assert_eq!(load(&[], 1, V, &Limits::default()), Ok(Vec::new()), "a client that has nothing");
     assert_eq!(load(&bulk_columns(&columns, V), 7, V, &Limits::default()), Ok(Vec::new()));
 }

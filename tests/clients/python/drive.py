@@ -31,6 +31,10 @@ class Client:
     def cannot_send(self, type_name, value):
         return self.cannot_read(type_name, value)
 
+    def sent(self, value):
+        """A value in the class that the client sends as it is meant."""
+        return value
+
     def number_of(self, error):
         return None
 
@@ -135,6 +139,26 @@ class PythonTds(Client):
     def marks(self, sql):
         return sql.replace("%", "%%").replace("?", "%s")
 
+    def sent(self, value):
+        # It takes plain bytes for a text.
+        return self.module.Binary(value) if isinstance(value, bytes) else value
+
+    def cannot_send(self, type_name, value):
+        # It sends NULL as nvarchar, which SQL Server does not convert to binary either (error 257).
+        return value is None and "binary" in type_name
+
+    def cancel(self):
+        # Its cancel reads the answer itself: not while another thread does.
+        with self.connect() as connection:
+            cursor = connection.cursor()
+            cursor.execute("SELECT value FROM GENERATE_SERIES(1, 100000000)")
+            assert cursor.fetchone() == (1,)
+            began = time.monotonic()
+            cursor.cancel()
+            assert time.monotonic() - began < 10
+            connection.rollback()
+            assert rows(connection, "SELECT 1") == [(1,)]
+
     def number_of(self, error):
         return getattr(error, "number", None) or getattr(error, "msg_no", None)
 
@@ -143,10 +167,11 @@ class PythonTds(Client):
 
     def call_procedure(self, connection):
         cursor = connection.cursor()
-        got = cursor.callproc("dbo.add_up", {"@a": 3, "@b": 4, "@sum": self.module.output(param_type=int)})
+        # It gives the outputs by their places among all parameters, in a list as long as there are outputs: they must come first.
+        cursor.callproc("dbo.add_up", {"@sum": self.module.output(param_type=int), "@a": 3, "@b": 4})
         while cursor.nextset():
             pass
-        assert cursor.get_proc_outputs() == [7] or got == [3, 4, 7], (got, cursor.get_proc_outputs())
+        assert cursor.get_proc_outputs() == [7], cursor.get_proc_outputs()
         assert cursor.get_proc_return_status() == 7, cursor.get_proc_return_status()
 
     def bulk_insert(self):

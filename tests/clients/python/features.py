@@ -79,7 +79,7 @@ def types_round_trip(client):
             connection.commit()
             sent = [value for value in [*values, None] if not client.cannot_send(type_name, value)]
             for n, value in enumerate(sent):
-                run(connection, client.marks("INSERT dbo.round_trip VALUES (?, ?)"), (n, value))
+                run(connection, client.marks("INSERT dbo.round_trip VALUES (?, ?)"), (n, client.sent(value)))
             connection.commit()
             got = rows(connection, "SELECT v FROM dbo.round_trip ORDER BY n")
             for value, (back,) in zip(sent, got, strict=True):
@@ -92,7 +92,7 @@ def long_values(client):
         for type_name, value in LONG:
             ((got,),) = rows(connection, f"SELECT {literal(type_name, value)} AS v")
             assert same(value, got), (type_name, "read", repr(got)[:80])
-            ((got,),) = rows(connection, client.marks("SELECT ? AS v"), (value,))
+            ((got,),) = rows(connection, client.marks("SELECT ? AS v"), (client.sent(value),))
             assert same(value, got), (type_name, "sent", repr(got)[:80])
 
 
@@ -102,7 +102,7 @@ def long_values_stored(client):
         for type_name, value in LONG:
             run(connection, f"DROP TABLE IF EXISTS dbo.long_t; CREATE TABLE dbo.long_t (v {type_name})")
             connection.commit()
-            run(connection, client.marks("INSERT dbo.long_t VALUES (?)"), (value,))
+            run(connection, client.marks("INSERT dbo.long_t VALUES (?)"), (client.sent(value),))
             connection.commit()
             ((got,),) = rows(connection, "SELECT v FROM dbo.long_t")
             assert same(value, got), (type_name, repr(got)[:80])
@@ -113,7 +113,7 @@ def parameters(client):
     with client.connect() as connection:
         run(connection, "DROP TABLE IF EXISTS dbo.parameters_t; CREATE TABLE dbo.parameters_t (a int, b nvarchar(50), c varbinary(20))")
         for i in range(20):
-            run(connection, client.marks("INSERT dbo.parameters_t VALUES (?, ?, ?)"), (i, f"o'brien {i}", bytes([i, 0])))
+            run(connection, client.marks("INSERT dbo.parameters_t VALUES (?, ?, ?)"), (i, f"o'brien {i}", client.sent(bytes([i, 0]))))
         connection.commit()
         got = rows(connection, client.marks("SELECT a, b FROM dbo.parameters_t WHERE a > ? AND b LIKE ? ORDER BY a"), (17, "o'%"))
         assert got == [(18, "o'brien 18"), (19, "o'brien 19")], got

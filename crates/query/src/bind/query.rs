@@ -188,8 +188,10 @@ impl Binder<'_> {
     fn order_rows(&mut self, bound: Bound, query: &tree::Query) -> Result<Bound, Fault> {
         let mut keys = Vec::new();
         for item in &query.order_by {
-            let position =
-                self.output_position(&item.expr, &bound.columns)?.ok_or_else(SqlError::order_by_not_in_union_list)?;
+            let position = match self.output_position(&item.expr, &bound.columns)? {
+                Some(position) => position,
+                None => source_position(&item.expr, &query.body).ok_or_else(SqlError::order_by_not_in_union_list)?,
+            };
             keys.push(SortKey { expr: bound.values[position].clone(), descending: item.descending });
         }
         let (offset, fetch) = self.offset_and_fetch(query)?;
@@ -680,6 +682,36 @@ fn aggregates_in(expr: &tree::Expr) -> bool {
         ExprKind::NullIf(operands) | ExprKind::AtTimeZone(operands) => operands.iter().any(aggregates_in),
         _ => false,
     }
+}
+
+/// The column of a set operation that an ORDER BY means which names it as its first SELECT does, qualified. `None` when that
+/// SELECT has no such item, or a star before it.
+fn source_position(expr: &tree::Expr, body: &tree::QueryBody) -> Option<usize> {
+    let tree::ExprKind::Column(wanted) = &expr.kind else { return None };
+    let mut body = body;
+    let first = loop {
+        match body {
+            tree::QueryBody::SetOperation(operation) => body = &operation.left,
+            tree::QueryBody::Select(select) => break select,
+            tree::QueryBody::Values(_) => return None,
+        }
+    };
+    let qualifier = wanted.qualifier.as_ref()?;
+    let has_name = |item: &tree::SelectItem| match item {
+        tree::SelectItem::Expr { expr: tree::Expr { kind: tree::ExprKind::Column(column), .. }, .. } => {
+            let same_table = |own: &tree::ObjectName| {
+                let named = |name: &Option<tree::Name>| name.as_ref().map(|name| name.text.to_lowercase());
+                own.name.is(&qualifier.name.text)
+                    && named(&own.schema) == named(&qualifier.schema)
+                    && named(&own.database) == named(&qualifier.database)
+            };
+            column.name.is(&wanted.name.text) && column.qualifier.as_ref().is_some_and(|own| same_table(own))
+        }
+        _ => false,
+    };
+    let is_star = |item: &tree::SelectItem| matches!(item, tree::SelectItem::Star { .. });
+    let at = first.items.iter().position(|item| is_star(item) || has_name(item))?;
+    has_name(&first.items[at]).then_some(at)
 }
 
 fn window_aggregates(over: &tree::Over) -> bool {

@@ -2,6 +2,7 @@
 
 use pikepole_tds::{Limits, PacketKind, PacketStatus, Reassembler, TdsVersion, TypeInfo, write_packets};
 use pikepole_types::{Length, SqlType, Value};
+use rustls::{ClientConnection, Stream};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -38,6 +39,8 @@ pub enum Token {
 
 pub struct Client {
     socket: TcpStream,
+    /// Between the socket and the packets, while it is on.
+    tls: Option<ClientConnection>,
     reassembler: Reassembler,
     /// Bytes that came behind the last reply.
     input: Vec<u8>,
@@ -50,7 +53,14 @@ impl Client {
         let socket = TcpStream::connect(address).expect("the server listens");
         socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a time-out");
         let limits = Limits { message_bytes_max: usize::MAX / 2, ..Limits::default() };
-        Client { socket, reassembler: Reassembler::new(limits), input: Vec::new(), columns: Vec::new(), transaction: 0 }
+        Client {
+            socket,
+            tls: None,
+            reassembler: Reassembler::new(limits),
+            input: Vec::new(),
+            columns: Vec::new(),
+            transaction: 0,
+        }
     }
 
     pub fn socket(&mut self) -> &mut TcpStream {
@@ -60,7 +70,66 @@ impl Client {
     pub fn send(&mut self, kind: PacketKind, status: u8, payload: &[u8]) {
         let mut bytes = Vec::new();
         write_packets(kind, PacketStatus(status), payload, 4096, &mut bytes);
-        self.socket.write_all(&bytes).expect("the server reads");
+        match &mut self.tls {
+            Some(tls) => Stream::new(tls, &mut self.socket).write_all(&bytes).expect("the server reads"),
+            None => self.socket.write_all(&bytes).expect("the server reads"),
+        }
+    }
+
+    fn receive(&mut self, part: &mut [u8]) -> usize {
+        match &mut self.tls {
+            Some(tls) => Stream::new(tls, &mut self.socket).read(part).expect("a reply"),
+            None => self.socket.read(part).expect("a reply"),
+        }
+    }
+
+    /// Asks for encryption at PRELOGIN; the byte of the server's answer.
+    pub fn pre_login(&mut self, encryption: u8) -> u8 {
+        self.send(PacketKind::PreLogin, 0, &[1, 0, 6, 0, 1, 0xFF, encryption]);
+        let reply = self.message();
+        let option = reply.chunks(5).find(|option| option[0] == 1).expect("it says what is encrypted");
+        reply[usize::from(u16::from_be_bytes([option[1], option[2]]))]
+    }
+
+    /// Makes a TLS handshake in PRELOGIN packets, and turns TLS on.
+    pub fn encrypt_within_prelogin(&mut self, mut tls: ClientConnection) {
+        while tls.is_handshaking() {
+            let mut bytes = Vec::new();
+            while tls.wants_write() {
+                tls.write_tls(&mut bytes).expect("into memory");
+            }
+            if !bytes.is_empty() {
+                self.send(PacketKind::PreLogin, 0, &bytes);
+            }
+            if tls.is_handshaking() {
+                let reply = self.message();
+                let mut rest = reply.as_slice();
+                while !rest.is_empty() {
+                    tls.read_tls(&mut rest).expect("from memory");
+                    tls.process_new_packets().expect("a handshake");
+                }
+            }
+        }
+        self.tls = Some(tls);
+    }
+
+    /// Begins with TLS, as TDS 8.0 does.
+    pub fn encrypt_first(&mut self, mut tls: ClientConnection) {
+        tls.complete_io(&mut self.socket).expect("a handshake");
+        self.tls = Some(tls);
+    }
+
+    /// LOGIN7 behind PRELOGIN; the reply. When only the login is encrypted, TLS ends with it.
+    pub fn log_in_encrypted(&mut self, user: &str, password: &str, login_only: bool) -> Vec<Token> {
+        self.send(PacketKind::Login7, 0, &login7(user, password, ""));
+        if login_only {
+            self.tls = None;
+        }
+        self.reply()
+    }
+
+    pub fn tls(&self) -> Option<&ClientConnection> {
+        self.tls.as_ref()
     }
 
     /// The bytes of the next message.
@@ -73,7 +142,7 @@ impl Client {
                 return message.data;
             }
             let mut part = vec![0; 16 * 1024];
-            let count = self.socket.read(&mut part).expect("a reply");
+            let count = self.receive(&mut part);
             assert!(count > 0, "the server has closed the connection");
             self.input.extend_from_slice(&part[..count]);
         }

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod client;
+mod encryption;
 mod fixture;
 mod garbage;
 mod logins;

@@ -139,3 +139,10 @@ COMMIT;
 SELECT CURSOR_STATUS('global', 'c') AS closed, CURSOR_STATUS('local', 'c') AS none;
 DEALLOCATE c;
 GO
+-- The order of a set operation, by columns named as the first SELECT names them; by the second's names, error 104.
+WITH kinds AS (SELECT 1 AS id, 'dog' AS kind UNION ALL SELECT 2, 'cat')
+SELECT kinds.id, kinds.kind AS called FROM kinds UNION SELECT more.id + 5, more.kind FROM kinds AS more ORDER BY kinds.kind, kinds.id DESC;
+GO
+WITH kinds AS (SELECT 1 AS id, 'dog' AS kind)
+SELECT kinds.id FROM kinds UNION SELECT more.id FROM kinds AS more ORDER BY more.id;
+GO

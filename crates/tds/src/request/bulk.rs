@@ -1,7 +1,7 @@
 //! Bulk load: the rows that follow an INSERT BULK statement, in a message of their own.
 //!
 //! ```text
-//!   0x81 columns | rows: 0xD1 values, or 0xD2 bitmap and values | perhaps 0xFD and 12 bytes
+//!   0x81 columns | rows: 0xD1 values, or 0xD2 bitmap and values | perhaps 0xFD and 8 or 12 bytes
 //! ```
 //!
 //! Such a message may be of any length, so its packets are read as they come ([`Reassembler`](crate::Reassembler) gives them
@@ -19,6 +19,9 @@ const COLUMNS: u8 = 0x81;
 const ROW: u8 = 0xD1;
 const ROW_WITH_BITMAP: u8 = 0xD2;
 const DONE: u8 = 0xFD;
+/// What follows that: status, command, and a count of 4 bytes or 8.
+const DONE_BYTES: usize = 8;
+const DONE_BYTES_WIDE: usize = 12;
 
 /// A column of a bulk load.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,6 +127,10 @@ impl BulkLoad {
             self.is_done = self.has_all;
             return Ok(false);
         }
+        if bytes[0] == DONE && !self.has_all {
+            // How long the end is shows only when nothing more comes.
+            return Ok(false);
+        }
         let mut reader = Reader::new(bytes);
         let is_row = match read_row(&mut reader, columns, self.version, row) {
             Ok(is_row) => is_row,
@@ -198,7 +205,11 @@ fn read_row(
         ROW => &[],
         ROW_WITH_BITMAP => reader.take(columns.len().div_ceil(8), WHAT)?,
         DONE => {
-            reader.take(if version.is_wide() { 12 } else { 8 }, WHAT)?;
+            reader.take(DONE_BYTES, WHAT)?;
+            // The other half of a wide count, which not every client sends.
+            if version.is_wide() && !reader.rest().is_empty() {
+                reader.take(DONE_BYTES_WIDE - DONE_BYTES, WHAT)?;
+            }
             return Ok(false);
         }
         other => return Err(TdsError::malformed(format!("A row of a bulk load begins with 0x{other:02X}"))),

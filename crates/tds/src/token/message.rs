@@ -17,7 +17,7 @@ impl MessageWriter {
         self.counted(token, |out| {
             out.extend_from_slice(&message.number.to_le_bytes());
             out.put_u8(message.state);
-            out.put_u8(message.severity);
+            out.put_u8(class(message.severity));
             out.put_long_text(&message.message, TEXT_UNITS_MAX);
             out.put_short_text(server);
             out.put_short_text(message.procedure.as_deref().unwrap_or(""));
@@ -29,4 +29,9 @@ impl MessageWriter {
         });
         self.cut();
     }
+}
+
+/// What clients are told of a severity: 10 is 0 to them, as SQL Server has it; some take anything above for an error.
+fn class(severity: u8) -> u8 {
+    if severity == 10 { 0 } else { severity }
 }

@@ -153,8 +153,15 @@ async fn errors() -> Result<()> {
 
 async fn result_sets() -> Result<()> {
     let mut connection = connect().await?;
-    let sets = connection.simple_query("SELECT 1 AS a; SELECT 'x' AS b; SELECT 3 AS c WHERE 1 = 0; SELECT 4 AS d").await?.into_results().await?;
-    let counts: Vec<usize> = sets.iter().map(Vec::len).collect();
+    let mut stream = connection.simple_query("SELECT 1 AS a; SELECT 'x' AS b; SELECT 3 AS c WHERE 1 = 0; SELECT 4 AS d").await?;
+    // Its own `into_results` leaves out a set without rows that follows another.
+    let mut counts = Vec::new();
+    while let Some(item) = stream.try_next().await? {
+        match item {
+            QueryItem::Metadata(_) => counts.push(0),
+            QueryItem::Row(_) => *counts.last_mut().context("columns come first")? += 1,
+        }
+    }
     ensure!(counts == [1, 1, 0, 1], "{counts:?}");
     Ok(())
 }
