@@ -3,6 +3,7 @@
 pub mod check;
 pub mod lab;
 pub mod log;
+mod numa;
 mod output;
 mod password;
 pub mod serve;

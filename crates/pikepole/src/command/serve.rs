@@ -49,6 +49,12 @@ pub struct Arguments {
     /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
+    /// Binds the process to the CPUs and the memory of this NUMA node, as `pikepole lab topology` numbers the hardware's
+    #[arg(long, value_name = "NODE")]
+    numa_node: Option<usize>,
+    /// A trace flag that is on from the start, such as 9038; may be given several times
+    #[arg(short = 'T', value_name = "FLAG")]
+    trace_flags: Vec<i32>,
 }
 
 /// How log lines look.
@@ -86,6 +92,10 @@ Examples:
 /// Serves until a signal asks for the end.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     pikepole_machine::allocator::give_large_blocks_back();
+    if let Some(node) = arguments.numa_node {
+        // Before the first thread starts: threads inherit it.
+        super::numa::bind(node)?;
+    }
     let (ask, asked) = mpsc::channel();
     // Before the engine starts its threads: they are not to be interrupted.
     pikepole_machine::interrupt::on_termination(move || {
@@ -100,6 +110,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let mut options = Options::new(&arguments.data).on_recovery(super::show_recovery);
     for (name, value) in super::stress::policies(&arguments.policies)? {
         options = options.policy(&name, &value);
+    }
+    for flag in &arguments.trace_flags {
+        options = options.trace_flag(*flag);
     }
     let server = Server::open(options.into_server_options())?;
     // The folder is this process's own now.

@@ -127,6 +127,7 @@ fn what_is_no_experiment_is_told_and_nothing_made() {
     folder
         .run(["lab", "run", "large-pages"])
         .failed_with("pikepole: large-pages is not in this version: the buffer pool takes");
+    folder.run(["serve", "--numa-node", "4000"]).failed_with("pikepole: --numa-node 4000: there is no such node");
     folder.run(["lab", "report", "-o", "nowhere"]).failed_with("pikepole: nowhere: ");
     folder.run(["lab", "report"]).failed_with("pikepole: pikepole-lab: ");
     assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
