@@ -60,6 +60,7 @@ name_table! {
         PLAN_CACHE: "Compiled batches and procedures.",
         SESSION_TABLE: "The list of sessions.",
         IDENTITY_CACHE: "Dealing out identity values.",
+        SEQUENCE_CACHE: "Dealing out numbers of a sequence.",
     }
 }
 

@@ -43,15 +43,16 @@ pub struct Outcome {
     pub parameters: Vec<(String, Value)>,
 }
 
-/// Gathers events; the first error is kept while the rest of the batch drains.
+/// Gathers events to an [`Outcome`]; the first error is kept while the rest of the batch drains.
 #[derive(Default)]
-pub(crate) struct Gathering {
+pub struct Gathering {
     outcome: Outcome,
     error: Option<SqlError>,
 }
 
 impl Gathering {
-    pub(crate) fn add(&mut self, event: Event) {
+    /// Takes the next event.
+    pub fn add(&mut self, event: Event) {
         match event {
             Event::Columns(columns) => self.outcome.sets.push(Rows::new(columns)),
             Event::Row(row) => {
@@ -67,12 +68,13 @@ impl Gathering {
         }
     }
 
-    pub(crate) fn finish(mut self, parameters: Vec<(String, Value)>) -> Result<Outcome, Error> {
+    /// All that came, at the batch's end, with what it left in its parameters.
+    ///
+    /// # Errors
+    /// The first error among the events.
+    pub fn finish(mut self, parameters: Vec<(String, Value)>) -> Result<Outcome, SqlError> {
         self.outcome.parameters = parameters;
-        match self.error {
-            Some(error) => Err(Error::Sql(error)),
-            None => Ok(self.outcome),
-        }
+        self.error.map_or(Ok(self.outcome), Err)
     }
 }
 

@@ -69,7 +69,7 @@ impl Connection {
                 Taken::End(parameters) => values = parameters,
             }
         }
-        gathering.finish(values)
+        Ok(gathering.finish(values)?)
     }
 
     /// Runs a batch and gives its first result set.

@@ -108,7 +108,7 @@ impl Connection {
             gathering.add(event);
         }
         let parameters = events.parameters;
-        gathering.finish(parameters)
+        Ok(gathering.finish(parameters)?)
     }
 
     /// Runs a batch and gives its first result set.

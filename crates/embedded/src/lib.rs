@@ -20,7 +20,7 @@ mod mailbox;
 mod rows;
 mod task;
 
-pub use answer::{Event, Message, Outcome};
+pub use answer::{Event, Gathering, Message, Outcome};
 pub use connection::{Canceller, Connection, Events};
 pub use engine::{CheckReport, Engine, Options, Policy, check};
 pub use error::Error;

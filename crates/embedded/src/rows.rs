@@ -23,7 +23,8 @@ pub struct Row {
 }
 
 impl Row {
-    pub(crate) fn new(columns: Arc<[Column]>, values: Vec<Value>) -> Self {
+    /// A row of these columns, a value each.
+    pub fn new(columns: Arc<[Column]>, values: Vec<Value>) -> Self {
         Row { columns, values }
     }
 

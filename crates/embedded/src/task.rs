@@ -50,7 +50,7 @@ async fn next(session: &Session, mailbox: &Mailbox) -> Option<Request> {
 /// A parameter whose type follows from its value; every one comes back with what the batch left in it.
 fn parameter((name, value): (String, Value)) -> Parameter {
     let ty = type_of(&value);
-    Parameter { name, value, ty, output: true }
+    Parameter { name, value, ty, output: true, table: None }
 }
 
 /// The type that a value is declared with.

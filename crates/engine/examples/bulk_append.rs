@@ -35,6 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             nullable: false,
             default: None,
             identity: None,
+            user_type: None,
         };
         let columns = vec![column("a", SqlType::BigInt), column("b", SqlType::Int), column("c", SqlType::DateTime)];
         let table = TableDefinition { schema: "dbo".into(), name: "t".into(), columns, indexes: Vec::new() };

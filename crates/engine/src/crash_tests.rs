@@ -50,10 +50,24 @@ struct Session {
     random: Random,
     known: Arc<Mutex<Known>>,
     durability: Durability,
+    texts: Texts,
 }
 
-fn text_of(value: i32) -> String {
-    "v".repeat(value as usize % 50)
+/// What the rows of a run have in their text column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Texts {
+    Short,
+    /// Every other one is longer than a page.
+    Long,
+}
+
+impl Texts {
+    fn of(self, value: i32) -> String {
+        match self {
+            Texts::Long if value % 2 == 0 => crate::long_tests::text(value as usize, 8_000 + value as usize * 40),
+            _ => "v".repeat(value as usize % 50),
+        }
+    }
 }
 
 impl Session {
@@ -83,7 +97,7 @@ impl Session {
         self.known().under_way = Some(model);
         self.db.begin_statement(&mut self.tx);
         let mut writer = self.table.writer();
-        let new = row(key, value, &text_of(value));
+        let new = row(key, value, &self.texts.of(value));
         let (db, table) = (self.db.clone(), self.table.clone());
         db.drive(&mut self.tx, |tx| db.try_insert(tx, &table, &mut writer, &new, RowCount::One))
             .await
@@ -136,7 +150,7 @@ impl Session {
         let (db, table) = (self.db.clone(), self.table.clone());
         let key = self.first_key + self.random.next(12) as i64;
         let value = self.random.next(1_000) as i32;
-        let new = row(key, value, &text_of(value));
+        let new = row(key, value, &self.texts.of(value));
         let mut writer = table.writer();
         let mark = db.begin_statement(&mut self.tx);
         let tx = &mut self.tx;
@@ -186,20 +200,23 @@ impl Session {
     }
 }
 
-fn table_definition(heap: bool) -> TableDefinition {
+fn table_definition(heap: bool, texts: Texts) -> TableDefinition {
     let mut indexes = primary_key();
     indexes[0].clustered = !heap;
-    definition("t", indexes)
+    match texts {
+        Texts::Short => definition("t", indexes),
+        Texts::Long => crate::long_tests::long_definition("t", indexes),
+    }
 }
 
 /// A fresh server with the table, closed in order; later runs begin with copies of it.
-fn fresh_disk(seed: u64, heap: bool) -> SimulatedDisk {
+fn fresh_disk(seed: u64, heap: bool, texts: Texts) -> SimulatedDisk {
     let disk = SimulatedDisk::new(seed);
     let server = Server::open(options(&disk)).expect("an empty disk");
     let db = server.database(MASTER).expect("it is always there");
     server.schedulers().block_on(async {
         let mut tx = db.transaction(50);
-        db.create_table(&mut tx, table_definition(heap)).await.expect("a new table");
+        db.create_table(&mut tx, table_definition(heap, texts)).await.expect("a new table");
         db.commit(&mut tx, Durability::Full).await.expect("a commit");
         drop(tx);
         server.shutdown().await.expect("a clean shutdown");
@@ -209,7 +226,7 @@ fn fresh_disk(seed: u64, heap: bool) -> SimulatedDisk {
 }
 
 /// Runs the workload until it ends or the power goes off; what the sessions know at that moment.
-fn run(disk: &SimulatedDisk, seed: u64, durability: Durability) -> Vec<Known> {
+fn run(disk: &SimulatedDisk, seed: u64, durability: Durability, texts: Texts) -> Vec<Known> {
     let known: Vec<Arc<Mutex<Known>>> = (0..SESSIONS).map(|_| Arc::default()).collect();
     let mut open = options(disk);
     open.schedulers = SchedulerChoice::Simulated { seed, count: 2 };
@@ -217,7 +234,7 @@ fn run(disk: &SimulatedDisk, seed: u64, durability: Durability) -> Vec<Known> {
         return vec![Known::default(); SESSIONS];
     };
     if let Ok(db) = server.database(MASTER) {
-        run_sessions(&server, &db, seed, durability, &known);
+        run_sessions(&server, &db, (seed, durability, texts), &known);
     }
     server.schedulers().shutdown();
     known.iter().map(|k| k.lock().expect("no panic holds it").clone()).collect()
@@ -226,8 +243,7 @@ fn run(disk: &SimulatedDisk, seed: u64, durability: Durability) -> Vec<Known> {
 fn run_sessions(
     server: &Arc<Server>,
     db: &Arc<Database>,
-    seed: u64,
-    durability: Durability,
+    (seed, durability, texts): (u64, Durability, Texts),
     known: &[Arc<Mutex<Known>>],
 ) {
     server
@@ -247,6 +263,7 @@ fn run_sessions(
                 random: Random(seed * 31 + at as u64),
                 known: known.clone(),
                 durability,
+                texts,
             };
             let info = TaskInfo { session_id: Some(51 + at as i32), command: "TEST" };
             server.schedulers().spawn(info, Placement::LeastLoaded, session.run())
@@ -278,7 +295,7 @@ fn server_disk(server: &Server) -> SimulatedDisk {
 }
 
 /// The rows of the table after a restart, by session; each row must be whole.
-fn read_back(disk: &SimulatedDisk) -> Result<Vec<Model>, String> {
+fn read_back(disk: &SimulatedDisk, texts: Texts) -> Result<Vec<Model>, String> {
     let server = Server::open(options(disk)).map_err(|e| e.to_string())?;
     let db = server.database(MASTER).map_err(|e| e.to_string())?;
     let mut models = vec![Model::new(); SESSIONS];
@@ -295,7 +312,7 @@ fn read_back(disk: &SimulatedDisk) -> Result<Vec<Model>, String> {
             let [Value::BigInt(key), Value::Int(value), Value::Str(text)] = &out[..] else {
                 return Err(format!("{out:?} is no row"));
             };
-            if *text != text_of(*value) {
+            if *text != texts.of(*value) {
                 return Err(format!("row {key} is not whole"));
             }
             if models[(*key / 100) as usize].insert(*key, *value).is_some() {
@@ -329,33 +346,39 @@ fn compare(known: &[Known], found: &[Model]) -> Result<(), String> {
 }
 
 /// One run with the power going off after `crash_at` changes of the disk, or at its end (false).
-fn crash_run(fresh: &SimulatedDisk, seed: u64, crash_at: u64, durability: Durability) -> (bool, Result<(), String>) {
+fn crash_run(
+    fresh: &SimulatedDisk,
+    seed: u64,
+    crash_at: u64,
+    durability: Durability,
+    texts: Texts,
+) -> (bool, Result<(), String>) {
     // Nothing is unwritten on the fresh disk: what is there after a power loss is a copy of it.
     let disk = fresh.crash(seed);
     disk.crash_after_ops(crash_at);
-    let known = run(&disk, seed, durability);
+    let known = run(&disk, seed, durability, texts);
     let crashed = disk.is_off();
     disk.power_off();
     // The power goes off again while the first recovery is under way, then all is well.
     let mut after = disk.crash(seed ^ crash_at);
     if crash_at.is_multiple_of(3) {
         after.crash_after_ops(1 + crash_at % 17);
-        let _ = read_back(&after);
+        let _ = read_back(&after, texts);
         after.power_off();
         after = after.crash(seed ^ crash_at ^ 1);
     }
-    let result = read_back(&after).and_then(|found| compare(&known, &found));
+    let result = read_back(&after, texts).and_then(|found| compare(&known, &found));
     (crashed, result)
 }
 
-fn crash_everywhere(seed: u64, heap: bool, step: u64) {
-    let fresh = fresh_disk(seed, heap);
-    let whole = run(&fresh.crash(seed), seed, Durability::Full);
+fn crash_everywhere(seed: u64, heap: bool, texts: Texts, step: u64) {
+    let fresh = fresh_disk(seed, heap, texts);
+    let whole = run(&fresh.crash(seed), seed, Durability::Full, texts);
     assert!(whole.iter().all(|known| known.acknowledged.len() > 2), "{whole:?}");
     let mut crash_at = 1 + seed % step;
     let mut points = 0;
     loop {
-        let (crashed, result) = crash_run(&fresh, seed, crash_at, Durability::Full);
+        let (crashed, result) = crash_run(&fresh, seed, crash_at, Durability::Full, texts);
         if let Err(why) = result {
             panic!("seed {seed}, heap {heap}, crash after {crash_at} changes of the disk: {why}");
         }
@@ -381,7 +404,7 @@ fn extent(seeds: u64, step: u64) -> (u64, u64) {
 fn acknowledged_commits_survive_and_nothing_is_half_there() {
     let (seeds, step) = extent(2, 9);
     for seed in 1..1 + seeds {
-        crash_everywhere(seed, false, step);
+        crash_everywhere(seed, false, Texts::Short, step);
     }
 }
 
@@ -389,14 +412,25 @@ fn acknowledged_commits_survive_and_nothing_is_half_there() {
 fn the_same_with_a_heap_and_an_index() {
     let (seeds, step) = extent(1, 7);
     for seed in 1_001..1_001 + seeds {
-        crash_everywhere(seed, true, step);
+        crash_everywhere(seed, true, Texts::Short, step);
+    }
+}
+
+#[test]
+fn the_same_with_values_longer_than_a_page() {
+    let (seeds, step) = extent(1, 23);
+    for seed in 2_001..2_001 + seeds {
+        crash_everywhere(seed, false, Texts::Long, step);
+        crash_everywhere(seed + 500, true, Texts::Long, step);
     }
 }
 
 /// Commits that are acknowledged before they are durable are found lost.
 #[test]
 fn the_canary_is_caught() {
-    let fresh = fresh_disk(21, false);
-    let caught = (1..40).any(|round| crash_run(&fresh, 21, 3 + round * 2, Durability::Delayed).1.is_err());
-    assert!(caught, "delayed commits were taken for durable, and no crash lost one");
+    for texts in [Texts::Short, Texts::Long] {
+        let fresh = fresh_disk(21, false, texts);
+        let caught = (1..40).any(|round| crash_run(&fresh, 21, 3 + round * 2, Durability::Delayed, texts).1.is_err());
+        assert!(caught, "delayed commits were taken for durable, and no crash lost one");
+    }
 }

@@ -27,6 +27,8 @@ mod catalog;
 mod database;
 mod error;
 mod log_view;
+#[cfg(test)]
+mod long_tests;
 pub mod placement;
 mod security;
 mod server;
@@ -48,11 +50,13 @@ pub use catalog::definition::{
     Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, Module, Procedure,
     ReferentialAction, Schema, StorageRef, TableRecord, View,
 };
+pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
+pub use catalog::user_type::{UserType, UserTypeKind};
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
     ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, IndexDefinition, IndexExtras,
-    IndexKind, LogFullReason, NewColumn, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap,
-    TableDefinition,
+    IndexKind, LogFullReason, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PutMode, RecordChange,
+    RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError};
 pub use log_view::{LogRow, LogView, TellRow};

@@ -147,11 +147,13 @@ impl LogView {
 /// What dumps call the tree of the catalog.
 const CATALOG_NAME: &str = "sys.catalog";
 
-/// `schema.table` of a heap, `schema.table.index` of a tree.
+/// `schema.table` of a heap, `schema.table.index` of a tree, `schema.table (LOB_DATA)` of long values.
 fn storage_names(table: &TableRecord) -> Vec<(u32, String)> {
     let heap = table.heap.map(|heap| (heap.object, table.full_name()));
+    let long = table.overflow.map(|at| (at.object, format!("{} (LOB_DATA)", table.full_name())));
     let indexes = table.indexes.iter();
     heap.into_iter()
+        .chain(long)
         .chain(indexes.map(|index| (index.storage.object, format!("{}.{}", table.full_name(), index.name))))
         .collect()
 }

@@ -27,8 +27,8 @@ pub(crate) fn stop(server: &Server) {
     server.schedulers().shutdown();
 }
 
-fn column(name: &str, ty: SqlType) -> ColumnDefinition {
-    ColumnDefinition { name: name.to_owned(), ty, nullable: true, default: None, identity: None }
+pub(crate) fn column(name: &str, ty: SqlType) -> ColumnDefinition {
+    ColumnDefinition { name: name.to_owned(), ty, nullable: true, default: None, identity: None, user_type: None }
 }
 
 pub(crate) fn index(kind: IndexKind, clustered: bool, columns: &[&str]) -> IndexDefinition {
@@ -135,7 +135,7 @@ impl Client {
                 continue;
             }
             let locator = scan.locator().clone();
-            let mut current = row(0, 0, "");
+            let mut current = vec![Value::Null; table.columns.len()];
             loop {
                 let there =
                     db.drive(tx, |tx| db.try_read_current(tx, table, &mut writer, &locator, &mut current)).await?;
@@ -320,6 +320,16 @@ fn readers_see_what_was_committed_and_never_wait() {
         assert_eq!(error.number, 3960);
         snapshot.rollback().await;
         assert_eq!(snapshot.keys(&t).await, [0, 1, 3, 4, 9]);
+        for isolation in [Isolation::RepeatableRead, Isolation::Serializable] {
+            snapshot.tx.set_isolation(isolation);
+            snapshot.tx.begin();
+            let current = snapshot.rows(&t).await.len() as i32;
+            a.change(&t, 1, Some(&row(1, current, "again"))).await.expect("an update");
+            a.commit().await;
+            let error = snapshot.change(&t, 1, Some(&row(1, 2, "mine"))).await.expect_err("it changed since");
+            assert_eq!(error.number, 1205, "what clients of these levels try again");
+            snapshot.rollback().await;
+        }
     });
     server.schedulers().advance(std::time::Duration::from_secs(2));
     assert_eq!(db.versions_count(), 0, "nobody needs older versions any more");
@@ -509,6 +519,10 @@ fn everything_is_there_after_a_restart() {
         let i = a.create(identity).await;
         let next = db.drive(&mut a.tx, |tx| db.try_next_identity(tx, &i)).await.expect("a value");
         assert_eq!(next, 10);
+        for number in 1..=3 {
+            let next = db.drive(&mut a.tx, |tx| db.try_next_rowversion(tx, &i)).await.expect("a number");
+            assert_eq!(next, number);
+        }
         db.create_schema(&mut a.tx, "s", crate::DBO).await.expect("a new schema");
         db.put_procedure(&mut a.tx, "s", "p", &text, PutMode::CreateOrAlter).await.expect("new");
         a.commit().await;
@@ -530,6 +544,8 @@ fn everything_is_there_after_a_restart() {
         let i = db.catalog(&a.tx).table("dbo", "i").cloned().expect("it is there");
         let next = db.drive(&mut a.tx, |tx| db.try_next_identity(tx, &i)).await.expect("a value");
         assert_eq!(next, 15, "a clean shutdown leaves no gap");
+        let next = db.drive(&mut a.tx, |tx| db.try_next_rowversion(tx, &i)).await.expect("a number");
+        assert_eq!(next, 4, "a clean shutdown leaves no gap");
         drop(a);
         drop(db);
         second.drop_database("sales").await.expect("nobody uses it");

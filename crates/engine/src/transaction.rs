@@ -34,6 +34,11 @@ impl Mark {
         temporary_rows: pikepole_transaction::Mark::START,
         temporary_definitions: 0,
     };
+
+    /// In the transaction's own database.
+    pub(crate) fn rows(self) -> pikepole_transaction::Mark {
+        self.rows
+    }
 }
 
 /// Nested transactions take their parent's latch unfairly.
@@ -63,6 +68,8 @@ pub struct Transaction {
     pub(crate) temporary: Option<Box<Temporary>>,
     /// Where the operation that stopped for a need was made.
     pub(crate) blocked_in: Residence,
+    /// Counts its statements.
+    statements: u64,
 }
 
 impl Transaction {
@@ -73,6 +80,7 @@ impl Transaction {
             growing_for: String::new(),
             temporary: None,
             blocked_in: Residence::Database,
+            statements: 0,
         }
     }
 
@@ -134,6 +142,18 @@ impl Transaction {
         }
     }
 
+    /// A statement begins.
+    #[inline]
+    pub(crate) fn begin_statement(&mut self) {
+        self.statements += 1;
+        self.inner.begin_statement();
+    }
+
+    /// The number of the statement that has begun last.
+    pub(crate) fn statement(&self) -> u64 {
+        self.statements
+    }
+
     /// A definition is about to change: from now on the transaction sees `catalog`.
     pub(crate) fn see_catalog(&mut self, before: Mark, catalog: Arc<Catalog>) {
         let former = self.definitions.catalog.replace(catalog);
@@ -191,7 +211,7 @@ impl Database {
 
     /// What error texts name.
     pub(crate) fn place<'a>(&'a self, tx: &Transaction, object: &'a str) -> Place<'a> {
-        Place { database: self, object, session_id: tx.session_id() }
+        Place { database: self, object, session_id: tx.session_id(), isolation: tx.isolation() }
     }
 
     /// What stopped an operation on `object`.
@@ -206,7 +226,7 @@ impl Database {
     /// A statement begins. The mark is what to roll back to if it fails within an explicit transaction.
     #[inline]
     pub fn begin_statement(&self, tx: &mut Transaction) -> Mark {
-        tx.inner.begin_statement();
+        tx.begin_statement();
         if let Some(temporary) = &mut tx.temporary {
             temporary.begin_statement();
         }

@@ -9,6 +9,7 @@ mod load;
 pub mod log_bench;
 pub mod page;
 pub mod probe;
+pub mod profile;
 mod progress;
 mod show;
 pub mod stress;

@@ -9,6 +9,7 @@ use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_embedded::SystemFiles;
 use pikepole_lab::experiment::{self, Machine, Options};
 use pikepole_lab::page;
+use pikepole_lab::profile::Profiler;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -17,11 +18,14 @@ const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Writes down, as an attribute of the document, what the browser made of the page.
 const LOOK: &str = "<script>
+  document.querySelectorAll('details').forEach(function (part) { part.open = true; });
   var boxes = [].map.call(document.querySelectorAll('figure svg'), function (svg) { return svg.getBoundingClientRect(); });
   var seen = {
     charts: boxes.length,
     drawn: boxes.filter(function (box) { return box.width > 200 && box.height > 80; }).length,
     lines: [].filter.call(document.querySelectorAll('figure svg path.line'), function (path) { return path.getTotalLength() > 20; }).length,
+    flames: [].filter.call(document.querySelectorAll('svg.flame'), function (svg) { var box = svg.getBoundingClientRect(); return box.width > 600 && svg.querySelectorAll('g rect').length > 10; }).length,
+    callers: document.querySelectorAll('.callers > details').length,
     rows: document.querySelectorAll('table tbody tr').length,
     wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
     experiment: JSON.parse(document.getElementById('outcome').textContent).experiment,
@@ -61,6 +65,7 @@ fn a_browser_lays_out_every_chart_and_table() {
         warmup: Duration::ZERO,
         repeats: 2,
         sessions: Some(vec![1, 2]),
+        profiler: Some(Profiler::new()),
         stop: Arc::new(AtomicBool::new(false)),
     };
     let machine = Machine::read(&SystemFiles::below("/")).expect("a machine");
@@ -89,6 +94,11 @@ fn a_browser_lays_out_every_chart_and_table() {
     assert_eq!((number("charts"), number("drawn")), (charts, charts), "{seen}");
     // Each arm has a line in each chart over sessions, however flat.
     assert!(number("lines") >= outcome.panels[0].charts.len() * arms, "{seen}");
+    // Where samples can be taken, each arm's flame graph is drawn, with callers to open.
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(number("flames"), arms, "{seen}");
+        assert!(number("callers") >= arms, "{seen}");
+    }
     assert!(number("rows") >= 2 * arms + 9, "figures, arms and environment: {seen}");
     let rest = (&seen["experiment"], &seen["styled"], &seen["wide"]);
     assert_eq!(rest, (&"trace-flags".into(), &"grid".into(), &false.into()));

@@ -15,6 +15,7 @@ pub mod clock;
 pub mod interrupt;
 pub mod node_memory;
 pub mod probe;
+pub mod sampler;
 
 mod aligned;
 mod cpu_limits;

@@ -10,7 +10,8 @@ use crate::run::Run;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 pub(crate) use pikepole_engine::Need;
 use pikepole_engine::{
-    self as engine, Blocked, Catalog, Database, Locator, Residence, ScanRange, TEMPDB, TableScan, TemporaryTables,
+    self as engine, Blocked, Catalog, Database, Locator, Residence, ScanRange, TEMPDB, TableScan, TemporaryEntry,
+    TemporaryTables,
 };
 use pikepole_scheduler as scheduler;
 use pikepole_tsql::{self as tree, ObjectName};
@@ -137,6 +138,8 @@ pub struct Table {
     pub indexes: Vec<Index>,
     /// The position of the identity column.
     pub identity: Option<usize>,
+    /// A table-valued parameter.
+    pub readonly: bool,
 }
 
 impl Table {
@@ -177,6 +180,7 @@ impl Table {
                 .map(|index| Index { id: index.index_id, key: key(index) })
                 .collect(),
             identity: engine.identity_column(),
+            readonly: false,
             engine: Arc::clone(engine),
         }
     }
@@ -240,14 +244,23 @@ impl CatalogView {
     }
 
     /// The temporary table (`#t`) or table variable (`@t`) of a name.
-    pub(crate) fn temporary_table(&self, name: &str) -> Option<&Arc<engine::Table>> {
+    fn temporary_table(&self, name: &str) -> Option<Table> {
         let tables = self.temporary.as_ref()?;
-        let found =
-            if name.starts_with('@') { tables.variable(name, self.level) } else { tables.table(name, self.level) };
+        let found = if name.starts_with('@') {
+            let own = tables.variable(name, self.level);
+            own.map(|own| Table { readonly: own.readonly, ..Table::new(&own.table, TEMPDB) })
+        } else {
+            tables.table(name, self.level).map(|table| Table::new(table, TEMPDB))
+        };
         if found.is_some() {
             self.found_temporary.store(true, Ordering::Relaxed);
         }
         found
+    }
+
+    /// The table variable of a name, as it was declared.
+    pub(crate) fn table_variable(&self, name: &str) -> Option<&TemporaryEntry> {
+        self.temporary.as_ref()?.variable(name, self.level)
     }
 
     /// The definitions themselves.
@@ -292,7 +305,7 @@ impl CatalogView {
     pub fn table(&self, name: &ObjectName) -> Result<Option<Arc<Table>>, Fault> {
         if name.is_temporary() || name.name.text.starts_with('@') {
             let found = self.temporary_table(&name.name.text);
-            return Ok(found.map(|table| Arc::new(Table::new(table, TEMPDB))));
+            return Ok(found.map(Arc::new));
         }
         let Some(schema) = self.schema_of(name)? else {
             return Ok(None);

@@ -7,11 +7,13 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::access::{CatalogStamp, CatalogView, Stop};
+use crate::application_lock::ApplicationLocks;
 use crate::cache::PlanCache;
 use crate::expression::Fault;
 use crate::host::Host;
 use crate::program::CompileContext;
-use crate::run::{Cursors, SpareFrames};
+use crate::progress::Progress;
+use crate::run::{Cursors, SpareFrames, TemporaryProcedures};
 use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::state::SessionState;
@@ -33,7 +35,8 @@ struct Savepoint {
 pub struct ExecutionContext {
     server: Arc<Server>,
     database: Arc<Database>,
-    transaction: Transaction,
+    pub(crate) transaction: Transaction,
+    pub(crate) application_locks: ApplicationLocks,
     /// The SET options.
     pub settings: Settings,
     /// The globals.
@@ -42,11 +45,14 @@ pub struct ExecutionContext {
     pub plans: Arc<PlanCache>,
     /// Set by whoever wants the running batch to end (ATTENTION, KILL).
     pub cancelled: Arc<AtomicBool>,
+    /// How far a load of the running batch is.
+    pub progress: Arc<Progress>,
     pub(crate) spare_frames: SpareFrames,
     /// The table with IDENTITY_INSERT ON: its database, object id and name.
     pub(crate) identity_insert: Option<(i32, i32, String)>,
     /// The cursors that the session has declared.
     pub(crate) cursors: Cursors,
+    pub(crate) temporary_procedures: TemporaryProcedures,
     savepoints: Vec<Savepoint>,
     transaction_name: Option<String>,
     statement: Option<Mark>,
@@ -71,15 +77,18 @@ impl ExecutionContext {
             security: SessionSecurity::of_sa(&database),
             impersonations_below: 1,
             transaction: database.transaction(session_id),
+            application_locks: ApplicationLocks::default(),
             server,
             database,
             settings: Settings::default(),
             state: SessionState::new(session_id),
             plans,
             cancelled: Arc::new(AtomicBool::new(false)),
+            progress: Arc::default(),
             spare_frames: SpareFrames::default(),
             identity_insert: None,
             cursors: Cursors::default(),
+            temporary_procedures: TemporaryProcedures::default(),
             savepoints: Vec::new(),
             transaction_name: None,
             statement: None,
@@ -252,26 +261,12 @@ impl ExecutionContext {
     /// failed with.
     pub(crate) async fn satisfy(&mut self, need: Need) -> Result<(), Fault> {
         let for_lock = matches!(need, Need::TransactionEnd(_) | Need::Lock(..));
-        let mut left_ms = u64::try_from(self.settings.lock_timeout_ms).ok();
+        let left_ms = u64::try_from(self.settings.lock_timeout_ms).ok();
         let satisfied = self.database.satisfy(&mut self.transaction, need);
         if !for_lock {
             return satisfied.await.map_err(Fault::from);
         }
-        let mut satisfied = pin!(satisfied);
-        loop {
-            let slice_ms = left_ms.map_or(CANCEL_LOOK_MS, |left| left.min(CANCEL_LOOK_MS));
-            let look = scheduler::sleep(Duration::from_millis(slice_ms));
-            if let Some(result) = first(satisfied.as_mut(), look).await {
-                return result.map_err(Fault::from);
-            }
-            if self.cancelled.load(Ordering::Relaxed) {
-                return Err(crate::errors::cancelled());
-            }
-            left_ms = left_ms.map(|left| left - slice_ms);
-            if left_ms == Some(0) {
-                return Err(Box::new(SqlError::lock_timeout()));
-            }
-        }
+        awaited(satisfied, left_ms, &self.cancelled).await
     }
 
     /// A statement begins that touches tables.
@@ -446,6 +441,7 @@ impl ExecutionContext {
     }
 
     fn forget_transaction(&mut self) {
+        self.application_locks.forget_transaction();
         if self.settings.cursor_close_on_commit {
             self.cursors.close_all();
         }
@@ -465,6 +461,32 @@ impl ExecutionContext {
 impl Drop for ExecutionContext {
     fn drop(&mut self) {
         self.database.leave();
+    }
+}
+
+/// Awaits a wait for a lock: to its end, for `left_ms` at most where that is set, or until the batch is cancelled.
+///
+/// # Errors
+/// 1222 when the time has passed, 3617 when the batch is cancelled, and the wait's own.
+pub(crate) async fn awaited(
+    satisfied: impl Future<Output = Result<(), SqlError>>,
+    mut left_ms: Option<u64>,
+    cancelled: &AtomicBool,
+) -> Result<(), Fault> {
+    let mut satisfied = pin!(satisfied);
+    loop {
+        let slice_ms = left_ms.map_or(CANCEL_LOOK_MS, |left| left.min(CANCEL_LOOK_MS));
+        let look = scheduler::sleep(Duration::from_millis(slice_ms));
+        if let Some(result) = first(satisfied.as_mut(), look).await {
+            return result.map_err(Fault::from);
+        }
+        if cancelled.load(Ordering::Relaxed) {
+            return Err(crate::errors::cancelled());
+        }
+        left_ms = left_ms.map(|left| left - slice_ms);
+        if left_ms == Some(0) {
+            return Err(Box::new(SqlError::lock_timeout()));
+        }
     }
 }
 

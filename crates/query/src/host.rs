@@ -52,6 +52,36 @@ pub struct Argument {
     pub ty: SqlType,
     /// True when the caller wants the value back; the host stores it in `value`.
     pub output: bool,
+    /// The rows of a table-valued parameter, in the place of a value; taken by the call.
+    pub table: Option<TableRows>,
+}
+
+/// The rows of a table-valued parameter as a client sends them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TableRows {
+    /// The schema of the type as the client names it; empty when it names none.
+    pub type_schema: String,
+    /// The name of the type as the client names it.
+    pub type_name: String,
+    /// The columns, in the order of the type's; their names do not matter.
+    pub columns: Vec<ColumnInfo>,
+    /// The places of columns that get their defaults, whatever the rows say.
+    pub defaults: Vec<usize>,
+    /// The rows.
+    pub rows: Vec<Vec<Value>>,
+    /// The client sent NULL in the place of a table: there are no columns, and it counts as an empty one.
+    pub is_null: bool,
+}
+
+impl TableRows {
+    /// The type's name as a text may declare it.
+    pub fn quoted_type(&self) -> String {
+        let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
+        match self.type_schema.as_str() {
+            "" => quoted(&self.type_name),
+            schema => format!("{}.{}", quoted(schema), quoted(&self.type_name)),
+        }
+    }
 }
 
 /// What the session provides to the machine.

@@ -10,8 +10,10 @@
 //! with [`prepare`]) and runs it with [`run`].
 
 mod access;
+mod application_lock;
 mod batch;
 mod bind;
+mod bulk;
 mod cache;
 mod context;
 mod errors;
@@ -21,6 +23,7 @@ mod output;
 mod parallel;
 mod plan;
 mod program;
+mod progress;
 mod rules;
 mod run;
 mod security;
@@ -33,26 +36,32 @@ mod tests;
 use std::sync::Arc;
 
 pub use access::CatalogView;
+pub use application_lock::LockOwner;
+pub use bind::Declared;
 pub use cache::PlanCache;
 pub use context::ExecutionContext;
-pub use host::{Argument, Host, HostFunction, HostFuture, VirtualTable};
+pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
 pub use output::{Collected, ColumnInfo, Discard, Done, DoneKind, Event, Output};
 pub use program::{
     CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch, compile_procedure,
 };
-pub use run::{Prepared, call, run};
+pub use progress::Progress;
+pub use run::{Prepared, RowTarget, call, insert_rows, run};
 pub use security::{Requirement, SessionSecurity};
 pub use settings::{Isolation, Settings};
 pub use state::SessionState;
 
 use pikepole_types::SqlError;
 
-/// The type that a parameter or column is declared with.
+/// What a parameter or column is declared with.
 ///
 /// # Errors
 /// As a statement that declares it: 2715 for an unknown type, 2716, 131, 1001, 2750, 2751 for sizes.
-pub fn declared_type(written: &pikepole_tsql::DataType) -> Result<pikepole_types::SqlType, SqlError> {
-    bind::sql_type(written, bind::TypePlace::Declaration, 1).map_err(|fault| *fault)
+pub fn declared_type(
+    catalog: &pikepole_engine::Catalog,
+    written: &pikepole_tsql::DataType,
+) -> Result<Declared, SqlError> {
+    bind::declared(catalog, written, 1).map_err(|fault| *fault)
 }
 
 /// The columns of the first result set that a text gives when it runs; None: it gives none, or only what runs before it can
@@ -82,7 +91,9 @@ pub fn prepare(
 ) -> Result<Arc<Program>, Vec<SqlError>> {
     let database = context.database().id();
     let quoted = context.settings.quoted_identifier;
-    if let Some(program) = context.plans.batch(database, quoted, parameters, text) {
+    if let Some(program) = context.plans.batch(database, quoted, parameters, text)
+        && program.fits(|| context.catalog().catalog)
+    {
         return Ok(program);
     }
     let program = compile(text, parameters, &context.compile_context(host))?;

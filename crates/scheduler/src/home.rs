@@ -47,6 +47,8 @@ pub(crate) struct Home {
     thread_number: AtomicI32,
     tasks: Mutex<HashMap<u64, Arc<Task>>>,
     task_count: AtomicU64,
+    /// Tasks that serve a socket each.
+    sockets: AtomicU64,
     counts: CachePadded<Counts>,
 }
 
@@ -55,6 +57,23 @@ struct Counts {
     context_switches: AtomicU64,
     idle_switches: AtomicU64,
     yields: AtomicU64,
+}
+
+/// Held by a task that serves a socket: see [`crate::serve_socket`].
+#[derive(Debug)]
+pub struct SocketTask(Arc<Home>);
+
+impl SocketTask {
+    pub(crate) fn new(home: Arc<Home>) -> Self {
+        home.sockets.fetch_add(1, Ordering::Relaxed);
+        Self(home)
+    }
+}
+
+impl Drop for SocketTask {
+    fn drop(&mut self) {
+        self.0.sockets.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Adds one to a count that only the calling thread stores.
@@ -77,6 +96,7 @@ impl Home {
             thread_number: AtomicI32::new(0),
             tasks: Mutex::new(HashMap::new()),
             task_count: AtomicU64::new(0),
+            sockets: AtomicU64::new(0),
             counts: CachePadded::new(Counts::default()),
         })
     }
@@ -136,6 +156,11 @@ impl Home {
     /// How many tasks it has.
     pub(crate) fn task_count(&self) -> u64 {
         self.task_count.load(Ordering::Relaxed)
+    }
+
+    /// Whether work comes from sockets here. Relaxed: it is a hint about how to wait.
+    pub(crate) fn serves_sockets(&self) -> bool {
+        self.sockets.load(Ordering::Relaxed) > 0
     }
 
     /// Takes no more tasks, and makes the thread end.

@@ -18,7 +18,8 @@
 //! - A wake-up on the same thread touches nothing that other threads touch but the task's own state. From another
 //!   thread it is one push to the owner's inbox, and wakes the owner's thread only if that has announced that it
 //!   sleeps; [`wake_all`] does so once for a batch.
-//! - An idle scheduler runs the idle hook, looks at its sockets, spins a little, then sleeps in the kernel.
+//! - An idle scheduler runs the idle hook, looks at its sockets, spins a little, then sleeps in the kernel. One whose work
+//!   comes from sockets ([`serve_socket`]) spins only for what the hook announces, and looks at its sockets meanwhile.
 //! - [`Schedulers::simulated`] is the twin for tests of the whole engine: one thread, virtual time, and an order that
 //!   follows from its seed alone.
 
@@ -36,11 +37,12 @@ mod wait;
 mod waits;
 mod worker;
 
+pub use home::SocketTask;
 pub use join::{JoinHandle, TaskError};
 pub use rows::{SchedulerRow, TaskRow, TaskState};
 pub use schedulers::{IdleHook, IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo};
 pub use task::wake_all;
 pub use wait::{
-    cpu_time_us, current_scheduler, current_task, quantum_over, run_blocking, set_command, sleep, spawn, wait,
-    yield_if_due, yield_now,
+    cpu_time_us, current_scheduler, current_task, quantum_over, run_blocking, serve_socket, set_command, sleep, spawn,
+    wait, yield_if_due, yield_now,
 };

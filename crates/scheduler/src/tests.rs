@@ -538,6 +538,50 @@ fn the_hook_runs_also_when_there_is_always_work() {
 }
 
 #[test]
+fn a_scheduler_that_serves_sockets_hears_them_instead_of_spinning() {
+    // A spin that does not look at the sockets lasts longer than anybody waits for this test.
+    let (schedulers, _) =
+        schedulers(1, SchedulerOptions { spin_before_park_us: 3_600_000_000, ..SchedulerOptions::default() });
+    let soon = Arc::new(AtomicBool::new(false));
+    let announced = Arc::clone(&soon);
+    schedulers.set_idle_hook(Arc::new(move |_| {
+        if announced.load(Ordering::SeqCst) { IdleOutcome::Soon } else { IdleOutcome::Nothing }
+    }));
+    let (mut client, server) = std::os::unix::net::UnixStream::pair().expect("a pair of sockets");
+    server.set_nonblocking(true).expect("a socket");
+    // To the end of the schedulers: without a socket the long spin would keep the thread from ending.
+    schedulers.spawn(INFO, Placement::On(0), async {
+        let _serves = crate::serve_socket();
+        std::future::pending::<()>().await;
+    });
+    let echo = schedulers.spawn(INFO, Placement::On(0), async move {
+        let stream = tokio::net::UnixStream::from_std(server)?;
+        for _ in 0..4 {
+            let mut byte = [0];
+            loop {
+                stream.readable().await?;
+                match stream.try_read(&mut byte) {
+                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                    Err(error) => return Err(error),
+                    Ok(_) => break,
+                }
+            }
+            stream.try_write(&byte)?;
+        }
+        Ok::<_, std::io::Error>(())
+    });
+    for (byte, is_announced) in [(1, false), (2, true), (3, true), (4, false)] {
+        soon.store(is_announced, Ordering::SeqCst);
+        std::thread::sleep(Duration::from_millis(2));
+        std::io::Write::write_all(&mut client, &[byte]).expect("it is read");
+        let mut answer = [0];
+        std::io::Read::read_exact(&mut client, &mut answer).expect("it is answered");
+        assert_eq!(answer, [byte]);
+    }
+    assert!(matches!(echo.join(), Ok(Ok(()))));
+}
+
+#[test]
 fn timers_and_sockets_work_on_a_scheduler_and_in_block_on() {
     let (schedulers, statistics) = schedulers(1, SchedulerOptions { spin_before_park_us: 0, ..Default::default() });
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");

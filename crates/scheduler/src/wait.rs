@@ -11,6 +11,7 @@
 
 use crate::blocking;
 use crate::context;
+use crate::home::SocketTask;
 use crate::join::JoinHandle;
 use crate::schedulers::{Placement, TaskInfo};
 use crate::task::Task;
@@ -153,6 +154,12 @@ pub fn spawn<T: Send + 'static>(
 /// The id of the scheduler that the thread belongs to; None on threads from outside.
 pub fn current_scheduler() -> Option<u32> {
     context::home().filter(|_| context::on_scheduler()).map(|home| home.id)
+}
+
+/// Says that the current task serves a socket, as long as what this gives is kept; None outside of tasks. Its scheduler then
+/// looks at its sockets while it spins, and spins only for what the idle hook announces.
+pub fn serve_socket() -> Option<SocketTask> {
+    context::with_current(|_, task| SocketTask::new(Arc::clone(&task.home)))
 }
 
 /// The id of the current task; None outside of tasks.

@@ -5,7 +5,7 @@
 //!     |                     ^
 //!    idle                   | work
 //!     v                     |
-//!   idle hook -> sockets and timers -> spin, with the hook -> announce sleep in the inbox -> sleep in the kernel
+//!   idle hook -> sockets and timers -> spin, with the hook and, where tasks serve sockets, those -> announce sleep in the inbox -> sleep in the kernel
 //! ```
 //!
 //! The loop is a task of the runtime, so that sockets and timers can wake it without a system call: they signal our
@@ -276,11 +276,12 @@ impl Worker {
 
     /// Lets the hook and the runtime work, spins, and sleeps, until there is something to run.
     async fn rest(&mut self) {
-        if self.call_hook(Moment::Idle) == IdleOutcome::Worked || self.has_work() {
+        let outcome = self.call_hook(Moment::Idle);
+        if outcome == IdleOutcome::Worked || self.has_work() {
             return;
         }
         self.let_runtime_in().await;
-        if self.has_work() || self.spin() {
+        if self.has_work() || (self.may_spin(outcome) && self.spin().await) {
             return;
         }
         self.home.count_idle_switch();
@@ -298,11 +299,17 @@ impl Worker {
         self.begin_slice();
     }
 
+    /// Whether it is worth to keep the CPU. Who sends on a socket may need this very CPU for the next request, and the kernel
+    /// wakes this thread then for little; only what the hook announces is better awaited here.
+    fn may_spin(&self, outcome: IdleOutcome) -> bool {
+        outcome == IdleOutcome::Soon || !self.home.serves_sockets()
+    }
+
     /// Looks for work for a while; whether there is some. What the hook announces is waited for longer.
     ///
     /// What the hook announces may need this very CPU: the kernel ends a durable write in a thread of its own, on the CPU
     /// that the device interrupts, and lets it wait there while a thread runs that has just begun. So the CPU is offered.
-    fn spin(&mut self) -> bool {
+    async fn spin(&mut self) -> bool {
         let begun = clock::ticks();
         let mut end = begun + self.spin_ticks;
         let last = begun + self.spin_ticks * SPINS_FOR_SOON;
@@ -321,7 +328,12 @@ impl Worker {
             match outcome {
                 IdleOutcome::Worked => return true,
                 IdleOutcome::Soon => end = last.min(clock::ticks() + self.spin_ticks),
-                IdleOutcome::Nothing => {}
+                IdleOutcome::Nothing if self.may_spin(outcome) => {}
+                IdleOutcome::Nothing => return self.has_work(),
+            }
+            if self.home.serves_sockets() {
+                // Requests that come now join what is about to be written.
+                self.let_runtime_in().await;
             }
             if self.has_work() {
                 return true;

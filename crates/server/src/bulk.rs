@@ -1,24 +1,26 @@
 //! Bulk load: INSERT BULK names a table and columns, then their rows come in a message of any length.
 //!
-//! The rows are inserted by a parameterized INSERT, all in one transaction: the one that is open, or one of their own. So they
-//! are checked and logged as any other insert. After the first error what still comes is read and dropped.
+//! The rows are inserted some thousand at a time, all in one transaction: the one that is open, or one of their own. They are checked as
+//! those of any other INSERT, and a heap without indexes takes them page by page. After the first error what still comes is read and
+//! dropped.
 
 use crate::connection::Connection;
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
 use crate::requests::{conclude, tell_changes, watch};
-use pikepole_session::{Argument, ColumnInfo, Done as Ended, Output, Prepared, Session};
-use pikepole_tds::{BulkLoad, Command, Done, DoneKind};
+use pikepole_session::{ColumnInfo, Done as Ended, Output, RowTarget, Session};
+use pikepole_tds::{BulkColumn, BulkLoad, Command, Done, DoneKind};
 use pikepole_types::{Length, SqlError, SqlType, Value};
-use std::fmt::Write;
 
 /// A load that INSERT BULK has begun.
 pub(crate) struct Bulk {
     statement: BulkStatement,
     load: BulkLoad,
-    /// The INSERT and the columns' types, once the columns have come.
-    insert: Option<(Prepared, Vec<SqlType>)>,
-    row: Vec<Value>,
+    /// Where the rows go, once the columns have come.
+    target: Option<RowTarget>,
+    /// Rows that have come and are not inserted yet, and the bytes of the message since the last that were.
+    kept: Vec<Vec<Value>>,
+    kept_bytes: usize,
     rows: u64,
     /// Whether the transaction is the load's own.
     own_transaction: bool,
@@ -33,7 +35,12 @@ pub(crate) struct BulkStatement {
     /// The columns as the client wrote them, brackets and all.
     columns: Vec<String>,
     keeps_identity: bool,
+    locks_table: bool,
 }
+
+/// So many rows, or bytes of the message, are inserted at once.
+const ROWS_AT_ONCE: usize = 16 * 1024;
+const BYTES_AT_ONCE: usize = 4 * 1024 * 1024;
 
 impl BulkStatement {
     /// Reads a batch that is INSERT BULK; `None` when it is something else.
@@ -58,21 +65,9 @@ impl BulkStatement {
                 None => break,
             }
         }
-        let keeps_identity = options.to_ascii_uppercase().contains("KEEP_IDENTITY");
-        (!table.is_empty()).then(|| BulkStatement { table: table.to_string(), columns, keeps_identity })
-    }
-
-    /// The INSERT of one row, and the declarations of its parameters.
-    fn insert(&self, types: &[SqlType]) -> Prepared {
-        let (mut values, mut declarations) = (String::new(), String::new());
-        for (place, ty) in types.iter().enumerate() {
-            let separator = if place == 0 { "" } else { ", " };
-            // Writing to a String cannot fail.
-            let _ = write!(values, "{separator}@c{place}");
-            let _ = write!(declarations, "{separator}@c{place} {ty}");
-        }
-        let text = format!("INSERT INTO {} ({}) VALUES ({values})", self.table, self.columns.join(", "));
-        Prepared::new(text, declarations)
+        let options = options.to_ascii_uppercase();
+        let (keeps_identity, locks_table) = (options.contains("KEEP_IDENTITY"), options.contains("TABLOCK"));
+        (!table.is_empty()).then(|| BulkStatement { table: table.to_string(), columns, keeps_identity, locks_table })
     }
 }
 
@@ -134,30 +129,31 @@ async fn run(session: &mut Session, text: &str) -> Result<(), SqlError> {
 }
 
 impl Bulk {
-    /// Inserts the rows that a part of the message has made whole.
+    /// Takes the rows that a part of the message has made whole.
     async fn take(&mut self, part: &[u8], is_end: bool, session: &mut Session) -> Result<(), SqlError> {
         self.load.feed(part, is_end).map_err(|error| error.to_sql_error())?;
-        while self.load.next_row(&mut self.row).map_err(|error| error.to_sql_error())? {
-            if self.insert.is_none() {
-                self.begin(session).await?;
+        self.kept_bytes += part.len();
+        let mut row = Vec::new();
+        while self.load.next_row(&mut row).map_err(|error| error.to_sql_error())? {
+            self.kept.push(std::mem::take(&mut row));
+            if self.kept.len() == ROWS_AT_ONCE {
+                self.insert_kept(session).await?;
             }
-            let Some((insert, types)) = &mut self.insert else { break };
-            let argument = |(value, ty): (&mut Value, &SqlType)| Argument {
-                name: None,
-                value: std::mem::take(value),
-                ty: *ty,
-                output: false,
-            };
-            let mut arguments: Vec<Argument> = self.row.iter_mut().zip(&*types).map(argument).collect();
+        }
+        if is_end || self.kept_bytes >= BYTES_AT_ONCE { self.insert_kept(session).await } else { Ok(()) }
+    }
+
+    async fn insert_kept(&mut self, session: &mut Session) -> Result<(), SqlError> {
+        self.kept_bytes = 0;
+        if self.kept.is_empty() {
+            return Ok(());
+        }
+        if self.target.is_none() {
+            self.begin(session).await?;
+        }
+        if let Some(target) = &self.target {
             let mut output = FirstError::default();
-            let ran = session.call(insert, &mut arguments, &mut output).await;
-            if let Some(error) = output.0.or_else(|| ran.err()) {
-                return Err(error);
-            }
-            for (value, argument) in self.row.iter_mut().zip(arguments) {
-                *value = argument.value;
-            }
-            self.rows += 1;
+            self.rows += session.insert_rows(target, std::mem::take(&mut self.kept), &mut output).await?;
         }
         Ok(())
     }
@@ -165,14 +161,16 @@ impl Bulk {
     /// The first row has come: the columns are known.
     async fn begin(&mut self, session: &mut Session) -> Result<(), SqlError> {
         let columns = self.load.columns().map_err(|error| error.to_sql_error())?.unwrap_or_default();
-        let types: Vec<SqlType> = columns
-            .iter()
-            .map(|column| match column.info.sql_type() {
+        let info = |column: &BulkColumn| ColumnInfo {
+            name: String::new(),
+            ty: match column.info.sql_type() {
                 SqlType::Null => SqlType::NVarChar(Length::Max),
                 ty => ty,
-            })
-            .collect();
-        if types.len() != self.statement.columns.len() {
+            },
+            nullable: true,
+        };
+        let infos: Vec<ColumnInfo> = columns.iter().map(info).collect();
+        if infos.len() != self.statement.columns.len() {
             return Err(SqlError::new(
                 4819,
                 16,
@@ -187,13 +185,14 @@ impl Bulk {
         if self.statement.keeps_identity {
             run(session, &format!("SET IDENTITY_INSERT {} ON", self.statement.table)).await?;
         }
-        self.insert = Some((self.statement.insert(&types), types));
+        let BulkStatement { table, columns, locks_table, .. } = &self.statement;
+        self.target = Some(RowTarget::new(table, columns, infos, *locks_table)?);
         Ok(())
     }
 
     /// Ends what the load has begun.
     async fn end(&mut self, session: &mut Session) -> Result<(), SqlError> {
-        if self.statement.keeps_identity && self.insert.is_some() {
+        if self.statement.keeps_identity && self.target.is_some() {
             run(session, &format!("SET IDENTITY_INSERT {} OFF", self.statement.table)).await?;
         }
         let own_is_open = self.own_transaction && session.transaction_mark().open > 0;
@@ -211,8 +210,9 @@ impl Connection {
         self.bulk = Some(Bulk {
             statement,
             load: BulkLoad::new(self.version, &self.limits),
-            insert: None,
-            row: Vec::new(),
+            target: None,
+            kept: Vec::new(),
+            kept_bytes: 0,
             rows: 0,
             own_transaction: false,
             failed: None,
@@ -282,9 +282,9 @@ mod tests {
         assert_eq!(statement.table, "[dbo].[a (b)]");
         assert_eq!(statement.columns, ["[x,y]", "name", "d"]);
         assert!(!statement.keeps_identity);
-        let insert = statement.insert(&[SqlType::Int, SqlType::Bit, SqlType::BigInt]);
-        assert_eq!(insert.text(), "INSERT INTO [dbo].[a (b)] ([x,y], name, d) VALUES (@c0, @c1, @c2)");
-        assert_eq!(insert.declarations(), "@c0 int, @c1 bit, @c2 bigint");
+        assert!(!statement.locks_table);
+        let target = RowTarget::new(&statement.table, &statement.columns, Vec::new(), false);
+        assert!(target.is_ok());
         assert!(parse("INSERT bulk_table VALUES (1)").is_none());
         assert_eq!(parse("INSERT BULK t"), Some(None));
     }

@@ -2,6 +2,7 @@
 
 use crate::Shared;
 use crate::bulk::Bulk;
+use crate::cursors::Cursors;
 use crate::incoming::{Broken, Incoming};
 use crate::listener::Place;
 use crate::login::{self, Established, VERSION};
@@ -62,6 +63,7 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
         limits,
         database,
         prepared: Prepareds::default(),
+        cursors: Cursors::default(),
         bulk: None,
         info,
         client,
@@ -142,6 +144,7 @@ pub(crate) struct Connection {
     /// The database that the client knows to be the current one.
     pub(crate) database: String,
     pub(crate) prepared: Prepareds,
+    pub(crate) cursors: Cursors,
     /// The bulk load whose rows are to come.
     pub(crate) bulk: Option<Bulk>,
     pub(crate) info: Arc<ConnectionInfo>,
@@ -182,6 +185,7 @@ impl Connection {
 
     /// Answers requests until the client goes or the session is to end.
     async fn serve(mut self) {
+        let _serves = scheduler::serve_socket();
         let served = self.answer_all().await;
         if let Err(broken) = served
             && !matches!(broken, Broken::Closed)

@@ -1,11 +1,14 @@
 //! Procedure calls: the numbered ones that drivers use for prepared and parameterized texts, and any other by its name.
 
 use crate::connection::Connection;
+use crate::cursors::{self, Around};
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
-use crate::requests::{Prepareds, conclude, tell_changes, watch};
-use pikepole_session::{Argument, Output, Parameter, Prepared, Session};
-use pikepole_tds::{Argument as Given, Parameter as GivenParameter, Procedure, ReturnValue, Rpc, SystemProcedure};
+use crate::requests::{conclude, tell_changes, watch};
+use pikepole_session::{Argument, ColumnInfo, Output, Parameter, Prepared, Session, TableRows};
+use pikepole_tds::{
+    Argument as Given, Parameter as GivenParameter, Procedure, ReturnValue, Rpc, SystemProcedure, TableArgument,
+};
 use pikepole_types::{Length, SqlError, SqlType, Value};
 use std::fmt::Write;
 
@@ -21,17 +24,31 @@ enum Plan {
     Run { handle: i32 },
     /// sp_unprepare.
     Forget { handle: i32 },
+    /// A procedure of cursors.
+    Cursor(SystemProcedure),
     /// Any other procedure, by name.
     Named(String),
 }
 
 /// The variable that the name of a procedure is in.
 const PROCEDURE: &str = "@procedure";
+/// What a pool of connections calls in place of the reset bits.
+const RESET: &str = "sp_reset_connection";
 
 impl Connection {
     /// Answers one call. False: the client has taken the request back.
     pub(crate) async fn answer_call(&mut self, call: &Rpc<'_>, more: bool) -> Result<bool, Broken> {
         if call.no_execution {
+            return Ok(true);
+        }
+        if let Procedure::Name(name) = &call.procedure
+            && plain_name(name).eq_ignore_ascii_case(RESET)
+        {
+            self.reset(false).await;
+            let cancel = self.clear_cancel();
+            let server_name = self.shared.registry.server_name();
+            let mut reply = Reply::new(&mut self.sender, server_name, &cancel, Answering::Procedure);
+            reply.finish_call(Some(0), &[], more);
             return Ok(true);
         }
         let before = self.session.transaction_mark();
@@ -45,30 +62,33 @@ impl Connection {
         };
         let answering = if matches!(plan, Plan::Named(_)) { Answering::Procedure } else { Answering::Text };
         let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, answering);
-        let (session, incoming, prepared) = (&mut self.session, &mut self.incoming, &mut self.prepared);
         let mut arguments = Vec::new();
-        let work = carry_out(plan, &call.parameters, session, prepared, &mut reply, &mut arguments);
-        let (ran, watched) = watch(work, incoming, &cancel).await;
-        tell_changes(&mut reply, session, before, &mut self.database);
+        let around = Around {
+            session: &mut self.session,
+            prepared: &mut self.prepared,
+            cursors: &mut self.cursors,
+            reply: &mut reply,
+            columns_known: call.no_metadata,
+        };
+        let work = carry_out(plan, &call.parameters, around, &mut arguments);
+        let (ran, watched) = watch(work, &mut self.incoming, &cancel).await;
+        tell_changes(&mut reply, &self.session, before, &mut self.database);
         let given_up = watched.attention;
         let (status, values) = match &ran {
             // A procedure that did not return leaves nothing in its arguments.
-            Ok(ran) if ran.handle.is_none() && ran.status.is_none() && !reply.has_status() => (None, Vec::new()),
+            Ok(ran) if ran.own.is_empty() && ran.status.is_none() && !reply.has_status() => (None, Vec::new()),
             Ok(ran) => (ran.status, ran.returned(&call.parameters, &arguments)),
             Err(error) => {
                 reply.error(error);
                 (None, Vec::new())
             }
         };
-        let handle = ran.as_ref().ok().and_then(|ran| ran.handle).map_or(Value::Null, Value::Int);
         conclude(reply, watched, |reply| {
             let returned: Vec<ReturnValue<'_>> = values
                 .iter()
                 .map(|value| match value {
-                    Returned::Handle => {
-                        // A client knows the handle again by the name that it gave the parameter.
-                        let name = call.parameters.first().map_or("", |parameter| parameter.name.as_str());
-                        ReturnValue { ordinal: 0, name, ty: SqlType::Int, value: &handle }
+                    Returned::Own { ordinal, name, value } => {
+                        ReturnValue { ordinal: *ordinal, name, ty: SqlType::Int, value }
                     }
                     Returned::Argument { ordinal, name, argument } => {
                         let ty = if argument.ty == SqlType::Null { UNTYPED } else { argument.ty };
@@ -94,56 +114,56 @@ impl Connection {
 async fn carry_out(
     plan: Plan,
     given: &[GivenParameter<'_>],
-    session: &mut Session,
-    prepared: &mut Prepareds,
-    reply: &mut Reply<'_>,
+    around: Around<'_, '_>,
     arguments: &mut Vec<Argument>,
 ) -> Result<Ran, SqlError> {
     match plan {
         Plan::Text { prepared: mut text, first } => {
             *arguments = arguments_from(given, first)?;
-            let status = session.call(&mut text, arguments, reply).await.ok();
-            prepared.recent = Some(text);
-            Ok(Ran { status, first, handle: None })
+            let status = around.session.call(&mut text, arguments, around.reply).await.ok();
+            around.prepared.recent = Some(text);
+            Ok(Ran { status, first, own: Vec::new() })
         }
         Plan::Prepare { prepared: mut text } => {
-            compile(&mut text, session, reply)?;
-            let handle = prepared.add(text)?;
-            Ok(Ran { status: Some(0), first: given.len(), handle: Some(handle) })
+            compile(&mut text, around.session, around.reply)?;
+            let handle = around.prepared.add(text)?;
+            Ok(Ran { status: Some(0), first: given.len(), own: vec![(0, handle)] })
         }
         Plan::PrepareAndRun { prepared: mut text } => {
             let first = 3;
             *arguments = arguments_from(given, first)?;
-            compile(&mut text, session, reply)?;
-            let status = session.call(&mut text, arguments, reply).await.ok();
-            let handle = prepared.add(text)?;
-            Ok(Ran { status, first, handle: Some(handle) })
+            compile(&mut text, around.session, around.reply)?;
+            let status = around.session.call(&mut text, arguments, around.reply).await.ok();
+            let handle = around.prepared.add(text)?;
+            Ok(Ran { status, first, own: vec![(0, handle)] })
         }
         Plan::Run { handle } => {
             let first = 1;
             *arguments = arguments_from(given, first)?;
-            let status = session.call(prepared.get(handle)?, arguments, reply).await.ok();
-            Ok(Ran { status, first, handle: None })
+            let status = around.session.call(around.prepared.get(handle)?, arguments, around.reply).await.ok();
+            Ok(Ran { status, first, own: Vec::new() })
         }
         Plan::Forget { handle } => {
-            prepared.remove(handle)?;
-            Ok(Ran { status: Some(0), first: given.len(), handle: None })
+            around.prepared.remove(handle)?;
+            Ok(Ran::without_values(given))
         }
+        Plan::Cursor(procedure) => cursors::call(procedure, given, around, arguments).await,
         Plan::Named(name) => {
             *arguments = arguments_from(given, 0)?;
+            name_table_types(&name, arguments, around.session)?;
             let text = call_text(given)?;
             let mut parameters = parameters_of(&name, arguments);
-            session.run(&text, &mut parameters, reply).await;
+            around.session.run(&text, &mut parameters, around.reply).await;
             for (argument, parameter) in arguments.iter_mut().zip(parameters.drain(1..)) {
                 argument.value = parameter.value;
             }
-            Ok(Ran { status: None, first: 0, handle: None })
+            Ok(Ran { status: None, first: 0, own: Vec::new() })
         }
     }
 }
 
 /// Compiles a text that is prepared. What is wrong with it goes to the client before the error that says that it is.
-fn compile(text: &mut Prepared, session: &mut Session, reply: &mut Reply<'_>) -> Result<(), SqlError> {
+pub(crate) fn compile(text: &mut Prepared, session: &mut Session, reply: &mut Reply<'_>) -> Result<(), SqlError> {
     session.compile(text).map_err(|errors| {
         errors.iter().for_each(|error| reply.error(error));
         SqlError::new(8180, 16, 1, "Statement(s) could not be prepared.")
@@ -151,24 +171,34 @@ fn compile(text: &mut Prepared, session: &mut Session, reply: &mut Reply<'_>) ->
 }
 
 /// How a call went.
-struct Ran {
-    status: Option<i32>,
+pub(crate) struct Ran {
+    pub(crate) status: Option<i32>,
     /// The first parameter of the call that is an argument.
-    first: usize,
-    /// The handle to be returned.
-    handle: Option<i32>,
+    pub(crate) first: usize,
+    /// What is returned in parameters before that, by place: handles and counts.
+    pub(crate) own: Vec<(usize, i32)>,
 }
 
 /// A value that goes back to the client.
 enum Returned<'a> {
-    Handle,
+    Own { ordinal: u16, name: &'a str, value: Value },
     Argument { ordinal: u16, name: &'a str, argument: &'a Argument },
 }
 
 impl Ran {
+    /// A call that went well and returns nothing.
+    pub(crate) fn without_values(given: &[GivenParameter<'_>]) -> Ran {
+        Ran { status: Some(0), first: given.len(), own: Vec::new() }
+    }
+
     fn returned<'a>(&self, given: &'a [GivenParameter<'_>], arguments: &'a [Argument]) -> Vec<Returned<'a>> {
         let mut returned = Vec::new();
-        returned.extend(self.handle.map(|_| Returned::Handle));
+        returned.extend(self.own.iter().map(|(place, value)| Returned::Own {
+            ordinal: u16::try_from(*place).unwrap_or(u16::MAX),
+            // A client knows the value again by the name that it gave the parameter.
+            name: given.get(*place).map_or("", |parameter| parameter.name.as_str()),
+            value: Value::Int(*value),
+        }));
         let outputs = given.iter().enumerate().skip(self.first).zip(arguments).filter(|(_, argument)| argument.output);
         returned.extend(outputs.map(|((place, given), argument)| Returned::Argument {
             ordinal: u16::try_from(place).unwrap_or(u16::MAX),
@@ -204,6 +234,20 @@ fn plan(call: &Rpc<'_>, recent: &mut Option<Prepared>) -> Result<Plan, SqlError>
         (Some(SystemProcedure::PrepExec), _) => Ok(Plan::PrepareAndRun { prepared: prepared_at(given, name)? }),
         (Some(SystemProcedure::Execute), _) => Ok(Plan::Run { handle: handle_at(given, name)? }),
         (Some(SystemProcedure::Unprepare), _) => Ok(Plan::Forget { handle: handle_at(given, name)? }),
+        (
+            Some(
+                cursor @ (SystemProcedure::Cursor
+                | SystemProcedure::CursorOpen
+                | SystemProcedure::CursorPrepare
+                | SystemProcedure::CursorExecute
+                | SystemProcedure::CursorPrepExec
+                | SystemProcedure::CursorUnprepare
+                | SystemProcedure::CursorFetch
+                | SystemProcedure::CursorOption
+                | SystemProcedure::CursorClose),
+            ),
+            _,
+        ) => Ok(Plan::Cursor(cursor)),
         (Some(other), _) => {
             let text = format!("{} is not supported in this version of Pikepole.", other.name());
             Err(SqlError::new(40517, 16, 1, text))
@@ -228,7 +272,7 @@ fn prepared_at(given: &[GivenParameter<'_>], procedure: &str) -> Result<Prepared
     Ok(Prepared::new(text.to_string(), declarations.to_string()))
 }
 
-fn text_at<'a>(given: &'a [GivenParameter<'_>], place: usize, procedure: &str) -> Result<&'a str, SqlError> {
+pub(crate) fn text_at<'a>(given: &'a [GivenParameter<'_>], place: usize, procedure: &str) -> Result<&'a str, SqlError> {
     if place >= given.len() {
         return Err(SqlError::parameter_not_supplied(procedure, format!("@{place}")));
     }
@@ -236,7 +280,11 @@ fn text_at<'a>(given: &'a [GivenParameter<'_>], place: usize, procedure: &str) -
 }
 
 /// A text, empty for NULL and for one that is not there.
-fn optional_text_at<'a>(given: &'a [GivenParameter<'_>], place: usize, procedure: &str) -> Result<&'a str, SqlError> {
+pub(crate) fn optional_text_at<'a>(
+    given: &'a [GivenParameter<'_>],
+    place: usize,
+    procedure: &str,
+) -> Result<&'a str, SqlError> {
     match given.get(place).map(|parameter| &parameter.argument) {
         None | Some(Given::Scalar { value: Value::Null, .. }) => Ok(""),
         Some(Given::Scalar { value: Value::Str(text), .. }) => Ok(text),
@@ -244,7 +292,7 @@ fn optional_text_at<'a>(given: &'a [GivenParameter<'_>], place: usize, procedure
     }
 }
 
-fn handle_at(given: &[GivenParameter<'_>], procedure: &str) -> Result<i32, SqlError> {
+pub(crate) fn handle_at(given: &[GivenParameter<'_>], procedure: &str) -> Result<i32, SqlError> {
     let value = match given.first().map(|parameter| &parameter.argument) {
         Some(Given::Scalar { value, .. }) => value.as_i64(),
         _ => None,
@@ -254,25 +302,60 @@ fn handle_at(given: &[GivenParameter<'_>], procedure: &str) -> Result<i32, SqlEr
 }
 
 /// The arguments from a place on.
-fn arguments_from(given: &[GivenParameter<'_>], first: usize) -> Result<Vec<Argument>, SqlError> {
+pub(crate) fn arguments_from(given: &[GivenParameter<'_>], first: usize) -> Result<Vec<Argument>, SqlError> {
     given.iter().skip(first).map(argument).collect()
 }
 
 fn argument(given: &GivenParameter<'_>) -> Result<Argument, SqlError> {
-    let Given::Scalar { info, value } = &given.argument else {
-        return Err(SqlError::new(
-            40517,
-            16,
-            1,
-            "A table-valued parameter is not supported in this version of Pikepole.",
-        ));
-    };
     let name = (!given.name.is_empty()).then(|| given.name.clone());
-    let ty = match info.sql_type() {
-        SqlType::Null => UNTYPED,
-        ty => ty,
+    let (info, value) = match &given.argument {
+        Given::Scalar { info, value } => (info, value),
+        Given::Table(table) => {
+            let table = Some(table_rows(table));
+            return Ok(Argument { name, value: Value::Null, ty: SqlType::Null, output: false, table });
+        }
     };
-    Ok(Argument { name, value: value.clone(), ty, output: given.by_reference })
+    let ty = column_type(info.sql_type());
+    Ok(Argument { name, value: value.clone(), ty, output: given.by_reference, table: None })
+}
+
+fn column_type(ty: SqlType) -> SqlType {
+    if ty == SqlType::Null { UNTYPED } else { ty }
+}
+
+/// A table as the session wants it: its columns in the order of the type's. One that is NULL has no rows.
+fn table_rows(table: &TableArgument<'_>) -> TableRows {
+    let place = |at: &usize| {
+        let column = &table.columns[*at];
+        ColumnInfo { name: column.name.clone(), ty: column_type(column.info.sql_type()), nullable: true }
+    };
+    let mut rows = Vec::with_capacity(table.row_count);
+    let taken = table.rows(|row| {
+        rows.push(table.order.iter().map(|at| row[*at].clone()).collect());
+        Ok::<(), std::convert::Infallible>(())
+    });
+    let Ok(()) = taken;
+    let is_default = |(at, sent): (usize, &usize)| table.columns[*sent].default.then_some(at);
+    TableRows {
+        type_schema: table.schema.clone(),
+        type_name: table.name.clone(),
+        columns: table.order.iter().map(place).collect(),
+        defaults: table.order.iter().enumerate().filter_map(is_default).collect(),
+        rows,
+        is_null: table.is_null,
+    }
+}
+
+/// A client may leave it to the procedure of what type its tables are.
+fn name_table_types(procedure: &str, arguments: &mut [Argument], session: &Session) -> Result<(), SqlError> {
+    for (place, argument) in arguments.iter_mut().enumerate() {
+        let Some(table) = argument.table.as_mut().filter(|table| table.type_name.is_empty()) else { continue };
+        let name = argument.name.as_deref().unwrap_or_default();
+        let found = session.table_type(procedure, place, name);
+        let found = found.ok_or_else(|| SqlError::operand_type_clash("table type", name))?;
+        (table.type_schema, table.type_name) = found;
+    }
+    Ok(())
 }
 
 /// The batch that calls a procedure. The procedure's name is in a variable, each argument in another: nothing of what a
@@ -309,12 +392,14 @@ fn parameters_of(name: &str, arguments: &mut [Argument]) -> Vec<Parameter> {
         value: Value::Str(name.to_string()),
         ty: SqlType::NVarChar(Length::Limit(1000)),
         output: false,
+        table: None,
     };
     let variable = |(place, argument): (usize, &mut Argument)| Parameter {
         name: format!("@P{place}"),
         value: std::mem::take(&mut argument.value),
         ty: argument.ty,
         output: argument.output,
+        table: argument.table.take(),
     };
     std::iter::once(procedure).chain(arguments.iter_mut().enumerate().map(variable)).collect()
 }

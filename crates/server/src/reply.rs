@@ -6,7 +6,7 @@
 use crate::transport::Sender;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_session::{ColumnInfo, Done as Ended, DoneKind as EndedKind, Output};
-use pikepole_tds::{Column, ColumnFlags, Command, Done, DoneKind, EnvChange, ReturnValue};
+use pikepole_tds::{Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, ReturnValue, TdsVersion};
 use pikepole_types::{SqlError, SqlType, Value};
 use std::io;
 use std::task::{Context, Poll};
@@ -17,6 +17,8 @@ const WAITING_BYTES_MAX: usize = 32 * 1024;
 const WAITING_BYTES_LEFT: usize = 8 * 1024;
 /// The error of a batch that was cancelled: the client knows that already.
 const CANCELLED: i32 = 3617;
+/// Errors from this severity on end the connection.
+const SEVERITY_FATAL: u8 = 20;
 /// The last word about a statement that failed; comes before its end.
 const STATEMENT_TERMINATED: i32 = 3621;
 
@@ -45,6 +47,8 @@ pub(crate) struct Reply<'a> {
     end: Option<(DoneKind, Done)>,
     /// Whether there was an error.
     failed: bool,
+    /// Whether there was one that ends the connection.
+    is_fatal: bool,
     status: Option<i32>,
     broken: Option<io::Error>,
 }
@@ -64,6 +68,7 @@ impl<'a> Reply<'a> {
             columns: Vec::new(),
             end: None,
             failed: false,
+            is_fatal: false,
             status: None,
             broken: None,
         }
@@ -74,9 +79,19 @@ impl<'a> Reply<'a> {
         self.failed
     }
 
+    /// Whether the connection ends with this answer.
+    pub(crate) fn is_fatal(&self) -> bool {
+        self.is_fatal
+    }
+
     /// Whether the procedure that was called has returned.
     pub(crate) fn has_status(&self) -> bool {
         self.status.is_some()
+    }
+
+    /// Whether nobody waits for the answer any more.
+    pub(crate) fn is_given_up(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
     }
 
     /// What broke the connection.
@@ -127,6 +142,23 @@ impl<'a> Reply<'a> {
         self.sender.writer.message(message, self.server_name);
     }
 
+    /// The rows of a cursor begin: its query's columns, and ROWSTAT, which says of each row whether it is still there and which
+    /// clients hide. A client that knows the columns is not told them again.
+    pub(crate) fn cursor_columns(&mut self, columns: &[ColumnInfo], is_known: bool) {
+        self.go_on();
+        let version = self.sender.writer.version();
+        self.columns = columns.iter().map(|column| column_of(column, version)).collect();
+        let hidden = ColumnFlags { hidden: true, ..ColumnFlags::default() };
+        self.columns.push(Column::new("ROWSTAT", SqlType::Int, hidden, version));
+        if is_known {
+            return self.sender.writer.no_columns();
+        }
+        self.sender.writer.columns(&self.columns);
+        let mut origins = vec![ColumnOrigin::default(); self.columns.len()];
+        origins.last_mut().expect("ROWSTAT").hidden = true;
+        self.sender.writer.origins(&[], &origins);
+    }
+
     /// The end of a batch.
     pub(crate) fn finish_batch(&mut self) {
         let failed = Done { error: self.failed, ..Done::new(Command::None) };
@@ -164,16 +196,18 @@ impl<'a> Reply<'a> {
     }
 }
 
+fn column_of(column: &ColumnInfo, version: TdsVersion) -> Column {
+    let flags = ColumnFlags { nullable: column.nullable, updateable: true, ..ColumnFlags::default() };
+    let ty = if column.ty == SqlType::Null { SqlType::Int } else { column.ty };
+    Column::new(column.name.as_str(), ty, flags, version)
+}
+
 impl Output for Reply<'_> {
     fn columns(&mut self, columns: &[ColumnInfo]) {
         self.go_on();
         let version = self.sender.writer.version();
         self.columns.clear();
-        self.columns.extend(columns.iter().map(|column| {
-            let flags = ColumnFlags { nullable: column.nullable, updateable: true, ..ColumnFlags::default() };
-            let ty = if column.ty == SqlType::Null { SqlType::Int } else { column.ty };
-            Column::new(column.name.as_str(), ty, flags, version)
-        }));
+        self.columns.extend(columns.iter().map(|column| column_of(column, version)));
         self.sender.writer.columns(&self.columns);
     }
 
@@ -212,6 +246,10 @@ impl Output for Reply<'_> {
 
     fn error(&mut self, error: &SqlError) {
         self.failed = true;
+        if error.severity >= SEVERITY_FATAL {
+            self.is_fatal = true;
+            self.cancel.store(true, Ordering::Relaxed);
+        }
         if error.number == CANCELLED {
             return;
         }

@@ -2,6 +2,7 @@
 
 use crate::bulk::BulkStatement;
 use crate::connection::Connection;
+use crate::cursors::Cursors;
 use crate::incoming::{Broken, Incoming};
 use crate::reply::{Answering, Reply};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
@@ -164,9 +165,10 @@ impl Connection {
     }
 
     /// Makes the session as it was after its login.
-    async fn reset(&mut self, keep_transaction: bool) {
+    pub(crate) async fn reset(&mut self, keep_transaction: bool) {
         let before = self.session.transaction_mark();
         self.prepared.clear();
+        self.cursors = Cursors::default();
         let done = self.session.reset(keep_transaction).await;
         let writer = &mut self.sender.writer;
         writer.env_change(&EnvChange::ResetConnection);
@@ -265,6 +267,10 @@ pub(crate) fn conclude<'a>(
         reply.finish_attention();
     } else {
         finish(&mut reply);
+    }
+    if reply.is_fatal() {
+        // What was said is sent before the connection is closed.
+        return Err(Broken::Closed);
     }
     Ok(())
 }

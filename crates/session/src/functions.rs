@@ -17,7 +17,9 @@ pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
 const LANGUAGE: &str = "us_english";
 /// `@@OPTIONS`, what is always on: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
 const OPTION_BITS: i32 = 8 | 16 | 32 | 1024 | 4096;
+const OPTION_CURSOR_CLOSE_ON_COMMIT: i32 = 4;
 const OPTION_ARITHABORT: i32 = 64;
+const OPTION_ARITHIGNORE: i32 = 128;
 const OPTION_QUOTED_IDENTIFIER: i32 = 256;
 const OPTION_NOCOUNT: i32 = 512;
 const OPTION_XACT_ABORT: i32 = 16_384;
@@ -271,7 +273,9 @@ pub(crate) fn version() -> String {
 fn options(call: &Call<'_>) -> i32 {
     let settings = &call.context.settings;
     let switched = [
+        (settings.cursor_close_on_commit, OPTION_CURSOR_CLOSE_ON_COMMIT),
         (call.host.options.arithabort, OPTION_ARITHABORT),
+        (call.host.options.arithignore, OPTION_ARITHIGNORE),
         (settings.quoted_identifier, OPTION_QUOTED_IDENTIFIER),
         (settings.nocount, OPTION_NOCOUNT),
         (settings.xact_abort, OPTION_XACT_ABORT),
@@ -547,7 +551,12 @@ fn type_id(call: &Call<'_>) -> Answer {
         "timestamp" | "rowversion" => Some(189),
         name => TYPES.iter().find(|ty| ty.name() == name).map(|ty| ty.system_type_id().into()),
     };
-    Ok(number.map(Value::Int))
+    let number = number.filter(|_| parts.schema.as_ref().is_none_or(|schema| schema.eq_ignore_ascii_case("sys")));
+    let own = || {
+        let found = call.catalog().user_type(parts.schema.as_deref().unwrap_or("dbo"), &parts.name)?.user_type_id;
+        Some(found)
+    };
+    Ok(number.or_else(own).map(Value::Int))
 }
 
 fn type_name(call: &Call<'_>) -> Answer {
@@ -558,7 +567,8 @@ fn type_name(call: &Call<'_>) -> Answer {
         189 => Some("timestamp"),
         id => TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).map(|ty| ty.name()),
     };
-    Ok(name.map(|name| Value::Str(name.to_string())))
+    let own = || Some(call.catalog().user_type_by_id(id)?.name.clone());
+    Ok(name.map(str::to_owned).or_else(own).map(Value::Str))
 }
 
 /// Part 1 of a name is the object, 2 the schema, 3 the database, 4 the server.

@@ -1,35 +1,39 @@
 //! What can be read off the stored text of a procedure.
 
-use pikepole_query::declared_type;
-use pikepole_tsql::{FunctionReturns, Parameter, StatementKind};
-use pikepole_types::SqlType;
+use pikepole_engine::Catalog;
+use pikepole_query::{Declared, declared_type};
+use pikepole_tsql::{DataType, FunctionReturns, Parameter, StatementKind};
 
 /// A parameter of a procedure.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub(crate) struct ParameterInfo {
     pub(crate) name: String,
-    pub(crate) ty: SqlType,
+    pub(crate) declared: Declared,
     pub(crate) output: bool,
     pub(crate) has_default: bool,
     pub(crate) readonly: bool,
 }
 
 /// The parameters that a CREATE PROCEDURE or CREATE FUNCTION declares; none when the text is something else.
-pub(crate) fn parameters(text: &str) -> Vec<ParameterInfo> {
+pub(crate) fn parameters(catalog: &Catalog, text: &str) -> Vec<ParameterInfo> {
     let Ok(batch) = pikepole_tsql::parse(text) else { return Vec::new() };
     match batch.statements.first().map(|statement| &statement.kind) {
-        Some(StatementKind::CreateProcedure(procedure)) => procedure.parameters.iter().filter_map(info).collect(),
-        Some(StatementKind::CreateFunction(function)) => function.parameters.iter().filter_map(info).collect(),
+        Some(StatementKind::CreateProcedure(procedure)) => all(catalog, &procedure.parameters),
+        Some(StatementKind::CreateFunction(function)) => all(catalog, &function.parameters),
         _ => Vec::new(),
     }
 }
 
 /// The type that a scalar function returns; None: the text makes something else.
-pub(crate) fn result_type(text: &str) -> Option<SqlType> {
+pub(crate) fn result_type(catalog: &Catalog, text: &str) -> Option<Declared> {
+    declared_type(catalog, &returned(text)?).ok()
+}
+
+fn returned(text: &str) -> Option<DataType> {
     let batch = pikepole_tsql::parse(text).ok()?;
-    match &batch.statements.first()?.kind {
-        StatementKind::CreateFunction(function) => match &function.returns {
-            FunctionReturns::Scalar { data_type, .. } => declared_type(data_type).ok(),
+    match batch.statements.into_iter().next()?.kind {
+        StatementKind::CreateFunction(function) => match function.returns {
+            FunctionReturns::Scalar { data_type, .. } => Some(data_type),
             _ => None,
         },
         _ => None,
@@ -38,13 +42,17 @@ pub(crate) fn result_type(text: &str) -> Option<SqlType> {
 
 /// Whether a function returns a value, and no rows.
 pub(crate) fn is_scalar(text: &str) -> bool {
-    result_type(text).is_some()
+    returned(text).is_some()
 }
 
-fn info(parameter: &Parameter) -> Option<ParameterInfo> {
+fn all(catalog: &Catalog, parameters: &[Parameter]) -> Vec<ParameterInfo> {
+    parameters.iter().filter_map(|parameter| info(catalog, parameter)).collect()
+}
+
+fn info(catalog: &Catalog, parameter: &Parameter) -> Option<ParameterInfo> {
     Some(ParameterInfo {
         name: parameter.name.text.clone(),
-        ty: declared_type(&parameter.data_type).ok()?,
+        declared: declared_type(catalog, &parameter.data_type).ok()?,
         output: parameter.output,
         has_default: parameter.default.is_some(),
         readonly: parameter.readonly,

@@ -13,13 +13,15 @@ pub(crate) struct ClientOptions {
     pub(crate) text_size: i32,
     /// ARITHABORT; an overflow or a division by zero is an error whatever it says.
     pub(crate) arithabort: bool,
+    /// ARITHIGNORE; it makes no difference.
+    pub(crate) arithignore: bool,
     /// DEADLOCK_PRIORITY, -10 to 10; the victim is the session that closes the circle whatever it says.
     pub(crate) deadlock_priority: i32,
 }
 
 impl Default for ClientOptions {
     fn default() -> Self {
-        ClientOptions { text_size: i32::MAX, arithabort: true, deadlock_priority: 0 }
+        ClientOptions { text_size: i32::MAX, arithabort: true, arithignore: false, deadlock_priority: 0 }
     }
 }
 
@@ -41,7 +43,7 @@ const ALWAYS_OFF: &[&str] = &[
     "REMOTE_PROC_TRANSACTIONS",
 ];
 /// Options that make no difference here, whatever they are set to.
-const INDIFFERENT: &[&str] = &["ARITHIGNORE", "NO_BROWSETABLE", "OFFSETS"];
+const INDIFFERENT: &[&str] = &["NO_BROWSETABLE", "OFFSETS"];
 
 impl ClientOptions {
     /// Whether the batch is to run at all: PARSEONLY and NOEXEC keep it from running, except for the SET statements that end
@@ -114,6 +116,7 @@ impl ClientOptions {
             ("DATEFIRST", _) => settings.date_first = date_first(value)?,
             ("TEXTSIZE", _) => self.text_size = text_size(value)?,
             ("ARITHABORT", _) => self.arithabort = on,
+            ("ARITHIGNORE", _) => self.arithignore = on,
             ("DEADLOCK_PRIORITY", _) => self.deadlock_priority = deadlock_priority(value)?,
             ("LANGUAGE", _) => return language(value, output),
             ("DATEFORMAT", _) => return date_format(value),
@@ -185,8 +188,10 @@ fn date_first(value: &OptionSetting) -> Result<u8, SqlError> {
 
 fn text_size(value: &OptionSetting) -> Result<i32, SqlError> {
     match number(value) {
-        // -1 and 0 mean the largest size.
-        Some(size) => Ok(i32::try_from(size).ok().filter(|size| *size > 0).unwrap_or(i32::MAX)),
+        // 0 is the default that SQL Server has for clients which say nothing; -1 means the largest size.
+        Some(0) => Ok(4096),
+        Some(size @ -1..) => Ok(i32::try_from(size).unwrap_or(i32::MAX)),
+        Some(size) => Err(unsupported(format!("SET TEXTSIZE {size}"))),
         None => Err(unsupported("SET TEXTSIZE with a variable")),
     }
 }

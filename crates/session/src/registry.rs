@@ -10,7 +10,7 @@ use crate::options::ClientOptions;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
-use pikepole_query::{ExecutionContext, Isolation, PlanCache, Settings};
+use pikepole_query::{ExecutionContext, Isolation, PlanCache, Progress, Settings};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -36,6 +36,9 @@ pub(crate) struct SessionRow {
     pub(crate) batch_ended_us: u64,
     pub(crate) open_transactions: i32,
     pub(crate) row_count: i64,
+    /// Of a load: how much is done, and the rows so far.
+    pub(crate) percent: f32,
+    pub(crate) loaded_rows: u64,
     pub(crate) last_error: i32,
     pub(crate) shown: ShownOptions,
     /// The name that the open transaction was given.
@@ -129,6 +132,7 @@ pub(crate) struct SessionCell {
     has_name: AtomicBool,
     named: Mutex<Named>,
     kill_switch: KillSwitch,
+    progress: Arc<Progress>,
 }
 
 /// What of a cell is no number.
@@ -155,6 +159,7 @@ impl SessionCell {
             has_name: AtomicBool::new(false),
             named: Mutex::new(Named::default()),
             kill_switch: KillSwitch::default(),
+            progress: Arc::default(),
             login,
         }
     }
@@ -196,6 +201,11 @@ impl SessionCell {
         }
     }
 
+    /// How far a load of the session's is.
+    pub(crate) fn progress(&self) -> &Arc<Progress> {
+        &self.progress
+    }
+
     /// What ends the session from outside.
     pub(crate) fn kill_switch(&self) -> &KillSwitch {
         &self.kill_switch
@@ -229,6 +239,8 @@ impl SessionCell {
             batch_ended_us: self.batch_ended_us.load(Ordering::Relaxed),
             open_transactions: self.open_transactions.load(Ordering::Relaxed),
             row_count: self.row_count.load(Ordering::Relaxed),
+            percent: self.progress.percent(),
+            loaded_rows: self.progress.rows(),
             last_error: self.last_error.load(Ordering::Relaxed),
         }
     }

@@ -2,8 +2,8 @@
 
 use crate::options::ClientOptions;
 use crate::session::{Session, Watched};
-use pikepole_query::{Argument, ExecutionContext, Output, Prepared};
-use pikepole_types::SqlError;
+use pikepole_query::{Argument, ExecutionContext, Output, Prepared, RowTarget};
+use pikepole_types::{SqlError, Value};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -40,6 +40,25 @@ impl Session {
         result
     }
 
+    /// Inserts rows that a client loads.
+    ///
+    /// # Errors
+    /// As [`pikepole_query::insert_rows`].
+    pub async fn insert_rows(
+        &mut self,
+        target: &RowTarget,
+        rows: Vec<Vec<Value>>,
+        output: &mut dyn Output,
+    ) -> Result<u64, SqlError> {
+        let mut watched = Watched::new(output);
+        self.request_begins();
+        let (context, host) = self.parts();
+        pikepole_scheduler::set_command("BULK INSERT");
+        let result = pikepole_query::insert_rows(target, rows, context, host, &mut watched).await;
+        self.request_ends(watched.errors, watched.rows);
+        result
+    }
+
     /// Compiles a text, as sp_prepare does.
     ///
     /// # Errors
@@ -47,6 +66,15 @@ impl Session {
     pub fn compile(&mut self, prepared: &mut Prepared) -> Result<(), Vec<SqlError>> {
         let (context, host) = self.parts();
         prepared.program(context, host).map(|_| ())
+    }
+
+    /// Whether a text is one query and nothing else, as a server-side cursor wants it. It is compiled for that.
+    ///
+    /// # Errors
+    /// As [`pikepole_query::prepare`].
+    pub fn is_one_query(&mut self, prepared: &mut Prepared) -> Result<bool, Vec<SqlError>> {
+        let (context, host) = self.parts();
+        prepared.program(context, host).map(|program| program.is_one_query())
     }
 
     /// Makes the session as it was after its login, for the next user of a pooled connection; an open transaction is rolled
@@ -67,6 +95,7 @@ impl Session {
             let mut fresh = ExecutionContext::new(Arc::clone(&host.server), database, host.session_id, plans);
             fresh.log_in(context.security().login().clone())?;
             fresh.cancelled = cancelled;
+            fresh.progress = Arc::clone(host.cell.progress());
             fresh.state.transactions_begun = begun;
             *context = fresh;
         }

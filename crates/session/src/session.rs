@@ -7,7 +7,7 @@ use crate::registry::{BatchEnd, Login, Registry, SharedCell};
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_engine::{LoginPrincipal, Server};
-use pikepole_query::{ColumnInfo, Done, ExecutionContext, Output};
+use pikepole_query::{ColumnInfo, Done, ExecutionContext, Output, TableRows};
 use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{SqlError, SqlType, Value};
 use std::collections::BTreeSet;
@@ -60,6 +60,8 @@ pub struct Parameter {
     pub ty: SqlType,
     /// Whether the value is wanted back.
     pub output: bool,
+    /// The table of a table-valued parameter, in the place of a value; taken by the batch.
+    pub table: Option<TableRows>,
 }
 
 /// One session. It runs one batch at a time; dropping it rolls back what is open.
@@ -103,6 +105,7 @@ impl Session {
             registry.remove(session_id);
             return Err(SqlError::login_database_failed(&options.database));
         }
+        context.progress = Arc::clone(cell.progress());
         cell.kill_switch().cancels(Arc::clone(&context.cancelled));
         server.statistics().add(Counter::Logins, 1);
         server.statistics().add(Counter::UserConnections, 1);
@@ -175,6 +178,22 @@ impl Session {
         self.cell.show_settings(context, &self.host.options);
     }
 
+    /// The table type of a procedure's parameter, for a client that does not name it: its schema and its name.
+    pub fn table_type(&self, procedure: &str, place: usize, name: &str) -> Option<(String, String)> {
+        let context = self.context.as_ref()?;
+        let parts = crate::names::parts(procedure)?;
+        let catalog = context.catalog();
+        let catalog = catalog.definitions();
+        let found = catalog.procedure(parts.schema.as_deref().unwrap_or("dbo"), &parts.name)?;
+        let parameters = crate::modules::parameters(catalog, &found.text);
+        let wanted = match name {
+            "" => parameters.get(place),
+            name => parameters.iter().find(|parameter| parameter.name.eq_ignore_ascii_case(name)),
+        };
+        let user_type = wanted?.declared.user_type()?;
+        Some((user_type.schema.clone(), user_type.name.clone()))
+    }
+
     async fn run_batch(&mut self, sql: &str, parameters: &mut [Parameter], output: &mut Watched<'_>) {
         let context = self.context.as_mut().expect("only a dropped session has none");
         if !self.host.options.allows_running(sql, context, output) {
@@ -191,11 +210,12 @@ impl Session {
                 return;
             }
         };
+        let tables = parameters.iter_mut().map(|parameter| parameter.table.take()).collect();
         let mut arguments: Vec<Value> =
             parameters.iter_mut().map(|parameter| std::mem::take(&mut parameter.value)).collect();
         pikepole_scheduler::set_command(RUNNING);
         // The error has gone to the output already; it ended this batch, not the session.
-        let _ = pikepole_query::run(&program, &mut arguments, context, &mut self.host, output).await;
+        let _ = pikepole_query::run(&program, &mut arguments, tables, context, &mut self.host, output).await;
         for (parameter, value) in parameters.iter_mut().zip(arguments) {
             parameter.value = value;
         }
@@ -244,6 +264,11 @@ fn declarations(parameters: &[Parameter]) -> String {
             ty => ty,
         };
         let separator = if place > 0 { ", " } else { "" };
+        if let Some(table) = &parameter.table {
+            // Writing to a String cannot fail.
+            let _ = write!(text, "{separator}{} {} READONLY", parameter.name, table.quoted_type());
+            continue;
+        }
         let output = if parameter.output { " OUTPUT" } else { "" };
         // Writing to a String cannot fail.
         let _ = write!(text, "{separator}{} {ty}{output}", parameter.name);
@@ -311,13 +336,17 @@ mod tests {
 
     #[test]
     fn parameters_are_declared_as_sp_executesql_wants_them() {
-        let parameter = |name: &str, ty, output| Parameter { name: name.to_string(), value: Value::Null, ty, output };
+        let parameter =
+            |name: &str, ty, output| Parameter { name: name.to_string(), value: Value::Null, ty, output, table: None };
         let parameters = [
             parameter("@a", SqlType::Int, true),
             parameter("@b", SqlType::Decimal { precision: 10, scale: 2 }, false),
             parameter("@c", SqlType::Null, false),
         ];
         assert_eq!(declarations(&parameters), "@a int OUTPUT, @b decimal(10,2), @c nvarchar(4000)");
+        let table = TableRows { type_name: "a]b".to_owned(), ..TableRows::default() };
+        let of_table = Parameter { table: Some(table), ..parameter("@t", SqlType::Null, false) };
+        assert_eq!(declarations(&[of_table]), "@t [a]]b] READONLY");
         assert_eq!(declarations(&[]), "");
     }
 }

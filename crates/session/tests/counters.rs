@@ -2,7 +2,7 @@
 //! transactions of the sessions that have them.
 
 use pikepole_engine::{SchedulerChoice, Server, ServerOptions};
-use pikepole_machine::{Disk, SimulatedDisk};
+use pikepole_machine::{Disk, OpenOptions, SimulatedDisk};
 use pikepole_query::Collected;
 use pikepole_scheduler::{JoinHandle, Placement};
 use pikepole_session::{Registry, Session, SessionOptions};
@@ -239,6 +239,34 @@ fn clear_starts_one_view_from_zero_and_no_other() {
 }
 
 #[test]
+fn a_load_tells_how_far_it_is() {
+    let fixture = Fixture::new();
+    let mut watcher = fixture.session();
+    let loader = fixture.session();
+    let path = fixture.server.folder().join("rows.csv");
+    let file = fixture.server.disk().open(path, OpenOptions { create: true, ..OpenOptions::default() });
+    let rows: String = (0..3_000).map(|row| format!("{row},some text\n")).collect();
+    file.and_then(|file| file.write_at(rows.as_bytes(), 0)).expect("a file that can be written");
+    fixture.rows(&mut watcher, "CREATE TABLE t (a int PRIMARY KEY, b varchar(20))");
+    let request = format!(
+        "SELECT CASE WHEN percent_complete > 0 THEN 1 ELSE 0 END, CASE WHEN row_count > 0 THEN 1 ELSE 0 END
+         FROM sys.dm_exec_requests WHERE session_id = {}",
+        loader.id()
+    );
+    // It waits in the middle for the end of a transaction that has one of its keys.
+    fixture.rows(&mut watcher, "BEGIN TRAN INSERT t VALUES (2000, 'x')");
+    let running = fixture.begin(loader, "BULK INSERT t FROM 'rows.csv' WITH (FORMAT = 'CSV')");
+    assert_eq!(fixture.rows(&mut watcher, &request), ["1|1"]);
+    fixture.rows(&mut watcher, "ROLLBACK");
+    let (loader, _) = fixture.server.schedulers().block_on(running).expect("it ends");
+    assert_eq!(fixture.rows(&mut watcher, "SELECT COUNT(*) FROM t"), ["3000"]);
+    let running = fixture.begin(loader, "WAITFOR DELAY '00:00:01'");
+    // The rows are now those of the batch before.
+    assert_eq!(fixture.rows(&mut watcher, &request), ["0|1"]);
+    fixture.server.schedulers().block_on(running).expect("it ends");
+}
+
+#[test]
 fn sessions_show_the_options_that_they_have_set() {
     const OPTIONS: &str =
         "date_first, quoted_identifier, arithabort, ansi_nulls, transaction_isolation_level, lock_timeout,
@@ -263,6 +291,11 @@ fn sessions_show_the_options_that_they_have_set() {
     let own = fixture.rows(&mut watched, "SELECT DB_ID()");
     assert_eq!(look(&mut watcher, "dm_exec_sessions"), [format!("7|0|1|1|5|1500|-5|100|0|{}", own[0])]);
     assert!(look(&mut watcher, "dm_exec_requests").is_empty());
+    let kept = "SET ARITHIGNORE ON; SET CURSOR_CLOSE_ON_COMMIT ON; SET TEXTSIZE -1; SELECT @@OPTIONS & 132, @@TEXTSIZE";
+    assert_eq!(fixture.rows(&mut watched, kept), ["132|-1"]);
+    fixture.rows(&mut watched, "SET ARITHIGNORE OFF; SET CURSOR_CLOSE_ON_COMMIT OFF");
+    assert_eq!(fixture.rows(&mut watched, "SET TEXTSIZE 0; SELECT @@OPTIONS & 132, @@TEXTSIZE"), ["0|4096"]);
+    fixture.rows(&mut watched, "SET TEXTSIZE 100");
     let own_options = fixture.rows(&mut watched, "SET ARITHABORT OFF; SELECT @@OPTIONS & 64, @@OPTIONS & 256");
     assert_eq!(own_options, ["0|0"]);
     // A procedure's own options end with it.

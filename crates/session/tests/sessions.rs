@@ -61,7 +61,8 @@ fn scalar(output: &Collected) -> Value {
 fn parameters_are_variables_and_come_back() {
     let fixture = Fixture::new();
     let mut session = fixture.session();
-    let parameter = |name: &str, value, ty, output| Parameter { name: name.to_string(), value, ty, output };
+    let parameter =
+        |name: &str, value, ty, output| Parameter { name: name.to_string(), value, ty, output, table: None };
     let mut parameters = [
         parameter("@a", Value::Int(20), SqlType::Int, false),
         parameter("@b", Value::Int(1), SqlType::Int, true),
@@ -241,4 +242,66 @@ fn a_long_text_and_many_statements_are_no_trouble() {
     assert_eq!(numbers(&output), [0_i32; 0]);
     let many = "SET NOCOUNT ON;".repeat(200_000);
     assert_eq!(numbers(&fixture.run(&mut session, &many)), [0_i32; 0]);
+}
+
+#[test]
+fn application_locks_are_of_the_session_or_the_transaction() {
+    let fixture = Fixture::new();
+    let (mut one, mut two) = (fixture.session(), fixture.session());
+    let take = |owner: &str, mode: &str, name: &str| {
+        format!("DECLARE @r int EXEC @r = sp_getapplock N'{name}', '{mode}', '{owner}', 0 SELECT @r")
+    };
+    let release = |owner: &str, name: &str| {
+        format!("DECLARE @r int EXEC @r = sp_releaseapplock @Resource = '{name}', @LockOwner = '{owner}' SELECT @r")
+    };
+    let status = |session: &mut Session, sql: &str| scalar(&fixture.run(session, sql));
+    let (exclusive, shared) = (take("Session", "Exclusive", "job"), take("Session", "Shared", "job"));
+    assert_eq!(status(&mut one, &exclusive), Value::Int(0));
+    assert_eq!(status(&mut one, &exclusive), Value::Int(0), "the owner has it again");
+    assert_eq!(status(&mut two, &shared), Value::Int(-1));
+    assert_eq!(status(&mut two, &take("Session", "Exclusive", "JOB")), Value::Int(0), "names have their case");
+    let kinds = "SELECT COUNT(*) FROM sys.dm_tran_locks WHERE resource_type = 'APPLICATION'";
+    assert_eq!(status(&mut two, kinds), Value::Int(2));
+    let give = release("Session", "job");
+    assert_eq!(status(&mut one, &give), Value::Int(0));
+    assert_eq!(status(&mut two, &shared), Value::Int(-1), "it was taken twice");
+    assert_eq!(status(&mut one, &give), Value::Int(0));
+    assert_eq!(status(&mut two, &shared), Value::Int(0));
+    assert_eq!(numbers(&fixture.run(&mut one, &give)), [1223]);
+    assert_eq!(status(&mut one, &shared), Value::Int(0), "shared locks are");
+    fixture.server.schedulers().block_on(two.close());
+    assert_eq!(status(&mut one, &exclusive), Value::Int(0), "a session's locks end with it");
+
+    let mut two = fixture.session();
+    let transactional = take("Transaction", "Exclusive", "batch");
+    assert_eq!(numbers(&fixture.run(&mut two, &transactional)), [15626]);
+    assert_eq!(status(&mut two, &format!("BEGIN TRAN {transactional}")), Value::Int(0));
+    assert_eq!(status(&mut one, &take("Session", "Shared", "batch")), Value::Int(-1));
+    fixture.run(&mut two, "COMMIT");
+    assert_eq!(status(&mut one, &take("Session", "Shared", "batch")), Value::Int(0));
+    for (sql, number) in [
+        ("EXEC sp_getapplock 'a', 'Strong', 'Session'", 15021),
+        ("EXEC sp_getapplock 'a', 'Shared', 'Nobody'", 15021),
+        ("EXEC sp_getapplock 'a', 'Shared', 'Session', -5", 15021),
+        ("EXEC sp_getapplock 'a', 'Shared', 'Session', 0, 'nobody'", 15021),
+        ("EXEC sp_getapplock 'a'", 201),
+    ] {
+        assert_eq!(numbers(&fixture.run(&mut one, sql)), [number], "{sql}");
+    }
+}
+
+#[test]
+fn an_application_lock_is_waited_for() {
+    let fixture = Fixture::new();
+    let (mut one, mut two) = (fixture.session(), fixture.session());
+    fixture.run(&mut one, "EXEC sp_getapplock 'job', 'Exclusive', 'Session'");
+    let info = two.task_info();
+    let waiting = fixture.server.schedulers().spawn(info, Placement::LeastLoaded, async move {
+        let mut output = Collected::default();
+        two.run("DECLARE @r int EXEC @r = sp_getapplock 'job', 'Exclusive', 'Session' SELECT @r", &mut [], &mut output)
+            .await;
+        scalar(&output)
+    });
+    fixture.run(&mut one, "WAITFOR DELAY '00:00:01' EXEC sp_releaseapplock 'job', 'Session'");
+    assert_eq!(fixture.server.schedulers().block_on(waiting).expect("no panic"), Value::Int(1));
 }

@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::Ordering;
+use pikepole_log::LsnRange;
 use pikepole_machine::is_full;
 
 use crate::error::{Need, PageId, Stop, StorageError};
@@ -353,9 +354,9 @@ impl Drop for OwnExtent {
 }
 
 impl Store {
-    /// Undoes that a page got its rows by one record: it is in use no more. Its frame stays as it is, so that a scan that is
+    /// Undoes that a page got its rows by one record, or removes its only row: it is in use no more. Its frame stays as it is, so that a scan that is
     /// on its way to it finds rows that nobody sees.
-    pub(crate) fn free_page(&self, context: &LogContext, page: PageId) -> Result<(), Stop> {
+    pub(crate) fn free_page(&self, context: &LogContext, page: PageId) -> Result<LsnRange, Stop> {
         let mut map = self.latch_map(page)?;
         // What the page was is in the map page's past: its record changed both.
         let record = Record::FreePage { flags: context.flags, xid: context.xid, page: page.0 };
@@ -365,7 +366,15 @@ impl Store {
         drop(map);
         self.space.lock().give_back(page.0 / EXTENT_PAGES, page_bit(page));
         self.pool.statistics.add(Counter::PageDeallocations, 1);
-        Ok(())
+        Ok(range)
+    }
+
+    /// Pages that an object uses, and pages that it has in its extents.
+    pub fn pages_of(&self, object: u32) -> (u64, u64) {
+        let space = self.space.lock();
+        let Some(own) = space.objects.get(&object) else { return (0, 0) };
+        let used = own.extents.iter().map(|extent| u64::from(space.extents[*extent as usize].used.count_ones()));
+        (used.sum(), own.extents.len() as u64 * u64::from(EXTENT_PAGES))
     }
 
     /// The object that owns a page, if the page is in use.

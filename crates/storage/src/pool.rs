@@ -157,14 +157,19 @@ impl Pool {
         self.frames as usize
     }
 
-    /// Touches a step of the memory that will be used next, if too little of it has been; whether it did.
-    pub fn touch_ahead(&self) -> bool {
-        let touched = self.touched.load(Ordering::Relaxed);
+    /// Whether too little has been touched of the memory that will be used next.
+    pub fn wants_touch(&self) -> bool {
         let used = self.frames_used() as usize * PAGE_BYTES;
         let wanted = used + (used * TOUCHED_AHEAD_TIMES).min(TOUCHED_AHEAD_BYTES);
-        if touched >= wanted.min(self.bytes.len()) {
+        self.touched.load(Ordering::Relaxed) < wanted.min(self.bytes.len())
+    }
+
+    /// Touches a step of the memory that will be used next, if too little of it has been; whether it did.
+    pub fn touch_ahead(&self) -> bool {
+        if !self.wants_touch() {
             return false;
         }
+        let touched = self.touched.load(Ordering::Relaxed);
         let end = self.bytes.len().min(touched + TOUCH_STEP_BYTES);
         // What cannot be touched ahead is left to its first use.
         let done = self.bytes.touch(touched..end).is_ok();

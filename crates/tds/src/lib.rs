@@ -1,4 +1,5 @@
-//! The server's side of TDS, the protocol that SQL Server's clients speak: bytes in, values out, and back.
+//! TDS, the protocol that SQL Server's clients speak: the server's side, bytes in, values out, and back; and as much of the
+//! client's side as the project's own client needs.
 //!
 //! ```text
 //!  socket ──bytes──▶ Reassembler ──Message──▶ by its kind
@@ -20,6 +21,7 @@
 //!
 //! Versions 7.1 to 7.4 and 8.0 are spoken ([`TdsVersion`]); what older ones lack is written the way they know it.
 
+mod client;
 mod error;
 mod limits;
 mod login;
@@ -31,6 +33,9 @@ mod token;
 mod value;
 mod version;
 
+pub use client::{
+    ClientLogin, ReplyToken, TokenReader, client_pre_login, encryption_of_reply, put_batch, put_call, put_parameter,
+};
 pub use error::TdsError;
 pub use limits::Limits;
 pub use login::{

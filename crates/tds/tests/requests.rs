@@ -346,6 +346,7 @@ fn tables_have_forms() {
         let data = one(bytes);
         let calls = calls(&data, V)?;
         let Argument::Table(table) = &calls[0].parameters[0].argument else { panic!("a table") };
+        assert_eq!(table.is_null, table.columns.is_empty());
         let mut rows = Vec::new();
         let _ = table.rows(|row| {
             rows.push(row.to_vec());
@@ -360,10 +361,27 @@ fn tables_have_forms() {
     let expected = vec![vec![Value::Int(1), Value::Null], vec![Value::Null, Value::Null]];
     assert_eq!(argument(&format!("{columns} 00 {rows}")), Ok((2, expected.clone())));
     assert_eq!(argument(&format!("{columns} 10 0100 0100 01 11 0200 0100 0200 00 {rows}")), Ok((2, expected)));
-    assert!(matches!(
-        in_parameter(argument(&format!("{columns} 11 0200 0200 0100 00 {rows}"))),
-        TdsError::Unsupported(_)
-    ));
+    // What is said of the order of rows and columns must be so.
+    for wrong in [
+        "10 0100 0000 01",
+        "10 0100 0300 01",
+        "10 0100 0200 01",
+        "10 0100 0100 00",
+        "10 0100 0100 03",
+        "10 0000 10 0000",
+        "11 0100 0100",
+        "11 0200 0100 0100",
+        "11 0200 0000 0100",
+        "11 0200 0100 0300",
+        "11 0200 0100 0200 11 0200 0100 0200",
+    ] {
+        let read = in_parameter(argument(&format!("{columns} {wrong} 00 {rows}")));
+        assert!(matches!(read, TdsError::Malformed(_)), "{wrong}: {read:?}");
+    }
+    assert!(
+        matches!(in_parameter(argument("00 00 01 7400 FFFF 00 01 00")), TdsError::Malformed(_)),
+        "rows of no table"
+    );
     assert!(matches!(in_parameter(argument(&format!("{columns} 12 00 {rows}"))), TdsError::Malformed(_)));
     assert!(matches!(in_parameter(argument(&format!("{columns} 00 02 00"))), TdsError::Malformed(_)));
     assert!(matches!(in_parameter(argument(&format!("{columns} 00 01 04 01000000"))), TdsError::Truncated(_)));
@@ -374,6 +392,25 @@ fn tables_have_forms() {
     assert!(matches!(in_parameter(argument("00 00 01 7400 0110")), TdsError::Limit { .. }), "4097 columns");
     let nested = "00 00 01 7400 0100 00000000 0000 F3";
     assert!(matches!(in_parameter(argument(nested)), TdsError::Unsupported(_)), "a table in a table");
+}
+
+#[test]
+fn a_tables_columns_have_names_and_an_order() {
+    let table = |bytes: &str| {
+        let data = [headers(V, 0), call_by_name("p", &[hex("00 00 F3"), hex(bytes)])].concat();
+        let calls = calls(&data, V).expect("a call");
+        let Argument::Table(table) = &calls[0].parameters[0].argument else { panic!("a table") };
+        let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+        (names, table.order.clone(), table.is_null, table.row_count)
+    };
+    let columns = "00 00 01 7400 0200 00000000 0100 26 04 01 6100  00000000 0100 26 04 02 6200 6300";
+    let names = vec!["a".to_owned(), "bc".to_owned()];
+    assert_eq!(table(&format!("{columns} 00 00")), (names.clone(), vec![0, 1], false, 0), "an empty one");
+    let rows = "01 04 01000000 04 02000000 00";
+    assert_eq!(table(&format!("{columns} 11 0200 0200 0100 00 {rows}")), (names.clone(), vec![1, 0], false, 1));
+    let both = format!("{columns} 11 0200 0200 0100 10 0200 0200 05 0100 02 00 {rows}");
+    assert_eq!(table(&both), (names, vec![1, 0], false, 1), "either order first");
+    assert_eq!(table("00 00 01 7400 FFFF 00 00"), (Vec::new(), Vec::new(), true, 0), "NULL");
 }
 
 #[test]

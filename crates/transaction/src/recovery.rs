@@ -64,6 +64,8 @@ impl Analysis {
             }
             Record::InsertPage { xid, page, .. } => return self.page(xid, PageId(page), false),
             Record::UsePage { xid, page, .. } => return self.page(xid, PageId(page), true),
+            // The system's: a page whose only row nobody needed any more.
+            Record::FreePage { xid, .. } if xid == TransactionId::SYSTEM.0 => return Ok(()),
             Record::FreePage { xid, page, .. } => {
                 let changes = self.open.entry(xid).or_default();
                 let undone = changes.iter().rposition(|c| c.kind == UndoKind::Page && c.page.0 == page);
@@ -107,6 +109,9 @@ impl Analysis {
     /// A page got all its rows.
     fn page(&mut self, xid: u64, page: PageId, unlogged: bool) -> Result<(), StorageError> {
         self.id_max = self.id_max.max(xid);
+        if xid == TransactionId::SYSTEM.0 {
+            return Ok(());
+        }
         self.open.entry(xid).or_default().push(Change {
             kind: UndoKind::Page,
             page,

@@ -238,6 +238,27 @@ impl Transaction {
         }
     }
 
+    /// Inserts a part of a value into a heap of parts.
+    ///
+    /// # Errors
+    /// As of [`Transaction::try_insert_heap`].
+    pub fn try_insert_part(&mut self, structure: &Structure, rest: &[u8]) -> Result<Rid, Stop> {
+        let Structure::Heap(heap) = structure else {
+            unreachable!("parts live in heaps");
+        };
+        if !heap.is_alone(rest.len()) {
+            return self.try_insert_heap(structure, rest, false);
+        }
+        let _nested = self.kinship.enter()?;
+        let context = self.announce();
+        let (rid, range) = heap.insert_alone(&context, rest)?;
+        self.changed_with_undo(range, 0);
+        let entry =
+            UndoEntry { kind: UndoKind::Page, name: &rid.to_bytes(), old_header: RowHeader::default(), old_rest: &[] };
+        self.undo.push(structure, &entry);
+        Ok(rid)
+    }
+
     /// The other writer of a row must have ended before anything is said about the row.
     fn wait_for_writer(&mut self, found: RowHeader) -> Result<(), Stop> {
         let writer = TransactionId(found.xid());
@@ -335,6 +356,26 @@ impl Transaction {
         expected: RowHeader,
         single: bool,
     ) -> Result<bool, Stop> {
+        self.make_ghost(structure, cursor, row, expected, single, true)
+    }
+
+    /// Makes a part of a value a ghost. No older version is kept: whoever sees a row that leads to the part reads it, ghost or not.
+    ///
+    /// # Errors
+    /// As of [`Transaction::try_delete`].
+    pub fn try_delete_part(&mut self, structure: &Structure, part: &[u8], expected: RowHeader) -> Result<bool, Stop> {
+        self.make_ghost(structure, &mut TreeCursor::default(), part, expected, false, false)
+    }
+
+    fn make_ghost(
+        &mut self,
+        structure: &Structure,
+        cursor: &mut TreeCursor,
+        row: &[u8],
+        expected: RowHeader,
+        single: bool,
+        versioned: bool,
+    ) -> Result<bool, Stop> {
         let _nested = self.kinship.enter()?;
         let single = self.can_be_single(single);
         let context = self.context(single);
@@ -343,7 +384,7 @@ impl Transaction {
         let Self { home, undo, name, .. } = self;
         row_name(structure.object(), row, name);
         let keep = |old_header: RowHeader, old_rest: &[u8]| {
-            if old_header.xid() != id.0 {
+            if versioned && old_header.xid() != id.0 {
                 home.versions.push(name, id, old_header, old_rest, &|id| home.is_over(id));
             }
             if !single {

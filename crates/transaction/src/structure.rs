@@ -74,6 +74,20 @@ impl Structure {
         heap.free_page(context, rid(name).page)
     }
 
+    /// Removes a ghost that nobody needs.
+    pub(crate) fn remove_ghost(
+        &self,
+        cursor: &mut TreeCursor,
+        context: &LogContext,
+        name: &[u8],
+        expected: RowHeader,
+    ) -> Result<ChangeOutcome, Stop> {
+        match self {
+            Structure::Tree(tree) => tree.remove(cursor, context, name, expected),
+            Structure::Heap(heap) => heap.remove_ghost(context, rid(name), expected),
+        }
+    }
+
     pub(crate) fn remove(
         &self,
         cursor: &mut TreeCursor,

@@ -626,6 +626,19 @@ impl Transaction {
         }
     }
 
+    /// Gives back a lock before the end of the transaction, in every mode it is held in: one that guards nothing which the
+    /// transaction has changed.
+    pub fn unlock(&mut self, table: &Arc<TableLock>) {
+        let cell = &self.cell;
+        self.held.retain(|held| {
+            let keep = !Arc::ptr_eq(&held.lock, table);
+            if !keep {
+                give_back(cell, held);
+            }
+            keep
+        });
+    }
+
     fn own_grants(&self, table: &Arc<TableLock>) -> Vec<Grant> {
         let own = self.held.iter().filter(|h| Arc::ptr_eq(&h.lock, table));
         own.map(|h| h.grant).collect()

@@ -232,7 +232,7 @@ impl Transactions {
             }
             let context = LogContext::new(TransactionId::SYSTEM.0);
             // Changed: it was revived or is gone; then it is nobody's ghost.
-            let removed = ghost.structure.remove(&mut cursor, &context, &ghost.name, ghost.header);
+            let removed = ghost.structure.remove_ghost(&mut cursor, &context, &ghost.name, ghost.header);
             if let Err(stop) = removed {
                 lock(&self.ghosts).push_front(ghost);
                 return Err(stop.into());

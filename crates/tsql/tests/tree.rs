@@ -213,3 +213,29 @@ fn printing_keeps_the_parentheses_that_matter() {
         "(a = 1 OR b = 2) AND NOT c = 3"
     );
 }
+
+#[test]
+fn odbc_escapes_are_what_tsql_has_for_them() {
+    for (text, wanted) in [
+        ("{d '2024-01-31'}", "CONVERT(datetime, '2024-01-31')"),
+        ("{ts '2024-01-31 10:20:30'}", "CONVERT(datetime, '2024-01-31 10:20:30')"),
+        ("{fn UCASE(a)}", "UPPER(a)"),
+        ("{fn ifnull(a, {fn now()})} + 1", "ISNULL(a, GETDATE()) + 1"),
+        ("{fn DAYOFYEAR(a)}", "DATEPART(dayofyear, a)"),
+        ("{fn TIMESTAMPADD(SQL_TSI_DAY, 1, a)}", "DATEADD(day, 1, a)"),
+        ("{fn MOD(a, 3)}", "a % 3"),
+        ("{fn TRUNCATE(a, 2)}", "ROUND(a, 2, 1)"),
+        ("{fn curdate()}", "CONVERT(varchar(10), GETDATE(), 23)"),
+        ("{fn left(a, 2)}", "left(a, 2)"),
+    ] {
+        let select = select(&format!("SELECT {text}"));
+        let SelectItem::Expr { expr, .. } = &select.items[0] else { panic!("{text}") };
+        assert_eq!(expr.to_string(), wanted, "{text}");
+    }
+    let escaped = "SELECT 1 FROM {oj a LEFT OUTER JOIN b ON a.x = b.x} WHERE a.y LIKE 'z!%' {escape '!'}";
+    let plain = "SELECT 1 FROM a LEFT JOIN b ON a.x = b.x WHERE a.y LIKE 'z!%' ESCAPE '!'";
+    assert_eq!(one(escaped).to_string(), one(plain).to_string());
+    for text in ["SELECT {x 'a'}", "SELECT {fn UCASE('a')", "SELECT {ts 5}", "SELECT {d 'a' + 'b'}", "SELECT {d 'a'"] {
+        assert_eq!(parse(text).expect_err(text).number, 102, "{text}");
+    }
+}

@@ -43,6 +43,6 @@ pub use display::{to_text, write_text};
 pub use error::{ERRORS, ErrorTemplate, SqlError};
 pub use functions::{Context, Eval, FUNCTIONS, Function, ResultType, lookup};
 pub use like::LikePattern;
-pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout};
+pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
 pub use sql_type::{Length, SqlType, implicit_type};
 pub use value::Value;

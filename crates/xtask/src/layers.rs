@@ -19,6 +19,7 @@ pub const LAYERS: &[&str] = &[
     "session",
     "server",
     "embedded",
+    "client",
     "lab",
     "pikepole",
 ];

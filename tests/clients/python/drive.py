@@ -41,6 +41,10 @@ class Client:
     def line_of(self, error):
         return None
 
+    def table(self, type_name, rows):
+        """A table-valued parameter; None when the client has none."""
+        return None
+
     def bulk_insert(self):
         return "the client has none"
 
@@ -138,6 +142,9 @@ class PythonTds(Client):
 
     def marks(self, sql):
         return sql.replace("%", "%%").replace("?", "%s")
+
+    def table(self, type_name, rows):
+        return self.module.TableValuedParam(type_name, rows=rows)
 
     def sent(self, value):
         # It takes plain bytes for a text.

@@ -140,6 +140,22 @@ def procedures(client):
 
 
 @feature
+def table_valued_parameters(client):
+    if client.table("dbo.py_list", []) is None:
+        return "the client has none"
+    with client.connect() as connection:
+        run(connection, "DROP PROCEDURE IF EXISTS dbo.py_tvp; DROP TYPE IF EXISTS dbo.py_list")
+        run(connection, "CREATE TYPE dbo.py_list AS TABLE (id int, name nvarchar(20))")
+        run(connection, "CREATE PROCEDURE dbo.py_tvp @list dbo.py_list READONLY AS SELECT COUNT(*), MAX(name) FROM @list")
+        connection.commit()
+        table = client.table("dbo.py_list", [(1, "a"), (2, "b")])
+        assert rows(connection, client.marks("EXEC dbo.py_tvp ?"), (table,)) == [(2, "b")]
+        cursor = connection.cursor()
+        cursor.callproc("dbo.py_tvp", (client.table("dbo.py_list", [(n, f"n{n}") for n in range(5000)]),))
+        assert [tuple(row) for row in cursor.fetchall()] == [(5000, "n999")]
+
+
+@feature
 def transactions(client):
     with client.connect() as one, client.connect() as two:
         run(one, "DROP TABLE IF EXISTS dbo.tx; CREATE TABLE dbo.tx (a int PRIMARY KEY)")

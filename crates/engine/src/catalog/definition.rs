@@ -4,6 +4,8 @@
 //! that older databases stay readable.
 
 use super::rows::RowKind;
+use super::sequence::SequenceRecord;
+use super::user_type::UserType;
 use crate::security::{Level, Principal};
 use pikepole_types::SqlType;
 use serde::{Deserialize, Serialize};
@@ -130,6 +132,9 @@ pub struct Column {
     /// A new number with each change of the row.
     #[serde(default)]
     pub rowversion: bool,
+    /// The id of the user's type that it was declared with; [`Column::ty`] is what that stands for.
+    #[serde(default)]
+    pub user_type: Option<i32>,
 }
 
 /// A column of an index's key.
@@ -190,6 +195,9 @@ pub struct TableRecord {
     pub indexes: Vec<Index>,
     /// Where the rows of a table without clustered index are.
     pub heap: Option<StorageRef>,
+    /// Where values are that rows have no room for. None: no row can be so long, or the table is of a time when there was no such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<StorageRef>,
     /// CHECK constraints.
     #[serde(default)]
     pub checks: Vec<Check>,
@@ -240,7 +248,7 @@ impl TableRecord {
 
     /// Every tree and heap of the table.
     pub fn storages(&self) -> impl Iterator<Item = StorageRef> + '_ {
-        self.heap.into_iter().chain(self.indexes.iter().map(|index| index.storage))
+        self.heap.into_iter().chain(self.indexes.iter().map(|index| index.storage)).chain(self.overflow)
     }
 }
 
@@ -302,6 +310,10 @@ pub enum StoredObject {
     Principal(Principal),
     /// A function.
     Function(Function),
+    /// A type.
+    Type(UserType),
+    /// A sequence.
+    Sequence(SequenceRecord),
 }
 
 impl StoredObject {
@@ -312,6 +324,7 @@ impl StoredObject {
                 Level::Server => RowKind::ServerPrincipal,
                 Level::Database => RowKind::DatabasePrincipal,
             },
+            StoredObject::Type(_) => RowKind::Type,
             _ => RowKind::Object,
         }
     }
@@ -325,6 +338,8 @@ impl StoredObject {
                 module.object_id
             }
             StoredObject::Principal(principal) => principal.id,
+            StoredObject::Type(user_type) => user_type.user_type_id,
+            StoredObject::Sequence(sequence) => sequence.object_id,
         }
     }
 }

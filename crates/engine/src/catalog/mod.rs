@@ -12,13 +12,17 @@
 
 pub(crate) mod definition;
 pub(crate) mod rows;
+pub(crate) mod sequence;
+pub(crate) mod user_type;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
-use definition::{ForeignKey, Function, Procedure, Schema, View};
+use definition::{ForeignKey, Function, Procedure, Schema, TableRecord, View};
+use sequence::Sequence;
+use user_type::{USER_TYPE_FIRST, UserType};
 
 /// The first object id of users' objects.
 pub(crate) const OBJECT_ID_FIRST: i32 = 1_000_001;
@@ -40,6 +44,8 @@ pub enum Object {
     View(Arc<View>),
     /// A function.
     Function(Arc<Function>),
+    /// A sequence.
+    Sequence(Arc<Sequence>),
 }
 
 impl Object {
@@ -47,6 +53,7 @@ impl Object {
     pub fn object_id(&self) -> i32 {
         match self {
             Object::Table(table) => table.object_id,
+            Object::Sequence(sequence) => sequence.object_id,
             Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.object_id,
         }
     }
@@ -58,6 +65,7 @@ impl Object {
             Object::Procedure(_) => "procedure",
             Object::View(_) => "view",
             Object::Function(_) => "function",
+            Object::Sequence(_) => "sequence object",
         }
     }
 
@@ -65,6 +73,7 @@ impl Object {
     pub fn name(&self) -> &str {
         match self {
             Object::Table(table) => &table.name,
+            Object::Sequence(sequence) => &sequence.name,
             Object::Procedure(module) | Object::View(module) | Object::Function(module) => &module.name,
         }
     }
@@ -73,6 +82,7 @@ impl Object {
     pub fn schema_id(&self) -> i32 {
         match self {
             Object::Table(table) => table.schema_id,
+            Object::Sequence(sequence) => sequence.schema_id,
             Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.schema_id,
         }
     }
@@ -85,6 +95,8 @@ pub struct Catalog {
     schemas: BTreeMap<String, Arc<Schema>>,
     objects: BTreeMap<i32, Object>,
     names: BTreeMap<(i32, String), i32>,
+    /// Users' types, by their schemas and their names in lower case.
+    types: BTreeMap<(i32, String), Arc<UserType>>,
     /// Logins and server roles; those of the server in master's catalog, and nowhere else looked at.
     logins: Arc<Principals>,
     /// Users and roles.
@@ -98,6 +110,7 @@ impl Default for Catalog {
             schemas: BTreeMap::new(),
             objects: BTreeMap::new(),
             names: BTreeMap::new(),
+            types: BTreeMap::new(),
             logins: Arc::new(Principals::built_in(Level::Server)),
             users: Arc::new(Principals::built_in(Level::Database)),
         }
@@ -127,6 +140,12 @@ impl Catalog {
         Securable::Object { id: object.object_id(), schema_id, owner }
     }
 
+    /// What permissions on a type are asked for with.
+    pub fn securable_type(&self, user_type: &UserType) -> Securable {
+        let owner = self.schema_by_id(user_type.schema_id).map_or(DBO, |schema| schema.owner);
+        Securable::Type { id: user_type.user_type_id, schema_id: user_type.schema_id, owner }
+    }
+
     /// The catalog as `token` may see it: without the objects on which it has no permission at all.
     pub fn visible_to(&self, token: &SecurityToken) -> Catalog {
         let mut visible = self.clone();
@@ -135,6 +154,7 @@ impl Catalog {
                 visible.remove(object.object_id());
             }
         }
+        visible.types.retain(|_, user_type| token.sees(self.securable_type(user_type)));
         visible
     }
 
@@ -198,6 +218,60 @@ impl Catalog {
             Object::Function(function) => Some(function),
             _ => None,
         }
+    }
+
+    /// The sequence of this name.
+    pub fn sequence(&self, schema: &str, name: &str) -> Option<&Arc<Sequence>> {
+        match self.object(schema, name)? {
+            Object::Sequence(sequence) => Some(sequence),
+            _ => None,
+        }
+    }
+
+    /// All sequences, by object id.
+    pub fn sequences(&self) -> impl Iterator<Item = &Arc<Sequence>> {
+        self.objects.values().filter_map(|object| match object {
+            Object::Sequence(sequence) => Some(sequence),
+            _ => None,
+        })
+    }
+
+    /// The type of this name that users made.
+    pub fn user_type(&self, schema: &str, name: &str) -> Option<&Arc<UserType>> {
+        let schema = self.schema(schema)?;
+        self.types.get(&(schema.schema_id, name.to_lowercase()))
+    }
+
+    /// The type of this id that users made.
+    pub fn user_type_by_id(&self, user_type_id: i32) -> Option<&Arc<UserType>> {
+        self.types.values().find(|user_type| user_type.user_type_id == user_type_id)
+    }
+
+    /// All types that users made, by their ids.
+    pub fn user_types(&self) -> impl Iterator<Item = &Arc<UserType>> {
+        let mut types: Vec<&Arc<UserType>> = self.types.values().collect();
+        types.sort_by_key(|user_type| user_type.user_type_id);
+        types.into_iter()
+    }
+
+    /// The definitions of all tables, and then of the table types.
+    pub fn table_shapes(&self) -> impl Iterator<Item = &TableRecord> {
+        let tables = self.tables().map(|table| table.record());
+        tables.chain(self.user_types().filter_map(|user_type| user_type.table()))
+    }
+
+    /// An id for a new type.
+    pub(crate) fn user_type_id_free(&self) -> i32 {
+        let last = self.types.values().map(|user_type| user_type.user_type_id).max();
+        last.map_or(USER_TYPE_FIRST, |last| last + 1)
+    }
+
+    pub(crate) fn put_type(&mut self, user_type: Arc<UserType>) {
+        self.types.insert((user_type.schema_id, user_type.name.to_lowercase()), user_type);
+    }
+
+    pub(crate) fn remove_type(&mut self, user_type: &UserType) {
+        self.types.remove(&(user_type.schema_id, user_type.name.to_lowercase()));
     }
 
     /// All functions, by object id.
@@ -301,12 +375,13 @@ impl Catalog {
 
     /// The largest object id in use, constraints included.
     pub(crate) fn object_id_max(&self) -> i32 {
-        let of_tables = self.tables().flat_map(|table| {
+        let of_tables = self.table_shapes().flat_map(|table| {
             let defaults = table.columns.iter().filter_map(|c| c.default.as_ref());
             let checks = table.checks.iter().map(|check| check.object_id);
             let foreign = table.foreign_keys.iter().map(|key| key.object_id);
             let keys = table.indexes.iter().map(|index| index.constraint_id);
-            defaults.map(|d| d.object_id).chain(keys).chain(checks).chain(foreign)
+            let constraints = defaults.map(|d| d.object_id).chain(keys).chain(checks).chain(foreign);
+            constraints.chain([table.object_id])
         });
         of_tables.chain(self.objects.keys().copied()).max().unwrap_or(0)
     }

@@ -2,12 +2,16 @@
 //!
 //! ```text
 //!   key   [ kind 1 | id 4 | chunk 4 ]      all big-endian; an id's sign bit is flipped so that bytes compare as numbers
-//!   rest  kind 1: [ format 1 | JSON ...]   cut into chunks of CHUNK_BYTES, so that a long procedure fits
-//!         kind 2: [ identity high-water 8 ]
+//!   rest  kind 1: [ format 1 | JSON ...]   cut into chunks of CHUNK_BYTES, so that a long procedure fits; format 2: a table with
+//!                                          a place for long values
+//!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
+//!         kind 5: a type that users made; as kind 1
+//!         kind 6: [ where a sequence stands 33 ], its chunk is the generation of the sequence
 //! ```
 
 use super::definition::StoredObject;
+use super::sequence::Position;
 
 /// The catalog's tree in the store.
 pub(crate) const CATALOG_OBJECT: u32 = pikepole_storage::OBJECT_FIRST;
@@ -18,6 +22,8 @@ pub(crate) const STORAGE_FIRST: u32 = CATALOG_OBJECT + 16;
 
 const CHUNK_BYTES: usize = 3_000;
 const FORMAT: u8 = 1;
+/// A table whose rows end in marks: who does not know of them must not read its rows.
+const FORMAT_MARKED: u8 = 2;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +33,8 @@ pub(crate) enum RowKind {
     Identity = 2,
     ServerPrincipal = 3,
     DatabasePrincipal = 4,
+    Type = 5,
+    Sequence = 6,
 }
 
 pub(crate) fn row_key(kind: RowKind, id: i32, chunk: u32) -> [u8; CATALOG_KEY_BYTES] {
@@ -48,16 +56,19 @@ fn parse_key(key: &[u8]) -> Option<(u8, i32, u32)> {
 pub(crate) fn encode(object: &StoredObject) -> Vec<Vec<u8>> {
     let json = serde_json::to_vec(object).expect("definitions are plain data");
     let mut bytes = Vec::with_capacity(json.len() + 1);
-    bytes.push(FORMAT);
+    let marked = matches!(object, StoredObject::Table(table) if table.overflow.is_some());
+    bytes.push(if marked { FORMAT_MARKED } else { FORMAT });
     bytes.extend_from_slice(&json);
     bytes.chunks(CHUNK_BYTES).map(<[u8]>::to_vec).collect()
 }
 
-/// Puts rows, given in key order, together to objects and identity values.
+/// Puts rows, given in key order, together to objects and high-water marks.
 #[derive(Default)]
 pub(crate) struct Decoder {
     pub objects: Vec<StoredObject>,
-    pub identities: Vec<(i32, i64)>,
+    marks: Vec<(i32, i64)>,
+    /// Sequences' ids, generations and positions.
+    pub positions: Vec<(i32, u32, Position)>,
     pub damage: Vec<String>,
     current: Option<((u8, i32), u32, Vec<u8>)>,
 }
@@ -70,8 +81,15 @@ impl Decoder {
         };
         if kind == RowKind::Identity as u8 {
             match rest.try_into() {
-                Ok(bytes) => self.identities.push((id, i64::from_le_bytes(bytes))),
-                Err(_) => self.damage.push(format!("the identity value of object {id}")),
+                Ok(bytes) => self.marks.push((id, i64::from_le_bytes(bytes))),
+                Err(_) => self.damage.push(format!("the high-water mark of object {id}")),
+            }
+            return;
+        }
+        if kind == RowKind::Sequence as u8 {
+            match Position::from_bytes(rest) {
+                Some(position) => self.positions.push((id, chunk, position)),
+                None => self.damage.push(format!("the position of sequence {id}")),
             }
             return;
         }
@@ -96,13 +114,18 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&FORMAT, json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT | FORMAT_MARKED), json)) => match serde_json::from_slice(json) {
                 Ok(object) => self.objects.push(object),
                 Err(error) => self.damage.push(format!("object {id}: {error}")),
             },
             Some((format, _)) => self.damage.push(format!("object {id} has the unknown format {format}")),
             None => self.damage.push(format!("object {id} is empty")),
         }
+    }
+
+    /// The high-water mark of the values of an object.
+    pub fn mark(&self, id: i32) -> Option<i64> {
+        self.marks.iter().find(|(of, _)| *of == id).map(|(_, mark)| *mark)
     }
 
     pub fn finish(mut self) -> Self {
@@ -140,7 +163,7 @@ mod tests {
         decoder.row(&row_key(RowKind::Identity, 7, 0), &41i64.to_le_bytes());
         let decoder = decoder.finish();
         assert_eq!(decoder.objects, objects);
-        assert_eq!(decoder.identities, [(7, 41)]);
+        assert_eq!((decoder.mark(7), decoder.mark(8)), (Some(41), None));
         assert!(decoder.damage.is_empty());
     }
 

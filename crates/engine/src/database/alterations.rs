@@ -44,6 +44,7 @@ impl Database {
         for index in &mut record.indexes {
             index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
         }
+        self.renew_overflow(tx, &mut record).await?;
         let table = self.replace_table(tx, &mut catalog, &table, record, None).await?;
         self.end_change(tx, mark, catalog, &table);
         Ok(table)
@@ -86,6 +87,7 @@ impl Database {
             // The rows move into the index, so every locator changes.
             record.heap = None;
             self.renew_secondary(tx, &mut record).await?;
+            self.renew_overflow(tx, &mut record).await?;
         }
         let table = self.replace_table(tx, &mut catalog, &table, record, Some(&same_row)).await?;
         self.end_change(tx, mark, catalog, &table);
@@ -150,6 +152,7 @@ impl Database {
                 if record.indexes.remove(at).clustered {
                     record.heap = Some(self.create_storage(tx, None).await?);
                     self.renew_secondary(tx, &mut record).await?;
+                    self.renew_overflow(tx, &mut record).await?;
                     Some(&same_row)
                 } else {
                     None
@@ -211,6 +214,7 @@ impl Database {
         let former = std::mem::take(&mut record.columns);
         record.columns = self.columns(&of_catalog, &record, &definitions)?;
         for (column, new) in record.columns.iter_mut().zip(columns) {
+            column.rowversion = new.rowversion;
             if let Some(old) = new.source.and_then(|old| former.get(old)) {
                 column.computed.clone_from(&old.computed);
                 column.rowversion = old.rowversion;
@@ -233,6 +237,7 @@ impl Database {
             let bytes = key_bytes_max(&record, &index.columns, index.clustered, index.unique);
             record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
         }
+        self.renew_overflow(tx, &mut record).await?;
         let table = self.replace_table(tx, &mut catalog, &table, record, Some(map)).await?;
         self.end_change(tx, mark, catalog, &table);
         Ok(table)

@@ -23,7 +23,10 @@ use crate::transaction::Transaction;
 /// How often the checkpoint task looks whether a checkpoint is due.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// It cleans at each of so many looks.
+/// A look that comes when nothing has been logged since the last one counts for so many, and comes so much later.
+const LOOKS_WHEN_IDLE: u32 = 2;
+
+/// It cleans when so many looks have passed.
 const CLEAN_EVERY: u32 = 5;
 
 /// How often somebody who waits for log space looks whether the checkpoint is done.
@@ -128,20 +131,24 @@ impl Database {
 
     async fn run_checkpoints(self: Arc<Self>) {
         let (mut looks, mut pause) = (0u32, 0u32);
+        let mut reserved = self.log.reserved();
         while !self.is_stopping() {
-            scheduler::wait(WaitType::CHECKPOINT_QUEUE, scheduler::sleep(LOOK_EVERY)).await;
+            let before = std::mem::replace(&mut reserved, self.log.reserved());
+            let passed = if before == reserved { LOOKS_WHEN_IDLE } else { 1 };
+            scheduler::wait(WaitType::CHECKPOINT_QUEUE, scheduler::sleep(LOOK_EVERY * passed)).await;
             if self.is_stopping() {
                 return;
             }
             if pause > 0 {
-                pause -= 1;
+                pause = pause.saturating_sub(passed);
             } else if self.is_checkpoint_due() {
                 let failed = self.checkpoint_in_background().await.is_err();
                 pause = if failed { LOOKS_AFTER_FAILURE } else { 0 };
                 self.checkpoints.fetch_add(1, Ordering::Relaxed);
             }
-            looks = looks.wrapping_add(1);
-            if looks.is_multiple_of(CLEAN_EVERY) {
+            looks += passed;
+            if looks >= CLEAN_EVERY {
+                looks = 0;
                 self.roll_back_orphans().await;
                 self.clean().await;
             }
@@ -226,6 +233,7 @@ impl Database {
         }
         self.roll_back_orphans().await;
         self.note_identities().await;
+        self.note_sequences().await;
         self.store.stop();
         let database = self.clone();
         let closed = scheduler::run_blocking(move || database.close_files()).await;

@@ -18,7 +18,7 @@ use crate::catalog::rows::{RowKind, encode, row_key};
 use crate::catalog::{Catalog, Object};
 use crate::error::Blocked;
 use crate::security::Class;
-use crate::table::{Table, TableState, can_be_key, key_bytes_max};
+use crate::table::{Table, TableState, can_be_key, can_outgrow, key_bytes_max};
 use crate::temporary::Residence;
 use crate::transaction::{Mark, Transaction};
 use pikepole_contention::sync::atomic::Ordering;
@@ -39,6 +39,8 @@ pub struct ColumnDefinition {
     pub default: Option<(Option<String>, String)>,
     /// Set for the identity column.
     pub identity: Option<Identity>,
+    /// The id of the user's type that stands for the type.
+    pub user_type: Option<i32>,
 }
 
 /// What kind of index.
@@ -233,6 +235,12 @@ impl Database {
         Ok(StorageRef { object, root, key_bytes_max: key_bytes_max.unwrap_or(0) })
     }
 
+    /// Gives a table whose rows are to be written anew its own place for long values, if it can have such.
+    pub(super) async fn renew_overflow(&self, tx: &mut Transaction, record: &mut TableRecord) -> Result<(), SqlError> {
+        record.overflow = if can_outgrow(record) { Some(self.create_storage(tx, None).await?) } else { None };
+        Ok(())
+    }
+
     /// CREATE SCHEMA, owned by this user or role.
     ///
     /// # Errors
@@ -259,8 +267,10 @@ impl Database {
         let Some(schema) = catalog.schema(name).cloned().filter(|s| s.schema_id > 4) else {
             return Err(SqlError::item_missing("drop", "schema", name));
         };
-        if let Some(object) = catalog.objects().find(|o| o.schema_id() == schema.schema_id) {
-            return Err(SqlError::referenced_by("drop schema", name, object.name()));
+        let object = catalog.objects().find(|o| o.schema_id() == schema.schema_id).map(Object::name);
+        let user_type = || catalog.user_types().find(|t| t.schema_id == schema.schema_id).map(|t| t.name.as_str());
+        if let Some(within) = object.or_else(user_type) {
+            return Err(SqlError::referenced_by("drop schema", name, within));
         }
         self.remove_rows(tx, RowKind::Object, -schema.schema_id, 0).await?;
         self.forget_grants(tx, &mut catalog, Class::Schema, schema.schema_id).await?;
@@ -301,6 +311,34 @@ impl Database {
         self.build_in(tx, &Catalog::default(), &schema, table, residence).await
     }
 
+    /// Makes a table variable of a table type.
+    pub(crate) async fn build_of_shape(
+        &self,
+        tx: &mut Transaction,
+        shape: &TableRecord,
+        name: &str,
+    ) -> Result<Arc<Table>, SqlError> {
+        let now = now_us();
+        let mut record = shape.clone();
+        record.object_id = -self.new_object_id();
+        (record.schema_id, record.schema, record.name) = (1, "dbo".to_owned(), name.to_owned());
+        (record.created_us, record.modified_us) = (now, now);
+        for column in &mut record.columns {
+            column.user_type = None;
+        }
+        if record.heap.is_some() {
+            record.heap = Some(self.create_storage(tx, None).await?);
+        }
+        for index in &mut record.indexes {
+            index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
+        }
+        self.renew_overflow(tx, &mut record).await?;
+        let version = self.new_version();
+        let state = TableState::new(record.object_id, version, &self.statistics);
+        self.lock_whole(tx, &state.lock, LockMode::SchM).await?;
+        Ok(Arc::new(Table::new(record, version, state, &self.store).with_residence(Residence::Variable)))
+    }
+
     async fn build_in(
         &self,
         tx: &mut Transaction,
@@ -323,6 +361,7 @@ impl Database {
             columns: Vec::new(),
             indexes: Vec::new(),
             heap: None,
+            overflow: None,
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             created_us: now,
@@ -335,6 +374,7 @@ impl Database {
         if record.clustered().is_none() {
             record.heap = Some(self.create_storage(tx, None).await?);
         }
+        self.renew_overflow(tx, &mut record).await?;
         let version = self.new_version();
         let state = TableState::new(object_id, version, &self.statistics);
         self.lock_whole(tx, &state.lock, LockMode::SchM).await?;
@@ -352,8 +392,12 @@ impl Database {
             return Err(SqlError::too_many_columns(&definitions[COLUMNS_MAX].name, &record.name, COLUMNS_MAX));
         }
         let mut columns: Vec<Column> = Vec::with_capacity(definitions.len());
-        for definition in definitions {
+        for (place, definition) in definitions.iter().enumerate() {
             let lower = definition.name.to_lowercase();
+            if let Some(id) = definition.user_type.filter(|id| catalog.user_type_by_id(*id).is_none()) {
+                // It was dropped since the statement looked.
+                return Err(SqlError::type_unknown(place + 1, id));
+            }
             if columns.iter().any(|c| c.name.to_lowercase() == lower) {
                 return Err(SqlError::column_name_twice(&definition.name, &record.name));
             }
@@ -378,6 +422,7 @@ impl Database {
                 identity: definition.identity,
                 computed: None,
                 rowversion: false,
+                user_type: definition.user_type,
             });
         }
         Ok(columns)

@@ -7,7 +7,10 @@ use pikepole_machine::Disk;
 use serde::{Deserialize, Serialize};
 
 pub(crate) const DATABASE_FILE: &str = "database.toml";
-pub(crate) const FORMAT: u32 = 1;
+/// What this build writes. Format 1 is of a time when no value was longer than a page; a database of it becomes one of format 2 when it
+/// is opened, so that no build that knows format 1 only reads what this one writes.
+pub(crate) const FORMAT: u32 = 2;
+const FORMAT_FIRST: u32 = 1;
 
 /// `DELAYED_DURABILITY`: who decides whether commits wait for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -172,8 +175,9 @@ impl DatabaseFile {
         let bytes = disk.read(&path).map_err(|error| error.to_string())?;
         let text = String::from_utf8(bytes).map_err(|_| format!("{DATABASE_FILE} is not text"))?;
         let file: DatabaseFile = toml::from_str(&text).map_err(|error| format!("{DATABASE_FILE}: {error}"))?;
-        if file.format != FORMAT {
-            return Err(format!("{DATABASE_FILE} has format {}; this build reads format {FORMAT}", file.format));
+        if !(FORMAT_FIRST..=FORMAT).contains(&file.format) {
+            let (format, first) = (file.format, FORMAT_FIRST);
+            return Err(format!("{DATABASE_FILE} has format {format}; this build reads formats {first} to {FORMAT}"));
         }
         Ok(file)
     }

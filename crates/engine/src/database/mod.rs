@@ -18,9 +18,12 @@ mod definitions;
 mod files;
 mod identity;
 mod modules;
+mod named;
 mod open;
 mod rebuild;
 mod recovery;
+mod sequences;
+mod user_types;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,15 +47,13 @@ pub(crate) use definitions::now_us;
 pub use definitions::{ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, RecordChange, TableDefinition};
 pub(crate) use files::{DATABASE_FILE, DatabaseFile, FORMAT, LogChain, Restoring};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
+pub(crate) use identity::Mark;
 pub use modules::PutMode;
+pub use named::{NAMED_LOCK_FIRST, NamedLock};
 pub(crate) use open::{OpenContext, check_database};
 pub use rebuild::{NewColumn, RowMap};
 pub use recovery::{RecoveryProgress, RecoveryWatch};
-
-/// Values of rowversion columns that a byte of the log makes room for.
-const NUMBERS_PER_LOG_BYTE: u64 = 4_096;
-/// The record of a row is longer than this, in bytes.
-const ROW_RECORD_BYTES_MIN: u64 = 16;
+pub use sequences::NumberRange;
 
 /// Locks a mutex whose data stays whole whatever a panicking holder did: each critical section changes it in one step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
@@ -85,6 +86,8 @@ pub struct Database {
     transactions: Arc<Transactions>,
     catalog_tree: Structure,
     catalog_lock: Arc<TableLock>,
+    named_locks: Mutex<named::NamedLocks>,
+    named_lock_next: AtomicU32,
     catalog: Mutex<Arc<Catalog>>,
     catalog_version: AtomicU64,
     version_next: AtomicU64,
@@ -97,7 +100,7 @@ pub struct Database {
     chain: Mutex<chain::Kept>,
     /// [`DelayedDurability`] of `options`, for the commit's way.
     delayed_durability: AtomicU8,
-    /// Writes identity high-water marks, each in a transaction of its own.
+    /// Writes high-water marks of identity values and rowversion numbers and positions of sequences, each in a transaction of its own.
     system: Mutex<pikepole_transaction::Transaction>,
     to_free: Mutex<Vec<u32>>,
     stopping: AtomicBool,
@@ -116,8 +119,7 @@ pub struct Database {
     /// The CPUs that log writers are pinned to, in turn.
     log_writer_cpus: Vec<usize>,
     sessions: AtomicI32,
-    /// The last number that a rowversion column was given.
-    rowversion: AtomicU64,
+    row_versions: identity::RowVersions,
 }
 
 impl std::fmt::Debug for Database {
@@ -287,30 +289,6 @@ impl Database {
         self.catalog_version.load(Ordering::Acquire)
     }
 
-    /// A number for a changed row's rowversion column: greater than those of all rows that were committed before, in former
-    /// runs too. Numbers follow the log: each byte of it is worth `NUMBERS_PER_LOG_BYTE`, and a number is never ahead of
-    /// the record that its row is about to leave.
-    ///
-    /// # Errors
-    /// 40000 when too many numbers were given to rows that were then not written.
-    pub fn next_rowversion(&self) -> Result<u64, SqlError> {
-        let end = self.log.reserved().0;
-        let (least, most) = (end * NUMBERS_PER_LOG_BYTE, (end + ROW_RECORD_BYTES_MIN) * NUMBERS_PER_LOG_BYTE);
-        let next = |last: u64| Some((last + 1).max(least)).filter(|number| *number <= most);
-        match self.rowversion.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next) {
-            Ok(last) => Ok((last + 1).max(least)),
-            Err(_) => {
-                let text = "Too many rowversion values were given to rows that were not written. CHECKPOINT makes room for more.";
-                Err(SqlError::new(40_000, 16, 2, text))
-            }
-        }
-    }
-
-    /// The last number that a rowversion column was given (`@@DBTS`).
-    pub fn last_rowversion(&self) -> u64 {
-        self.rowversion.load(Ordering::Relaxed).max(1)
-    }
-
     /// The committed definitions.
     pub fn current_catalog(&self) -> Arc<Catalog> {
         lock(&self.catalog).clone()
@@ -330,6 +308,12 @@ impl Database {
         for table in current.tables() {
             let version = catalog.table_by_id(table.object_id).map_or(u64::MAX, |t| t.version);
             table.state.publish(version);
+        }
+        for sequence in current.sequences() {
+            let same = |new: &Arc<crate::catalog::sequence::Sequence>| Arc::ptr_eq(&new.state, &sequence.state);
+            if !catalog.sequences().any(same) {
+                sequence.state.publish(u64::MAX);
+            }
         }
         // Release pairs with the Acquire in `catalog_version`.
         self.catalog_version.store(catalog.version(), Ordering::Release);

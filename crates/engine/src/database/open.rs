@@ -17,13 +17,15 @@ use pikepole_transaction::{
 
 use super::chain::Kept;
 use super::files::{DatabaseFile, DatabaseOptions, FORMAT, RecoveryModel};
+use super::identity::{ROWVERSIONS_ID, RowVersions};
 use super::recovery::{RecoveryWatch, pass_over_log};
 use super::{Database, lock};
 use crate::catalog::definition::{Schema, StoredObject, TableRecord};
 use crate::catalog::rows::{CATALOG_KEY_BYTES, CATALOG_OBJECT, Decoder, RowKind, STORAGE_FIRST, encode, row_key};
+use crate::catalog::sequence::{Sequence, SequenceState};
 use crate::catalog::{BUILT_IN_SCHEMAS, Catalog, OBJECT_ID_FIRST, Object};
 use crate::security::{Level, Principals};
-use crate::table::{Table, TableState, open_structure};
+use crate::table::{Table, TableState, open_storage};
 
 /// The session that the system's own transactions name.
 const SYSTEM_SESSION: i32 = 5;
@@ -85,7 +87,8 @@ impl StructureFinder<'_> {
             let decoder = read_catalog(self.store, &self.catalog, true)?;
             for table in decoder.objects.iter().filter_map(as_table) {
                 for storage in table.storages() {
-                    self.known.insert(storage.object, open_structure(self.store, storage));
+                    self.known
+                        .insert(storage.object, open_storage(self.store, storage, table.overflow == Some(storage)));
                 }
             }
         }
@@ -145,7 +148,11 @@ impl Database {
     ///
     /// # Errors
     /// What is damaged or missing, for people.
-    pub(crate) fn open(context: &OpenContext, folder: &Path, file: DatabaseFile) -> Result<Arc<Database>, String> {
+    pub(crate) fn open(context: &OpenContext, folder: &Path, mut file: DatabaseFile) -> Result<Arc<Database>, String> {
+        if file.format != FORMAT {
+            file.format = FORMAT;
+            file.write(&context.disk, folder).map_err(|error| error.to_string())?;
+        }
         let (data, logs) = (folder.join("data"), folder.join("log"));
         let statistics = &context.statistics.of_database(&file.name);
         let master = Store::read_master(&context.disk, &data).map_err(|e| e.to_string())?;
@@ -194,6 +201,7 @@ impl Database {
         let transactions = Transactions::new(log.clone(), statistics.clone(), next, context.ids);
         transactions.set_nested(context.nested);
         let mut catalog = build_catalog(&decoder, &store, &statistics);
+        let row_versions = RowVersions::resume(decoder.mark(ROWVERSIONS_ID));
         // A plan is known by database id and version. A database that takes the place of another one, restored or made
         // anew, has versions of its own.
         catalog.version = context.opened.fetch_add(1, Ordering::Relaxed) << 32 | 1;
@@ -215,6 +223,8 @@ impl Database {
             transactions: transactions.clone(),
             catalog_tree: Structure::Tree(tree.clone()),
             catalog_lock: Arc::new(TableLock::new(0)),
+            named_locks: Mutex::new(Vec::new()),
+            named_lock_next: AtomicU32::new(0),
             catalog_version: AtomicU64::new(catalog.version),
             version_next: AtomicU64::new(catalog.version + 1),
             catalog: Mutex::new(Arc::new(catalog)),
@@ -234,7 +244,7 @@ impl Database {
             checkpoint_bytes: context.checkpoint_bytes,
             log_writer_cpus: context.log_writer_cpus.clone(),
             sessions: AtomicI32::new(0),
-            rowversion: AtomicU64::new(0),
+            row_versions,
             store,
         });
         if database.options().recovery != RecoveryModel::Simple {
@@ -280,7 +290,12 @@ impl Database {
         let catalog = self.current_catalog();
         let table = catalog.tables().find(|t| t.storages().any(|s| s.object == object.object));
         let name = table.map_or_else(|| "the catalog".to_owned(), |table| table.full_name());
-        let kind = if object.is_tree { "tree" } else { "heap" };
+        let of_parts = table.and_then(|table| table.record().overflow).is_some_and(|at| at.object == object.object);
+        let kind = match object.is_tree {
+            true => "tree",
+            false if of_parts => "long values",
+            false => "heap",
+        };
         format!(
             "{kind} {} of {name}: {} pages, {} rows, {} deleted rows",
             object.object, object.pages, object.rows, object.ghosts
@@ -335,11 +350,19 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             StoredObject::Procedure(module) => catalog.put(Object::Procedure(Arc::new(module.clone()))),
             StoredObject::View(module) => catalog.put(Object::View(Arc::new(module.clone()))),
             StoredObject::Function(module) => catalog.put(Object::Function(Arc::new(module.clone()))),
+            StoredObject::Sequence(record) => {
+                let own =
+                    |(id, generation, _): &&(i32, u32, _)| (*id, *generation) == (record.object_id, record.generation);
+                let noted = decoder.positions.iter().find(own).map(|(_, _, position)| *position);
+                let position = noted.unwrap_or(record.position);
+                let state = SequenceState::new(record.object_id, 1, position, noted.is_some(), statistics);
+                catalog.put(Object::Sequence(Arc::new(Sequence::new(record.clone(), 1, state))));
+            }
+            StoredObject::Type(user_type) => catalog.put_type(Arc::new(user_type.clone())),
             StoredObject::Table(record) => {
                 let state = TableState::new(record.object_id, 1, statistics);
-                let identity = decoder.identities.iter().find(|(id, _)| *id == record.object_id);
-                if let Some((_, next)) = identity {
-                    state.resume_identity(*next);
+                if let Some(next) = decoder.mark(record.object_id) {
+                    state.resume_identity(next);
                 }
                 catalog.put(Object::Table(Arc::new(Table::new(record.clone(), 1, state, store))));
             }
@@ -389,6 +412,9 @@ pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut V
             }
         }
         Err(error) => damage.push(format!("pages: {error}")),
+    }
+    if let Err(error) = database.check_long_values(damage) {
+        damage.push(format!("long values: {error}"));
     }
     let tables = database.current_catalog();
     lines.push(format!(

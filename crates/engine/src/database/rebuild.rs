@@ -19,9 +19,11 @@ pub struct NewColumn {
     pub definition: ColumnDefinition,
     /// The column whose values it takes, by position in the table as it was; None: a new column.
     pub source: Option<usize>,
+    /// A new rowversion column: each row gets its number when it is copied.
+    pub rowversion: bool,
 }
 
-/// Computes the new row from the old one.
+/// Computes the new row from the old one, but for a new rowversion column, whose numbers are dealt as the rows are copied.
 pub type RowMap<'a> = &'a (dyn Fn(&[Value], &mut [Value]) -> Result<(), SqlError> + Sync);
 
 impl Database {
@@ -37,6 +39,10 @@ impl Database {
         let mut scan = old.scan(ScanRange::all(), &wanted);
         let mut row: Vec<Value> = wanted.iter().map(|_| Value::Null).collect();
         let mut mapped: Vec<Value> = new.columns.iter().map(|_| Value::Null).collect();
+        let numbered = match old.columns.iter().any(|column| column.rowversion) {
+            true => None,
+            false => new.columns.iter().position(|column| column.rowversion),
+        };
         let base_is_new = old.base.object() != new.base.object();
         let new_indexes: Vec<usize> = (0..new.secondary.len())
             .filter(|at| {
@@ -56,14 +62,17 @@ impl Database {
                 Err(Interrupted::Stale) => return Err(SqlError::snapshot_schema_changed(self.name())),
             }
             map(&row, &mut mapped)?;
+            if let Some(at) = numbered {
+                let number = self.run(tx, |tx| self.try_next_rowversion_own(tx)).await?;
+                mapped[at] = Value::Bin(number.to_be_bytes().to_vec());
+            }
             locator.clear();
             if base_is_new {
                 rest.clear();
-                let encoded = new
-                    .layout
+                new.layout
                     .encode_key(|i| &mapped[i], &mut locator)
-                    .and_then(|()| new.layout.encode_rest(|i| &mapped[i], &mut rest));
-                encoded.map_err(|error| self.place(tx, &new.full_name()).row(&error))?;
+                    .map_err(|error| self.place(tx, &new.full_name()).row(&error))?;
+                self.copy_row(tx, new, &mapped, locator.len(), &mut rest).await?;
                 let at = new.indexes.iter().position(|index| index.clustered);
                 self.place_copy(tx, new, &new.base, &mut cursors[0], at, &mut locator, &rest, &mapped).await?;
             } else {

@@ -32,6 +32,8 @@ pub enum Class {
     Schema,
     /// A table, view or procedure.
     Object,
+    /// A type that users made.
+    Type,
 }
 
 impl Class {
@@ -46,6 +48,7 @@ impl Class {
             Class::Role => "ROLE",
             Class::Schema => "SCHEMA",
             Class::Object => "OBJECT",
+            Class::Type => "TYPE",
         }
     }
 
@@ -58,6 +61,7 @@ impl Class {
             Class::User | Class::Role => (4, "DATABASE_PRINCIPAL"),
             Class::Schema => (3, "SCHEMA"),
             Class::Object => (1, "OBJECT_OR_COLUMN"),
+            Class::Type => (6, "TYPE"),
         }
     }
 
@@ -102,12 +106,12 @@ permissions! {
     Insert "INSERT" "IN" [Object Schema Database];
     Update "UPDATE" "UP" [Object Schema Database];
     Delete "DELETE" "DL" [Object Schema Database];
-    Execute "EXECUTE" "EX" [Object Schema Database];
-    References "REFERENCES" "RF" [Object Schema Database];
+    Execute "EXECUTE" "EX" [Object Type Schema Database];
+    References "REFERENCES" "RF" [Object Type Schema Database];
     Alter "ALTER" "AL" [Object Schema Database User Role Login ServerRole];
-    Control "CONTROL" "CL" [Object Schema Database User Role Login ServerRole];
-    ViewDefinition "VIEW DEFINITION" "VW" [Object Schema Database User Role Login ServerRole];
-    TakeOwnership "TAKE OWNERSHIP" "TO" [Object Schema Database Role ServerRole];
+    Control "CONTROL" "CL" [Object Type Schema Database User Role Login ServerRole];
+    ViewDefinition "VIEW DEFINITION" "VW" [Object Type Schema Database User Role Login ServerRole];
+    TakeOwnership "TAKE OWNERSHIP" "TO" [Object Type Schema Database Role ServerRole];
     Impersonate "IMPERSONATE" "IM" [User Login];
     Connect "CONNECT" "CO" [Database];
     CreateTable "CREATE TABLE" "CRTB" [Database];
@@ -210,8 +214,8 @@ pub(crate) fn covering_above(class: Class, permission: Permission) -> Option<Per
         (Class::User | Class::Role, P::ViewDefinition) => P::ViewDefinition,
         (Class::User | Class::Role, _) => P::Control,
         (Class::Schema, P::Alter) => P::AlterAnySchema,
-        (Class::Schema | Class::Object, P::TakeOwnership) => P::Control,
-        (Class::Schema | Class::Object, same) => same,
+        (Class::Schema | Class::Object | Class::Type, P::TakeOwnership) => P::Control,
+        (Class::Schema | Class::Object | Class::Type, same) => same,
     })
 }
 
@@ -326,7 +330,7 @@ mod tests {
 
     fn parent(class: Class) -> Class {
         match class {
-            Class::Object => Class::Schema,
+            Class::Object | Class::Type => Class::Schema,
             Class::Schema | Class::User | Class::Role => Class::Database,
             _ => Class::Server,
         }

@@ -51,6 +51,15 @@ pub enum Securable {
         /// The principal that owns the schema, and so the object.
         owner: i32,
     },
+    /// A type that users made.
+    Type {
+        /// Its id.
+        id: i32,
+        /// Its schema's id.
+        schema_id: i32,
+        /// The principal that owns the schema, and so the type.
+        owner: i32,
+    },
 }
 
 impl Securable {
@@ -65,15 +74,17 @@ impl Securable {
             Securable::Role { id, .. } => (Class::Role, id),
             Securable::Schema { id, .. } => (Class::Schema, id),
             Securable::Object { id, .. } => (Class::Object, id),
+            Securable::Type { id, .. } => (Class::Type, id),
         }
     }
 
     /// The database principal that owns it.
     fn owner(self) -> Option<i32> {
         match self {
-            Securable::Role { owner, .. } | Securable::Schema { owner, .. } | Securable::Object { owner, .. } => {
-                Some(owner)
-            }
+            Securable::Role { owner, .. }
+            | Securable::Schema { owner, .. }
+            | Securable::Object { owner, .. }
+            | Securable::Type { owner, .. } => Some(owner),
             _ => None,
         }
     }
@@ -83,7 +94,9 @@ impl Securable {
             Securable::Server => None,
             Securable::Login(_) | Securable::ServerRole(_) | Securable::Database => Some(Securable::Server),
             Securable::User(_) | Securable::Role { .. } | Securable::Schema { .. } => Some(Securable::Database),
-            Securable::Object { schema_id, owner, .. } => Some(Securable::Schema { id: schema_id, owner }),
+            Securable::Object { schema_id, owner, .. } | Securable::Type { schema_id, owner, .. } => {
+                Some(Securable::Schema { id: schema_id, owner })
+            }
         }
     }
 }

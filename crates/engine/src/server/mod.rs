@@ -339,6 +339,12 @@ impl Server {
         &self.options.folder
     }
 
+    /// Whether a file is in the folder of a database, or one of the server's own.
+    pub fn is_in_database(&self, path: &Path) -> bool {
+        let own = ["lock", "pikepole.toml"].iter().any(|own| path == self.options.folder.join(own));
+        own || path.ancestors().skip(1).any(|folder| self.options.disk.exists(folder.join(DATABASE_FILE)))
+    }
+
     /// The disk that the folder is on.
     pub fn disk(&self) -> &Disk {
         &self.options.disk

@@ -5,11 +5,15 @@
 //! ```
 //! A writer belongs to one transaction (as a rule a child, see [`Database::try_begin_children`]) and one table. Its last rows are in no
 //! page before [`Database::try_bulk_finish`]; a writer that is dropped before loses them, and the statement must be rolled back.
+//!
+//! A row that is longer than a page has room for is decoded again, and inserted as any other row.
 
-use pikepole_storage::{BulkPages, EncodedRows};
+use pikepole_storage::{BulkPages, EncodedRows, Heap};
 use pikepole_transaction::{LockMode, Structure};
 
-use super::Table;
+use pikepole_types::Value;
+
+use super::{Table, TableWriter};
 use crate::database::{Database, RecoveryModel};
 use crate::error::Blocked;
 use crate::transaction::Transaction;
@@ -18,6 +22,8 @@ use crate::transaction::Transaction;
 pub struct BulkWriter {
     pages: BulkPages,
     minimal: bool,
+    /// For rows with values that no page has room for: their writer, and the one at hand.
+    long: Option<(TableWriter, Vec<Value>)>,
 }
 
 impl BulkWriter {
@@ -39,7 +45,7 @@ impl Database {
         }
         let locked = tx.inner.holds(&table.state.lock, LockMode::BU);
         let minimal = locked && self.options().recovery == RecoveryModel::Simple;
-        Some(BulkWriter { pages: BulkPages::new(heap, minimal), minimal })
+        Some(BulkWriter { pages: BulkPages::new(heap, minimal), minimal, long: None })
     }
 
     /// Inserts encoded rows: the bytes of [`pikepole_types::RowLayout::encode_rest`]. Returns how many it has taken, which are fewer
@@ -55,8 +61,40 @@ impl Database {
         rows: EncodedRows<'_>,
     ) -> Result<usize, Blocked> {
         self.lock_for(tx, table, LockMode::IX)?;
-        let taken = tx.inner.try_append_rows(&table.base, &mut writer.pages, rows);
+        let short = if table.overflow.is_some() { rows.up_to_bytes(Heap::ROW_BYTES_MAX) } else { rows };
+        if short.is_empty() && !rows.is_empty() {
+            self.append_long(tx, table, writer, rows)?;
+            return Ok(1);
+        }
+        let taken = tx.inner.try_append_rows(&table.base, &mut writer.pages, short);
         taken.map_err(|stop| self.stop(tx, table, stop))
+    }
+
+    /// Inserts the first of the rows, which no page has room for.
+    fn append_long(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut BulkWriter,
+        rows: EncodedRows<'_>,
+    ) -> Result<(), Blocked> {
+        if writer.long.is_none() {
+            let mut row = vec![Value::Null; table.columns.len()];
+            let damage = pikepole_types::RowError::Corrupt { column: row.len() };
+            // Behind the values is the mark.
+            let decoded = match rows.first().split_last() {
+                Some((_, values)) => table.layout.decode_all(&[], values, &mut row),
+                None => Err(damage),
+            };
+            decoded.map_err(|error| self.row_error(tx, table, error))?;
+            writer.long = Some((table.writer(), row));
+        }
+        let Some((own, row)) = &mut writer.long else {
+            return Ok(());
+        };
+        self.insert_base(tx, table, own, row, false, false)?;
+        writer.long = None;
+        Ok(())
     }
 
     /// Inserts the rows that the writer still has.

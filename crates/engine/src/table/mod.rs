@@ -9,6 +9,9 @@
 //! is in its [`TableState`].
 
 mod bulk;
+mod check;
+mod long;
+mod overflow;
 mod reference;
 mod scan;
 mod state;
@@ -24,6 +27,8 @@ use pikepole_types::{Collation, ColumnType, KeyColumn, Length, RowError, RowLayo
 use crate::catalog::definition::{Index, IndexColumn, StorageRef, TableRecord};
 use crate::temporary::Residence;
 pub use bulk::BulkWriter;
+use overflow::Overflow;
+pub(crate) use overflow::can_outgrow;
 pub use reference::Reference;
 pub use scan::{ScanRange, TableScan};
 pub(crate) use state::TableState;
@@ -77,6 +82,7 @@ pub struct Table {
     pub(crate) base: Structure,
     pub(crate) layout: RowLayout,
     pub(crate) secondary: Vec<SecondaryIndex>,
+    pub(crate) overflow: Option<Overflow>,
 }
 
 impl Deref for Table {
@@ -95,7 +101,7 @@ impl std::fmt::Debug for Table {
 
 impl Table {
     pub(crate) fn new(record: TableRecord, version: u64, state: Arc<TableState>, store: &Arc<Store>) -> Table {
-        Self::with_structures(record, version, state, |at| open_structure(store, at))
+        Self::with_structures(record, version, state, |at, of_parts| open_storage(store, at, of_parts))
     }
 
     /// The same table as one of a session's own.
@@ -106,13 +112,18 @@ impl Table {
 
     /// The same version of the table once more.
     pub(crate) fn same(&self) -> Table {
-        let structures = || self.secondary.iter().map(|index| &index.structure).chain([&self.base]);
         let state = self.state.clone();
-        Self::with_structures(self.record.clone(), self.version, state, |at| {
-            let own = structures().find(|structure| structure.object() == at.object);
+        Self::with_structures(self.record.clone(), self.version, state, |at, _| {
+            let own = self.structures().find(|structure| structure.object() == at.object);
             own.cloned().unwrap_or_else(|| unreachable!("a table has handles of all its storage"))
         })
         .with_residence(self.residence)
+    }
+
+    /// Every tree and heap of the table.
+    fn structures(&self) -> impl Iterator<Item = &Structure> {
+        let indexes = self.secondary.iter().map(|index| &index.structure);
+        indexes.chain([&self.base]).chain(self.overflow.as_ref().map(|overflow| &overflow.structure))
     }
 
     /// Where the table lives.
@@ -122,10 +133,9 @@ impl Table {
 
     /// The next version of `former`: trees and heaps that both have keep their handles.
     pub(crate) fn succeeding(former: &Table, record: TableRecord, version: u64, store: &Arc<Store>) -> Table {
-        Self::with_structures(record, version, former.state.clone(), |at| {
-            let indexes = former.secondary.iter().map(|index| &index.structure);
-            let kept = indexes.chain([&former.base]).find(|structure| structure.object() == at.object);
-            kept.cloned().unwrap_or_else(|| open_structure(store, at))
+        Self::with_structures(record, version, former.state.clone(), |at, of_parts| {
+            let kept = former.structures().find(|structure| structure.object() == at.object);
+            kept.cloned().unwrap_or_else(|| open_storage(store, at, of_parts))
         })
         .with_residence(former.residence)
     }
@@ -134,15 +144,17 @@ impl Table {
         record: TableRecord,
         version: u64,
         state: Arc<TableState>,
-        open: impl Fn(StorageRef) -> Structure,
+        open: impl Fn(StorageRef, bool) -> Structure,
     ) -> Table {
         let clustered = record.clustered();
         let base = match (clustered, record.heap) {
-            (Some(index), _) => open(index.storage),
-            (None, Some(heap)) => open(heap),
+            (Some(index), _) => open(index.storage, false),
+            (None, Some(heap)) => open(heap, false),
             (None, None) => unreachable!("a table has a heap or a clustered index"),
         };
         let layout = layout(&record, clustered.map_or(&[], |index| &index.columns));
+        let layout = if record.overflow.is_some() { layout.marked() } else { layout };
+        let overflow = record.overflow.map(|at| Overflow::new(open(at, true), &record));
         let secondary = record
             .indexes
             .iter()
@@ -150,13 +162,18 @@ impl Table {
             .filter(|(_, index)| !index.clustered)
             .map(|(at, index)| SecondaryIndex {
                 at,
-                structure: open(index.storage),
+                structure: open(index.storage, false),
                 layout: self::layout(&record, &index.columns),
                 unique: index.unique,
                 not_null: index.not_null.clone(),
             })
             .collect();
-        Table { residence: Residence::default(), version, state, base, layout, secondary, record }
+        Table { residence: Residence::default(), version, state, base, layout, secondary, overflow, record }
+    }
+
+    /// The definition.
+    pub fn definition(&self) -> &TableRecord {
+        &self.record
     }
 
     /// The definition, to be changed and stored anew.
@@ -205,8 +222,10 @@ impl Table {
     }
 }
 
-pub(crate) fn open_structure(store: &Arc<Store>, at: StorageRef) -> Structure {
+/// Opens a tree or heap of a table; `of_parts`: the heap of its long values.
+pub(crate) fn open_storage(store: &Arc<Store>, at: StorageRef, of_parts: bool) -> Structure {
     match at.root {
+        None if of_parts => Structure::Heap(Heap::open_parts(store, at.object)),
         Some(root) => Structure::Tree(Tree::open(store, at.object, PageId(root), at.key_bytes_max.into())),
         None => Structure::Heap(Heap::open(store, at.object)),
     }

@@ -12,7 +12,7 @@ use std::ops::Bound;
 
 use pikepole_storage::RowHeader;
 use pikepole_transaction::{LockMode, Need, Status, TransactionId};
-use pikepole_types::{Collation, SqlError, Value};
+use pikepole_types::{Collation, Value};
 
 use super::{ScanRange, Table, TableScan};
 use crate::database::Database;
@@ -117,7 +117,7 @@ impl Database {
                 scan.batch = false;
                 continue;
             };
-            let matches = self.matches(tx, table, look, scan, values)?;
+            let matches = self.matches(tx, table, look, scan, values, header)?;
             match self.is_there(tx, header) {
                 Some(true) if matches => return Ok(true),
                 Some(_) => {}
@@ -143,18 +143,36 @@ impl Database {
     /// Whether the row that the scan is at has the values. An entry of an index in range has.
     fn matches(
         &self,
-        tx: &Transaction,
+        tx: &mut Transaction,
         table: &Table,
         look: &mut Reference,
-        scan: &TableScan,
+        scan: &mut TableScan,
         values: &[Value],
-    ) -> Result<bool, SqlError> {
+        header: RowHeader,
+    ) -> Result<bool, Blocked> {
         if look.index.is_some() {
             return Ok(true);
         }
-        let key = if table.is_heap() { &[][..] } else { &scan.key };
-        let decoded = table.layout.decode(key, &scan.rest, &scan.projection, &mut look.row);
-        decoded.map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        let key = if table.is_heap() { &[][..] } else { &scan.key[..] };
+        match &table.overflow {
+            None => {
+                let decoded = table.layout.decode(key, &scan.rest, &scan.projection, &mut look.row);
+                decoded.map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+            }
+            Some(overflow) => {
+                let TableScan { rest, projection, wanted, long, .. } = scan;
+                let (row, wanted) = ((key, &rest[..]), (&*projection, &wanted[..]));
+                let read = self.try_decode_wanted(tx, table, overflow, long, row, wanted, &mut look.row)?;
+                match read {
+                    Ok(()) => {}
+                    // Its writer takes the row back.
+                    Err(_) if self.is_there(tx, header).is_none() => {
+                        return Err(Blocked::Need(Need::TransactionEnd(TransactionId(header.xid()))));
+                    }
+                    Err(unread) => return Err(self.stop(tx, table, unread.damage().into())),
+                }
+            }
+        }
         for (own, value) in look.row.iter().zip(values) {
             if pikepole_types::compare(own, value, Collation::default())? != Some(std::cmp::Ordering::Equal) {
                 return Ok(false);

@@ -9,6 +9,7 @@ use pikepole_storage::{Direction, HeapScan, RowHeader, ScanRange as StorageRange
 use pikepole_transaction::{LockMode, RID_BYTES, Seen, Structure, View};
 use pikepole_types::{Projection, SqlError, Value};
 
+use super::overflow::LongReader;
 use super::{Locator, Table};
 use crate::database::Database;
 use crate::error::Blocked;
@@ -70,6 +71,11 @@ impl HeapBatches {
 pub struct TableScan {
     range: ScanRange,
     pub(super) projection: Projection,
+    /// The columns that it gives.
+    pub(super) wanted: Box<[usize]>,
+    pub(super) long: LongReader,
+    /// The row that the scan is at was not given yet: a long value is on its way.
+    pending: bool,
     /// Position of the index among the table's secondary ones.
     pub(super) secondary: Option<usize>,
     pub(super) source: Option<Source>,
@@ -89,6 +95,9 @@ impl TableScan {
         let mut scan = Self {
             range: ScanRange::all(),
             projection: table.layout.projection(wanted),
+            wanted: wanted.into(),
+            long: LongReader::default(),
+            pending: false,
             secondary: None,
             source: None,
             next: 0,
@@ -117,6 +126,7 @@ impl TableScan {
     /// Begins again, over the same range.
     pub fn rewind(&mut self) {
         self.source = None;
+        self.pending = false;
         self.next = 0;
         self.batch = false;
         self.counted = 0;
@@ -238,15 +248,39 @@ impl Database {
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_next(tx, table, scan, out));
         }
-        if !self.advance(tx, table, scan)? {
+        if scan.pending {
+            // The wait may have given the lock back.
+            self.lock_for(tx, table, LockMode::SchS)?;
+        } else if !self.advance(tx, table, scan)? {
             return Ok(false);
         }
-        let key = if table.is_heap() { &[][..] } else { &scan.locator.0 };
-        table
-            .layout
-            .decode(key, &scan.rest, &scan.projection, out)
-            .map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        self.decode(tx, table, scan, out)?;
         Ok(true)
+    }
+
+    /// Decodes the row that the scan is at.
+    #[inline]
+    fn decode(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        out: &mut [Value],
+    ) -> Result<(), Blocked> {
+        let TableScan { locator, rest, projection, wanted, long, .. } = scan;
+        let key = if table.is_heap() { &[][..] } else { &locator.0 };
+        match &table.overflow {
+            None => {
+                let decoded = table.layout.decode(key, rest, projection, out);
+                decoded.map_err(|error| self.place(tx, &table.full_name()).row(&error).into())
+            }
+            Some(overflow) => {
+                scan.pending = true;
+                self.decode_wanted(tx, table, overflow, long, (key, rest), (projection, wanted), out)?;
+                scan.pending = false;
+                Ok(())
+            }
+        }
     }
 
     /// Counts the rows that the statement sees in the scan's range, decoding none. The scan keeps what it counted, so that
@@ -380,10 +414,7 @@ impl Database {
         if !self.fetch(tx, table, scan, &view)? {
             return Ok(false);
         }
-        table
-            .layout
-            .decode(&scan.locator.0, &scan.rest, &scan.projection, out)
-            .map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        self.decode(tx, table, scan, out)?;
         Ok(true)
     }
 }

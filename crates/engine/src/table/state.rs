@@ -7,6 +7,7 @@ use pikepole_contention::{Spinlock, SpinlockClass, Statistics};
 use pikepole_transaction::TableLock;
 
 use crate::catalog::definition::Identity;
+use crate::database::Mark;
 
 /// Identity values dealt out between two notes in the catalog: what a crash can leave out.
 pub(crate) const IDENTITY_BLOCK: i64 = 1_000;
@@ -28,6 +29,8 @@ pub(crate) struct TableState {
     /// The version of the current published definition; MAX once it was dropped.
     version: AtomicU64,
     pub identity: Spinlock<IdentityValues>,
+    /// The last id that a long value was given.
+    value_id: AtomicU64,
 }
 
 impl TableState {
@@ -36,6 +39,7 @@ impl TableState {
             lock: Arc::new(TableLock::new(object_id as u32)),
             version: AtomicU64::new(version),
             identity: Spinlock::new(SpinlockClass::IDENTITY_CACHE, statistics, IdentityValues::default()),
+            value_id: AtomicU64::new(0),
         })
     }
 
@@ -51,7 +55,16 @@ impl TableState {
         self.version.store(version, Ordering::Release);
     }
 
-    /// Deals the next value. None: the catalog must note `high_water(..)` first.
+    /// An id for a long value: greater than those that the table has given before, in former runs too, since ids follow the
+    /// log (`log_end`), and each value leaves more bytes there than one.
+    pub fn next_value_id(&self, log_end: u64) -> u64 {
+        let next = |last: u64| Some((last + 1).max(log_end));
+        let last = self.value_id.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        let (Ok(last) | Err(last)) = last;
+        (last + 1).max(log_end)
+    }
+
+    /// Deals the next value. None: the catalog must note a mark first.
     pub fn next_identity(&self, identity: &Identity) -> Option<i64> {
         let mut values = self.identity.lock();
         if values.left == 0 {
@@ -71,18 +84,26 @@ impl TableState {
         value
     }
 
-    /// The value to note so that another block can be dealt.
-    pub fn high_water(&self, identity: &Identity) -> (i64, bool) {
+    /// The mark to note so that another block can be dealt; None: there are values left.
+    pub fn mark_wanted(&self, identity: &Identity) -> Option<Mark> {
         let values = *self.identity.lock();
         let next = values.next.unwrap_or(identity.seed);
         let step = identity.increment.saturating_mul(IDENTITY_BLOCK);
-        (next.saturating_add(step), values.noted)
+        (values.left == 0).then(|| Mark { value: next.saturating_add(step), replaces: values.noted })
     }
 
-    /// The catalog has noted a high-water mark.
-    pub fn noted(&self) {
+    /// The mark of a clean shutdown: the next value, when some were dealt.
+    pub fn mark_of_shutdown(&self) -> Option<Mark> {
+        let values = *self.identity.lock();
+        Some(Mark { value: values.next?, replaces: values.noted })
+    }
+
+    /// The catalog has noted this high-water mark: what lies before it may be dealt.
+    pub fn noted(&self, identity: &Identity, mark: Mark) {
         let mut values = self.identity.lock();
-        values.left = IDENTITY_BLOCK;
+        let next = values.next.unwrap_or(identity.seed);
+        // A value that was given explicitly can have moved dealing on beyond the mark meanwhile.
+        values.left = (mark.value.saturating_sub(next) / identity.increment).clamp(0, IDENTITY_BLOCK);
         values.noted = true;
     }
 
@@ -114,5 +135,39 @@ impl TableState {
     pub fn last_identity(&self, identity: &Identity) -> Option<i64> {
         let next = self.identity.lock().next?;
         Some(next - identity.increment)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_wanted_once_a_block() {
+        let state = TableState::new(1, 1, &Statistics::new());
+        let identity = Identity { seed: 5, increment: 10 };
+        assert_eq!(state.next_identity(&identity), None);
+        let first = state.mark_wanted(&identity).expect("nothing is noted yet");
+        assert_eq!(first, Mark { value: 5 + 10 * IDENTITY_BLOCK, replaces: false });
+        state.noted(&identity, first);
+        assert_eq!(state.mark_wanted(&identity), None, "another session has noted one");
+        assert_eq!(state.next_identity(&identity), Some(5));
+        assert_eq!(state.mark_of_shutdown(), Some(Mark { value: 15, replaces: true }));
+    }
+
+    #[test]
+    fn values_are_dealt_up_to_the_mark_and_not_beyond() {
+        for identity in [Identity { seed: 1, increment: 1 }, Identity { seed: 5, increment: -3 }] {
+            let state = TableState::new(1, 1, &Statistics::new());
+            let mark = state.mark_wanted(&identity).expect("nothing is noted yet");
+            state.noted(&identity, mark);
+            let dealt = std::iter::from_fn(|| state.next_identity(&identity));
+            assert_eq!(dealt.last(), Some(mark.value - identity.increment));
+            // A value that is given explicitly while a mark is noted leaves none before it.
+            let mark = state.mark_wanted(&identity).expect("the block is used up");
+            state.pass(&identity, mark.value + 10 * identity.increment);
+            state.noted(&identity, mark);
+            assert_eq!(state.next_identity(&identity), None);
+        }
     }
 }

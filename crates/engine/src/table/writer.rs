@@ -8,6 +8,7 @@ use pikepole_storage::{RowHeader, TreeCursor};
 use pikepole_transaction::{Inserted, LockMode, Stop, Structure};
 use pikepole_types::{SqlError, Value};
 
+use super::long::LongWriter;
 use super::{SecondaryIndex, Table};
 use crate::database::Database;
 use crate::error::Blocked;
@@ -51,6 +52,7 @@ pub struct TableWriter {
     /// Changes done of the present row, and the transaction's mark after them.
     done: usize,
     done_at: Mark,
+    long: LongWriter,
 }
 
 impl TableWriter {
@@ -65,6 +67,7 @@ impl TableWriter {
             expected: None,
             done: 0,
             done_at: Mark::START,
+            long: LongWriter::default(),
         }
     }
 
@@ -106,7 +109,7 @@ impl Database {
     }
 
     #[cold]
-    fn row_error(&self, tx: &Transaction, table: &Table, error: pikepole_types::RowError) -> Blocked {
+    pub(super) fn row_error(&self, tx: &Transaction, table: &Table, error: pikepole_types::RowError) -> Blocked {
         self.place(tx, &table.full_name()).row(&error).into()
     }
 
@@ -142,8 +145,7 @@ impl Database {
         }
         self.lock_for(tx, table, LockMode::IX)?;
         if table.secondary.is_empty() {
-            self.insert_base(tx, table, writer, row, count == RowCount::One)?;
-            return Ok(());
+            return self.insert_base(tx, table, writer, row, count == RowCount::One, false);
         }
         self.insert_with_indexes(tx, table, writer, row)
     }
@@ -156,7 +158,7 @@ impl Database {
         row: &[Value],
     ) -> Result<(), Blocked> {
         if writer.resume(tx) == 0 {
-            self.insert_base(tx, table, writer, row, false)?;
+            self.insert_base(tx, table, writer, row, false, false)?;
             writer.step_done(tx);
         }
         while writer.done <= table.secondary.len() {
@@ -168,21 +170,32 @@ impl Database {
         Ok(())
     }
 
-    /// Inserts into the clustered tree or heap; the locator of the row is in `writer.key` then.
-    fn insert_base(
+    /// Inserts into the clustered tree or heap; the locator of the row is in `writer.key` then. `moves`: the row was elsewhere, and
+    /// its long values stay where they are.
+    pub(super) fn insert_base(
         &self,
         tx: &mut Transaction,
         table: &Table,
         writer: &mut TableWriter,
         row: &[Value],
         single: bool,
+        moves: bool,
     ) -> Result<(), Blocked> {
-        let TableWriter { cursor, key, rest, .. } = writer;
+        let TableWriter { cursor, key, rest, long, old, .. } = writer;
         key.clear();
         rest.clear();
-        let encoded =
-            table.layout.encode_key(|i| &row[i], key).and_then(|()| table.layout.encode_rest(|i| &row[i], rest));
-        encoded.map_err(|error| self.row_error(tx, table, error))?;
+        table.layout.encode_key(|i| &row[i], key).map_err(|error| self.row_error(tx, table, error))?;
+        let mut single = single;
+        match &table.overflow {
+            None => {
+                let encoded = table.layout.encode_rest(|i| &row[i], rest);
+                encoded.map_err(|error| self.row_error(tx, table, error))?;
+            }
+            Some(overflow) => {
+                let former = moves.then_some(&old[..]);
+                single &= !self.encode_row(tx, table, overflow, long, former, row, key.len(), rest)?;
+            }
+        }
         let outcome = match &table.base {
             tree @ Structure::Tree(_) => tx.inner.try_insert(tree, cursor, key, rest, single),
             heap @ Structure::Heap(_) => tx.inner.try_insert_heap(heap, rest, single).map(|rid| {
@@ -194,6 +207,7 @@ impl Database {
             Ok(Inserted::Done) => Ok(()),
             Ok(Inserted::Duplicate) => {
                 let at = table.indexes.iter().position(|index| index.clustered);
+                writer.long.forget_new();
                 Err(self.duplicate(table, at.unwrap_or_default(), row).into())
             }
             Err(stop) => Err(self.stop(tx, table, stop)),
@@ -259,28 +273,49 @@ impl Database {
             return tx.elsewhere(table, |database, tx| database.try_read_current(tx, table, writer, locator, out));
         }
         self.lock_for(tx, table, LockMode::IX)?;
-        let rest = &mut writer.rest;
-        let found = tx
-            .inner
-            .try_current(&table.base, &locator.0, |bytes| {
-                rest.clear();
-                rest.extend_from_slice(bytes);
-            })
-            .map_err(|stop| self.stop(tx, table, stop))?;
-        writer.done = 0;
-        let Some((header, ())) = found else {
-            writer.expected = None;
-            return Ok(false);
-        };
-        writer.expected = Some(header);
         let key = if table.is_heap() { &[][..] } else { &locator.0 };
-        table.layout.decode_all(key, &writer.rest, out).map_err(|error| self.row_error(tx, table, error))?;
-        if !table.secondary.is_empty() {
+        loop {
+            writer.done = 0;
+            writer.expected = self.read_base(tx, table, writer, locator)?;
+            if writer.expected.is_none() {
+                return Ok(false);
+            }
+            let TableWriter { rest, long, .. } = writer;
+            let Some(overflow) = &table.overflow else {
+                table.layout.decode_all(key, rest, out).map_err(|error| self.row_error(tx, table, error))?;
+                break;
+            };
+            let Err(lost) = self.decode_former(tx, table, overflow, long, (key, rest), out)? else {
+                break;
+            };
+            // Without a snapshot, a row that has changed meanwhile need not have kept its parts.
+            if self.read_base(tx, table, writer, locator)? == writer.expected {
+                return Err(self.stop(tx, table, lost.damage().into()));
+            }
+        }
+        if !table.secondary.is_empty() || writer.long.had_values() {
             for (old, new) in writer.old.iter_mut().zip(out) {
                 old.clone_from(new);
             }
         }
         Ok(true)
+    }
+
+    /// Reads the row at `locator` as it is now into `writer.rest`; its header.
+    fn read_base(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        locator: &Locator,
+    ) -> Result<Option<RowHeader>, Blocked> {
+        let rest = &mut writer.rest;
+        let found = tx.inner.try_current(&table.base, &locator.0, |bytes| {
+            rest.clear();
+            rest.extend_from_slice(bytes);
+        });
+        let found = found.map_err(|stop| self.stop(tx, table, stop))?;
+        Ok(found.map(|(header, ())| header))
     }
 
     /// Gives the row at `locator`, which [`Database::try_read_current`] has just read, the values `row`. False: somebody
@@ -318,7 +353,7 @@ impl Database {
         // Two steps for each index, after the one above and the insert of a row that moves.
         if writer.done == 1 {
             if moves {
-                self.insert_base(tx, table, writer, row, false)?;
+                self.insert_base(tx, table, writer, row, false, true)?;
             }
             writer.step_done(tx);
         }
@@ -334,8 +369,24 @@ impl Database {
             }
             writer.step_done(tx);
         }
+        self.end_long(tx, table, writer, true)?;
         writer.done = 0;
         Ok(true)
+    }
+
+    /// The last step of an update and of a delete: former values whose rows no longer lead to them.
+    fn end_long(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        keep: bool,
+    ) -> Result<(), Blocked> {
+        let Some(overflow) = &table.overflow else {
+            return Ok(());
+        };
+        let TableWriter { long, done_at, .. } = writer;
+        self.end_former(tx, table, overflow, long, keep, |tx| *done_at = tx.mark())
     }
 
     /// The first step of an update: the row in place, or, when its key changes, the old row's end.
@@ -351,15 +402,36 @@ impl Database {
         let Some(expected) = writer.expected else {
             return Ok(false);
         };
-        let TableWriter { cursor, rest, .. } = writer;
+        let TableWriter { cursor, rest, key, long, old, .. } = writer;
+        if long.is_taking_back() {
+            self.take_parts_back(tx, table, long)?;
+            return Ok(false);
+        }
+        rest.clear();
+        match &table.overflow {
+            // It is encoded when it is inserted.
+            None if moves => {}
+            None => {
+                let encoded = table.layout.encode_rest(|i| &row[i], rest);
+                encoded.map_err(|error| self.row_error(tx, table, error))?;
+            }
+            Some(overflow) => {
+                let key_bytes = if table.is_heap() { 0 } else { key.len() };
+                self.encode_row(tx, table, overflow, long, Some(old), row, key_bytes, rest)?;
+            }
+        }
         let changed = if moves {
             tx.inner.try_delete(&table.base, cursor, &locator.0, expected, false)
         } else {
-            rest.clear();
-            table.layout.encode_rest(|i| &row[i], rest).map_err(|error| self.row_error(tx, table, error))?;
             tx.inner.try_replace(&table.base, cursor, &locator.0, expected, rest, false)
         };
-        changed.map_err(|stop| self.stop(tx, table, stop))
+        let changed = changed.map_err(|stop| self.stop(tx, table, stop))?;
+        if !changed {
+            self.take_parts_back(tx, table, long)?;
+        } else if moves {
+            long.row_moves(tx);
+        }
+        Ok(changed)
     }
 
     /// Whether the entry of an index differs between the old row and the new one, which is in the same place.
@@ -414,6 +486,7 @@ impl Database {
             self.delete_entry(tx, table, writer, writer.done - 1, locator)?;
             writer.step_done(tx);
         }
+        self.end_long(tx, table, writer, false)?;
         writer.done = 0;
         Ok(true)
     }

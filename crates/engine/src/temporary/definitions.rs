@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use pikepole_types::SqlError;
 
-use super::{Residence, Temporary};
+use super::{Residence, Temporary, TemporaryEntry};
+use crate::catalog::user_type::UserType;
 use crate::database::{IndexDefinition, NewColumn, RowMap, TableDefinition};
 use crate::table::Table;
 use crate::transaction::Transaction;
@@ -36,17 +37,55 @@ impl Transaction {
         let table = database.build_table(part, &definition, residence).await?;
         temporary.adopt_created();
         if residence == Residence::Variable {
-            // It is there from now on, whatever becomes of the transaction.
-            let version = temporary.database.new_version();
-            for names in temporary.history.iter_mut().chain([&mut temporary.names]) {
-                let mut changed = names.renewed(version);
-                changed.put(level, table.clone());
-                *names = Arc::new(changed);
-            }
+            temporary.change_always(|names| names.put(level, table.clone()));
         } else {
             temporary.change_names(|names| names.put(level, table.clone()));
         }
         Ok(table)
+    }
+
+    /// Makes a table variable of a table type; `readonly` for a parameter that was given no table.
+    ///
+    /// # Errors
+    /// 2714 when the scope has one of this name; 1105 when tempdb has no room.
+    pub async fn create_of_type(
+        &mut self,
+        user_type: &UserType,
+        name: &str,
+        level: i32,
+        readonly: bool,
+    ) -> Result<(), SqlError> {
+        let shape = user_type.table().ok_or_else(|| SqlError::type_unknown(1, user_type.full_name()))?;
+        let temporary = self.temporary_part()?;
+        if temporary.names.at_level(name, level).is_some() {
+            return Err(SqlError::object_exists(name));
+        }
+        let (database, part) = temporary.part(Residence::Variable);
+        let table = database.build_of_shape(part, shape, name).await?;
+        temporary.adopt_created();
+        let (name, user_type) = (name.to_owned(), Some(user_type.user_type_id));
+        let entry = TemporaryEntry { level, name, table, user_type, readonly };
+        temporary.change_always(|names| names.add(entry.clone()));
+        Ok(())
+    }
+
+    /// Lets a call of the nest level `to_level` read a table variable of its caller under its own name for it.
+    ///
+    /// # Errors
+    /// 1087 when the caller has no such variable.
+    pub fn lend_variable(&mut self, name: &str, level: i32, as_name: &str, to_level: i32) -> Result<(), SqlError> {
+        let temporary = self.temporary_part()?;
+        let found = temporary.names.variable(name, level);
+        let found = found.ok_or_else(|| SqlError::table_variable_not_declared(name))?.clone();
+        let entry = TemporaryEntry { level: to_level, name: as_name.to_owned(), readonly: true, ..found };
+        temporary.change_always(|names| names.add(entry.clone()));
+        Ok(())
+    }
+
+    /// A parameter of the call of this nest level has got its rows: from now on it can only be read.
+    pub fn seal_variable(&mut self, name: &str, level: i32) -> Result<(), SqlError> {
+        self.temporary_part()?.change_always(|names| names.seal(name, level));
+        Ok(())
     }
 
     /// DROP TABLE of a temporary table.

@@ -83,8 +83,8 @@ impl Temporary {
     }
 
     pub fn begin_statement(&mut self) {
-        self.tables.inner.begin_statement();
-        self.variables.inner.begin_statement();
+        self.tables.begin_statement();
+        self.variables.begin_statement();
     }
 
     /// The statement is over: what it did to table variables is kept.
@@ -148,6 +148,16 @@ impl Temporary {
         let mut names = self.names.renewed(self.database.new_version());
         change(&mut names);
         self.history.push(std::mem::replace(&mut self.names, Arc::new(names)));
+    }
+
+    /// Names change that no rollback brings back: they are so from now on, whatever becomes of the transaction.
+    fn change_always(&mut self, mut change: impl FnMut(&mut TemporaryTables)) {
+        let version = self.database.new_version();
+        for names in self.history.iter_mut().chain([&mut self.names]) {
+            let mut changed = names.renewed(version);
+            change(&mut changed);
+            *names = Arc::new(changed);
+        }
     }
 
     /// Storage that a change of definitions has made belongs to the names from now on, and is given back when they no longer

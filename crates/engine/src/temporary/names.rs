@@ -11,8 +11,14 @@ use crate::table::Table;
 pub struct TemporaryEntry {
     /// The nest level of the call that made it; 0: the session's batches.
     pub level: i32,
-    /// The table; its name is the one it is found by: `#t`, `@t`.
+    /// The name it is found by: `#t`, `@t`.
+    pub name: String,
+    /// The table.
     pub table: Arc<Table>,
+    /// The id of the table type that it was declared with.
+    pub user_type: Option<i32>,
+    /// A parameter: it may be read only. Its rows are those of the caller's variable of the same table.
+    pub readonly: bool,
 }
 
 impl TemporaryEntry {
@@ -51,22 +57,18 @@ impl TemporaryTables {
     pub fn table(&self, name: &str, level: i32) -> Option<&Arc<Table>> {
         let name = name.to_lowercase();
         let seen = self.entries.iter().filter(|entry| {
-            entry.table.residence == Residence::Temporary
-                && entry.level <= level
-                && entry.table.name.to_lowercase() == name
+            entry.table.residence == Residence::Temporary && entry.level <= level && entry.name.to_lowercase() == name
         });
         seen.max_by_key(|entry| entry.level).map(|entry| &entry.table)
     }
 
     /// The table variable that `name` means in a call of this nest level: one of its own.
-    pub fn variable(&self, name: &str, level: i32) -> Option<&Arc<Table>> {
+    pub fn variable(&self, name: &str, level: i32) -> Option<&TemporaryEntry> {
         let name = name.to_lowercase();
         let own = |entry: &&TemporaryEntry| {
-            entry.table.residence == Residence::Variable
-                && entry.level == level
-                && entry.table.name.to_lowercase() == name
+            entry.table.residence == Residence::Variable && entry.level == level && entry.name.to_lowercase() == name
         };
-        self.entries.iter().find(own).map(|entry| &entry.table)
+        self.entries.iter().find(own)
     }
 
     /// The temporary table or table variable with this object id.
@@ -88,7 +90,7 @@ impl TemporaryTables {
     pub(super) fn at_level(&self, name: &str, level: i32) -> Option<&Arc<Table>> {
         self.entries
             .iter()
-            .find(|entry| entry.level == level && entry.table.name.to_lowercase() == name.to_lowercase())
+            .find(|entry| entry.level == level && entry.name.to_lowercase() == name.to_lowercase())
             .map(|entry| &entry.table)
     }
 
@@ -104,8 +106,21 @@ impl TemporaryTables {
     pub(super) fn put(&mut self, level: i32, table: Arc<Table>) {
         match self.entries.iter_mut().find(|entry| entry.table.object_id == table.object_id) {
             Some(entry) => entry.table = table,
-            None => self.entries.push(TemporaryEntry { level, table }),
+            None => {
+                let name = table.name.clone();
+                self.add(TemporaryEntry { level, name, table, user_type: None, readonly: false });
+            }
         }
+    }
+
+    pub(super) fn add(&mut self, entry: TemporaryEntry) {
+        self.entries.push(entry);
+    }
+
+    pub(super) fn seal(&mut self, name: &str, level: i32) {
+        let own =
+            |entry: &&mut TemporaryEntry| entry.level == level && entry.name.to_lowercase() == name.to_lowercase();
+        self.entries.iter_mut().filter(own).for_each(|entry| entry.readonly = true);
     }
 
     pub(super) fn remove(&mut self, object_id: i32) {

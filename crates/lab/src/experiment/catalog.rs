@@ -2,6 +2,7 @@
 
 use super::plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Panel, Plan};
 use super::{ExperimentError, parallel_insert};
+use crate::profile::Area;
 use crate::stress::{Durability, Workload};
 use pikepole_machine::SlowDevice;
 use std::time::Duration;
@@ -141,6 +142,7 @@ pub(super) fn published(
 fn policies_claims() -> Vec<Claim> {
     let spins = |panel, text: &str, metric, limit| claim(text, panel, (0, 0), metric, Expect::Below(limit));
     let costs = |panel, arm, text: &str| claim(text, panel, (0, arm), Metric::Rows, Expect::Lower);
+    let share = |panel, text: &str| claim(text, panel, (0, 0), Metric::share(Area::LogReserve), Expect::Below(3.0));
     let spinlock = Metric::spins;
     vec![
         spins(0, "With the defaults, no spinlock spins above noise, delayed durability", Metric::AllSpins, 1.0),
@@ -148,6 +150,8 @@ fn policies_claims() -> Vec<Claim> {
         spins(0, "With the defaults, LOGCACHE_ACCESS does not spin, delayed", spinlock("LOGCACHE_ACCESS"), 0.1),
         spins(0, "With the defaults, XDESMGR does not spin, delayed durability", spinlock("XDESMGR"), 0.1),
         spins(1, "With the defaults, LOGFLUSHQ does not spin, full durability", spinlock("LOGFLUSHQ"), 0.1),
+        share(0, "With the defaults, less than 3% of the CPU samples are in log reservation, delayed durability"),
+        share(1, "With the defaults, less than 3% of the CPU samples are in log reservation, full durability"),
         costs(0, 1, "The classic way at all points makes fewer inserts a second, delayed durability"),
         costs(1, 1, "The classic way at all points makes fewer inserts a second, full durability"),
         costs(0, 2, "Dealing out transaction ids under a spinlock alone costs inserts"),
@@ -267,6 +271,14 @@ fn affinity(machine: &Machine) -> Plan {
             (0, 1),
             spins("XDESMGR"),
             Expect::Higher,
+        ));
+        claims.push(published(
+            "Back-off falls as a share of the sampled CPU",
+            "23.89% against 1.43%",
+            0,
+            (0, 1),
+            Metric::share(Area::BackOff),
+            Expect::Lower,
         ));
         claims.push(claim(
             "With the defaults of this engine, keeping the core apart is not worth a core",

@@ -2,6 +2,7 @@
 
 use super::ExperimentError;
 use super::record::RunRecord;
+use crate::profile::Area;
 use crate::show::counted;
 use crate::stress::{Durability, Workload};
 use pikepole_embedded::SystemFiles;
@@ -179,12 +180,19 @@ pub enum Metric {
     Wait(String),
     /// Completed waits under one wait type for a thousand rows.
     WaitCount(String),
+    /// Percent of the samples of its profile in an area, by its name.
+    Share(String),
 }
 
 impl Metric {
     /// Spins of this spinlock.
     pub fn spins(name: &str) -> Self {
         Self::Spins(name.to_owned())
+    }
+
+    /// Percent of the samples in this area.
+    pub fn share(area: Area) -> Self {
+        Self::Share(area.name().to_owned())
     }
 
     /// What it is, with its unit.
@@ -198,6 +206,7 @@ impl Metric {
             Metric::AllSpins => "spins of all spinlocks per 1,000 rows".to_owned(),
             Metric::Wait(name) => format!("{name}, us waited a row"),
             Metric::WaitCount(name) => format!("{name} waits per 1,000 rows"),
+            Metric::Share(name) => format!("{name}, % of samples"),
         }
     }
 
@@ -221,6 +230,10 @@ impl Metric {
             Metric::WaitCount(name) => {
                 let waits = run.waits.iter().filter(|row| row.wait_type == *name);
                 waits.fold(0.0, |sum, row| sum + row.waiting_tasks_count as f64) * 1e3 / rows
+            }
+            Metric::Share(name) => {
+                let samples = run.samples.values().sum::<u64>().max(1) as f64;
+                100.0 * run.samples.get(name).copied().unwrap_or(0) as f64 / samples
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::judge::Verdict;
 use super::{ExperimentError, Metric, Spread};
+use crate::profile::Profile;
 use crate::stress::{LatchRow, Run, Sample, SpinlockRow, WaitRow};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -114,6 +115,9 @@ pub struct Cell {
     pub sessions: usize,
     /// The runs, in their order.
     pub runs: Vec<RunRecord>,
+    /// Where the CPU time of all of them went; kept at the most sessions only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
 }
 
 /// One run.
@@ -147,6 +151,9 @@ pub struct RunRecord {
     pub spinlocks: Vec<SpinlockRow>,
     /// The run over time.
     pub series: Vec<Sample>,
+    /// Samples of its profile by area; empty without one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub samples: BTreeMap<String, u64>,
 }
 
 impl From<Run> for RunRecord {
@@ -166,6 +173,7 @@ impl From<Run> for RunRecord {
             latches: run.statistics.latches,
             spinlocks: run.statistics.spinlocks,
             series: run.series,
+            samples: run.profile.map_or_else(BTreeMap::new, |profile| profile.areas),
         }
     }
 }

@@ -3,7 +3,8 @@
 use super::judge::judge;
 use super::plan::{Arm, Experiment, Machine, Panel, Plan};
 use super::record::{ArmRecord, Cell, Outcome, PanelRecord, RunRecord, Settings};
-use super::{ExperimentError, environment};
+use super::{ExperimentError, Metric, environment};
+use crate::profile::{Profile, Profiler};
 use crate::progress::Bar;
 use crate::stress::{self, Amount, Durability, StressError};
 use pikepole_contention::sync::Arc;
@@ -30,6 +31,8 @@ pub struct Options {
     pub repeats: usize,
     /// Numbers of sessions in the place of the experiment's own, for panels that sweep them.
     pub sessions: Option<Vec<usize>>,
+    /// Takes a profile of each run; `None`: none is taken.
+    pub profiler: Option<Profiler>,
     /// Ends the experiment when it becomes true; what is done is kept.
     pub stop: Arc<AtomicBool>,
 }
@@ -64,6 +67,9 @@ fn steps(plan: &Plan, repeats: usize) -> Vec<Step> {
 /// When a run fails; the runs before it are lost then.
 pub fn run(experiment: &'static Experiment, machine: &Machine, options: &Options) -> Result<Outcome, ExperimentError> {
     let mut plan = (experiment.plan)(machine);
+    if options.profiler.is_none() {
+        plan.claims.retain(|claim| !matches!(claim.metric, Metric::Share(_)));
+    }
     if let Some(sessions) = &options.sessions {
         for panel in plan.panels.iter_mut().filter(|panel| panel.sessions.len() > 1) {
             panel.sessions.clone_from(sessions);
@@ -91,7 +97,7 @@ pub fn run(experiment: &'static Experiment, machine: &Machine, options: &Options
         let run = one_run(panel, arm, step.sessions, options);
         let run =
             run.map_err(|error| ExperimentError::Run { experiment: experiment.name, arm: arm.name.clone(), error })?;
-        let Some(run) = run else { break };
+        let Some((run, profile)) = run else { break };
         bar.line(&format!(
             "{:>3}/{} {:<44} {:>3} sessions {:>12} rows/s{}",
             done + 1,
@@ -101,7 +107,7 @@ pub fn run(experiment: &'static Experiment, machine: &Machine, options: &Options
             crate::show::grouped(run.rows_per_second as u64),
             if run.noisy { "  (other processes were busy)" } else { "" }
         ));
-        add(&mut panels[step.panel], step, run);
+        add(&mut panels[step.panel], step, run, profile);
         bar.end(planned);
         done += 1;
     }
@@ -152,16 +158,25 @@ fn panel_record(panel: &Panel) -> PanelRecord {
     }
 }
 
-fn add(panel: &mut PanelRecord, step: &Step, run: RunRecord) {
-    let known = panel.cells.iter_mut().find(|cell| cell.arm == step.arm && cell.sessions == step.sessions);
-    match known {
-        Some(cell) => cell.runs.push(run),
-        None => panel.cells.push(Cell { arm: step.arm, sessions: step.sessions, runs: vec![run] }),
+fn add(panel: &mut PanelRecord, step: &Step, run: RunRecord, profile: Option<Profile>) {
+    let is_most = panel.sessions.last() == Some(&step.sessions);
+    let place = panel.cells.iter().position(|cell| cell.arm == step.arm && cell.sessions == step.sessions);
+    let place = place.unwrap_or_else(|| {
+        panel.cells.push(Cell { arm: step.arm, sessions: step.sessions, runs: Vec::new(), profile: None });
+        panel.cells.len() - 1
+    });
+    let cell = &mut panel.cells[place];
+    cell.runs.push(run);
+    if let (true, Some(profile)) = (is_most, profile) {
+        cell.profile.get_or_insert_default().add(&profile);
     }
 }
 
+/// A run and its profile, if one was taken.
+type Made = (RunRecord, Option<Profile>);
+
 /// One run on a server of its own; `None` when it was stopped.
-fn one_run(panel: &Panel, arm: &Arm, sessions: usize, options: &Options) -> Result<Option<RunRecord>, StressError> {
+fn one_run(panel: &Panel, arm: &Arm, sessions: usize, options: &Options) -> Result<Option<Made>, StressError> {
     let folder = options.folder.join("databases");
     // Left behind by a run that was killed.
     let _ = std::fs::remove_dir_all(&folder);
@@ -176,13 +191,18 @@ fn one_run(panel: &Panel, arm: &Arm, sessions: usize, options: &Options) -> Resu
         statements: arm.statements.clone(),
         slow_device: panel.slow_device,
         sample: Some(options.time / SAMPLES),
+        profiler: options.profiler.clone(),
         stop: Some(Arc::clone(&options.stop)),
         ..stress::Options::new(&folder)
     };
     let runs = stress::run(&wanted, &mut Quiet);
     // A folder that cannot be removed is in the way of the next run, which will say so.
     let _ = std::fs::remove_dir_all(&folder);
-    Ok(runs?.into_iter().find(|run| !run.interrupted).map(RunRecord::from))
+    let made = |run: stress::Run| {
+        let profile = run.profile.clone();
+        (RunRecord::from(run), profile)
+    };
+    Ok(runs?.into_iter().find(|run| !run.interrupted).map(made))
 }
 
 /// The bar of the experiment says enough.

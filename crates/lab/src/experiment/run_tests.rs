@@ -45,6 +45,7 @@ fn options(name: &str, stop: bool) -> Options {
         warmup: Duration::from_millis(5),
         repeats: 1,
         sessions: Some(vec![7]),
+        profiler: None,
         stop: Arc::new(AtomicBool::new(stop)),
     }
 }

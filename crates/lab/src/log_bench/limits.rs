@@ -6,6 +6,7 @@
 //! | one atomic addition to one shared word, by one and by all threads | policies that add once a record |
 //! | copying a block and its CRC32C, on one thread | what one log writer takes out |
 //! | durable writes of 4096 bytes, one after the other and sixteen at a time | commits |
+//! | durable writes of a megabyte, four at a time | appends to the disk |
 
 use super::{LogBenchError, Options};
 use pikepole_contention::CachePadded;
@@ -22,10 +23,10 @@ use std::time::{Duration, Instant};
 const RING_BYTES: usize = 32 << 20;
 /// Bytes of a block that the writer's work is measured with.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Writes at a time of the parallel probe.
-const PARALLEL: usize = 16;
-/// Bytes of the probe's file that each of them has for its own.
-const PARALLEL_BYTES: u64 = 1 << 20;
+/// Writes of one block of the device, as commits are: how many at a time, and the bytes that each writer goes round in.
+const SMALL: Parallel = Parallel { writers: 16, write_bytes: BLOCK, own_bytes: 1 << 20 };
+/// Writes as large as a log writer's blocks.
+const LARGE: Parallel = Parallel { writers: 4, write_bytes: BLOCK_BYTES, own_bytes: 16 << 20 };
 const MEASURE: Duration = Duration::from_millis(60);
 const PROBE: Duration = Duration::from_millis(500);
 const BATCH: usize = 64;
@@ -43,13 +44,16 @@ pub struct Limits {
     pub disk: Option<DiskLimits>,
 }
 
-/// Durable writes of 4096 bytes a second.
+/// Durable writes.
 #[derive(Debug, Clone)]
 pub struct DiskLimits {
-    /// One after the other, from each scheduler: a device may interrupt one CPU only, and the others hear of it later.
+    /// Of 4096 bytes, a second, one after the other, from each scheduler: a device may interrupt one CPU only, and the others hear
+    /// of it later.
     pub singles: Vec<f64>,
-    /// Sixteen at a time.
+    /// Of 4096 bytes, a second, sixteen at a time.
     pub parallel: f64,
+    /// Of a megabyte, four at a time: billions of bytes a second.
+    pub gb_per_second: f64,
 }
 
 impl DiskLimits {
@@ -111,7 +115,13 @@ impl Limits {
         let adds =
             self.atomic_adds_per_second.iter().map(|(threads, rate)| format!("x{threads} {:.0} M/s", rate / 1e6));
         let disk = self.disk.as_ref().map_or(String::new(), |disk| {
-            format!("; durable 4 KB writes {:.0}/s, {PARALLEL} at a time {:.0}/s", disk.single(), disk.parallel)
+            format!(
+                "; durable 4 KB writes {:.0}/s, {} at a time {:.0}/s, 1 MB writes {:.2} GB/s",
+                disk.single(),
+                SMALL.writers,
+                disk.parallel,
+                disk.gb_per_second
+            )
         });
         format!("one shared atomic add {}{disk}", adds.collect::<Vec<_>>().join(", "))
     }
@@ -194,8 +204,9 @@ pub(super) fn disk_limits(folder: &Path, schedulers: &Arc<Schedulers>) -> Result
         let probed = schedulers.spawn(info, pikepole_scheduler::Placement::On(number), probe).join()?;
         singles.push(probed.map_err(LogBenchError::file(folder))?.writes_per_second);
     }
-    let parallel = parallel_writes(folder).map_err(LogBenchError::file(folder))?;
-    Ok(DiskLimits { singles, parallel })
+    let parallel = SMALL.writes_per_second(folder).map_err(LogBenchError::file(folder))?;
+    let large = LARGE.writes_per_second(folder).map_err(LogBenchError::file(folder))?;
+    Ok(DiskLimits { singles, parallel, gb_per_second: large * LARGE.write_bytes as f64 / 1e9 })
 }
 
 struct RemovedAtEnd(PathBuf);
@@ -207,32 +218,42 @@ impl Drop for RemovedAtEnd {
     }
 }
 
-fn parallel_writes(folder: &Path) -> std::io::Result<f64> {
-    let path = RemovedAtEnd(folder.join(format!("pikepole-parallel-probe-{}", std::process::id())));
-    let options = OpenOptions { create: true, direct: true, durable_writes: true, read_only: false };
-    let file = Disk::real().open(&path.0, options)?;
-    file.prewrite(0, PARALLEL_BYTES * PARALLEL as u64)?;
-    let begun = Instant::now();
-    let writers: Vec<_> = (0..PARALLEL as u64)
-        .map(|number| {
-            let file = file.clone();
-            thread::spawn(move || {
-                let mut content = AlignedBuffer::zeroed(BLOCK);
-                let mut writes = 0u64;
-                while begun.elapsed() < PROBE {
-                    // Other bytes each time, so that no layer below can take the write for one it has.
-                    content[..8].copy_from_slice(&(writes + 1).to_le_bytes());
-                    let at = writes * BLOCK as u64 % PARALLEL_BYTES;
-                    file.write_durable_at(&content, number * PARALLEL_BYTES + at)?;
-                    writes += 1;
-                }
-                std::io::Result::Ok(writes)
+/// Durable writes by several threads, each into a stretch of its own of one file.
+struct Parallel {
+    writers: u64,
+    write_bytes: usize,
+    own_bytes: u64,
+}
+
+impl Parallel {
+    fn writes_per_second(&self, folder: &Path) -> std::io::Result<f64> {
+        let Parallel { writers, write_bytes, own_bytes } = *self;
+        let path = RemovedAtEnd(folder.join(format!("pikepole-parallel-probe-{}", std::process::id())));
+        let options = OpenOptions { create: true, direct: true, durable_writes: true, read_only: false };
+        let file = Disk::real().open(&path.0, options)?;
+        file.prewrite(0, own_bytes * writers)?;
+        let begun = Instant::now();
+        let writers: Vec<_> = (0..writers)
+            .map(|number| {
+                let file = file.clone();
+                thread::spawn(move || {
+                    let mut content = AlignedBuffer::zeroed(write_bytes);
+                    let mut writes = 0u64;
+                    while begun.elapsed() < PROBE {
+                        // Other bytes each time, so that no layer below can take the write for one it has.
+                        content[..8].copy_from_slice(&(writes + 1).to_le_bytes());
+                        let at = writes * write_bytes as u64 % own_bytes;
+                        file.write_durable_at(&content, number * own_bytes + at)?;
+                        writes += 1;
+                    }
+                    std::io::Result::Ok(writes)
+                })
             })
-        })
-        .collect();
-    let mut writes = 0;
-    for writer in writers {
-        writes += writer.join().map_err(|_| std::io::Error::other("a writer of the probe panicked"))??;
+            .collect();
+        let mut writes = 0;
+        for writer in writers {
+            writes += writer.join().map_err(|_| std::io::Error::other("a writer of the probe panicked"))??;
+        }
+        Ok(writes as f64 / begun.elapsed().as_secs_f64())
     }
-    Ok(writes as f64 / begun.elapsed().as_secs_f64())
 }

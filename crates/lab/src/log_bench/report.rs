@@ -122,6 +122,11 @@ fn best<'a>(runs: impl Iterator<Item = &'a &'a Run>) -> Option<&'a Run> {
     runs.copied().max_by(|a, b| a.records_per_second.total_cmp(&b.records_per_second))
 }
 
+/// The one with the most bytes a second.
+fn most_bytes<'a>(runs: impl Iterator<Item = &'a &'a Run>) -> Option<&'a Run> {
+    runs.copied().max_by(|a, b| a.gb_per_second.unwrap_or(0.0).total_cmp(&b.gb_per_second.unwrap_or(0.0)))
+}
+
 /// What limits appends, and how near they are.
 fn append_words(runs: &[&Run], limits: &Limits) -> Vec<String> {
     let mut words = Vec::new();
@@ -160,9 +165,7 @@ fn append_words(runs: &[&Run], limits: &Limits) -> Vec<String> {
         words.push(format!("2 appenders append {times:.2} times what 1 does ({} and {})", two.policy, one.policy));
         words.extend(shared_words(one, two, limits));
     }
-    if let Some(run) =
-        runs.iter().copied().max_by(|a, b| a.gb_per_second.unwrap_or(0.0).total_cmp(&b.gb_per_second.unwrap_or(0.0)))
-    {
+    if let Some(run) = most_bytes(runs.iter()) {
         let (gb, writer) = (run.gb_per_second.unwrap_or(0.0), limits.writer_gb_per_second);
         words.push(format!(
             "most bytes: {gb:.2} GB/s ({} {}, {} bytes); one log writer can copy and checksum {writer:.2} GB/s on a CPU of its own ({} of it)",
@@ -170,6 +173,16 @@ fn append_words(runs: &[&Run], limits: &Limits) -> Vec<String> {
             run.policy,
             run.record_bytes,
             percent(gb, writer)
+        ));
+    }
+    if let (Some(run), Some(disk)) = (most_bytes(runs.iter().filter(|run| run.device == "disk")), &limits.disk) {
+        let gb = run.gb_per_second.unwrap_or(0.0);
+        words.push(format!(
+            "most bytes to the disk: {gb:.2} GB/s ({}, {} bytes); it takes {:.2} GB/s of durable 1 MB writes ({} of it)",
+            run.policy,
+            run.record_bytes,
+            disk.gb_per_second,
+            percent(gb, disk.gb_per_second)
         ));
     }
     words

@@ -54,7 +54,9 @@ fn every_configuration_gives_a_run_and_leaves_nothing_behind() {
     let mut text = Vec::new();
     print(&report, &mut text).expect("it is printed");
     let text = String::from_utf8(text).expect("text");
-    for phrase in ["memcpy GB/s", "p99 us", "copying alone", "one after the other", "3 committers"] {
+    for phrase in
+        ["memcpy GB/s", "p99 us", "copying alone", "one after the other", "durable 1 MB writes", "3 committers"]
+    {
         assert!(text.contains(phrase), "{phrase}\n{text}");
     }
     std::fs::remove_file(&json).expect("it is there");

@@ -3,15 +3,17 @@
 //! The page needs nothing but itself: styles, charts (SVG made here) and the outcome's JSON are in it, so that it can be
 //! sent to somebody and read anywhere, and its figures taken out again.
 
+mod profiles;
 mod svg;
 mod tables;
 
 use crate::experiment::{ClaimRecord, Outcome, PanelRecord, RunRecord};
+use crate::profile::Profile;
 use std::fmt::Write;
 use svg::{Line, Trace};
 
 /// Text as HTML shows it, in elements and in attributes.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -30,6 +32,9 @@ fn escape(text: &str) -> String {
 pub fn page(outcome: &Outcome) -> String {
     let mut body = String::new();
     head(&mut body, outcome);
+    if profiles::are_there(outcome) {
+        body.push_str(&profiles::head());
+    }
     body.push_str("<h2>Verdicts</h2><div class='claims'>");
     outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim));
     body.push_str("</div><div class='two' style='margin-top:14px'>");
@@ -64,6 +69,34 @@ fn document(title: &str, body: &str) -> String {
         escape(title),
         include_str!("style.css")
     )
+}
+
+/// The files of an outcome's profiles: their names, and flame graphs (SVG) or shares and inverted call trees (text).
+pub fn profile_files(outcome: &Outcome) -> Vec<(String, String)> {
+    let mut files = Vec::new();
+    for panel in &outcome.panels {
+        for cell in profiles::cells(panel) {
+            let (Some(arm), Some(profile)) = (panel.arms.get(cell.arm), &cell.profile) else { continue };
+            let title = format!("{}: {}, {}", outcome.experiment, panel.title, arm.name);
+            let name = file_name(&title);
+            files.push((format!("{name}.svg"), profile.flame_file(&title)));
+            files.push((format!("{name}.txt"), format!("{title}\n{}", profile.text())));
+        }
+    }
+    files
+}
+
+/// A title as the name of a file: small letters and digits of it, with hyphens between.
+pub fn file_name(title: &str) -> String {
+    let plain: String =
+        title.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { ' ' }).collect();
+    plain.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+/// The page of one profile.
+pub fn profile_page(title: &str, profile: &Profile) -> String {
+    let body = format!("{}<h1>{}</h1><div class='card'>{}</div>", profiles::head(), escape(title), profile.html(title));
+    document(title, &body)
 }
 
 /// The page over several outcomes: the verdicts of each, with a link to its page beside this one.
@@ -155,6 +188,7 @@ fn panel(body: &mut String, panel: &PanelRecord) {
     body.push_str("</div>");
     series(body, panel);
     let _ = write!(body, "<div class='wide'>{}</div>", tables::figures(panel));
+    profiles::part(body, panel);
     let _ = write!(body, "<details><summary>Settings of the arms</summary>{}</details>", tables::arms(panel));
     let _ = write!(
         body,
@@ -248,6 +282,9 @@ pub fn summary(outcome: &Outcome) -> String {
             let _ = writeln!(text, "    published: {published}");
         }
         let _ = writeln!(text, "    {}", claim.words);
+    }
+    for line in outcome.panels.iter().flat_map(profiles::words) {
+        let _ = writeln!(text, "{line}");
     }
     for line in &outcome.cannot {
         let _ = writeln!(text, "this machine cannot show: {line}");

@@ -33,11 +33,12 @@ fn run(rate: f64) -> RunRecord {
             backoffs: 1,
         }],
         series: [0.0, 0.5, 1.0].map(sample).to_vec(),
+        samples: std::collections::BTreeMap::new(),
     }
 }
 
 fn outcome() -> Outcome {
-    let cell = |arm, sessions, rates: [f64; 3]| Cell { arm, sessions, runs: rates.map(run).to_vec() };
+    let cell = |arm, sessions, rates: [f64; 3]| Cell { arm, sessions, runs: rates.map(run).to_vec(), profile: None };
     let arm = |name: &str| ArmRecord { name: name.to_owned(), settings: vec!["A = <B>".to_owned()] };
     Outcome {
         format: 1,

@@ -13,6 +13,8 @@ const LEFT: f64 = 66.0;
 const RIGHT: f64 = 18.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 44.0;
+/// Width of a letter on an axis, about.
+const LETTER: f64 = 6.2;
 /// Lines of a grid, about.
 const TICKS: f64 = 5.0;
 
@@ -124,6 +126,26 @@ impl Frame {
         let _ = write!(self.svg, "<text class='tick' x='{x:.1}' y='{y}' text-anchor='middle'>{}</text>", escape(text));
     }
 
+    /// A label in as many lines as its words need in so much room.
+    fn x_words(&mut self, x: f64, room: f64, text: &str) {
+        let letters = (room / LETTER) as usize;
+        let mut lines: Vec<String> = Vec::new();
+        for word in text.split(' ') {
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + 1 + word.chars().count() <= letters => {
+                    line.push(' ');
+                    line.push_str(word);
+                }
+                _ => lines.push(word.to_owned()),
+            }
+        }
+        for (place, line) in lines.iter().enumerate() {
+            let y = HEIGHT - BOTTOM + 14.0 + 13.0 * place as f64;
+            let line = escape(line);
+            let _ = write!(self.svg, "<text class='tick' x='{x:.1}' y='{y}' text-anchor='middle'>{line}</text>");
+        }
+    }
+
     fn x_title(&mut self, text: &str) {
         let (x, y) = ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 6.0);
         let _ = write!(self.svg, "<text class='axis' x='{x:.1}' y='{y}' text-anchor='middle'>{}</text>", escape(text));
@@ -197,7 +219,7 @@ fn bars(title: &str, lines: &[Line<'_>]) -> String {
     let gap = (WIDTH - LEFT - RIGHT) / lines.len().max(1) as f64;
     for (place, line) in lines.iter().enumerate() {
         let x = LEFT + gap * (place as f64 + 0.5);
-        frame.x_label(x, line.name);
+        frame.x_words(x, gap, line.name);
         let Some(spread) = line.figures.first().copied().flatten() else { continue };
         let (y, width) = (frame.y(spread.median), (gap * 0.5).min(90.0));
         let _ = write!(
@@ -275,6 +297,10 @@ mod tests {
         assert!(svg.contains("cx='143.8' cy='52.7'") && svg.contains("d='M143.8 91.3V14.0"), "{svg}");
         let bars = over_sessions("rate", &[1], &lines[..1]);
         assert_eq!((bars.matches("<rect").count(), bars.matches("class='value'").count()), (1, 1));
+        // 476 units for three bars: 25 letters a line.
+        let long = |place| Line { place, name: "private chains, minimal logging", figures: vec![Some(spread)] };
+        let bars = over_sessions("rate", &[1], &[long(0), long(1), long(2)]);
+        assert!(bars.contains(">private chains, minimal</text>") && bars.contains(">logging</text>"), "{bars}");
         let nothing = over_sessions("rate", &[1, 2], &[]);
         assert!(nothing.ends_with("</svg>") && !nothing.contains("NaN"));
     }

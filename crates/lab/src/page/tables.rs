@@ -1,7 +1,7 @@
 //! The tables of a page.
 
 use super::escape;
-use crate::experiment::{Metric, Outcome, PanelRecord, RunRecord, figure};
+use crate::experiment::{Metric, Outcome, PanelRecord, RunRecord, Spread, figure};
 use std::fmt::Write;
 
 /// Rows shown of each statistic of a run.
@@ -9,7 +9,7 @@ const TOP: usize = 6;
 /// Waits of system tasks that have nothing to do.
 const IDLE: &[&str] = crate::stress::IDLE_WAITS;
 
-fn table(head: &[(&str, bool)], rows: &str) -> String {
+pub(super) fn table(head: &[(&str, bool)], rows: &str) -> String {
     let cell = |(text, is_number): &(&str, bool)| {
         format!("<th{}>{}</th>", if *is_number { " class='n'" } else { "" }, escape(text))
     };
@@ -20,12 +20,21 @@ fn words(text: &str) -> String {
     format!("<td>{}</td>", escape(text))
 }
 
-fn name(text: &str) -> String {
+pub(super) fn name(text: &str) -> String {
     format!("<td class='name'>{}</td>", escape(text))
 }
 
 fn number(text: &str) -> String {
     format!("<td class='n'>{}</td>", escape(text))
+}
+
+/// Half the range of the repeats, behind their median.
+pub(super) fn range(spread: &Spread) -> String {
+    match spread.noise() {
+        Some(0.0) => String::new(),
+        Some(noise) => format!(" <small>&plusmn;{:.0}%</small>", 50.0 * noise),
+        None => format!(" <small>to {}</small>", figure(spread.high)),
+    }
 }
 
 /// Medians and spreads of all figures of a panel.
@@ -44,12 +53,7 @@ pub(super) fn figures(panel: &PanelRecord) -> String {
                 write!(rows, "<tr>{}{}{}", number(&sessions.to_string()), name(&arm.name), number(&runs.to_string()));
             for metric in &metrics {
                 let Some(spread) = panel.spread(place, sessions, metric) else { continue };
-                let range = match spread.noise() {
-                    Some(0.0) => String::new(),
-                    Some(noise) => format!(" <small>&plusmn;{:.0}%</small>", 50.0 * noise),
-                    None => format!(" <small>to {}</small>", figure(spread.high)),
-                };
-                let _ = write!(rows, "<td class='n'>{}{range}</td>", figure(spread.median));
+                let _ = write!(rows, "<td class='n'>{}{}</td>", figure(spread.median), range(&spread));
             }
             rows.push_str("</tr>");
         }

@@ -1,14 +1,16 @@
 //! Running the runs: sessions on threads of their own, each with a connection, started together.
 
+use super::rpc::{self, Called, Callers, Latency};
 use super::series::{Sample, Sampler};
 use super::statistics::{self, Statistics};
+use super::target::{Link, Target};
 use super::workload::DATABASE;
 use super::{Amount, Durability, Options, PolicySet, StressError, Workload};
 use crate::load::{self, CpuUse};
+use crate::profile::{Profile, Profiler, Taken};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, thread};
-use pikepole_embedded::blocking::Connection;
-use pikepole_embedded::{Engine, Options as EngineOptions, Value};
+use pikepole_embedded::{Engine, Options as EngineOptions};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -51,13 +53,19 @@ pub struct Run {
     pub log_bytes_written: u64,
     /// Writes to the log files.
     pub flushes: u64,
-    /// CPU seconds of this process.
+    /// CPU seconds of the engine's process: this one, or the server.
     pub cpu_seconds: f64,
+    /// CPU seconds of this process, when a server was driven.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_cpu_seconds: Option<f64>,
+    /// How long calls over the wire took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
     /// What other processes used of the machine's CPUs, in percent; `None` where the system does not tell.
     pub other_cpu_percent: Option<f64>,
     /// Other processes used so much that the figures should not be compared.
     pub noisy: bool,
-    /// Highest resident memory of this process since it started, in bytes.
+    /// Highest resident memory of the engine's process since it started, in bytes; `None` for a server's.
     pub peak_memory_bytes: Option<u64>,
     /// The three statistics.
     #[serde(flatten)]
@@ -68,6 +76,9 @@ pub struct Run {
     /// What had been done and used at moments of the run, when it was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<Sample>,
+    /// Where its CPU time went, when that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Profile>,
 }
 
 /// What the driver tells about its progress.
@@ -82,8 +93,23 @@ pub trait Progress {
 
 /// Runs everything that `options` ask for, one run after another.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, StressError> {
+    let target = target(options)?;
+    let mut control = prepare(&target, &options.statements, &options.workload.setup())?;
+    let runs = run_all(&target, &mut control, options, progress);
+    drop(control);
+    if runs.is_ok() {
+        target.close()?;
+    }
+    runs
+}
+
+/// The server, or an engine that is opened.
+fn target(options: &Options) -> Result<Target, StressError> {
     let mut policies = options.policy_set.map_or(Vec::new(), PolicySet::policies);
     policies.extend_from_slice(&options.policies);
+    if let Some(server) = &options.server {
+        return Ok(Target::Server(Box::new(server.clone())));
+    }
     let mut engine_options = engine_options(&options.folder, &policies, options.buffer_pool_bytes);
     for flag in &options.trace_flags {
         engine_options = engine_options.trace_flag(*flag);
@@ -94,30 +120,33 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, S
     if let Some(device) = options.slow_device {
         engine_options = engine_options.slow_device(device);
     }
-    let engine = Engine::open(engine_options)?;
-    let mut control = prepare(&engine, &options.statements, &options.workload.setup())?;
+    Ok(Target::Engine(Engine::open(engine_options)?))
+}
+
+fn run_all(
+    target: &Target,
+    control: &mut Link,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Vec<Run>, StressError> {
     let total = options.durabilities.len() * options.sessions.len();
     let mut runs = Vec::with_capacity(total);
     for durability in &options.durabilities {
         for sessions in &options.sessions {
             progress.begin(runs.len() + 1, total, *durability, *sessions);
             if let Some(time) = options.warmup {
-                let warm = Options { amount: Amount::Time(time), sample: None, ..options.clone() };
-                run_once(&engine, &mut control, &warm, *durability, *sessions, progress)?;
+                let warm = Options { amount: Amount::Time(time), sample: None, profiler: None, ..options.clone() };
+                run_once(target, control, &warm, *durability, *sessions, progress)?;
             }
-            let run = run_once(&engine, &mut control, options, *durability, *sessions, progress)?;
+            let run = run_once(target, control, options, *durability, *sessions, progress)?;
             progress.end(&run);
             let interrupted = run.interrupted;
             runs.push(run);
             if interrupted {
-                drop(control);
-                engine.shutdown()?;
                 return Ok(runs);
             }
         }
     }
-    drop(control);
-    engine.shutdown()?;
     Ok(runs)
 }
 
@@ -137,53 +166,65 @@ pub(super) fn engine_options(
 }
 
 /// A connection to the driver's database, which is made after the server's own `statements`, and the batches of `setup`.
-pub(super) fn prepare(engine: &Engine, statements: &[String], setup: &[String]) -> Result<Connection, StressError> {
-    let mut control = engine.connect_blocking()?;
+pub(super) fn prepare(target: &Target, statements: &[String], setup: &[String]) -> Result<Link, StressError> {
+    let mut control = target.connect()?;
     for statement in statements {
-        control.execute(statement, &[])?;
+        control.execute(statement)?;
     }
-    control.execute(&format!("IF DB_ID('{DATABASE}') IS NULL CREATE DATABASE {DATABASE}"), &[])?;
-    control.execute(&format!("USE {DATABASE}"), &[])?;
+    control.execute(&format!("IF DB_ID('{DATABASE}') IS NULL CREATE DATABASE {DATABASE}"))?;
+    control.execute(&format!("USE {DATABASE}"))?;
     for batch in setup {
-        control.execute(batch, &[])?;
+        control.execute(batch)?;
     }
     Ok(control)
 }
 
 fn run_once(
-    engine: &Engine,
-    control: &mut Connection,
+    target: &Target,
+    control: &mut Link,
     options: &Options,
     durability: Durability,
     sessions: usize,
     progress: &mut dyn Progress,
 ) -> Result<Run, StressError> {
     for batch in options.workload.reset() {
-        control.execute(batch, &[])?;
+        control.execute(batch)?;
     }
     let option = durability.database_option();
-    control.execute(&format!("ALTER DATABASE {DATABASE} SET DELAYED_DURABILITY = {option}"), &[])?;
-    let mut drivers = Vec::with_capacity(sessions);
+    control.execute(&format!("ALTER DATABASE {DATABASE} SET DELAYED_DURABILITY = {option}"))?;
     let shared = Arc::new(Shared::new(options.amount));
-    for _ in 0..sessions {
-        drivers.push(Driver::connect(engine, &options.workload, Arc::clone(&shared))?);
-    }
-    let work = |_: &mut Connection| {
+    let drivers = Drivers::connect(target, &options.workload, sessions, &shared)?;
+    let mut taken = None;
+    let work = |_: &mut Link| {
         let sampler = match options.sample {
-            Some(every) => Some(Sampler::start(engine, Arc::clone(&shared.rows), every)?),
+            Some(every) => Some(Sampler::start(target, Arc::clone(&shared.rows), every)?),
             None => None,
         };
-        let driven = drive(drivers, &shared, options, progress);
+        let driven = profiled(options.profiler.as_ref(), &mut taken, || drive(drivers, &shared, options, progress));
         let series = sampler.map_or_else(Vec::new, Sampler::finish);
         driven.map(|work| Work { series, ..work })
     };
-    let mut run = measured(engine, control, options.workload.name(), durability, sessions, work)?;
+    let mut run = measured(target, control, options.workload.name(), durability, sessions, work)?;
+    run.profile = taken.map(Taken::named);
     run.policy_set = options.policy_set.map(PolicySet::name);
     if let Some(count) = options.workload.count() {
         check_rows(control, count, &run)?;
         run.rows_counted = true;
     }
     Ok(run)
+}
+
+/// Does work, and takes a profile meanwhile if there is a profiler; its names come later, when nothing is measured any more.
+pub(super) fn profiled(
+    profiler: Option<&Profiler>,
+    taken: &mut Option<Taken>,
+    work: impl FnOnce() -> Result<Work, StressError>,
+) -> Result<Work, StressError> {
+    let Some(profiler) = profiler else { return work() };
+    let running = profiler.start().map_err(StressError::Profile)?;
+    let done = work();
+    *taken = Some(running.stop().map_err(StressError::Profile)?);
+    done
 }
 
 /// What a run did.
@@ -196,34 +237,40 @@ pub(super) struct Work {
     pub interrupted: bool,
     /// What had been done and used at moments of it, when that was asked for.
     pub series: Vec<Sample>,
+    /// How long its calls took, for a workload of calls over the wire.
+    pub latency: Option<Latency>,
 }
 
 /// Does work and reads what it cost.
 pub(super) fn measured(
-    engine: &Engine,
-    control: &mut Connection,
+    target: &Target,
+    control: &mut Link,
     workload: &'static str,
     durability: Durability,
     sessions: usize,
-    work: impl FnOnce(&mut Connection) -> Result<Work, StressError>,
+    work: impl FnOnce(&mut Link) -> Result<Work, StressError>,
 ) -> Result<Run, StressError> {
     statistics::clear(control)?;
     let log_before = statistics::log_counters(control, DATABASE)?;
+    let server_before = target.server_cpu_seconds(control)?;
     let cpu_before = CpuUse::now();
-    let Work { rows, elapsed, interrupted, series } = work(control)?;
+    let Work { rows, elapsed, interrupted, series, latency } = work(control)?;
     let spent = cpu_before.spent();
+    let server_after = target.server_cpu_seconds(control)?;
+    let server_seconds = server_after.zip(server_before).map(|(after, before)| after - before);
     let log_after = statistics::log_counters(control, DATABASE)?;
     let statistics = statistics::read(control)?;
 
     let seconds = elapsed.as_secs_f64();
     let cpus = thread::available_parallelism().map_or(1, usize::from) as f64;
-    let other_cpu_percent = spent.other_seconds.map(|other| 100.0 * other / (seconds * cpus));
+    let server_here = server_seconds.filter(|_| target.is_here()).unwrap_or(0.0);
+    let other_cpu_percent = spent.other_seconds.map(|other| 100.0 * (other - server_here).max(0.0) / (seconds * cpus));
     Ok(Run {
         workload,
         sessions,
         durability: durability.name(),
         policy_set: None,
-        policies: engine.policies().into_iter().map(|policy| (policy.name, policy.value)).collect(),
+        policies: target.policies(control)?,
         rows,
         rows_counted: false,
         seconds,
@@ -231,13 +278,16 @@ pub(super) fn measured(
         log_bytes: difference(log_after.record_bytes, log_before.record_bytes),
         log_bytes_written: difference(log_after.written_bytes, log_before.written_bytes),
         flushes: difference(log_after.flushes, log_before.flushes),
-        cpu_seconds: spent.own_seconds,
+        cpu_seconds: server_seconds.unwrap_or(spent.own_seconds),
+        client_cpu_seconds: server_seconds.map(|_| spent.own_seconds),
+        latency,
         other_cpu_percent,
         noisy: other_cpu_percent.is_some_and(|percent| percent > OTHER_CPU_PERCENT_MAX),
-        peak_memory_bytes: load::peak_memory_bytes(),
+        peak_memory_bytes: load::peak_memory_bytes().filter(|_| server_seconds.is_none()),
         statistics,
         interrupted,
         series,
+        profile: None,
     })
 }
 
@@ -246,8 +296,8 @@ fn difference(after: i64, before: i64) -> u64 {
 }
 
 /// Counts the rows of a run by the query `count`; an error when they are not those acknowledged.
-pub(super) fn check_rows(control: &mut Connection, count: &str, run: &Run) -> Result<(), StressError> {
-    let rows = control.query(count, &[])?;
+pub(super) fn check_rows(control: &mut Link, count: &str, run: &Run) -> Result<(), StressError> {
+    let rows = control.query(count)?;
     let counted: i64 = rows.iter().next().map_or(Ok(0), |row| row.get(0))?;
     let counted = u64::try_from(counted).unwrap_or(0);
     if counted == run.rows {
@@ -258,11 +308,11 @@ pub(super) fn check_rows(control: &mut Connection, count: &str, run: &Run) -> Re
 }
 
 /// What the sessions of one run share; touched once a call, not once a row.
-struct Shared {
+pub(super) struct Shared {
     started: AtomicBool,
-    stopped: AtomicBool,
-    rows: Arc<AtomicU64>,
-    amount: Amount,
+    pub(super) stopped: AtomicBool,
+    pub(super) rows: Arc<AtomicU64>,
+    pub(super) amount: Amount,
 }
 
 impl Shared {
@@ -274,21 +324,74 @@ impl Shared {
             amount,
         }
     }
+
+    /// Whether a session that has done so much is to end.
+    pub(super) fn is_over(&self, done: u64) -> bool {
+        let enough = matches!(self.amount, Amount::Iterations(count) if done >= count);
+        enough || self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Waits for the common start.
+    pub(super) fn await_start(&self) {
+        // Acquire: pairs with the Release in `drive`.
+        while !self.started.load(Ordering::Acquire) {
+            thread::park();
+        }
+    }
+}
+
+/// Those who work in a run: a thread a session, or threads that call for many.
+enum Drivers {
+    Sessions(Vec<Driver>),
+    Callers(Vec<Callers>),
+}
+
+impl Drivers {
+    fn connect(
+        target: &Target,
+        workload: &Workload,
+        sessions: usize,
+        shared: &Arc<Shared>,
+    ) -> Result<Drivers, StressError> {
+        let links = (0..sessions).map(|_| target.connect()).collect::<Result<Vec<_>, _>>()?;
+        if *workload == Workload::RpcInsert {
+            return rpc::callers(links, shared).map(Drivers::Callers);
+        }
+        let mut drivers = Vec::with_capacity(sessions);
+        for link in links {
+            drivers.push(Driver::new(link, workload, Arc::clone(shared))?);
+        }
+        Ok(Drivers::Sessions(drivers))
+    }
+
+    fn sessions(&self) -> u64 {
+        match self {
+            Drivers::Sessions(drivers) => drivers.len() as u64,
+            Drivers::Callers(groups) => groups.iter().map(Callers::len).sum::<usize>() as u64,
+        }
+    }
+
+    fn spawn(self) -> Vec<thread::JoinHandle<Result<Called, StressError>>> {
+        match self {
+            Drivers::Sessions(drivers) => drivers.into_iter().map(|one| thread::spawn(move || one.run())).collect(),
+            Drivers::Callers(groups) => groups.into_iter().map(|one| thread::spawn(move || one.run())).collect(),
+        }
+    }
 }
 
 /// Starts the sessions and watches them until the last has ended.
 fn drive(
-    drivers: Vec<Driver>,
+    drivers: Drivers,
     shared: &Arc<Shared>,
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<Work, StressError> {
     let amount = options.amount;
     let mut interrupted = false;
-    let sessions = drivers.len() as u64;
-    let threads: Vec<_> = drivers.into_iter().map(|driver| thread::spawn(move || driver.run())).collect();
+    let sessions = drivers.sessions();
+    let threads = drivers.spawn();
     let begun = Instant::now();
-    // Release: pairs with the Acquire in `Driver::run`; the threads begin after the clock has been read.
+    // Release: pairs with the Acquire in `Shared::await_start`; the threads begin after the clock has been read.
     shared.started.store(true, Ordering::Release);
     for thread in &threads {
         thread.thread().unpark();
@@ -309,38 +412,35 @@ fn drive(
             shared.stopped.store(true, Ordering::Relaxed);
         }
     }
-    let mut rows = 0;
+    let (mut rows, mut times) = (0, Vec::new());
     let mut ended = begun;
     for thread in threads {
-        let (done, at) = thread.join().map_err(|_| StressError::SessionLost)??;
+        let (done, at, took) = thread.join().map_err(|_| StressError::SessionLost)??;
         rows += done;
+        times.push(took);
         ended = ended.max(at);
     }
-    Ok(Work { rows, elapsed: ended - begun, interrupted, series: Vec::new() })
+    Ok(Work { rows, elapsed: ended - begun, interrupted, series: Vec::new(), latency: rpc::latency(times) })
 }
 
 /// One session of a run.
 struct Driver {
-    connection: Connection,
+    connection: Link,
     workload: Workload,
     shared: Arc<Shared>,
 }
 
 impl Driver {
-    fn connect(engine: &Engine, workload: &Workload, shared: Arc<Shared>) -> Result<Self, StressError> {
-        let mut connection = engine.connect_blocking()?;
-        connection.execute(&format!("USE {DATABASE}"), &[])?;
+    fn new(mut connection: Link, workload: &Workload, shared: Arc<Shared>) -> Result<Self, StressError> {
+        connection.execute(&format!("USE {DATABASE}"))?;
         Ok(Driver { connection, workload: workload.clone(), shared })
     }
 
     /// The rows acknowledged and when the last of them was.
-    fn run(mut self) -> Result<(u64, Instant), StressError> {
-        // Acquire: pairs with the Release in `drive`.
-        while !self.shared.started.load(Ordering::Acquire) {
-            thread::park();
-        }
+    fn run(mut self) -> Result<Called, StressError> {
+        self.shared.await_start();
         let result = match self.workload.clone() {
-            Workload::SingletonInsert | Workload::ExplicitTransactions | Workload::HeapInsert => {
+            Workload::SingletonInsert | Workload::RpcInsert | Workload::ExplicitTransactions | Workload::HeapInsert => {
                 self.singleton_inserts()
             }
             workload @ Workload::ParallelInsert { .. } => self.batches(workload.statement().as_slice()),
@@ -349,24 +449,19 @@ impl Driver {
         if result.is_err() {
             self.shared.stopped.store(true, Ordering::Relaxed);
         }
-        Ok((result?, Instant::now()))
-    }
-
-    fn over(&self, done: u64) -> bool {
-        let enough = matches!(self.shared.amount, Amount::Iterations(count) if done >= count);
-        enough || self.shared.stopped.load(Ordering::Relaxed)
+        Ok((result?, Instant::now(), Vec::new()))
     }
 
     fn singleton_inserts(&mut self) -> Result<u64, StressError> {
         let mut done = 0;
         let mut rows = FIRST_CALL_ROWS;
-        while !self.over(done) {
+        while !self.shared.is_over(done) {
             if let Amount::Iterations(count) = self.shared.amount {
                 rows = rows.min(count - done);
             }
             let begun = Instant::now();
-            let parameters = [("@first", Value::BigInt(done as i64)), ("@rows", Value::BigInt(rows as i64))];
-            self.connection.execute("EXEC dbo.insert_rows @first = @first, @rows = @rows", &parameters)?;
+            let parameters = [("@first", done as i64), ("@rows", rows as i64)];
+            self.connection.execute_with("EXEC dbo.insert_rows @first = @first, @rows = @rows", &parameters)?;
             done += rows;
             self.shared.rows.fetch_add(rows, Ordering::Relaxed);
             rows = next_call(rows, begun.elapsed());
@@ -377,9 +472,9 @@ impl Driver {
     fn batches(&mut self, batches: &[String]) -> Result<u64, StressError> {
         let mut rows = 0;
         let mut iterations = 0;
-        while !self.over(iterations) {
+        while !self.shared.is_over(iterations) {
             for batch in batches {
-                let affected = self.connection.execute(batch, &[])?.rows_affected;
+                let affected = self.connection.execute(batch)?.rows_affected;
                 rows += affected;
                 self.shared.rows.fetch_add(affected, Ordering::Relaxed);
             }

@@ -8,6 +8,8 @@
 //!
 //! Beside it, one session runs a single large INSERT ... SELECT by parallel workers, once for each way to log it (`parallel`).
 //!
+//! The sessions are of an engine in this process, or of a server (`target`); there each row can also be a call over the wire (`rpc`).
+//!
 //! Only acknowledged work counts: a row is counted when the batch that inserted it has come back without an error.
 
 mod drive;
@@ -16,8 +18,10 @@ mod parallel;
 mod parallel_report;
 mod policy_set;
 mod report;
+mod rpc;
 mod series;
 mod statistics;
+mod target;
 mod workload;
 
 pub use drive::{Progress, Run, run};
@@ -27,6 +31,7 @@ pub use parallel_report::print_parallel;
 pub use policy_set::PolicySet;
 pub(crate) use report::IDLE_WAITS;
 pub use report::{bar, print, write_json};
+pub use rpc::Latency;
 pub use series::Sample;
 pub use statistics::{LatchRow, SpinlockRow, WaitRow};
 pub use workload::Workload;
@@ -37,6 +42,12 @@ pub enum StressError {
     /// The engine refused something.
     #[error(transparent)]
     Engine(#[from] pikepole_embedded::Error),
+    /// The server refused something, or cannot be reached.
+    #[error(transparent)]
+    Client(#[from] pikepole_client::ClientError),
+    /// Calls over the wire were asked for without a server.
+    #[error("calls over the wire need a server")]
+    NoServer,
     /// Rows are missing or too many after a run: acknowledged work was lost, or the count is wrong.
     #[error("{acknowledged} rows were acknowledged and {counted} are there ({durability}, {sessions} sessions)")]
     RowsDiffer {
@@ -57,6 +68,9 @@ pub enum StressError {
         /// What the system said.
         error: std::io::Error,
     },
+    /// The profile could not be taken.
+    #[error("the profile: {0}")]
+    Profile(std::io::Error),
     /// A session's thread ended by itself.
     #[error("a session of the load driver ended unexpectedly")]
     SessionLost,

@@ -1,6 +1,8 @@
 //! What a call of the load driver asks for.
 
 use super::{PolicySet, Workload};
+use crate::profile::Profiler;
+use pikepole_client::ConnectOptions;
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_embedded::SlowDevice;
@@ -46,8 +48,11 @@ pub enum Amount {
 /// Everything a call of the load driver asks for.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The server's folder.
+    /// The engine's folder, for one in this process.
     pub folder: PathBuf,
+    /// The server to drive instead. What concerns the start of an engine (policies, trace flags, CPUs, buffer pool, device) is
+    /// the server's own then.
+    pub server: Option<ConnectOptions>,
     /// The numbers of sessions, one run each.
     pub sessions: Vec<usize>,
     /// The durabilities, each with all numbers of sessions.
@@ -72,6 +77,8 @@ pub struct Options {
     pub statements: Vec<String>,
     /// How often a run is sampled for its time series; `None`: not at all.
     pub sample: Option<Duration>,
+    /// Takes a profile of each run, of this process, not of a server; `None`: none is taken.
+    pub profiler: Option<Profiler>,
     /// Time of a run before each run, which does not count; `None`: none.
     pub warmup: Option<Duration>,
     /// Ends the run under way when it becomes true; the run says that it was cut short.
@@ -83,6 +90,7 @@ impl Options {
     pub fn new(folder: impl Into<PathBuf>) -> Options {
         Options {
             folder: folder.into(),
+            server: None,
             sessions: vec![1],
             durabilities: vec![Durability::Full],
             amount: Amount::Time(Duration::from_secs(1)),
@@ -95,6 +103,7 @@ impl Options {
             slow_device: None,
             statements: Vec::new(),
             sample: None,
+            profiler: None,
             warmup: None,
             stop: None,
         }

@@ -8,9 +8,10 @@
 //! production alone is measured too: the same rows, aggregated instead of inserted.
 
 use super::drive::{self, Run, Work};
+use super::target::{Link, Target};
 use super::workload::DATABASE;
 use super::{Durability, StressError};
-use pikepole_embedded::blocking::Connection;
+use crate::profile::{Profiler, Taken};
 use pikepole_embedded::{Engine, Value};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -58,8 +59,12 @@ pub struct ParallelOptions {
     pub variants: Vec<Variant>,
     /// Policies by name, set before the first run.
     pub policies: Vec<(String, String)>,
+    /// Trace flags that are on from the start.
+    pub trace_flags: Vec<i32>,
     /// Bytes of the buffer pool; `None` leaves the engine's default.
     pub buffer_pool_bytes: Option<u64>,
+    /// Takes a profile of each insert; `None`: none is taken.
+    pub profiler: Option<Profiler>,
 }
 
 /// What one run did and what it cost.
@@ -67,6 +72,8 @@ pub struct ParallelOptions {
 pub struct ParallelRun {
     /// The value of NESTED_TRANSACTIONS in the run.
     pub nested_transactions: String,
+    /// The trace flags that were on for the whole server.
+    pub trace_flags: Vec<i32>,
     /// Only the use of pages was logged.
     pub minimal_logging: bool,
     /// MAXDOP of the statement; null: what the server's option said.
@@ -86,47 +93,56 @@ pub fn run_parallel(
     options: &ParallelOptions,
     begin: &mut dyn FnMut(usize, usize, &Variant),
 ) -> Result<Vec<ParallelRun>, StressError> {
-    let engine_options = drive::engine_options(&options.folder, &options.policies, options.buffer_pool_bytes);
-    let engine = Engine::open(engine_options)?;
+    let mut engine_options = drive::engine_options(&options.folder, &options.policies, options.buffer_pool_bytes);
+    for flag in &options.trace_flags {
+        engine_options = engine_options.trace_flag(*flag);
+    }
+    let target = Target::Engine(Engine::open(engine_options)?);
     let setup = ["DROP TABLE IF EXISTS dbo.parallel_insert".to_string(), TABLE.to_string()];
-    let mut control = drive::prepare(&engine, &[], &setup)?;
+    let mut control = drive::prepare(&target, &[], &setup)?;
     let mut runs = Vec::with_capacity(options.variants.len());
     for (index, variant) in options.variants.iter().enumerate() {
         begin(index + 1, options.variants.len(), variant);
-        runs.push(run_once(&engine, &mut control, options, variant)?);
+        runs.push(run_once(&target, &mut control, options, variant)?);
     }
     drop(control);
-    engine.shutdown()?;
+    target.close()?;
     Ok(runs)
 }
 
 fn run_once(
-    engine: &Engine,
-    control: &mut Connection,
+    target: &Target,
+    control: &mut Link,
     options: &ParallelOptions,
     variant: &Variant,
 ) -> Result<ParallelRun, StressError> {
     for batch in ["TRUNCATE TABLE dbo.parallel_insert", "CHECKPOINT"] {
-        control.execute(batch, &[])?;
+        control.execute(batch)?;
     }
     if let Some(value) = variant.nested_transactions {
-        control.execute(&format!("ALTER SERVER CONFIGURATION SET PIKEPOLE NESTED_TRANSACTIONS = {value}"), &[])?;
+        control.execute(&format!("ALTER SERVER CONFIGURATION SET PIKEPOLE NESTED_TRANSACTIONS = {value}"))?;
     }
     let recovery = if variant.minimal_logging { "SIMPLE" } else { "FULL" };
-    control.execute(&format!("ALTER DATABASE {DATABASE} SET RECOVERY {recovery}"), &[])?;
+    control.execute(&format!("ALTER DATABASE {DATABASE} SET RECOVERY {recovery}"))?;
     let production_seconds = produce(control, options)?;
     let insert = statement(options.rows, options.maxdop, variant.minimal_logging);
-    let work = |control: &mut Connection| {
-        let begun = Instant::now();
-        let rows = control.execute(&insert, &[])?.rows_affected;
-        Ok(Work { rows, elapsed: begun.elapsed(), interrupted: false, series: Vec::new() })
+    let mut taken = None;
+    let work = |control: &mut Link| {
+        drive::profiled(options.profiler.as_ref(), &mut taken, || {
+            let begun = Instant::now();
+            let rows = control.execute(&insert)?.rows_affected;
+            Ok(Work { rows, elapsed: begun.elapsed(), interrupted: false, series: Vec::new(), latency: None })
+        })
     };
-    let mut run = drive::measured(engine, control, "parallel-insert", Durability::Full, 1, work)?;
+    let mut run = drive::measured(target, control, "parallel-insert", Durability::Full, 1, work)?;
+    run.profile = taken.map(Taken::named);
     drive::check_rows(control, COUNT, &run)?;
     run.rows_counted = true;
     let nested_transactions = run.policies.get("NESTED_TRANSACTIONS").cloned().unwrap_or_default();
+    let on = control.query("DBCC TRACESTATUS (-1)")?;
+    let trace_flags = on.iter().filter_map(|row| row.values().first()?.as_i64()).map(|flag| flag as i32).collect();
     let (minimal_logging, maxdop) = (variant.minimal_logging, options.maxdop);
-    Ok(ParallelRun { nested_transactions, minimal_logging, maxdop, production_seconds, run })
+    Ok(ParallelRun { nested_transactions, trace_flags, minimal_logging, maxdop, production_seconds, run })
 }
 
 /// The rows, as a common table expression `rows`.
@@ -167,11 +183,11 @@ pub(super) fn statement(rows: u64, maxdop: Option<u32>, tablock: bool) -> String
 }
 
 /// The seconds that it takes to make the rows.
-fn produce(control: &mut Connection, options: &ParallelOptions) -> Result<f64, StressError> {
+fn produce(control: &mut Link, options: &ParallelOptions) -> Result<f64, StressError> {
     let (rows, maxdop) = (source(options.rows), option(options.maxdop));
     let begun = Instant::now();
-    let made = control
-        .query(&format!("{rows}\nSELECT COUNT_BIG(*), MAX(id), MAX(part), MAX(created) FROM rows{maxdop}"), &[])?;
+    let made =
+        control.query(&format!("{rows}\nSELECT COUNT_BIG(*), MAX(id), MAX(part), MAX(created) FROM rows{maxdop}"))?;
     let seconds = begun.elapsed().as_secs_f64();
     match made.iter().next().map(|row| row.get::<Value>(0)).transpose()? {
         Some(Value::BigInt(made)) if u64::try_from(made) == Ok(options.rows) => Ok(seconds),

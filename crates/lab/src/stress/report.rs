@@ -122,24 +122,16 @@ fn labelled(run: &Run) -> String {
 }
 
 fn rates(runs: &[Run]) -> Table {
+    // What only runs over the wire have.
+    let wire = runs.iter().any(|run| run.client_cpu_seconds.is_some());
     let mut table = table();
-    table.set_header(
-        [
-            "durability",
-            "sessions",
-            "rows/s",
-            "rows",
-            "log B/row",
-            "written B/row",
-            "rows/flush",
-            "CPU us/row",
-            "peak MB",
-        ]
-        .map(Cell::new),
-    );
+    let mut header = vec!["durability", "sessions", "rows/s", "rows", "log B/row", "written B/row", "rows/flush"];
+    header.push("CPU us/row");
+    header.extend(if wire { &["client CPU us/row", "p50 us", "p99 us"][..] } else { &["peak MB"] });
+    table.set_header(header.into_iter().map(Cell::new));
     for run in runs {
         let rows = run.rows.max(1) as f64;
-        table.add_row([
+        let mut cells = vec![
             Cell::new(labelled(run)),
             right(run.sessions),
             right(rate(run)),
@@ -148,8 +140,16 @@ fn rates(runs: &[Run]) -> Table {
             right(format!("{:.1}", run.log_bytes_written as f64 / rows)),
             right(format!("{:.1}", rows / run.flushes.max(1) as f64)),
             right(format!("{:.2}", run.cpu_seconds * 1e6 / rows)),
-            right(run.peak_memory_bytes.map_or("-".to_string(), |bytes| grouped(bytes >> 20))),
-        ]);
+        ];
+        let or_none = |figure: Option<f64>| right(figure.map_or("-".to_string(), |figure| format!("{figure:.2}")));
+        if wire {
+            cells.push(or_none(run.client_cpu_seconds.map(|seconds| seconds * 1e6 / rows)));
+            cells.push(or_none(run.latency.map(|latency| latency.p50_us)));
+            cells.push(or_none(run.latency.map(|latency| latency.p99_us)));
+        } else {
+            cells.push(right(run.peak_memory_bytes.map_or("-".to_string(), |bytes| grouped(bytes >> 20))));
+        }
+        table.add_row(cells);
     }
     table
 }

@@ -3,12 +3,11 @@
 use super::StressError;
 use super::report::IDLE_WAITS;
 use super::statistics;
+use super::target::{Link, Target};
 use super::workload::DATABASE;
 use crate::load::CpuUse;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, thread};
-use pikepole_embedded::Engine;
-use pikepole_embedded::blocking::Connection;
 use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 
@@ -38,8 +37,8 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    pub(super) fn start(engine: &Engine, rows: Arc<AtomicU64>, every: Duration) -> Result<Sampler, StressError> {
-        let mut connection = engine.connect_blocking()?;
+    pub(super) fn start(target: &Target, rows: Arc<AtomicU64>, every: Duration) -> Result<Sampler, StressError> {
+        let mut connection = target.connect()?;
         let over = Arc::new(AtomicBool::new(false));
         let first = Reading::take(&mut connection)?;
         let seen = Arc::clone(&over);
@@ -81,7 +80,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn take(connection: &mut Connection) -> Result<Reading, StressError> {
+    fn take(connection: &mut Link) -> Result<Reading, StressError> {
         let log = statistics::log_counters(connection, DATABASE)?;
         let (mut writelog_ms, mut other_waits_ms) = (0, 0);
         for wait in statistics::waits(connection)? {

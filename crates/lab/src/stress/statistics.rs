@@ -1,7 +1,7 @@
 //! The statistics around a run, read and cleared through the same views and commands that users have.
 
 use super::StressError;
-use pikepole_embedded::{Rows, blocking::Connection};
+use super::target::Link;
 use serde::{Deserialize, Serialize};
 
 /// A row of `sys.dm_os_wait_stats`.
@@ -72,23 +72,23 @@ pub struct Statistics {
 }
 
 /// Clears the three statistics.
-pub fn clear(connection: &mut Connection) -> Result<(), StressError> {
+pub fn clear(connection: &mut Link) -> Result<(), StressError> {
     for view in ["sys.dm_os_wait_stats", "sys.dm_os_latch_stats", "sys.dm_os_spinlock_stats"] {
-        connection.execute(&format!("DBCC SQLPERF('{view}', CLEAR) WITH NO_INFOMSGS"), &[])?;
+        connection.execute(&format!("DBCC SQLPERF('{view}', CLEAR) WITH NO_INFOMSGS"))?;
     }
     Ok(())
 }
 
 /// Reads the three statistics.
-pub fn read(connection: &mut Connection) -> Result<Statistics, StressError> {
+pub fn read(connection: &mut Link) -> Result<Statistics, StressError> {
     Ok(Statistics { waits: waits(connection)?, latches: latches(connection)?, spinlocks: spinlocks(connection)? })
 }
 
-pub(super) fn waits(connection: &mut Connection) -> Result<Vec<WaitRow>, StressError> {
+pub(super) fn waits(connection: &mut Link) -> Result<Vec<WaitRow>, StressError> {
     let sql = "SELECT wait_type, waiting_tasks_count, wait_time_ms, max_wait_time_ms, signal_wait_time_ms
                FROM sys.dm_os_wait_stats WHERE waiting_tasks_count > 0 ORDER BY wait_time_ms DESC";
     let mut found = Vec::new();
-    for row in &query(connection, sql)? {
+    for row in &connection.query(sql)? {
         found.push(WaitRow {
             wait_type: row.get("wait_type")?,
             waiting_tasks_count: row.get("waiting_tasks_count")?,
@@ -100,11 +100,11 @@ pub(super) fn waits(connection: &mut Connection) -> Result<Vec<WaitRow>, StressE
     Ok(found)
 }
 
-fn latches(connection: &mut Connection) -> Result<Vec<LatchRow>, StressError> {
+fn latches(connection: &mut Link) -> Result<Vec<LatchRow>, StressError> {
     let sql = "SELECT latch_class, waiting_requests_count, wait_time_ms, max_wait_time_ms
                FROM sys.dm_os_latch_stats WHERE waiting_requests_count > 0 ORDER BY wait_time_ms DESC";
     let mut found = Vec::new();
-    for row in &query(connection, sql)? {
+    for row in &connection.query(sql)? {
         found.push(LatchRow {
             latch_class: row.get("latch_class")?,
             waiting_requests_count: row.get("waiting_requests_count")?,
@@ -115,11 +115,11 @@ fn latches(connection: &mut Connection) -> Result<Vec<LatchRow>, StressError> {
     Ok(found)
 }
 
-fn spinlocks(connection: &mut Connection) -> Result<Vec<SpinlockRow>, StressError> {
+fn spinlocks(connection: &mut Link) -> Result<Vec<SpinlockRow>, StressError> {
     let sql = "SELECT name, collisions, spins, spins_per_collision, sleep_time, backoffs
                FROM sys.dm_os_spinlock_stats WHERE collisions > 0 ORDER BY spins DESC";
     let mut found = Vec::new();
-    for row in &query(connection, sql)? {
+    for row in &connection.query(sql)? {
         found.push(SpinlockRow {
             name: row.get("name")?,
             collisions: row.get("collisions")?,
@@ -133,12 +133,12 @@ fn spinlocks(connection: &mut Connection) -> Result<Vec<SpinlockRow>, StressErro
 }
 
 /// Reads the log's counters of the driver's database.
-pub fn log_counters(connection: &mut Connection, database: &str) -> Result<LogCounters, StressError> {
+pub fn log_counters(connection: &mut Link, database: &str) -> Result<LogCounters, StressError> {
     let sql = format!(
         "SELECT counter_name, cntr_value FROM sys.dm_os_performance_counters WHERE instance_name = '{database}'"
     );
     let mut counters = LogCounters::default();
-    for row in &query(connection, &sql)? {
+    for row in &connection.query(&sql)? {
         let value = row.get("cntr_value")?;
         match row.get::<String>("counter_name")?.trim_end() {
             "Log Record Bytes/sec" => counters.record_bytes = value,
@@ -148,8 +148,4 @@ pub fn log_counters(connection: &mut Connection, database: &str) -> Result<LogCo
         }
     }
     Ok(counters)
-}
-
-fn query(connection: &mut Connection, sql: &str) -> Result<Rows, StressError> {
-    Ok(connection.query(sql, &[])?)
 }

@@ -75,6 +75,8 @@ END;";
 pub enum Workload {
     /// The singleton-insert procedure over a table with a clustered bigint key.
     SingletonInsert,
+    /// The same rows, each a call of a prepared statement over the wire: of a server only.
+    RpcInsert,
     /// The same with BEGIN TRANSACTION and COMMIT around each insert.
     ExplicitTransactions,
     /// Singleton inserts into a heap of one nullable int.
@@ -102,6 +104,7 @@ impl Workload {
     pub fn name(&self) -> &'static str {
         match self {
             Workload::SingletonInsert => "singleton-insert",
+            Workload::RpcInsert => "rpc-insert",
             Workload::ExplicitTransactions => "explicit-transactions",
             Workload::HeapInsert => "heap-insert",
             Workload::ParallelInsert { .. } => "parallel-insert",
@@ -112,7 +115,9 @@ impl Workload {
     /// Batches that make the tables, run once in the driver's database.
     pub fn setup(&self) -> Vec<String> {
         let statements = match self {
-            Workload::SingletonInsert => ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE],
+            Workload::SingletonInsert | Workload::RpcInsert => {
+                ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE]
+            }
             Workload::ExplicitTransactions => ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE_EXPLICIT],
             Workload::HeapInsert => ["DROP TABLE IF EXISTS dbo.heap_insert", HEAP, PROCEDURE_HEAP],
             Workload::ParallelInsert { minimal_logging, .. } => {
@@ -159,7 +164,7 @@ impl Workload {
     /// Batches that bring every run to the same start.
     pub(super) fn reset(&self) -> &'static [&'static str] {
         match self {
-            Workload::SingletonInsert | Workload::ExplicitTransactions => {
+            Workload::SingletonInsert | Workload::RpcInsert | Workload::ExplicitTransactions => {
                 &["TRUNCATE TABLE dbo.singleton_insert", "CHECKPOINT"]
             }
             Workload::HeapInsert => &["TRUNCATE TABLE dbo.heap_insert", "CHECKPOINT"],
@@ -171,7 +176,7 @@ impl Workload {
     /// The query that counts what the runs inserted, where the driver knows it.
     pub(super) fn count(&self) -> Option<&'static str> {
         match self {
-            Workload::SingletonInsert | Workload::ExplicitTransactions => {
+            Workload::SingletonInsert | Workload::RpcInsert | Workload::ExplicitTransactions => {
                 Some("SELECT COUNT_BIG(*) FROM dbo.singleton_insert")
             }
             Workload::HeapInsert => Some("SELECT COUNT_BIG(*) FROM dbo.heap_insert"),

@@ -7,6 +7,7 @@ mod numa;
 mod output;
 mod password;
 pub mod serve;
+mod session;
 mod shell;
 pub mod sql;
 pub mod stress;
@@ -29,6 +30,9 @@ pub enum CommandError {
     /// The engine refused something.
     #[error(transparent)]
     Engine(#[from] pikepole::Error),
+    /// A server refused something, or cannot be reached.
+    #[error(transparent)]
+    Client(#[from] pikepole_client::ClientError),
     /// The server could not start.
     #[error(transparent)]
     Serve(#[from] pikepole_server::StartError),

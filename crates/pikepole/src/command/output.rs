@@ -2,7 +2,6 @@
 
 use super::CommandError;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::ASCII_MARKDOWN};
-use pikepole::blocking::Events;
 use pikepole::{Column, Event, Row, SqlError, Value};
 use std::io::{self, Write};
 
@@ -39,7 +38,14 @@ impl Printer {
     }
 
     /// Prints a batch's events as they come; whether there was no error. `line_offset` is what precedes the batch in its script.
-    pub fn print(&mut self, events: Events<'_>, line_offset: u32) -> Result<bool, CommandError> {
+    pub fn print<E>(
+        &mut self,
+        events: impl Iterator<Item = Result<Event, E>>,
+        line_offset: u32,
+    ) -> Result<bool, CommandError>
+    where
+        CommandError: From<E>,
+    {
         let mut clean = true;
         let mut out = io::BufWriter::new(io::stdout().lock());
         for event in events {
@@ -152,6 +158,8 @@ fn report(error: &SqlError, line_offset: u32) -> io::Result<()> {
             let line = error.line;
             writeln!(err, "Msg {number}, Level {severity}, State {state}, Procedure {procedure}, Line {line}")?;
         }
+        // A request that was taken back does not say where it was.
+        None if error.line == 0 => writeln!(err, "Msg {number}, Level {severity}, State {state}")?,
         None => writeln!(err, "Msg {number}, Level {severity}, State {state}, Line {}", error.line + line_offset)?,
     }
     writeln!(err, "{}", error.message)

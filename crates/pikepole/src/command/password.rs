@@ -16,16 +16,20 @@ pub fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
+/// Asks for a password.
+///
+/// # Errors
+/// As [`ask_new`].
+pub fn ask(whose: &str) -> Result<String, ReadlineError> {
+    editor()?.readline(&format!("password of {whose}: "))
+}
+
 /// Asks for a new password until it is typed twice alike; `None` for an empty one.
 ///
 /// # Errors
 /// `Interrupted` and `Eof` when Ctrl-C or Ctrl-D is typed; what the terminal says.
 pub fn ask_new(whose: &str) -> Result<Option<String>, ReadlineError> {
-    let mut editor: Editor<Stars, DefaultHistory> = Editor::new()?;
-    editor.set_helper(Some(Stars));
-    // Without colours the editor would show the line itself.
-    editor.set_color_mode(ColorMode::Forced);
-    editor.set_auto_add_history(false);
+    let mut editor = editor()?;
     loop {
         let password = editor.readline(&format!("new password of {whose} (empty: one is made): "))?;
         if password.is_empty() {
@@ -36,6 +40,15 @@ pub fn ask_new(whose: &str) -> Result<Option<String>, ReadlineError> {
         }
         eprintln!("the two are not alike");
     }
+}
+
+fn editor() -> Result<Editor<Stars, DefaultHistory>, ReadlineError> {
+    let mut editor = Editor::new()?;
+    editor.set_helper(Some(Stars));
+    // Without colours the editor would show the line itself.
+    editor.set_color_mode(ColorMode::Forced);
+    editor.set_auto_add_history(false);
+    Ok(editor)
 }
 
 /// Shows a star for each character.

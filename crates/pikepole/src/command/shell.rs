@@ -2,7 +2,7 @@
 
 use super::CommandError;
 use super::output::Printer;
-use pikepole::{Canceller, blocking::Connection};
+use super::session::{Cancel, Session};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_contention::sync::{Arc, Mutex, MutexGuard};
 use rustyline::DefaultEditor;
@@ -18,8 +18,8 @@ pub struct Interrupt(Arc<State>);
 
 #[derive(Default)]
 struct State {
-    /// The connection whose batch is running.
-    running: Mutex<Option<Canceller>>,
+    /// What ends the batch that is running.
+    running: Mutex<Option<Cancel>>,
     /// It came since the last line was typed.
     pressed: AtomicBool,
 }
@@ -31,8 +31,8 @@ impl Interrupt {
         let ours = Arc::clone(&state);
         let pressed = move || {
             ours.pressed.store(true, Ordering::Relaxed);
-            if let Some(canceller) = &*ours.running() {
-                canceller.cancel();
+            if let Some(cancel) = &*ours.running() {
+                cancel();
             }
         };
         pikepole_machine::interrupt::on_interrupt(pressed).map_err(CommandError::io("the interrupt signal"))?;
@@ -41,14 +41,14 @@ impl Interrupt {
 }
 
 impl State {
-    fn running(&self) -> MutexGuard<'_, Option<Canceller>> {
+    fn running(&self) -> MutexGuard<'_, Option<Cancel>> {
         // Each change is a single store.
         self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
 /// Reads, runs and prints until the end of input; whether no batch failed.
-pub fn run(connection: &mut Connection, printer: &mut Printer, interrupt: &Interrupt) -> Result<bool, CommandError> {
+pub fn run(session: &mut Session, printer: &mut Printer, interrupt: &Interrupt) -> Result<bool, CommandError> {
     writeln!(io::stdout(), "{GREETING}").map_err(CommandError::io("standard output"))?;
     let mut editor = DefaultEditor::new()?;
     let history = history_path();
@@ -78,8 +78,8 @@ pub fn run(connection: &mut Connection, printer: &mut Printer, interrupt: &Inter
         }
         if pikepole_tsql::ends_with_go(&batch) {
             interrupt.0.pressed.store(false, Ordering::Relaxed);
-            *interrupt.0.running() = Some(connection.canceller());
-            let ran = run_batches(connection, printer, &batch, &interrupt.0.pressed);
+            *interrupt.0.running() = Some(session.cancel());
+            let ran = run_batches(session, printer, &batch, &interrupt.0.pressed);
             *interrupt.0.running() = None;
             clean &= ran?;
             batch.clear();
@@ -94,7 +94,7 @@ pub fn run(connection: &mut Connection, printer: &mut Printer, interrupt: &Inter
 }
 
 fn run_batches(
-    connection: &mut Connection,
+    session: &mut Session,
     printer: &mut Printer,
     text: &str,
     interrupted: &AtomicBool,
@@ -105,7 +105,7 @@ fn run_batches(
             if interrupted.load(Ordering::Relaxed) {
                 return Ok(false);
             }
-            clean &= printer.print(connection.run(batch.text, &[])?, batch.line - 1)?;
+            clean &= session.print(batch.text, batch.line - 1, printer)?;
         }
     }
     Ok(clean)

@@ -1,8 +1,9 @@
 //! `pikepole sql`: scripts, single batches, or the shell.
 
 use super::output::{Format, Printer};
+use super::session::{ServerArguments, Session};
 use super::{CommandError, shell};
-use pikepole::{Engine, Options, blocking::Connection};
+use pikepole::Options;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,8 +13,16 @@ use std::process::ExitCode;
 #[command(after_help = HELP)]
 pub struct Arguments {
     /// Folder of databases; made when it is not there
-    #[arg(short = 'd', long = "data", value_name = "FOLDER", default_value = "pikepole-data")]
+    #[arg(
+        short = 'd',
+        long = "data",
+        value_name = "FOLDER",
+        default_value = "pikepole-data",
+        conflicts_with = "server"
+    )]
     data: PathBuf,
+    #[command(flatten)]
+    server: ServerArguments,
     /// Run a script file; `-` reads standard input
     #[arg(short = 'i', long, value_name = "FILE", conflicts_with = "query")]
     input: Option<PathBuf>,
@@ -30,10 +39,10 @@ pub struct Arguments {
     #[arg(short = 'b', long)]
     stop_on_error: bool,
     /// A policy of the server for this run; may be given several times
-    #[arg(long = "policy", value_name = "NAME=VALUE")]
+    #[arg(long = "policy", value_name = "NAME=VALUE", conflicts_with = "server")]
     policies: Vec<String>,
     /// A trace flag that is on from the start, such as 9038; may be given several times
-    #[arg(short = 'T', value_name = "FLAG")]
+    #[arg(short = 'T', value_name = "FLAG", conflicts_with = "server")]
     trace_flags: Vec<i32>,
 }
 
@@ -45,6 +54,11 @@ Results go to standard output, errors to standard error. With --json and --csv w
 PRINT says goes to standard error too, so that standard output holds data only:
   --json  numbers that fit are numbers; decimal, money, dates and binary are strings
   --csv   NULL is an empty field
+With -S the T-SQL goes to a server; what is printed is the same. The connection is encrypted
+(TDS 8.0) and the server's certificate verified; the one that `pikepole serve` makes for
+itself is server-certificate.pem in its folder. The password comes from -P, which other users of the
+computer can see, from PIKEPOLE_PASSWORD, or is asked for.
+
 Exit status: 0 all went well, 1 after an error of a batch (the batches after it have
 run, unless -b is given), 2 when this command line is wrong.
 
@@ -54,22 +68,20 @@ Examples:
   pikepole sql -Q \"SELECT * FROM dbo.reading\" --csv > reading.csv
   pikepole sql -d ./data -i schema.sql -b
   pikepole sql -Q \"EXEC sp_configure\"      the policies and their values
-  pikepole sql --policy TRANSACTION_IDS=SPINLOCK -i load.sql";
+  pikepole sql --policy TRANSACTION_IDS=SPINLOCK -i load.sql
+  pikepole sql -S localhost -U sa --certificate ./data/server-certificate.pem
+  pikepole sql -S 127.0.0.1:1500 -U sa --encrypt off -Q \"SELECT @@VERSION\"";
 
 /// Runs the script, the batch or the shell; status 1 when anything failed.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let script = script(arguments)?;
-    let mut options = Options::new(&arguments.data).on_recovery(super::show_recovery);
-    for (name, value) in super::stress::policies(&arguments.policies)? {
-        options = options.policy(&name, &value);
-    }
-    for flag in &arguments.trace_flags {
-        options = options.trace_flag(*flag);
-    }
+    let server = arguments.server.connect_options("pikepole sql")?;
     // Before the engine starts its threads: they are not to be interrupted.
     let interrupt = if script.is_none() { Some(shell::Interrupt::catch()?) } else { None };
-    let engine = Engine::open(options)?;
-    let mut connection = engine.connect_blocking()?;
+    let mut session = match server {
+        Some(server) => Session::connect(&server)?,
+        None => Session::open(options(arguments)?)?,
+    };
     let format = match (arguments.json, arguments.csv) {
         (true, _) => Format::Json,
         (_, true) => Format::Csv,
@@ -77,13 +89,23 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     };
     let mut printer = Printer::new(format);
     let clean = match (script, interrupt) {
-        (Some(text), _) => run_script(&mut connection, &text, arguments.stop_on_error, &mut printer)?,
-        (None, Some(interrupt)) => shell::run(&mut connection, &mut printer, &interrupt)?,
+        (Some(text), _) => run_script(&mut session, &text, arguments.stop_on_error, &mut printer)?,
+        (None, Some(interrupt)) => shell::run(&mut session, &mut printer, &interrupt)?,
         (None, None) => true,
     };
-    drop(connection);
-    engine.shutdown()?;
+    session.close()?;
     Ok(if clean { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn options(arguments: &Arguments) -> Result<Options, CommandError> {
+    let mut options = Options::new(&arguments.data).on_recovery(super::show_recovery);
+    for (name, value) in super::stress::policies(&arguments.policies)? {
+        options = options.policy(&name, &value);
+    }
+    for flag in &arguments.trace_flags {
+        options = options.trace_flag(*flag);
+    }
+    Ok(options)
 }
 
 /// The text to run; `None` means the shell.
@@ -133,7 +155,7 @@ fn text(bytes: Vec<u8>, what: &str) -> Result<String, CommandError> {
 }
 
 fn run_script(
-    connection: &mut Connection,
+    session: &mut Session,
     text: &str,
     stop_on_error: bool,
     printer: &mut Printer,
@@ -141,7 +163,7 @@ fn run_script(
     let mut clean = true;
     for batch in pikepole_tsql::split_batches(text) {
         for _ in 0..batch.count {
-            clean &= printer.print(connection.run(batch.text, &[])?, batch.line - 1)?;
+            clean &= session.print(batch.text, batch.line - 1, printer)?;
             if !clean && stop_on_error {
                 return Ok(false);
             }

@@ -1,7 +1,11 @@
 //! `pikepole stress`: the load driver's command line.
 
 use super::CommandError;
+use super::session::ServerArguments;
+use pikepole_lab::page;
+use pikepole_lab::profile::Profiler;
 use pikepole_lab::stress::{self, Amount, Durability, Options, ParallelOptions, PolicySet, Variant, Workload};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,8 +15,13 @@ use std::time::Duration;
 #[command(after_help = HELP)]
 pub struct Arguments {
     /// Folder of databases; without it, a fresh folder below the current one, removed afterwards
-    #[arg(short = 'd', long = "data", value_name = "FOLDER")]
+    #[arg(short = 'd', long = "data", value_name = "FOLDER", conflicts_with = "server")]
     data: Option<PathBuf>,
+    #[command(flatten)]
+    server: ServerArguments,
+    /// With -S: each row is a call of a prepared INSERT over the wire, instead of a turn of a procedure's loop
+    #[arg(long, requires = "server", conflicts_with_all = ["input", "query", "setup"])]
+    rpc: bool,
     /// What is done: single inserts by many sessions, or one insert of many rows by parallel workers
     #[arg(long, value_enum, default_value = "singleton-insert", value_name = "WORKLOAD")]
     workload: BuiltIn,
@@ -50,20 +59,30 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "both")]
     durability: DurabilityChoice,
     /// A policy of the server for these runs; may be given several times
-    #[arg(long = "policy", value_name = "NAME=VALUE")]
+    #[arg(long = "policy", value_name = "NAME=VALUE", conflicts_with = "server")]
     policies: Vec<String>,
     /// A trace flag that is on from the start, such as 9038; may be given several times
-    #[arg(short = 'T', value_name = "FLAG")]
+    #[arg(short = 'T', value_name = "FLAG", conflicts_with = "server")]
     trace_flags: Vec<i32>,
     /// Act a slower disk: microseconds of each durable write, and megabytes a second
-    #[arg(long, value_name = "US[,MB]")]
+    #[arg(long, value_name = "US[,MB]", conflicts_with = "server")]
     slow_disk: Option<String>,
     /// Named sets of policies, the whole sweep with each: classic, best
-    #[arg(long = "policies", value_name = "SET,SET", value_delimiter = ',', value_enum)]
+    #[arg(long = "policies", value_name = "SET,SET", value_delimiter = ',', value_enum, conflicts_with = "server")]
     sets: Vec<SetChoice>,
     /// Buffer pool in megabytes
-    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    #[arg(long, value_name = "MB", conflicts_with = "server", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
     buffer_pool: Option<u64>,
+    /// Without -S: sample where the process spends its CPU time: a flame graph, shares and callers of each run, in a folder
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "pikepole-profile",
+        conflicts_with = "server"
+    )]
+    profile: Option<PathBuf>,
     /// Also write the runs as a JSON array
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -83,6 +102,11 @@ The workload parallel-insert is one INSERT ... SELECT of (bigint, int, datetime)
 heap. Its first table has the time, the log and the speed at which it was written; the
 others what was waited for. NESTED_TRANSACTIONS is the policy under which its workers log.
 
+With -S the sessions are connections to a server. The procedure's loop runs there; with --rpc each row
+is a call of its own, sent when the one before has been answered, and the table has the calls' times
+(half and 99 of 100 took no longer). CPU us/row is the server's then, and the driver's stands beside it.
+The driver makes the database `stress` there, and its table anew. Encryption and password: pikepole sql --help
+
 A workload of your own runs in the database `stress`; its rate is that of the rows its
 statements touch, and nobody counts them again.
 
@@ -96,7 +120,9 @@ Examples:
   pikepole stress -n 32 --policy LOG_RESERVATION=SPINLOCK --policy TRANSACTION_IDS=SPINLOCK
   pikepole stress --workload parallel-insert --compare
   pikepole stress --workload parallel-insert --rows 1000000 --policy NESTED_TRANSACTIONS=FAIR_LATCH
+  pikepole stress -S localhost -U sa --trust-server-certificate -n 1,8,32 --rpc
   pikepole stress --policies classic,best --json sets.json
+  pikepole stress -n 32 --policies classic,best --profile
   pikepole stress -n 1,8 --setup tables.sql -Q \"EXEC dbo.place_order\" --json runs.json";
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -122,7 +148,7 @@ enum DurabilityChoice {
 
 /// Runs the driver and prints its tables.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    let fresh = arguments.data.is_none();
+    let fresh = arguments.data.is_none() && !arguments.server.is_given();
     let folder = match &arguments.data {
         Some(folder) => folder.clone(),
         None => PathBuf::from(format!("pikepole-stress-{}", std::process::id())),
@@ -145,6 +171,7 @@ fn sessions(arguments: &Arguments, folder: PathBuf) -> Result<(), CommandError> 
     }
     let runs = run_sets(arguments, options(arguments, folder)?)?;
     stress::print(&runs, &mut std::io::stdout().lock()).map_err(CommandError::io("standard output"))?;
+    profiles(arguments, runs.iter())?;
     if let Some(path) = &arguments.json {
         stress::write_json(&runs, path)?;
     }
@@ -156,6 +183,9 @@ fn parallel_insert(arguments: &Arguments, folder: PathBuf) -> Result<(), Command
         let why = "--workload parallel-insert takes no batches (-i, -Q, --setup)";
         return Err(CommandError::Usage(why.to_string()));
     }
+    if arguments.server.is_given() {
+        return Err(CommandError::Usage("--workload parallel-insert runs in this process, without -S".to_string()));
+    }
     let one = Variant { nested_transactions: None, minimal_logging: arguments.minimal_logging };
     let options = ParallelOptions {
         folder,
@@ -163,7 +193,9 @@ fn parallel_insert(arguments: &Arguments, folder: PathBuf) -> Result<(), Command
         maxdop: arguments.maxdop,
         variants: if arguments.compare { Variant::all() } else { vec![one] },
         policies: policies(&arguments.policies)?,
+        trace_flags: arguments.trace_flags.clone(),
         buffer_pool_bytes: arguments.buffer_pool.map(|megabytes| megabytes << 20),
+        profiler: arguments.profile.as_ref().map(|_| Profiler::new()),
     };
     let runs = stress::run_parallel(&options, &mut |run, of, variant| {
         let nested = variant.nested_transactions.unwrap_or("the policy in force");
@@ -171,8 +203,37 @@ fn parallel_insert(arguments: &Arguments, folder: PathBuf) -> Result<(), Command
         eprintln!("run {run}/{of}: {nested}, {logging}");
     })?;
     stress::print_parallel(&runs, &mut std::io::stdout().lock()).map_err(CommandError::io("standard output"))?;
+    profiles(arguments, runs.iter().map(|run| &run.run))?;
     if let Some(path) = &arguments.json {
         stress::write_json(&runs, path)?;
+    }
+    Ok(())
+}
+
+/// Writes the profiles of the runs, a page, a flame graph and a text each, and prints the shares by area.
+fn profiles<'a>(arguments: &Arguments, runs: impl Iterator<Item = &'a stress::Run>) -> Result<(), CommandError> {
+    let Some(folder) = &arguments.profile else { return Ok(()) };
+    std::fs::create_dir_all(folder).map_err(CommandError::io(folder.display().to_string()))?;
+    let mut out = std::io::stdout().lock();
+    for (place, run) in runs.enumerate() {
+        let Some(profile) = &run.profile else { continue };
+        let set = run.policy_set.map_or(String::new(), |set| format!(", {set}"));
+        let plural = if run.sessions == 1 { "" } else { "s" };
+        let (count, durability) = (run.sessions, run.durability);
+        let title = format!("{}: {}, {count} session{plural}, {durability}{set}", place + 1, run.workload);
+        let name = page::file_name(&title);
+        let texts = [
+            ("html", page::profile_page(&title, profile)),
+            ("svg", profile.flame_file(&title)),
+            ("txt", format!("{title}\n{}", profile.text())),
+        ];
+        for (kind, text) in texts {
+            let path = folder.join(format!("{name}.{kind}"));
+            std::fs::write(&path, text).map_err(CommandError::io(path.display().to_string()))?;
+        }
+        let page = folder.join(format!("{name}.html"));
+        let said = writeln!(out, "{title}: {}\n  {}\n  {}", profile.words(), profile.area_line(), page.display());
+        said.map_err(CommandError::io("standard output"))?;
     }
     Ok(())
 }
@@ -220,6 +281,7 @@ fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandErr
     };
     Ok(Options {
         folder,
+        server: arguments.server.connect_options("pikepole stress")?,
         sessions: arguments.sessions.clone(),
         durabilities,
         amount,
@@ -229,6 +291,7 @@ fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandErr
         buffer_pool_bytes: arguments.buffer_pool.map(|megabytes| megabytes << 20),
         trace_flags: arguments.trace_flags.clone(),
         slow_device: super::lab::slow_device(arguments.slow_disk.as_deref())?,
+        profiler: arguments.profile.as_ref().map(|_| Profiler::new()),
         ..Options::new("")
     })
 }
@@ -241,6 +304,7 @@ fn workload(arguments: &Arguments) -> Result<Workload, CommandError> {
     let batches = match (&arguments.input, &arguments.query) {
         (Some(path), _) => batches(&super::sql::read_script(path)?),
         (None, Some(text)) => vec![text.clone()],
+        (None, None) if setup.is_empty() && arguments.rpc => return Ok(Workload::RpcInsert),
         (None, None) if setup.is_empty() => return Ok(Workload::SingletonInsert),
         (None, None) => {
             return Err(CommandError::Usage("--setup goes with a workload of your own (-i or -Q)".to_string()));

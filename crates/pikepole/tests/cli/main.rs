@@ -10,6 +10,7 @@ mod output;
 mod parallel;
 mod script;
 mod serve;
+mod server;
 mod shell;
 mod stress;
 mod terminal;

@@ -17,7 +17,8 @@ fn number_in(folder: &Folder, database: &str, query: &str) -> i64 {
 #[test]
 fn every_way_to_log_is_run_and_told() {
     let folder = Folder::new("parallel");
-    let arguments = ["stress", "--workload", "parallel-insert", "--compare", "--rows", "200000", "--maxdop", "3"];
+    let arguments =
+        ["stress", "--workload", "parallel-insert", "--compare", "--rows", "200000", "--maxdop", "3", "-T", "3933"];
     let done = folder.run(arguments.iter().chain(&["-d", "data", "--json", "runs.json"]));
     assert_eq!(done.status, 0, "{}", done.err);
     assert!(done.out.starts_with("| nested transactions, logging | rows "), "{}", done.out);
@@ -29,6 +30,7 @@ fn every_way_to_log_is_run_and_told() {
     assert!(runs.iter().map(what).eq(wanted.map(|(policy, minimal)| (Value::from(policy), minimal))), "{text}");
     for run in &runs {
         let number = |field: &str| run[field].as_f64().unwrap_or_else(|| panic!("no number {field} in {run}"));
+        assert_eq!(run["trace_flags"], serde_json::json!([3933]), "{run}");
         assert_eq!((number("rows"), number("maxdop"), &run["rows_counted"]), (200_000.0, 3.0, &Value::from(true)));
         for field in ["seconds", "production_seconds", "rows_per_second", "log_bytes_written", "cpu_seconds"] {
             assert!(number(field) > 0.0, "{field} in {run}");

@@ -27,6 +27,7 @@ mod aggregate;
 mod cursor;
 mod evaluate;
 mod join;
+mod kept;
 mod operator;
 mod product;
 mod vector;
@@ -36,7 +37,7 @@ pub(crate) use cursor::BatchCursor;
 pub(crate) use evaluate::evaluate;
 pub(crate) use operator::Operator;
 use pikepole_types::Value;
-pub(crate) use vector::{Code, Vector};
+pub(crate) use vector::{Code, Vector, VectorBuilder};
 
 /// Rows of a batch, at most.
 pub(crate) const BATCH_ROWS: usize = 4096;

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use super::evaluate::{evaluate, filter};
 use super::join::ListJoin;
+use super::kept::KeptRows;
 use super::product::Product;
 use super::vector::{Code, Vector, VectorBuilder};
 use super::{BATCH_ROWS, Batch};
 use crate::access::Stop;
+use crate::bulk::FileRows;
 use crate::expression::{Expr, Fault, Integer, Width};
-use crate::parallel::Dispenser;
+use crate::parallel::{Dispenser, KEPT_ROWS_MIN, ROWS_MIN};
 use crate::plan::{LiveSlots, Node, Numbering};
 use crate::run::{Cursor, Run, row_bounds};
 use arrow_array::Int64Array;
@@ -19,6 +21,10 @@ use arrow_array::Int64Array;
 pub(crate) enum Operator {
     /// Rows made from their ordinal.
     Product(Product),
+    /// Rows of a file.
+    File(Box<FileRows>),
+    /// Rows that are there already.
+    Kept(KeptRows),
     /// The rows of a row operator.
     FromRows(Box<FromRows>),
     Filter(Box<Operator>),
@@ -85,6 +91,8 @@ impl Operator {
         }
         let inner = |node: &Node| Box::new(Operator::new(node, live));
         match node {
+            Node::File(source) => Operator::File(Box::new(FileRows::new(&source.file))),
+            Node::Kept { rows, .. } => Operator::Kept(KeptRows::new(rows)),
             Node::Filter { input, .. } => Operator::Filter(inner(input)),
             Node::Compute { input, .. } => Operator::Compute(inner(input)),
             Node::Join { left, .. } if ListJoin::fits(node) => {
@@ -109,6 +117,9 @@ impl Operator {
         match self {
             Operator::Product(product) => product.open(),
             Operator::FromRows(rows) => rows.open(),
+            // A file is read once, batch after batch.
+            Operator::File(_) => {}
+            Operator::Kept(rows) => rows.open(),
             Operator::Filter(input) | Operator::Compute(input) => input.open(),
             Operator::ListJoin(join) => join.open(),
             Operator::Number { input, given } => {
@@ -137,6 +148,8 @@ impl Operator {
                 let rows = product.count(node, run)?;
                 Ok((rows < u64::MAX).then_some(Ordinals { range: 0..rows, base: 0, kept: true }))
             }
+            (Operator::File(rows), _) => Ok(Some(Ordinals { range: rows.rows_guessed(), base: 0, kept: false })),
+            (Operator::Kept(rows), _) => Ok(Some(Ordinals { range: rows.all(), base: 0, kept: true })),
             (Operator::Filter(operator), Node::Filter { input, .. }) => {
                 let ordinals = operator.prepare(input, run)?;
                 Ok(ordinals.map(|ordinals| Ordinals { kept: false, ..ordinals }))
@@ -157,6 +170,8 @@ impl Operator {
     pub(crate) fn fork(&self, dispenser: &Arc<Dispenser>) -> Option<Operator> {
         Some(match self {
             Operator::Product(product) => Operator::Product(product.fork(dispenser)),
+            Operator::File(rows) => Operator::File(Box::new(rows.fork(dispenser))),
+            Operator::Kept(rows) => Operator::Kept(rows.fork(dispenser)),
             Operator::Filter(input) => Operator::Filter(Box::new(input.fork(dispenser)?)),
             Operator::Compute(input) => Operator::Compute(Box::new(input.fork(dispenser)?)),
             Operator::ListJoin(join) => Operator::ListJoin(Box::new(join.fork(dispenser)?)),
@@ -169,10 +184,22 @@ impl Operator {
         })
     }
 
+    /// How many workers at least, and of how many rows, pay to run it. One alone pays for rows that only go into a table: they go there
+    /// page by page.
+    pub(crate) fn pays_from(&self) -> (usize, u64) {
+        match self {
+            Operator::File(_) => (1, ROWS_MIN),
+            Operator::Kept(_) => (1, KEPT_ROWS_MIN),
+            _ => (2, ROWS_MIN),
+        }
+    }
+
     /// The ordinal of the product's last batch.
     pub(crate) fn ordinal(&self) -> u64 {
         match self {
             Operator::Product(product) => product.ordinal(),
+            Operator::File(rows) => rows.ordinal(),
+            Operator::Kept(rows) => rows.ordinal(),
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.ordinal(),
             Operator::ListJoin(join) => join.ordinal(),
             Operator::Top(top) => top.input.ordinal(),
@@ -188,6 +215,8 @@ impl Operator {
         match (self, node) {
             (Operator::Product(product), _) => product.next(node, run),
             (Operator::FromRows(rows), _) => rows.next(node, run),
+            (Operator::File(rows), _) => rows.next(),
+            (Operator::Kept(rows), Node::Kept { registers, .. }) => rows.next(*registers, run),
             (Operator::Filter(operator), Node::Filter { input, predicate }) => {
                 while let Some(batch) = operator.next(input, run)? {
                     let batch = filter(predicate, batch, run)?;
@@ -250,7 +279,7 @@ fn is_plain<K>(partition: &[K], order: &[K], functions: &[(Numbering, usize)]) -
 /// Whether a plan multiplies rows that it makes itself, or passes on the rows of such a plan.
 fn makes_rows_in_bulk(node: &Node) -> bool {
     match node {
-        Node::Series(_) => true,
+        Node::Series(_) | Node::File(_) | Node::Kept { .. } => true,
         Node::Join { left, .. } => Product::of(node).is_some() || (ListJoin::fits(node) && makes_rows_in_bulk(left)),
         Node::Number { input, partition, order, functions } => {
             is_plain(partition, order, functions) && makes_rows_in_bulk(input)

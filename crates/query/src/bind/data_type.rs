@@ -1,6 +1,9 @@
 //! Types as written become types.
 
+use std::sync::Arc;
+
 use crate::expression::Fault;
+use pikepole_engine::{Catalog, UserType, UserTypeKind};
 use pikepole_tsql::{DataType, TypeArguments};
 use pikepole_types::{Length, SqlError, SqlType};
 
@@ -13,11 +16,92 @@ pub(crate) enum TypePlace {
     Conversion,
 }
 
-/// The type that `written` names; `position` is the number of the column, parameter or variable, for errors.
+/// What a type as written stands for.
+#[derive(Debug, Clone)]
+pub enum Declared {
+    /// A type of the system.
+    System(SqlType),
+    /// A user's name for one.
+    Alias(Arc<UserType>, SqlType),
+    /// The shape of a table.
+    Table(Arc<UserType>),
+}
+
+impl Declared {
+    /// The type of a value; None for a table.
+    pub fn scalar(&self) -> Option<SqlType> {
+        match self {
+            Declared::System(ty) | Declared::Alias(_, ty) => Some(*ty),
+            Declared::Table(_) => None,
+        }
+    }
+
+    /// The user's type.
+    pub fn user_type(&self) -> Option<&Arc<UserType>> {
+        match self {
+            Declared::System(_) => None,
+            Declared::Alias(user_type, _) | Declared::Table(user_type) => Some(user_type),
+        }
+    }
+}
+
+/// What `written` names, where columns, variables and parameters are declared; `position` is its number among them, for errors.
+/// Names without a schema are those of the system first.
 ///
 /// # Errors
-/// 2715 for an unknown type, 2716 for a length where none belongs, 131, 1001, 2750, 2751 for sizes out of range.
-pub(crate) fn sql_type(written: &DataType, place: TypePlace, position: usize) -> Result<SqlType, Fault> {
+/// As [`sql_type`].
+pub(crate) fn declared(catalog: &Catalog, written: &DataType, position: usize) -> Result<Declared, Fault> {
+    let system = written.schema.as_ref().is_none_or(|schema| schema.is("sys"));
+    let fault = match system.then(|| system_type(written, TypePlace::Declaration, position)) {
+        Some(Ok(ty)) => return Ok(Declared::System(ty)),
+        Some(Err(fault)) if fault.number != UNKNOWN => return Err(fault),
+        Some(Err(fault)) => fault,
+        None => Box::new(SqlError::type_unknown(position, shown(written))),
+    };
+    let schema = written.schema.as_ref().map_or("dbo", |schema| schema.as_str());
+    let found = catalog.user_type(schema, &written.name.text).ok_or(fault)?;
+    if written.arguments != TypeArguments::None {
+        return Err(Box::new(SqlError::width_not_allowed(position, &written.name.text)));
+    }
+    Ok(match &found.kind {
+        UserTypeKind::Alias { ty, .. } => Declared::Alias(Arc::clone(found), *ty),
+        UserTypeKind::Table(_) => Declared::Table(Arc::clone(found)),
+    })
+}
+
+/// The type of a value that `written` names; `position` is the number of the column, parameter or variable, for errors.
+///
+/// # Errors
+/// 2715 for an unknown type and for a table type, 2716 for a length where none belongs, 131, 1001, 2750, 2751 for sizes out of
+/// range; 243 for a conversion to a type that is none of the system's.
+pub(crate) fn sql_type(
+    catalog: &Catalog,
+    written: &DataType,
+    place: TypePlace,
+    position: usize,
+) -> Result<SqlType, Fault> {
+    if place == TypePlace::Conversion {
+        let unknown = || Box::new(SqlError::not_a_system_type(&written.name.text));
+        if written.schema.as_ref().is_some_and(|schema| !schema.is("sys")) {
+            return Err(unknown());
+        }
+        let found = system_type(written, place, position);
+        return found.map_err(|fault| if fault.number == UNKNOWN { unknown() } else { fault });
+    }
+    let unknown = || Box::new(SqlError::type_unknown(position, shown(written)));
+    declared(catalog, written, position)?.scalar().ok_or_else(unknown)
+}
+
+/// A type's name with its schema, as it was written.
+fn shown(written: &DataType) -> String {
+    let schema = written.schema.as_ref().map_or(String::new(), |schema| format!("{}.", schema.text));
+    format!("{schema}{}", written.name.text)
+}
+
+/// The number of the error for a type that is not there.
+const UNKNOWN: i32 = 2715;
+
+fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<SqlType, Fault> {
     let name = written.name.text.to_ascii_lowercase();
     let plain = |ty: SqlType| match written.arguments {
         TypeArguments::None => Ok(ty),
@@ -70,7 +154,7 @@ pub(crate) fn sql_type(written: &DataType, place: TypePlace, position: usize) ->
         "rowversion" | "timestamp" | "sql_variant" | "hierarchyid" | "geography" | "geometry" => {
             Err(crate::errors::unsupported(format!("The type {name}")))
         }
-        _ => Err(Box::new(SqlError::type_unknown(position, &written.name.text))),
+        _ => Err(Box::new(SqlError::type_unknown(position, shown(written)))),
     }
 }
 

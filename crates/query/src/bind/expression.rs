@@ -59,12 +59,12 @@ impl Binder<'_> {
                 if cast.parse {
                     return Err(errors::unsupported("PARSE"));
                 }
-                let ty = sql_type(&cast.data_type, TypePlace::Conversion, 1)?;
+                let ty = sql_type(&self.names.catalog.catalog, &cast.data_type, TypePlace::Conversion, 1)?;
                 let input = self.expr(&cast.expr)?;
                 explicit(input, ty, None, cast.lenient)
             }
             ExprKind::Convert(convert) => {
-                let ty = sql_type(&convert.data_type, TypePlace::Conversion, 1)?;
+                let ty = sql_type(&self.names.catalog.catalog, &convert.data_type, TypePlace::Conversion, 1)?;
                 let input = self.expr(&convert.expr)?;
                 let style = match &convert.style {
                     None => None,
@@ -100,7 +100,7 @@ impl Binder<'_> {
             ExprKind::Subquery(query) => self.scalar_subquery(query),
             ExprKind::Collate(inner, _) => self.expr(inner),
             ExprKind::AtTimeZone(operands) => self.at_time_zone(operands),
-            ExprKind::NextValue(_) => Err(errors::unsupported("NEXT VALUE FOR")),
+            ExprKind::NextValue(next) => self.next_value(next),
         }
     }
 
@@ -401,7 +401,9 @@ pub(crate) fn binary_value(op: tree::BinaryOp, left: Typed, right: Typed) -> Res
         BinaryOp::BitOr => ArithmeticOp::BitOr,
         BinaryOp::BitXor => ArithmeticOp::BitXor,
         BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
-            return Err(errors::unsupported("Bit shifting"));
+            let function = if op == BinaryOp::ShiftLeft { "LEFT_SHIFT" } else { "RIGHT_SHIFT" };
+            let function = pikepole_types::lookup(function).ok_or_else(|| errors::unsupported("Bit shifting"))?;
+            return super::function::built_in(function, vec![left, right]);
         }
     };
     arithmetic(op, left, right)

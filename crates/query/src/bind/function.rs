@@ -8,7 +8,7 @@ use crate::expression::{Call, Expr, Fault, Width};
 use crate::plan;
 use crate::state::Global;
 use pikepole_tsql as tree;
-use pikepole_types::{Aggregate, SqlError, SqlType, Value, aggregate_type};
+use pikepole_types::{Aggregate, Function, SqlError, SqlType, Value, aggregate_type};
 
 impl Binder<'_> {
     /// Binds a call.
@@ -58,15 +58,8 @@ impl Binder<'_> {
         }
         if let Some(function) = pikepole_types::lookup(name) {
             check_count(name, arguments.len(), function.min_args, function.max_args)?;
-            let types: Box<[SqlType]> = arguments.iter().map(|argument| argument.ty).collect();
-            let ty = (function.result_type)(&types)?;
             self.reads_clock |= !function.deterministic;
-            let constant = function.deterministic && arguments.iter().all(|argument| argument.expr.is_const());
-            let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
-            let nullable = !types.is_empty();
-            let expr = Expr::Call(Box::new(Call { function, arguments, types }));
-            let typed = Typed::new(expr, ty, nullable);
-            return Ok(if constant { typed.folded() } else { typed });
+            return built_in(function, arguments);
         }
         match self.names.host.function(name) {
             Some(function) => {
@@ -229,6 +222,18 @@ fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
         super::assign_to(second, &ty, None)?
     };
     Ok(Typed::new(Expr::Coalesce(Box::new([first.expr, second])), ty, nullable))
+}
+
+/// A call of a function of the types, with as many arguments as it takes.
+pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Result<Typed, Fault> {
+    let types: Box<[SqlType]> = arguments.iter().map(|argument| argument.ty).collect();
+    let ty = (function.result_type)(&types)?;
+    let constant = function.deterministic && arguments.iter().all(|argument| argument.expr.is_const());
+    let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
+    let nullable = !types.is_empty();
+    let expr = Expr::Call(Box::new(Call { function, arguments, types }));
+    let typed = Typed::new(expr, ty, nullable);
+    Ok(if constant { typed.folded() } else { typed })
 }
 
 /// The bare word of `DATEADD(day, ...)`.

@@ -36,6 +36,7 @@ pub(crate) fn into_columns(
             nullable: (column.nullable || !certain) && inherited.is_none(),
             default: None,
             identity: inherited,
+            user_type: None,
         });
     }
     Ok(columns)
@@ -110,6 +111,7 @@ impl Binder<'_> {
         target: &tree::ObjectName,
     ) -> Result<Arc<Statement>, Fault> {
         self.scopes.push(Scope::default());
+        self.options(&query.options)?;
         let bound = self.query(query)?;
         let table = self.target_table(target)?;
         let columns: Vec<usize> = (0..table.columns.len()).collect();

@@ -1,5 +1,6 @@
 //! The binder: names become slots, types meet, queries become plans.
 
+mod bulk;
 mod change;
 mod condition;
 mod data_type;
@@ -18,6 +19,7 @@ mod recursive;
 mod routine;
 mod rules;
 mod scope;
+mod sequence;
 mod set;
 mod source;
 mod split;
@@ -25,7 +27,8 @@ mod target;
 mod typed;
 mod window;
 
-pub(crate) use data_type::{TypePlace, sql_type};
+pub use data_type::Declared;
+pub(crate) use data_type::declared;
 pub(crate) use into::{into_columns, is_certain};
 pub(crate) use query::binary_of;
 pub(crate) use routine::check_function;
@@ -93,7 +96,7 @@ pub(crate) struct Binder<'a> {
     depth: usize,
     pub(crate) collation: Collation,
     /// What the parameters of the functions being expanded stand for, innermost last.
-    pub(crate) parameters: Vec<Vec<(String, Typed)>>,
+    pub(crate) parameters: Vec<Vec<(String, routine::Given)>>,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
     /// `OPTION (MAXDOP n)` of the statement.
@@ -119,8 +122,12 @@ pub(crate) struct Binder<'a> {
     target_found: Option<target::TargetRows>,
     /// The recursive common tables being bound, innermost last.
     recursions: Vec<recursive::Recursion>,
+    /// CHECK and FOREIGN KEY constraints are passed over.
+    passes_constraints: bool,
     /// MAXRECURSION of the statement; 0 for no limit.
     recursion_max: u32,
+    /// The numbers of sequences that the statement takes.
+    numbers: sequence::Numbers,
 }
 
 /// Views expand within each other no deeper than this.
@@ -164,7 +171,9 @@ impl<'a> Binder<'a> {
             target_permissions: Vec::new(),
             target_found: None,
             recursions: Vec::new(),
+            passes_constraints: false,
             recursion_max: recursive::RECURSION_DEFAULT,
+            numbers: sequence::Numbers::default(),
         }
     }
 
@@ -250,6 +259,8 @@ impl<'a> Binder<'a> {
         let rules = self.rules(&action);
         let mut touches = !matches!(action, Action::Select { .. } | Action::Assign { .. });
         source.visit_scans(&mut |_| touches = true);
+        // A number is taken within a transaction: it keeps the sequence's definition.
+        touches |= self.numbers.used;
         let mut statement = Statement {
             source,
             action,
@@ -279,6 +290,7 @@ pub(crate) fn bind(kind: &LateKind, names: &Names<'_>, first_register: usize) ->
         LateKind::Into(into) => binder.into_statement(&into.query, &into.target),
         LateKind::Value { expr, slot, ty } => {
             binder.scopes.push(Scope::default());
+            binder.allow_numbers(1);
             let typed = binder.expr(expr)?;
             let value = assign_to(typed, ty, None)?;
             let source = binder.place_pending(0, Node::One);
@@ -293,20 +305,6 @@ pub(crate) fn bind(kind: &LateKind, names: &Names<'_>, first_register: usize) ->
             Ok(Arc::new(binder.finish(source, action)))
         }
     }
-}
-
-/// Binds the INSERT of rows that a call has returned; they come as the statement's only virtual table.
-///
-/// # Errors
-/// As [`bind`].
-pub(crate) fn bind_captured(
-    table: &tree::ObjectName,
-    columns: &[tree::Name],
-    rows: &[ColumnInfo],
-    names: &Names<'_>,
-    first_register: usize,
-) -> Result<Arc<Statement>, Fault> {
-    Binder::new(names, first_register).insert_captured(table, columns, rows)
 }
 
 fn bind_statement(binder: Binder<'_>, statement: &tree::Statement) -> Result<Arc<Statement>, Fault> {

@@ -13,9 +13,8 @@ use crate::access::Table;
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer, Predicate};
 use crate::output::ColumnInfo;
-use crate::plan::{
-    Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, RowSubqueries, Statement, Update, VirtualSource,
-};
+use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, RowSubqueries, Statement, Update};
+use crate::program::InsertCaptured;
 use pikepole_engine::LockMode;
 use pikepole_engine::Permission;
 use pikepole_tsql as tree;
@@ -23,6 +22,14 @@ use pikepole_types::{SqlError, SqlType, Value};
 
 /// More rows than a VALUES list of INSERT may have.
 const VALUE_ROWS_MAX: usize = 1000;
+
+/// A table-valued parameter can only be read.
+pub(super) fn check_writable(table: &Table, name: &tree::ObjectName) -> Result<(), Fault> {
+    if table.readonly {
+        return Err(Box::new(SqlError::read_only_table_parameter(&name.name.text)));
+    }
+    Ok(())
+}
 
 impl Binder<'_> {
     /// The table that a statement changes.
@@ -36,6 +43,7 @@ impl Binder<'_> {
 
     pub(crate) fn target_table(&self, name: &tree::ObjectName) -> Result<Arc<Table>, Fault> {
         if let Some(table) = self.names.catalog.table(name)? {
+            check_writable(&table, name)?;
             return Ok(table);
         }
         if name.name.text.starts_with('@') {
@@ -52,17 +60,15 @@ impl Binder<'_> {
         }))
     }
 
-    /// The lock that the hints of an INSERT ask for on the whole table. A heap without indexes takes rows of several who
-    /// load it.
+    /// The lock that the hints of an INSERT ask for on the whole table.
     fn table_lock(&mut self, target: &tree::Target, table: &Table) {
         let tree::Target::Table { hints, .. } = target else {
             return;
         };
         let has = |name: &str| hints.iter().any(|hint| hint.name == name);
-        let is_plain_heap = table.key.is_empty() && table.indexes.is_empty();
         self.table_lock = match (has("TABLOCKX"), has("TABLOCK")) {
             (true, _) => Some(LockMode::X),
-            (false, true) => Some(if is_plain_heap { LockMode::BU } else { LockMode::X }),
+            (false, true) => Some(bulk_lock(table)),
             (false, false) => None,
         };
     }
@@ -84,6 +90,7 @@ impl Binder<'_> {
             ..Scope::default()
         });
         self.options(&insert.options)?;
+        self.allow_numbers(if matches!(insert.source, tree::InsertSource::Query(_)) { 2 } else { 1 });
         let columns = self.insert_columns(&table, &insert.columns)?;
         let inserted = self.inserted_registers(insert.output.as_ref(), &table);
         let rows = OutputRows { inserted, ..OutputRows::default() };
@@ -92,7 +99,8 @@ impl Binder<'_> {
             tree::InsertSource::Values(rows) => self.insert_values(insert, table, &columns, rows, output),
             tree::InsertSource::DefaultValues => {
                 let row = self.complete(&table, &[], Vec::new())?;
-                self.insert_plan(Node::One, table, vec![row], output)
+                let source = self.place_pending(0, Node::One);
+                self.insert_plan(source, table, vec![row], output)
             }
             tree::InsertSource::Query(query) => {
                 self.options(&query.options)?;
@@ -104,25 +112,27 @@ impl Binder<'_> {
         }
     }
 
-    /// The rows of an INSERT ... EXEC, which come as the statement's only virtual table.
-    pub(crate) fn insert_captured(
+    /// The INSERT of rows that are there already.
+    pub(crate) fn insert_kept(
         mut self,
-        target: &tree::ObjectName,
-        names: &[tree::Name],
-        rows: &[ColumnInfo],
+        insert: &InsertCaptured,
+        infos: &[ColumnInfo],
+        rows: Vec<Vec<Value>>,
     ) -> Result<Arc<Statement>, Fault> {
-        let table = self.target_table(target)?;
-        self.require(Permission::Insert, target)?;
+        let table = self.target_table(&insert.table)?;
+        self.require(Permission::Insert, &insert.table)?;
         self.scopes.push(Scope::default());
-        let columns = self.insert_columns(&table, names)?;
-        let registers = self.registers(rows.len());
-        self.virtual_sources.push(VirtualSource { id: 0, arguments: Some(Vec::new()) });
-        if rows.len() != columns.len() {
+        if insert.locks_table {
+            self.table_lock = Some(bulk_lock(&table));
+        }
+        let columns = self.insert_columns(&table, &insert.columns)?;
+        let registers = self.registers(infos.len());
+        if infos.len() != columns.len() {
             return Err(Box::new(SqlError::values_do_not_match_table()));
         }
         let bound = Bound {
-            node: Node::Virtual { index: 0, registers },
-            columns: rows.to_vec(),
+            node: Node::Kept { rows: Arc::new(rows), registers },
+            columns: infos.to_vec(),
             values: registers.range().map(Expr::Slot).collect(),
         };
         self.insert_rows(None, table, &columns, bound, None)
@@ -153,6 +163,7 @@ impl Binder<'_> {
             Some(top) => Some(self.top_count(top)?),
         };
         let source = cut(bound.node, None, top);
+        let source = self.place_pending(0, source);
         let source = collected(source, &table, &row);
         self.insert_plan(source, table, vec![row], output)
     }
@@ -180,6 +191,7 @@ impl Binder<'_> {
         }
         let mut bound = Vec::with_capacity(rows.len());
         for row in rows {
+            self.next_numbers();
             bound.push(self.value_row(insert.columns.is_empty(), &table, columns, row)?);
         }
         let source = self.place_pending(0, Node::One);
@@ -208,7 +220,7 @@ impl Binder<'_> {
         self.complete(table, columns, values)
     }
 
-    fn insert_plan(
+    pub(super) fn insert_plan(
         self,
         source: Node,
         table: Arc<Table>,
@@ -309,7 +321,12 @@ impl Binder<'_> {
         };
         let expr = tree::parse_expression(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
         let scopes = std::mem::take(&mut self.scopes);
-        let typed = self.expr(&expr);
+        let depth = self.numbers.depth.replace(0);
+        // Who may insert into a table may have its defaults, when they are made of what its owner has.
+        let schema = self.names.catalog.catalog.schema_by_id(table.engine.schema_id);
+        let owner = schema.filter(|_| !table.is_temporary()).map(|schema| schema.owner);
+        let typed = self.in_view_of(owner, |binder| binder.expr(&expr));
+        self.numbers.depth = depth;
         self.scopes = scopes;
         column_value(table, column, typed?)
     }
@@ -328,6 +345,7 @@ impl Binder<'_> {
         let mut variables = Vec::new();
         let mark = self.pending.len();
         self.scope().clause = Clause::Set;
+        self.allow_numbers(1);
         for assignment in &update.assignments {
             self.set_assignment(&table, assignment, &mut assignments, &mut variables)?;
         }
@@ -553,6 +571,12 @@ fn scans(node: &Node, table: &Table) -> bool {
     let mut found = false;
     node.visit_scans(&mut |scan| found |= scan.table.object_id == table.object_id);
     found
+}
+
+/// The lock of TABLOCK on a table that is filled. A heap without indexes takes rows of several who load it.
+pub(super) fn bulk_lock(table: &Table) -> LockMode {
+    let is_plain_heap = table.key.is_empty() && table.indexes.is_empty();
+    if is_plain_heap { LockMode::BU } else { LockMode::X }
 }
 
 /// A value for a column of a table.

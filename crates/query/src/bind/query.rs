@@ -46,6 +46,7 @@ impl Binder<'_> {
             return self.assigning_select(query, select);
         }
         self.recursion_hint(&query.options)?;
+        self.allow_numbers(1);
         let bound = self.query(query)?;
         self.options(&query.options)?;
         let action = Action::Select { columns: bound.columns, values: bound.values };
@@ -61,6 +62,7 @@ impl Binder<'_> {
         self.options(&query.options)?;
         self.recursion_hint(&query.options)?;
         self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
+        self.allow_numbers(1);
         let (node, items) = self.select(select, query)?;
         self.scopes.pop();
         let action = Action::Assign { assignments: items.assignments, quiet: false };
@@ -252,6 +254,7 @@ impl Binder<'_> {
         let having_applies = self.pending.len();
         self.scope().clause = Clause::SelectList;
         let mut items = self.items(&select.items)?;
+        self.check_numbers(select, tail.order_by, top.is_some() || tail.offset.is_some())?;
         if let Some(expose) = expose {
             self.expose_table(&expose, select, from.as_ref(), &mut items)?;
         }
@@ -270,6 +273,7 @@ impl Binder<'_> {
         node = filtered(node, having);
         node = self.numbered(node);
         self.pending = late;
+        node = self.in_order_of_numbers(node, &items)?;
         node = self.place_pending(0, node);
         Ok(self.ordered(select, tail, top, node, items, keys))
     }

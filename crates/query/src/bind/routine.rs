@@ -3,15 +3,31 @@
 //! A scalar function whose body is one RETURN becomes that expression; an inline table-valued function becomes its query, as
 //! a view does. A body sees its parameters and nothing of the query around the call.
 
-use super::data_type::{TypePlace, sql_type};
+use std::sync::Arc;
+
+use super::data_type::{Declared, TypePlace, declared, sql_type};
 use super::join::{JoinTree, Leaf};
-use super::source::{infos, rename, too_few_arguments};
+use super::scope::SourceColumn;
+use super::source::{infos, rename, table_columns, too_few_arguments};
 use super::typed::Typed;
 use super::{Binder, Bound, Names, Scope, assign_to};
 use crate::errors;
 use crate::expression::{Expr, Fault};
+use crate::plan::Node;
+use pikepole_engine::{Column, TableRecord, UserType};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
+
+/// What a parameter of a function stands for while the function is expanded.
+#[derive(Clone)]
+pub(crate) enum Given {
+    /// An expression of the caller's.
+    Value(Typed),
+    /// A table variable of the caller's.
+    Table(String),
+    /// Any table of the type: the function is only looked at.
+    Shape(Arc<UserType>),
+}
 
 /// The function that a stored text makes.
 pub(crate) fn parsed_function(text: &str, name: &str) -> Result<tree::CreateFunction, Fault> {
@@ -39,19 +55,23 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
     let mut binder = Binder::new(names, 0);
     let mut arguments = Vec::new();
     for (place, parameter) in function.parameters.iter().enumerate() {
-        if parameter.readonly || parameter.output {
-            return Err(errors::unsupported("A table or OUTPUT parameter of a function"));
+        if parameter.output {
+            return Err(errors::unsupported("An OUTPUT parameter of a function"));
         }
-        let ty = sql_type(&parameter.data_type, TypePlace::Declaration, place + 1)?;
-        if arguments.iter().any(|(name, _): &(String, Typed)| parameter.name.is(name)) {
+        if arguments.iter().any(|(name, _): &(String, Given)| parameter.name.is(name)) {
             return Err(Box::new(SqlError::variable_declared_twice(&parameter.name.text)));
         }
-        let slot = binder.register();
-        arguments.push((parameter.name.text.clone(), Typed::new(Expr::Slot(slot), ty, true)));
+        let given = match binder.parameter_type(parameter, place)? {
+            Declared::Table(user_type) => Given::Shape(user_type),
+            Declared::System(ty) | Declared::Alias(_, ty) => {
+                Given::Value(Typed::new(Expr::Slot(binder.register()), ty, true))
+            }
+        };
+        arguments.push((parameter.name.text.clone(), given));
     }
     match &function.returns {
         tree::FunctionReturns::Scalar { data_type, body } => {
-            let ty = sql_type(data_type, TypePlace::Declaration, 1)?;
+            let ty = sql_type(&names.catalog.catalog, data_type, TypePlace::Declaration, 1)?;
             let value = returned(body)?;
             let typed = binder.in_body(arguments, |binder| binder.expr(value))?;
             assign_to(typed, &ty, None)?;
@@ -95,15 +115,82 @@ impl Binder<'_> {
         let Some(parameters) = self.parameters.last() else {
             return Ok(None);
         };
-        let found = parameters.iter().find(|(parameter, _)| name.is(parameter));
-        let unknown = || Box::new(SqlError::variable_not_declared(&name.text));
-        found.map(|(_, argument)| Some(argument.clone())).ok_or_else(unknown)
+        match parameters.iter().find(|(parameter, _)| name.is(parameter)) {
+            Some((_, Given::Value(argument))) => Ok(Some(argument.clone())),
+            _ => Err(Box::new(SqlError::variable_not_declared(&name.text))),
+        }
+    }
+
+    /// The table variable of a name: within a function what its parameter stands for.
+    pub(super) fn table_variable(&mut self, name: &tree::Name) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
+        let unknown = || Box::new(SqlError::table_variable_not_declared(&name.text));
+        let variable = match self.parameters.last() {
+            None => name.text.clone(),
+            Some(parameters) => match parameters.iter().find(|(parameter, _)| name.is(parameter)) {
+                Some((_, Given::Table(variable))) => variable.clone(),
+                Some((_, Given::Shape(user_type))) => {
+                    let user_type = Arc::clone(user_type);
+                    return user_type.table().map(|shape| self.no_rows(shape)).ok_or_else(unknown);
+                }
+                _ => return Err(unknown()),
+            },
+        };
+        let found = self.names.catalog.table(&tree::ObjectName::of(tree::Name { text: variable, span: name.span }))?;
+        let table = found.ok_or_else(unknown)?;
+        let columns = table_columns(&table);
+        Ok((Leaf::Table(table), columns))
+    }
+
+    /// No rows of a table type's columns.
+    fn no_rows(&mut self, shape: &TableRecord) -> (Leaf, Vec<SourceColumn>) {
+        let registers = self.registers(shape.columns.len());
+        let column =
+            |column: &Column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable };
+        let columns = shape.columns.iter().map(column).collect();
+        (Leaf::Rows(Node::Values { rows: Vec::new(), registers }), columns)
+    }
+
+    /// What a parameter of a function is declared as.
+    fn parameter_type(&self, parameter: &tree::Parameter, place: usize) -> Result<Declared, Fault> {
+        let declared = declared(&self.names.catalog.catalog, &parameter.data_type, place + 1)?;
+        match (&declared, parameter.readonly) {
+            (Declared::Table(_), false) => Err(Box::new(SqlError::readonly_needed(&parameter.name.text))),
+            (Declared::System(_) | Declared::Alias(..), true) => {
+                Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text)))
+            }
+            _ => Ok(declared),
+        }
+    }
+
+    /// The caller's table variable that is passed for a parameter of this type.
+    fn table_argument(&self, argument: Option<&tree::Expr>, user_type: &UserType) -> Result<Given, Fault> {
+        let clash = |from: &str| Err(Box::new(SqlError::operand_type_clash(from, &user_type.name)));
+        let Some(tree::ExprKind::Variable(name)) = argument.map(|argument| &argument.kind) else {
+            return clash("void type");
+        };
+        if let Some(parameters) = self.parameters.last() {
+            return match parameters.iter().find(|(parameter, _)| name.is(parameter)) {
+                Some((_, Given::Shape(own))) if own.user_type_id != user_type.user_type_id => clash(&own.name),
+                Some((_, given @ (Given::Table(_) | Given::Shape(_)))) => Ok(given.clone()),
+                _ => clash("void type"),
+            };
+        }
+        let catalog = self.names.catalog;
+        let Some(variable) = catalog.table_variable(&name.text) else {
+            // It may be declared by the time the statement runs.
+            return Err(Box::new(SqlError::table_variable_not_declared(&name.text)));
+        };
+        if variable.user_type != Some(user_type.user_type_id) {
+            let own = variable.user_type.and_then(|id| catalog.catalog.user_type_by_id(id));
+            return clash(own.map_or("table", |own| own.name.as_str()));
+        }
+        Ok(Given::Table(variable.name.clone()))
     }
 
     /// Binds a function's body: it sees its parameters and no column from outside.
     fn in_body<T>(
         &mut self,
-        arguments: Vec<(String, Typed)>,
+        arguments: Vec<(String, Given)>,
         bind: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         self.parameters.push(arguments);
@@ -127,7 +214,7 @@ impl Binder<'_> {
         &mut self,
         function: &tree::CreateFunction,
         call: &tree::FunctionCall,
-    ) -> Result<Vec<(String, Typed)>, Fault> {
+    ) -> Result<Vec<(String, Given)>, Fault> {
         let shown = call.name.dotted();
         if call.arguments.len() > function.parameters.len() {
             return Err(Box::new(SqlError::too_many_arguments(shown)));
@@ -137,7 +224,14 @@ impl Binder<'_> {
         }
         let mut arguments = Vec::with_capacity(function.parameters.len());
         for (place, (parameter, argument)) in function.parameters.iter().zip(&call.arguments).enumerate() {
-            let ty = sql_type(&parameter.data_type, TypePlace::Declaration, place + 1)?;
+            let ty = match self.parameter_type(parameter, place)? {
+                Declared::System(ty) | Declared::Alias(_, ty) => ty,
+                Declared::Table(user_type) => {
+                    let given = self.table_argument(argument.expr(), &user_type)?;
+                    arguments.push((parameter.name.text.clone(), given));
+                    continue;
+                }
+            };
             let value = argument.expr().or(parameter.default.as_ref());
             let typed = match value {
                 Some(value) => self.expr(value)?,
@@ -148,7 +242,7 @@ impl Binder<'_> {
             };
             let nullable = typed.nullable;
             let value = assign_to(typed, &ty, None)?;
-            arguments.push((parameter.name.text.clone(), Typed::new(value, ty, nullable)));
+            arguments.push((parameter.name.text.clone(), Given::Value(Typed::new(value, ty, nullable))));
         }
         Ok(arguments)
     }
@@ -171,7 +265,7 @@ impl Binder<'_> {
         let tree::FunctionReturns::Scalar { data_type, body } = &function.returns else {
             return Err(unknown());
         };
-        let ty: SqlType = sql_type(data_type, TypePlace::Declaration, 1)?;
+        let ty: SqlType = sql_type(&self.names.catalog.catalog, data_type, TypePlace::Declaration, 1)?;
         let value = returned(body)?;
         let arguments = self.routine_arguments(&function, call)?;
         let mark = self.pending.len();

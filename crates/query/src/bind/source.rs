@@ -66,12 +66,9 @@ impl Binder<'_> {
             tree::TableSource::Derived(derived) => self.derived(derived, false),
             tree::TableSource::Join(join) => self.join(join),
             tree::TableSource::Variable { name, alias } => {
-                let Some(table) = self.names.catalog.table(&tree::ObjectName::of(name.clone()))? else {
-                    return Err(Box::new(SqlError::table_variable_not_declared(&name.text)));
-                };
-                let columns = table_columns(&table);
+                let (leaf, columns) = self.table_variable(name)?;
                 let alias = alias.as_ref().unwrap_or(name).text.clone();
-                self.add(alias, None, columns, Leaf::Table(table))
+                self.add(alias, None, columns, leaf)
             }
             tree::TableSource::Pivot(_) => Err(errors::unsupported("PIVOT")),
             tree::TableSource::Unpivot(_) => Err(errors::unsupported("UNPIVOT")),

@@ -255,6 +255,7 @@ impl Binder<'_> {
             None => return Err(Box::new(SqlError::view_of_many_tables(&expose.name))),
         };
         let (index, table) = tables.swap_remove(chosen);
+        super::modify::check_writable(&table, &table.object_name(tree::Span::default()))?;
         let columns = origins.iter().map(|origin| origin.filter(|(of, _)| *of == chosen).map(|(_, column)| column));
         let columns = columns.collect();
         let source = &mut self.scope().sources[index];

@@ -41,7 +41,10 @@ use crate::run::Run;
 const RANGE_ROWS: u64 = 16 * 1024;
 
 /// A plan of fewer rows runs on its session's own task: starting workers costs more than they save.
-const ROWS_MIN: u64 = 128 * 1024;
+pub(crate) const ROWS_MIN: u64 = 128 * 1024;
+
+/// The same for rows that are there already.
+pub(crate) const KEPT_ROWS_MIN: u64 = 1024;
 
 /// Workers of one plan, at most.
 const WORKERS_MAX: usize = 64;
@@ -51,7 +54,8 @@ const WORKERS_MAX: usize = 64;
 /// # Errors
 /// Those of the expressions that are evaluated before the workers start; a need, after which the call is made again.
 pub(crate) fn workers(operator: &mut Operator, node: &Node, run: &mut Run<'_>) -> Result<Option<Vec<Worker>>, Stop> {
-    let Some(degree) = run.degree().filter(|&degree| degree > 1) else {
+    let (degree_min, rows_min) = operator.pays_from();
+    let Some(degree) = run.degree().filter(|&degree| degree >= degree_min) else {
         return Ok(None);
     };
     if !may_run_elsewhere(node) {
@@ -61,7 +65,7 @@ pub(crate) fn workers(operator: &mut Operator, node: &Node, run: &mut Run<'_>) -
         return Ok(None);
     };
     let rows = ordinals.end - ordinals.start;
-    if rows < ROWS_MIN {
+    if rows < rows_min {
         return Ok(None);
     }
     let count = degree.min(WORKERS_MAX).min(rows.div_ceil(RANGE_ROWS) as usize);

@@ -10,7 +10,7 @@ const CLOCKS: [&str; 5] = ["GETDATE", "GETUTCDATE", "SYSDATETIME", "SYSDATETIMEO
 /// the workers start, so that their expressions may be any.
 pub(crate) fn may_run_elsewhere(node: &Node) -> bool {
     match node {
-        Node::One | Node::Values { .. } | Node::Series(_) => true,
+        Node::One | Node::Values { .. } | Node::Series(_) | Node::File(_) | Node::Kept { .. } => true,
         Node::Filter { input, predicate } => predicate.is_portable() && may_run_elsewhere(input),
         Node::Compute { input, assignments } => {
             assignments.iter().all(|(_, value)| value.is_portable()) && may_run_elsewhere(input)

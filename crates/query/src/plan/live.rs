@@ -79,7 +79,7 @@ impl LiveSlots {
     /// before that other.
     pub(super) fn node(&mut self, node: &Node) {
         match node {
-            Node::One | Node::Virtual { .. } => {}
+            Node::One | Node::Virtual { .. } | Node::File(_) | Node::Kept { .. } => {}
             Node::Call { arguments, .. } => arguments.iter().for_each(|argument| self.expr(argument)),
             Node::Scan(scan) => {
                 let range = &scan.range;
@@ -168,8 +168,10 @@ impl Node {
             Node::Virtual { registers, .. }
             | Node::Call { registers, .. }
             | Node::Values { registers, .. }
+            | Node::Kept { registers, .. }
             | Node::Concat { registers, .. } => registers.range().for_each(visit),
             Node::Series(series) => visit(series.slot),
+            Node::File(source) => source.registers.range().for_each(visit),
             Node::Filter { input, .. } | Node::Top { input, .. } => input.visit_filled(visit),
             Node::Compute { input, assignments } => {
                 assignments.iter().for_each(|(slot, _)| visit(*slot));

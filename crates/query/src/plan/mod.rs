@@ -11,12 +11,14 @@ mod more;
 pub use live::LiveSlots;
 pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan};
 pub use more::{
-    Expand, Frame, FrameEnd, FullJoin, More, Recursive, Split, Spool, TopCount, WideTop, WindowFunction, Windows,
+    Expand, Frame, FrameEnd, FullJoin, More, NextNumber, Recursive, Split, Spool, TopCount, WideTop, WindowFunction,
+    Windows,
 };
 
 use std::sync::Arc;
 
 use crate::access::Table;
+use crate::bulk::BulkFile;
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
 use pikepole_engine::LockMode;
@@ -185,6 +187,15 @@ pub enum Numbering {
     DenseRank,
 }
 
+/// The rows of a file.
+#[derive(Debug, Clone)]
+pub struct FileSource {
+    /// The file.
+    pub(crate) file: Arc<BulkFile>,
+    /// Where its values go.
+    pub registers: Registers,
+}
+
 /// A relational operator.
 #[derive(Debug, Clone)]
 pub enum Node {
@@ -217,6 +228,15 @@ pub enum Node {
     },
     /// A series of numbers.
     Series(Box<Series>),
+    /// The rows of a file that is being loaded.
+    File(FileSource),
+    /// Rows that are there already.
+    Kept {
+        /// The rows.
+        rows: Arc<Vec<Vec<Value>>>,
+        /// Where the columns go.
+        registers: Registers,
+    },
     /// Rows for which a condition holds.
     Filter {
         /// The rows.

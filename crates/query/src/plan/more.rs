@@ -3,6 +3,8 @@
 
 use super::{Aggregate, LiveSlots, Node, Numbering, Registers, SortKey};
 use crate::expression::{Expr, Integer, Predicate};
+use pikepole_engine::Sequence;
+use std::sync::Arc;
 
 /// One of the further operators.
 #[derive(Debug, Clone)]
@@ -21,6 +23,17 @@ pub enum More {
     Recursive(Recursive),
     /// STRING_SPLIT.
     Split(Split),
+    /// NEXT VALUE FOR: one row with a number.
+    Next(NextNumber),
+}
+
+/// A number of a sequence.
+#[derive(Debug, Clone)]
+pub struct NextNumber {
+    /// The sequence.
+    pub sequence: Arc<Sequence>,
+    /// Where it goes.
+    pub slot: usize,
 }
 
 /// The parts of a text, made anew for each row outside.
@@ -243,7 +256,7 @@ impl More {
             More::Recursive(recursive) => {
                 recursive.anchors.iter().chain(&recursive.members).map(|(node, _)| node).collect()
             }
-            More::Split(_) => Vec::new(),
+            More::Split(_) | More::Next(_) => Vec::new(),
         }
     }
 
@@ -297,6 +310,7 @@ impl More {
                 split.text.visit_slots(visit);
                 split.separator.visit_slots(visit);
             }
+            More::Next(_) => {}
         }
     }
 
@@ -323,6 +337,7 @@ impl More {
             }
             More::Recursive(recursive) => recursive.registers.range().for_each(visit),
             More::Split(split) => split.registers.range().for_each(visit),
+            More::Next(next) => visit(next.slot),
         }
     }
 }
@@ -337,7 +352,9 @@ impl Node {
             | Node::Virtual { .. }
             | Node::Call { .. }
             | Node::Values { .. }
-            | Node::Series(_) => {}
+            | Node::Series(_)
+            | Node::File(_)
+            | Node::Kept { .. } => {}
             Node::Filter { input, .. }
             | Node::Compute { input, .. }
             | Node::Group { input, .. }

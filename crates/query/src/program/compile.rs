@@ -1,19 +1,20 @@
 //! Batches and procedures become programs.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::compile_table::into_target;
 use super::{
-    Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program, RaiseError, Setting,
-    Variable, syntax_error,
+    Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program, Setting, Variable,
+    syntax_error,
 };
 use crate::access::CatalogView;
-use crate::bind::{self, Binder, Names, Typed, assign_to, convert_to};
+use crate::bind::{self, Binder, Declared, Names, Typed, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::settings::{Isolation, Settings};
 use pikepole_contention::sync::Mutex;
+use pikepole_engine::UserType;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
 use pikepole_types::{Length, SqlError, SqlType, Value};
 
@@ -94,7 +95,7 @@ struct Loop {
     start: usize,
     /// The BREAKs, whose targets are known at the loop's end.
     breaks: Vec<usize>,
-    catch_depth: usize,
+    pub(super) catch_depth: usize,
 }
 
 pub(super) struct Compiler<'a> {
@@ -106,7 +107,7 @@ pub(super) struct Compiler<'a> {
     handlers: Vec<Handler>,
     /// The handlers of the TRY blocks around, innermost last.
     trying: Vec<u32>,
-    catch_depth: usize,
+    pub(super) catch_depth: usize,
     loops: Vec<Loop>,
     labels: Vec<(String, usize, usize)>,
     gotos: Vec<(usize, tree::Name)>,
@@ -114,6 +115,10 @@ pub(super) struct Compiler<'a> {
     pub(super) tables: Vec<tree::Name>,
     /// The cursor variables declared so far.
     pub(super) cursors: Vec<tree::Name>,
+    /// The parameters that are tables, with their places.
+    pub(super) table_parameters: Vec<(usize, tree::Name, Arc<UserType>)>,
+    /// The users' types that declarations name.
+    user_types: RefCell<Vec<Arc<UserType>>>,
     late: Vec<Late>,
     pub(super) variables: Vec<Variable>,
     parameters: Vec<Parameter>,
@@ -143,6 +148,8 @@ impl<'a> Compiler<'a> {
             gotos: Vec::new(),
             tables: Vec::new(),
             cursors: Vec::new(),
+            table_parameters: Vec::new(),
+            user_types: RefCell::default(),
             late: Vec::new(),
             variables: Vec::new(),
             parameters: Vec::new(),
@@ -186,6 +193,7 @@ impl<'a> Compiler<'a> {
             parameters: self.parameters,
             slots: self.reserved,
             procedure,
+            user_types: self.user_types.into_inner(),
         }))
     }
 
@@ -257,10 +265,14 @@ impl<'a> Compiler<'a> {
     }
 
     fn parameter(&mut self, at: usize, parameter: &tree::Parameter) -> Result<Parameter, Fault> {
-        if parameter.readonly || parameter.varying {
-            return Err(crate::errors::unsupported("A table or cursor parameter"));
+        if parameter.varying {
+            return Err(crate::errors::unsupported("A cursor parameter"));
         }
-        let ty = bind::sql_type(&parameter.data_type, bind::TypePlace::Declaration, at + 1)?;
+        let ty = match self.declared(&parameter.data_type, at + 1)? {
+            Declared::Table(user_type) => return self.table_parameter(at, parameter, user_type),
+            _ if parameter.readonly => return Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text))),
+            Declared::System(ty) | Declared::Alias(_, ty) => ty,
+        };
         self.declare(&parameter.name, ty)?;
         let default = match &parameter.default {
             None => None,
@@ -277,7 +289,14 @@ impl<'a> Compiler<'a> {
                 Some(assign_to(typed, &ty, None)?)
             }
         };
-        Ok(Parameter { name: parameter.name.text.clone(), ty, default, output: parameter.output })
+        Ok(Parameter { name: parameter.name.text.clone(), ty, default, output: parameter.output, table: None })
+    }
+
+    /// What a type of the text stands for.
+    pub(super) fn declared(&self, written: &tree::DataType, position: usize) -> Result<Declared, Fault> {
+        let declared = bind::declared(&self.context.catalog.catalog, written, position)?;
+        self.user_types.borrow_mut().extend(declared.user_type().cloned());
+        Ok(declared)
     }
 
     /// Binds an expression that may hold no subquery.
@@ -295,7 +314,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn typed_as(&self, expr: &tree::Expr, ty: &SqlType) -> Result<Expr, Fault> {
+    pub(super) fn typed_as(&self, expr: &tree::Expr, ty: &SqlType) -> Result<Expr, Fault> {
         assign_to(self.bind_expr(expr)?, ty, None)
     }
 
@@ -339,6 +358,7 @@ impl<'a> Compiler<'a> {
         let bound = {
             let names = self.names();
             let mut binder = Binder::new(&names, self.reserved);
+            binder.allow_numbers(0);
             let name = self.variables[slot].name.clone();
             let bound = binder.assignment(&name, op, expr);
             let inline = binder.pending.is_empty();
@@ -456,6 +476,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn compile_data(&mut self, statement: &Statement) -> Result<(), Fault> {
+        self.check_not_read_only(statement)?;
         match &statement.kind {
             StatementKind::BeginTransaction(begin) => {
                 let name = self.transaction_name(begin.name.as_ref())?;
@@ -497,12 +518,17 @@ impl<'a> Compiler<'a> {
             | StatementKind::CreateView(_)
             | StatementKind::CreateFunction(_)
             | StatementKind::CreateSchema(_)
+            | StatementKind::CreateType(_)
+            | StatementKind::CreateSequence(_)
             | StatementKind::Drop(_)
             | StatementKind::CreateDatabase(_)
             | StatementKind::AlterDatabase(_) => {
                 let text = self.text.get(statement.span.range()).unwrap_or(self.text);
                 let define = Instruction::Define(Arc::new(statement.clone()), text.into());
                 self.emit(define);
+            }
+            StatementKind::BulkInsert(bulk) => {
+                self.emit(Instruction::BulkInsert(Arc::new((**bulk).clone())));
             }
             StatementKind::DeclareTable(table) => self.table_variable(&table.name)?,
             StatementKind::DeclareCursor(_)
@@ -616,42 +642,6 @@ impl<'a> Compiler<'a> {
         self.patch(over);
     }
 
-    fn throw(&mut self, throw: Option<&tree::Throw>) -> Result<(), Fault> {
-        let arguments = match throw {
-            None if self.catch_depth == 0 => {
-                return Err(Box::new(SqlError::throw_outside_catch()));
-            }
-            None => None,
-            Some(throw) => Some(Box::new([
-                self.typed_as(&throw.number, &SqlType::Int)?,
-                self.text_value(&throw.message)?,
-                self.typed_as(&throw.state, &SqlType::Int)?,
-            ])),
-        };
-        self.emit(Instruction::Throw(arguments));
-        Ok(())
-    }
-
-    fn raise_error(&mut self, raise: &tree::RaiseError) -> Result<(), Fault> {
-        let message = self.bind_expr(&raise.message)?;
-        let mut arguments = Vec::with_capacity(raise.arguments.len());
-        for argument in &raise.arguments {
-            let typed = self.bind_expr(argument)?;
-            arguments.push((typed.expr, typed.ty));
-        }
-        let raise = RaiseError {
-            message_is_number: message.ty.is_number(),
-            message: message.expr,
-            severity: self.typed_as(&raise.severity, &SqlType::Int)?,
-            state: self.typed_as(&raise.state, &SqlType::Int)?,
-            arguments,
-            set_error: raise.seterror,
-            log: raise.log,
-        };
-        self.emit(Instruction::RaiseError(Box::new(raise)));
-        Ok(())
-    }
-
     fn label(&mut self, name: &tree::Name) -> Result<(), Fault> {
         if self.labels.iter().any(|(label, _, _)| name.is(label)) {
             return Err(Box::new(SqlError::label_declared_twice(&name.text)));
@@ -666,7 +656,16 @@ impl<'a> Compiler<'a> {
                 self.cursors.push(variable.name.clone());
                 continue;
             };
-            let ty = bind::sql_type(data_type, bind::TypePlace::Declaration, at + 1)?;
+            let ty = match self.declared(data_type, at + 1)? {
+                Declared::System(ty) | Declared::Alias(_, ty) => ty,
+                Declared::Table(_) if initial.is_some() => {
+                    return Err(Box::new(SqlError::default_for_local_variable()));
+                }
+                Declared::Table(_) => {
+                    self.table_variable(&variable.name)?;
+                    continue;
+                }
+            };
             let slot = self.declare(&variable.name, ty)?;
             if let Some(initial) = initial {
                 self.assign(slot, initial, tree::AssignOp::Set);
@@ -758,10 +757,7 @@ fn isolation(level: tree::IsolationLevel) -> Isolation {
 fn refused(kind: &StatementKind) -> Option<&'static str> {
     Some(match kind {
         StatementKind::WaitFor(tree::WaitFor::Time(_)) => "WAITFOR TIME",
-        StatementKind::BulkInsert(_) => "BULK INSERT",
         StatementKind::CreateTrigger(_) | StatementKind::SetTrigger(_) => "A trigger",
-        StatementKind::CreateType(_) => "CREATE TYPE",
-        StatementKind::CreateSequence(_) => "A sequence",
         StatementKind::CreateSynonym { .. } => "A synonym",
         StatementKind::TransferToSchema { .. } => "ALTER SCHEMA",
         StatementKind::AlterIndex(_) => "ALTER INDEX",

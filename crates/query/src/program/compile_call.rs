@@ -33,6 +33,18 @@ impl Compiler<'_> {
     }
 
     fn argument(&mut self, argument: &tree::ExecuteArgument) -> Result<CallArgument, Fault> {
+        if let Some(tree::ExprKind::Variable(name)) = argument.value.as_ref().map(|value| &value.kind)
+            && !argument.output
+            && let Some(table) = self.tables.iter().find(|table| table.is(&name.text))
+        {
+            return Ok(CallArgument {
+                name: argument.name.as_ref().map(|name| name.text.clone()),
+                value: None,
+                ty: SqlType::Null,
+                table: Some(table.text.clone()),
+                output: None,
+            });
+        }
         let typed = match &argument.value {
             None => None,
             Some(value) => Some(self.bind_expr(value)?),
@@ -49,6 +61,7 @@ impl Compiler<'_> {
             name: argument.name.as_ref().map(|name| name.text.clone()),
             value: typed.map(|typed| typed.expr),
             ty,
+            table: None,
             output,
         })
     }
@@ -67,6 +80,7 @@ impl Compiler<'_> {
         self.emit(Instruction::InsertCaptured(Box::new(InsertCaptured {
             table: name,
             columns: insert.columns.clone(),
+            locks_table: false,
         })));
         Ok(())
     }

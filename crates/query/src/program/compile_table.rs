@@ -3,28 +3,86 @@
 use std::sync::Arc;
 
 use super::compile::{Compiler, is_missing};
-use super::{DeclaredTable, Instruction, LateKind, SelectInto};
+use super::{DeclaredKind, DeclaredTable, Instruction, LateKind, Parameter, SelectInto, Variable};
+use crate::bind::Declared;
 use crate::expression::Fault;
+use pikepole_engine::UserType;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
-use pikepole_types::SqlError;
+use pikepole_types::{SqlError, SqlType};
 
 impl Compiler<'_> {
     /// The table variables declared anywhere in the text come to be when it begins to run, whether their declarations are
     /// reached or not; they are known from their declarations on.
     pub(super) fn declare_tables(&mut self, statements: &[Statement]) {
-        let mut tables = Vec::new();
-        each_table(statements, &mut |statement, variable| {
-            let text = self.text.get(statement.span.range()).unwrap_or(self.text);
-            tables.push(DeclaredTable {
-                variable: variable.clone(),
-                text: text.into(),
-                start: statement.span.start,
-                line: statement.line(),
-            });
+        let parameter = |(slot, name, user_type): &(usize, tree::Name, Arc<UserType>)| DeclaredTable {
+            kind: DeclaredKind::Parameter { slot: *slot, name: name.text.clone(), user_type: Arc::clone(user_type) },
+            line: name.span.line,
+        };
+        let mut tables: Vec<DeclaredTable> = self.table_parameters.iter().map(parameter).collect();
+        each_declaration(statements, &mut |statement| match &statement.kind {
+            StatementKind::DeclareTable(variable) => {
+                let text = self.text.get(statement.span.range()).unwrap_or(self.text).into();
+                let variable = tree::TableVariable::clone(variable);
+                let kind = DeclaredKind::Inline { variable, text, start: statement.span.start };
+                tables.push(DeclaredTable { kind, line: statement.line() });
+            }
+            StatementKind::Declare(variables) => {
+                for variable in variables {
+                    if let tree::VariableKind::Value { data_type, .. } = &variable.kind
+                        && let Ok(Declared::Table(user_type)) = self.declared(data_type, 1)
+                    {
+                        let kind = DeclaredKind::OfType { name: variable.name.text.clone(), user_type };
+                        tables.push(DeclaredTable { kind, line: statement.line() });
+                    }
+                }
+            }
+            _ => {}
         });
         if !tables.is_empty() {
             self.emit(Instruction::DeclareTables(tables.into()));
         }
+    }
+
+    /// A table-valued parameter.
+    pub(super) fn table_parameter(
+        &mut self,
+        at: usize,
+        parameter: &tree::Parameter,
+        user_type: Arc<UserType>,
+    ) -> Result<Parameter, Fault> {
+        if !parameter.readonly {
+            return Err(Box::new(SqlError::readonly_needed(&parameter.name.text)));
+        }
+        if parameter.default.is_some() || parameter.output {
+            return Err(Box::new(SqlError::operand_type_clash("void type", &user_type.name)));
+        }
+        self.table_variable(&parameter.name)?;
+        // Parameters and variables have the same numbers.
+        self.variables.push(Variable { name: String::new(), ty: SqlType::Int });
+        self.table_parameters.push((at, parameter.name.clone(), Arc::clone(&user_type)));
+        let (name, ty) = (parameter.name.text.clone(), SqlType::Int);
+        Ok(Parameter { name, ty, default: None, output: false, table: Some(user_type) })
+    }
+
+    /// Refuses a statement that changes a table-valued parameter. What reaches one in another way, as through an alias, is
+    /// refused when it is bound.
+    pub(super) fn check_not_read_only(&self, statement: &Statement) -> Result<(), Fault> {
+        let (target, output) = match &statement.kind {
+            StatementKind::Insert(insert) => (&insert.target, insert.output.as_ref()),
+            StatementKind::Update(update) => (&update.target, update.output.as_ref()),
+            StatementKind::Delete(delete) => (&delete.target, delete.output.as_ref()),
+            StatementKind::Merge(merge) => (&merge.target, merge.output.as_ref()),
+            _ => return Ok(()),
+        };
+        let into = output.and_then(|output| output.into.as_ref()).map(|into| &into.target);
+        for target in [target].into_iter().chain(into) {
+            if let tree::Target::Variable(name) = target
+                && self.table_parameters.iter().any(|(_, parameter, _)| parameter.is(&name.text))
+            {
+                return Err(Box::new(SqlError::read_only_table_parameter(&name.text)));
+            }
+        }
+        Ok(())
     }
 
     /// The declaration of a table variable is reached.
@@ -79,22 +137,22 @@ fn first_select(body: &mut tree::QueryBody) -> Option<&mut tree::Select> {
     }
 }
 
-/// Calls `visit` with every DECLARE of a table variable, in blocks too.
-fn each_table(statements: &[Statement], visit: &mut dyn FnMut(&Statement, &tree::TableVariable)) {
+/// Calls `visit` with every DECLARE of variables, in blocks too.
+fn each_declaration(statements: &[Statement], visit: &mut dyn FnMut(&Statement)) {
     for statement in statements {
         match &statement.kind {
-            StatementKind::DeclareTable(table) => visit(statement, table),
-            StatementKind::Block(inner) => each_table(inner, visit),
+            StatementKind::DeclareTable(_) | StatementKind::Declare(_) => visit(statement),
+            StatementKind::Block(inner) => each_declaration(inner, visit),
             StatementKind::If(branch) => {
-                each_table(std::slice::from_ref(&branch.then), visit);
+                each_declaration(std::slice::from_ref(&branch.then), visit);
                 if let Some(otherwise) = &branch.otherwise {
-                    each_table(std::slice::from_ref(otherwise), visit);
+                    each_declaration(std::slice::from_ref(otherwise), visit);
                 }
             }
-            StatementKind::While(repeat) => each_table(std::slice::from_ref(&repeat.body), visit),
+            StatementKind::While(repeat) => each_declaration(std::slice::from_ref(&repeat.body), visit),
             StatementKind::TryCatch(block) => {
-                each_table(&block.body, visit);
-                each_table(&block.handler, visit);
+                each_declaration(&block.body, visit);
+                each_declaration(&block.handler, visit);
             }
             _ => {}
         }

@@ -7,6 +7,7 @@
 mod compile;
 mod compile_call;
 mod compile_cursor;
+mod compile_error;
 mod compile_table;
 
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use crate::expression::{Expr, Predicate};
 use crate::plan;
 use pikepole_contention::sync::Mutex;
+use pikepole_engine::{Catalog, UserType};
 use pikepole_tsql as tree;
 use pikepole_types::SqlType;
 
@@ -39,6 +41,8 @@ pub struct Parameter {
     pub default: Option<Expr>,
     /// Declared OUTPUT.
     pub output: bool,
+    /// The table type of a table-valued parameter; its value has no place among the variables' then.
+    pub table: Option<Arc<UserType>>,
 }
 
 /// The procedure that a program is the body of.
@@ -74,6 +78,8 @@ pub struct Program {
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) slots: usize,
     pub(crate) procedure: Option<ProcedureIdentity>,
+    /// The users' types that it was compiled with.
+    pub(crate) user_types: Vec<Arc<UserType>>,
 }
 
 pub(crate) const NO_HANDLER: u32 = u32::MAX;
@@ -82,6 +88,15 @@ impl Program {
     /// The parameters in order.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
+    }
+
+    /// Whether the types that it was compiled with are still those of the catalog.
+    pub(crate) fn fits(&self, catalog: impl FnOnce() -> Arc<Catalog>) -> bool {
+        if self.user_types.is_empty() {
+            return true;
+        }
+        let catalog = catalog();
+        self.user_types.iter().all(|known| catalog.user_type(&known.schema, &known.name) == Some(known))
     }
 
     /// The columns of the first SELECT that sends rows.
@@ -93,6 +108,27 @@ impl Program {
                 _ => None,
             }
         })
+    }
+
+    /// Whether it is one query, whose rows go to the client, and nothing else.
+    pub fn is_one_query(&self) -> bool {
+        let mut statements = self
+            .instructions
+            .iter()
+            .filter(|instruction| !matches!(instruction, Instruction::Clock | Instruction::Return(None)));
+        let (Some(Instruction::Statement(late)), None) = (statements.next(), statements.next()) else { return false };
+        match &self.late[*late].kind {
+            LateKind::Statement(statement) => match &statement.kind {
+                tree::StatementKind::Select(query) => match &query.body {
+                    tree::QueryBody::Select(select) => {
+                        !select.items.iter().any(|item| matches!(item, tree::SelectItem::Assign { .. }))
+                    }
+                    _ => true,
+                },
+                _ => false,
+            },
+            _ => false,
+        }
     }
 
     /// The handler of an instruction, when it stands in a TRY block.
@@ -170,6 +206,8 @@ pub(crate) enum Instruction {
     Cursor(Box<CursorOperation>),
     /// SELECT ... INTO makes its table; the next instruction fills it.
     CreateInto(Arc<SelectInto>),
+    /// BULK INSERT.
+    BulkInsert(Arc<tree::BulkInsert>),
     /// USE.
     Use(Arc<str>),
     /// WAITFOR DELAY: a text, or a value of a time type.
@@ -187,11 +225,19 @@ pub(crate) enum Instruction {
 /// A table variable.
 #[derive(Debug)]
 pub(crate) struct DeclaredTable {
-    pub(crate) variable: tree::TableVariable,
-    /// The text of its declaration, and where that begins in the program's text.
-    pub(crate) text: Arc<str>,
-    pub(crate) start: u32,
+    pub(crate) kind: DeclaredKind,
     pub(crate) line: u32,
+}
+
+/// What a table variable is made of.
+#[derive(Debug)]
+pub(crate) enum DeclaredKind {
+    /// `TABLE (...)`: the text of its declaration, and where that begins in the program's text.
+    Inline { variable: tree::TableVariable, text: Arc<str>, start: u32 },
+    /// A table type.
+    OfType { name: String, user_type: Arc<UserType> },
+    /// A parameter: what the caller gave, or an empty table.
+    Parameter { slot: usize, name: String, user_type: Arc<UserType> },
 }
 
 /// What is done with a cursor.
@@ -278,15 +324,19 @@ pub(crate) struct CallArgument {
     /// The value; `None` is the word DEFAULT.
     pub(crate) value: Option<Expr>,
     pub(crate) ty: SqlType,
+    /// The table variable that is passed, in the place of a value.
+    pub(crate) table: Option<String>,
     /// The variable that takes the value back, and its type.
     pub(crate) output: Option<(usize, SqlType)>,
 }
 
-/// The target of INSERT ... EXEC.
+/// The target of INSERT ... EXEC, or of rows that a client sends.
 #[derive(Debug)]
 pub(crate) struct InsertCaptured {
     pub(crate) table: tree::ObjectName,
     pub(crate) columns: Vec<tree::Name>,
+    /// TABLOCK.
+    pub(crate) locks_table: bool,
 }
 
 /// A SET option the machine itself obeys.
@@ -299,6 +349,34 @@ pub(crate) enum Setting {
     RowCount(Expr),
     LockTimeout(Expr),
     IdentityInsert(tree::ObjectName, bool),
+}
+
+/// A program that inserts rows which are kept for it; names as T-SQL writes them.
+pub(crate) fn insert_program(
+    table: &str,
+    columns: &[String],
+    locks_table: bool,
+) -> Result<Arc<Program>, pikepole_types::SqlError> {
+    let text = format!("INSERT INTO {table} ({}) EXECUTE x", columns.join(", "));
+    let batch = tree::parse(&text).map_err(|error| syntax_error(&error))?;
+    let wrong = || pikepole_types::SqlError::incorrect_syntax(table);
+    let [tree::Statement { kind: tree::StatementKind::Insert(insert), .. }] = batch.statements.as_slice() else {
+        return Err(wrong());
+    };
+    let tree::Target::Table { name, .. } = &insert.target else { return Err(wrong()) };
+    let captured = InsertCaptured { table: name.clone(), columns: insert.columns.clone(), locks_table };
+    Ok(Arc::new(Program {
+        instructions: vec![Instruction::InsertCaptured(Box::new(captured))],
+        lines: vec![1],
+        handler_of: vec![NO_HANDLER],
+        handlers: Vec::new(),
+        late: Vec::new(),
+        variables: Vec::new(),
+        parameters: Vec::new(),
+        slots: 0,
+        procedure: None,
+        user_types: Vec::new(),
+    }))
 }
 
 /// The error of a text that does not parse.

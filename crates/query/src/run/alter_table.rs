@@ -18,8 +18,8 @@ enum ColumnMap {
     Convert { source: usize, from: SqlType, to: SqlType, nullable: bool, name: String },
     /// A computed column's value: its registers are the old row.
     Compute(Expr),
-    /// A number of its own in every row.
-    Number(std::sync::Arc<pikepole_engine::Database>),
+    /// A rowversion: the engine deals each row its number.
+    Number,
     /// The same value in every row.
     Fill { value: Value, allowed: bool, name: String },
 }
@@ -32,7 +32,8 @@ impl Machine<'_> {
         statement: &Statement,
         text: &str,
     ) -> Result<(), Fault> {
-        let described = Described { text, start: statement.span.start };
+        let catalog = self.context.catalog();
+        let described = Described { text, start: statement.span.start, catalog: &catalog.catalog };
         match &alter.action {
             tree::AlterTableAction::Add { elements, check } => {
                 self.add_elements(&alter.table, elements, &described, check.unwrap_or(true)).await
@@ -125,8 +126,9 @@ impl Machine<'_> {
         let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
         let typed = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
         let value = bind::assign_to(typed, &ty, Some((&table.display, &wanted.name)))?;
-        let definition = ColumnDefinition { name: wanted.name.clone(), ty, nullable, default: None, identity: None };
-        Ok((NewColumn { definition, source: None }, ColumnMap::Compute(value)))
+        let (name, user_type) = (wanted.name.clone(), None);
+        let definition = ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type };
+        Ok((NewColumn { definition, source: None, rowversion: false }, ColumnMap::Compute(value)))
     }
 
     fn new_column(
@@ -142,8 +144,7 @@ impl Machine<'_> {
         }
         if matches!(&definition.kind, tree::ColumnKind::Stored(ty) if ty.name.is("rowversion") || ty.name.is("timestamp"))
         {
-            let map = ColumnMap::Number(std::sync::Arc::clone(self.context.database()));
-            return Ok((NewColumn { definition: column, source: None }, map));
+            return Ok((NewColumn { definition: column, source: None, rowversion: true }, ColumnMap::Number));
         }
         let mut value = Value::Null;
         if let Some(default) = &definition.default {
@@ -154,7 +155,7 @@ impl Machine<'_> {
             }
         }
         let map = ColumnMap::Fill { allowed: column.nullable || !value.is_null(), value, name: column.name.clone() };
-        let column = NewColumn { definition: column, source: None };
+        let column = NewColumn { definition: column, source: None, rowversion: false };
         Ok((column, map))
     }
 
@@ -199,6 +200,7 @@ impl Machine<'_> {
         let (mut columns, mut maps) = kept_columns(&table, None);
         let nullable = definition.nullable.unwrap_or(true);
         columns[at].definition.ty = wanted.ty;
+        columns[at].definition.user_type = wanted.user_type;
         columns[at].definition.nullable = nullable;
         maps[at] = ColumnMap::Convert { source: at, from: old.ty, to: wanted.ty, nullable, name: old.name.clone() };
         self.change_columns(&table, &columns, &maps).await
@@ -276,7 +278,7 @@ impl ColumnMap {
                 let mut env = Env { slots: old, state: &state, functions: &mut functions, host: None };
                 *new = expr.eval(&mut env).map_err(|fault| *fault)?;
             }
-            ColumnMap::Number(database) => *new = Value::Bin(database.next_rowversion()?.to_be_bytes().to_vec()),
+            ColumnMap::Number => (),
             ColumnMap::Fill { value, allowed, name } => {
                 if !allowed {
                     return Err(SqlError::column_cannot_be_added(name, &table.name));
@@ -300,8 +302,9 @@ fn kept_columns(table: &Table, dropped: Option<usize>) -> (Vec<NewColumn>, Vec<C
                 nullable: column.nullable,
                 default: default.map(|default| (Some(default.name.clone()), default.text.clone())),
                 identity: column.identity,
+                user_type: column.user_type,
             };
-            let column = NewColumn { definition, source: Some(at) };
+            let column = NewColumn { definition, source: Some(at), rowversion: false };
             (column, ColumnMap::Copy(at))
         })
         .unzip()

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::frame::{Frame, Return};
+use super::frame::{Frame, Return, Returned};
 use super::statement::StatementState;
 use super::transaction::Capturing;
+use super::user_type::Lent;
 use super::{Machine, Pause};
 use crate::access::{CatalogView, Stop};
-use crate::bind::{self, Names};
+use crate::bind::{Binder, Names};
 use crate::expression::{Expr, Fault};
 use crate::host::Argument;
-use crate::output::{Done, DoneKind};
+use crate::output::{ColumnInfo, Done, DoneKind};
 use crate::program::{
     CallArgument, Execute, ExecuteTarget, InsertCaptured, Parameter, ProcedureIdentity, Program, compile_procedure,
 };
@@ -51,8 +52,11 @@ impl Machine<'_> {
         }
     }
 
-    /// The program of a procedure of the current database.
+    /// The program of a procedure of the current database or of the session.
     fn procedure(&mut self, name: &ObjectName) -> Result<Arc<Program>, Fault> {
+        if name.is_temporary() {
+            return self.temporary_procedure(name);
+        }
         let view = self.context.catalog();
         let missing = || Box::new(SqlError::procedure_unknown(name.dotted()));
         let found = match view.schema_of(name)? {
@@ -63,7 +67,9 @@ impl Machine<'_> {
         let owner = view.catalog.schema_by_id(found.schema_id).map_or(pikepole_engine::DBO, |schema| schema.owner);
         self.check_call(&view, name, owner)?;
         let database = view.database.id();
-        if let Some(program) = self.context.plans.procedure(database, found.object_id, &found.text) {
+        if let Some(program) = self.context.plans.procedure(database, found.object_id, &found.text)
+            && program.fits(|| view.catalog.clone())
+        {
             return Ok(program);
         }
         let identity = ProcedureIdentity { object_id: found.object_id, name: found.name.clone(), owner };
@@ -139,13 +145,16 @@ impl Machine<'_> {
         }
         let mut frame = self.context.spare_frames.take(&program);
         let filled = self.fill_parameters(&program, arguments, name, &mut frame);
-        match filled {
-            Ok(outputs) => frame.on_return = Return { outputs, status },
+        let lent = match filled {
+            Ok((outputs, lent)) => {
+                frame.on_return = Return { outputs, status };
+                lent
+            }
             Err(fault) => {
                 self.context.spare_frames.give(frame);
                 return Err(fault);
             }
-        }
+        };
         let state = &mut self.context.state;
         frame.transaction_count = state.transaction_count;
         frame.caught_base = state.caught.len();
@@ -160,18 +169,19 @@ impl Machine<'_> {
         state.nest_level += 1;
         let caller = std::mem::replace(&mut self.frame, frame);
         self.callers.push(caller);
-        Ok(())
+        self.lend(lent)
     }
 
-    /// Gives the parameters their values; the result is what goes back to the caller's variables.
+    /// Gives the parameters their values; the result is what goes back to the caller's variables, and the tables that are passed.
     fn fill_parameters(
         &mut self,
         program: &Program,
         arguments: &[CallArgument],
         name: &str,
         frame: &mut Frame,
-    ) -> Result<Vec<(usize, SqlType, usize, SqlType)>, Fault> {
+    ) -> Result<(Vec<Returned>, Vec<Lent>), Fault> {
         let parameters = &program.parameters;
+        let mut lent = Vec::new();
         let mut given = vec![false; parameters.len()];
         let mut outputs = Vec::new();
         let mut named = false;
@@ -189,6 +199,7 @@ impl Machine<'_> {
                 }
                 outputs.push((slot, parameter.ty, target, ty));
             }
+            lent.extend(self.lent(parameter, argument)?);
             match &argument.value {
                 None => given[slot] = false,
                 Some(value) => {
@@ -199,7 +210,7 @@ impl Machine<'_> {
             }
         }
         for (slot, parameter) in parameters.iter().enumerate() {
-            if given[slot] {
+            if given[slot] || parameter.table.is_some() {
                 continue;
             }
             let Some(default) = &parameter.default else {
@@ -211,7 +222,7 @@ impl Machine<'_> {
             };
             frame.slots[slot] = default.eval(&mut self.env())?;
         }
-        Ok(outputs)
+        Ok((outputs, lent))
     }
 
     /// A system procedure of the host.
@@ -227,6 +238,7 @@ impl Machine<'_> {
                 value,
                 ty: argument.ty,
                 output: argument.output.is_some(),
+                table: None,
             });
         }
         let status = match self.captures.last_mut() {
@@ -325,27 +337,52 @@ impl Machine<'_> {
         self.context.spare_frames.give(frame);
     }
 
-    /// The end of INSERT ... EXEC: inserts the rows that the call has returned.
+    /// The end of INSERT ... EXEC: inserts the rows that the call has returned; or those that the program was given.
     pub(crate) async fn insert_captured(&mut self, insert: &InsertCaptured) -> Result<(), Fault> {
-        let Some(capture) = self.captures.pop() else {
-            return Ok(());
+        let (columns, rows) = match self.captures.pop() {
+            Some(capture) => (capture.columns, capture.rows),
+            None => match self.tables.pop().flatten() {
+                Some(given) => (given.columns, given.rows),
+                None => return Ok(()),
+            },
         };
+        self.insert_kept(insert, &columns, rows, false).await
+    }
+
+    /// Inserts rows that are there already; `quiet` when the client is not to be told how many.
+    pub(crate) async fn insert_kept(
+        &mut self,
+        insert: &InsertCaptured,
+        columns: &[ColumnInfo],
+        rows: Vec<Vec<Value>>,
+        quiet: bool,
+    ) -> Result<(), Fault> {
         let catalog: CatalogView = self.context.catalog();
         let variables = &self.frame.program.variables;
         let names =
             Names { catalog: &catalog, host: &*self.host, variables, identity_insert: self.context.identity_table() };
-        let (table, columns) = (&insert.table, &insert.columns);
-        let first = variables.len();
-        let plan = bind::bind_captured(table, columns, &capture.columns, &names, first)?;
-        let mut state: StatementState = Machine::captured_state(plan, capture.rows);
+        let binder = Binder::new(&names, variables.len());
+        let plan = binder.insert_kept(insert, columns, rows)?;
+        let mut state: StatementState = Machine::state_of(plan);
+        if quiet {
+            state.silence();
+        }
+        self.drive_to_end(&mut state).await
+    }
+
+    /// Runs a plan that belongs to no instruction to its end.
+    pub(crate) async fn drive_to_end(&mut self, state: &mut StatementState) -> Result<(), Fault> {
         loop {
-            match self.drive_captured(&mut state) {
+            match self.drive_alone(state) {
                 Ok(None) => return Ok(()),
-                Ok(Some(Pause::Yield)) | Err(Stop::Yield) => pikepole_scheduler::yield_now().await,
+                Ok(Some(Pause::Yield)) | Err(Stop::Yield) => {
+                    pikepole_scheduler::yield_now().await;
+                    self.context.check_cancelled()?;
+                }
                 Ok(Some(_)) => return Ok(()),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
                 Err(Stop::Team(team)) => team.ended().await,
-                // It calls no function: its rows were collected.
+                // It calls no function: its rows were collected, or are a file's.
                 Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
                 Err(Stop::Error(fault)) => return Err(fault),
             }
@@ -400,7 +437,7 @@ pub(super) fn convert_argument(value: &Value, from: &SqlType, to: &SqlType, plac
     })
 }
 
-fn first_error(errors: Vec<SqlError>) -> Fault {
+pub(super) fn first_error(errors: Vec<SqlError>) -> Fault {
     let first = errors.into_iter().next();
     Box::new(first.unwrap_or_else(|| SqlError::incorrect_syntax("")))
 }

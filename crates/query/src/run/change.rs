@@ -223,6 +223,10 @@ impl Machine<'_> {
         action: &BranchAction,
         state: &mut StatementState,
     ) -> Result<(), Stop> {
+        if matches!(action, BranchAction::Delete) {
+            return Ok(());
+        }
+        let number = self.row_number(plan.rules.as_deref(), &change.table.engine)?;
         match action {
             BranchAction::Delete => return Ok(()),
             BranchAction::Update { assignments, variables } => {
@@ -231,7 +235,7 @@ impl Machine<'_> {
             BranchAction::Insert(insert) => self.compute_insert(insert, state)?,
         }
         if let Some(rules) = &plan.rules {
-            self.shape_row(rules, &mut state.change.row)?;
+            self.shape_row(rules, number, &mut state.change.row)?;
         }
         let verb = if matches!(action, BranchAction::Insert(_)) { "INSERT" } else { "UPDATE" };
         let columns = 0..change.table.columns.len();

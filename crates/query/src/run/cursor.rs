@@ -96,8 +96,8 @@ impl Cursor {
         match node {
             Node::One => Cursor::One { given: false },
             Node::Scan(scan) => Cursor::Scan(Box::new(ScanCursor::new(scan))),
-            // A series runs in batches, wherever it stands.
-            Node::Virtual { .. } | Node::Values { .. } | Node::Series(_) => {
+            // Series, files and kept rows run in batches, wherever they stand.
+            Node::Virtual { .. } | Node::Values { .. } | Node::Series(_) | Node::File(_) | Node::Kept { .. } => {
                 Cursor::Listed { next: 0, pace: Pace::default() }
             }
             Node::Call { .. } => Cursor::Called(CallCursor::default()),

@@ -166,7 +166,7 @@ impl Machine<'_> {
         };
         let cursor = &mut self.context.cursors.0[place];
         if !cursor.scroll && !matches!(to, FetchTo::Next) {
-            return Err(Box::new(SqlError::fetch_needs_scroll(fetch_word(to))));
+            return Err(Box::new(SqlError::fetch_needs_scroll("fetch", fetch_word(to))));
         }
         let Some(opened) = &mut cursor.opened else {
             return Err(Box::new(SqlError::cursor_not_open()));

@@ -46,6 +46,9 @@ impl Machine<'_> {
             StatementKind::CreateProcedure(create) => self.create_procedure(create, text).await,
             StatementKind::CreateView(create) => self.create_view(create, text).await,
             StatementKind::CreateFunction(create) => self.create_function(create, text).await,
+            StatementKind::CreateType(create) => self.create_type(create, statement, text).await,
+            StatementKind::CreateSequence(create) => self.define_sequence(create).await,
+            StatementKind::Drop(drop) if drop.kind == tree::DropKind::Type => self.drop_types(drop).await,
             StatementKind::CreateSchema(create) => {
                 if !create.elements.is_empty() {
                     return Err(errors::unsupported("CREATE SCHEMA with objects in it"));
@@ -64,7 +67,7 @@ impl Machine<'_> {
     /// The schema of an object that is to be made.
     pub(crate) fn own_schema(&self, name: &ObjectName) -> Result<String, Fault> {
         if name.is_temporary() {
-            return Err(errors::unsupported("A temporary object other than a table"));
+            return Err(errors::unsupported("A temporary object other than a table or a procedure"));
         }
         let view = self.context.catalog();
         match view.schema_of(name)? {
@@ -79,8 +82,9 @@ impl Machine<'_> {
         statement: &Statement,
         text: &str,
     ) -> Result<(), Fault> {
-        let described = Described { text, start: statement.span.start };
         let residence = if create.name.is_temporary() { Residence::Temporary } else { Residence::Database };
+        let catalog = self.context.catalog();
+        let described = Described { text, start: statement.span.start, catalog: &catalog.catalog };
         self.create_table_as(create, &described, residence).await
     }
 
@@ -89,6 +93,7 @@ impl Machine<'_> {
         let catalog = self.context.catalog();
         let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
         let mut binder = bind::Binder::new(&names, 0);
+        binder.allow_numbers(0);
         match binder.expr(expr) {
             Err(fault) if fault.number == 207 => {
                 let name = match &expr.kind {
@@ -98,7 +103,7 @@ impl Machine<'_> {
                 Err(Box::new(SqlError::name_not_permitted_here(name)))
             }
             Err(fault) => Err(fault),
-            Ok(_) if !binder.pending.is_empty() => Err(Box::new(SqlError::subquery_not_allowed())),
+            Ok(_) if !binder.takes_only_numbers() => Err(Box::new(SqlError::subquery_not_allowed())),
             Ok(_) => Ok(()),
         }
     }
@@ -149,8 +154,11 @@ impl Machine<'_> {
     }
 
     async fn create_procedure(&mut self, create: &tree::CreateProcedure, text: &str) -> Result<(), Fault> {
-        let schema = self.own_schema(&create.name)?;
         check_module_options(&create.options)?;
+        if create.name.is_temporary() {
+            return self.create_temporary_procedure(create, text);
+        }
+        let schema = self.own_schema(&create.name)?;
         let identity =
             ProcedureIdentity { object_id: 0, name: create.name.name.text.clone(), owner: pikepole_engine::DBO };
         let context = self.context.compile_context(&*self.host);
@@ -163,7 +171,7 @@ impl Machine<'_> {
     }
 
     /// Reports all errors but the last, which is the statement's.
-    fn report_all(&mut self, mut found: Vec<SqlError>) -> Fault {
+    pub(crate) fn report_all(&mut self, mut found: Vec<SqlError>) -> Fault {
         let last = found.pop();
         for error in &found {
             self.output.error(error);
@@ -233,6 +241,10 @@ impl Machine<'_> {
                 self.drop_temporary(name, drop.if_exists)?;
                 continue;
             }
+            if name.is_temporary() && drop.kind == tree::DropKind::Procedure {
+                self.drop_temporary_procedure(name, drop.if_exists)?;
+                continue;
+            }
             let schema = self.own_schema(name)?;
             let view = self.context.catalog();
             let text = name.name.text.as_str();
@@ -242,12 +254,20 @@ impl Machine<'_> {
                 tree::DropKind::Procedure => view.catalog.procedure(&schema, text).is_some(),
                 tree::DropKind::Function => view.catalog.function(&schema, text).is_some(),
                 tree::DropKind::Schema => view.catalog.schema(text).is_some(),
+                tree::DropKind::Sequence => view.catalog.sequence(&schema, text).is_some(),
                 _ => return Err(errors::unsupported("Dropping an object of this kind")),
             };
             if drop.if_exists && !exists {
                 continue;
             }
             let shown = name.dotted();
+            if drop.kind == tree::DropKind::Sequence {
+                if !exists {
+                    return Err(Box::new(SqlError::object_missing("drop", "sequence object", shown)));
+                }
+                self.drop_sequence(name, &schema).await?;
+                continue;
+            }
             let (database, tx) = self.context.engine();
             let dropped = match drop.kind {
                 tree::DropKind::Table if !exists => Err(SqlError::object_missing("drop", "table", shown)),

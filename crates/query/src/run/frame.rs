@@ -7,11 +7,13 @@ use crate::program::Program;
 use crate::settings::Settings;
 use pikepole_types::{SqlType, Value};
 
+/// A slot of the called frame, the caller's variable that takes its value, each with its type behind it.
+pub(crate) type Returned = (usize, SqlType, usize, SqlType);
+
 /// What happens when a called frame returns.
 #[derive(Debug, Default)]
 pub(crate) struct Return {
-    /// Slots of the called frame, the caller's variables that take them, and both types.
-    pub(crate) outputs: Vec<(usize, SqlType, usize, SqlType)>,
+    pub(crate) outputs: Vec<Returned>,
     /// The caller's variable that takes the status.
     pub(crate) status: Option<(usize, SqlType)>,
 }
@@ -53,6 +55,7 @@ impl Frame {
             parameters: Vec::new(),
             slots: 0,
             procedure: None,
+            user_types: Vec::new(),
         }))
     }
 

@@ -11,6 +11,7 @@
 
 mod administer;
 mod alter_table;
+mod bulk_insert;
 mod call;
 mod change;
 mod constraints;
@@ -29,13 +30,16 @@ mod recover;
 mod recursive;
 mod request;
 mod rules;
+mod sequence;
 mod split;
 mod spool;
 mod statement;
 mod step;
 mod table_definition;
 mod temporary;
+mod temporary_procedure;
 mod transaction;
+mod user_type;
 mod windows;
 
 use std::sync::Arc;
@@ -44,14 +48,15 @@ pub(crate) use cursor::{Cursor, row_bounds};
 pub(crate) use declared_cursor::Cursors;
 pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use modify::check_required;
-pub use request::{Prepared, call};
+pub use request::{Prepared, RowTarget, call, insert_rows};
 pub(crate) use step::{epoch, now};
+pub(crate) use temporary_procedure::TemporaryProcedures;
 
 use crate::access::Stop;
 use crate::batch::Operator;
 use crate::context::ExecutionContext;
 use crate::expression::{Env, Expr, Fault, integer_of};
-use crate::host::Host;
+use crate::host::{Host, TableRows};
 use crate::output::{ColumnInfo, Done, DoneKind, Output};
 use crate::parallel::{Dispenser, Worker};
 use crate::plan::{LiveSlots, Statement};
@@ -189,6 +194,8 @@ pub(crate) struct Capture {
 pub(crate) struct Machine<'a> {
     /// The outermost program's parameters, as they were given and as it leaves them.
     arguments: &'a mut [Value],
+    /// The rows of its table-valued parameters, in their places; of a program that inserts what a client loads, those rows.
+    pub(crate) tables: Vec<Option<TableRows>>,
     /// What the views were told that the session does.
     pub(crate) command: &'static str,
     pub(crate) context: &'a mut ExecutionContext,
@@ -217,8 +224,9 @@ const ATTEMPTS_MAX: u32 = 1000;
 /// Statements of one batch that are begun again because a definition changed; more is an error, not patience.
 const RESTARTS_MAX: u32 = 100;
 
-/// Runs a compiled batch to its end. The arguments are the values of the program's parameters, in order; missing ones take
-/// their defaults, and those given are afterwards what the batch left in them. Errors go to `output`; the result is the return status.
+/// Runs a compiled batch to its end. The arguments are the values of the program's parameters, in order, and the tables those
+/// of its table-valued ones; missing ones take their defaults, and the values given are afterwards what the batch left in them.
+/// Errors go to `output`; the result is the return status.
 ///
 /// # Errors
 /// The error that ended the batch, after it went to `output`; `Ok` when the batch ran to its end, also when single statements
@@ -226,11 +234,12 @@ const RESTARTS_MAX: u32 = 100;
 pub async fn run(
     program: &Arc<Program>,
     arguments: &mut [Value],
+    tables: Vec<Option<TableRows>>,
     context: &mut ExecutionContext,
     host: &mut dyn Host,
     output: &mut dyn Output,
 ) -> Result<i32, SqlError> {
-    run_at(0, program, arguments, context, host, output).await
+    run_at(0, program, arguments, tables, context, host, output).await
 }
 
 /// [`run`] at a level of nesting: 0 for a batch, 1 for what a client calls as a procedure.
@@ -238,6 +247,7 @@ async fn run_at(
     level: i32,
     program: &Arc<Program>,
     arguments: &mut [Value],
+    tables: Vec<Option<TableRows>>,
     context: &mut ExecutionContext,
     host: &mut dyn Host,
     output: &mut dyn Output,
@@ -266,6 +276,7 @@ async fn run_at(
     }
     let mut machine = Machine {
         arguments,
+        tables,
         command: "",
         context,
         host,

@@ -170,9 +170,10 @@ impl Machine<'_> {
                 state.modify.stage = Stage::Identity;
             }
             if state.modify.stage == Stage::Identity {
+                let number = self.row_number(plan.rules.as_deref(), &insert.table.engine)?;
                 self.identity(insert, state)?;
                 if let Some(rules) = &plan.rules {
-                    self.shape_row(rules, &mut state.modify.row)?;
+                    self.shape_row(rules, number, &mut state.modify.row)?;
                 }
                 let required = insert.required.iter().copied();
                 check_required(&insert.table, required, &state.modify.row, "INSERT")?;
@@ -315,9 +316,10 @@ impl Machine<'_> {
                 return Ok(true);
             }
             if state.modify.stage == Stage::Change {
+                let number = self.row_number(plan.rules.as_deref(), &update.changed.table.engine)?;
                 self.updated_row(update, state)?;
                 if let Some(rules) = &plan.rules {
-                    self.shape_row(rules, &mut state.modify.row)?;
+                    self.shape_row(rules, number, &mut state.modify.row)?;
                     let computed = rules.computed.iter().map(|(column, _)| *column);
                     check_required(&update.changed.table, computed, &state.modify.row, "UPDATE")?;
                     self.check_row(rules)?;

@@ -8,9 +8,9 @@ use super::spool::{FullCursor, SpoolCursor};
 use super::windows::WindowCursor;
 use crate::access::{Pace, Stop};
 use crate::errors;
-use crate::expression::Fault;
-use crate::plan::{Expand, LiveSlots, More, TopCount, WideTop};
-use pikepole_types::{SqlError, Value, order};
+use crate::expression::{Fault, Width};
+use crate::plan::{Expand, LiveSlots, More, NextNumber, TopCount, WideTop};
+use pikepole_types::{Decimal, SqlError, SqlType, Value, order};
 
 /// The state of one of the further operators.
 pub(crate) enum MoreCursor {
@@ -21,6 +21,8 @@ pub(crate) enum MoreCursor {
     Windows(WindowCursor),
     Recursive(RecursiveCursor),
     Split(SplitCursor),
+    /// Whether the number has been given.
+    Next(bool),
 }
 
 impl MoreCursor {
@@ -35,6 +37,7 @@ impl MoreCursor {
             More::Windows(windows) => MoreCursor::Windows(WindowCursor::new(Cursor::new(&windows.input, live))),
             More::Recursive(recursive) => MoreCursor::Recursive(RecursiveCursor::new(recursive, live)),
             More::Split(_) => MoreCursor::Split(SplitCursor::default()),
+            More::Next(_) => MoreCursor::Next(false),
         }
     }
 
@@ -51,6 +54,7 @@ impl MoreCursor {
             MoreCursor::Windows(windows) => windows.open(),
             MoreCursor::Recursive(recursive) => recursive.open(),
             MoreCursor::Split(split) => *split = SplitCursor::default(),
+            MoreCursor::Next(given) => *given = false,
         }
     }
 
@@ -67,6 +71,7 @@ impl MoreCursor {
             MoreCursor::Windows(windows) => windows.forget(),
             MoreCursor::Recursive(recursive) => recursive.forget(),
             MoreCursor::Split(split) => *split = SplitCursor::default(),
+            MoreCursor::Next(given) => *given = false,
         }
     }
 
@@ -80,9 +85,33 @@ impl MoreCursor {
             (MoreCursor::Windows(cursor), More::Windows(windows)) => cursor.next(windows, run),
             (MoreCursor::Recursive(cursor), More::Recursive(recursive)) => cursor.next(recursive, run),
             (MoreCursor::Split(cursor), More::Split(split)) => cursor.next(split, run),
+            (MoreCursor::Next(given), More::Next(next)) => next_number(given, next, run),
             _ => Ok(false),
         }
     }
+}
+
+/// Takes a number, once.
+fn next_number(given: &mut bool, next: &NextNumber, run: &mut Run<'_>) -> Result<bool, Stop> {
+    if *given {
+        return Ok(false);
+    }
+    let (database, tx) = run.engine()?;
+    let number = database.try_next_number(tx, &next.sequence)?;
+    let slot = &mut run.slots[next.slot];
+    *slot = match (next.sequence.ty, i64::try_from(number)) {
+        (SqlType::Decimal { precision, .. }, _) => {
+            Decimal::new(number, precision, 0).map_or(Value::Null, Value::Decimal)
+        }
+        (ty, Ok(number)) => {
+            let mut value = Value::Null;
+            Width::of(&ty).unwrap_or(Width::Big).store(Some(number), &mut value);
+            value
+        }
+        (_, Err(_)) => Value::Null,
+    };
+    *given = true;
+    Ok(true)
 }
 
 /// The state of a [`WideTop`].

@@ -39,6 +39,11 @@ impl Machine<'_> {
             }),
             StatementKind::Truncate(name) => self.check_change(name, || SqlError::truncate_not_found(name.dotted())),
             StatementKind::CreateSchema(create) => self.check_create_schema(create),
+            StatementKind::CreateType(create) => self.check_create(P::CreateType, &create.name),
+            StatementKind::CreateSequence(create) if create.alter => {
+                self.check_change(&create.name, || SqlError::invalid_object(create.name.dotted()))
+            }
+            StatementKind::CreateSequence(create) => self.check_schema(&create.name),
             StatementKind::Drop(drop) => self.check_drop(drop),
             _ => Err(Box::new(SqlError::no_permission())),
         }
@@ -63,6 +68,11 @@ impl Machine<'_> {
             return Ok(());
         }
         self.context.require_of_database(permission)?;
+        self.check_schema(name)
+    }
+
+    /// ALTER on the schema that the object is to be in.
+    fn check_schema(&mut self, name: &ObjectName) -> Result<(), Fault> {
         let view = self.context.catalog();
         let schema = view.schema_of(name)?.and_then(|schema| view.catalog.schema(schema));
         match schema {
@@ -135,10 +145,12 @@ impl Machine<'_> {
                         return Err(Box::new(SqlError::item_missing("drop", "schema", shown)));
                     }
                 }
+                tree::DropKind::Type => self.check_drop_type(name)?,
                 kind => {
                     let what = match kind {
                         tree::DropKind::Table => "table",
                         tree::DropKind::View => "view",
+                        tree::DropKind::Sequence => "sequence object",
                         _ => "procedure",
                     };
                     self.check_drop_object(name, || SqlError::object_missing("drop", what, shown))?;
@@ -146,6 +158,20 @@ impl Machine<'_> {
             }
         }
         Ok(())
+    }
+
+    /// CONTROL on the type, or ALTER on its schema.
+    fn check_drop_type(&mut self, name: &ObjectName) -> Result<(), Fault> {
+        let view = self.context.catalog();
+        let found = view.schema_of(name)?.and_then(|schema| view.catalog.user_type(schema, &name.name.text));
+        let Some(found) = found else { return Ok(()) };
+        let securable = view.catalog.securable_type(found);
+        let Securable::Type { schema_id, owner, .. } = securable else { return Ok(()) };
+        let schema = Securable::Schema { id: schema_id, owner };
+        if self.token().has(Permission::Control, securable) || self.token().has(Permission::Alter, schema) {
+            return Ok(());
+        }
+        Err(Box::new(SqlError::type_not_found(name.dotted())))
     }
 
     /// CONTROL on the object, or ALTER on its schema.

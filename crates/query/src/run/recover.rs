@@ -51,7 +51,8 @@ impl Machine<'_> {
         match reach {
             Reach::Statement => {
                 self.frame.error_status = 10 - i32::from(error.severity);
-                if self.is_modification() {
+                // Of a file that cannot be read on, the errors of its provider say enough.
+                if self.is_modification() && error.number != 7330 {
                     let message = SqlError::statement_terminated().at_line(error.line);
                     self.output.message(&message);
                 }
@@ -77,6 +78,10 @@ impl Machine<'_> {
     }
 
     fn reach(&self, error: &SqlError, origin: Origin) -> Reach {
+        if let Some(Instruction::DeclareTables(_)) = self.frame.program.instructions.get(self.frame.pc) {
+            // Without its tables nothing of a text means what it says.
+            return Reach::Scope;
+        }
         let abort = self.context.settings.xact_abort;
         match origin {
             Origin::RaiseError if error.severity < 19 => Reach::Statement,
@@ -92,7 +97,7 @@ impl Machine<'_> {
 
     /// The innermost handler around the current instruction, and the number of frames below its frame. An error of
     /// binding is not caught in the scope it arose in.
-    fn find_handler(&self, skip_own: bool) -> Option<(usize, Handler)> {
+    pub(crate) fn find_handler(&self, skip_own: bool) -> Option<(usize, Handler)> {
         if !skip_own && let Some(handler) = self.frame.program.handler(self.frame.pc) {
             return Some((self.callers.len(), handler));
         }
@@ -150,7 +155,7 @@ impl Machine<'_> {
                 ),
                 _ => false,
             },
-            Some(Instruction::InsertCaptured(_)) => true,
+            Some(Instruction::InsertCaptured(_) | Instruction::BulkInsert(_)) => true,
             _ => false,
         }
     }

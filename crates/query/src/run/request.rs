@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::call::{argument_slot, convert_argument};
 use super::run_at;
 use crate::context::ExecutionContext;
-use crate::host::{Argument, Host};
-use crate::output::Output;
-use crate::program::Program;
+use crate::host::{Argument, Host, TableRows};
+use crate::output::{ColumnInfo, Done, Output};
+use crate::program::{Program, insert_program};
 use pikepole_types::{SqlError, Value};
 
 /// A text with the declarations of its parameters, and its program once it has been compiled. The program is kept while it is
@@ -51,6 +51,7 @@ impl Prepared {
         if let Some(kept) = &self.program
             && kept.database == database
             && kept.quoted_identifier == quoted_identifier
+            && kept.program.fits(|| context.catalog().catalog)
         {
             return Ok(Arc::clone(&kept.program));
         }
@@ -85,7 +86,7 @@ pub async fn call(
             return Err(errors.into_iter().next().unwrap_or_else(|| SqlError::incorrect_syntax("")));
         }
     };
-    let (mut values, places) = match fill(&program, prepared, arguments) {
+    let (mut values, tables, places) = match fill(&program, prepared, arguments) {
         Ok(filled) => filled,
         Err(error) => {
             context.state.last_error = error.number;
@@ -96,7 +97,7 @@ pub async fn call(
     let settings = context.settings.clone();
     let database = Arc::clone(context.database());
     let below = std::mem::replace(&mut context.impersonations_below, context.security.depth());
-    let result = run_at(1, &program, &mut values, context, host, output).await;
+    let result = run_at(1, &program, &mut values, tables, context, host, output).await;
     context.security.revert_to(context.impersonations_below);
     context.impersonations_below = below;
     if context.settings != settings {
@@ -115,18 +116,84 @@ pub async fn call(
     result
 }
 
-/// The values of the program's parameters, and each argument's place among them.
-fn fill(
-    program: &Program,
-    prepared: &Prepared,
-    arguments: &mut [Argument],
-) -> Result<(Vec<Value>, Vec<usize>), SqlError> {
+/// A table that takes rows of a client's, and its columns that they have values for.
+#[derive(Clone)]
+pub struct RowTarget {
+    program: Arc<Program>,
+    columns: Vec<ColumnInfo>,
+}
+
+impl RowTarget {
+    /// The columns `names` of `table`, both as T-SQL writes them; `columns` are the values' names and types. With `locks_table` the
+    /// table is locked as by TABLOCK.
+    ///
+    /// # Errors
+    /// Names that are none.
+    pub fn new(
+        table: &str,
+        names: &[String],
+        columns: Vec<ColumnInfo>,
+        locks_table: bool,
+    ) -> Result<RowTarget, SqlError> {
+        Ok(RowTarget { program: insert_program(table, names, locks_table)?, columns })
+    }
+}
+
+/// Inserts rows, each with a value for every column of the target; gives how many there were.
+///
+/// # Errors
+/// That of the statement, after it went to `output`.
+pub async fn insert_rows(
+    target: &RowTarget,
+    rows: Vec<Vec<Value>>,
+    context: &mut ExecutionContext,
+    host: &mut dyn Host,
+    output: &mut dyn Output,
+) -> Result<u64, SqlError> {
+    let count = rows.len() as u64;
+    let given = TableRows { columns: target.columns.clone(), rows, ..TableRows::default() };
+    let mut errors = FirstError { output, first: None };
+    run_at(0, &target.program, &mut [], vec![Some(given)], context, host, &mut errors).await?;
+    errors.first.map_or(Ok(count), Err)
+}
+
+/// Keeps the first error on its way.
+struct FirstError<'a> {
+    output: &'a mut dyn Output,
+    first: Option<SqlError>,
+}
+
+impl Output for FirstError<'_> {
+    fn columns(&mut self, columns: &[ColumnInfo]) {
+        self.output.columns(columns);
+    }
+    fn row(&mut self, row: &[Value]) {
+        self.output.row(row);
+    }
+    fn done(&mut self, done: Done) {
+        self.output.done(done);
+    }
+    fn message(&mut self, message: &SqlError) {
+        self.output.message(message);
+    }
+    fn error(&mut self, error: &SqlError) {
+        self.first.get_or_insert_with(|| error.clone());
+        self.output.error(error);
+    }
+}
+
+/// The values and tables of a program's parameters, and each argument's place among them.
+type Filled = (Vec<Value>, Vec<Option<TableRows>>, Vec<usize>);
+
+/// Matches arguments with the program's parameters.
+fn fill(program: &Program, prepared: &Prepared, arguments: &mut [Argument]) -> Result<Filled, SqlError> {
     let parameters = &program.parameters;
+    let mut tables = vec![None; parameters.len()];
     let mut values: Vec<Option<Value>> = Vec::new();
     values.resize_with(parameters.len(), || None);
     let mut places = Vec::with_capacity(arguments.len());
     let mut named = false;
-    for (position, argument) in arguments.iter().enumerate() {
+    for (position, argument) in arguments.iter_mut().enumerate() {
         let slot = argument_slot(parameters, argument.name.as_deref(), position, named, "sp_executesql")
             .map_err(|fault| *fault)?;
         named |= argument.name.is_some();
@@ -134,7 +201,19 @@ fn fill(
             return Err(SqlError::not_an_output_parameter(&parameters[slot].name));
         }
         let mut value = Value::Null;
-        convert_argument(&argument.value, &argument.ty, &parameters[slot].ty, &mut value).map_err(|fault| *fault)?;
+        match (&parameters[slot].table, argument.table.take()) {
+            (Some(_), Some(rows)) => tables[slot] = Some(rows),
+            // A NULL of a table is a table without rows.
+            (Some(_), None) if argument.value.is_null() => {}
+            (Some(wanted), None) => {
+                return Err(SqlError::operand_type_clash(argument.ty.error_name(), &wanted.name));
+            }
+            (None, Some(_)) => {
+                return Err(SqlError::operand_type_clash("table type", parameters[slot].ty.error_name()));
+            }
+            (None, None) => convert_argument(&argument.value, &argument.ty, &parameters[slot].ty, &mut value)
+                .map_err(|fault| *fault)?,
+        }
         if values[slot].replace(value).is_some() {
             return Err(SqlError::parameter_twice(&parameters[slot].name));
         }
@@ -144,8 +223,9 @@ fn fill(
     for (value, parameter) in values.into_iter().zip(parameters) {
         match value {
             Some(value) => filled.push(value),
+            None if parameter.table.is_some() => filled.push(Value::Null),
             None => return Err(SqlError::query_parameter_not_supplied(prepared.quoted(), &parameter.name)),
         }
     }
-    Ok((filled, places))
+    Ok((filled, tables, places))
 }

@@ -84,10 +84,19 @@ impl LateWork {
 }
 
 impl Machine<'_> {
-    /// The row gets its computed columns and its new number.
-    pub(crate) fn shape_row(&mut self, rules: &Rules, row: &mut [Value]) -> Result<(), Fault> {
-        if let Some(column) = rules.rowversion {
-            let number = self.context.database().next_rowversion()?;
+    /// The number for a row that is about to be written, where its table has a rowversion column. It comes first in the row's
+    /// making: what waits here begins again, and must not have changed anything.
+    pub(crate) fn row_number(&mut self, rules: Option<&Rules>, table: &Table) -> Result<Option<u64>, Stop> {
+        if rules.is_none_or(|rules| rules.rowversion.is_none()) {
+            return Ok(None);
+        }
+        let (database, tx) = self.context.engine();
+        Ok(Some(database.try_next_rowversion(tx, table)?))
+    }
+
+    /// The row gets its number and its computed columns.
+    pub(crate) fn shape_row(&mut self, rules: &Rules, number: Option<u64>, row: &mut [Value]) -> Result<(), Fault> {
+        if let (Some(column), Some(number)) = (rules.rowversion, number) {
             row[column] = Value::Bin(number.to_be_bytes().to_vec());
         }
         if rules.computed.is_empty() && rules.checks.is_empty() {

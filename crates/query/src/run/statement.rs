@@ -57,6 +57,8 @@ pub(crate) struct StatementState {
     checked: u64,
     /// All rows are done, not all that follows from them.
     rows_done: bool,
+    /// The client is not told how many rows there were.
+    quiet: bool,
 }
 
 impl StatementState {
@@ -71,6 +73,11 @@ impl StatementState {
 
     pub(crate) fn plan(&self) -> Option<Arc<Statement>> {
         self.plan.clone()
+    }
+
+    /// The client is not to be told how many rows there are.
+    pub(crate) fn silence(&mut self) {
+        self.quiet = true;
     }
 
     pub(crate) fn has_rows_done(&self) -> bool {
@@ -163,8 +170,8 @@ impl Machine<'_> {
         result
     }
 
-    /// Runs a plan that belongs to no instruction: rows an INSERT ... EXEC has collected.
-    pub(crate) fn drive_captured(&mut self, state: &mut StatementState) -> Result<Option<Pause>, Stop> {
+    /// Runs a plan that belongs to no instruction: rows that an INSERT ... EXEC has collected, or those of a file.
+    pub(crate) fn drive_alone(&mut self, state: &mut StatementState) -> Result<Option<Pause>, Stop> {
         let Some(plan) = state.plan.take() else {
             return Ok(None);
         };
@@ -173,12 +180,10 @@ impl Machine<'_> {
         result
     }
 
-    /// The state of an INSERT of collected rows.
-    pub(crate) fn captured_state(plan: Arc<Statement>, rows: Vec<Vec<Value>>) -> StatementState {
+    /// The state of a plan that belongs to no instruction.
+    pub(crate) fn state_of(plan: Arc<Statement>) -> StatementState {
         let mut state = StatementState::default();
         state.set_plan(plan);
-        state.virtual_rows = vec![Arc::new(rows)];
-        state.virtual_ready = true;
         state
     }
 
@@ -451,7 +456,9 @@ impl Machine<'_> {
             // A result set has an end, also where counts are not told.
             return self.output.done(Done { rows: None, kind });
         }
-        self.done(Done { rows: Some(state.rows), kind });
+        if !state.quiet {
+            self.done(Done { rows: Some(state.rows), kind });
+        }
     }
 
     /// Fetches the rows of the virtual tables that `late[index]` reads.

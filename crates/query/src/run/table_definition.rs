@@ -1,9 +1,11 @@
 //! What CREATE TABLE and ALTER TABLE say, as the engine wants it.
 
-use crate::bind::{TypePlace, sql_type};
+use crate::bind::{Declared, declared};
 use crate::errors;
 use crate::expression::Fault;
-use pikepole_engine::{ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition};
+use pikepole_engine::{
+    Catalog, ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition, UserTypeKind,
+};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -11,6 +13,8 @@ use pikepole_types::{SqlError, SqlType};
 pub(crate) struct Described<'t> {
     pub(crate) text: &'t str,
     pub(crate) start: u32,
+    /// Where types are looked up.
+    pub(crate) catalog: &'t Catalog,
 }
 
 impl Described<'_> {
@@ -214,12 +218,14 @@ pub(crate) fn column(
             nullable: definition.nullable.unwrap_or(true),
             default: None,
             identity: None,
+            user_type: None,
         });
     };
     if is_rowversion(data_type) {
         let nullable = definition.nullable.unwrap_or(false);
         let ty = SqlType::Binary(ROWVERSION_BYTES);
-        return Ok(ColumnDefinition { name: name.clone(), ty, nullable, default: None, identity: None });
+        let name = name.clone();
+        return Ok(ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type: None });
     }
     if definition.generated.is_some() || definition.masked.is_some() {
         return Err(errors::unsupported("GENERATED ALWAYS or MASKED"));
@@ -227,7 +233,8 @@ pub(crate) fn column(
     if let Some(collation) = &definition.collation {
         check_collation(collation)?;
     }
-    let ty = sql_type(data_type, TypePlace::Declaration, position)?;
+    let declared = declared(described.catalog, data_type, position)?;
+    let ty = declared.scalar().ok_or_else(|| Box::new(SqlError::column_of_table_type(name)))?;
     let identity = match &definition.identity {
         None => None,
         Some(identity) => Some(self::identity(definition, identity, &ty, table)?),
@@ -244,10 +251,19 @@ pub(crate) fn column(
     Ok(ColumnDefinition {
         name: name.clone(),
         ty,
-        nullable: definition.nullable.unwrap_or(identity.is_none()),
+        nullable: definition.nullable.unwrap_or(identity.is_none() && is_nullable(&declared)),
         default,
         identity,
+        user_type: declared.user_type().map(|user_type| user_type.user_type_id),
     })
+}
+
+/// Whether a column of the type may hold NULL when nothing is said about it.
+fn is_nullable(declared: &Declared) -> bool {
+    match declared.user_type().map(|user_type| &user_type.kind) {
+        Some(UserTypeKind::Alias { nullable, .. }) => *nullable,
+        _ => true,
+    }
 }
 
 /// The collations that are the database's own under another name.

@@ -5,31 +5,38 @@ use super::table_definition::{self, Described};
 use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::Fault;
-use crate::program::{DeclaredTable, SelectInto};
+use crate::program::{DeclaredKind, DeclaredTable, SelectInto};
 use pikepole_engine::{Residence, TableDefinition};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::SqlError;
+
+/// A primary key on a column that may be NULL.
+const KEY_ON_NULLABLE: i32 = 8111;
+/// CREATE TABLE with nothing but a name and elements.
+pub(crate) fn of_elements(name: tree::Name, elements: Vec<tree::TableElement>) -> tree::CreateTable {
+    let name = ObjectName::of(name);
+    tree::CreateTable { name, elements, on: None, textimage_on: None, options: Vec::new() }
+}
 
 impl Machine<'_> {
     /// The table variables of the program that begins to run.
     pub(crate) async fn declare_tables(&mut self, tables: &[DeclaredTable]) -> Result<(), Fault> {
         self.context.use_temporary().await?;
         for table in tables {
-            let made = self.declare_table(table).await;
+            let made = match &table.kind {
+                DeclaredKind::Inline { variable, text, start } => self.declare_inline(variable, text, *start).await,
+                DeclaredKind::OfType { name, user_type } => self.declare_of_type(name, user_type).await,
+                DeclaredKind::Parameter { slot, name, user_type } => self.fill_table(*slot, name, user_type).await,
+            };
             made.map_err(|fault| Box::new(fault.at_line(table.line)))?;
         }
         Ok(())
     }
 
-    async fn declare_table(&mut self, table: &DeclaredTable) -> Result<(), Fault> {
-        let create = tree::CreateTable {
-            name: ObjectName::of(table.variable.name.clone()),
-            elements: table.variable.elements.clone(),
-            on: None,
-            textimage_on: None,
-            options: Vec::new(),
-        };
-        let described = Described { text: &table.text, start: table.start };
+    async fn declare_inline(&mut self, variable: &tree::TableVariable, text: &str, start: u32) -> Result<(), Fault> {
+        let create = of_elements(variable.name.clone(), variable.elements.clone());
+        let catalog = self.context.catalog();
+        let described = Described { text, start, catalog: &catalog.catalog };
         self.create_table_as(&create, &described, Residence::Variable).await
     }
 
@@ -89,7 +96,18 @@ impl Machine<'_> {
         residence: Residence,
     ) -> Result<(), Fault> {
         let schema = self.schema_of_new(&create.name)?;
-        let (mut definition, wishes) = table_definition::table(create, schema, described)?;
+        let (mut definition, wishes) = match table_definition::table(create, schema, described) {
+            Err(fault) if fault.number == KEY_ON_NULLABLE => {
+                // Two errors say it: why, and what did not come of it.
+                self.output.error(&fault.at_line(self.line()));
+                return Err(Box::new(SqlError::constraint_not_created()));
+            }
+            read => read?,
+        };
+        if residence != Residence::Database {
+            // tempdb knows no types of this database: what they stand for is enough.
+            definition.columns.iter_mut().for_each(|column| column.user_type = None);
+        }
         self.type_computed(&mut definition, &wishes)?;
         for column in create.columns() {
             if let Some(default) = &column.default {

@@ -56,10 +56,12 @@ impl Machine<'_> {
                 self.context.save_transaction(name)?;
                 self.context.state.row_count = 0;
             }
-            Instruction::Define(..) | Instruction::CreateInto(_) if self.context.settings.fmtonly => {}
+            Instruction::Define(..) | Instruction::CreateInto(_) | Instruction::BulkInsert(_)
+                if self.context.settings.fmtonly => {}
             Instruction::DeclareTables(tables) => self.declare_tables(tables).await?,
             Instruction::Cursor(operation) => self.cursor_operation(operation).await?,
             Instruction::CreateInto(into) => self.create_into(into).await?,
+            Instruction::BulkInsert(statement) => self.bulk_insert(statement).await?,
             Instruction::Use(name) => {
                 if name.eq_ignore_ascii_case(pikepole_engine::TEMPDB) {
                     self.context.server().clone().tempdb().await?;

@@ -5,11 +5,12 @@ use crate::PlanCache;
 use pikepole_engine::{SchedulerChoice, Server, ServerOptions};
 use pikepole_machine::{Disk, SimulatedDisk};
 
-fn world(disk: &SimulatedDisk) -> World {
+pub(super) fn world(disk: &SimulatedDisk) -> World {
     let options = ServerOptions {
         disk: Disk::simulated(disk.clone()),
         schedulers: SchedulerChoice::Simulated { seed: 7, count: 2 },
         small: true,
+        log_bytes_max: Some(256 << 20),
         ..ServerOptions::new("/server")
     };
     World { server: Server::open(options).expect("the folder is usable"), plans: PlanCache::new(), next_session: 51 }
@@ -31,10 +32,10 @@ fn rules_outlive_a_crash() {
          CREATE TABLE #own (a int) INSERT #own VALUES (1)
          SELECT pid, n INTO copied FROM c WHERE n IS NOT NULL",
     );
-    let last = client.value("SELECT CONVERT(varchar(20), MAX(v), 1) FROM c");
     client.quiet(
         "BEGIN TRAN ALTER TABLE c ADD CONSTRAINT late CHECK (pid < 0 OR pid > 0) INSERT c (pid, n) VALUES (2, 7)",
     );
+    let last = client.value("SELECT CONVERT(varchar(20), MAX(v), 1) FROM c");
     disk.power_off();
     let after = disk.crash(9);
     drop(client);

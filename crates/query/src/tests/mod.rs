@@ -1,11 +1,13 @@
 //! Scripts against the engine on the simulated disk and schedulers.
 
 mod batch;
+mod bulk_insert;
 mod crash;
 mod cursors;
 mod definitions;
 mod flow;
 mod functions;
+mod long_values;
 mod modify;
 mod output;
 mod parallel;
@@ -181,7 +183,7 @@ impl Client {
             Ok(program) => {
                 let (context, host) = (&mut self.context, &mut self.host);
                 // The error has gone to the output.
-                let _ = crate::run(&program, &mut [], context, &mut *host, output).await;
+                let _ = crate::run(&program, &mut [], Vec::new(), context, &mut *host, output).await;
             }
         }
     }

@@ -1,7 +1,13 @@
 //! Plans that run in parallel give what they give when they run serially.
 
 use super::{Client, World};
+use crate::{ColumnInfo, RowTarget};
+use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
+use pikepole_types::{Length, SqlType, Value};
+use std::future::{Future, poll_fn};
+use std::sync::Arc;
+use std::task::Poll;
 
 /// 262,144 numbered rows.
 const NUMBERS: &str = "digits AS (SELECT n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)),
@@ -13,7 +19,7 @@ fn waits(client: &Client) -> u64 {
     waits_of(client, "CXCONSUMER")
 }
 
-fn waits_of(client: &Client, wait_type: &str) -> u64 {
+pub(super) fn waits_of(client: &Client, wait_type: &str) -> u64 {
     let waits = client.server.statistics().waits();
     waits.iter().filter(|row| row.wait_type == wait_type).map(|row| row.waiting_tasks_count).sum()
 }
@@ -264,4 +270,102 @@ fn packets_of_rows_are_gathered_where_the_policy_says_so() {
     let before = (waits(&client), waits_of(&client, "CXPACKET"));
     client.quiet(&good);
     assert_eq!((waits(&client), waits_of(&client, "CXPACKET")), (before.0 + 1, before.1));
+}
+
+#[test]
+fn a_session_that_goes_while_its_workers_wait_for_room_leaves_nothing() {
+    let mut world = World::with_log(256 << 20);
+    let mut client = world.client();
+    client.quiet("CREATE TABLE t (n bigint NOT NULL, v int)");
+    client.server.set_policy("EXCHANGE", "PACKETS").expect("a value");
+    let insert = format!("WITH {NUMBERS} INSERT t SELECT n, d FROM numbers OPTION (MAXDOP 3)");
+    let server = Arc::clone(&client.server);
+    let workers = || server.schedulers().tasks().into_iter().filter(|task| task.command == "INSERT");
+    server.schedulers().block_on(async {
+        let mut output = crate::Collected::default();
+        let mut work = Box::pin(client.execute(&insert, &mut output));
+        // It starts its workers and is not asked again: nobody takes their packets.
+        poll_fn(|context| {
+            assert!(work.as_mut().poll(context).is_pending());
+            if workers().count() < 3 { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
+        while workers().filter(|task| task.wait_type == Some(WaitType::CXPACKET)).count() < 3 {
+            pikepole_scheduler::yield_now().await;
+        }
+        drop(work);
+        drop(client);
+        while workers().count() > 0 {
+            pikepole_scheduler::yield_now().await;
+        }
+    });
+    let mut other = world.client();
+    assert_eq!(other.value("SELECT COUNT(*) FROM t"), "0");
+    other.quiet(&insert);
+    assert_eq!(other.value("SELECT COUNT(*) FROM t"), "262144");
+}
+
+#[test]
+fn select_into_is_filled_by_workers() {
+    for recovery in ["FULL", "SIMPLE"] {
+        let mut client = roomy();
+        client.quiet(&format!("ALTER DATABASE master SET RECOVERY {recovery}"));
+        let into = |table: &str, degree: usize| {
+            format!(
+                "WITH {NUMBERS} SELECT n, d * 2 AS v, CAST(d AS varchar(5)) AS c INTO {table} FROM numbers OPTION (MAXDOP {degree})"
+            )
+        };
+        client.quiet(&into("a", 1));
+        assert_eq!(waits(&client), 0);
+        assert_eq!(client.lines(&format!("{} SELECT @@ROWCOUNT", into("b", 3)))[0], "(262144 rows)");
+        assert_eq!(waits(&client), 1, "{recovery}");
+        let sums = |table: &str| format!("SELECT COUNT(*), SUM(n), SUM(v), MAX(c) FROM {table}");
+        assert_eq!(client.lines(&sums("b")), client.lines(&sums("a")));
+        // What failed leaves a table without rows, as without workers.
+        let lines = client.lines(&into("c", 3).replace("d * 2", "1 / (n - 200000)"));
+        assert!(lines[0].starts_with("Msg 8134"), "{lines:?}");
+        assert_eq!(client.value("SELECT COUNT(*) FROM c"), "0");
+    }
+}
+
+#[test]
+fn rows_that_are_there_already_go_into_a_heap_page_by_page() {
+    let mut client = roomy();
+    let rows: Vec<Vec<Value>> = (0..10_000)
+        .map(|n| vec![Value::Int(n), if n % 3 == 0 { Value::Null } else { Value::Str(n.to_string()) }])
+        .collect();
+    let info = |name: &str, ty| ColumnInfo { name: name.into(), ty, nullable: true };
+    let infos = vec![info("n", SqlType::Int), info("s", SqlType::NVarChar(Length::Limit(20)))];
+    for (columns, waited) in [
+        ("n bigint NOT NULL, s varchar(9), d int DEFAULT 7", 1),
+        ("n bigint PRIMARY KEY, s varchar(9), d int DEFAULT 7", 0),
+    ] {
+        client.quiet(&format!("DROP TABLE IF EXISTS t CREATE TABLE t ({columns})"));
+        let before = waits(&client);
+        let names = ["[n]".to_owned(), "s".to_owned()];
+        let target = RowTarget::new("dbo.[t]", &names, infos.clone(), true).expect("names");
+        let mut load = |rows: Vec<Vec<Value>>| {
+            let server = Arc::clone(&client.server);
+            let mut output = crate::Collected::default();
+            let (context, host) = (&mut client.context, &mut client.host);
+            server.schedulers().block_on(crate::insert_rows(&target, rows, context, host, &mut output))
+        };
+        assert_eq!(load(rows.clone()), Ok(10_000));
+        let mut wrong = rows.clone();
+        wrong[9_000][1] = Value::Str("too long for it".into());
+        assert_eq!(load(wrong).map_err(|error| error.number), Err(if waited == 1 { 2628 } else { 2627 }));
+        assert_eq!(waits(&client) - before, 2 * waited, "{columns}");
+        let sums =
+            "SELECT COUNT(*), SUM(CASE WHEN s = n THEN 1 END), SUM(n), MAX(s), MIN(d) FROM t WHERE s IS NOT NULL";
+        assert_eq!(client.value(sums), "6666|6666|33326667|9998|7");
+        assert_eq!(client.value("SELECT COUNT(*) FROM t"), "10000");
+    }
+    // What a call has returned, too.
+    client.quiet("DROP TABLE t CREATE TABLE t (n int, s varchar(9), d int)");
+    let before = waits(&client);
+    client.quiet("INSERT t (n) EXEC ('SELECT value FROM GENERATE_SERIES(1, 5000)')");
+    assert_eq!(
+        (client.value("SELECT COUNT(*), SUM(n) FROM t"), waits(&client) - before),
+        ("5000|12502500".to_owned(), 1)
+    );
 }

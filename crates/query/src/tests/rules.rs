@@ -210,6 +210,11 @@ fn a_rowversion_grows_with_each_change() {
     assert!(client.lines("UPDATE t SET v = 0x01")[0].starts_with("Msg 272"));
     client.quiet("CREATE TABLE u (a int) INSERT u VALUES (1), (2) ALTER TABLE u ADD v timestamp");
     assert_eq!(client.shown("SELECT COUNT(DISTINCT v) FROM u"), ["2"]);
+    client.quiet(
+        "CREATE TABLE #own (a int) INSERT #own VALUES (1), (2) ALTER TABLE #own ADD v rowversion
+         SELECT CONVERT(binary(8), MAX(v)) AS v INTO #last FROM #own UPDATE #own SET a = 3 WHERE a = 1",
+    );
+    assert_eq!(client.shown("SELECT a FROM #own WHERE v > (SELECT v FROM #last)"), ["3"]);
 }
 
 #[test]

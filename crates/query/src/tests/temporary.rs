@@ -173,3 +173,34 @@ fn many_rows_and_a_session_that_ends() {
     let mut next = world.client();
     assert!(next.lines("SELECT * FROM #t")[0].starts_with("Msg 208"));
 }
+
+#[test]
+fn temporary_procedures_are_a_sessions_own() {
+    let mut world = World::new();
+    let (mut client, mut other) = (world.client(), world.client());
+    client.quiet("CREATE TABLE t (a int)");
+    client
+        .quiet("CREATE PROCEDURE #p @a int, @b int OUTPUT AS BEGIN SET @b = @a * 2 INSERT t VALUES (@b) RETURN 3 END");
+    let call = "DECLARE @b int, @s int EXEC @s = #p 4, @b OUTPUT SELECT @b, @s, COUNT(*) FROM t";
+    assert_eq!(client.shown(call), ["8|3|1"]);
+    assert!(other.lines("EXEC #p 1, 2")[0].starts_with("Msg 2812"));
+    assert!(client.lines("CREATE PROCEDURE #P AS SELECT 1")[0].starts_with("Msg 2714"));
+    client.quiet("ALTER PROCEDURE #p AS SELECT 5");
+    assert_eq!(client.shown("EXEC #p"), ["5"]);
+    client.quiet("CREATE OR ALTER PROCEDURE #p AS SELECT 6");
+    assert_eq!(client.shown("EXEC ('EXEC #p')"), ["6"]);
+    // Names in it are looked up in the database that is used when it runs.
+    client.quiet("CREATE DATABASE d");
+    client.quiet("CREATE PROCEDURE #where AS SELECT DB_NAME(), (SELECT COUNT(*) FROM t)");
+    client.quiet("USE d CREATE TABLE t (a int) INSERT t VALUES (1), (2), (3)");
+    assert_eq!(client.shown("EXEC #where"), ["d|3"]);
+    let lines = client
+        .lines("CREATE PROCEDURE #e AS BEGIN TRY SELECT 1 / 0 END TRY BEGIN CATCH PRINT ERROR_PROCEDURE() END CATCH");
+    assert!(lines.is_empty(), "{lines:?}");
+    assert!(client.lines("EXEC #e").contains(&"#e".to_string()));
+    client.quiet("DROP PROCEDURE #p DROP PROCEDURE IF EXISTS #p");
+    assert!(client.lines("DROP PROCEDURE #p")[0].starts_with("Msg 3701"));
+    assert!(client.lines("EXEC #p")[0].starts_with("Msg 2812"));
+    assert!(client.lines("ALTER PROCEDURE #p AS SELECT 5")[0].starts_with("Msg 208"));
+    assert!(client.lines("CREATE PROCEDURE ##p AS SELECT 5")[0].starts_with("Msg 40517"));
+}

@@ -34,6 +34,8 @@ pub enum Token {
     Status(i32),
     /// Its name and value.
     Returned(String, Value),
+    /// Its name and its bytes.
+    Origins(u8, Vec<u8>),
     Features,
 }
 
@@ -297,6 +299,11 @@ impl Client {
                 let info = TypeInfo::parse(rest, VERSION).expect("a type");
                 Token::Returned(name, value(&info, rest))
             }
+            // Where columns come from.
+            name @ (0xA4 | 0xA5) => {
+                let length = number::<2>(rest) as usize;
+                Token::Origins(name, take(rest, length).to_vec())
+            }
             0xAE => {
                 while number::<1>(rest) != 0xFF {
                     let length = number::<4>(rest) as usize;
@@ -309,12 +316,13 @@ impl Client {
     }
 
     fn columns(&mut self, rest: &mut &[u8]) -> Token {
-        self.columns.clear();
         let mut names = Vec::new();
         let count = number::<2>(rest);
         if count == 0xFFFF {
+            // As before.
             return Token::Columns(names);
         }
+        self.columns.clear();
         for _ in 0..count {
             take(rest, 6);
             self.columns.push(TypeInfo::parse(rest, VERSION).expect("a type"));
@@ -338,6 +346,12 @@ impl Call {
         Call([units.to_vec(), utf16(name), vec![0, 0]].concat())
     }
 
+    /// The client knows the columns of what is returned.
+    pub fn with_columns_known(mut self) -> Call {
+        self.0[4] = 2;
+        self
+    }
+
     /// A parameter; its status is 1 for OUTPUT.
     pub fn with(mut self, name: &str, status: u8, ty: &SqlType, value: &Value) -> Call {
         self.0.push(name.encode_utf16().count() as u8);
@@ -346,6 +360,20 @@ impl Call {
         let info = TypeInfo::of(ty, true, VERSION);
         info.write(&mut self.0);
         info.write_value(ty, value, &mut self.0).expect("it fits");
+        self
+    }
+
+    /// The type's description as a client of this version sends it.
+    pub fn info(ty: &SqlType) -> TypeInfo {
+        TypeInfo::of(ty, true, VERSION)
+    }
+
+    /// A table, from its type's byte on.
+    pub fn table(mut self, name: &str, table: &[u8]) -> Call {
+        self.0.push(name.encode_utf16().count() as u8);
+        self.0.extend(utf16(name));
+        self.0.push(0);
+        self.0.extend(table);
         self
     }
 

@@ -2,9 +2,11 @@
 
 mod bulk;
 mod client;
+mod cursors;
 mod encryption;
 mod fixture;
 mod garbage;
 mod logins;
 mod requests;
 mod sessions;
+mod tables;

@@ -47,6 +47,18 @@ fn errors_carry_their_line_and_end_their_statement() {
 }
 
 #[test]
+fn an_error_of_severity_20_ends_the_connection() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let tokens = client.batch("RAISERROR('gone', 20, 1) WITH LOG; SELECT 2");
+    assert_eq!(errors(&tokens), [50000], "{tokens:?}");
+    assert!(rows(&tokens).is_empty() && client.is_closed());
+    let mut client = fixture.client();
+    assert_eq!(errors(&client.batch("RAISERROR('here', 19, 1) WITH LOG")), [50000]);
+    client.run("SELECT 1");
+}
+
+#[test]
 fn a_procedure_in_a_batch_ends_as_one() {
     let fixture = Fixture::new();
     let mut client = fixture.client();
@@ -140,7 +152,7 @@ fn statements_are_prepared_run_and_forgotten() {
     assert!(tokens.iter().any(|token| matches!(token, Token::Returned(_, Value::Int(_)))), "{tokens:?}");
     let tokens = client.call(&[Call::number(11).output("").text("").text("SELECT FROM WHERE").int("", 1)]);
     assert_eq!(errors(&tokens).last(), Some(&8180));
-    assert_eq!(errors(&client.call(&[Call::number(2).output("")])), [40517]);
+    assert_eq!(errors(&client.call(&[Call::number(14).output("")])), [40517]);
 }
 
 #[test]
@@ -159,6 +171,40 @@ fn procedures_are_called_by_name() {
     let tokens = client.call(&[Call::name("sp_databases")]);
     assert!(errors(&tokens).is_empty() && rows(&tokens).len() == 2, "master and tempdb: {tokens:?}");
     assert!(tokens.contains(&Token::Status(0)), "{tokens:?}");
+}
+
+#[test]
+fn a_temporary_procedure_is_called_by_its_session_until_that_is_reset() {
+    let fixture = Fixture::new();
+    let (mut client, mut other) = (fixture.client(), fixture.client());
+    client.run("CREATE PROCEDURE #double @a int, @b int OUTPUT AS BEGIN SET @b = @a * 2; RETURN 3 END");
+    let call = || Call::name("#double").int("@a", 4).output("@b");
+    let tokens = client.call(&[call()]);
+    assert!(errors(&tokens).is_empty() && tokens.contains(&Token::Status(3)), "{tokens:?}");
+    assert!(tokens.contains(&Token::Returned("@b".to_string(), Value::Int(8))), "{tokens:?}");
+    assert_eq!(errors(&other.call(&[call()])), [2812]);
+    assert_eq!(errors(&client.batch("CREATE PROCEDURE #double AS SELECT 1")), [2714]);
+    assert_eq!(errors(&client.batch("CREATE PROCEDURE ##double AS SELECT 1")), [40517]);
+    assert_eq!(errors(&client.batch("DROP PROCEDURE #none")), [3701]);
+    client.send_batch_with(8, "SELECT 1");
+    client.reply();
+    assert_eq!(errors(&client.call(&[call()])), [2812]);
+}
+
+#[test]
+fn what_drivers_set_and_look_at() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let options =
+        "SET ARITHIGNORE ON; SET CURSOR_CLOSE_ON_COMMIT ON; SET TEXTSIZE -1; SELECT @@OPTIONS & 132, @@TEXTSIZE";
+    assert_eq!(rows(&client.run(options)), [&[Value::Int(132), Value::Int(-1)][..]]);
+    let options =
+        "SET ARITHIGNORE OFF; SET CURSOR_CLOSE_ON_COMMIT OFF; SET TEXTSIZE 0; SELECT @@OPTIONS & 132, @@TEXTSIZE";
+    assert_eq!(rows(&client.run(options)), [&[Value::Int(0), Value::Int(4096)][..]]);
+    assert_eq!(client.scalar("SELECT host_platform FROM sys.dm_os_host_info"), Value::Str("Linux".to_string()));
+    let columns = "SELECT COUNT(*) FROM sys.system_columns WHERE name = 'host_platform'";
+    assert_eq!(client.scalar(columns), Value::Int(1));
+    assert_eq!(errors(&client.batch("CREATE TABLE #bad (a int NULL PRIMARY KEY)")), [8111, 1750]);
 }
 
 #[test]

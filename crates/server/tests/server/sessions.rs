@@ -92,6 +92,12 @@ fn a_reset_gives_a_fresh_session() {
     client.send_batch_with(RESET, "SELECT 1");
     client.reply();
     assert_eq!(errors(&client.call(&[Call::number(12).int("", 1)])), [8179], "handles are forgotten");
+    client.run("USE other; SET NOCOUNT ON; BEGIN TRANSACTION");
+    assert!(errors(&client.call(&[Call::name("sp_reset_connection")])).is_empty());
+    assert_eq!(
+        rows(&client.run("SELECT @@TRANCOUNT, DB_NAME()")),
+        [&[Value::Int(0), Value::Str("master".to_string())][..]]
+    );
 }
 
 #[test]

@@ -63,7 +63,7 @@ pub(super) fn help(name: Option<&str>, context: &ExecutionContext, output: &mut 
         table_indexes(table, output);
     }
     if let Some(module) = catalog.procedures().find(|module| module.object_id == found.object_id) {
-        procedure_parameters(&module.text, output);
+        procedure_parameters(catalog, &module.text, output);
     }
     Ok(())
 }
@@ -147,7 +147,7 @@ pub(super) fn help_index(name: &str, context: &ExecutionContext, output: &mut dy
     Ok(())
 }
 
-fn procedure_parameters(module: &str, output: &mut dyn Output) {
+fn procedure_parameters(catalog: &Catalog, module: &str, output: &mut dyn Output) {
     let mut set = ResultSet::new(&[
         ("Parameter_name", NAME),
         ("Type", NAME),
@@ -156,14 +156,16 @@ fn procedure_parameters(module: &str, output: &mut dyn Output) {
         ("Scale", SqlType::Int),
         ("Param_order", SqlType::Int),
     ]);
-    for (place, parameter) in modules::parameters(module).into_iter().enumerate() {
-        let ty = parameter.ty;
+    for (place, parameter) in modules::parameters(catalog, module).into_iter().enumerate() {
+        let ty = parameter.declared.scalar();
+        let user_type = parameter.declared.user_type().map(|user_type| user_type.name.clone());
+        let name = user_type.unwrap_or_else(|| ty.map_or_else(String::new, |ty| ty.name().to_owned()));
         set.push(vec![
             string(parameter.name),
-            string(ty.name()),
-            Value::SmallInt(ty.max_length()),
-            Value::Int(ty.precision().into()),
-            Value::Int(ty.scale().into()),
+            string(name),
+            Value::SmallInt(ty.map_or(-1, |ty| ty.max_length())),
+            Value::Int(ty.map_or(0, |ty| ty.precision().into())),
+            Value::Int(ty.map_or(0, |ty| ty.scale().into())),
             Value::Int(place as i32 + 1),
         ]);
     }
@@ -333,7 +335,7 @@ pub(super) fn odbc_type(ty: &SqlType) -> (i16, Option<i16>) {
     }
 }
 
-/// `sp_spaceused`: of a table its rows; of the database the size of its files.
+/// `sp_spaceused`: of a table its rows and pages, long values among the data; of the database the size of its files.
 pub(super) async fn space_used(
     name: Option<&str>,
     context: &mut ExecutionContext,
@@ -370,8 +372,24 @@ pub(super) async fn space_used(
         ("index_size", text(18)),
         ("unused", text(18)),
     ]);
-    let unknown = || Value::Null;
-    set.push(vec![string(found.name), string(format!("{rows:<20}")), unknown(), unknown(), unknown(), unknown()]);
+    let pages_of = |object| context.database().store().pages_of(object);
+    let of_index = |index: &&pikepole_engine::Index| !index.clustered;
+    let indexes = table.indexes.iter().filter(of_index).map(|index| index.storage.object);
+    let add = |(used, reserved): (u64, u64), object| {
+        let more = pages_of(object);
+        (used + more.0, reserved + more.1)
+    };
+    let (used, reserved) = table.storages().map(|storage| storage.object).fold((0, 0), add);
+    let (of_indexes, _) = indexes.fold((0, 0), add);
+    let kilobytes = |pages: u64| string(format!("{} KB", pages * 8));
+    set.push(vec![
+        string(found.name),
+        string(format!("{rows:<20}")),
+        kilobytes(reserved),
+        kilobytes(used - of_indexes),
+        kilobytes(of_indexes),
+        kilobytes(reserved - used),
+    ]);
     set.send(output);
     Ok(())
 }

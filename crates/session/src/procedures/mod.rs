@@ -1,9 +1,11 @@
 //! System procedures: which there are, how their arguments are matched, and calling one.
 
+mod application_lock;
 mod describe;
 mod error_log;
 mod odbc;
 mod rename;
+mod sequence;
 mod server;
 
 use crate::host::SessionHost;
@@ -133,6 +135,13 @@ const PROCEDURES: &[Procedure] = &[
         required: 1,
     },
     Procedure { name: "sp_rename", parameters: &["@objname", "@newname", "@objtype"], required: 2 },
+    Procedure {
+        name: "sp_getapplock",
+        parameters: &["@Resource", "@LockMode", "@LockOwner", "@LockTimeout", "@DbPrincipal"],
+        required: 2,
+    },
+    Procedure { name: "sp_releaseapplock", parameters: &["@Resource", "@LockOwner", "@DbPrincipal"], required: 1 },
+    Procedure { name: "sp_sequence_get_range", parameters: sequence::PARAMETERS, required: 3 },
     Procedure { name: "sp_tablecollations_100", parameters: &["@object_name"], required: 1 },
 ];
 
@@ -206,6 +215,8 @@ pub(crate) async fn call(
         "sp_configure" if arguments.text(1).is_some() && !may_configure(context) => {
             return Err(SqlError::no_permission());
         }
+        "sp_getapplock" => return application_lock::get(&arguments, context).await,
+        "sp_releaseapplock" => return application_lock::release(&arguments, context),
         "sp_flush_log" => server::flush_log(host, context).await?,
         "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
         "sp_who" => server::who(host, arguments.text(0).as_deref(), context, output),
@@ -237,6 +248,7 @@ pub(crate) async fn call(
         "sp_helpindex" => describe::help_index(&arguments.text(0).unwrap_or_default(), context, output)?,
         "sp_who2" => server::who2(host, arguments.text(0).as_deref(), context, output),
         "sp_describe_first_result_set" => odbc::first_result_set(host, &arguments, context, output)?,
+        "sp_sequence_get_range" => sequence::get_range(given, context).await?,
         "sp_rename" => rename::rename(&arguments, context, output).await?,
         _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,
     }
@@ -249,7 +261,13 @@ mod tests {
     use pikepole_types::SqlType;
 
     fn argument(name: Option<&str>, value: i32) -> Argument {
-        Argument { name: name.map(str::to_string), value: Value::Int(value), ty: SqlType::Int, output: false }
+        Argument {
+            name: name.map(str::to_string),
+            value: Value::Int(value),
+            ty: SqlType::Int,
+            output: false,
+            table: None,
+        }
     }
 
     #[test]

@@ -8,8 +8,8 @@ use crate::host::SessionHost;
 use crate::modules;
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::views::columns::{COLLATION, TYPES};
-use pikepole_engine::{Index, ReferentialAction, Table};
-use pikepole_query::{ExecutionContext, Output};
+use pikepole_engine::{Index, Module, ReferentialAction, Table};
+use pikepole_query::{Declared, ExecutionContext, Output};
 use pikepole_types::{Length, LikePattern, SqlError, SqlType, Value};
 use std::sync::Arc;
 
@@ -307,13 +307,18 @@ pub(super) fn procedure_columns(arguments: &Arguments<'_>, context: &ExecutionCo
         if !matches(name.as_deref(), &module.name) || !matches(owner.as_deref(), &module.schema) {
             continue;
         }
-        let result = ("@RETURN_VALUE".to_owned(), SqlType::Int, 5);
-        let own = modules::parameters(&module.text).into_iter();
-        let own = own.map(|parameter| (parameter.name, parameter.ty, if parameter.output { 2 } else { 1 }));
-        for (place, (parameter, ty, kind)) in std::iter::once(result).chain(own).enumerate() {
+        let result = ("@RETURN_VALUE".to_owned(), Declared::System(SqlType::Int), 5);
+        let own = modules::parameters(catalog.definitions(), &module.text).into_iter();
+        let own = own.map(|parameter| (parameter.name, parameter.declared, if parameter.output { 2 } else { 1 }));
+        for (place, (parameter, declared, kind)) in std::iter::once(result).chain(own).enumerate() {
             if !matches(column.as_deref(), &parameter) {
                 continue;
             }
+            let type_name = declared.user_type().map(|user_type| user_type.name.clone());
+            let Some(ty) = declared.scalar() else {
+                set.push(table_parameter(context.database().name(), module, parameter, type_name, place));
+                continue;
+            };
             let (odbc, sub) = odbc_type(&ty);
             let nullable = kind != 5;
             let counted = ty.is_number() || ty.is_date_or_time();
@@ -342,6 +347,40 @@ pub(super) fn procedure_columns(arguments: &Arguments<'_>, context: &ExecutionCo
         }
     }
     set.send(output);
+}
+
+/// What `sp_sproc_columns` says of a table-valued parameter.
+fn table_parameter(
+    database: &str,
+    module: &Module,
+    parameter: String,
+    type_name: Option<String>,
+    place: usize,
+) -> Vec<Value> {
+    /// ODBC's number for tables.
+    const SS_TABLE: i16 = -153;
+    vec![
+        string(database),
+        string(&module.schema),
+        string(format!("{};1", module.name)),
+        string(parameter),
+        small(1),
+        small(SS_TABLE),
+        type_name.map_or(Value::Null, string),
+        Value::Int(0),
+        Value::Int(i32::MAX),
+        Value::Null,
+        Value::Null,
+        small(1),
+        Value::Null,
+        Value::Null,
+        small(SS_TABLE),
+        Value::Null,
+        Value::Null,
+        Value::Int(place as i32),
+        string("YES"),
+        Value::TinyInt(0),
+    ]
 }
 
 /// `sp_datatype_info`: the types, by their numbers in ODBC.

@@ -171,6 +171,10 @@ fn named(
             let object = catalog.object(parts.schema.as_deref().unwrap_or("dbo"), &parts.name);
             return Ok(object.map(|object| catalog.securable(object)));
         }
+        "TYPE" => {
+            let found = catalog.user_type(parts.schema.as_deref().unwrap_or("dbo"), &parts.name);
+            return Ok(found.map(|found| catalog.securable_type(found)));
+        }
         "SCHEMA" => {
             let schema = catalog.schema(&parts.name);
             return Ok(schema.map(|schema| Securable::Schema { id: schema.schema_id, owner: schema.owner }));

@@ -120,6 +120,11 @@ fn target(
             let object = object.ok_or_else(|| missing("object"))?.clone();
             Ok(Target { securable: catalog.securable(&object), object: Some(object), kind: "object", name })
         }
+        "TYPE" => {
+            let found =
+                catalog.user_type(on.name.schema_str().unwrap_or("dbo"), plain).ok_or_else(|| missing("type"))?;
+            Ok(Target { securable: catalog.securable_type(found), object: None, kind: "type", name })
+        }
         "SCHEMA" => {
             let schema = catalog.schema(plain).ok_or_else(|| missing("schema"))?;
             let securable = Securable::Schema { id: schema.schema_id, owner: schema.owner };

@@ -1,18 +1,21 @@
-//! `sys.columns`, `all_columns`, `identity_columns`, `types`, `parameters`.
+//! `sys.columns`, `all_columns`, `identity_columns`, `parameters`.
 
 use super::Kind::{BigInt, Bit, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use crate::modules::{self, ParameterInfo};
 use pikepole_engine::Column;
+use pikepole_query::Declared;
 use pikepole_types::{Length, SqlError, SqlType};
 
 /// The collation of every database.
 pub(crate) const COLLATION: &str = "SQL_Latin1_General_CP1_CI_AS";
 /// `system_type_id` of rowversion.
-const ROWVERSION: i32 = 189;
-/// `user_type_id` of `sysname`, the one type here that is a name for another.
-const SYSNAME: i32 = 256;
+pub(super) const ROWVERSION: i32 = 189;
+/// `user_type_id` of `sysname`, the one type of the system that is a name for another.
+pub(super) const SYSNAME: i32 = 256;
+/// `system_type_id` of table types.
+pub(super) const TABLE_TYPE: i32 = 243;
 
 /// The columns of `sys.columns`.
 pub(super) const COLUMN: &[ColumnOf] = &[
@@ -61,6 +64,7 @@ pub(super) const COLUMN: &[ColumnOf] = &[
 pub(super) const VIEWS: &[View] = &[
     View { schema: "sys", name: "columns", columns: COLUMN, rows: table_columns },
     View { schema: "sys", name: "all_columns", columns: COLUMN, rows: all_columns },
+    View { schema: "sys", name: "system_columns", columns: COLUMN, rows: system_columns },
     View {
         schema: "sys",
         name: "identity_columns",
@@ -71,28 +75,6 @@ pub(super) const VIEWS: &[View] = &[
             ("is_not_for_replication", Bit, Yes),
         ],
         rows: identity_columns,
-    },
-    View {
-        schema: "sys",
-        name: "types",
-        columns: &[
-            ("name", Name, No),
-            ("system_type_id", TinyInt, No),
-            ("user_type_id", Int, No),
-            ("schema_id", Int, No),
-            ("principal_id", Int, Yes),
-            ("max_length", SmallInt, No),
-            ("precision", TinyInt, No),
-            ("scale", TinyInt, No),
-            ("collation_name", Name, Yes),
-            ("is_nullable", Bit, Yes),
-            ("is_user_defined", Bit, No),
-            ("is_assembly_type", Bit, No),
-            ("default_object_id", Int, No),
-            ("rule_object_id", Int, No),
-            ("is_table_type", Bit, No),
-        ],
-        rows: types,
     },
     View {
         schema: "sys",
@@ -124,8 +106,20 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
+/// What a parameter is declared with.
+fn with_declared(row: RowBuilder, declared: &Declared) -> RowBuilder {
+    let row = match declared.scalar() {
+        Some(ty) => with_type(row, &ty),
+        None => row.integer("system_type_id", TABLE_TYPE).integer("max_length", -1),
+    };
+    match declared.user_type() {
+        Some(user_type) => row.integer("user_type_id", user_type.user_type_id),
+        None => row,
+    }
+}
+
 /// A type's numbers and sizes.
-fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
+pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
     row.integer("system_type_id", ty.system_type_id())
         .integer("user_type_id", ty.system_type_id())
         .integer("max_length", ty.max_length())
@@ -160,12 +154,16 @@ pub(super) fn table_column(view: &View, object_id: i32, place: usize, column: &C
         .bit("is_identity", column.identity.is_some())
         .bit("is_computed", column.computed.is_some())
         .integer("default_object_id", column.default.as_ref().map_or(0, |default| default.object_id));
+    let row = match column.user_type {
+        Some(id) => row.integer("user_type_id", id),
+        None => row,
+    };
     if column.rowversion { row.integer("system_type_id", ROWVERSION).integer("user_type_id", ROWVERSION) } else { row }
 }
 
 fn table_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
-    for table in source.catalog.tables() {
+    for table in source.catalog.table_shapes() {
         for (place, column) in table.columns.iter().enumerate() {
             rows.push(table_column(view, table.object_id, place, column).done());
         }
@@ -181,6 +179,13 @@ fn table_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 /// Columns of tables, then those of the system's views.
 fn all_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = table_columns(view, source)?;
+    rows.extend(system_columns(view, source)?);
+    Ok(rows)
+}
+
+/// The columns of the system's views.
+fn system_columns(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
     for (number, shown) in super::all().enumerate() {
         for (place, column) in shown.column_infos().iter().enumerate() {
             let object_id = super::object_id(number as u32);
@@ -235,42 +240,18 @@ pub(crate) const TYPES: &[SqlType] = &[
     SqlType::NChar(4000),
 ];
 
-fn types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let sys = source.catalog.schema("sys").map_or(4, |schema| schema.schema_id);
-    let row = |name: &str, ty: &SqlType| {
-        with_type(view.row().text("name", name), ty)
-            .integer("schema_id", sys)
-            .text_if("collation_name", ty.is_string().then_some(COLLATION))
-            .bit("is_nullable", true)
-    };
-    let mut rows: Rows = TYPES.iter().map(|ty| row(ty.name(), ty).done()).collect();
-    let numeric = row("numeric", &SqlType::Decimal { precision: 38, scale: 38 });
-    rows.push(numeric.integer("system_type_id", 108).integer("user_type_id", 108).done());
-    let sysname = row("sysname", &SqlType::NVarChar(Length::Limit(128)));
-    let rowversion = row("timestamp", &SqlType::Binary(8));
-    rows.push(
-        rowversion
-            .integer("system_type_id", ROWVERSION)
-            .integer("user_type_id", ROWVERSION)
-            .bit("is_nullable", false)
-            .done(),
-    );
-    rows.push(sysname.integer("user_type_id", SYSNAME).bit("is_nullable", false).done());
-    Ok(rows)
-}
-
 fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for function in source.catalog.functions() {
         // What a scalar function returns is a parameter without a name, number zero.
-        if let Some(ty) = modules::result_type(&function.text) {
+        if let Some(declared) = modules::result_type(source.catalog, &function.text) {
             let row = view.row().integer("object_id", function.object_id).text("name", "");
-            rows.push(with_type(row.bit("is_output", true).bit("is_nullable", true), &ty).done());
+            rows.push(with_declared(row.bit("is_output", true).bit("is_nullable", true), &declared).done());
         }
     }
     for procedure in source.catalog.procedures().chain(source.catalog.functions()) {
-        for (place, parameter) in modules::parameters(&procedure.text).into_iter().enumerate() {
-            let ParameterInfo { name, ty, output, has_default, readonly } = parameter;
+        for (place, parameter) in modules::parameters(source.catalog, &procedure.text).into_iter().enumerate() {
+            let ParameterInfo { name, declared, output, has_default, readonly } = parameter;
             let row = view
                 .row()
                 .integer("object_id", procedure.object_id)
@@ -280,7 +261,7 @@ fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .bit("has_default_value", has_default)
                 .bit("is_readonly", readonly)
                 .bit("is_nullable", true);
-            rows.push(with_type(row, &ty).done());
+            rows.push(with_declared(row, &declared).done());
         }
     }
     Ok(rows)

@@ -215,7 +215,7 @@ fn foreign_key_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
 
 fn check_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
-    for table in source.catalog.tables() {
+    for table in source.catalog.table_shapes() {
         for check in &table.checks {
             rows.push(
                 of_check(table, check)
@@ -235,7 +235,7 @@ fn check_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError>
 
 fn computed_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
-    for table in source.catalog.tables() {
+    for table in source.catalog.table_shapes() {
         for (place, column) in table.columns.iter().enumerate() {
             let Some(computed) = &column.computed else { continue };
             rows.push(
@@ -351,7 +351,7 @@ fn constraint_table_usage(view: &View, source: &Source<'_>) -> Result<Rows, SqlE
 fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for procedure in source.catalog.procedures() {
-        for (place, parameter) in modules::parameters(&procedure.text).into_iter().enumerate() {
+        for (place, parameter) in modules::parameters(source.catalog, &procedure.text).into_iter().enumerate() {
             let row = view
                 .row()
                 .text("SPECIFIC_CATALOG", source.database.name())
@@ -362,7 +362,18 @@ fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .text("IS_RESULT", "NO")
                 .text("AS_LOCATOR", "NO")
                 .text("PARAMETER_NAME", &parameter.name);
-            rows.push(super::information_schema::with_type(row, &parameter.ty).done());
+            let row = match parameter.declared.scalar() {
+                Some(ty) => super::information_schema::with_type(row, &ty),
+                None => row.text("DATA_TYPE", "table type"),
+            };
+            let row = match parameter.declared.user_type() {
+                None => row,
+                Some(user_type) => row
+                    .text("USER_DEFINED_TYPE_CATALOG", source.database.name())
+                    .text("USER_DEFINED_TYPE_SCHEMA", &user_type.schema)
+                    .text("USER_DEFINED_TYPE_NAME", &user_type.name),
+            };
+            rows.push(row.done());
         }
     }
     Ok(rows)

@@ -292,7 +292,11 @@ fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("database_id", session.database_id)
                 .integer("user_id", 1)
                 .integer("open_transaction_count", session.open_transactions)
-                .integer("row_count", session.row_count)
+                .value("percent_complete", Value::Real(session.percent))
+                .integer(
+                    "row_count",
+                    if session.loaded_rows > 0 { session.loaded_rows as i64 } else { session.row_count },
+                )
                 .integer("prev_error", session.last_error)
                 .value("connection_id", session.connection.as_ref().map_or(Value::Null, |c| Value::Guid(c.id)))
                 .done(),

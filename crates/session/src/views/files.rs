@@ -106,6 +106,19 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: filegroups,
     },
+    View {
+        schema: "sys",
+        name: "data_spaces",
+        columns: &[
+            ("name", Name, No),
+            ("data_space_id", Int, No),
+            ("type", Code, No),
+            ("type_desc", Text(60), Yes),
+            ("is_default", Bit, Yes),
+            ("is_system", Bit, Yes),
+        ],
+        rows: data_spaces,
+    },
 ];
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
@@ -214,15 +227,16 @@ fn file_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 }
 
 fn filegroups(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = view
-        .row()
-        .text("name", "PRIMARY")
-        .integer("data_space_id", PRIMARY)
-        .text("type", "FG")
-        .text("type_desc", "ROWS_FILEGROUP")
-        .bit("is_default", true)
-        .bit("is_system", false)
-        .bit("is_read_only", false)
-        .bit("is_autogrow_all_files", false);
+    let row = primary(view).bit("is_read_only", false).bit("is_autogrow_all_files", false);
     Ok(vec![row.done()])
+}
+
+fn data_spaces(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
+    Ok(vec![primary(view).done()])
+}
+
+/// The one filegroup there is.
+fn primary(view: &View) -> RowBuilder {
+    let row = view.row().text("name", "PRIMARY").integer("data_space_id", PRIMARY).text("type", "FG");
+    row.text("type_desc", "ROWS_FILEGROUP").bit("is_default", true).bit("is_system", false)
 }

@@ -118,7 +118,7 @@ fn index_row(view: &View, object_id: i32) -> RowBuilder {
 
 fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
-    for table in source.catalog.tables() {
+    for table in source.catalog.table_shapes() {
         if table.is_heap() {
             rows.push(index_row(view, table.object_id).text("type_desc", "HEAP").done());
         }
@@ -144,7 +144,7 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 
 fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
-    for table in source.catalog.tables() {
+    for table in source.catalog.table_shapes() {
         for index in &table.indexes {
             for (place, key) in index.columns.iter().enumerate() {
                 rows.push(
@@ -176,7 +176,7 @@ fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(rows)
 }
 
-/// Rows of each heap and index; pages are not counted.
+/// Rows and pages of each heap and index. Long values, of row overflow too, are counted with the table's own rows as LOB pages.
 fn partition_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
@@ -184,8 +184,20 @@ fn partition_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         let heap = table.heap.map(|storage| (0, storage));
         let indexes = table.indexes.iter().map(|index| (index.index_id, index.storage));
         for (index_id, storage) in heap.into_iter().chain(indexes) {
+            let pages_of = |object| source.database.store().pages_of(object);
+            let (used, reserved) = pages_of(storage.object);
+            let long = table.overflow.filter(|_| index_id <= 1);
+            let (long_used, long_reserved) = long.map_or((0, 0), |long| pages_of(long.object));
             rows.push(
                 view.row()
+                    .integer("in_row_used_page_count", used)
+                    .integer("in_row_reserved_page_count", reserved)
+                    .integer("lob_used_page_count", long_used)
+                    .integer("lob_reserved_page_count", long_reserved)
+                    .integer("row_overflow_used_page_count", 0)
+                    .integer("row_overflow_reserved_page_count", 0)
+                    .integer("used_page_count", used + long_used)
+                    .integer("reserved_page_count", reserved + long_reserved)
                     .integer("partition_id", storage.object)
                     .integer("object_id", table.object_id)
                     .integer("index_id", index_id)

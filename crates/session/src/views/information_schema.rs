@@ -249,6 +249,13 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .text_if("COLUMN_DEFAULT", column.default.as_ref().and_then(|default| definition(&default.text)))
                 .text("IS_NULLABLE", if column.nullable { "YES" } else { "NO" });
             let row = with_type(row, &column.ty);
+            let row = match column.user_type.and_then(|id| source.catalog.user_type_by_id(id)) {
+                None => row,
+                Some(user_type) => row
+                    .text("DOMAIN_CATALOG", source.database.name())
+                    .text("DOMAIN_SCHEMA", &user_type.schema)
+                    .text("DOMAIN_NAME", &user_type.name),
+            };
             rows.push(if column.rowversion { row.text("DATA_TYPE", "timestamp").done() } else { row.done() });
         }
     }
@@ -289,7 +296,7 @@ fn routines(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows: Rows = source.catalog.procedures().map(|module| row(module, "PROCEDURE").done()).collect();
     for module in source.catalog.functions() {
         let row = row(module, "FUNCTION");
-        rows.push(match modules::result_type(&module.text) {
+        rows.push(match modules::result_type(source.catalog, &module.text).and_then(|declared| declared.scalar()) {
             Some(ty) => with_type(row, &ty).done(),
             None => row.text("DATA_TYPE", "TABLE").done(),
         });

@@ -1,4 +1,4 @@
-//! `sys.dm_os_nodes`, `dm_os_memory_nodes`, `dm_os_sys_info`: what the machine is, and what the server has of it.
+//! `sys.dm_os_nodes`, `dm_os_memory_nodes`, `dm_os_sys_info`, `dm_os_host_info`: what the machine is, and what the server has of it.
 //!
 //! Schedulers belong to the node of the CPU that they are pinned to; those that are not pinned, to the first one. Memory is not
 //! bound to nodes: one memory node has it all.
@@ -108,6 +108,20 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: sys_info,
     },
+    View {
+        schema: "sys",
+        name: "dm_os_host_info",
+        columns: &[
+            ("host_platform", Text(256), No),
+            ("host_distribution", Text(256), No),
+            ("host_release", Text(256), No),
+            ("host_service_pack_level", Text(256), No),
+            ("host_sku", Int, Yes),
+            ("os_language_version", Int, No),
+            ("host_architecture", Text(256), No),
+        ],
+        rows: host_info,
+    },
 ];
 
 /// Milliseconds since the machine started; since the server's clock did, where the system does not tell.
@@ -115,6 +129,22 @@ pub(super) fn ms_ticks() -> u64 {
     let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
     let seconds = text.split_whitespace().next().and_then(|seconds| seconds.parse::<f64>().ok());
     seconds.map_or_else(|| clock::now_us() / 1000, |seconds| (seconds * 1000.0) as u64)
+}
+
+/// The system that the server runs on, as it names itself.
+fn host_info(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
+    let text = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    let named = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+        line.unwrap_or_default().trim_matches('"').to_string()
+    };
+    let architecture = match std::env::consts::ARCH {
+        "x86_64" => "X64",
+        other => other,
+    };
+    let row = view.row().text("host_platform", "Linux").text("host_distribution", named("NAME"));
+    let row = row.text("host_release", named("VERSION_ID")).text("host_service_pack_level", "");
+    Ok(vec![row.integer("os_language_version", 0u64).text("host_architecture", architecture).done()])
 }
 
 /// The node of each of these schedulers, by their order.

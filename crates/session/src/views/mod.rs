@@ -23,8 +23,10 @@ mod machine;
 pub(crate) mod objects;
 mod schedulers;
 mod security;
+mod sequences;
 mod statistics;
 mod transactions;
+mod types;
 
 use crate::registry::Registry;
 use crate::security as security_of;
@@ -240,6 +242,8 @@ const VIEWS: &[&[View]] = &[
     security::VIEWS,
     objects::VIEWS,
     columns::VIEWS,
+    types::VIEWS,
+    sequences::VIEWS,
     indexes::VIEWS,
     information_schema::VIEWS,
     constraints::VIEWS,
@@ -328,7 +332,7 @@ impl View {
 
     /// Whether its rows show the columns of users' views, which takes compiling each.
     pub(crate) fn shows_columns(&self) -> bool {
-        matches!(self.name, "columns" | "all_columns" | "COLUMNS" | "syscolumns")
+        matches!(self.name, "columns" | "all_columns" | "system_columns" | "COLUMNS" | "syscolumns")
     }
 
     /// A row in which nothing has been said yet.

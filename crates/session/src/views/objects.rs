@@ -5,7 +5,7 @@ use super::Kind::{Bit, Code, DateTime, Int, LongText, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use crate::modules;
-use pikepole_engine::{Catalog, Check, ForeignKey, Index, Object, Schema, Table};
+use pikepole_engine::{Catalog, Check, ForeignKey, Index, Object, Schema, Sequence, Table, TableRecord};
 use pikepole_types::SqlError;
 
 /// The columns that every view of objects begins with.
@@ -24,6 +24,21 @@ pub(super) const OBJECT: &[ColumnOf] = &[
     ("is_schema_published", Bit, No),
 ];
 
+/// The columns of the views of views.
+const VIEW: &[ColumnOf] = columns_of![OBJECT;
+    ("is_replicated", Bit, Yes),
+    ("has_replication_filter", Bit, Yes),
+    ("has_opaque_metadata", Bit, No),
+    ("has_unchecked_assembly_data", Bit, No),
+    ("with_check_option", Bit, No),
+    ("is_date_correlation_view", Bit, No),
+    ("is_tracked_by_cdc", Bit, Yes),
+    ("has_snapshot", Bit, Yes),
+    ("ledger_view_type", TinyInt, Yes),
+    ("ledger_view_type_desc", Text(60), Yes),
+    ("is_dropped_ledger_view", Bit, Yes),
+];
+
 pub(super) const VIEWS: &[View] = &[
     View {
         schema: "sys",
@@ -33,6 +48,9 @@ pub(super) const VIEWS: &[View] = &[
     },
     View { schema: "sys", name: "objects", columns: OBJECT, rows: objects },
     View { schema: "sys", name: "all_objects", columns: OBJECT, rows: all_objects },
+    View { schema: "sys", name: "system_objects", columns: OBJECT, rows: system_objects },
+    View { schema: "sys", name: "system_views", columns: VIEW, rows: system_views },
+    View { schema: "sys", name: "all_views", columns: VIEW, rows: all_views },
     View {
         schema: "sys",
         name: "tables",
@@ -76,24 +94,7 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: tables,
     },
-    View {
-        schema: "sys",
-        name: "views",
-        columns: columns_of![OBJECT;
-            ("is_replicated", Bit, Yes),
-            ("has_replication_filter", Bit, Yes),
-            ("has_opaque_metadata", Bit, No),
-            ("has_unchecked_assembly_data", Bit, No),
-            ("with_check_option", Bit, No),
-            ("is_date_correlation_view", Bit, No),
-            ("is_tracked_by_cdc", Bit, Yes),
-            ("has_snapshot", Bit, Yes),
-            ("ledger_view_type", TinyInt, Yes),
-            ("ledger_view_type_desc", Text(60), Yes),
-            ("is_dropped_ledger_view", Bit, Yes),
-        ],
-        rows: views,
-    },
+    View { schema: "sys", name: "views", columns: VIEW, rows: views },
     View {
         schema: "sys",
         name: "procedures",
@@ -173,7 +174,7 @@ impl ObjectRow<'_> {
     }
 }
 
-fn of_table(table: &Table) -> ObjectRow<'_> {
+fn of_table(table: &TableRecord) -> ObjectRow<'_> {
     ObjectRow {
         name: &table.name,
         object_id: table.object_id,
@@ -186,8 +187,21 @@ fn of_table(table: &Table) -> ObjectRow<'_> {
     }
 }
 
+pub(super) fn of_sequence(sequence: &Sequence) -> ObjectRow<'_> {
+    ObjectRow {
+        name: &sequence.name,
+        object_id: sequence.object_id,
+        schema_id: sequence.schema_id,
+        parent_object_id: 0,
+        code: "SO",
+        kind: "SEQUENCE_OBJECT",
+        created_us: sequence.created_us,
+        modified_us: sequence.modified_us,
+    }
+}
+
 fn of_constraint<'a>(
-    table: &Table,
+    table: &TableRecord,
     name: &'a str,
     object_id: i32,
     code: &'static str,
@@ -205,15 +219,15 @@ fn of_constraint<'a>(
     }
 }
 
-pub(super) fn of_check<'a>(table: &Table, check: &'a Check) -> ObjectRow<'a> {
+pub(super) fn of_check<'a>(table: &TableRecord, check: &'a Check) -> ObjectRow<'a> {
     of_constraint(table, &check.name, check.object_id, "C ", "CHECK_CONSTRAINT")
 }
 
-pub(super) fn of_foreign_key<'a>(table: &Table, key: &'a ForeignKey) -> ObjectRow<'a> {
+pub(super) fn of_foreign_key<'a>(table: &TableRecord, key: &'a ForeignKey) -> ObjectRow<'a> {
     of_constraint(table, &key.name, key.object_id, "F ", "FOREIGN_KEY_CONSTRAINT")
 }
 
-fn of_key<'a>(table: &Table, index: &'a Index) -> ObjectRow<'a> {
+fn of_key<'a>(table: &TableRecord, index: &'a Index) -> ObjectRow<'a> {
     let (code, kind) = if index.primary_key { ("PK", "PRIMARY_KEY_CONSTRAINT") } else { ("UQ", "UNIQUE_CONSTRAINT") };
     of_constraint(table, &index.name, index.constraint_id, code, kind)
 }
@@ -222,25 +236,21 @@ fn of_key<'a>(table: &Table, index: &'a Index) -> ObjectRow<'a> {
 pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
     let mut rows = Vec::new();
     for object in catalog.objects() {
-        let (module, code, kind) =
-            match object {
-                Object::Table(table) => {
-                    rows.push(of_table(table));
-                    let keys = table.indexes.iter().filter(|index| index.constraint);
-                    rows.extend(keys.map(|index| of_key(table, index)));
-                    rows.extend(table.checks.iter().map(|check| of_check(table, check)));
-                    rows.extend(table.foreign_keys.iter().map(|key| of_foreign_key(table, key)));
-                    let defaults = table.columns.iter().filter_map(|column| column.default.as_ref());
-                    rows.extend(defaults.map(|default| {
-                        of_constraint(table, &default.name, default.object_id, "D ", "DEFAULT_CONSTRAINT")
-                    }));
-                    continue;
-                }
-                Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
-                Object::View(module) => (module, "V ", "VIEW"),
-                Object::Function(module) if modules::is_scalar(&module.text) => (module, "FN", "SQL_SCALAR_FUNCTION"),
-                Object::Function(module) => (module, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION"),
-            };
+        let (module, code, kind) = match object {
+            Object::Table(table) => {
+                rows.push(of_table(table));
+                push_constraints(table, &mut rows);
+                continue;
+            }
+            Object::Sequence(sequence) => {
+                rows.push(of_sequence(sequence));
+                continue;
+            }
+            Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
+            Object::View(module) => (module, "V ", "VIEW"),
+            Object::Function(module) if modules::is_scalar(&module.text) => (module, "FN", "SQL_SCALAR_FUNCTION"),
+            Object::Function(module) => (module, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION"),
+        };
         rows.push(ObjectRow {
             name: &module.name,
             object_id: module.object_id,
@@ -252,7 +262,23 @@ pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
             modified_us: module.modified_us,
         });
     }
+    for shape in catalog.user_types().filter_map(|user_type| user_type.table()) {
+        rows.push(ObjectRow { code: "TT", kind: "TYPE_TABLE", ..of_table(shape) });
+        push_constraints(shape, &mut rows);
+    }
     rows
+}
+
+/// The constraints of a table.
+fn push_constraints<'a>(table: &'a TableRecord, rows: &mut Vec<ObjectRow<'a>>) {
+    let keys = table.indexes.iter().filter(|index| index.constraint);
+    rows.extend(keys.map(|index| of_key(table, index)));
+    rows.extend(table.checks.iter().map(|check| of_check(table, check)));
+    rows.extend(table.foreign_keys.iter().map(|key| of_foreign_key(table, key)));
+    let defaults = table.columns.iter().filter_map(|column| column.default.as_ref());
+    rows.extend(
+        defaults.map(|default| of_constraint(table, &default.name, default.object_id, "D ", "DEFAULT_CONSTRAINT")),
+    );
 }
 
 fn schemas(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -270,23 +296,39 @@ fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 /// Users' objects, then the system's views and functions.
 fn all_objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = objects(view, source)?;
-    for (number, shown) in super::all().enumerate() {
-        let schema_id = source.catalog.schema(shown.schema).map_or(0, |schema| schema.schema_id);
-        let (code, kind) = super::object_kind(number as u32);
-        rows.push(
-            view.row()
-                .text("name", shown.name)
-                .integer("object_id", super::object_id(number as u32))
-                .integer("schema_id", schema_id)
-                .text("type", code)
-                .text("type_desc", kind)
-                .moment("create_date", source.server.started_us())
-                .moment("modify_date", source.server.started_us())
-                .bit("is_ms_shipped", true)
-                .done(),
-        );
-    }
+    rows.extend(system_objects(view, source)?);
     Ok(rows)
+}
+
+fn system_objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    Ok((0..super::all().count() as u32)
+        .filter_map(|number| system_row(view, source, number))
+        .map(RowBuilder::done)
+        .collect())
+}
+
+/// The system's views, its functions not among them.
+fn system_views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let numbers = (0..super::all().count() as u32).filter(|&number| super::object_kind(number).0.trim() == "V");
+    let rows = numbers.filter_map(|number| system_row(view, source, number)).map(|row| of_view(row).done());
+    Ok(rows.collect())
+}
+
+fn all_views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = views(view, source)?;
+    rows.extend(system_views(view, source)?);
+    Ok(rows)
+}
+
+/// What the views of objects say of a view or function of the system.
+fn system_row(view: &View, source: &Source<'_>, number: u32) -> Option<RowBuilder> {
+    let shown = super::by_number(number)?;
+    let schema_id = source.catalog.schema(shown.schema).map_or(0, |schema| schema.schema_id);
+    let (code, kind) = super::object_kind(number);
+    let row = view.row().text("name", shown.name).integer("object_id", super::object_id(number));
+    let row = row.integer("schema_id", schema_id).text("type", code).text("type_desc", kind);
+    let started_us = source.server.started_us();
+    Some(row.moment("create_date", started_us).moment("modify_date", started_us).bit("is_ms_shipped", true))
 }
 
 fn tables(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -327,19 +369,18 @@ fn coded<'a>(source: &Source<'a>, codes: &'static [&'static str]) -> impl Iterat
 }
 
 fn views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = |object: ObjectRow<'_>| {
-        object
-            .row(view)
-            .bit("is_replicated", false)
-            .bit("has_replication_filter", false)
-            .bit("is_tracked_by_cdc", false)
-            .bit("has_snapshot", false)
-            .integer("ledger_view_type", 0)
-            .text("ledger_view_type_desc", "NON_LEDGER_VIEW")
-            .bit("is_dropped_ledger_view", false)
-            .done()
-    };
-    Ok(coded(source, &["V "]).map(row).collect())
+    Ok(coded(source, &["V "]).map(|object| of_view(object.row(view)).done()).collect())
+}
+
+/// What is so of every view.
+fn of_view(row: RowBuilder) -> RowBuilder {
+    row.bit("is_replicated", false)
+        .bit("has_replication_filter", false)
+        .bit("is_tracked_by_cdc", false)
+        .bit("has_snapshot", false)
+        .integer("ledger_view_type", 0)
+        .text("ledger_view_type_desc", "NON_LEDGER_VIEW")
+        .bit("is_dropped_ledger_view", false)
 }
 
 fn procedures(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -356,7 +397,7 @@ fn procedures(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 
 fn key_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
-    for table in source.catalog.tables() {
+    for table in source.catalog.table_shapes() {
         for index in table.indexes.iter().filter(|index| index.constraint) {
             let row = of_key(table, index).row(view).integer("unique_index_id", index.index_id);
             rows.push(row.bit("is_enforced", true).done());
@@ -367,7 +408,7 @@ fn key_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 
 fn default_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
-    for table in source.catalog.tables() {
+    for table in source.catalog.table_shapes() {
         for (place, column) in table.columns.iter().enumerate() {
             let Some(default) = &column.default else { continue };
             let object = of_constraint(table, &default.name, default.object_id, "D ", "DEFAULT_CONSTRAINT");

@@ -7,7 +7,7 @@
 use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, Lsn, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View};
-use pikepole_engine::{Database, LockRow, LockedThing, OpenTransaction, TransactionId};
+use pikepole_engine::{Database, LockRow, LockedThing, NAMED_LOCK_FIRST, OpenTransaction, TransactionId};
 use pikepole_types::SqlError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -264,6 +264,7 @@ fn lock_row(view: &View, database: &Database, lock: &LockRow) -> RowBuilder {
         .integer("request_session_id", lock.session_id);
     let row = match lock.thing {
         LockedThing::Object(CATALOG) => row.text("resource_type", "METADATA"),
+        LockedThing::Object(object) if object >= NAMED_LOCK_FIRST => row.text("resource_type", "APPLICATION"),
         LockedThing::Object(object) => {
             row.text("resource_type", "OBJECT").integer("resource_associated_entity_id", object)
         }

@@ -43,6 +43,11 @@ SELECT type_desc, name, state_desc FROM sys.database_files;
 SELECT name, type, is_default FROM sys.filegroups;
 SELECT name, system_type_id, max_length FROM sys.types WHERE name IN ('int', 'nvarchar', 'sysname', 'numeric') ORDER BY name;
 SELECT COUNT(*) AS views FROM sys.all_objects WHERE is_ms_shipped = 1;
+SELECT name, type FROM sys.system_objects WHERE name IN ('objects', 'dm_db_log_info', 'customer') ORDER BY name;
+SELECT name, SCHEMA_NAME(schema_id) AS s FROM sys.system_views WHERE name IN ('objects', 'COLUMNS', 'dm_db_log_info') ORDER BY name;
+SELECT (SELECT COUNT(*) FROM sys.views) + (SELECT COUNT(*) FROM sys.system_views) - (SELECT COUNT(*) FROM sys.all_views) AS other;
+SELECT name, data_space_id, type, type_desc, is_default FROM sys.data_spaces;
+SELECT s.name FROM sys.stats s JOIN sys.stats_columns c ON c.object_id = s.object_id;
 SELECT name FROM sys.all_columns WHERE object_id = OBJECT_ID('sys.schemas') ORDER BY column_id;
 GO
 SELECT * FROM INFORMATION_SCHEMA.TABLES ORDER BY TABLE_NAME;

@@ -30,3 +30,11 @@ SELECT @@DATEFIRST AS datefirst;
 SET LOCK_TIMEOUT 500;
 SELECT @@LOCK_TIMEOUT AS lock_timeout;
 GO
+SELECT 1 << 3 AS a, 5 + 1 << 1 AS b, -1 >> 28 AS c, CAST(255 AS tinyint) << 4 AS d, {fn UCASE('x')} AS e;
+SELECT LEFT_SHIFT(16, -2) AS a, LEFT_SHIFT(1, 64) AS b, RIGHT_SHIFT(-1, 28) AS c, BIT_COUNT(-1) AS d, GET_BIT(5, 2) AS e,
+       SET_BIT(0, 3) AS f, SET_BIT(15, 0, 0) AS g;
+GO
+SELECT 1.5 << 1;
+GO
+SELECT GET_BIT(5, 32);
+GO

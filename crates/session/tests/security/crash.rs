@@ -32,6 +32,97 @@ fn what_was_made_survives_a_power_loss() {
     fixture.fails(&mut ann, 229, "INSERT dbo.t VALUES (1)");
 }
 
+#[test]
+fn types_survive_a_power_loss() {
+    let disk = SimulatedDisk::new(5);
+    let fixture = Fixture::on(&disk);
+    let mut sa = fixture.sa();
+    fixture.succeeds(&mut sa, "CREATE DATABASE d");
+    fixture.succeeds(&mut sa, "USE d");
+    fixture.succeeds(
+        &mut sa,
+        "CREATE TYPE dbo.short FROM varchar(5) NOT NULL; CREATE TYPE dbo.gone FROM int; DROP TYPE dbo.gone",
+    );
+    fixture.succeeds(
+        &mut sa,
+        "CREATE TYPE dbo.list AS TABLE (id int IDENTITY PRIMARY KEY, s varchar(5) DEFAULT 'x' CHECK (s <> ''))",
+    );
+    fixture.succeeds(&mut sa, "CREATE TABLE dbo.t (s dbo.short); BEGIN TRAN; CREATE TYPE dbo.undone FROM int");
+    let after = disk.crash(9);
+    drop(sa);
+    let fixture = Fixture::on(&after);
+    let mut sa = fixture.owner();
+    let names = "SELECT name FROM sys.types WHERE is_user_defined = 1 ORDER BY name";
+    assert_eq!(fixture.texts(&mut sa, names), ["list", "short"]);
+    fixture.fails(&mut sa, 3732, "DROP TYPE dbo.short");
+    fixture.fails(&mut sa, 515, "INSERT dbo.t VALUES (NULL)");
+    let rows = "DECLARE @l dbo.list; INSERT @l DEFAULT VALUES; INSERT @l VALUES ('y'); SELECT SUM(id) FROM @l";
+    assert_eq!(fixture.value(&mut sa, rows), Value::Int(3));
+    fixture.fails(&mut sa, 547, "DECLARE @l dbo.list; INSERT @l VALUES ('')");
+    // Numbers go on behind those that are in use.
+    fixture.succeeds(&mut sa, "CREATE TYPE dbo.another FROM int; CREATE TABLE dbo.u (k int PRIMARY KEY)");
+    let twice = "SELECT COUNT(*) FROM (SELECT object_id FROM sys.objects GROUP BY object_id HAVING COUNT(*) > 1) AS o";
+    assert_eq!(fixture.value(&mut sa, twice), Value::Int(0));
+    let twice =
+        "SELECT COUNT(*) FROM (SELECT user_type_id FROM sys.types GROUP BY user_type_id HAVING COUNT(*) > 1) AS o";
+    assert_eq!(fixture.value(&mut sa, twice), Value::Int(0));
+}
+
+/// The power fails at each change of the disk that taking numbers takes: none is given a second time.
+#[test]
+fn numbers_of_a_sequence_are_given_once() {
+    for crash_at in 1.. {
+        let disk = SimulatedDisk::new(5);
+        let fixture = Fixture::on(&disk);
+        let mut sa = fixture.sa();
+        fixture.succeeds(&mut sa, "CREATE SEQUENCE dbo.s CACHE 3; CREATE SEQUENCE dbo.n NO CACHE");
+        disk.crash_after_ops(crash_at);
+        let take = "SELECT NEXT VALUE FOR dbo.s, NEXT VALUE FOR dbo.n";
+        let numbers = |fixture: &Fixture, session: &mut _| {
+            let output = fixture.run(session, take);
+            output.rows().first().map(|row| (row[0].as_i64(), row[1].as_i64()))
+        };
+        let before: Vec<_> = (0..7).filter_map(|_| numbers(&fixture, &mut sa)).collect();
+        let done = !disk.is_off();
+        let after = disk.crash(crash_at);
+        drop((sa, fixture));
+        let fixture = Fixture::on(&after);
+        let mut sa = fixture.sa();
+        let next = numbers(&fixture, &mut sa).expect("the sequences are there");
+        for given in &before {
+            assert!(given.0 < next.0 && given.1 < next.1, "{given:?} before and {next:?} after, crash at {crash_at}");
+        }
+        assert!(next.0 <= Some(3 * 7 + 1), "{next:?}: what is left out is the rest of a block");
+        if done {
+            assert_eq!(before.len(), 7);
+            break;
+        }
+    }
+}
+
+#[test]
+fn a_clean_end_leaves_no_number_out() {
+    let disk = SimulatedDisk::new(5);
+    let fixture = Fixture::on(&disk);
+    let mut sa = fixture.sa();
+    fixture.succeeds(
+        &mut sa,
+        "CREATE SEQUENCE dbo.s START WITH 1; SELECT NEXT VALUE FOR dbo.s; SELECT NEXT VALUE FOR dbo.s",
+    );
+    fixture.succeeds(
+        &mut sa,
+        "CREATE SEQUENCE dbo.wide AS decimal(38,0) START WITH 99999999999999999999999999999999999990",
+    );
+    fixture.server.schedulers().block_on(sa.close());
+    fixture.server.schedulers().block_on(fixture.server.shutdown()).expect("the databases close");
+    drop(fixture);
+    let fixture = Fixture::on(&disk);
+    let mut sa = fixture.sa();
+    assert_eq!(fixture.value(&mut sa, "SELECT NEXT VALUE FOR dbo.s"), Value::BigInt(3));
+    let wide = fixture.texts(&mut sa, "SELECT CAST(NEXT VALUE FOR dbo.wide AS varchar(40))");
+    assert_eq!(wide, ["99999999999999999999999999999999999990"]);
+}
+
 /// The power fails at each change of the disk that making a login takes: it is there whole, with its password, or not at all,
 /// and it is there once that was acknowledged.
 #[test]

@@ -49,6 +49,63 @@ fn definitions_need_permissions() {
 }
 
 #[test]
+fn types_need_permissions() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "CREATE TYPE dbo.list AS TABLE (id int); CREATE TYPE dbo.short FROM varchar(5)");
+    fixture.succeeds(&mut owner, "CREATE PROCEDURE dbo.count_rows @l dbo.list READONLY AS SELECT COUNT(*) FROM @l");
+    fixture.succeeds(&mut owner, "CREATE PROCEDURE dbo.own AS BEGIN DECLARE @l dbo.list; EXEC dbo.count_rows @l END");
+    fixture.succeeds(&mut owner, "GRANT EXECUTE ON dbo.count_rows TO ann; GRANT EXECUTE ON dbo.own TO ann");
+    fixture.fails(&mut ann, 262, "CREATE TYPE dbo.x FROM int");
+    fixture.fails(&mut ann, 218, "DROP TYPE dbo.list");
+    let use_it = "DECLARE @l dbo.list; EXEC dbo.count_rows @l";
+    let error = fixture.error(&mut ann, use_it);
+    assert_eq!(error.number, 229);
+    assert_eq!(error.message, "The EXECUTE permission was denied on the object 'list', database 'd', schema 'dbo'.");
+    // A procedure of the type's owner may use it for whom it likes.
+    fixture.succeeds(&mut ann, "EXEC dbo.own");
+    assert_eq!(fixture.value(&mut ann, "SELECT COUNT(*) FROM sys.types WHERE is_user_defined = 1"), Value::Int(0));
+    fixture.succeeds(&mut owner, "GRANT EXECUTE ON TYPE::dbo.list TO ann");
+    fixture.succeeds(&mut ann, use_it);
+    assert_eq!(fixture.texts(&mut ann, "SELECT name FROM sys.types WHERE is_user_defined = 1"), ["list"]);
+    let held =
+        "SELECT HAS_PERMS_BY_NAME('dbo.list', 'TYPE', 'EXECUTE') + HAS_PERMS_BY_NAME('dbo.list', 'TYPE', 'CONTROL')";
+    assert_eq!(fixture.value(&mut ann, held), Value::Int(1));
+    let listed = "SELECT class_desc FROM sys.database_permissions WHERE class = 6";
+    assert_eq!(fixture.texts(&mut owner, listed), ["TYPE"]);
+    fixture.succeeds(&mut owner, "REVOKE EXECUTE ON TYPE::dbo.list FROM ann");
+    fixture.fails(&mut ann, 229, use_it);
+    fixture.succeeds(&mut owner, "GRANT EXECUTE ON SCHEMA::dbo TO ann");
+    fixture.succeeds(&mut ann, use_it);
+    fixture.succeeds(&mut owner, "GRANT CREATE TYPE TO ann; GRANT ALTER ON SCHEMA::dbo TO ann");
+    fixture.succeeds(&mut ann, "CREATE TYPE dbo.x FROM int; DROP TYPE dbo.x; DROP TYPE dbo.short");
+    fixture.succeeds(&mut owner, "GRANT EXECUTE ON TYPE::dbo.list TO ann");
+    fixture.succeeds(&mut owner, "DROP PROCEDURE dbo.count_rows; DROP TYPE dbo.list");
+    assert_eq!(fixture.texts(&mut owner, listed).len(), 0);
+    fixture.fails(&mut owner, 15151, "GRANT EXECUTE ON TYPE::dbo.list TO ann");
+}
+
+#[test]
+fn sequences_need_permissions() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "CREATE SEQUENCE dbo.s; CREATE TABLE dbo.u (k bigint DEFAULT (NEXT VALUE FOR dbo.s))");
+    fixture.fails(&mut ann, 2760, "CREATE SEQUENCE dbo.x");
+    fixture.fails(&mut ann, 208, "ALTER SEQUENCE dbo.s RESTART");
+    fixture.fails(&mut ann, 3701, "DROP SEQUENCE dbo.s");
+    fixture.fails(&mut ann, 229, "SELECT NEXT VALUE FOR dbo.s");
+    fixture.fails(&mut ann, 229, "DECLARE @f bigint; EXEC sp_sequence_get_range N'dbo.s', 2, @f OUTPUT");
+    // A table's default is its owner's.
+    fixture.succeeds(&mut owner, "GRANT INSERT ON dbo.u TO ann");
+    fixture.succeeds(&mut ann, "INSERT dbo.u DEFAULT VALUES");
+    fixture.succeeds(&mut owner, "GRANT UPDATE ON dbo.s TO ann");
+    fixture.succeeds(&mut ann, "SELECT NEXT VALUE FOR dbo.s");
+    fixture.succeeds(&mut ann, "DECLARE @f bigint; EXEC sp_sequence_get_range N'dbo.s', 2, @f OUTPUT");
+    fixture.succeeds(&mut owner, "GRANT ALTER ON SCHEMA::dbo TO ann");
+    fixture.succeeds(&mut ann, "CREATE SEQUENCE dbo.x; ALTER SEQUENCE dbo.s RESTART; DROP SEQUENCE dbo.x");
+}
+
+#[test]
 fn owners_of_schemas_own_what_is_in_them() {
     let fixture = Fixture::with_logins(&["ann"]);
     let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));

@@ -1,6 +1,7 @@
 //! GRANT, DENY, REVOKE; what each statement needs; roles, chains of owners, EXECUTE AS.
 
 use crate::fixture::Fixture;
+use pikepole_machine::OpenOptions;
 use pikepole_types::Value;
 
 #[test]
@@ -26,6 +27,24 @@ fn each_statement_needs_its_permission() {
         fixture.succeeds(&mut owner, &format!("REVOKE {permission} ON dbo.{object} FROM ann"));
         fixture.fails(&mut ann, 229, sql);
     }
+    assert_eq!(fixture.value(&mut owner, "SELECT SUM(v) FROM dbo.t"), Value::Int(30));
+}
+
+#[test]
+fn loading_a_file_needs_a_permission_of_the_server_and_insert() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut sa, mut owner, mut ann) = (fixture.sa(), fixture.owner(), fixture.login("ann"));
+    let path = fixture.server.folder().join("rows.csv");
+    let file = fixture.server.disk().open(path, OpenOptions { create: true, ..OpenOptions::default() });
+    file.and_then(|file| file.write_at(b"7,70\n8,80\n", 0)).expect("a file that can be written");
+    let load = "BULK INSERT dbo.t FROM 'rows.csv' WITH (FORMAT = 'CSV')";
+    fixture.fails(&mut ann, 4834, load);
+    fixture.succeeds(&mut owner, "GRANT INSERT ON dbo.t TO ann");
+    fixture.fails(&mut ann, 4834, load);
+    fixture.succeeds(&mut sa, "GRANT ADMINISTER BULK OPERATIONS TO ann");
+    fixture.succeeds(&mut ann, load);
+    fixture.succeeds(&mut owner, "REVOKE INSERT ON dbo.t FROM ann; DELETE dbo.t WHERE k > 2");
+    fixture.fails(&mut ann, 229, load);
     assert_eq!(fixture.value(&mut owner, "SELECT SUM(v) FROM dbo.t"), Value::Int(30));
 }
 

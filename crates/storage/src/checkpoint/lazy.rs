@@ -15,24 +15,46 @@ use crate::error::StorageError;
 use crate::page::PAGE_BYTES;
 use crate::store::{Store, lock};
 
+/// Between two looks while pages are used.
 const PAUSE: Duration = Duration::from_millis(5);
+/// Between two looks when none has been used for a while: a burst that begins meanwhile lives on the free frames.
+const PAUSE_MAX: Duration = Duration::from_millis(40);
 const FREE_BYTES_MAX: usize = 64 << 20;
 
 impl Store {
     /// Runs until [`Store::stop`]. Errors are left to those who need frames: they meet the same ones.
     pub async fn run_writer(self: Arc<Self>) {
+        let (mut free_before, mut pause) = (0, PAUSE);
         while !self.stopping.load(Ordering::Relaxed) {
-            let store = Arc::clone(&self);
-            let worked = pikepole_scheduler::run_blocking(move || store.lazy_step()).await;
-            if !matches!(worked, Ok(true)) {
-                pikepole_scheduler::wait(WaitType::LAZYWRITER_SLEEP, pikepole_scheduler::sleep(PAUSE)).await;
+            // Most looks find nothing: a thread for blocking work is asked only when there is some.
+            let wants = self.has_lazy_work();
+            if wants {
+                let store = Arc::clone(&self);
+                if matches!(pikepole_scheduler::run_blocking(move || store.lazy_step()).await, Ok(true)) {
+                    pause = PAUSE;
+                    continue;
+                }
             }
+            let free = self.pool.free_frames();
+            let rests = !wants && free == free_before;
+            pause = if rests { (pause * 2).min(PAUSE_MAX) } else { PAUSE };
+            free_before = free;
+            pikepole_scheduler::wait(WaitType::LAZYWRITER_SLEEP, pikepole_scheduler::sleep(pause)).await;
         }
     }
 
     /// Ends [`Store::run_writer`] soon.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Store::lazy_step`] would find something to do.
+    fn has_lazy_work(&self) -> bool {
+        self.pool.wants_touch() || self.is_short_of_frames() || self.space.lock().free_extents() < EXTENTS_AHEAD
+    }
+
+    fn is_short_of_frames(&self) -> bool {
+        self.pool.free_frames() < (self.pool.frames() / 8).min(FREE_BYTES_MAX / PAGE_BYTES)
     }
 
     /// One step of the lazy writer: whether there was something to do. Blocks.
@@ -51,7 +73,6 @@ impl Store {
 
     /// Frees some frames if few are free. Whether it did. Blocks.
     pub(crate) fn keep_frames_free(&self) -> Result<bool, StorageError> {
-        let low = (self.pool.frames() / 8).min(FREE_BYTES_MAX / PAGE_BYTES);
-        Ok(self.pool.free_frames() < low && self.free_some(&mut lock(&self.writer))? > 0)
+        Ok(self.is_short_of_frames() && self.free_some(&mut lock(&self.writer))? > 0)
     }
 }

@@ -25,6 +25,7 @@ use pikepole_log::field::{get_varint, put_varint};
 use super::*;
 use crate::allocation::OwnExtent;
 use crate::page::slotted::HEAP_ENTRY_BYTES_MIN;
+use crate::pool::FreeFrame;
 
 /// Columns of rows, one row after the other, as the row codec gives them.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,28 @@ impl<'a> EncodedRows<'a> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The first row; empty when there is none.
+    pub fn first(&self) -> &'a [u8] {
+        match *self {
+            EncodedRows::Fixed { row_bytes, bytes } => bytes.get(..row_bytes).unwrap_or_default(),
+            EncodedRows::Varying { lengths, bytes } => lengths.first().map_or(&[], |len| &bytes[..*len as usize]),
+        }
+    }
+
+    /// The rows before the first one that is longer than `bytes_max`.
+    pub fn up_to_bytes(self, bytes_max: usize) -> EncodedRows<'a> {
+        match self {
+            EncodedRows::Fixed { row_bytes, .. } if row_bytes > bytes_max => {
+                EncodedRows::Varying { lengths: &[], bytes: &[] }
+            }
+            EncodedRows::Fixed { .. } => self,
+            EncodedRows::Varying { lengths, bytes } => {
+                let count = lengths.iter().position(|len| *len as usize > bytes_max).unwrap_or(lengths.len());
+                EncodedRows::Varying { lengths: &lengths[..count], bytes }
+            }
+        }
     }
 
     /// The rows behind the first `count`.
@@ -302,7 +325,7 @@ impl BulkPages {
             Some(rows) => *rows,
             None => PackedRows { count: self.count, row_bytes: self.row_bytes, body: &self.body },
         };
-        let page = place(&self.heap, &mut self.extent, self.unlogged, context, &rows)?;
+        let page = place_in_extent(&self.heap, &mut self.extent, self.unlogged, context, &rows)?;
         if direct.is_some() {
             *rest = rest.skip(rows.count);
         } else {
@@ -392,7 +415,7 @@ fn put_length(body: &mut Vec<u8>, len: usize) {
     body.extend_from_slice(&bytes[..count]);
 }
 
-fn check_length(bytes: usize) -> Result<(), Stop> {
+pub(super) fn check_length(bytes: usize) -> Result<(), Stop> {
     if bytes > Heap::ROW_BYTES_MAX {
         let bytes_max = Heap::ROW_BYTES_MAX;
         return Err(Stop::Error(StorageError::RowTooLong { bytes, bytes_max }));
@@ -400,8 +423,8 @@ fn check_length(bytes: usize) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Puts rows into the next page of the writer's extent: the one place where a page, its map page and the log meet.
-fn place(
+/// Puts rows into the next page of the writer's extent.
+fn place_in_extent(
     heap: &Heap,
     extent: &mut Option<OwnExtent>,
     unlogged: bool,
@@ -419,6 +442,21 @@ fn place(
             (own, page)
         }
     };
+    let placed = place(heap, spare, page, unlogged, context, rows)?;
+    own.used(page);
+    Ok(placed)
+}
+
+/// Puts rows into a page that the caller has taken: the one place where a page, its map page and the log meet.
+pub(super) fn place(
+    heap: &Heap,
+    spare: FreeFrame<'_>,
+    page: PageId,
+    unlogged: bool,
+    context: &LogContext,
+    rows: &PackedRows<'_>,
+) -> Result<BulkPage, Stop> {
+    let store = &heap.store;
     let (mut frame, fresh) = store.pool.install(spare, page)?;
     let header = RowHeader::new(0, context.xid);
     frame.retype_to_plain();
@@ -452,7 +490,6 @@ fn place(
     drop(map);
     frame.formatted(range);
     drop(frame);
-    own.used(page);
     Ok(BulkPage { page, range, unlogged })
 }
 
@@ -476,6 +513,6 @@ impl Heap {
     /// Needs; a poisoned log.
     pub fn free_page(&self, context: &LogContext, page: PageId) -> Result<(), Stop> {
         debug_assert!(context.is_clr(), "it undoes");
-        self.store.free_page(context, page)
+        self.store.free_page(context, page).map(|_| ())
     }
 }

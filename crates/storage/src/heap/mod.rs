@@ -23,6 +23,7 @@
 //! other pages than a target's is not found again before the object is rebuilt.
 
 mod bulk;
+mod parts;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -81,6 +82,8 @@ pub struct Heap {
     store: Arc<Store>,
     object: u32,
     targets: Arc<Targets>,
+    /// Long rows have pages of their own: see `parts`.
+    of_parts: bool,
 }
 
 struct Targets {
@@ -134,7 +137,7 @@ impl Heap {
         assert!(object >= OBJECT_FIRST, "smaller ids are the store's own");
         let of_slot = (0..slot::SLOTS_MAX).map(|_| CachePadded::new(AtomicU64::new(0))).collect();
         let shared = Spinlock::new(SpinlockClass::ALLOC_CACHES_HASH, store.statistics(), 0);
-        Heap { store: Arc::clone(store), object, targets: Arc::new(Targets { of_slot, shared }) }
+        Heap { store: Arc::clone(store), object, targets: Arc::new(Targets { of_slot, shared }), of_parts: false }
     }
 
     /// The object that the heap's pages belong to.

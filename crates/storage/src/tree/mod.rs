@@ -137,8 +137,13 @@ impl Tree {
 
     /// Bytes of key and rest that a row of this tree may have together.
     pub fn row_bytes_max(&self) -> usize {
+        Tree::row_bytes_max_of(self.key_bytes_max)
+    }
+
+    /// Bytes of key and rest that a row may have together in a tree of keys of at most so many bytes.
+    pub fn row_bytes_max_of(key_bytes_max: usize) -> usize {
         // Header and key length are not the row's; both fences can be a byte longer than the longest key.
-        PAGE_BYTES - PAGE_HEADER_BYTES - SLOT_BYTES - 2 * (self.key_bytes_max + 1) - leaf_entry_bytes(200, 0) + 200
+        PAGE_BYTES - PAGE_HEADER_BYTES - SLOT_BYTES - 2 * (key_bytes_max + 1) - leaf_entry_bytes(200, 0) + 200
     }
 
     #[inline]

@@ -1,10 +1,13 @@
 //! Table-valued parameters: columns and rows inside a parameter.
 //!
 //! ```text
-//!   0xF3 | database, schema, type: three texts | columns, or 0xFFFF for none
-//!   0x10 order and uniqueness | 0x11 order of columns: both optional, both skipped
+//!   0xF3 | database, schema, type: three texts | columns, or 0xFFFF for NULL
+//!   0x10 order and uniqueness | 0x11 order of columns: both optional, each once at most, in any order
 //!   0x00 | rows: 0x01 and the values of the columns that do not have their default | 0x00
 //! ```
+//!
+//! What a client says about the order of rows is a hint: the engine sorts and checks itself. The order of columns is a list of
+//! the columns as they were sent, in the order of the type's: it must name each once.
 
 use crate::error::TdsError;
 use crate::limits::Limits;
@@ -21,6 +24,8 @@ const DEFAULT_COLUMN: u16 = 0x200;
 /// A column of a table-valued parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableColumn {
+    /// Its name; most clients send none.
+    pub name: String,
     /// Its type.
     pub info: TypeInfo,
     /// Every row has the type's own default here, and rows carry no value of it.
@@ -34,8 +39,12 @@ pub struct TableArgument<'a> {
     pub schema: String,
     /// The name of the table type.
     pub name: String,
-    /// The columns; none when the client sent no table at all, which counts as an empty one.
+    /// The columns as they were sent, which is the order of the values in a row.
     pub columns: Vec<TableColumn>,
+    /// NULL in the place of a table: there are no columns and no rows.
+    pub is_null: bool,
+    /// The places among [`TableArgument::columns`] of the type's columns, in the type's order.
+    pub order: Vec<usize>,
     /// How many rows there are.
     pub row_count: usize,
     /// The rows' bytes, up to the end of the message.
@@ -54,17 +63,22 @@ impl<'a> TableArgument<'a> {
         }
         let schema = reader.short_text(WHAT)?;
         let name = reader.short_text(WHAT)?;
-        let columns = columns(reader, version, limits)?;
-        skip_orders(reader)?;
-        let mut table = TableArgument { schema, name, columns, row_count: 0, rows: reader.clone() };
+        let sent = columns(reader, version, limits)?;
+        let is_null = sent.is_none();
+        let columns = sent.unwrap_or_default();
+        let order = orders(reader, &columns)?;
+        let mut table = TableArgument { schema, name, columns, is_null, order, row_count: 0, rows: reader.clone() };
         let mut row = Vec::new();
         while table.next_row(reader, &mut row)? {
+            if is_null {
+                return Err(TdsError::malformed("A table that is NULL has rows"));
+            }
             table.row_count += 1;
         }
         Ok(table)
     }
 
-    /// Calls `each` with every row, in order. A column that has its default is NULL in it.
+    /// Calls `each` with every row, its values in the order of [`TableArgument::columns`]. A column that has its default is NULL.
     ///
     /// # Errors
     /// The first error of `each`.
@@ -105,16 +119,22 @@ impl PartialEq for TableArgument<'_> {
             });
             rows
         };
-        (&self.schema, &self.name, &self.columns) == (&other.schema, &other.name, &other.columns)
+        (&self.schema, &self.name, &self.columns, self.is_null, &self.order)
+            == (&other.schema, &other.name, &other.columns, other.is_null, &other.order)
             && rows(self) == rows(other)
     }
 }
 
-fn columns(reader: &mut Reader<'_>, version: TdsVersion, limits: &Limits) -> Result<Vec<TableColumn>, TdsError> {
+/// The columns; `None` for NULL.
+fn columns(
+    reader: &mut Reader<'_>,
+    version: TdsVersion,
+    limits: &Limits,
+) -> Result<Option<Vec<TableColumn>>, TdsError> {
     let count = reader.u16(WHAT)?;
     let mut columns = Vec::new();
     if count == NO_COLUMNS {
-        return Ok(columns);
+        return Ok(None);
     }
     if usize::from(count) > limits.columns_max {
         return Err(TdsError::Limit { what: "columns of a table-valued parameter", limit: limits.columns_max });
@@ -123,32 +143,56 @@ fn columns(reader: &mut Reader<'_>, version: TdsVersion, limits: &Limits) -> Res
         let _user_type = reader.u32(WHAT)?;
         let flags = reader.u16(WHAT)?;
         let info = TypeInfo::read(reader, version)?;
-        let _name = reader.short_text(WHAT)?;
-        columns.push(TableColumn { info, default: flags & DEFAULT_COLUMN != 0 });
+        let name = reader.short_text(WHAT)?;
+        columns.push(TableColumn { name, info, default: flags & DEFAULT_COLUMN != 0 });
     }
-    Ok(columns)
+    Ok(Some(columns))
 }
 
-/// What a client says about the order of rows and columns, up to the mark behind it. Rows are checked and sorted by the engine,
-/// and columns come in the type's order.
-fn skip_orders(reader: &mut Reader<'_>) -> Result<(), TdsError> {
+/// What a client says about the order of rows and columns, up to the mark behind it: the order of columns.
+fn orders(reader: &mut Reader<'_>, columns: &[TableColumn]) -> Result<Vec<usize>, TdsError> {
+    let (mut rows, mut order) = (false, None);
     loop {
         match reader.u8(WHAT)? {
-            0x00 => return Ok(()),
-            0x10 => {
-                let count = usize::from(reader.u16(WHAT)?);
-                reader.take(count * 3, WHAT)?;
+            0x00 => return Ok(order.unwrap_or_else(|| (0..columns.len()).collect())),
+            0x10 if !rows => {
+                rows = true;
+                order_of_rows(reader, columns)?;
             }
-            0x11 => {
-                let count = usize::from(reader.u16(WHAT)?);
-                let order = reader.take(count * 2, WHAT)?;
-                let is_natural =
-                    order.as_chunks::<2>().0.iter().zip(1..).all(|(at, own)| u16::from_le_bytes(*at) == own);
-                if !is_natural {
-                    return Err(TdsError::Unsupported("Another order of a table-valued parameter's columns".into()));
-                }
-            }
+            0x11 if order.is_none() => order = Some(order_of_columns(reader, columns.len())?),
             other => return Err(TdsError::malformed(format!("0x{other:02X} stands before a table's rows"))),
         }
     }
+}
+
+/// Columns that rows are sorted by, or that make them unique: each is one of those that were sent with values.
+fn order_of_rows(reader: &mut Reader<'_>, columns: &[TableColumn]) -> Result<(), TdsError> {
+    const ASCENDING_AND_DESCENDING: u8 = 0x03;
+    const MEANINGS: u8 = 0x07;
+    for _ in 0..reader.u16(WHAT)? {
+        let (column, flags) = (reader.u16(WHAT)?, reader.u8(WHAT)?);
+        let known = usize::from(column).checked_sub(1).and_then(|at| columns.get(at));
+        let means = flags & MEANINGS;
+        if known.is_none_or(|column| column.default) || means == 0 || means & ASCENDING_AND_DESCENDING == 3 {
+            return Err(TdsError::malformed("The order of a table's rows names a column wrongly"));
+        }
+    }
+    Ok(())
+}
+
+fn order_of_columns(reader: &mut Reader<'_>, count: usize) -> Result<Vec<usize>, TdsError> {
+    let wrong = || TdsError::malformed("The order of a table's columns does not name each once");
+    if usize::from(reader.u16(WHAT)?) != count {
+        return Err(wrong());
+    }
+    let mut order = Vec::with_capacity(count);
+    let mut named = vec![false; count];
+    for _ in 0..count {
+        let at = usize::from(reader.u16(WHAT)?).checked_sub(1).ok_or_else(wrong)?;
+        if std::mem::replace(named.get_mut(at).ok_or_else(wrong)?, true) {
+            return Err(wrong());
+        }
+        order.push(at);
+    }
+    Ok(order)
 }

@@ -141,6 +141,8 @@ impl Display for MergeAction {
 impl Display for BulkInsert {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "BULK INSERT {} FROM {}", self.table, Quoted(&self.file))?;
-        super::definition::with_options(f, &self.options)
+        let order = (!self.order.is_empty()).then(|| format!("ORDER{}", Parens(&self.order)));
+        let options: Vec<String> = self.options.iter().map(ToString::to_string).chain(order).collect();
+        if options.is_empty() { Ok(()) } else { write!(f, " WITH ({})", options.join(", ")) }
     }
 }

@@ -252,6 +252,8 @@ impl Lexer<'_> {
         let (length, symbol) = match (byte, next) {
             (b'(', _) => (1, Symbol::Open),
             (b')', _) => (1, Symbol::Close),
+            (b'{', _) => (1, Symbol::OpenBrace),
+            (b'}', _) => (1, Symbol::CloseBrace),
             (b',', _) => (1, Symbol::Comma),
             (b';', _) => (1, Symbol::Semicolon),
             (b'.', _) => (1, Symbol::Dot),

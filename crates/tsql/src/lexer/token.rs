@@ -120,6 +120,10 @@ pub(crate) enum Symbol {
     CaretEqual,
     /// `||=`
     DoubleBarEqual,
+    /// `{`
+    OpenBrace,
+    /// `}`
+    CloseBrace,
     /// A character that belongs to nothing.
     Stray,
 }

@@ -252,7 +252,7 @@ impl Parser<'_> {
     fn like(&mut self, left: Expr, negated: bool) -> Parsed<Condition> {
         self.skip_test_words(negated);
         let pattern = self.operand()?;
-        let escape = if self.eat_keyword(Keyword::Escape) { Some(self.operand()?) } else { None };
+        let escape = if self.eat_keyword(Keyword::Escape) { Some(self.operand()?) } else { self.like_escape()? };
         Ok(Condition::Like(Box::new(Like { expr: left, pattern, escape, negated })))
     }
 

@@ -135,6 +135,7 @@ impl Parser<'_> {
                 Ok(Expr { span: name.span, kind: ExprKind::Global(name) })
             }
             TokenKind::Symbol(Symbol::Open) => self.parenthesized_value(),
+            TokenKind::Symbol(Symbol::OpenBrace) => self.escape(),
             TokenKind::Keyword(keyword) => self.keyword_operand(keyword),
             _ => self.literal(),
         }

@@ -11,6 +11,7 @@ mod condition;
 mod cursor;
 mod database;
 mod definition;
+mod escape;
 mod execute;
 mod expression;
 mod index;

@@ -219,7 +219,17 @@ impl Parser<'_> {
         let table = self.object_name()?;
         self.expect_keyword(Keyword::From)?;
         let file = self.text()?;
-        let options = self.optional_with_options()?;
-        Ok(StatementKind::BulkInsert(Box::new(BulkInsert { table, file, options })))
+        let (mut options, mut order) = (Vec::new(), Vec::new());
+        if self.eat_keyword(Keyword::With) {
+            self.parenthesized(|parser| {
+                if parser.eat_keyword(Keyword::Order) {
+                    order = parser.index_columns()?;
+                } else {
+                    options.push(parser.setting_option()?);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(StatementKind::BulkInsert(Box::new(BulkInsert { table, file, options, order })))
     }
 }

@@ -161,6 +161,14 @@ impl Parser<'_> {
                     Inside::Source(source) => Ok(source),
                 }
             }
+            // ODBC's escape around outer joins says nothing.
+            TokenKind::Symbol(Symbol::OpenBrace) => {
+                self.bump();
+                self.expect_word("oj")?;
+                let source = self.table_source()?;
+                self.expect_symbol(Symbol::CloseBrace)?;
+                Ok(source)
+            }
             TokenKind::Variable => {
                 let name = self.variable()?;
                 Ok(TableSource::Variable { name, alias: self.optional_alias()? })

@@ -1,8 +1,8 @@
 //! Statements that change rows.
 
 use super::{
-    AssignOp, ColumnRef, CommonTable, Condition, Execute, Expr, Name, ObjectName, Query, QueryHint, SelectItem,
-    SettingOption, TableHint, TableSource, Top,
+    AssignOp, ColumnRef, CommonTable, Condition, Execute, Expr, IndexColumn, Name, ObjectName, Query, QueryHint,
+    SelectItem, SettingOption, TableHint, TableSource, Top,
 };
 
 /// What INSERT, UPDATE, DELETE and MERGE change.
@@ -252,6 +252,8 @@ pub struct BulkInsert {
     pub table: ObjectName,
     /// The file.
     pub file: String,
-    /// `WITH (...)`
+    /// `WITH (...)`, without ORDER.
     pub options: Vec<SettingOption>,
+    /// `ORDER (...)`: how the file's rows are sorted.
+    pub order: Vec<IndexColumn>,
 }

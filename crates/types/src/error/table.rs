@@ -90,6 +90,7 @@ error_table! {
     215 16 1 not_a_function(name) "Parameters supplied for object '{name}' which is not a function. If the parameters are intended as a table hint, a WITH keyword is required.";
     216 16 1 function_parameters_missing(name) "Parameters were not supplied for the function '{name}'.";
     217 16 1 nesting_level_exceeded(limit) "Maximum stored procedure, function, trigger, or view nesting level exceeded (limit {limit}).";
+    218 16 1 type_not_found(name) "Could not find the type '{name}'. Either it does not exist or you do not have the necessary permission.";
     219 16 1 type_exists(name) "The type '{name}' already exists, or you do not have permission to create it.";
 
     // Conversions and arithmetic.
@@ -135,6 +136,9 @@ error_table! {
     333 16 1 output_into_checked(table, constraint) "The target table '{table}' of the OUTPUT INTO clause cannot have any enabled check constraints or any enabled rules. Found check constraint or rule '{constraint}'.";
     334 16 1 output_with_triggers(table) "The target table '{table}' of the DML statement cannot have any enabled triggers if the statement contains an OUTPUT clause without INTO clause.";
     343 15 1 object_kind_unknown(kind) "Unknown object type '{kind}' used in a CREATE, DROP, or ALTER statement.";
+    346 15 1 readonly_of_scalar(parameter) "The parameter \"{parameter}\" can not be declared READONLY since it is not a table-valued parameter.";
+    350 16 1 column_of_table_type(column) "The column \"{column}\" does not have a valid data type. A column cannot be of a user-defined table type.";
+    352 15 1 readonly_needed(parameter) "The table-valued parameter \"{parameter}\" must be declared with the READONLY option.";
     402 16 1 types_incompatible(left, right, operator) "The data types {left} and {right} are incompatible in the {operator} operator.";
     403 16 1 invalid_operator(operator, ty) "Invalid operator for data type. Operator equals {operator}, type equals {ty}.";
     408 16 1 constant_in_order_by(position) "A constant expression was encountered in the ORDER BY list, position {position}.";
@@ -145,6 +149,7 @@ error_table! {
     467 16 1 recursive_aggregate(name) "GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression '{name}'.";
     468 16 9 collation_conflict(left, right, operation) "Cannot resolve the collation conflict between \"{left}\" and \"{right}\" in the {operation} operation.";
     487 16 1 invalid_option(statement) "An invalid option was specified for the statement \"{statement}\".";
+    500 16 1 table_parameter_columns(given, wanted) "Trying to pass a table-valued parameter with {given} column(s) where the corresponding user-defined table type requires {wanted} column(s).";
     506 16 1 invalid_like_escape(text, predicate) "The invalid escape character \"{text}\" was specified in a {predicate} predicate.";
     512 16 1 subquery_many_rows() "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.";
     515 16 2 null_not_allowed(column, table, statement) "Cannot insert the value NULL into column '{column}', table '{table}'; column does not allow nulls. {statement} fails.";
@@ -301,6 +306,7 @@ error_table! {
     3727 16 0 constraint_not_dropped() "Could not drop constraint. See previous errors.";
     3728 16 1 not_a_constraint(name) "'{name}' is not a constraint.";
     3729 16 1 referenced_by(action, name, referencing) "Cannot {action} '{name}' because it is being referenced by object '{referencing}'.";
+    3732 16 1 type_is_referenced(name, by) "Cannot drop type '{name}' because it is being referenced by object '{by}'. There may be other objects that reference this type.";
 
     // Transactions.
     3902 16 1 commit_without_begin() "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
@@ -354,6 +360,22 @@ error_table! {
     4701 16 1 truncate_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
     4708 16 2 truncate_not_a_table(name) "Could not truncate object '{name}' because it is not a table.";
     4712 16 1 truncate_is_referenced(name) "Cannot truncate table '{name}' because it is being referenced by a FOREIGN KEY constraint.";
+    4832 16 1 bulk_file_ends() "Bulk load: An unexpected end of file was encountered in the data file.";
+    4834 16 1 bulk_load_denied() "You do not have permission to use the bulk load statement.";
+    4860 16 1 bulk_file_missing(file) "Cannot bulk load. The file \"{file}\" does not exist or you don't have file access rights.";
+    4861 16 1 bulk_file_not_opened(file, why) "Cannot bulk load because the file \"{file}\" could not be opened. Operating system error code {why}.";
+    4862 16 1 bulk_file_not_read(file, why) "Cannot bulk load because the file \"{file}\" could not be read. Operating system error code {why}.";
+    4863 16 1 bulk_truncation(row, column, name) "Bulk load data conversion error (truncation) for row {row}, column {column} ({name}).";
+    4864 16 1 bulk_mismatch(row, column, name) "Bulk load data conversion error (type mismatch or invalid character for the specified codepage) for row {row}, column {column} ({name}).";
+    4865 16 1 bulk_errors_exceeded(maximum) "Cannot bulk load because the maximum number of errors ({maximum}) was exceeded.";
+    4866 16 1 bulk_column_too_long(row, column) "The bulk load failed. The column is too long in the data file for row {row}, column {column}. Verify that the field terminator and row terminator are specified correctly.";
+    4867 16 1 bulk_overflow(row, column, name) "Bulk load data conversion error (overflow) for row {row}, column {column} ({name}).";
+    4868 16 1 bulk_code_page_missing(page) "The bulk load failed. The codepage \"{page}\" is not installed. Install the codepage and run the command again.";
+    4869 16 1 bulk_null(row, column, name) "The bulk load failed. Unexpected NULL value in data file row {row}, column {column}. The destination column ({name}) is defined as NOT NULL.";
+    4870 16 1 bulk_error_file_not_written(file, why) "Cannot bulk load because of an error writing file \"{file}\". Operating system error code {why}.";
+    4879 16 1 bulk_csv_invalid(file, row, column) "Bulk load failed due to invalid column value in CSV data file {file} in row {row}, column {column}.";
+    4880 16 1 bulk_first_behind_last() "Cannot bulk load. When you use the FIRSTROW and LASTROW parameters, the value for FIRSTROW cannot be greater than the value for LASTROW.";
+    4892 16 1 bulk_definition_changed() "Bulk insert failed due to a schema change of the target table.";
     4901 16 1 column_cannot_be_added(column, table) "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column '{column}' cannot be added to non-empty table '{table}' because it does not satisfy these conditions.";
     4902 16 1 alter_table_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
     4917 16 0 constraint_unknown(name) "Constraint '{name}' does not exist.";
@@ -388,6 +410,9 @@ error_table! {
     6106 16 2 process_not_active(session) "Process ID {session} is not an active process ID.";
     6107 14 1 kill_system_process() "Only user processes can be killed.";
     6401 16 1 savepoint_unknown(name) "Cannot roll back {name}. No transaction or savepoint of that name was found.";
+    7119 16 1 long_value_too_long(maximum) "Attempting to grow LOB beyond maximum allowed size of {maximum} bytes.";
+    7330 16 2 bulk_row_not_fetched() "Cannot fetch a row from OLE DB provider \"BULK\" for linked server \"(null)\".";
+    7399 16 1 bulk_provider_failed() "The OLE DB provider \"BULK\" for linked server \"(null)\" reported an error. The provider did not give any information about the error.";
     7968 10 1 open_transaction_information(database) "Transaction information for database '{database}'.";
     7969 16 1 no_open_transactions() "No active open transactions.";
 
@@ -464,6 +489,30 @@ error_table! {
     10756 15 1 window_frame_needs_order() "Window frame with ROWS or RANGE must have an ORDER BY clause.";
     10758 15 1 window_order_not_allowed(function) "The function '{function}' may not have ORDER BY in OVER clause.";
     10759 15 1 distinct_with_over() "Use of DISTINCT is not allowed with the OVER clause.";
+    11700 16 1 sequence_increment_zero(name) "The increment for sequence object '{name}' cannot be zero.";
+    11701 16 1 sequence_increment_large(name) "The absolute value of the increment for sequence object '{name}' must be less than or equal to the difference between the minimum and maximum value of the sequence object.";
+    11702 16 2 sequence_type_invalid(name) "The sequence object '{name}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, or any user-defined data type that is based on one of the above integer data types.";
+    11703 16 1 sequence_start_invalid(name) "The start value for sequence object '{name}' must be between the minimum and maximum value of the sequence object.";
+    11704 16 1 sequence_value_invalid(value, name) "The current value '{value}' for sequence object '{name}' must be between the minimum and maximum value of the sequence object.";
+    11705 16 1 sequence_bounds_invalid(name) "The minimum value for sequence object '{name}' must be less than its maximum value.";
+    11706 16 1 sequence_cache_invalid(name) "The cache size for sequence object '{name}' must be greater than 0.";
+    11708 16 1 sequence_argument_invalid(argument) "An invalid value was specified for argument '{argument}' for the given data type.";
+    11709 16 1 restart_in_create_sequence() "The 'RESTART WITH' argument cannot be used in a CREATE SEQUENCE statement.";
+    11711 16 1 not_in_alter_sequence(argument) "Argument '{argument}' cannot be used in an ALTER SEQUENCE statement.";
+    11712 16 1 sequence_argument_twice(argument) "Argument '{argument}' can not be specified more than once.";
+    11715 16 1 sequence_unchanged() "No properties specified for ALTER SEQUENCE.";
+    11716 15 1 number_orders_differ() "NEXT VALUE FOR functions for a given sequence object must have exactly the same OVER clause definition.";
+    11717 15 1 number_order_not_allowed() "NEXT VALUE FOR function does not support the OVER clause in default constraints, UPDATE statements, or MERGE statements.";
+    11719 15 1 number_not_allowed_inside() "NEXT VALUE FOR function is not allowed in check constraints, default objects, computed columns, views, user-defined functions, user-defined aggregates, user-defined table types, sub-queries, common table expressions, derived tables or return statements.";
+    11720 15 1 number_not_allowed_in_clause() "NEXT VALUE FOR function is not allowed in the TOP, OVER, OUTPUT, ON, WHERE, GROUP BY, HAVING, or ORDER BY clauses.";
+    11721 15 1 number_with_distinct() "NEXT VALUE FOR function cannot be used directly in a statement that uses a DISTINCT, UNION, UNION ALL, EXCEPT or INTERSECT operator.";
+    11723 15 1 number_with_order() "NEXT VALUE FOR function cannot be used directly in a statement that contains an ORDER BY clause unless the OVER clause is specified.";
+    11726 16 1 not_a_sequence(name) "Object '{name}' is not a sequence object.";
+    11728 16 1 sequence_exhausted(name) "The sequence object '{name}' has reached its minimum or maximum value. Restart the sequence object to allow new values to be generated.";
+    11732 16 1 sequence_range_too_large(name) "The requested range for sequence object '{name}' exceeds the maximum or minimum limit. Retry with a smaller range.";
+    11739 15 1 number_with_top() "NEXT VALUE FOR function cannot be used if ROWCOUNT option has been set, or the query contains TOP or OFFSET.";
+    11741 15 1 number_in_case() "NEXT VALUE FOR function cannot be used within CASE, CHOOSE, COALESCE, IIF, ISNULL and NULLIF.";
+    11742 15 1 number_in_merge() "NEXT VALUE FOR function can only be used with MERGE if it is defined within a default constraint on the target table for insert actions.";
     14262 16 1 specified_item_unknown(kind, name) "The specified {kind} ('{name}') does not exist.";
     15006 16 1 principal_name_invalid(name) "'{name}' is not a valid name because it contains invalid characters.";
     15007 16 1 not_a_login(name) "'{name}' is not a valid login or you do not have permission.";
@@ -492,13 +541,19 @@ error_table! {
     15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
+    16902 16 1 cursor_parameter_invalid(procedure, parameter) "{procedure}: The value of the parameter '{parameter}' is invalid.";
     16905 16 1 cursor_already_open() "The cursor is already open.";
-    16911 16 1 fetch_needs_scroll(direction) "fetch: The fetch type {direction} cannot be used with forward only cursors.";
+    16909 16 1 cursor_handle_unknown(procedure, handle) "{procedure}: The cursor identifier value provided ({handle}) is not valid.";
+    16911 16 1 fetch_needs_scroll(procedure, direction) "{procedure}: The fetch type {direction} cannot be used with forward only cursors.";
     16915 16 1 cursor_exists(name) "A cursor with the name '{name}' already exists.";
     16916 16 1 cursor_unknown(name) "A cursor with the name '{name}' does not exist.";
     16917 16 1 cursor_not_open() "Cursor is not open.";
     16924 16 1 cursor_variables_differ() "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.";
+    16929 16 1 cursor_read_only() "The cursor is READ ONLY.";
+    16937 16 1 cursor_not_possible() "A server cursor cannot be opened on the given statement or statements. Use a default result set or client cursor.";
+    16945 16 2 cursor_not_declared() "The cursor was not declared.";
     16950 16 2 cursor_variable_empty(name) "The variable '{name}' does not currently have a cursor allocated to it.";
+    16954 10 1 executing_directly() "Executing SQL directly; no cursor.";
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
     18470 14 1 login_disabled(user) "Login failed for user '{user}'. Reason: The account is disabled.";

@@ -7,6 +7,7 @@
 //! CASE, COALESCE, IIF, CAST and CONVERT are not here: they decide what is evaluated, or take a type, and belong to the
 //! binder.
 
+mod bits;
 mod date;
 mod format;
 mod hash;

@@ -1,6 +1,6 @@
 //! The table of functions, ascending by name.
 
-use super::{Function, date, format, hash, json, math, other, string, words, zone};
+use super::{Function, bits, date, format, hash, json, math, other, string, words, zone};
 use crate::value::Value;
 
 /// A function that is NULL as soon as one of its arguments is.
@@ -57,6 +57,7 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("ASIN", 1..=1, math::float_type, math::asin),
     strict!("ATAN", 1..=1, math::float_type, math::atan),
     strict!("ATN2", 2..=2, math::float_type, math::atn2),
+    strict!("BIT_COUNT", 1..=1, bits::bit_count_type, bits::bit_count),
     strict!("CEILING", 1..=1, math::whole_type, math::ceiling),
     strict!("CHAR", 1..=1, string::char_type, string::char_of),
     strict!("CHARINDEX", 2..=3, string::position_type, string::charindex),
@@ -87,6 +88,7 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("FORMAT", 2..=3, format::format_type, format::format),
     changing!("GETDATE", 0..=0, date::datetime_type, date::getdate),
     changing!("GETUTCDATE", 0..=0, date::datetime_type, date::getutcdate),
+    strict!("GET_BIT", 2..=2, bits::get_bit_type, bits::get_bit),
     lenient!("GREATEST", 1..=254, other::meeting_type, other::greatest),
     strict!("HASHBYTES", 2..=2, hash::hashbytes_type, hash::hashbytes),
     lenient!("ISDATE", 1..=1, string::int_type, date::isdate),
@@ -97,6 +99,7 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("JSON_VALUE", 2..=2, json::value_type, json::value),
     lenient!("LEAST", 1..=254, other::meeting_type, other::least),
     strict!("LEFT", 2..=2, string::same_text, string::left),
+    strict!("LEFT_SHIFT", 2..=2, bits::left_shift_type, bits::left_shift),
     strict!("LEN", 1..=1, string::position_type, string::len),
     strict!("LOG", 1..=2, math::float_type, math::log),
     strict!("LOG10", 1..=1, math::float_type, math::log10),
@@ -116,8 +119,10 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("REPLICATE", 2..=2, string::long_text, string::replicate),
     strict!("REVERSE", 1..=1, string::same_text, string::reverse),
     strict!("RIGHT", 2..=2, string::same_text, string::right),
+    strict!("RIGHT_SHIFT", 2..=2, bits::right_shift_type, bits::right_shift),
     strict!("ROUND", 2..=3, math::same_number, math::round),
     strict!("RTRIM", 1..=2, string::same_text, string::rtrim),
+    strict!("SET_BIT", 2..=3, bits::set_bit_type, bits::set_bit),
     strict!("SIGN", 1..=1, math::same_number, math::sign),
     strict!("SIN", 1..=1, math::float_type, math::sin),
     strict!("SMALLDATETIMEFROMPARTS", 5..=5, zone::smalldatetime_type, zone::smalldatetimefromparts),

@@ -184,7 +184,7 @@ impl RowLayout {
         };
         let columns = sources.iter().map(length).sum::<Option<usize>>()?;
         // Rows without a byte could not be counted.
-        Some(self.bitmap_bytes + columns).filter(|&bytes| bytes > 0)
+        Some(self.bitmap_bytes + columns + usize::from(self.marked)).filter(|&bytes| bytes > 0)
     }
 
     fn by_column(&self, sources: &[Source<'_>], rows: usize, row_bytes: usize, out: &mut Vec<u8>) {
@@ -236,6 +236,9 @@ impl RowLayout {
                 if let Some(bit) = part.null_bit.filter(|_| is_null) {
                     bytes[begin + bit / 8] |= 1 << (bit % 8);
                 }
+            }
+            if self.marked {
+                bytes.push(0);
             }
             out.lengths.push((bytes.len() - begin) as u32);
         }

@@ -14,12 +14,16 @@
 //! blanks at its end), dates and times as varints of what they count, floats and `uniqueidentifier` as they are.
 //!
 //! Strings, binaries and `datetimeoffset` lose something on the way into a key, so such key columns are in the rest too.
+//!
+//! A marked layout ends each rest with a byte 0. What else may stand there, and before it, is the caller's: see [`long`].
 
 mod columns;
 mod key;
+mod long;
 mod rest;
 
 pub use columns::{ColumnValues, RowBytes};
+pub use long::content_bytes_max;
 
 use crate::collation::Collation;
 use crate::sql_type::SqlType;
@@ -91,6 +95,8 @@ pub struct RowLayout {
     bitmap_bytes: usize,
     /// The key is one `bigint` that is never NULL, ascending: the column of the fast path.
     bigint_key: Option<usize>,
+    /// A byte 0 ends each rest.
+    marked: bool,
     everything: Projection,
 }
 
@@ -157,6 +163,7 @@ impl RowLayout {
             rest: rest.into(),
             bitmap_bytes: bits.div_ceil(8),
             bigint_key,
+            marked: false,
             everything: Projection { key: [].into(), rest: [].into(), copies: [].into(), width: 0 },
         };
         let all: Vec<usize> = (0..columns.len()).collect();
@@ -230,6 +237,9 @@ impl RowLayout {
                 Some(bit) if value.is_null() => out[bitmap + bit / 8] |= 1 << (bit % 8),
                 _ => rest::encode(value, &self.columns[part.column].ty, part.column, out)?,
             }
+        }
+        if self.marked {
+            out.push(0);
         }
         Ok(())
     }

@@ -70,6 +70,23 @@ fn take_bytes(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     behind.split_at_checked(usize::try_from(length).ok()?)
 }
 
+/// The bytes of a string: those of `char` without the blanks at its end.
+#[inline]
+pub(super) fn content<'t>(text: &'t str, ty: &SqlType) -> &'t [u8] {
+    match ty {
+        SqlType::Char(_) | SqlType::NChar(_) => text.trim_end_matches(' ').as_bytes(),
+        _ => text.as_bytes(),
+    }
+}
+
+/// Gives a string of `char` its blanks back.
+pub(super) fn pad(text: &mut String, ty: &SqlType) {
+    if let SqlType::Char(n) | SqlType::NChar(n) = *ty {
+        let missing = usize::from(n).saturating_sub(code_page::units(text, ty.is_unicode()));
+        push_blanks(missing, text);
+    }
+}
+
 /// A decimal's mantissa is a zigzag varint where 64 bits are enough; else it is this number, which is never written for
 /// itself, and 16 bytes.
 const WIDE: i64 = i64::MIN;
@@ -81,10 +98,9 @@ pub(super) fn encode(value: &Value, ty: &SqlType, column: usize, out: &mut Vec<u
         (SqlType::Int, Value::Int(v)) => push_zigzag(i64::from(*v), out),
         (SqlType::BigInt, Value::BigInt(v)) => push_zigzag(*v, out),
         (SqlType::DateTime, Value::DateTime(v)) => push_zigzag(v.ticks(), out),
-        (SqlType::Char(_) | SqlType::NChar(_), Value::Str(text)) => {
-            push_bytes(text.trim_end_matches(' ').as_bytes(), out);
+        (SqlType::Char(_) | SqlType::NChar(_) | SqlType::VarChar(_) | SqlType::NVarChar(_), Value::Str(text)) => {
+            push_bytes(content(text, ty), out)
         }
-        (SqlType::VarChar(_) | SqlType::NVarChar(_), Value::Str(text)) => push_bytes(text.as_bytes(), out),
         (_, Value::Null) => return Err(RowError::Null { column }),
         _ => return encode_others(value, ty, out).ok_or(RowError::WrongType { column }),
     }
@@ -167,10 +183,7 @@ fn decode_text(own: &[u8], ty: &SqlType, place: &mut Value) -> Option<()> {
     let text = std::str::from_utf8(own).ok()?;
     let buffer = place.string_buffer();
     buffer.push_str(text);
-    if let SqlType::Char(n) | SqlType::NChar(n) = *ty {
-        let missing = usize::from(n).saturating_sub(code_page::units(text, ty.is_unicode()));
-        push_blanks(missing, buffer);
-    }
+    pad(buffer, ty);
     Some(())
 }
 

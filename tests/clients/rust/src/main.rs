@@ -215,7 +215,12 @@ async fn two_hundred_connections() -> Result<()> {
         Ok(())
     };
     let began = Instant::now();
-    futures::future::try_join_all((0..200).map(one)).await?;
+    // A task each. Within one task all share tokio's budget of operations; where that ends a socket says Pending, and tokio-rustls
+    // 0.24 never flushes again a handshake whose flush was pending (mended by its pull request 112): its bytes stay in tiberius.
+    let tasks: Vec<_> = (0..200).map(|number| tokio::spawn(one(number))).collect();
+    for task in tasks {
+        task.await??;
+    }
     ensure!(began.elapsed() < Duration::from_secs(60));
     Ok(())
 }

@@ -4,6 +4,7 @@ use super::{CommandError, say, seconds};
 use pikepole::SystemFiles;
 use pikepole_lab::experiment::{self, EXPERIMENTS, Experiment, ExperimentError, Machine, NOT_THERE, Outcome};
 use pikepole_lab::page;
+use pikepole_lab::profile::Profiler;
 use pikepole_machine::interrupt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,6 +38,9 @@ pub struct RunArguments {
     /// Numbers of sessions in the place of the experiment's own, for what sweeps them
     #[arg(short = 'n', long, value_name = "N,N...", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=10_000))]
     sessions: Option<Vec<u16>>,
+    /// Sample where the process spends its CPU time: shares, flame graphs and callers, on the page and as files
+    #[arg(long)]
+    profile: bool,
 }
 
 const RUN_HELP: &str = "\
@@ -52,7 +56,8 @@ program.
 Examples:
   pikepole lab run all
   pikepole lab run affinity -n 1,16,64 --seconds 5 --repeats 5
-  pikepole lab run policies --seconds 0.2 --repeats 2     a quick look";
+  pikepole lab run policies --seconds 0.2 --repeats 2     a quick look
+  pikepole lab run affinity --profile                     who spins, and for whom";
 
 /// Which outcomes.
 #[derive(clap::Args)]
@@ -120,6 +125,7 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, CommandError> {
         warmup: Duration::from_secs_f64(arguments.warm_up),
         repeats: usize::from(arguments.repeats),
         sessions,
+        profiler: arguments.profile.then(Profiler::new),
         stop: Arc::clone(&stop),
     };
     let result = run_each(&experiments, &machine, &options, &arguments.out);
@@ -153,11 +159,14 @@ fn named(names: &[String]) -> Result<Vec<&'static Experiment>, CommandError> {
     names.iter().map(|name| experiment::find(name).map_err(CommandError::from)).collect()
 }
 
-/// Writes the JSON and the page of an outcome; the page's path.
+/// Writes the JSON, the page and the profiles of an outcome; the page's path.
 fn write(out: &Path, outcome: &Outcome) -> Result<PathBuf, CommandError> {
     put(&out.join(format!("{}.json", outcome.experiment)), &outcome.to_json())?;
     let page = out.join(format!("{}.html", outcome.experiment));
     put(&page, &page::page(outcome))?;
+    for (name, text) in page::profile_files(outcome) {
+        put(&out.join(name), &text)?;
+    }
     Ok(page)
 }
 

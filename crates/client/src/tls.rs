@@ -1,0 +1,100 @@
+//! The client's TLS: TDS 8.0, whose first byte is already TLS.
+
+use crate::{Address, ClientError, Trust};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The protocol's name in the handshake of TDS 8.0.
+const ALPN: &[u8] = b"tds/8.0";
+/// The variable that names the file of authorities, as for OpenSSL's programs.
+const FILE_VARIABLE: &str = "SSL_CERT_FILE";
+/// Where distributions keep the certificates of the authorities that they trust.
+const BUNDLES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+
+/// A connection's TLS before its handshake.
+pub(crate) fn client(address: &Address, trust: &Trust) -> Result<ClientConnection, ClientError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let failed = |error: &dyn std::fmt::Display| ClientError::Tls(format!("TLS with {address}: {error}"));
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+        .map_err(|error| failed(&error))?;
+    let mut config = match trust {
+        Trust::Any => builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+            .with_no_client_auth(),
+        Trust::System => builder.with_root_certificates(roots(&system_bundle()?)?).with_no_client_auth(),
+        Trust::File(path) => builder.with_root_certificates(roots(path)?).with_no_client_auth(),
+    };
+    config.alpn_protocols = vec![ALPN.to_vec()];
+    let name = ServerName::try_from(address.host.clone()).map_err(|error| failed(&error))?;
+    ClientConnection::new(Arc::new(config), name).map_err(|error| failed(&error))
+}
+
+fn system_bundle() -> Result<PathBuf, ClientError> {
+    let given = std::env::var_os(FILE_VARIABLE).map(PathBuf::from);
+    let found = given.or_else(|| BUNDLES.iter().map(PathBuf::from).find(|path| path.exists()));
+    found.ok_or_else(|| ClientError::Tls("the system has no certificates of authorities".to_string()))
+}
+
+fn roots(path: &Path) -> Result<RootCertStore, ClientError> {
+    let failed = |error: &dyn std::fmt::Display| ClientError::Tls(format!("{}: {error}", path.display()));
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))? {
+        // Some that a system trusts are of kinds that are not used any more.
+        roots.add_parsable_certificates([certificate.map_err(|error| failed(&error))?]);
+    }
+    if roots.is_empty() {
+        return Err(failed(&"no certificate is in it"));
+    }
+    Ok(roots)
+}
+
+/// Believes any certificate; that its owner has the key is still looked at.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signed, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,78 @@
+//! Types that users make: names for types, and shapes of tables.
+//!
+//! They have a namespace of their own beside that of objects. A table type is kept as the definition of a table that has no
+//! storage; a table variable or parameter of the type is a copy of it with storage in tempdb.
+
+use super::definition::{StorageRef, TableRecord};
+use pikepole_types::SqlType;
+use serde::{Deserialize, Serialize};
+
+/// The first id of users' types.
+pub(crate) const USER_TYPE_FIRST: i32 = 257;
+
+/// A type made by CREATE TYPE.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UserType {
+    /// Its id.
+    pub user_type_id: i32,
+    /// The schema's id.
+    pub schema_id: i32,
+    /// The schema's name.
+    pub schema: String,
+    /// The name.
+    pub name: String,
+    /// What it is.
+    pub kind: UserTypeKind,
+}
+
+/// The kinds of users' types.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum UserTypeKind {
+    /// A name for a type of the system.
+    Alias {
+        /// The type it stands for.
+        ty: SqlType,
+        /// Whether a column that says nothing about it may hold NULL.
+        nullable: bool,
+    },
+    /// The shape of a table. Its object id and name are those that `sys.table_types` shows.
+    Table(TableRecord),
+}
+
+impl UserType {
+    /// `schema.name`, as error texts name it.
+    pub fn full_name(&self) -> String {
+        format!("{}.{}", self.schema, self.name)
+    }
+
+    /// The shape, of a table type.
+    pub fn table(&self) -> Option<&TableRecord> {
+        match &self.kind {
+            UserTypeKind::Table(record) => Some(record),
+            UserTypeKind::Alias { .. } => None,
+        }
+    }
+
+    /// Whether something of this shape has a column of the type with this id.
+    pub(crate) fn uses(&self, user_type_id: i32) -> bool {
+        self.table().is_some_and(|record| record.uses_type(user_type_id))
+    }
+}
+
+impl TableRecord {
+    /// Whether one of its columns is of the user's type with this id.
+    pub(crate) fn uses_type(&self, user_type_id: i32) -> bool {
+        self.columns.iter().any(|column| column.user_type == Some(user_type_id))
+    }
+
+    /// The same definition without storage; keys keep their sizes.
+    #[must_use]
+    pub(crate) fn without_storage(mut self) -> TableRecord {
+        self.heap = self.heap.map(|heap| StorageRef { object: 0, root: None, ..heap });
+        for index in &mut self.indexes {
+            index.storage = StorageRef { object: 0, root: None, ..index.storage };
+        }
+        self.overflow = None;
+        self
+    }
+}

@@ -1,0 +1,143 @@
+//! Names of functions as people read them, and stacks without what says nothing.
+
+use super::modules::Function;
+
+/// A frame of a stack.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Frame {
+    /// The function's path, without what the compiler adds to it.
+    pub name: String,
+}
+
+/// Paths of the language's own library, and of the runtime between a scheduler's loop and its tasks.
+const LIBRARY: [&str; 5] = ["core::", "alloc::", "std::", "__rustc", "tokio::"];
+
+/// A path without generic arguments, closures, hashes, and the marks of traits: `<a::B as c::D>::e` is `a::B::e`.
+pub(super) fn readable(name: &str) -> String {
+    let mut name = name.to_owned();
+    // `<A as T>::f`: the type's own path stands for it; for a type that is a reference, what it refers to.
+    while name.starts_with('<') {
+        let Some(end) = matching(&name) else { break };
+        let inner = &name[1..end];
+        let own = split_as(inner);
+        let own = own.trim_start_matches(['&', '*']).trim_start_matches("mut ").trim_start_matches("const ").to_owned();
+        name = format!("{own}{}", &name[end + 1..]);
+    }
+    let mut plain = String::with_capacity(name.len());
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for c in name.chars() {
+        match c {
+            '<' => depth += 1,
+            // The arrow of a function's type ends nothing.
+            '>' if before != '-' => depth = depth.saturating_sub(1),
+            c if depth == 0 => plain.push(c),
+            _ => {}
+        }
+        before = c;
+    }
+    let parts = plain
+        .split("::")
+        .filter(|part| !part.is_empty() && !part.starts_with("{{") && !part.starts_with("{closure") && !is_hash(part));
+    let parts: Vec<&str> = parts.collect();
+    if parts.is_empty() { name } else { parts.join("::") }
+}
+
+/// The place of the `>` that ends the `<` at the start.
+fn matching(name: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (place, c) in name.char_indices() {
+        match c {
+            '<' => depth += 1,
+            '>' if before != '-' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(place);
+        }
+        before = c;
+    }
+    None
+}
+
+/// What stands before ` as ` outside of brackets.
+fn split_as(inner: &str) -> &str {
+    let mut depth = 0_usize;
+    for (place, c) in inner.char_indices() {
+        match c {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            ' ' if depth == 0 && inner[place..].starts_with(" as ") => return &inner[..place],
+            _ => {}
+        }
+    }
+    inner
+}
+
+fn is_hash(part: &str) -> bool {
+    part.len() == 17 && part.starts_with('h') && part[1..].bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+fn is_library(name: &str) -> bool {
+    LIBRARY.iter().any(|library| name.starts_with(library))
+}
+
+/// The frames of a stack, the innermost first, out of the functions of its addresses. The language's own library and the
+/// runtime are left out, but for a function of them that has code of its own and is the innermost; so are repeats of one name.
+pub(super) fn frames<'a>(functions: impl Iterator<Item = &'a Function>) -> Vec<Frame> {
+    let mut frames: Vec<Frame> = Vec::new();
+    for function in functions {
+        let name = readable(&function.name);
+        if is_library(&name) && (function.inlined || !frames.is_empty()) {
+            continue;
+        }
+        if frames.last().is_none_or(|last| last.name != name) {
+            frames.push(Frame { name });
+        }
+    }
+    frames
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_paths() {
+        for (name, wanted) in [
+            ("pikepole_log::log::Log::append_in::h0123456789abcdef", "pikepole_log::log::Log::append_in"),
+            ("pikepole_query::run::step::{{closure}}::{{closure}}::h0123456789abcdef", "pikepole_query::run::step"),
+            ("pikepole_query::run::step::{closure#0}", "pikepole_query::run::step"),
+            ("<pikepole_log::commit::Waiter as core::ops::drop::Drop>::drop", "pikepole_log::commit::Waiter::drop"),
+            ("<&mut pikepole_log::A<B, C<D>> as core::fmt::Debug>::fmt", "pikepole_log::A::fmt"),
+            ("<F as core::ops::FnOnce<(A,)>>::call_once", "F::call_once"),
+            ("<<a::B as c::D>::E as f::G>::h", "a::B::E::h"),
+            ("core::ptr::drop_in_place<alloc::vec::Vec<u8>>", "core::ptr::drop_in_place"),
+            ("a::b::<fn(u8) -> u8>::c", "a::b::c"),
+            ("pwrite64", "pwrite64"),
+            ("<", "<"),
+        ] {
+            assert_eq!(readable(name), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_library_shows_only_as_the_innermost_function() {
+        let function = |name: &str, inlined| Function { name: name.to_owned(), inlined };
+        let of = |functions: &[Function]| -> Vec<String> {
+            frames(functions.iter()).into_iter().map(|frame| frame.name).collect()
+        };
+        let run = function("pikepole_query::run::step", false);
+        let closure = function("pikepole_query::run::step::{{closure}}", false);
+        let poll = function("core::future::Future::poll", false);
+        assert_eq!(
+            of(&[function("core::sync::atomic::AtomicU64::load", true), run.clone()]),
+            ["pikepole_query::run::step"]
+        );
+        assert_eq!(
+            of(&[function("core::fmt::write", false), poll, closure, run]),
+            ["core::fmt::write", "pikepole_query::run::step"]
+        );
+    }
+}

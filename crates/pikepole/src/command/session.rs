@@ -1,0 +1,137 @@
+//! Where a command's T-SQL runs: in an engine of this process, or in a server.
+
+use super::output::Printer;
+use super::{CommandError, password};
+use pikepole::blocking::Connection;
+use pikepole::{Engine, Options};
+use pikepole_client::{Address, ConnectOptions, Encryption, Trust};
+use std::path::PathBuf;
+
+/// The variable that holds the password.
+const PASSWORD_VARIABLE: &str = "PIKEPOLE_PASSWORD";
+
+/// The server to connect to, and how.
+#[derive(clap::Args)]
+pub struct ServerArguments {
+    /// A server, instead of a folder of databases; its port is 1433 when none is given
+    #[arg(short = 'S', long, value_name = "HOST:PORT", requires = "user")]
+    server: Option<Address>,
+    /// The login
+    #[arg(short = 'U', long, value_name = "LOGIN", requires = "server")]
+    user: Option<String>,
+    /// Its password; better in PIKEPOLE_PASSWORD, or asked for
+    #[arg(short = 'P', long, value_name = "PASSWORD", requires = "server")]
+    password: Option<String>,
+    /// Whether the connection is encrypted; it must be when the server is another computer
+    #[arg(long, value_enum, value_name = "HOW", default_value = "strict", requires = "server")]
+    encrypt: Encrypt,
+    /// Believe whoever answers, whatever the certificate
+    #[arg(long, requires = "server", conflicts_with = "certificate")]
+    trust_server_certificate: bool,
+    /// Believe the certificates in this file (PEM), and those that they have signed
+    #[arg(long, value_name = "FILE", requires = "server")]
+    certificate: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Encrypt {
+    /// From the first byte on (TDS 8.0)
+    Strict,
+    /// Not at all
+    Off,
+}
+
+impl ServerArguments {
+    /// Whether a server is meant.
+    pub fn is_given(&self) -> bool {
+        self.server.is_some()
+    }
+
+    /// How to connect; `None` when no server is meant.
+    pub fn connect_options(&self, application: &str) -> Result<Option<ConnectOptions>, CommandError> {
+        let (Some(address), Some(user)) = (&self.server, &self.user) else { return Ok(None) };
+        let encryption = match (self.encrypt, &self.certificate) {
+            (Encrypt::Off, None) if !self.trust_server_certificate => Encryption::Off,
+            (Encrypt::Off, _) => {
+                return Err(CommandError::Usage("without encryption there is no certificate to believe".to_string()));
+            }
+            (Encrypt::Strict, Some(file)) => Encryption::Strict(Trust::File(file.clone())),
+            (Encrypt::Strict, None) if self.trust_server_certificate => Encryption::Strict(Trust::Any),
+            (Encrypt::Strict, None) => Encryption::Strict(Trust::System),
+        };
+        let password = self.password_of(user)?;
+        let application = application.to_string();
+        Ok(Some(ConnectOptions { encryption, application, ..ConnectOptions::new(address.clone(), user, password) }))
+    }
+
+    fn password_of(&self, user: &str) -> Result<String, CommandError> {
+        if let Some(password) = &self.password {
+            return Ok(password.clone());
+        }
+        match std::env::var(PASSWORD_VARIABLE) {
+            Ok(password) => Ok(password),
+            Err(_) if password::can_ask() => Ok(password::ask(user)?),
+            Err(_) => Err(CommandError::Usage(format!("no password: give it in {PASSWORD_VARIABLE}, or with -P"))),
+        }
+    }
+}
+
+/// A session that prints what it runs.
+pub enum Session {
+    /// Of an engine of this process.
+    Own {
+        /// The session.
+        connection: Connection,
+        /// The engine.
+        engine: Engine,
+    },
+    /// Of a server.
+    Server(Box<pikepole_client::Connection>),
+}
+
+/// Ends what a session runs, from another thread.
+pub type Cancel = Box<dyn Fn() + Send>;
+
+impl Session {
+    /// Opens a folder of databases.
+    pub fn open(options: Options) -> Result<Session, CommandError> {
+        let engine = Engine::open(options)?;
+        Ok(Session::Own { connection: engine.connect_blocking()?, engine })
+    }
+
+    /// Connects to a server.
+    pub fn connect(options: &ConnectOptions) -> Result<Session, CommandError> {
+        Ok(Session::Server(Box::new(pikepole_client::Connection::connect(options)?)))
+    }
+
+    /// Runs a batch and prints what comes; whether there was no error. `line_offset` is what precedes it in its script.
+    pub fn print(&mut self, sql: &str, line_offset: u32, printer: &mut Printer) -> Result<bool, CommandError> {
+        match self {
+            Session::Own { connection, .. } => printer.print(connection.run(sql, &[])?, line_offset),
+            Session::Server(connection) => printer.print(connection.run(sql)?, line_offset),
+        }
+    }
+
+    /// What ends a batch of this session.
+    pub fn cancel(&self) -> Cancel {
+        match self {
+            Session::Own { connection, .. } => {
+                let canceller = connection.canceller();
+                Box::new(move || canceller.cancel())
+            }
+            Session::Server(connection) => {
+                let canceller = connection.canceller();
+                Box::new(move || canceller.cancel())
+            }
+        }
+    }
+
+    /// Ends the session, and the engine if it is of this process.
+    pub fn close(self) -> Result<(), CommandError> {
+        if let Session::Own { connection, engine } = self {
+            drop(connection);
+            engine.shutdown()?;
+        }
+        Ok(())
+    }
+}

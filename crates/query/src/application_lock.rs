@@ -1,0 +1,138 @@
+//! Application locks: locks of names that programs agree on (`sp_getapplock`), of the transaction or of the session.
+//!
+//! ```text
+//!   owner        lives in                                    ends with
+//!   Transaction  the session's transaction                   COMMIT, ROLLBACK, or its last release
+//!   Session      a transaction of its own that changes       the session, a reset, or its last release
+//!                nothing, one in each database
+//! ```
+
+use std::sync::Arc;
+
+use crate::context::{ExecutionContext, awaited};
+use crate::expression::Fault;
+use pikepole_engine::{Blocked, Database, LockMode, NamedLock, Transaction};
+
+/// With what a lock ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockOwner {
+    /// The open transaction.
+    Transaction,
+    /// The session.
+    Session,
+}
+
+/// A name's lock and how often it was asked for.
+struct Held {
+    name: String,
+    named: NamedLock,
+    count: u32,
+}
+
+/// The locks of the session in one database.
+struct OfSession {
+    database: Arc<Database>,
+    transaction: Transaction,
+    held: Vec<Held>,
+}
+
+/// The application locks that a session holds.
+#[derive(Default)]
+pub(crate) struct ApplicationLocks {
+    of_transaction: Vec<Held>,
+    of_session: Vec<OfSession>,
+}
+
+impl ApplicationLocks {
+    /// The transaction has ended, and its locks with it.
+    pub fn forget_transaction(&mut self) {
+        self.of_transaction.clear();
+    }
+}
+
+fn note(held: &mut Vec<Held>, name: &str, named: NamedLock) {
+    match held.iter_mut().find(|held| held.name == name) {
+        Some(held) => held.count += 1,
+        None => held.push(Held { name: name.to_owned(), named, count: 1 }),
+    }
+}
+
+/// Counts a release: None when the name is not held, its lock when this was the last one.
+fn count_down(held: &mut Vec<Held>, name: &str) -> Option<Option<NamedLock>> {
+    let at = held.iter().position(|held| held.name == name)?;
+    held[at].count -= 1;
+    Some((held[at].count == 0).then(|| held.swap_remove(at).named))
+}
+
+impl ExecutionContext {
+    /// Takes the lock of a name in the current database; whether it had to be waited for. `timeout_ms` is in place of
+    /// LOCK_TIMEOUT; negative: no end.
+    ///
+    /// # Errors
+    /// 1222 when the time has passed, 1205 for a deadlock's victim, 3617 for a cancelled batch.
+    pub async fn lock_name(
+        &mut self,
+        name: &str,
+        mode: LockMode,
+        owner: LockOwner,
+        timeout_ms: i32,
+    ) -> Result<bool, Fault> {
+        let database = Arc::clone(self.database());
+        let named = database.named_lock(name);
+        let session_id = self.state.session_id;
+        let cancelled = Arc::clone(&self.cancelled);
+        let of_session = &mut self.application_locks.of_session;
+        let at = of_session.iter().position(|locks| locks.database.id() == database.id());
+        let (transaction, held) = match (owner, at) {
+            (LockOwner::Transaction, _) => (&mut self.transaction, &mut self.application_locks.of_transaction),
+            (LockOwner::Session, at) => {
+                let at = at.unwrap_or_else(|| {
+                    let transaction = database.transaction(session_id);
+                    of_session.push(OfSession { database: Arc::clone(&database), transaction, held: Vec::new() });
+                    of_session.len() - 1
+                });
+                let locks = &mut of_session[at];
+                (&mut locks.transaction, &mut locks.held)
+            }
+        };
+        let mut waited = false;
+        loop {
+            match database.try_lock_named(transaction, &named, mode) {
+                Ok(()) => break,
+                Err(Blocked::Need(need)) => {
+                    waited = true;
+                    let left_ms = u64::try_from(timeout_ms).ok();
+                    awaited(database.satisfy(transaction, need), left_ms, &cancelled).await?;
+                }
+                Err(Blocked::Error(error)) => return Err(error),
+                Err(Blocked::Stale) => return Err(crate::errors::definition_changed()),
+            }
+        }
+        note(held, name, named);
+        Ok(waited)
+    }
+
+    /// Gives a name's lock back, once; whether the owner held it.
+    pub fn unlock_name(&mut self, name: &str, owner: LockOwner) -> bool {
+        let database = Arc::clone(self.database());
+        let (transaction, held) = match owner {
+            LockOwner::Transaction => (&mut self.transaction, &mut self.application_locks.of_transaction),
+            LockOwner::Session => {
+                let of_session = &mut self.application_locks.of_session;
+                let Some(locks) = of_session.iter_mut().find(|locks| locks.database.id() == database.id()) else {
+                    return false;
+                };
+                (&mut locks.transaction, &mut locks.held)
+            }
+        };
+        match count_down(held, name) {
+            None => false,
+            Some(last) => {
+                if let Some(named) = last {
+                    database.unlock_named(transaction, &named);
+                }
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Fields become values.
+
+use std::borrow::Cow;
+
+use pikepole_types::{Length, SqlError, SqlType, Target, Value, code_page};
+
+use super::options::{Encoding, TextFormat, hexadecimal};
+use super::portion::Portion;
+use crate::batch::{Batch, VectorBuilder};
+use crate::expression::Width;
+
+/// A field of at most this many bytes is looked for, unless its column is of a `(max)` type.
+const FIELD_BYTES_MAX: usize = 64 * 1024;
+
+/// What becomes of a field.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldTarget {
+    /// Where its value goes; none for a field that is only passed over.
+    pub(crate) slot: Option<usize>,
+    /// The column's name.
+    pub(crate) name: String,
+    /// The column's type.
+    pub(crate) ty: SqlType,
+    /// Whether the column takes no NULL.
+    pub(crate) required: bool,
+}
+
+/// Why a field is no value of its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Misfit {
+    Mismatch,
+    Truncation,
+    Overflow,
+    Null,
+}
+
+impl FieldTarget {
+    /// The most bytes that the field may have.
+    pub(super) fn bytes_max(&self) -> usize {
+        if self.ty.is_max() { 1 << 30 } else { FIELD_BYTES_MAX }
+    }
+
+    /// The field's value.
+    fn read(&self, bytes: &[u8], quoted: bool, encoding: Encoding, text: &mut Value, out: &mut Value) -> Fit {
+        let is_text = self.ty.is_string();
+        let is_null = if is_text { bytes.is_empty() } else { bytes.iter().all(|byte| *byte == b' ') };
+        if is_null && !quoted {
+            *out = Value::Null;
+            return if self.required { Err(Misfit::Null) } else { Ok(()) };
+        }
+        if let Some(width) = Width::of(&self.ty).filter(|width| *width != Width::Bit)
+            && let Some(number) = integer(bytes)
+        {
+            if !width.fits(number) {
+                return Err(Misfit::Overflow);
+            }
+            width.store(Some(number), out);
+            return Ok(());
+        }
+        if self.ty.is_binary() {
+            return self.read_binary(bytes, out);
+        }
+        // A NUL stands for what is empty and no NULL.
+        let bytes = if is_text && bytes == [0] { &[] } else { bytes };
+        let decoded = decode(bytes, encoding).ok_or(Misfit::Mismatch)?;
+        match (&self.ty, text) {
+            (SqlType::VarChar(Length::Limit(most)) | SqlType::NVarChar(Length::Limit(most)), _)
+                if decoded.len() <= usize::from(*most) && decoded.is_ascii() =>
+            {
+                put(&decoded, out);
+                Ok(())
+            }
+            (ty, text) => {
+                put(&decoded, text);
+                let from = SqlType::NVarChar(Length::Max);
+                let column = Target::Column { table: "", column: "" };
+                pikepole_types::assign(text, &from, ty, column, out).map_err(|error| misfit(&error))
+            }
+        }
+    }
+
+    /// Binary values are hexadecimal digits.
+    fn read_binary(&self, bytes: &[u8], out: &mut Value) -> Fit {
+        let digits = bytes.strip_prefix(b"0x").or_else(|| bytes.strip_prefix(b"0X")).unwrap_or(bytes);
+        let binary = Value::Bin(hexadecimal(digits).ok_or(Misfit::Mismatch)?);
+        let from = SqlType::VarBinary(Length::Max);
+        let column = Target::Column { table: "", column: "" };
+        pikepole_types::assign(&binary, &from, &self.ty, column, out).map_err(|error| misfit(&error))
+    }
+
+    fn error(&self, misfit: Misfit, row: u64, place: usize) -> SqlError {
+        let (column, name) = (place + 1, &self.name);
+        match misfit {
+            Misfit::Mismatch => SqlError::bulk_mismatch(row, column, name),
+            Misfit::Truncation => SqlError::bulk_truncation(row, column, name),
+            Misfit::Overflow => SqlError::bulk_overflow(row, column, name),
+            Misfit::Null => SqlError::bulk_null(row, column, name),
+        }
+    }
+}
+
+type Fit = Result<(), Misfit>;
+
+/// The values of a portion's rows; `refuse` is told the rows that have none, with their errors: 4863, 4864, 4867, 4869.
+pub(super) fn convert(
+    targets: &[FieldTarget],
+    portion: &Portion,
+    format: &TextFormat,
+    mut refuse: impl FnMut(usize, SqlError),
+) -> Batch {
+    let mut columns: Vec<VectorBuilder> = targets.iter().map(|_| VectorBuilder::new()).collect();
+    let mut values: Vec<Value> = targets.iter().map(|_| Value::Null).collect();
+    let (mut text, mut undoubled, mut rows) = (Value::Null, Vec::new(), 0);
+    for (row, fields) in portion.fields.chunks_exact(targets.len().max(1)).enumerate() {
+        let mut misfit = None;
+        for (place, (target, field)) in
+            targets.iter().zip(fields).enumerate().filter(|(_, (target, _))| target.slot.is_some())
+        {
+            let bytes = match format.csv {
+                Some(csv) if field.doubled => {
+                    undouble(portion.field(*field), csv.quote, &mut undoubled);
+                    &undoubled
+                }
+                _ => portion.field(*field),
+            };
+            if let Err(why) = target.read(bytes, field.quoted, format.encoding, &mut text, &mut values[place]) {
+                misfit = Some(target.error(why, portion.first_row + row as u64, place));
+                break;
+            }
+        }
+        match misfit {
+            Some(error) => refuse(row, error),
+            None => {
+                columns.iter_mut().zip(&values).for_each(|(column, value)| column.push(value));
+                rows += 1;
+            }
+        }
+    }
+    let mut batch = Batch::new(rows);
+    batch.first = portion.first_row;
+    for (target, column) in targets.iter().zip(columns) {
+        if let Some(slot) = target.slot {
+            batch.set(slot, column.finish());
+        }
+    }
+    batch
+}
+
+/// The bytes between quotes with each doubled quote once.
+fn undouble(bytes: &[u8], quote: u8, out: &mut Vec<u8>) {
+    out.clear();
+    let mut rest = bytes;
+    while let Some(found) = memchr::memchr(quote, rest) {
+        out.extend_from_slice(&rest[..=found]);
+        rest = rest.get(found + 2..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+}
+
+/// A whole number of at most 18 digits without anything around it.
+fn integer(bytes: &[u8]) -> Option<i64> {
+    let (negative, digits) = match bytes {
+        [b'-', digits @ ..] => (true, digits),
+        _ => (false, bytes),
+    };
+    if digits.is_empty() || digits.len() > 18 {
+        return None;
+    }
+    let mut number = 0i64;
+    for digit in digits {
+        number = number * 10 + i64::from(digit.checked_sub(b'0').filter(|digit| *digit < 10)?);
+    }
+    Some(if negative { -number } else { number })
+}
+
+/// The text of bytes; none when they are no text of the encoding.
+fn decode(bytes: &[u8], encoding: Encoding) -> Option<Cow<'_, str>> {
+    match (encoding, std::str::from_utf8(bytes)) {
+        (Encoding::Latin, Ok(text)) if text.is_ascii() => Some(Cow::Borrowed(text)),
+        (Encoding::Latin, _) => Some(bytes.iter().map(|byte| code_page::from_byte(*byte)).collect()),
+        (_, Ok(text)) => Some(Cow::Borrowed(text)),
+        (_, Err(_)) => None,
+    }
+}
+
+/// Puts a text into a place whose buffer is used again.
+fn put(text: &str, out: &mut Value) {
+    match out {
+        Value::Str(place) => {
+            place.clear();
+            place.push_str(text);
+        }
+        other => *other = Value::Str(text.to_owned()),
+    }
+}
+
+fn misfit(error: &SqlError) -> Misfit {
+    match error.number {
+        2628 | 8152 => Misfit::Truncation,
+        220 | 232 | 236 | 242 | 244 | 248 | 8115 => Misfit::Overflow,
+        _ => Misfit::Mismatch,
+    }
+}

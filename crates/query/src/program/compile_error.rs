@@ -1,0 +1,45 @@
+//! THROW and RAISERROR.
+
+use super::compile::Compiler;
+use super::{Instruction, RaiseError};
+use crate::expression::Fault;
+use pikepole_tsql as tree;
+use pikepole_types::{SqlError, SqlType};
+
+impl Compiler<'_> {
+    pub(super) fn throw(&mut self, throw: Option<&tree::Throw>) -> Result<(), Fault> {
+        let arguments = match throw {
+            None if self.catch_depth == 0 => {
+                return Err(Box::new(SqlError::throw_outside_catch()));
+            }
+            None => None,
+            Some(throw) => Some(Box::new([
+                self.typed_as(&throw.number, &SqlType::Int)?,
+                self.text_value(&throw.message)?,
+                self.typed_as(&throw.state, &SqlType::Int)?,
+            ])),
+        };
+        self.emit(Instruction::Throw(arguments));
+        Ok(())
+    }
+
+    pub(super) fn raise_error(&mut self, raise: &tree::RaiseError) -> Result<(), Fault> {
+        let message = self.bind_expr(&raise.message)?;
+        let mut arguments = Vec::with_capacity(raise.arguments.len());
+        for argument in &raise.arguments {
+            let typed = self.bind_expr(argument)?;
+            arguments.push((typed.expr, typed.ty));
+        }
+        let raise = RaiseError {
+            message_is_number: message.ty.is_number(),
+            message: message.expr,
+            severity: self.typed_as(&raise.severity, &SqlType::Int)?,
+            state: self.typed_as(&raise.state, &SqlType::Int)?,
+            arguments,
+            set_error: raise.seterror,
+            log: raise.log,
+        };
+        self.emit(Instruction::RaiseError(Box::new(raise)));
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! BULK INSERT: a file's rows, batch after batch, each a statement of its own.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::Machine;
+use crate::bind::{Binder, Names};
+use crate::bulk::{self, BulkFile, BulkOptions};
+use crate::expression::Fault;
+use crate::output::{Done, DoneKind};
+use crate::plan::{Action, Statement};
+use pikepole_engine::{Permission, Securable, TableRecord};
+use pikepole_tsql as tree;
+use pikepole_types::SqlError;
+
+impl Machine<'_> {
+    /// Loads a file. Under autocommit each batch is committed by itself; a batch that fails is undone, those before it stay.
+    pub(crate) async fn bulk_insert(&mut self, statement: &tree::BulkInsert) -> Result<(), Fault> {
+        self.context.refresh_security()?;
+        if !self.context.token().has(Permission::AdministerBulkOperations, Securable::Server) {
+            return Err(Box::new(SqlError::bulk_load_denied()));
+        }
+        let options = BulkOptions::of(statement)?;
+        let server = Arc::clone(self.context.server());
+        let error_file = options.error_file.as_ref().map(|name| (name, server.folder().join(name)));
+        if let Some((name, path)) = &error_file {
+            for path in [path.clone(), bulk::notes_beside(path)] {
+                if server.disk().exists(&path) || server.is_in_database(&path) {
+                    return Err(Box::new(SqlError::bulk_file_not_opened(name, "80(The file exists.)")));
+                }
+            }
+        }
+        let path = server.folder().join(&statement.file);
+        let (mut plan, mut file) = self.bind_bulk(statement, &options, &path)?;
+        self.context.check(&plan.requirements, self.procedure_owner())?;
+        if !options.checks_constraints && self.distrust_constraints(&plan).await? {
+            (plan, file) = self.bind_bulk(statement, &options, &path)?;
+        }
+        let loaded = self.load(&plan, &file, &options).await;
+        self.context.progress.clear();
+        let written = match &error_file {
+            Some((name, path)) => file.write_refused(server.disk(), path, name),
+            None => Ok(()),
+        };
+        loaded?;
+        Ok(written?)
+    }
+
+    fn bind_bulk(
+        &self,
+        statement: &tree::BulkInsert,
+        options: &BulkOptions,
+        path: &Path,
+    ) -> Result<(Arc<Statement>, Arc<BulkFile>), Fault> {
+        let catalog = self.context.catalog();
+        let variables = &self.frame.program.variables;
+        let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None };
+        let binder = Binder::new(&names, variables.len());
+        binder.bulk_insert(statement, options, |targets| {
+            let progress = Arc::clone(&self.context.progress);
+            BulkFile::open(self.context.server().disk(), path, &statement.file, options, targets, progress)
+        })
+    }
+
+    /// Constraints that the rows are not checked against are not to be trusted any more; whether there were any that were.
+    async fn distrust_constraints(&mut self, plan: &Statement) -> Result<bool, Fault> {
+        let Action::Insert(insert) = &plan.action else { return Ok(false) };
+        let table = &insert.table.engine;
+        let checks = table.checks.iter().any(|check| !check.disabled && !check.not_trusted);
+        let keys = table.foreign_keys.iter().any(|key| !key.disabled && !key.not_trusted);
+        if !checks && !keys {
+            return Ok(false);
+        }
+        self.context.begin_statement(true)?;
+        let (database, tx) = self.context.engine();
+        let change = |record: &mut TableRecord, _: &mut dyn FnMut() -> i32| {
+            record.checks.iter_mut().for_each(|check| check.not_trusted = true);
+            record.foreign_keys.iter_mut().for_each(|key| key.not_trusted = true);
+            Ok(())
+        };
+        database.alter_definition(tx, table, &change).await?;
+        self.context.end_definition().await?;
+        Ok(true)
+    }
+
+    async fn load(&mut self, plan: &Arc<Statement>, file: &Arc<BulkFile>, options: &BulkOptions) -> Result<(), Fault> {
+        let (mut rows, mut batches) = (0, 0);
+        while let Some(first_row) = file.begin_batch(options.batch_rows)? {
+            self.check_cancelled()?;
+            let mut state = Machine::state_of(Arc::clone(plan));
+            let loaded = self.drive_to_end(&mut state).await;
+            let caught = loaded.is_err() && self.find_handler(false).is_some();
+            if !caught {
+                for error in file.refused_from(first_row) {
+                    self.output.error(&error.at_line(self.line()));
+                }
+            }
+            match loaded {
+                Err(fault) if bulk::is_fatal(&fault) => return Err(self.provider_error(*fault, caught)),
+                Err(fault) => return Err(fault),
+                Ok(()) => rows += self.context.state.row_count,
+            }
+            batches += 1;
+        }
+        if batches == 0 {
+            self.done(Done { rows: Some(0), kind: DoneKind::Insert });
+        }
+        self.context.state.row_count = rows;
+        Ok(())
+    }
+
+    /// What is wrong with a file is told first, then that its rows cannot be fetched.
+    fn provider_error(&mut self, error: SqlError, caught: bool) -> Fault {
+        if !caught {
+            for error in [error, SqlError::bulk_provider_failed()] {
+                self.output.error(&error.at_line(self.line()));
+            }
+        }
+        Box::new(SqlError::bulk_row_not_fetched())
+    }
+}

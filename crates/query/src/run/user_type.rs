@@ -1,0 +1,270 @@
+//! CREATE TYPE and DROP TYPE, and tables of users' types: variables, and parameters that callers pass their variables to.
+
+use std::sync::Arc;
+
+use super::Machine;
+use super::table_definition::Described;
+use super::temporary::of_elements;
+use crate::access::CatalogView;
+use crate::bind::{self, Declared};
+use crate::errors;
+use crate::expression::Fault;
+use crate::host::TableRows;
+use crate::program::{CallArgument, InsertCaptured, Parameter};
+use crate::security::Requirement;
+use pikepole_engine::{Permission, Residence, Securable, UserType, UserTypeKind};
+use pikepole_tsql::{self as tree, Name, ObjectName, Statement};
+use pikepole_types::{SqlError, SqlType};
+
+/// A table variable that a call passes on, and the parameter that takes it.
+#[derive(Debug)]
+pub(crate) struct Lent {
+    variable: String,
+    parameter: String,
+}
+
+impl Machine<'_> {
+    /// CREATE TYPE.
+    pub(crate) async fn create_type(
+        &mut self,
+        create: &tree::CreateType,
+        statement: &Statement,
+        text: &str,
+    ) -> Result<(), Fault> {
+        let schema = self.own_schema(&create.name)?;
+        let name = create.name.name.text.as_str();
+        let catalog = self.context.catalog();
+        if catalog.catalog.user_type(&schema, name).is_some() {
+            return Err(Box::new(SqlError::type_exists(format!("{schema}.{name}"))));
+        }
+        let kind = match &create.kind {
+            tree::TypeKind::Alias { data_type, nullable } => {
+                let declared = bind::declared(&catalog.catalog, data_type, 1)?;
+                let Declared::System(ty) = declared else {
+                    return Err(Box::new(SqlError::type_unknown(1, data_type.name.text.as_str())));
+                };
+                UserTypeKind::Alias { ty, nullable: nullable.unwrap_or(true) }
+            }
+            tree::TypeKind::Table { elements, options } => {
+                check_elements(elements, options)?;
+                let described = Described { text, start: statement.span.start, catalog: &catalog.catalog };
+                UserTypeKind::Table(self.shape_of(name, elements, &described).await?)
+            }
+        };
+        let (database, tx) = self.context.engine();
+        Ok(database.create_type(tx, &schema, name, kind).await?)
+    }
+
+    /// The definition of a table type: that of a table variable which is made of the same elements and dropped again.
+    async fn shape_of(
+        &mut self,
+        name: &str,
+        elements: &[tree::TableElement],
+        described: &Described<'_>,
+    ) -> Result<pikepole_engine::TableRecord, Fault> {
+        // No variable of a text has a blank in its name.
+        let variable = Name { text: format!("@ {name}"), span: tree::Span::default() };
+        if let Some(left) = self.context.catalog().table(&ObjectName::of(variable.clone()))? {
+            // A rollback has brought it back; it ends with the batch.
+            self.context.transaction().drop_temporary(&left.engine)?;
+        }
+        let create = of_elements(variable.clone(), elements.to_vec());
+        let made = self.create_table_as(&create, described, Residence::Variable).await;
+        let table = self.context.catalog().table(&ObjectName::of(variable))?;
+        if let Some(table) = &table {
+            self.context.transaction().drop_temporary(&table.engine)?;
+        }
+        made?;
+        let table = table.ok_or_else(|| Box::new(SqlError::invalid_object(name)))?;
+        Ok(table.engine.definition().clone())
+    }
+
+    /// DROP TYPE.
+    pub(crate) async fn drop_types(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
+        for name in &drop.names {
+            let schema = self.own_schema(name)?;
+            let text = name.name.text.as_str();
+            let view = self.context.catalog();
+            if drop.if_exists && view.catalog.user_type(&schema, text).is_none() {
+                continue;
+            }
+            let (schema_name, type_name) = (schema.clone(), text.to_owned());
+            let names = move |module: &str| has_parameter_of(module, &schema_name, &type_name);
+            let (database, tx) = self.context.engine();
+            database.drop_type(tx, &schema, text, &names).await?;
+        }
+        Ok(())
+    }
+
+    /// A table variable of a table type.
+    pub(crate) async fn declare_of_type(&mut self, name: &str, user_type: &UserType) -> Result<(), Fault> {
+        self.check_use(user_type)?;
+        let level = self.context.state.nest_level;
+        Ok(self.context.transaction().create_of_type(user_type, name, level, false).await?)
+    }
+
+    /// EXECUTE on a type, unless a procedure of its owner uses it.
+    fn check_use(&mut self, user_type: &UserType) -> Result<(), Fault> {
+        self.context.refresh_security()?;
+        if self.context.token().is_dbo() {
+            return Ok(());
+        }
+        let view = self.context.catalog();
+        let securable = view.catalog.securable_type(user_type);
+        let Securable::Type { owner, .. } = securable else { return Ok(()) };
+        if self.procedure_owner() == Some(owner) {
+            return Ok(());
+        }
+        self.context.require(&Requirement {
+            permission: Permission::Execute,
+            securable,
+            owner,
+            schema: user_type.schema.clone(),
+            name: user_type.name.clone(),
+            named_by_statement: true,
+        })
+    }
+
+    /// A table-valued parameter, unless the caller has passed a variable: the rows that a client sent, or none.
+    pub(crate) async fn fill_table(&mut self, slot: usize, name: &str, user_type: &UserType) -> Result<(), Fault> {
+        if self.context.catalog().table_variable(name).is_some() {
+            return Ok(());
+        }
+        let own = self.callers.is_empty();
+        let sent = own.then(|| self.tables.get_mut(slot).and_then(Option::take)).flatten();
+        if own {
+            self.check_use(user_type)?;
+        }
+        let level = self.context.state.nest_level;
+        let readonly = sent.is_none();
+        self.context.transaction().create_of_type(user_type, name, level, readonly).await?;
+        let Some(sent) = sent else { return Ok(()) };
+        let wanted = user_type.table().map_or(0, |shape| shape.columns.len());
+        if sent.columns.len() != wanted && !sent.is_null {
+            return Err(Box::new(SqlError::table_parameter_columns(sent.columns.len(), wanted)));
+        }
+        self.insert_sent(name, user_type, sent).await?;
+        Ok(self.context.transaction().seal_variable(name, level)?)
+    }
+
+    /// Inserts what a client sent. Columns that it leaves to the server get their defaults.
+    async fn insert_sent(&mut self, name: &str, user_type: &UserType, sent: TableRows) -> Result<(), Fault> {
+        if sent.rows.is_empty() {
+            return Ok(());
+        }
+        let plain = |text: &str| Name { text: text.to_owned(), span: tree::Span::default() };
+        let given: Vec<usize> = (0..sent.columns.len()).filter(|at| !sent.defaults.contains(at)).collect();
+        let shape = user_type.table();
+        let names: Vec<Name> = given.iter().filter_map(|at| Some(plain(&shape?.columns.get(*at)?.name))).collect();
+        let columns: Vec<_> = given.iter().map(|at| sent.columns[*at].clone()).collect();
+        let rows = if given.len() == sent.columns.len() {
+            sent.rows
+        } else {
+            let kept = |mut row: Vec<_>| given.iter().map(|at| std::mem::take(&mut row[*at])).collect();
+            sent.rows.into_iter().map(kept).collect()
+        };
+        let count = self.context.state.row_count;
+        let insert = InsertCaptured { table: ObjectName::of(plain(name)), columns: names, locks_table: false };
+        self.insert_kept(&insert, &columns, rows, true).await?;
+        self.context.state.row_count = count;
+        Ok(())
+    }
+
+    /// The variable that is passed for a table-valued parameter.
+    ///
+    /// # Errors
+    /// 206 for a value, a table for a value's parameter, or a table of another type.
+    pub(crate) fn lent(&self, parameter: &Parameter, argument: &CallArgument) -> Result<Option<Lent>, Fault> {
+        let wanted = match (&parameter.table, &argument.table) {
+            (None, None) => return Ok(None),
+            // DEFAULT is an empty table.
+            (Some(_), None) if argument.value.is_none() => return Ok(None),
+            (Some(wanted), None) => {
+                let given = if argument.ty == SqlType::Null { "void type" } else { argument.ty.error_name() };
+                return Err(Box::new(SqlError::operand_type_clash(given, &wanted.name)));
+            }
+            (None, Some(variable)) => {
+                let view = self.context.catalog();
+                let given = type_of_variable(&view, variable)?;
+                return Err(Box::new(SqlError::operand_type_clash(given.0, parameter.ty.error_name())));
+            }
+            (Some(wanted), Some(_)) => wanted,
+        };
+        let variable = argument.table.clone().unwrap_or_default();
+        let view = self.context.catalog();
+        let (name, id) = type_of_variable(&view, &variable)?;
+        if id != Some(wanted.user_type_id) {
+            return Err(Box::new(SqlError::operand_type_clash(name, &wanted.name)));
+        }
+        Ok(Some(Lent { variable, parameter: parameter.name.clone() }))
+    }
+
+    /// The call that has just been entered gets the variables that its caller passes.
+    pub(crate) fn lend(&mut self, lent: Vec<Lent>) -> Result<(), Fault> {
+        let level = self.context.state.nest_level;
+        for Lent { variable, parameter } in lent {
+            self.context.transaction().lend_variable(&variable, level - 1, &parameter, level)?;
+        }
+        Ok(())
+    }
+}
+
+/// The name of the type of a table variable, and its id when it is a user's.
+fn type_of_variable(view: &CatalogView, variable: &str) -> Result<(String, Option<i32>), Fault> {
+    let missing = || Box::new(SqlError::table_variable_not_declared(variable));
+    let id = view.table_variable(variable).ok_or_else(missing)?.user_type;
+    let found: Option<&Arc<UserType>> = id.and_then(|id| view.catalog.user_type_by_id(id));
+    Ok((found.map_or_else(|| "table".to_owned(), |found| found.name.clone()), id))
+}
+
+/// What a table type may not have: names of constraints, references to other tables.
+fn check_elements(elements: &[tree::TableElement], options: &[tree::SettingOption]) -> Result<(), Fault> {
+    if let Some(option) = options.first() {
+        return Err(errors::unsupported(format!("The table type option {}", option.name)));
+    }
+    let check = |name: Option<&Name>, kind: &tree::ConstraintKind| {
+        if name.is_some() {
+            return Err(Box::new(SqlError::incorrect_syntax_keyword("CONSTRAINT")));
+        }
+        match kind {
+            tree::ConstraintKind::Foreign(_) => Err(Box::new(SqlError::incorrect_syntax_keyword("FOREIGN"))),
+            _ => Ok(()),
+        }
+    };
+    for element in elements {
+        match element {
+            tree::TableElement::Constraint(constraint) => check(constraint.name.as_ref(), &constraint.kind)?,
+            tree::TableElement::Column(column) => {
+                for constraint in &column.constraints {
+                    check(constraint.name.as_ref(), &constraint.kind)?;
+                }
+                if column.default.as_ref().is_some_and(|default| default.name.is_some()) {
+                    return Err(Box::new(SqlError::incorrect_syntax_keyword("CONSTRAINT")));
+                }
+            }
+            tree::TableElement::Index(_) | tree::TableElement::Period(..) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Whether a procedure or function has a parameter of the type, or returns it.
+fn has_parameter_of(text: &str, schema: &str, name: &str) -> bool {
+    let Ok(batch) = tree::parse(text) else { return false };
+    let is_it = |written: &tree::DataType| {
+        let own = written.schema.as_ref().map_or("dbo", Name::as_str);
+        own.eq_ignore_ascii_case(schema) && written.name.is(name)
+    };
+    let of = |parameters: &[tree::Parameter]| parameters.iter().any(|parameter| is_it(&parameter.data_type));
+    match batch.statements.first().map(|statement| &statement.kind) {
+        Some(tree::StatementKind::CreateProcedure(procedure)) => of(&procedure.parameters),
+        Some(tree::StatementKind::CreateFunction(function)) => {
+            let returns = match &function.returns {
+                tree::FunctionReturns::Scalar { data_type, .. } => is_it(data_type),
+                _ => false,
+            };
+            returns || of(&function.parameters)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,129 @@
+//! `sys.types`, `table_types`, `INFORMATION_SCHEMA.DOMAINS`: the types of the system and those that users made.
+
+use super::Kind::{Bit, Int, Name, SmallInt, Text, TinyInt};
+use super::Nullable::{No, Yes};
+use super::columns::{COLLATION, ROWVERSION, SYSNAME, TABLE_TYPE, TYPES, with_type};
+use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
+use pikepole_engine::{UserType, UserTypeKind};
+use pikepole_types::{Length, SqlError, SqlType};
+
+/// The columns of `sys.types`.
+const TYPE: &[ColumnOf] = &[
+    ("name", Name, No),
+    ("system_type_id", TinyInt, No),
+    ("user_type_id", Int, No),
+    ("schema_id", Int, No),
+    ("principal_id", Int, Yes),
+    ("max_length", SmallInt, No),
+    ("precision", TinyInt, No),
+    ("scale", TinyInt, No),
+    ("collation_name", Name, Yes),
+    ("is_nullable", Bit, Yes),
+    ("is_user_defined", Bit, No),
+    ("is_assembly_type", Bit, No),
+    ("default_object_id", Int, No),
+    ("rule_object_id", Int, No),
+    ("is_table_type", Bit, No),
+];
+
+pub(super) const VIEWS: &[View] = &[
+    View { schema: "sys", name: "types", columns: TYPE, rows: types },
+    View {
+        schema: "sys",
+        name: "table_types",
+        columns: columns_of![TYPE;
+            ("type_table_object_id", Int, No),
+            ("is_memory_optimized", Bit, Yes),
+        ],
+        rows: table_types,
+    },
+    View {
+        schema: "INFORMATION_SCHEMA",
+        name: "DOMAINS",
+        columns: &[
+            ("DOMAIN_CATALOG", Name, Yes),
+            ("DOMAIN_SCHEMA", Name, Yes),
+            ("DOMAIN_NAME", Name, No),
+            ("DATA_TYPE", Name, Yes),
+            ("CHARACTER_MAXIMUM_LENGTH", Int, Yes),
+            ("CHARACTER_OCTET_LENGTH", Int, Yes),
+            ("COLLATION_CATALOG", Name, Yes),
+            ("COLLATION_SCHEMA", Name, Yes),
+            ("COLLATION_NAME", Name, Yes),
+            ("CHARACTER_SET_CATALOG", Name, Yes),
+            ("CHARACTER_SET_SCHEMA", Name, Yes),
+            ("CHARACTER_SET_NAME", Name, Yes),
+            ("NUMERIC_PRECISION", TinyInt, Yes),
+            ("NUMERIC_PRECISION_RADIX", SmallInt, Yes),
+            ("NUMERIC_SCALE", TinyInt, Yes),
+            ("DATETIME_PRECISION", SmallInt, Yes),
+            ("DOMAIN_DEFAULT", Text(4000), Yes),
+        ],
+        rows: domains,
+    },
+];
+
+fn types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let sys = source.catalog.schema("sys").map_or(4, |schema| schema.schema_id);
+    let row = |name: &str, ty: &SqlType| {
+        with_type(view.row().text("name", name), ty)
+            .integer("schema_id", sys)
+            .text_if("collation_name", ty.is_string().then_some(COLLATION))
+            .bit("is_nullable", true)
+    };
+    let mut rows: Rows = TYPES.iter().map(|ty| row(ty.name(), ty).done()).collect();
+    let numeric = row("numeric", &SqlType::Decimal { precision: 38, scale: 38 });
+    rows.push(numeric.integer("system_type_id", 108).integer("user_type_id", 108).done());
+    let sysname = row("sysname", &SqlType::NVarChar(Length::Limit(128)));
+    let rowversion = row("timestamp", &SqlType::Binary(8));
+    rows.push(
+        rowversion
+            .integer("system_type_id", ROWVERSION)
+            .integer("user_type_id", ROWVERSION)
+            .bit("is_nullable", false)
+            .done(),
+    );
+    rows.push(sysname.integer("user_type_id", SYSNAME).bit("is_nullable", false).done());
+    rows.extend(source.catalog.user_types().map(|user_type| user_row(view, user_type).done()));
+    Ok(rows)
+}
+
+/// What the views of types say of one that users made.
+fn user_row(view: &View, user_type: &UserType) -> RowBuilder {
+    let row = view.row().text("name", &user_type.name).integer("schema_id", user_type.schema_id);
+    let row = match &user_type.kind {
+        UserTypeKind::Alias { ty, nullable } => with_type(row, ty)
+            .text_if("collation_name", ty.is_string().then_some(COLLATION))
+            .bit("is_nullable", *nullable),
+        UserTypeKind::Table(_) => row
+            .integer("system_type_id", TABLE_TYPE)
+            .integer("max_length", -1)
+            .bit("is_nullable", false)
+            .bit("is_table_type", true),
+    };
+    row.integer("user_type_id", user_type.user_type_id).bit("is_user_defined", true)
+}
+
+fn table_types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |user_type: &UserType| {
+        let object_id = user_type.table()?.object_id;
+        let row = user_row(view, user_type).integer("type_table_object_id", object_id);
+        Some(row.bit("is_memory_optimized", false).done())
+    };
+    Ok(source.catalog.user_types().filter_map(|user_type| row(user_type)).collect())
+}
+
+fn domains(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |user_type: &UserType| {
+        let row = view
+            .row()
+            .text("DOMAIN_CATALOG", source.database.name())
+            .text("DOMAIN_SCHEMA", &user_type.schema)
+            .text("DOMAIN_NAME", &user_type.name);
+        match &user_type.kind {
+            UserTypeKind::Alias { ty, .. } => super::information_schema::with_type(row, ty).done(),
+            UserTypeKind::Table(_) => row.text("DATA_TYPE", "table type").done(),
+        }
+    };
+    Ok(source.catalog.user_types().map(|user_type| row(user_type)).collect())
+}
