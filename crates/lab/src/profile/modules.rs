@@ -4,7 +4,9 @@
 //! keep a frame pointer. Names come from the line tables, which know of functions that were put into their callers, then
 //! from the symbols.
 
-use addr2line::Loader;
+use super::names::module_of_file;
+use addr2line::gimli::Reader;
+use addr2line::{FunctionName, Loader, Location};
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
@@ -171,13 +173,16 @@ impl Modules {
         if let Some(loader) = &module.loader {
             if let Ok(mut frames) = loader.find_frames(place) {
                 while let Ok(Some(frame)) = frames.next() {
-                    let name = frame.function.as_ref().and_then(|function| function.demangle().ok());
-                    found.extend(name.map(|name| Function { name: name.into_owned(), inlined: true }));
+                    let name =
+                        frame.function.as_ref().and_then(|function| full_name(function, frame.location.as_ref()));
+                    found.extend(name.map(|name| Function { name, inlined: true }));
                 }
             }
-            let symbol = || Some(addr2line::demangle_auto(loader.find_symbol(place)?.into(), None).into_owned());
-            if found.is_empty() {
-                found.extend(symbol().map(|name| Function { name, inlined: true }));
+            // What has code of its own has a symbol, and only that has its whole path in tables of lines alone.
+            if let Some(symbol) = loader.find_symbol(place) {
+                found.pop();
+                let name = addr2line::demangle_auto(symbol.into(), None).into_owned();
+                found.push(Function { name, inlined: true });
             }
         }
         if found.is_empty() {
@@ -190,6 +195,18 @@ impl Modules {
             None => return unknown(&module.name),
         }
         found
+    }
+}
+
+/// The path of a function. Tables of lines alone (`debug = "line-tables-only"`, as in release builds) have a function's last
+/// name and the file of its lines: that file's module stands before it.
+fn full_name<R: Reader>(function: &FunctionName<R>, location: Option<&Location<'_>>) -> Option<String> {
+    let raw = function.raw_name().ok()?;
+    let demangled = function.demangle().ok()?;
+    let module = location.and_then(|location| location.file).and_then(module_of_file);
+    match module {
+        Some(module) if raw == demangled => Some(format!("{module}::{demangled}")),
+        _ => Some(demangled.into_owned()),
     }
 }
 
@@ -215,12 +232,37 @@ mod tests {
         assert_eq!(mapped(maps), [of("/usr/bin/a b", 0x55d0..0x55e0, 0x55d0), of("[vdso]", 0x7ffc..0x7ffd, 0x7ffc)]);
     }
 
+    /// The address of the instruction behind this one: within `here`, into which this function is put.
+    #[inline(always)]
+    fn put_in() -> usize {
+        let address: usize;
+        // SAFETY: reads the instruction pointer; touches neither memory nor the stack.
+        unsafe { std::arch::asm!("lea {}, [rip]", out(reg) address, options(nomem, nostack, preserves_flags)) };
+        std::hint::black_box(address)
+    }
+
+    #[inline(never)]
+    fn here() -> usize {
+        put_in()
+    }
+
     #[test]
     fn an_address_of_this_program_and_one_of_the_c_library_have_names() {
         let modules = Modules::loaded().expect("modules");
         let own = modules.functions(fields as *const () as u64);
         let last = own.last().expect("a function");
         assert!(last.name.contains("profile::modules::fields") && !last.inlined, "{own:?}");
+        let address = here() as u64;
+        let inlined = modules.functions(address);
+        assert!(inlined.last().is_some_and(|last| last.name.contains("tests::here") && !last.inlined), "{inlined:?}");
+        // A build without line tables knows nothing of what was put into what.
+        let module = modules.modules.iter().find(|module| module.range.contains(&address)).expect("this program");
+        let loader = module.loader.as_ref().expect("this program's tables");
+        if loader.find_location(address.wrapping_sub(module.base)).is_ok_and(|line| line.is_some()) {
+            let first = &inlined[0];
+            assert!(first.name.contains("profile::modules") && first.name.contains("put_in"), "{inlined:?}");
+            assert!(first.inlined && inlined.len() > 1, "{inlined:?}");
+        }
         let other = modules.functions(libc::getpid as *const () as u64 + 1);
         assert!(other.iter().any(|function| function.name.contains("getpid")), "{other:?}");
         assert_eq!(modules.functions(16)[0].name, "[unknown]");

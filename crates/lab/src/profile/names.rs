@@ -36,11 +36,23 @@ pub(super) fn readable(name: &str) -> String {
         }
         before = c;
     }
-    let parts = plain
-        .split("::")
-        .filter(|part| !part.is_empty() && !part.starts_with("{{") && !part.starts_with("{closure") && !is_hash(part));
+    let parts = plain.split("::").filter(|part| !part.is_empty() && !part.starts_with('{') && !is_hash(part));
     let parts: Vec<&str> = parts.collect();
     if parts.is_empty() { name } else { parts.join("::") }
+}
+
+/// The module that a source file is: what stands behind its `src`, below the crate whose folder that is.
+pub(super) fn module_of_file(file: &str) -> Option<String> {
+    let parts: Vec<&str> = file.strip_suffix(".rs")?.split('/').collect();
+    let source = parts.iter().rposition(|part| *part == "src").filter(|place| *place > 0)?;
+    let folder = parts[source - 1];
+    let is_ours = source > 1 && parts[source - 2] == "crates" && folder != "pikepole";
+    // A folder of the package registry ends with the version.
+    let version = folder.match_indices('-').find(|(at, _)| folder[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
+    let package = folder[..version.map_or(folder.len(), |(at, _)| at)].replace('-', "_");
+    let package = if is_ours { format!("pikepole_{package}") } else { package };
+    let modules = parts[source + 1..].iter().filter(|part| !["lib", "main", "mod"].contains(part));
+    Some(std::iter::once(package.as_str()).chain(modules.copied()).collect::<Vec<_>>().join("::"))
 }
 
 /// The place of the `>` that ends the `<` at the start.
@@ -92,8 +104,11 @@ pub(super) fn frames<'a>(functions: impl Iterator<Item = &'a Function>) -> Vec<F
         if is_library(&name) && (function.inlined || !frames.is_empty()) {
             continue;
         }
-        if frames.last().is_none_or(|last| last.name != name) {
-            frames.push(Frame { name });
+        match frames.last_mut() {
+            Some(last) if last.name == name => {}
+            // Of a closure's name only its module may be left; the function of that module it was put into says more.
+            Some(last) if name.strip_prefix(&last.name).is_some_and(|rest| rest.starts_with("::")) => last.name = name,
+            _ => frames.push(Frame { name }),
         }
     }
     frames
@@ -109,6 +124,8 @@ mod tests {
             ("pikepole_log::log::Log::append_in::h0123456789abcdef", "pikepole_log::log::Log::append_in"),
             ("pikepole_query::run::step::{{closure}}::{{closure}}::h0123456789abcdef", "pikepole_query::run::step"),
             ("pikepole_query::run::step::{closure#0}", "pikepole_query::run::step"),
+            ("pikepole_query::run::{async_fn#0}<pikepole_query::run::A>", "pikepole_query::run"),
+            ("pikepole_query::run::{impl#3}::step<u8>", "pikepole_query::run::step"),
             ("<pikepole_log::commit::Waiter as core::ops::drop::Drop>::drop", "pikepole_log::commit::Waiter::drop"),
             ("<&mut pikepole_log::A<B, C<D>> as core::fmt::Debug>::fmt", "pikepole_log::A::fmt"),
             ("<F as core::ops::FnOnce<(A,)>>::call_once", "F::call_once"),
@@ -119,6 +136,22 @@ mod tests {
             ("<", "<"),
         ] {
             assert_eq!(readable(name), wanted, "{name}");
+        }
+    }
+
+    #[test]
+    fn files_are_modules() {
+        for (file, wanted) in [
+            ("/home/a/pikepole/crates/log/src/reservation/chunk.rs", Some("pikepole_log::reservation::chunk")),
+            ("/home/a/crates/pikepole/src/main.rs", Some("pikepole")),
+            ("/home/src/b/crates/lab/src/profile/mod.rs", Some("pikepole_lab::profile")),
+            ("/rustc/59807616/library/core/src/num/uint_macros.rs", Some("core::num::uint_macros")),
+            ("/root/.cargo/registry/src/index-1949/io-uring-0.7.10/src/submit.rs", Some("io_uring::submit")),
+            ("../sysdeps/unix/syscall-template.S", None),
+            ("src/lib.rs", None),
+            ("", None),
+        ] {
+            assert_eq!(module_of_file(file).as_deref(), wanted, "{file}");
         }
     }
 
@@ -138,6 +171,15 @@ mod tests {
         assert_eq!(
             of(&[function("core::fmt::write", false), poll, closure, run]),
             ["core::fmt::write", "pikepole_query::run::step"]
+        );
+        // As tables of lines alone name them: the closure is in the module of the function it was put into, or in another.
+        let closure = function("pikepole_query::run::{closure#0}<u8>", true);
+        let sort = function("pikepole_types::row::sort", false);
+        let step = function("pikepole_query::run::step", false);
+        assert_eq!(of(&[closure.clone(), step.clone()]), ["pikepole_query::run::step"]);
+        assert_eq!(
+            of(&[closure, sort, step]),
+            ["pikepole_query::run", "pikepole_types::row::sort", "pikepole_query::run::step"]
         );
     }
 }

@@ -66,8 +66,11 @@ fn known_work(stop: &AtomicBool) -> u64 {
 }
 
 #[inline(never)]
-fn known_part(sum: u64) -> u64 {
-    (0..20_000).fold(sum, |sum, i| std::hint::black_box(sum.wrapping_mul(31).wrapping_add(i)))
+fn known_part(mut sum: u64) -> u64 {
+    for i in 0..20_000 {
+        sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(i));
+    }
+    sum
 }
 
 /// A thread that does nothing but call one function is seen in it, called by its caller.
