@@ -294,11 +294,13 @@ impl Growing {
     /// When writing fails; then [`give_up`](Self::give_up).
     pub fn step(&mut self, folder: &Folder, log_id: u64) -> io::Result<Grown> {
         let step = PREWRITE_STEP_BYTES.min(self.segment.bytes - self.prewritten);
-        self.segment.file.prewrite(self.prewritten, step)?;
+        self.segment.file.write_zeros(self.prewritten, step)?;
         self.prewritten += step;
         if self.prewritten < self.segment.bytes {
             return Ok(Grown::Part);
         }
+        // One sync for all steps: each makes the file system write its journal, which flushes then wait for.
+        self.segment.file.sync()?;
         mark_free(&self.segment, log_id)?;
         folder.disk.sync_dir(&folder.path)?;
         Ok(Grown::Whole(self.segment.clone()))

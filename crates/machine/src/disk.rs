@@ -481,6 +481,15 @@ impl File {
     /// [`is_full`](crate::is_full) when there is not so much room; found before the first byte is written where the
     /// file system can take space ahead.
     pub fn prewrite(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.write_zeros(offset, len)?;
+        self.sync()
+    }
+
+    /// As [`prewrite`](Self::prewrite), without the sync: for a part of what is synced as a whole.
+    ///
+    /// # Errors
+    /// As of [`prewrite`](Self::prewrite).
+    pub fn write_zeros(&self, offset: u64, len: u64) -> io::Result<()> {
         let block = BLOCK as u64;
         assert!(offset.is_multiple_of(block) && len.is_multiple_of(block), "prewriting goes by whole blocks");
         self.allocate(offset, len)?;
@@ -492,7 +501,7 @@ impl File {
             self.write_at(&zeros[..step as usize], position)?;
             position += step;
         }
-        self.sync()
+        Ok(())
     }
 
     fn refuse_after_failed_sync(&self) -> io::Result<()> {

@@ -126,12 +126,13 @@ struct Worker {
     hook_quantum_end: u64,
     /// When the runtime is to be let in.
     slice_end: u64,
-    /// Whether one of the tasks that were not signalled is to go first.
     /// The next turn is for a task that was not signalled, if there is one.
     fresh_first: bool,
     /// This slice began so. Every second one does: a task that always takes its whole quantum fills a slice alone, and
     /// with the first turn of every slice it would keep the signalled ones out for ever.
     fresh_slice: bool,
+    /// A timer or a socket ended the last sleep, and nothing has come from another thread since.
+    woken_by_runtime: bool,
 }
 
 impl Worker {
@@ -150,6 +151,7 @@ impl Worker {
             slice_end: 0,
             fresh_first: false,
             fresh_slice: false,
+            woken_by_runtime: false,
         }
     }
 
@@ -211,10 +213,11 @@ impl Worker {
     }
 
     /// Takes in what other threads have sent.
-    fn fetch(&self) {
+    fn fetch(&mut self) {
         if self.home.inbox().is_empty() {
             return;
         }
+        self.woken_by_runtime = false;
         self.home.inbox().take(|task| {
             let refused = context::push_local(task);
             assert!(refused.is_ok(), "an inbox holds tasks of its own scheduler");
@@ -296,13 +299,15 @@ impl Worker {
             Poll::Pending
         })
         .await;
+        self.woken_by_runtime = self.home.inbox().is_empty();
         self.begin_slice();
     }
 
     /// Whether it is worth to keep the CPU. Who sends on a socket may need this very CPU for the next request, and the kernel
-    /// wakes this thread then for little; only what the hook announces is better awaited here.
+    /// wakes this thread then for little; only what the hook announces is better awaited here. And where only a timer has brought
+    /// work, nobody is about to bring more.
     fn may_spin(&self, outcome: IdleOutcome) -> bool {
-        outcome == IdleOutcome::Soon || !self.home.serves_sockets()
+        outcome == IdleOutcome::Soon || !(self.woken_by_runtime || self.home.serves_sockets())
     }
 
     /// Looks for work for a while; whether there is some. What the hook announces is waited for longer.
