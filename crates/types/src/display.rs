@@ -1,6 +1,6 @@
 //! Values as a result set's text.
 
-use crate::convert::{float_text, moment_of, money_text};
+use crate::convert::{float_text, moment_of, money_text, scientific};
 use crate::datetime::style_text;
 use crate::sql_type::SqlType;
 use crate::value::Value;
@@ -76,6 +76,42 @@ fn write_date(value: &Value, ty: &SqlType, out: &mut String) {
     let style = if *ty == SqlType::SmallDateTime { 120 } else { 121 };
     if let Some(moment) = moment_of(value) {
         style_text(moment, ty, style, out);
+    }
+}
+
+/// Appends a moment as ISO 8601 writes it, with `T` between date and time; a fraction of nothing but zeros is left out.
+pub fn iso_text(value: &Value, ty: &SqlType, out: &mut String) {
+    let start = out.len();
+    write_date(value, ty, out);
+    let mut text = out.split_off(start).replacen(' ', "T", 1);
+    if let Value::DateTimeOffset(_) = value {
+        // Between the time and its zone stands a blank too.
+        text = text.replacen(' ', "", 1);
+    }
+    if let Some(point) = text.find('.') {
+        let end = text[point + 1..].find(|c: char| !c.is_ascii_digit()).map_or(text.len(), |at| point + 1 + at);
+        if text[point + 1..end].bytes().all(|digit| digit == b'0') {
+            text.replace_range(point..end, "");
+        }
+    }
+    out.push_str(&text);
+}
+
+/// Appends a float as documents write it, with 16 digits and an exponent: `1.500000000000000e+000`.
+pub fn float_in_document(number: f64, out: &mut String) {
+    scientific(number, 16, out);
+}
+
+/// Appends bytes in base 64.
+pub fn base64(bytes: &[u8], out: &mut String) {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for group in bytes.chunks(3) {
+        let bits = (0..3).fold(0_u32, |bits, at| bits << 8 | u32::from(group.get(at).copied().unwrap_or(0)));
+        for digit in 0..4 {
+            let is_there = digit <= group.len();
+            let place = (bits >> (18 - 6 * digit) & 63) as usize;
+            out.push(if is_there { char::from(DIGITS[place]) } else { '=' });
+        }
     }
 }
 

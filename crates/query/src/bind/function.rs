@@ -48,6 +48,14 @@ impl Binder<'_> {
                 arguments.push(self.expr(expr)?);
             }
         }
+        // What is JSON already goes into a document as it is.
+        let third = call.arguments.get(2).and_then(tree::FunctionArgument::expr);
+        if name.eq_ignore_ascii_case("JSON_MODIFY") {
+            check_count(name, arguments.len(), 3, 3)?;
+            if third.is_some_and(super::document::gives_json) {
+                arguments.push(Typed::constant(Value::Bit(true), SqlType::Bit));
+            }
+        }
         self.named_call(name, arguments)
     }
 

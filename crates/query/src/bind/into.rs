@@ -20,6 +20,7 @@ pub(crate) fn into_columns(
     first_register: usize,
 ) -> Result<Vec<ColumnDefinition>, Fault> {
     let mut binder = Binder::new(names, first_register);
+    Binder::refuse_for(query, "SELECT INTO")?;
     let bound = binder.query(query)?;
     let identity = inherited_identity(query, names)?;
     let certain = certain_columns(query, bound.columns.len());

@@ -105,6 +105,7 @@ impl Binder<'_> {
             tree::InsertSource::Query(query) => {
                 self.options(&query.options)?;
                 self.recursion_hint(&query.options)?;
+                Self::refuse_for(query, "INSERT")?;
                 let bound = self.query(query)?;
                 self.insert_rows(insert.top.as_ref(), table, &columns, bound, output)
             }

@@ -58,7 +58,7 @@ impl Binder<'_> {
         if !all {
             return Err(Box::new(SqlError::select_assigns_and_returns()));
         }
-        self.check_query(query)?;
+        Self::refuse_for(query, "ASSIGNMENT")?;
         self.options(&query.options)?;
         self.recursion_hint(&query.options)?;
         self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
@@ -82,16 +82,23 @@ impl Binder<'_> {
         Ok((bound?, correlated))
     }
 
-    fn check_query(&self, query: &tree::Query) -> Result<(), Fault> {
-        if query.for_clause.is_some() {
-            return Err(errors::unsupported("FOR XML, FOR JSON or FOR BROWSE"));
-        }
-        Ok(())
+    /// Refuses FOR in a statement that wants the rows themselves.
+    ///
+    /// # Errors
+    /// 6819 and 13602.
+    pub(super) fn refuse_for(query: &tree::Query, statement: &str) -> Result<(), Fault> {
+        let (number, language) = match query.for_clause.as_ref().map(|clause| clause.format) {
+            None => return Ok(()),
+            Some(tree::ForFormat::Browse) => return Err(errors::unsupported("FOR BROWSE")),
+            Some(tree::ForFormat::Json) => (13602, "JSON"),
+            Some(tree::ForFormat::Xml) => (6819, "XML"),
+        };
+        let text = format!("The FOR {language} clause is not allowed in a {statement} statement.");
+        Err(Box::new(SqlError::new(number, 16, 1, text)))
     }
 
     /// A query: its scope is gone when this returns.
     pub(crate) fn query(&mut self, query: &tree::Query) -> Result<Bound, Fault> {
-        self.check_query(query)?;
         let outside = std::mem::take(&mut self.pending);
         self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
         let bound = self.query_in_scope(query);
@@ -110,15 +117,17 @@ impl Binder<'_> {
                 if !items.assignments.is_empty() {
                     return Err(Box::new(SqlError::select_assigns_and_returns()));
                 }
-                Ok(Bound {
+                let bound = Bound {
                     node,
                     columns: items.columns,
                     values: items.values.into_iter().map(|value| value.expr).collect(),
-                })
+                };
+                self.in_format(bound, &items.trees, query)
             }
             body => {
                 let bound = self.body(body)?;
-                self.order_rows(bound, query)
+                let bound = self.order_rows(bound, query)?;
+                self.in_format(bound, &[], query)
             }
         }
     }

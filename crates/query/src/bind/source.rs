@@ -165,6 +165,9 @@ impl Binder<'_> {
         if name.schema.is_none() && name.name.is("STRING_SPLIT") {
             return self.string_split(function, lateral);
         }
+        if name.schema.is_none() && name.name.is("OPENJSON") {
+            return self.open_json(function, lateral);
+        }
         let Some(table) = self.names.host.virtual_table(name.schema_str(), &name.name.text) else {
             return self.user_table_function(function, lateral);
         };

@@ -4,10 +4,12 @@
 //! there. So a filter costs no copy, a join is two operators writing to different registers, and a correlated subquery simply
 //! reads the registers of the row outside it. Parts of a plan run in batches instead, see [`crate::batch`].
 
+mod document;
 mod live;
 mod modify;
 mod more;
 
+pub use document::{Document, Language, Level, Member, OpenColumn, OpenJson};
 pub use live::LiveSlots;
 pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan};
 pub use more::{

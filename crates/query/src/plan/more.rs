@@ -1,7 +1,7 @@
 //! Operators beyond those of everyday statements: spools, full joins, TOP with PERCENT and WITH TIES, grouping sets, windows,
 //! recursion. They share one variant of [`Node`], so that what walks plans has one place for all of them.
 
-use super::{Aggregate, LiveSlots, Node, Numbering, Registers, SortKey};
+use super::{Aggregate, Document, LiveSlots, Node, Numbering, OpenJson, Registers, SortKey};
 use crate::expression::{Expr, Integer, Predicate};
 use pikepole_engine::Sequence;
 use std::sync::Arc;
@@ -25,6 +25,10 @@ pub enum More {
     Split(Split),
     /// NEXT VALUE FOR: one row with a number.
     Next(NextNumber),
+    /// FOR JSON and FOR XML.
+    Document(Document),
+    /// OPENJSON.
+    OpenJson(OpenJson),
 }
 
 /// A number of a sequence.
@@ -256,7 +260,8 @@ impl More {
             More::Recursive(recursive) => {
                 recursive.anchors.iter().chain(&recursive.members).map(|(node, _)| node).collect()
             }
-            More::Split(_) | More::Next(_) => Vec::new(),
+            More::Document(document) => vec![&document.input],
+            More::Split(_) | More::Next(_) | More::OpenJson(_) => Vec::new(),
         }
     }
 
@@ -264,6 +269,7 @@ impl More {
     pub fn registers(&self) -> Registers {
         match self {
             More::Split(split) => split.registers,
+            More::OpenJson(open) => open.registers,
             More::Recursive(recursive) => recursive.registers,
             _ => Registers { first: 0, count: 0 },
         }
@@ -311,6 +317,11 @@ impl More {
                 split.separator.visit_slots(visit);
             }
             More::Next(_) => {}
+            More::Document(document) => document.values.iter().for_each(|value| value.visit_slots(visit)),
+            More::OpenJson(open) => {
+                open.json.visit_slots(visit);
+                open.path.iter().for_each(|path| path.visit_slots(visit));
+            }
         }
     }
 
@@ -338,6 +349,8 @@ impl More {
             More::Recursive(recursive) => recursive.registers.range().for_each(visit),
             More::Split(split) => split.registers.range().for_each(visit),
             More::Next(next) => visit(next.slot),
+            More::Document(document) => visit(document.slot),
+            More::OpenJson(open) => open.registers.range().for_each(visit),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::Run;
 use super::cursor::{Cursor, bound};
+use super::document::DocumentCursor;
+use super::open_json::OpenCursor;
 use super::recursive::RecursiveCursor;
 use super::split::SplitCursor;
 use super::spool::{FullCursor, SpoolCursor};
@@ -23,6 +25,8 @@ pub(crate) enum MoreCursor {
     Split(SplitCursor),
     /// Whether the number has been given.
     Next(bool),
+    Document(Box<DocumentCursor>),
+    OpenJson(OpenCursor),
 }
 
 impl MoreCursor {
@@ -38,6 +42,10 @@ impl MoreCursor {
             More::Recursive(recursive) => MoreCursor::Recursive(RecursiveCursor::new(recursive, live)),
             More::Split(_) => MoreCursor::Split(SplitCursor::default()),
             More::Next(_) => MoreCursor::Next(false),
+            More::Document(document) => {
+                MoreCursor::Document(Box::new(DocumentCursor::new(Cursor::new(&document.input, live))))
+            }
+            More::OpenJson(_) => MoreCursor::OpenJson(OpenCursor::default()),
         }
     }
 
@@ -55,6 +63,8 @@ impl MoreCursor {
             MoreCursor::Recursive(recursive) => recursive.open(),
             MoreCursor::Split(split) => *split = SplitCursor::default(),
             MoreCursor::Next(given) => *given = false,
+            MoreCursor::Document(document) => document.open(),
+            MoreCursor::OpenJson(open) => *open = OpenCursor::default(),
         }
     }
 
@@ -72,6 +82,8 @@ impl MoreCursor {
             MoreCursor::Recursive(recursive) => recursive.forget(),
             MoreCursor::Split(split) => *split = SplitCursor::default(),
             MoreCursor::Next(given) => *given = false,
+            MoreCursor::Document(document) => document.forget(),
+            MoreCursor::OpenJson(open) => *open = OpenCursor::default(),
         }
     }
 
@@ -86,6 +98,8 @@ impl MoreCursor {
             (MoreCursor::Recursive(cursor), More::Recursive(recursive)) => cursor.next(recursive, run),
             (MoreCursor::Split(cursor), More::Split(split)) => cursor.next(split, run),
             (MoreCursor::Next(given), More::Next(next)) => next_number(given, next, run),
+            (MoreCursor::Document(cursor), More::Document(document)) => cursor.next(document, run),
+            (MoreCursor::OpenJson(cursor), More::OpenJson(open)) => cursor.next(open, run),
             _ => Ok(false),
         }
     }

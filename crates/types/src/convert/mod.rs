@@ -10,7 +10,7 @@ mod text;
 
 pub(crate) use dates::{moment_of, time_of};
 pub(crate) use numbers::{as_f64, exact, float_in, money_from_decimal};
-pub(crate) use text::{float_text, money_text, push_blanks};
+pub(crate) use text::{float_text, money_text, push_blanks, scientific};
 
 use crate::code_page;
 use crate::error::SqlError;

@@ -135,17 +135,20 @@ pub(crate) fn money_text(ten_thousandths: i64, style: i32, buffer: &mut String) 
 fn float_style(value: f64, style: Option<i32>, from: &SqlType, buffer: &mut String) -> Result<(), SqlError> {
     match style.unwrap_or(0) {
         0 => float_text(value, 6, 3, 'e', buffer),
-        style @ (1 | 2) => {
-            let text = format!("{value:.*e}", if style == 1 { 7 } else { 15 });
-            let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-            buffer.push_str(mantissa);
-            push_exponent(exponent.parse().unwrap_or(0), 3, 'e', buffer);
-        }
+        style @ (1 | 2) => scientific(value, if style == 1 { 8 } else { 16 }, buffer),
         3 if *from == SqlType::Real => float_text(value, 9, 3, 'e', buffer),
         3 | 126 | 128 | 129 => float_text(value, 17, 3, 'e', buffer),
         style => return Err(SqlError::invalid_style(style, from.error_name())),
     }
     Ok(())
+}
+
+/// So many digits, always with an exponent.
+pub(crate) fn scientific(value: f64, digits: usize, buffer: &mut String) {
+    let text = format!("{value:.*e}", digits - 1);
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    buffer.push_str(mantissa);
+    push_exponent(exponent.parse().unwrap_or(0), 3, 'e', buffer);
 }
 
 /// At most `digits` significant digits, trailing zeros left out; with an exponent where it is below -4 or not below
