@@ -259,9 +259,8 @@ mod tests {
         let module = modules.modules.iter().find(|module| module.range.contains(&address)).expect("this program");
         let loader = module.loader.as_ref().expect("this program's tables");
         if loader.find_location(address.wrapping_sub(module.base)).is_ok_and(|line| line.is_some()) {
-            let first = &inlined[0];
-            assert!(first.name.contains("profile::modules") && first.name.contains("put_in"), "{inlined:?}");
-            assert!(first.inlined && inlined.len() > 1, "{inlined:?}");
+            let put_in = |function: &Function| function.inlined && function.name.ends_with("profile::modules::put_in");
+            assert!(inlined.iter().any(put_in), "{inlined:?}");
         }
         let other = modules.functions(libc::getpid as *const () as u64 + 1);
         assert!(other.iter().any(|function| function.name.contains("getpid")), "{other:?}");
