@@ -161,7 +161,7 @@ impl<'a> Reply<'a> {
 
     /// The end of a batch.
     pub(crate) fn finish_batch(&mut self) {
-        let failed = Done { error: self.failed, ..Done::new(Command::None) };
+        let failed = Done { error: self.failed, server_error: self.is_fatal, ..Done::new(Command::None) };
         let (kind, done) = self.end.take().unwrap_or((DoneKind::Statement, failed));
         self.sender.writer.done(kind, &done);
         self.sender.writer.finish();
@@ -178,7 +178,7 @@ impl<'a> Reply<'a> {
                 self.say(&error.to_sql_error());
             }
         }
-        let done = Done { more, error: self.failed, ..Done::new(Command::Execute) };
+        let done = Done { more, error: self.failed, server_error: self.is_fatal, ..Done::new(Command::Execute) };
         self.sender.writer.done(DoneKind::Procedure, &done);
         if !more {
             self.sender.writer.finish();
@@ -264,7 +264,7 @@ impl Output for Reply<'_> {
             Answering::Quiet => return,
             Answering::Text | Answering::Procedure => DoneKind::InProcedure,
         };
-        self.end = Some((kind, Done { error: true, ..Done::new(Command::None) }));
+        self.end = Some((kind, Done { error: true, server_error: self.is_fatal, ..Done::new(Command::None) }));
     }
 
     fn return_status(&mut self, status: i32) {

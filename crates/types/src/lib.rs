@@ -42,7 +42,7 @@ pub use datetime::{Date, DatePart, DateTime, DateTime2, DateTimeOffset, Moment, 
 pub use decimal::{Decimal, PRECISION_MAX, add_type, divide_type, multiply_type, remainder_type};
 pub use display::{base64, float_in_document, iso_text, to_text, write_text};
 pub use error::{ERRORS, ErrorTemplate, SqlError};
-pub use functions::{Context, Eval, FUNCTIONS, Function, ResultType, lookup};
+pub use functions::{COLLATION_KEY, Context, Eval, FUNCTIONS, Function, ResultType, lookup};
 pub use like::LikePattern;
 pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
 pub use sql_type::{Length, SqlType, implicit_type};

@@ -1,12 +1,13 @@
 //! Conditions.
 
 use super::Binder;
+use super::collate::{exact_key, is_exact, refuse_exact};
 use super::typed::{Typed, convert_to};
 use crate::errors;
 use crate::expression::{Comparison, Expr, Fault, Predicate, Width};
 use crate::plan::{Node, Test};
 use pikepole_tsql as tree;
-use pikepole_types::{LikePattern, SqlError, SqlType, Value, implicit_type};
+use pikepole_types::{Collation, LikePattern, SqlError, SqlType, Value, implicit_type};
 
 impl Binder<'_> {
     /// Binds a condition.
@@ -21,8 +22,7 @@ impl Binder<'_> {
         use tree::Condition;
         match condition {
             Condition::Compare(compare) => {
-                let left = self.expr(&compare.left)?;
-                let right = self.expr(&compare.right)?;
+                let [left, right] = self.operands([&compare.left, &compare.right])?;
                 self.compare(comparison(compare.op), left, right)
             }
             Condition::CompareQuery(compare) => self.compare_query(compare),
@@ -34,14 +34,11 @@ impl Binder<'_> {
                 Ok(negate(*negated, Predicate::IsNull(Box::new(expr.expr))))
             }
             Condition::IsDistinct { operands, negated } => {
-                let left = self.expr(&operands[0])?;
-                let right = self.expr(&operands[1])?;
+                let [left, right] = self.operands([&operands[0], &operands[1]])?;
                 self.distinct(left, right, *negated)
             }
             Condition::Between { expr, bounds, negated } => {
-                let expr = self.expr(expr)?;
-                let low = self.expr(&bounds[0])?;
-                let high = self.expr(&bounds[1])?;
+                let [expr, low, high] = self.operands([expr, &bounds[0], &bounds[1]])?;
                 let above = self.compare(Comparison::GreaterOrEqual, expr.clone(), low)?;
                 let below = self.compare(Comparison::LessOrEqual, expr, high)?;
                 Ok(negate(*negated, Predicate::And(vec![above, below])))
@@ -50,6 +47,7 @@ impl Binder<'_> {
                 let found = match list {
                     tree::InList::Values(values) => self.in_list(expr, values)?,
                     tree::InList::Query(query) => {
+                        refuse_exact(expr, "IN (SELECT ...)")?;
                         let left = self.expr(expr)?;
                         self.in_query(left, query)?
                     }
@@ -100,11 +98,18 @@ impl Binder<'_> {
     }
 
     fn in_list(&mut self, expr: &tree::Expr, values: &[tree::Expr]) -> Result<Predicate, Fault> {
-        let left = self.expr(expr)?;
+        let mut left = self.expr(expr)?;
+        let exact = is_exact(expr)? && left.ty.is_string();
+        if exact {
+            left = exact_key(left);
+        }
         let mut ty = left.ty;
         let mut items = Vec::with_capacity(values.len());
         for value in values {
-            let item = self.expr(value)?;
+            let mut item = self.expr(value)?;
+            if exact && item.ty.is_string() {
+                item = exact_key(item);
+            }
             ty = implicit_type(&ty, &item.ty)?;
             items.push(item);
         }
@@ -165,6 +170,7 @@ impl Binder<'_> {
     /// `= ANY` is IN, `<> ALL` is NOT IN; the others look at the extremes of the rows' values.
     fn compare_query(&mut self, compare: &tree::CompareQuery) -> Result<Predicate, Fault> {
         use tree::CompareOp;
+        refuse_exact(&compare.left, "a comparison with ANY or ALL")?;
         let left = self.expr(&compare.left)?;
         match (compare.op, compare.all) {
             (CompareOp::Equal, false) => self.in_query(left, &compare.query),
@@ -183,16 +189,14 @@ impl Binder<'_> {
             None => None,
             Some(escape) => Some(self.text(escape)?),
         };
+        let exact = is_exact(&like.expr)? || is_exact(&like.pattern)?;
+        let collation = if exact { Collation::Binary } else { self.collation };
         let found = match (&pattern, &escape) {
             (Expr::Const(Value::Str(pattern)), None) => {
-                let pattern = LikePattern::new(pattern, None, self.collation);
+                let pattern = LikePattern::new(pattern, None, collation);
                 Predicate::LikeConst(Box::new(text), Box::new(pattern))
             }
-            _ => Predicate::Like {
-                operands: Box::new([text, pattern]),
-                escape: escape.map(Box::new),
-                collation: self.collation,
-            },
+            _ => Predicate::Like { operands: Box::new([text, pattern]), escape: escape.map(Box::new), collation },
         };
         Ok(negate(like.negated, found))
     }

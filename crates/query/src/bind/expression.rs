@@ -1,6 +1,7 @@
 //! Scalar expressions.
 
 use super::Binder;
+use super::collate::comparable;
 use super::data_type::{TypePlace, sql_type};
 use super::scope::{Clause, Column};
 use super::typed::{Typed, WHOLE_DIGITS_MAX, convert_to};
@@ -93,12 +94,13 @@ impl Binder<'_> {
             ExprKind::NullIf(operands) => {
                 let left = self.expr(&operands[0])?;
                 let right = self.expr(&operands[1])?;
-                let equal = self.compare(Comparison::Equal, left.clone(), right)?;
+                let [one, other] = comparable([&operands[0], &operands[1]], [left.clone(), right])?;
+                let equal = self.compare(Comparison::Equal, one, other)?;
                 let null = Typed::constant(Value::Null, left.ty);
                 cases(vec![(equal, null)], Some(left))
             }
             ExprKind::Subquery(query) => self.scalar_subquery(query),
-            ExprKind::Collate(inner, _) => self.expr(inner),
+            ExprKind::Collate(inner, name) => self.collated(inner, name),
             ExprKind::AtTimeZone(operands) => self.at_time_zone(operands),
             ExprKind::NextValue(next) => self.next_value(next),
         }
@@ -216,10 +218,11 @@ impl Binder<'_> {
         let mut branches = Vec::new();
         match &case.branches {
             tree::CaseBranches::Simple { operand, branches: list } => {
-                let operand = self.expr(operand)?;
+                let chosen = self.expr(operand)?;
                 for (value, result) in list {
-                    let value = self.expr(value)?;
-                    let condition = self.compare(Comparison::Equal, operand.clone(), value)?;
+                    let bound = self.expr(value)?;
+                    let [one, other] = comparable([operand, value], [chosen.clone(), bound])?;
+                    let condition = self.compare(Comparison::Equal, one, other)?;
                     branches.push(self.case_branch(condition, result)?);
                 }
             }

@@ -42,6 +42,9 @@ impl Binder<'_> {
             let Some(expr) = argument.expr() else {
                 return Err(errors::unsupported("DEFAULT as an argument"));
             };
+            if SEARCHING.iter().any(|searching| name.eq_ignore_ascii_case(searching)) {
+                super::collate::refuse_exact(expr, name)?;
+            }
             if index == 0 && date_part {
                 arguments.push(date_part_word(name, expr)?);
             } else {
@@ -109,6 +112,7 @@ impl Binder<'_> {
             check_count(&call.name.name.text, call.arguments.len(), count, count)?;
             let argument = call.arguments.first().and_then(tree::FunctionArgument::expr);
             let argument = argument.ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
+            super::collate::refuse_exact(argument, "an aggregate")?;
             Some(self.aggregate_input(argument)?)
         };
         let (input, separator) = match (function, input) {
@@ -198,6 +202,9 @@ impl Binder<'_> {
         Ok(input)
     }
 }
+
+/// Functions that look for one text in another, which they do by the database's collation.
+const SEARCHING: [&str; 4] = ["CHARINDEX", "PATINDEX", "REPLACE", "TRANSLATE"];
 
 /// What STRING_AGG makes of values that are no text.
 const NUMBER_TEXT: SqlType = SqlType::NVarChar(pikepole_types::Length::Limit(4000));

@@ -44,6 +44,7 @@ impl Binder<'_> {
     }
 
     fn group_key(&mut self, expr: &tree::Expr, left_out: bool) -> Result<GroupKey, Fault> {
+        super::collate::refuse_exact(expr, "GROUP BY")?;
         let mark = self.pending.len();
         let typed = self.expr(expr)?;
         if self.pending.len() > mark {

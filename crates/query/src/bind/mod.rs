@@ -2,6 +2,7 @@
 
 mod bulk;
 mod change;
+mod collate;
 mod condition;
 mod data_type;
 mod document;
@@ -29,6 +30,7 @@ mod target;
 mod typed;
 mod window;
 
+pub(crate) use collate::check_collation;
 pub use data_type::Declared;
 pub(crate) use data_type::declared;
 pub(crate) use into::{into_columns, is_certain};

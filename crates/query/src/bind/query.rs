@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::collate::{exact_key, is_exact, refuse_exact};
 use super::join::JoinTree;
 use super::scope::{Clause, CommonTable, Source, SourceColumn};
 use super::typed::{Typed, convert_to};
@@ -268,6 +269,9 @@ impl Binder<'_> {
             self.expose_table(&expose, select, from.as_ref(), &mut items)?;
         }
         self.scope().clause = Clause::OrderBy;
+        if select.distinct {
+            items.trees.iter().flatten().try_for_each(|tree| refuse_exact(tree, "SELECT DISTINCT"))?;
+        }
         let keys = self.sort_keys(tail.order_by, &items, select.distinct)?;
 
         // Everything is bound: the sources know which columns are read, and the tree can be built.
@@ -462,6 +466,11 @@ impl Binder<'_> {
     ) -> Result<Vec<OrderKey>, Fault> {
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
+            if is_exact(&item.expr)? && !distinct {
+                let expr = exact_key(self.expr(&item.expr)?).expr;
+                keys.push((SortKey { expr, descending: item.descending }, None));
+                continue;
+            }
             let position = match self.output_position(&item.expr, &items.columns)? {
                 Some(position) => Some(position),
                 None => items.trees.iter().position(|tree| tree.as_ref() == Some(&item.expr)),

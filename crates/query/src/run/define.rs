@@ -303,6 +303,7 @@ impl Machine<'_> {
         if create.attach.is_some() || create.snapshot_of.is_some() {
             return Err(errors::unsupported("FOR ATTACH or AS SNAPSHOT OF"));
         }
+        create.collation.as_ref().map_or(Ok(()), bind::check_collation)?;
         let server = std::sync::Arc::clone(self.context.server());
         server.create_database(&create.name.text).await?;
         let owner = self.context.token().login().clone();
@@ -352,7 +353,7 @@ impl Machine<'_> {
             | tree::AlterDatabaseAction::RemoveFilegroup(_)
             | tree::AlterDatabaseAction::ModifyFilegroup { .. } => Ok(()),
             tree::AlterDatabaseAction::Rename(_) => Err(errors::unsupported("MODIFY NAME")),
-            tree::AlterDatabaseAction::Collate(_) => Err(errors::unsupported("COLLATE")),
+            tree::AlterDatabaseAction::Collate(name) => bind::check_collation(name),
             tree::AlterDatabaseAction::ScopedConfiguration { .. } => Err(errors::unsupported("SCOPED CONFIGURATION")),
         }
     }

@@ -5,7 +5,7 @@ use super::cursor::Cursor;
 use crate::access::{Pace, Stop};
 use crate::plan::{Document, Language, Level, Member};
 use pikepole_types::json::{write_json, write_name};
-use pikepole_types::{SqlType, Value, base64, float_in_document, iso_text, order, write_text};
+use pikepole_types::{Collation, SqlType, Value, base64, float_in_document, iso_text, order, write_text};
 use std::fmt::Write;
 
 const NIL_SPACE: &str = " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
@@ -51,8 +51,7 @@ impl DocumentCursor {
             let from = match &self.last {
                 None => 0,
                 Some(last) => {
-                    let collation = run.collation();
-                    let same = |value: usize| order(&last[value], &row[value], collation).is_eq();
+                    let same = |value: usize| order(&last[value], &row[value], Collation::Binary).is_eq();
                     first_new(&plan.levels, same)
                 }
             };

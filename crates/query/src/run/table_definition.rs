@@ -1,6 +1,6 @@
 //! What CREATE TABLE and ALTER TABLE say, as the engine wants it.
 
-use crate::bind::{Declared, declared};
+use crate::bind::{Declared, check_collation, declared};
 use crate::errors;
 use crate::expression::Fault;
 use pikepole_engine::{
@@ -264,15 +264,6 @@ fn is_nullable(declared: &Declared) -> bool {
         Some(UserTypeKind::Alias { nullable, .. }) => *nullable,
         _ => true,
     }
-}
-
-/// The collations that are the database's own under another name.
-fn check_collation(collation: &tree::Name) -> Result<(), Fault> {
-    let own = ["SQL_Latin1_General_CP1_CI_AS", "Latin1_General_CI_AS", "database_default"];
-    if own.iter().any(|name| collation.is(name)) {
-        return Ok(());
-    }
-    Err(errors::unsupported(format!("COLLATE {}", collation.text)))
 }
 
 fn identity(

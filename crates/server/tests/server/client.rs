@@ -13,6 +13,7 @@ pub const MORE: u16 = 1;
 pub const ERROR: u16 = 2;
 pub const COUNT: u16 = 0x10;
 pub const ATTENTION: u16 = 0x20;
+pub const SERVER_ERROR: u16 = 0x100;
 /// The names of DONE, DONEPROC and DONEINPROC.
 pub const DONE: u8 = 0xFD;
 pub const DONE_PROCEDURE: u8 = 0xFE;

@@ -1,7 +1,7 @@
 //! Every kind of request.
 
 use crate::client::{
-    COUNT, Call, DONE, DONE_IN_PROCEDURE, DONE_PROCEDURE, ERROR, MORE, Token, dones, errors, rows, utf16,
+    COUNT, Call, DONE, DONE_IN_PROCEDURE, DONE_PROCEDURE, ERROR, MORE, SERVER_ERROR, Token, dones, errors, rows, utf16,
 };
 use crate::fixture::Fixture;
 use pikepole_types::{Length, SqlType, Value};
@@ -52,6 +52,7 @@ fn an_error_of_severity_20_ends_the_connection() {
     let mut client = fixture.client();
     let tokens = client.batch("RAISERROR('gone', 20, 1) WITH LOG; SELECT 2");
     assert_eq!(errors(&tokens), [50000], "{tokens:?}");
+    assert!(matches!(tokens.last(), Some(Token::Done(_, status, _)) if status & SERVER_ERROR != 0), "{tokens:?}");
     assert!(rows(&tokens).is_empty() && client.is_closed());
     let mut client = fixture.client();
     assert_eq!(errors(&client.batch("RAISERROR('here', 19, 1) WITH LOG")), [50000]);

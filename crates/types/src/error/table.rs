@@ -142,6 +142,7 @@ error_table! {
     402 16 1 types_incompatible(left, right, operator) "The data types {left} and {right} are incompatible in the {operator} operator.";
     403 16 1 invalid_operator(operator, ty) "Invalid operator for data type. Operator equals {operator}, type equals {ty}.";
     408 16 1 constant_in_order_by(position) "A constant expression was encountered in the ORDER BY list, position {position}.";
+    447 16 0 collate_of_type(ty) "Expression type {ty} is invalid for COLLATE clause.";
     448 16 1 invalid_collation(name) "Invalid collation '{name}'.";
     460 16 1 recursive_distinct(name) "DISTINCT operator is not allowed in the recursive part of a recursive common table expression '{name}'.";
     461 16 1 recursive_top(name) "The TOP or OFFSET operator is not allowed in the recursive part of a recursive common table expression '{name}'.";

@@ -19,7 +19,7 @@ mod table;
 mod words;
 mod zone;
 
-pub use table::FUNCTIONS;
+pub use table::{COLLATION_KEY, FUNCTIONS};
 
 use crate::collation::Collation;
 use crate::convert;

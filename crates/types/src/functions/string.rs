@@ -392,3 +392,9 @@ pub(super) fn translate(context: &mut Context, values: &[Value], types: &[SqlTyp
     let translated = text.chars().map(|c| from.iter().position(|&f| fold(f) == fold(c)).map_or(c, |at| to[at]));
     Ok(Value::Str(translated.collect()))
 }
+
+/// The bytes of a text without the blanks at its end: in their order texts are in the order of their code points.
+pub(super) fn exact_key(_: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
+    let text = text(values, types, 0)?;
+    Ok(Value::Bin(text.trim_end_matches(' ').as_bytes().to_vec()))
+}
