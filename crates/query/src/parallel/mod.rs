@@ -27,7 +27,7 @@ mod team;
 mod worker;
 
 pub(crate) use exchange::PacketList;
-pub(crate) use insert::{InsertWork, insert};
+pub(crate) use insert::{InsertWork, Target, insert};
 pub(crate) use portable::may_run_elsewhere;
 pub(crate) use team::{Crew, Dispenser, Team};
 pub(crate) use worker::{Part, Worker};

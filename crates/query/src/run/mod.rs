@@ -137,6 +137,7 @@ impl Run<'_> {
             state: Arc::new(context.state.clone()),
             functions: self.functions.clone(),
             cancelled: Arc::clone(&context.cancelled),
+            lock_timeout_ms: context.lock_timeout_ms(),
             scheduler: (own + number) % context.server().schedulers().count(),
         })
     }

@@ -14,9 +14,9 @@ use super::statement::{StatementState, quantum_over};
 use crate::access::{Stop, Table};
 use crate::errors;
 use crate::expression::{Fault, Width};
-use crate::parallel::{self, Crew, InsertWork, PacketList, Part};
+use crate::parallel::{self, Crew, InsertWork, PacketList, Part, Target};
 use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update};
-use pikepole_engine::{BulkWriter, Exchange, Locator, LockMode, RowCount, TableWriter, Transaction};
+use pikepole_engine::{Exchange, Locator, LockMode, RowCount, TableWriter, Transaction};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// What is to be done next with the row at hand.
@@ -205,8 +205,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Has workers insert the rows, when they are many and the table is a heap without indexes. False: they are to be
-    /// inserted row by row.
+    /// Has workers insert the rows, when they are many. False: they are to be inserted row by row.
     fn insert_by_workers(
         &mut self,
         plan: &Statement,
@@ -263,10 +262,7 @@ impl Machine<'_> {
         let (_, tx) = self.context.engine();
         let table = &insert.table.engine;
         database.try_lock_table(tx, table, insert.table_lock.unwrap_or(LockMode::IX))?;
-        let writers: Option<Vec<BulkWriter>> = workers.iter().map(|_| database.bulk_writer(tx, table)).collect();
-        let Some(writers) = writers else {
-            return Ok(Bulk::Row);
-        };
+        let targets: Vec<Target> = workers.iter().map(|_| Target::of(&database, tx, &insert.table)).collect();
         let children = database.try_begin_children(tx, workers.len(), true)?;
         let server = self.context.server();
         let packets = match server.exchange() {
@@ -275,7 +271,7 @@ impl Machine<'_> {
         };
         let rest = work.with_packets(packets.clone());
         let part = Arc::new(Part { node: plan.source.clone(), live: plan.live.clone(), rest });
-        let jobs = workers.into_iter().zip(children.into_iter().zip(writers)).collect();
+        let jobs = workers.into_iter().zip(children.into_iter().zip(targets)).collect();
         let crew = Crew::start(jobs, info, packets, |worker, job| parallel::insert(worker, job, Arc::clone(&part)));
         Ok(crew.map_or(Bulk::Row, Bulk::Workers))
     }

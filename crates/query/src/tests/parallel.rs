@@ -166,16 +166,193 @@ fn inserted_rows_agree() {
         let mut client = roomy();
         assert_eq!(filled_twice(&mut client, columns, &insert), 1, "{insert}");
     }
-    // What is inserted row by row: identity values, keys, indexes.
-    for columns in [
-        "id int IDENTITY, n bigint NOT NULL, v int, d datetime",
-        "n bigint NOT NULL PRIMARY KEY, v int, d datetime",
-        "n bigint NOT NULL, v int, d datetime, INDEX ix (v)",
-    ] {
+    // What is inserted row by row: identity values, rows with rules, rows that are told of.
+    let row_by_row = [
+        ("id int IDENTITY, n bigint NOT NULL, v int, d datetime", "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers"),
+        ("n bigint CHECK (n > 0), v int, d datetime", "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers"),
+        ("n bigint, v int, d datetime", "INSERT {t} (n, v) OUTPUT inserted.n SELECT TOP (131073) n, d FROM numbers"),
+    ];
+    for (columns, insert) in row_by_row {
         let mut client = roomy();
-        let insert = "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers";
         assert_eq!(filled_twice(&mut client, columns, insert), 0, "{columns}");
     }
+}
+
+/// How the rows of a table come out through each of its indexes, and in the order of its key.
+fn read_through_indexes(client: &mut Client, table: &str) -> Vec<String> {
+    client.lines(&format!(
+        "SELECT COUNT(*), SUM(n), SUM(v), MAX(s) FROM {table}
+         SELECT TOP (50) n, v, s FROM {table} WHERE n > 70000 ORDER BY n
+         SELECT COUNT(*), SUM(n) FROM {table} WHERE v = 6 SELECT COUNT(*), SUM(v) FROM {table} WHERE s = 's777'"
+    ))
+}
+
+#[test]
+fn rows_with_keys_agree() {
+    let tables = [
+        "n bigint NOT NULL PRIMARY KEY, v int, s varchar(9)",
+        "n bigint NOT NULL, v int NOT NULL, s varchar(9), PRIMARY KEY (v DESC, n)",
+        "n bigint NOT NULL, v int, s varchar(9), INDEX ix (v), INDEX s (s)",
+        "n bigint NOT NULL PRIMARY KEY NONCLUSTERED, v int, s varchar(9), INDEX s UNIQUE (s, n)",
+        "n bigint NOT NULL PRIMARY KEY, v int, s varchar(9), INDEX ix (v), INDEX s UNIQUE (s, n)",
+        "n bigint NOT NULL PRIMARY KEY, v int, s varchar(max), INDEX ix (v)",
+    ];
+    let rows = [
+        // Keys ascend as the rows do, descend, and come in no order at all.
+        "SELECT TOP (132000) n, d, CONCAT('s', n % 1000) FROM numbers",
+        "SELECT TOP (132000) 1000000 - n, d, CONCAT('s', n % 1000) FROM numbers WHERE n % 17 <> 5",
+        "SELECT TOP (132000) n * 7919 % 262147, d, CONCAT('s', n % 1000) FROM numbers",
+    ];
+    for (at, columns) in tables.into_iter().enumerate() {
+        let mut client = roomy();
+        client.quiet(&format!("CREATE TABLE a ({columns}) CREATE TABLE b ({columns})"));
+        // TOP behind a filter is not for workers.
+        let rows = rows[at % 3].replace("SELECT TOP (132000) 1000000", "SELECT 1000000");
+        let insert = |table: &str, degree: usize| format!("WITH {NUMBERS} INSERT {table} {rows} OPTION (MAXDOP {degree})");
+        let serial = client.lines(&insert("a", 1));
+        assert_eq!(waits(&client), 0, "{columns}");
+        assert_eq!(client.lines(&insert("b", 3)), serial, "{columns}");
+        assert_eq!(waits(&client), 1, "{columns}");
+        let expected = read_through_indexes(&mut client, "a");
+        assert_eq!(read_through_indexes(&mut client, "b"), expected, "{columns}");
+        // Every one of the same keys is there.
+        let lines = client.lines(&insert("b", 2));
+        assert!(lines[0].starts_with("Msg 2627") || at == 2, "{columns}: {lines:?}");
+        if at != 2 {
+            assert_eq!(read_through_indexes(&mut client, "b"), expected, "{columns}");
+        }
+    }
+}
+
+#[test]
+fn a_key_that_is_there_twice_leaves_nothing() {
+    for (columns, error) in [
+        ("n bigint NOT NULL CONSTRAINT pk PRIMARY KEY, v int", "Msg 2627, Level 14, State 1, Line 1: Violation of PRIMARY KEY constraint 'pk'. Cannot insert duplicate key in object 'dbo.t'. The duplicate key value is (200000)."),
+        ("n bigint NOT NULL CONSTRAINT pk PRIMARY KEY NONCLUSTERED, v int", "Msg 2627, Level 14, State 1, Line 1: Violation of PRIMARY KEY constraint 'pk'. Cannot insert duplicate key in object 'dbo.t'. The duplicate key value is (200000)."),
+        ("n bigint NOT NULL, v int, INDEX ix (v), INDEX u UNIQUE (n)", "Msg 2601, Level 14, State 1, Line 1: Cannot insert duplicate key row in object 'dbo.t' with unique index 'u'. The duplicate key value is (200000)."),
+    ] {
+        let mut client = roomy();
+        client.quiet(&format!("CREATE TABLE t ({columns})"));
+        // Once with a row of before, once within the rows: 200,000 and what another worker makes of 1,000.
+        let insert = |n: &str, degree: usize| format!("WITH {NUMBERS} INSERT t SELECT {n}, d FROM numbers OPTION (MAXDOP {degree})");
+        let twice = "CASE WHEN n = 1000 THEN 200000 ELSE n END";
+        client.quiet("INSERT t VALUES (200000, -1)");
+        for degree in [1, 3] {
+            assert_eq!(client.lines(&insert("n", degree))[0], error, "{columns} by {degree}");
+        }
+        assert_eq!(client.lines("SELECT * FROM t"), ["200000|-1", "(1 rows)"]);
+        client.quiet("BEGIN TRAN DELETE t WHERE n = 200000 INSERT t VALUES (-5, -5)");
+        let before = waits(&client);
+        assert_eq!(client.lines(&insert(twice, 3))[0], error, "{columns}");
+        assert_eq!(waits(&client) - before, 1);
+        assert_eq!(client.lines("SELECT @@TRANCOUNT, n FROM t"), ["1|-5", "(1 rows)"]);
+        // The row that the transaction itself has deleted comes back, and goes once more with the rollback to before it.
+        client.quiet("SAVE TRAN s");
+        assert_eq!(client.lines(&insert("n", 3))[0], "(262144 rows)");
+        assert_eq!(client.value("SELECT COUNT(*), SUM(v) FROM t WHERE n > 0"), "262144|917504");
+        client.quiet("ROLLBACK TRAN s");
+        assert_eq!(client.value("SELECT COUNT(*) FROM t"), "1");
+        client.quiet("ROLLBACK");
+        assert_eq!(client.lines("SELECT * FROM t"), ["200000|-1", "(1 rows)"]);
+        client.quiet("DELETE t");
+        assert_eq!(client.lines(&insert("n", 2))[0], "(262144 rows)");
+    }
+}
+
+#[test]
+fn errors_and_cancelling_undo_rows_with_keys() {
+    let mut client = roomy();
+    client.quiet("CREATE TABLE t (n bigint NOT NULL PRIMARY KEY, v tinyint, INDEX ix (v)) INSERT t VALUES (0, 0)");
+    let insert = |rows: &str, degree: usize| format!("WITH {NUMBERS} INSERT t {rows} OPTION (MAXDOP {degree})");
+    for (rows, error) in [
+        ("SELECT n, n / 800 FROM numbers", "Msg 8115"),
+        ("SELECT NULLIF(n, 200000), 1 FROM numbers", "Msg 515"),
+        ("SELECT n, 1 / ABS(n - 131072) FROM numbers", "Msg 8134"),
+    ] {
+        let serial = client.lines(&insert(rows, 1));
+        assert!(serial[0].starts_with(error), "{serial:?}");
+        assert_eq!(client.lines(&insert(rows, 3)), serial);
+        assert_eq!(client.lines("SELECT * FROM t WHERE v >= 0"), ["0|0", "(1 rows)"]);
+    }
+    client.server.set_policy("EXCHANGE", "PACKETS").expect("a value");
+    client.context.cancelled.store(true, Ordering::Relaxed);
+    assert!(client.lines(&insert("SELECT n, d FROM numbers", 3))[0].starts_with("Msg 3617"));
+    client.context.cancelled.store(false, Ordering::Relaxed);
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "1");
+    // Packets are of rows that are in.
+    client.quiet(&insert("SELECT n * 7919 % 262147, d FROM numbers", 3));
+    assert_eq!(client.value("SELECT @@ROWCOUNT"), "262144");
+    assert!(waits(&client) > 4, "the session waits for packets: {}", waits(&client));
+    assert_eq!(client.value("SELECT COUNT(*), SUM(v) FROM t WHERE v IS NOT NULL"), "262145|917504");
+}
+
+#[test]
+fn a_full_log_undoes_rows_with_keys() {
+    // 4 MB of log at most.
+    let mut client = World::with_log(4 << 20).client();
+    client.quiet("CREATE TABLE t (n bigint NOT NULL PRIMARY KEY, v int, INDEX ix (v)) INSERT t VALUES (0, 0)");
+    let lines = client.lines(&format!("WITH {NUMBERS} INSERT t SELECT n, d FROM numbers OPTION (MAXDOP 3)"));
+    assert!(lines[0].starts_with("Msg 9002"), "{lines:?}");
+    assert_eq!((waits(&client), client.value("SELECT COUNT(*), SUM(v) FROM t")), (1, "1|0".to_owned()));
+    client.quiet("INSERT t VALUES (1, 1)");
+}
+
+/// Two sessions that are asked in turn.
+fn in_turn(world: &World, first: impl Future<Output = ()>, then: impl Future<Output = ()>) {
+    let (mut first, mut then) = (Box::pin(first), Box::pin(then));
+    let mut ended = (false, false);
+    let both = poll_fn(move |context| {
+        ended.0 = ended.0 || first.as_mut().poll(context).is_ready();
+        ended.1 = ended.1 || then.as_mut().poll(context).is_ready();
+        if ended == (true, true) { Poll::Ready(()) } else { Poll::Pending }
+    });
+    world.server.schedulers().block_on(both);
+}
+
+#[test]
+fn workers_wait_for_the_row_of_another_session() {
+    let mut world = World::with_log(256 << 20);
+    let (mut client, mut other) = (world.client(), world.client());
+    client.quiet("CREATE TABLE t (n bigint NOT NULL PRIMARY KEY, v int)");
+    let insert = format!("WITH {NUMBERS} INSERT t SELECT n, d FROM numbers OPTION (MAXDOP 3)");
+    // LOCK_TIMEOUT ends the wait, and the statement.
+    other.quiet("BEGIN TRAN INSERT t VALUES (150000, -1)");
+    assert!(client.lines(&format!("SET LOCK_TIMEOUT 50; {insert}"))[0].starts_with("Msg 1222"));
+    client.quiet("SET LOCK_TIMEOUT -1");
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "0");
+    // The failure of another worker does, too: nobody waits for a row that no longer matters.
+    let failing = insert.replace("SELECT n, d", "SELECT n, 1 / ABS(n - 100)");
+    assert!(client.lines(&failing)[0].starts_with("Msg 8134"));
+    // So does cancelling.
+    let cancelled = Arc::clone(&client.context.cancelled);
+    let mut output = crate::Collected::default();
+    in_turn(&world, client.execute(&insert, &mut output), async {
+        pikepole_scheduler::sleep(std::time::Duration::from_millis(500)).await;
+        cancelled.store(true, Ordering::Relaxed);
+    });
+    assert!(super::line(&output.events[0]).expect("an error").starts_with("Msg 3617"), "{output:?}");
+    client.context.cancelled.store(false, Ordering::Relaxed);
+    // With the other's rollback the row is free; with a commit it is taken.
+    for (end, expected) in [("ROLLBACK", "(262144 rows)"), ("COMMIT", "Msg 2627")] {
+        let (mut output, mut quiet) = (crate::Collected::default(), crate::Collected::default());
+        in_turn(&world, client.execute(&insert, &mut output), async {
+            pikepole_scheduler::sleep(std::time::Duration::from_millis(500)).await;
+            other.execute(end, &mut quiet).await;
+        });
+        let line = super::line(&output.events[0]).expect("a line");
+        assert!(line.starts_with(expected), "{end}: {line}");
+        client.quiet("DELETE t");
+        other.quiet("BEGIN TRAN INSERT t VALUES (150000, -1)");
+    }
+    // Each waits for the other's row.
+    client.quiet("BEGIN TRAN INSERT t VALUES (-1, -1)");
+    let (mut output, mut late) = (crate::Collected::default(), crate::Collected::default());
+    in_turn(&world, client.execute(&insert, &mut output), async {
+        pikepole_scheduler::sleep(std::time::Duration::from_millis(500)).await;
+        other.execute("INSERT t VALUES (-1, -2) COMMIT", &mut late).await;
+    });
+    let lines: Vec<String> = output.events.iter().chain(&late.events).filter_map(super::line).collect();
+    assert_eq!(lines.iter().filter(|line| line.starts_with("Msg 1205")).count(), 1, "{lines:?}");
 }
 
 #[test]
@@ -329,16 +506,16 @@ fn select_into_is_filled_by_workers() {
 }
 
 #[test]
-fn rows_that_are_there_already_go_into_a_heap_page_by_page() {
+fn rows_that_are_there_already_are_inserted_by_a_worker() {
     let mut client = roomy();
     let rows: Vec<Vec<Value>> = (0..10_000)
         .map(|n| vec![Value::Int(n), if n % 3 == 0 { Value::Null } else { Value::Str(n.to_string()) }])
         .collect();
     let info = |name: &str, ty| ColumnInfo { name: name.into(), ty, nullable: true };
     let infos = vec![info("n", SqlType::Int), info("s", SqlType::NVarChar(Length::Limit(20)))];
-    for (columns, waited) in [
-        ("n bigint NOT NULL, s varchar(9), d int DEFAULT 7", 1),
-        ("n bigint PRIMARY KEY, s varchar(9), d int DEFAULT 7", 0),
+    for (columns, error) in [
+        ("n bigint NOT NULL, s varchar(9), d int DEFAULT 7", 2628),
+        ("n bigint PRIMARY KEY, s varchar(9), d int DEFAULT 7", 2627),
     ] {
         client.quiet(&format!("DROP TABLE IF EXISTS t CREATE TABLE t ({columns})"));
         let before = waits(&client);
@@ -353,8 +530,8 @@ fn rows_that_are_there_already_go_into_a_heap_page_by_page() {
         assert_eq!(load(rows.clone()), Ok(10_000));
         let mut wrong = rows.clone();
         wrong[9_000][1] = Value::Str("too long for it".into());
-        assert_eq!(load(wrong).map_err(|error| error.number), Err(if waited == 1 { 2628 } else { 2627 }));
-        assert_eq!(waits(&client) - before, 2 * waited, "{columns}");
+        assert_eq!(load(wrong).map_err(|failure| failure.number), Err(error));
+        assert_eq!(waits(&client) - before, 2, "{columns}");
         let sums =
             "SELECT COUNT(*), SUM(CASE WHEN s = n THEN 1 END), SUM(n), MAX(s), MIN(d) FROM t WHERE s IS NOT NULL";
         assert_eq!(client.value(sums), "6666|6666|33326667|9998|7");
