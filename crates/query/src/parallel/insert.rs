@@ -24,7 +24,6 @@ use pikepole_types::{ColumnValues, RowBytes, SqlType, Value};
 
 /// What is inserted where, shared by the workers.
 pub(crate) struct InsertWork {
-    database: Arc<Database>,
     table: Arc<Table>,
     /// One source per column.
     sources: Vec<ColumnSource>,
@@ -37,7 +36,7 @@ pub(crate) struct InsertWork {
 impl InsertWork {
     /// The work of an INSERT that workers can do: of a query's rows, without identity values and OUTPUT, of expressions that do
     /// not need the session.
-    pub(crate) fn of(insert: &Insert, database: &Arc<Database>) -> Option<InsertWork> {
+    pub(crate) fn of(insert: &Insert) -> Option<InsertWork> {
         let [sources] = insert.rows.as_slice() else {
             return None;
         };
@@ -50,7 +49,6 @@ impl InsertWork {
             return None;
         }
         Some(InsertWork {
-            database: Arc::clone(database),
             table: Arc::clone(&insert.table),
             sources: sources.clone(),
             template: insert.template.clone(),
@@ -179,22 +177,23 @@ impl Target {
 /// What a worker does; leaves its transaction and the number of rows it has inserted.
 pub(crate) async fn insert(
     mut worker: Worker,
-    (mut child, mut target): (Transaction, Target),
+    mut target: Target,
     part: Arc<Part<InsertWork>>,
-) -> ((Transaction, u64), Result<(), (u64, Fault)>) {
+) -> ((Option<Transaction>, u64), Result<(), (u64, Fault)>) {
     let mut rows = 0;
-    let result = fill(&mut worker, &mut child, &mut target, &part, &mut rows).await;
-    ((child, rows), result.map_err(|fault| worker.failed(fault)))
+    let result = fill(&mut worker, &mut target, &part, &mut rows).await;
+    let result = result.map_err(|fault| worker.failed(fault));
+    ((worker.child, rows), result)
 }
 
 async fn fill(
     worker: &mut Worker,
-    child: &mut Transaction,
     target: &mut Target,
     part: &Part<InsertWork>,
     rows: &mut u64,
 ) -> Result<(), Fault> {
     let work = &part.rest;
+    let table = &work.table.engine;
     // What is in the portion at hand.
     let mut waiting = Vec::new();
     while let Some(batch) = worker.next(part).await? {
@@ -203,7 +202,7 @@ async fn fill(
         let inserted = match target {
             Target::Pages { writer, bytes } => {
                 work.encode(&columns, batch.rows, bytes)?;
-                work.append(worker, child, writer, bytes).await?;
+                append(worker, table, writer, bytes).await?;
                 true
             }
             Target::Rows(portion) => {
@@ -211,9 +210,9 @@ async fn fill(
                     let values = portion.add_row().iter_mut();
                     columns.iter().zip(values).for_each(|(column, value)| column.read(row, value));
                 }
-                let due = portion.is_due(&work.table.engine);
+                let due = portion.is_due(table);
                 if due {
-                    work.insert_portion(worker, child, portion).await?;
+                    insert_portion(worker, table, portion).await?;
                 }
                 due
             }
@@ -227,12 +226,9 @@ async fn fill(
     }
     match target {
         Target::Pages { writer, .. } => {
-            let table = &work.table.engine;
-            while let Err(blocked) = work.database.try_bulk_finish(child, table, writer) {
-                worker.satisfy(&work.database, child, blocked).await?;
-            }
+            worker.drive(|database, child| database.try_bulk_finish(child, table, writer)).await?;
         }
-        Target::Rows(portion) => work.insert_portion(worker, child, portion).await?,
+        Target::Rows(portion) => insert_portion(worker, table, portion).await?,
     }
     if let Some(packets) = &work.packets {
         give(packets, &mut waiting).await;
@@ -246,44 +242,33 @@ async fn give(packets: &PacketList, waiting: &mut Vec<Batch>) {
     }
 }
 
-impl InsertWork {
-    /// Appends row bytes to a worker's pages.
-    async fn append(
-        &self,
-        worker: &mut Worker,
-        child: &mut Transaction,
-        writer: &mut BulkWriter,
-        bytes: &RowBytes,
-    ) -> Result<(), Fault> {
-        let mut rest = match bytes.row_bytes() {
-            Some(row_bytes) => EncodedRows::Fixed { row_bytes, bytes: bytes.bytes() },
-            None => EncodedRows::Varying { lengths: bytes.lengths(), bytes: bytes.bytes() },
-        };
-        while !rest.is_empty() {
-            match self.database.try_bulk_append(child, &self.table.engine, writer, rest) {
-                Ok(taken) => rest = rest.skip(taken),
-                Err(blocked) => worker.satisfy(&self.database, child, blocked).await?,
-            }
-        }
-        Ok(())
+/// Appends row bytes to a worker's pages.
+async fn append(
+    worker: &mut Worker,
+    table: &pikepole_engine::Table,
+    writer: &mut BulkWriter,
+    bytes: &RowBytes,
+) -> Result<(), Fault> {
+    let mut rest = match bytes.row_bytes() {
+        Some(row_bytes) => EncodedRows::Fixed { row_bytes, bytes: bytes.bytes() },
+        None => EncodedRows::Varying { lengths: bytes.lengths(), bytes: bytes.bytes() },
+    };
+    while !rest.is_empty() {
+        let taken = worker.drive(|database, child| database.try_bulk_append(child, table, writer, rest)).await?;
+        rest = rest.skip(taken);
     }
+    Ok(())
+}
 
-    /// Inserts the rows of a portion.
-    async fn insert_portion(
-        &self,
-        worker: &mut Worker,
-        child: &mut Transaction,
-        portion: &mut Portion,
-    ) -> Result<(), Fault> {
-        loop {
-            match self.database.try_insert_portion(child, &self.table.engine, portion) {
-                Ok(true) => return Ok(()),
-                Ok(false) => {
-                    worker.look()?;
-                    scheduler::yield_now().await;
-                }
-                Err(blocked) => worker.satisfy(&self.database, child, blocked).await?,
-            }
-        }
+/// Inserts the rows of a portion.
+async fn insert_portion(
+    worker: &mut Worker,
+    table: &pikepole_engine::Table,
+    portion: &mut Portion,
+) -> Result<(), Fault> {
+    while !worker.drive(|database, child| database.try_insert_portion(child, table, portion)).await? {
+        worker.look()?;
+        scheduler::yield_now().await;
     }
+    Ok(())
 }

@@ -12,6 +12,7 @@ use super::cursor::Cursor;
 use super::rules::{LateWork, has_late_work};
 use super::statement::{StatementState, quantum_over};
 use crate::access::{Stop, Table};
+use crate::batch::Operator;
 use crate::errors;
 use crate::expression::{Fault, Width};
 use crate::parallel::{self, Crew, InsertWork, PacketList, Part, Target};
@@ -68,7 +69,7 @@ enum Bulk {
     /// They do not, or have done so.
     Row,
     /// They are at it; each leaves its transaction and how many rows it has inserted.
-    Workers(Crew<(Transaction, u64)>),
+    Workers(Crew<(Option<Transaction>, u64)>),
 }
 
 impl ModifyState {
@@ -223,7 +224,7 @@ impl Machine<'_> {
                 let (children, rows): (Vec<_>, Vec<_>) = left.into_iter().unzip();
                 let (database, tx) = self.context.engine();
                 // Also after a failure: what they have changed is undone with the statement.
-                database.merge_children(tx, children);
+                database.merge_children(tx, children.into_iter().flatten().collect());
                 result?;
                 state.rows = gathered.unwrap_or_else(|| rows.into_iter().sum());
                 return Ok(true);
@@ -247,16 +248,17 @@ impl Machine<'_> {
         if plan.rules.is_some() || insert.table.is_temporary() {
             return Ok(Bulk::Row);
         }
-        let Some(operator) = state.cursor.as_mut().and_then(Cursor::operator) else {
+        let mut shared = Operator::of_scan(&plan.source);
+        let Some(operator) = state.cursor.as_mut().and_then(Cursor::operator).or(shared.as_mut()) else {
             return Ok(Bulk::Row);
         };
         let database = Arc::clone(self.context.database());
-        let Some(work) = InsertWork::of(insert, &database).filter(|_| self.context.settings.row_count == 0) else {
+        let Some(work) = InsertWork::of(insert).filter(|_| self.context.settings.row_count == 0) else {
             return Ok(Bulk::Row);
         };
         let mut run = self.run_view(&state.virtual_rows, plan);
         let info = run.worker_info("INSERT");
-        let Some(workers) = parallel::workers(operator, &plan.source, &mut run)? else {
+        let Some(mut workers) = parallel::workers(operator, &plan.source, &mut run)? else {
             return Ok(Bulk::Row);
         };
         let (_, tx) = self.context.engine();
@@ -271,7 +273,8 @@ impl Machine<'_> {
         };
         let rest = work.with_packets(packets.clone());
         let part = Arc::new(Part { node: plan.source.clone(), live: plan.live.clone(), rest });
-        let jobs = workers.into_iter().zip(children.into_iter().zip(targets)).collect();
+        workers.iter_mut().zip(children).for_each(|(worker, child)| worker.child = Some(child));
+        let jobs = workers.into_iter().zip(targets).collect();
         let crew = Crew::start(jobs, info, packets, |worker, job| parallel::insert(worker, job, Arc::clone(&part)));
         Ok(crew.map_or(Bulk::Row, Bulk::Workers))
     }
