@@ -372,14 +372,16 @@ fn more_data_than_the_pool_holds_and_a_full_log_or_disk_in_the_middle() {
 fn latch_policies_are_in_force() {
     with_server(&SimulatedDisk::new(5), async |server, db| {
         let mut a = Client::new(&db, 51);
-        let t = a.create(definition("t", Vec::new())).await;
-        let mut total = 0;
-        for policy in ["FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE"] {
+        let heap = a.create(definition("t", Vec::new())).await;
+        let keyed = a.create(definition("u", keys())).await;
+        for (value, policy) in (1..).zip(["FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE"]) {
             server.set_policy("NESTED_TRANSACTIONS", policy).expect("a value");
-            load(&mut a, &t, Load::of(1_000, 1)).await.expect("room");
-            a.commit().await;
-            total += 3_000;
-            assert_eq!(counts(&mut a, &t).await, BTreeMap::from([(1, total)]), "{policy}");
+            for (t, rows) in [(&heap, 1_000), (&keyed, 150)] {
+                load(&mut a, t, Load::of(rows, value)).await.expect("room");
+                a.commit().await;
+                let total = (1..=value).map(|value| (value, CHILDREN * rows)).collect();
+                assert_eq!(counts(&mut a, t).await, total, "{policy}");
+            }
         }
         server.set_policy("NESTED_TRANSACTIONS", "FAIR_LATCH").expect("a value");
         server.trace_flags().set(3933, true);

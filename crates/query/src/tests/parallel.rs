@@ -4,6 +4,7 @@ use super::{Client, World};
 use crate::{ColumnInfo, RowTarget};
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
+use pikepole_engine::{LockMode, LockedThing};
 use pikepole_types::{Length, SqlType, Value};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -579,12 +580,17 @@ fn rows_that_are_there_already_are_inserted_by_a_worker() {
 
 /// Tables of some 300 pages, with rows that were deleted, have grown, and have moved.
 fn with_tables(client: &mut Client) {
-    for (table, key) in [("heap", ""), ("keyed", " PRIMARY KEY"), ("backward", ", PRIMARY KEY (d, n DESC)")] {
+    // Of one, some values are longer than a page.
+    for (table, key, ty, length) in [
+        ("heap", "", "varchar(7000)", 5000),
+        ("keyed", " PRIMARY KEY", "varchar(max)", 9000),
+        ("backward", ", PRIMARY KEY (d, n DESC)", "varchar(7000)", 5000),
+    ] {
         client.quiet(&format!(
-            "CREATE TABLE {table} (n int NOT NULL{key}, d int NOT NULL DEFAULT 0, s varchar(7000), v bigint)
+            "CREATE TABLE {table} (n int NOT NULL{key}, d int NOT NULL DEFAULT 0, s {ty}, v bigint)
              INSERT {table} (n, d, s, v) SELECT value, value % 7, REPLICATE('x', 1500), NULLIF(value % 5, 3) FROM GENERATE_SERIES(1, 1000)
              DELETE {table} WHERE n % 50 = 7
-             UPDATE {table} SET s = REPLICATE('y', 5000), v = n WHERE n % 10 = 1"
+             UPDATE {table} SET s = REPLICATE(CAST('y' AS {ty}), {length}), v = n WHERE n % 10 = 1"
         ));
     }
 }
@@ -701,8 +707,8 @@ fn rows_of_tables_are_inserted_by_workers() {
         let mut client = roomy();
         with_tables(&mut client);
         client.quiet(&format!("ALTER DATABASE master SET RECOVERY {recovery}"));
-        let columns = "n int NOT NULL{key}, s varchar(7000), v bigint";
-        let sums = |table: &str| format!("SELECT COUNT(*), SUM(n), SUM(v), COUNT(v) FROM {table} SELECT COUNT(*) FROM {table} WHERE s LIKE 'y%'");
+        let columns = "n int NOT NULL{key}, s varchar(max), v bigint";
+        let sums = |table: &str| format!("SELECT COUNT(*), SUM(n), SUM(v), SUM(LEN(s)) FROM {table} SELECT COUNT(*) FROM {table} WHERE s LIKE 'y%'");
         for source in ["heap", "keyed", "backward"] {
             for (key, hint) in [("", ""), ("", "WITH (TABLOCK)"), (" PRIMARY KEY", ""), (" PRIMARY KEY", "WITH (TABLOCK)")] {
                 let columns = columns.replace("{key}", key);
@@ -732,5 +738,36 @@ fn rows_of_tables_are_inserted_by_workers() {
         // A table that is read and written is read first.
         assert_eq!(client.lines("INSERT heap (n, d, s, v) SELECT n + 10000, d, s, v FROM heap OPTION (MAXDOP 3)"), ["(980 rows)"]);
         assert_eq!(client.value("SELECT COUNT(*) FROM heap"), "1960");
+    }
+}
+
+#[test]
+fn the_locks_of_a_parallel_insert_are_its_sessions() {
+    let mut client = roomy();
+    with_pages(&mut client);
+    client.quiet("CREATE TABLE heap (n int) CREATE TABLE keyed (n int PRIMARY KEY, v int, INDEX ix (v))");
+    for (into, mode) in [
+        ("heap (n)", LockMode::IX),
+        ("heap WITH (TABLOCK) (n)", LockMode::BU),
+        ("heap WITH (TABLOCKX) (n)", LockMode::X),
+        ("keyed (n)", LockMode::IX),
+        ("keyed WITH (TABLOCK) (n)", LockMode::X),
+    ] {
+        let table = into.split(' ').next().unwrap_or_default();
+        client.quiet(&format!("TRUNCATE TABLE {table} BEGIN TRAN;\nWITH {} INSERT {into} SELECT n FROM numbers OPTION (MAXDOP 3)", numbered()));
+        assert_eq!(client.value("SELECT @@ROWCOUNT"), "15000");
+        let object = client.context.catalog().definitions().table("dbo", table).expect("it is there").object_id;
+        let locks = client.context.database().locks();
+        let held: Vec<LockMode> = locks
+            .iter()
+            .filter(|lock| lock.thing == LockedThing::Object(object as u32))
+            .map(|lock| {
+                assert_eq!((lock.session_id, lock.is_granted), (client.context.state.session_id, true));
+                lock.mode
+            })
+            .collect();
+        assert!(held.contains(&mode) && held.iter().all(|held| mode.covers(*held)), "{into}: {held:?}");
+        client.quiet("ROLLBACK");
+        assert_eq!(client.value(&format!("SELECT COUNT(*) FROM {table}")), "0");
     }
 }
