@@ -1,7 +1,7 @@
-//! Pages of rows by children of a transaction: together or not at all, whatever ends the statement.
+//! Rows by children of a transaction: together or not at all, whatever ends the statement.
 //!
 //! A statement here is what a parallel INSERT ... SELECT does: children on both schedulers, each with a writer of its own, fill a
-//! heap. The rows of child `c` have keys from `c` * 1000000 on, and the value that the statement gives all its rows.
+//! heap page by page, or a table with keys in portions. The rows of child `c` have keys from `c` * 1000000 on, and the value that the statement gives all its rows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{SqlError, Value};
 
 use crate::backup::{BackupJob, find_device};
-use crate::tests::{Client, definition, master, options, row, server, stop};
+use crate::tests::{Client, definition, index, master, options, primary_key, row, server, stop};
 use crate::*;
 
 const CHILDREN: usize = 3;
@@ -63,7 +63,9 @@ async fn work(
     at: usize,
     load: Load,
 ) -> (Option<Transaction>, Result<(), SqlError>) {
-    let mut writer = db.bulk_writer(&tx, &table).expect("a heap without indexes");
+    let Some(mut writer) = db.bulk_writer(&tx, &table) else {
+        return work_on_keys(&db, &table, tx, at, load).await;
+    };
     let mut done = 0;
     while done < load.rows {
         if load.dies.is_some_and(|(child, row)| child == at && done >= row) {
@@ -84,6 +86,50 @@ async fn work(
     }
     let finished = db.drive(&mut tx, |tx| db.try_bulk_finish(tx, &table, &mut writer)).await;
     (Some(tx), finished.map_err(plain))
+}
+
+/// The same for a table with keys: the rows of each portion come in no order.
+async fn work_on_keys(
+    db: &Database,
+    table: &Table,
+    mut tx: Transaction,
+    at: usize,
+    load: Load,
+) -> (Option<Transaction>, Result<(), SqlError>) {
+    let mut portion = table.portion();
+    for done in 0..load.rows {
+        if load.dies.is_some_and(|(child, row)| child == at && done >= row) {
+            return (None, Ok(()));
+        }
+        let mixed = done - done % 50 + (done * 7) % 50;
+        let text = if load.varying { "v".repeat(done % 50) } else { "fixed".to_owned() };
+        portion.add_row().clone_from_slice(&row(key_of(load.value, at, mixed), load.value, &text));
+        if done % 50 < 49 && done + 1 < load.rows {
+            continue;
+        }
+        loop {
+            let written = db.drive(&mut tx, |tx| db.try_insert_portion(tx, table, &mut portion)).await;
+            match written {
+                Ok(true) => break,
+                Ok(false) => pikepole_scheduler::yield_now().await,
+                Err(error) => return (Some(tx), Err(plain(error))),
+            }
+        }
+        pikepole_scheduler::yield_now().await;
+    }
+    (Some(tx), Ok(()))
+}
+
+fn key_of(value: i32, child: usize, at: usize) -> i64 {
+    i64::from(value) * 1_000_000 + (at * CHILDREN + child) as i64
+}
+
+/// A clustered key and two indexes, of which one is unique.
+fn keys() -> Vec<IndexDefinition> {
+    let mut all = primary_key();
+    all.push(index(IndexKind::Index, false, &["s"]));
+    all.push(index(IndexKind::UniqueConstraint, false, &["v", "k"]));
+    all
 }
 
 /// The statement without its end.
@@ -119,6 +165,20 @@ async fn counts(client: &mut Client, table: &Table) -> BTreeMap<i32, usize> {
     for row in client.rows(table).await {
         let Value::Int(value) = row[1] else { panic!("{row:?} is no row") };
         *counts.entry(value).or_default() += 1;
+    }
+    counts
+}
+
+/// Rows of the table by way of each of its indexes.
+async fn counts_of_indexes(client: &mut Client, table: &Table) -> Vec<u64> {
+    let mut counts = Vec::new();
+    let (db, tx) = (client.db.clone(), &mut client.tx);
+    for index in table.indexes.iter().filter(|index| !index.clustered) {
+        let range = ScanRange { index: Some(index.index_id), ..ScanRange::all() };
+        let mut scan = table.scan(range, &[]);
+        db.begin_statement(tx);
+        counts.push(db.drive(tx, |tx| db.try_count(tx, table, &mut scan)).await.map_err(plain).expect("a count"));
+        db.end_statement(tx);
     }
     counts
 }
@@ -208,6 +268,45 @@ fn a_rollback_undoes_all_children_also_one_that_died() {
 }
 
 #[test]
+fn rows_with_keys_are_undone_for_all_children() {
+    let disk = SimulatedDisk::new(6);
+    with_server(&disk, async |_, db| {
+        let (mut a, mut b) = (Client::new(&db, 51), Client::new(&db, 52));
+        let t = a.create(definition("t", keys())).await;
+        let some = Load::of(150, 1);
+        a.insert(&t, &row(1, 0, "alone")).await.expect("an insert");
+        a.tx.begin();
+        a.insert(&t, &row(2, 0, "before")).await.expect("an insert");
+        let mark = a.tx.mark();
+        load(&mut a, &t, Load { dies: Some((1, 120)), ..some }).await.expect("room");
+        assert_eq!(counts(&mut a, &t).await, BTreeMap::from([(0, 2), (1, 400)]));
+        assert_eq!(counts(&mut b, &t).await, BTreeMap::from([(0, 1)]), "nothing is committed");
+        db.rollback_to(&mut a.tx, mark).await.expect("a rollback");
+        assert_eq!(counts(&mut a, &t).await, BTreeMap::from([(0, 2)]));
+        // A key of one child is there already: the others' rows go, too.
+        let taken = key_of(1, 1, 100);
+        a.insert(&t, &row(taken, 7, "taken")).await.expect("an insert");
+        let mark = a.tx.mark();
+        let error = load(&mut a, &t, some).await.expect_err("a key that is there");
+        assert_eq!(error.number, 2627, "{error}");
+        assert!(error.message.contains("(1000301)"), "{error}");
+        db.rollback_to(&mut a.tx, mark).await.expect("a rollback");
+        assert_eq!(counts(&mut a, &t).await, BTreeMap::from([(0, 2), (7, 1)]));
+        // A row that the transaction has deleted makes room.
+        assert!(a.change(&t, taken, None).await.expect("a delete"));
+        load(&mut a, &t, Load { varying: true, ..some }).await.expect("room");
+        a.commit().await;
+        assert_eq!(counts(&mut b, &t).await, BTreeMap::from([(0, 2), (1, 450)]));
+        // More than the log takes.
+        let error = load(&mut a, &t, Load::of(40_000, 2)).await.expect_err("2 MB of log");
+        assert_eq!(error.number, 9002, "{error}");
+        a.rollback().await;
+        assert_eq!(counts(&mut b, &t).await, BTreeMap::from([(0, 2), (1, 450)]));
+    });
+    assert_sound(&disk);
+}
+
+#[test]
 fn a_parent_waits_for_a_child_that_is_at_work() {
     with_server(&SimulatedDisk::new(3), async |server, db| {
         let mut a = Client::new(&db, 51);
@@ -273,14 +372,16 @@ fn more_data_than_the_pool_holds_and_a_full_log_or_disk_in_the_middle() {
 fn latch_policies_are_in_force() {
     with_server(&SimulatedDisk::new(5), async |server, db| {
         let mut a = Client::new(&db, 51);
-        let t = a.create(definition("t", Vec::new())).await;
-        let mut total = 0;
-        for policy in ["FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE"] {
+        let heap = a.create(definition("t", Vec::new())).await;
+        let keyed = a.create(definition("u", keys())).await;
+        for (value, policy) in (1..).zip(["FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE"]) {
             server.set_policy("NESTED_TRANSACTIONS", policy).expect("a value");
-            load(&mut a, &t, Load::of(1_000, 1)).await.expect("room");
-            a.commit().await;
-            total += 3_000;
-            assert_eq!(counts(&mut a, &t).await, BTreeMap::from([(1, total)]), "{policy}");
+            for (t, rows) in [(&heap, 1_000), (&keyed, 150)] {
+                load(&mut a, t, Load::of(rows, value)).await.expect("room");
+                a.commit().await;
+                let total = (1..=value).map(|value| (value, CHILDREN * rows)).collect();
+                assert_eq!(counts(&mut a, t).await, total, "{policy}");
+            }
         }
         server.set_policy("NESTED_TRANSACTIONS", "FAIR_LATCH").expect("a value");
         server.trace_flags().set(3933, true);
@@ -291,13 +392,28 @@ fn latch_policies_are_in_force() {
     });
 }
 
+/// The table of a run, and how its statements lock it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Run {
+    Heap,
+    LockedHeap,
+    Keys,
+}
+
+impl Run {
+    /// Rows of each child of a statement.
+    fn rows(self) -> usize {
+        if self == Run::Keys { 150 } else { 700 }
+    }
+}
+
 /// The server with its table and some rows, closed in order.
-fn fresh_disk(seed: u64) -> SimulatedDisk {
+fn fresh_disk(seed: u64, run: Run) -> SimulatedDisk {
     let disk = SimulatedDisk::new(seed);
     with_server(&disk, async |_, db| {
         let mut a = Client::new(&db, 51);
-        let t = a.create(definition("t", Vec::new())).await;
-        a.insert(&t, &row(1, 0, "alone")).await.expect("an insert");
+        let t = a.create(definition("t", if run == Run::Keys { keys() } else { Vec::new() })).await;
+        a.insert(&t, &row(0, 0, "alone")).await.expect("an insert");
     });
     disk
 }
@@ -306,7 +422,7 @@ fn fresh_disk(seed: u64) -> SimulatedDisk {
 type Known = (Vec<i32>, Option<i32>);
 
 /// Statements one after the other: logged and not, committed and rolled back, over the same pages again and again.
-fn run(disk: &SimulatedDisk, seed: u64, table_lock: bool) -> Known {
+fn run(disk: &SimulatedDisk, seed: u64, run: Run) -> Known {
     let mut known: Known = (Vec::new(), None);
     let mut open = options(disk);
     open.schedulers = SchedulerChoice::Simulated { seed, count: 2 };
@@ -316,8 +432,8 @@ fn run(disk: &SimulatedDisk, seed: u64, table_lock: bool) -> Known {
             let mut a = Client::new(&db, 51);
             let t = table_of(&db);
             for value in 1..=6 {
-                let minimal = table_lock == (value % 3 != 0);
-                let load_of = Load { table_lock: minimal, varying: value % 2 == 0, ..Load::of(700, value) };
+                let minimal = run != Run::Keys && (run == Run::LockedHeap) == (value % 3 != 0);
+                let load_of = Load { table_lock: minimal, varying: value % 2 == 0, ..Load::of(run.rows(), value) };
                 if load(&mut a, &t, load_of).await.is_err() {
                     return;
                 }
@@ -360,9 +476,15 @@ fn read_back(disk: &SimulatedDisk) -> Result<BTreeMap<i32, usize>, String> {
     let db = server.database(MASTER).map_err(|e| e.to_string())?;
     let found = server.schedulers().block_on(async {
         let mut a = Client::new(&db, 51);
-        let found = counts(&mut a, &table_of(&db)).await;
+        let t = table_of(&db);
+        let found = counts(&mut a, &t).await;
+        let by_index = counts_of_indexes(&mut a, &t).await;
         drop(a);
-        server.shutdown().await.map_err(|e| e.to_string()).map(|()| found)
+        let rows = found.values().sum::<usize>() as u64;
+        match by_index.iter().all(|&entries| entries == rows) {
+            true => server.shutdown().await.map_err(|e| e.to_string()).map(|()| found),
+            false => Err(format!("{rows} rows, and {by_index:?} in the indexes")),
+        }
     });
     server.schedulers().shutdown();
     drop(server);
@@ -374,10 +496,10 @@ fn read_back(disk: &SimulatedDisk) -> Result<BTreeMap<i32, usize>, String> {
 }
 
 /// The power goes off after `crash_at` changes of the disk; false: the workload ended before.
-fn crash_run(fresh: &SimulatedDisk, seed: u64, crash_at: u64, table_lock: bool) -> Result<bool, String> {
+fn crash_run(fresh: &SimulatedDisk, seed: u64, crash_at: u64, kind: Run) -> Result<bool, String> {
     let disk = fresh.crash(seed);
     disk.crash_after_ops(crash_at);
-    let (committed, under_way) = run(&disk, seed, table_lock);
+    let (committed, under_way) = run(&disk, seed, kind);
     let crashed = disk.is_off();
     disk.power_off();
     let mut after = disk.crash(seed ^ crash_at);
@@ -388,10 +510,11 @@ fn crash_run(fresh: &SimulatedDisk, seed: u64, crash_at: u64, table_lock: bool) 
         after = after.crash(seed ^ crash_at ^ 1);
     }
     let found = read_back(&after)?;
-    let mut wanted: BTreeMap<i32, usize> = committed.iter().map(|&value| (value, CHILDREN * 700 + 1)).collect();
+    let rows = CHILDREN * kind.rows() + 1;
+    let mut wanted: BTreeMap<i32, usize> = committed.iter().map(|&value| (value, rows)).collect();
     wanted.insert(0, 1);
     let without = wanted.clone();
-    wanted.extend(under_way.map(|value| (value, CHILDREN * 700 + 1)));
+    wanted.extend(under_way.map(|value| (value, rows)));
     if found == wanted || found == without { Ok(crashed) } else { Err(format!("{found:?}, wanted {wanted:?}")) }
 }
 
@@ -405,19 +528,18 @@ fn read_back_quietly(disk: &SimulatedDisk) -> Result<(), String> {
 #[test]
 fn all_rows_or_none_after_a_power_loss_at_any_write() {
     let step = if std::env::var("PIKEPOLE_CRASH_SEEDS").is_ok() { 1 } else { 5 };
-    for table_lock in [false, true] {
-        let seed = 31 + u64::from(table_lock);
-        let fresh = fresh_disk(seed);
+    for (seed, kind) in (31..).zip([Run::Heap, Run::LockedHeap, Run::Keys]) {
+        let fresh = fresh_disk(seed, kind);
         let mut points = 0;
         for crash_at in (1..).step_by(step) {
-            let ran = crash_run(&fresh, seed, crash_at, table_lock);
+            let ran = crash_run(&fresh, seed, crash_at, kind);
             match ran {
                 Ok(true) => points += 1,
                 Ok(false) => break,
-                Err(why) => panic!("table lock {table_lock}, crash after {crash_at} changes of the disk: {why}"),
+                Err(why) => panic!("{kind:?}, crash after {crash_at} changes of the disk: {why}"),
             }
         }
-        println!("table lock {table_lock}: {points} crash points");
+        println!("{kind:?}: {points} crash points");
         assert!(points > 8, "the workload changes the disk often enough: {points}");
     }
 }

@@ -20,6 +20,8 @@
 //! | a log, record by record | [`LogView`], [`Database::each_log_record`] |
 //! | workers of a statement | [`Database::try_begin_children`], [`Database::merge_children`] |
 //! | pages of rows | [`Database::bulk_writer`], [`Database::try_bulk_append`], [`Database::try_bulk_finish`] |
+//! | parts of a table | [`Database::try_cut`], [`TableParts`] |
+//! | rows in the order of keys | [`Table::portion`], [`Database::try_insert_portion`] |
 //! | rows | [`Database::try_insert`], [`Database::try_next`], [`Database::try_get`], [`Database::try_read_current`], [`Database::try_update`], [`Database::try_delete`] |
 
 mod backup;
@@ -75,6 +77,6 @@ pub use server::{
     CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, Exchange, MASTER, PolicyRow, ProcessAffinity,
     Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
-pub use table::{BulkWriter, Locator, Reference, RowCount, ScanRange, Table, TableScan, TableWriter};
+pub use table::{BulkWriter, Locator, Portion, Reference, RowCount, ScanRange, Table, TableParts, TableScan, TableWriter};
 pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

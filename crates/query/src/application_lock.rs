@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use crate::context::{ExecutionContext, awaited};
+use crate::context::{ExecutionContext, awaited, look};
 use crate::expression::Fault;
 use pikepole_engine::{Blocked, Database, LockMode, NamedLock, Transaction};
 
@@ -102,7 +102,7 @@ impl ExecutionContext {
                 Err(Blocked::Need(need)) => {
                     waited = true;
                     let left_ms = u64::try_from(timeout_ms).ok();
-                    awaited(database.satisfy(transaction, need), left_ms, &cancelled).await?;
+                    awaited(database.satisfy(transaction, need), left_ms, || look(&cancelled)).await?;
                 }
                 Err(Blocked::Error(error)) => return Err(error),
                 Err(Blocked::Stale) => return Err(crate::errors::definition_changed()),

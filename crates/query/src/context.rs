@@ -248,10 +248,12 @@ impl ExecutionContext {
 
     /// 3617-like end of a batch whose client has given it up.
     pub(crate) fn check_cancelled(&self) -> Result<(), Fault> {
-        if self.is_cancelled() {
-            return Err(crate::errors::cancelled());
-        }
-        Ok(())
+        look(&self.cancelled)
+    }
+
+    /// LOCK_TIMEOUT; none: waits have no end.
+    pub(crate) fn lock_timeout_ms(&self) -> Option<u64> {
+        u64::try_from(self.settings.lock_timeout_ms).ok()
     }
 
     /// Awaits a need. A wait for another session's lock obeys LOCK_TIMEOUT and ends when the batch is cancelled.
@@ -260,13 +262,14 @@ impl ExecutionContext {
     /// 1222 when LOCK_TIMEOUT has passed, 1205 for a deadlock's victim, 3617 for a cancelled batch; what the log or the disk
     /// failed with.
     pub(crate) async fn satisfy(&mut self, need: Need) -> Result<(), Fault> {
-        let for_lock = matches!(need, Need::TransactionEnd(_) | Need::Lock(..));
-        let left_ms = u64::try_from(self.settings.lock_timeout_ms).ok();
+        let for_lock = is_for_lock(&need);
+        let left_ms = self.lock_timeout_ms();
         let satisfied = self.database.satisfy(&mut self.transaction, need);
         if !for_lock {
             return satisfied.await.map_err(Fault::from);
         }
-        awaited(satisfied, left_ms, &self.cancelled).await
+        let cancelled = &self.cancelled;
+        awaited(satisfied, left_ms, || look(cancelled)).await
     }
 
     /// A statement begins that touches tables.
@@ -464,25 +467,34 @@ impl Drop for ExecutionContext {
     }
 }
 
-/// Awaits a wait for a lock: to its end, for `left_ms` at most where that is set, or until the batch is cancelled.
+/// Whether a need is another session's to give.
+pub(crate) fn is_for_lock(need: &Need) -> bool {
+    matches!(need, Need::TransactionEnd(_) | Need::Lock(..))
+}
+
+/// 3617 for a batch that was cancelled.
+pub(crate) fn look(cancelled: &AtomicBool) -> Result<(), Fault> {
+    if cancelled.load(Ordering::Relaxed) { Err(crate::errors::cancelled()) } else { Ok(()) }
+}
+
+/// Awaits a wait for a lock: to its end, for `left_ms` at most where that is set, or until `look`, which is asked now and then,
+/// says no.
 ///
 /// # Errors
-/// 1222 when the time has passed, 3617 when the batch is cancelled, and the wait's own.
+/// 1222 when the time has passed, what `look` says, and the wait's own.
 pub(crate) async fn awaited(
     satisfied: impl Future<Output = Result<(), SqlError>>,
     mut left_ms: Option<u64>,
-    cancelled: &AtomicBool,
+    look: impl Fn() -> Result<(), Fault>,
 ) -> Result<(), Fault> {
     let mut satisfied = pin!(satisfied);
     loop {
         let slice_ms = left_ms.map_or(CANCEL_LOOK_MS, |left| left.min(CANCEL_LOOK_MS));
-        let look = scheduler::sleep(Duration::from_millis(slice_ms));
-        if let Some(result) = first(satisfied.as_mut(), look).await {
+        let slice = scheduler::sleep(Duration::from_millis(slice_ms));
+        if let Some(result) = first(satisfied.as_mut(), slice).await {
             return result.map_err(Fault::from);
         }
-        if cancelled.load(Ordering::Relaxed) {
-            return Err(crate::errors::cancelled());
-        }
+        look()?;
         left_ms = left_ms.map(|left| left - slice_ms);
         if left_ms == Some(0) {
             return Err(Box::new(SqlError::lock_timeout()));

@@ -377,6 +377,11 @@ impl Store {
         (used.sum(), own.extents.len() as u64 * u64::from(EXTENT_PAGES))
     }
 
+    /// How many extents an object has.
+    pub fn extents_of(&self, object: u32) -> usize {
+        self.space.lock().objects.get(&object).map_or(0, |own| own.extents.len())
+    }
+
     /// The object that owns a page, if the page is in use.
     pub fn object_of(&self, page: PageId) -> Option<u32> {
         self.space.lock().owner_of(page)

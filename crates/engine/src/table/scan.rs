@@ -10,6 +10,7 @@ use pikepole_transaction::{LockMode, RID_BYTES, Seen, Structure, View};
 use pikepole_types::{Projection, SqlError, Value};
 
 use super::overflow::LongReader;
+use super::parts::Part;
 use super::{Locator, Table};
 use crate::database::Database;
 use crate::error::Blocked;
@@ -70,6 +71,8 @@ impl HeapBatches {
 /// A scan of a table; kept and reused by a session's compiled statement.
 pub struct TableScan {
     range: ScanRange,
+    /// The part of the whole table that is wanted.
+    part: Option<Part>,
     pub(super) projection: Projection,
     /// The columns that it gives.
     pub(super) wanted: Box<[usize]>,
@@ -94,6 +97,7 @@ impl TableScan {
     pub(crate) fn new(table: &Table, range: ScanRange, wanted: &[usize]) -> Self {
         let mut scan = Self {
             range: ScanRange::all(),
+            part: None,
             projection: table.layout.projection(wanted),
             wanted: wanted.into(),
             long: LongReader::default(),
@@ -120,7 +124,14 @@ impl TableScan {
             table.secondary.iter().position(|index| index.at == at)
         });
         self.range = range;
+        self.part = None;
         self.rewind();
+    }
+
+    /// Begins again, over one part of the whole table.
+    pub(super) fn restart_part(&mut self, table: &Table, part: Part) {
+        self.restart(table, ScanRange::all());
+        self.part = Some(part);
     }
 
     /// Begins again, over the same range.
@@ -144,11 +155,17 @@ impl TableScan {
         };
         self.source = Some(match structure {
             Structure::Heap(heap) => {
-                Source::Heap(Box::new(HeapBatches { scan: heap.scan(), bodies: Vec::new(), rows: Vec::new() }))
+                let scan = match &self.part {
+                    Some(Part::Extents(extents)) => heap.scan_extents(extents.clone()),
+                    _ => heap.scan(),
+                };
+                Source::Heap(Box::new(HeapBatches { scan, bodies: Vec::new(), rows: Vec::new() }))
             }
             Structure::Tree(tree) => {
-                let low = encode_bound(layout, &self.range.from, false)?;
-                let high = encode_bound(layout, &self.range.to, true)?;
+                let (low, high) = match &self.part {
+                    Some(Part::Keys(low, high)) => (low.clone(), high.clone()),
+                    _ => (encode_bound(layout, &self.range.from, false)?, encode_bound(layout, &self.range.to, true)?),
+                };
                 Source::Tree(Box::new(tree.scan(StorageRange {
                     low: low.as_ref().map(|key| key.as_slice()),
                     high: high.as_ref().map(|key| key.as_slice()),

@@ -43,9 +43,9 @@ impl Locator {
 pub struct TableWriter {
     cursor: TreeCursor,
     index_cursors: Vec<TreeCursor>,
-    key: Vec<u8>,
+    pub(super) key: Vec<u8>,
     rest: Vec<u8>,
-    old_key: Vec<u8>,
+    pub(super) old_key: Vec<u8>,
     /// The row as [`Database::try_read_current`] found it, and the header to expect.
     old: Vec<Value>,
     expected: Option<RowHeader>,
@@ -215,7 +215,7 @@ impl Database {
     }
 
     /// Inserts the entry of one index; the row's locator is in `writer.key`.
-    fn insert_entry(
+    pub(super) fn insert_entry(
         &self,
         tx: &mut Transaction,
         table: &Table,

@@ -2,7 +2,8 @@
 //!
 //! Of a column of codes only its number of values, their sum, or the least or largest code is looked for, in a loop over
 //! integers; the accumulator that single values go to takes the result. All other values go to it one by one. Over many rows
-//! workers aggregate a part each, and the parts are merged.
+//! workers aggregate a part each, and the parts are merged. A table that is read without workers is read row by row, by the operator
+//! that also makes groups.
 
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ use crate::access::Stop;
 use crate::expression::{Expr, Fault};
 use crate::parallel::{self, Crew, Part, Worker};
 use crate::plan::{Aggregate, Node};
-use crate::run::Run;
+use crate::run::{Cursor, Run};
+use pikepole_engine::Transaction;
 use pikepole_types::{Accumulator, Aggregate as Function, Collation, Value};
 
 /// The aggregates over a part of the rows.
@@ -143,6 +145,8 @@ fn extreme(codes: &Int64Array, largest: bool) -> i64 {
 /// The state of a [`Node::Group`] without keys whose rows come in batches: gives one row.
 pub(crate) struct AggregateCursor {
     input: Operator,
+    /// What does the work where the input is for workers only, and there are none.
+    serial: Option<Cursor>,
     stage: Stage,
 }
 
@@ -151,8 +155,10 @@ enum Stage {
     Fresh,
     /// The rows so far.
     Reading(Partial),
-    /// Workers are at it.
-    Parallel(Crew<Partial>),
+    /// Workers are at it; each leaves its part, and its transaction if it has one.
+    Parallel(Crew<(Partial, Option<Transaction>)>),
+    /// The serial cursor is.
+    Serial,
     /// The row was given.
     Given,
 }
@@ -164,16 +170,27 @@ struct Work {
 }
 
 impl AggregateCursor {
-    pub(crate) fn new(input: Operator) -> AggregateCursor {
-        AggregateCursor { input, stage: Stage::Fresh }
+    pub(crate) fn new(input: Operator, serial: Option<Cursor>) -> AggregateCursor {
+        AggregateCursor { input, serial, stage: Stage::Fresh }
     }
 
     pub(crate) fn open(&mut self) {
         self.input.open();
+        self.serial.iter_mut().for_each(Cursor::open);
         self.stage = Stage::Fresh;
     }
 
-    pub(crate) fn next(&mut self, node: &Node, aggregates: &[Aggregate], run: &mut Run<'_>) -> Result<bool, Stop> {
+    pub(crate) fn forget(&mut self) {
+        self.serial.iter_mut().for_each(Cursor::forget);
+    }
+
+    pub(crate) fn next(
+        &mut self,
+        group: &Node,
+        node: &Node,
+        aggregates: &[Aggregate],
+        run: &mut Run<'_>,
+    ) -> Result<bool, Stop> {
         loop {
             let whole = match &mut self.stage {
                 Stage::Given => return Ok(false),
@@ -181,18 +198,26 @@ impl AggregateCursor {
                     let empty = Partial::new(aggregates, run.collation())?;
                     self.stage = match start(&mut self.input, &empty, node, aggregates, run)? {
                         Some(crew) => Stage::Parallel(crew),
+                        None if self.serial.is_some() => Stage::Serial,
                         None => Stage::Reading(empty),
                     };
                     continue;
                 }
                 Stage::Parallel(crew) => {
-                    let Some((parts, result)) = crew.outcome() else {
+                    let Some((left, result)) = crew.outcome() else {
                         return Err(Stop::Team(crew.team()));
                     };
+                    let (parts, children): (Vec<Partial>, Vec<Option<Transaction>>) = left.into_iter().unzip();
+                    let (database, tx) = run.engine()?;
+                    database.merge_children(tx, children.into_iter().flatten().collect());
                     result?;
                     let mut whole = Partial::new(aggregates, run.collation())?;
                     parts.iter().try_for_each(|part| whole.merge(part))?;
                     whole
+                }
+                Stage::Serial => {
+                    let Some(serial) = &mut self.serial else { return Ok(false) };
+                    return serial.next(group, run);
                 }
                 Stage::Reading(partial) => {
                     while let Some(batch) = self.input.next(node, run)? {
@@ -215,14 +240,17 @@ fn start(
     node: &Node,
     aggregates: &[Aggregate],
     run: &mut Run<'_>,
-) -> Result<Option<Crew<Partial>>, Stop> {
+) -> Result<Option<Crew<(Partial, Option<Transaction>)>>, Stop> {
     let portable = aggregates.iter().filter_map(|aggregate| aggregate.input.as_ref()).all(Expr::is_portable);
     if !portable || !empty.merges() {
         return Ok(None);
     }
-    let Some(workers) = parallel::workers(input, node, run)? else {
+    let Some(mut workers) = parallel::workers(input, node, run)? else {
         return Ok(None);
     };
+    if input.reads_table() {
+        parallel::give_readers(&mut workers, run)?;
+    }
     let rest = Work { aggregates: aggregates.to_vec(), empty: empty.clone() };
     let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
     let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
@@ -230,10 +258,14 @@ fn start(
 }
 
 /// What a worker does.
-async fn aggregate(mut worker: Worker, part: Arc<Part<Work>>) -> (Partial, Result<(), (u64, Fault)>) {
+async fn aggregate(
+    mut worker: Worker,
+    part: Arc<Part<Work>>,
+) -> ((Partial, Option<Transaction>), Result<(), (u64, Fault)>) {
     let mut partial = part.rest.empty.clone();
     let result = fill(&mut partial, &mut worker, &part).await;
-    (partial, result.map_err(|fault| worker.failed(fault)))
+    let result = result.map_err(|fault| worker.failed(fault));
+    ((partial, worker.child), result)
 }
 
 async fn fill(partial: &mut Partial, worker: &mut Worker, part: &Part<Work>) -> Result<(), Fault> {

@@ -117,6 +117,11 @@ impl ListJoin {
         })
     }
 
+    /// The side whose rows are paired.
+    pub(crate) fn left(&self) -> &Operator {
+        &self.left
+    }
+
     /// See [`Operator::ordinal`].
     pub(crate) fn ordinal(&self) -> u64 {
         self.left.ordinal()

@@ -15,7 +15,7 @@
 //!
 //! Both kinds of operators can stand anywhere in a plan: a batch operator reads a row cursor through an adapter and the other
 //! way round. [`Operator::of`] decides which parts of a plan run in batches: those that make rows in bulk (cross joins of
-//! lists, series), and joins without a key to look up.
+//! lists, series), and joins without a key to look up. A table is read in batches where workers share it, see [`Operator::of_scan`].
 //!
 //! Invariants
 //! - expressions give the same values and errors in both: what has no loop of its own over columns runs row by row through
@@ -30,6 +30,7 @@ mod join;
 mod kept;
 mod operator;
 mod product;
+mod scan;
 mod vector;
 
 pub(crate) use aggregate::AggregateCursor;

@@ -7,12 +7,13 @@ use super::evaluate::{evaluate, filter};
 use super::join::ListJoin;
 use super::kept::KeptRows;
 use super::product::Product;
+use super::scan::ScanRows;
 use super::vector::{Code, Vector, VectorBuilder};
 use super::{BATCH_ROWS, Batch};
 use crate::access::Stop;
 use crate::bulk::FileRows;
 use crate::expression::{Expr, Fault, Integer, Width};
-use crate::parallel::{Dispenser, KEPT_ROWS_MIN, ROWS_MIN};
+use crate::parallel::{Dispenser, KEPT_ROWS_MIN, RANGE_ROWS, ROWS_MIN};
 use crate::plan::{LiveSlots, Node, Numbering};
 use crate::run::{Cursor, Run, row_bounds};
 use arrow_array::Int64Array;
@@ -25,6 +26,8 @@ pub(crate) enum Operator {
     File(Box<FileRows>),
     /// Rows that are there already.
     Kept(KeptRows),
+    /// Rows of a table that workers share.
+    Scan(Box<ScanRows>),
     /// The rows of a row operator.
     FromRows(Box<FromRows>),
     Filter(Box<Operator>),
@@ -52,7 +55,17 @@ pub(crate) struct Top {
     passes: bool,
 }
 
-/// The rows that workers are to make of a product, as its ordinals.
+/// What workers pay for.
+pub(crate) struct Terms {
+    /// Workers at least.
+    pub(crate) degree_min: usize,
+    /// Ordinals at least.
+    pub(crate) ordinals_min: u64,
+    /// Ordinals that a worker takes at once.
+    pub(crate) range: u64,
+}
+
+/// The rows that workers are to make of a product, as its ordinals; of a table, its parts.
 #[derive(Debug, Clone)]
 pub(crate) struct Ordinals {
     /// The rows that no TOP leaves out.
@@ -77,6 +90,29 @@ impl Operator {
     /// The operator of a plan that is worth running in batches.
     pub(crate) fn of(node: &Node, live: &LiveSlots) -> Option<Operator> {
         makes_rows_in_bulk(node).then(|| Operator::new(node, live))
+    }
+
+    /// The operator of a plan that reads a table as a whole, for workers only: see [`ScanRows`].
+    pub(crate) fn of_scan(node: &Node) -> Option<Operator> {
+        Some(match node {
+            Node::Scan(scan) if scan.is_whole() => Operator::Scan(Box::default()),
+            Node::Filter { input, .. } => Operator::Filter(Box::new(Operator::of_scan(input)?)),
+            Node::Compute { input, .. } => Operator::Compute(Box::new(Operator::of_scan(input)?)),
+            Node::Join { left, .. } if ListJoin::fits(node) => {
+                Operator::ListJoin(Box::new(ListJoin::new(Operator::of_scan(left)?, node)))
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether workers that run it read tables, and so need transactions of their own.
+    pub(crate) fn reads_table(&self) -> bool {
+        match self {
+            Operator::Scan(_) => true,
+            Operator::Filter(input) | Operator::Compute(input) => input.reads_table(),
+            Operator::ListJoin(join) => join.left().reads_table(),
+            _ => false,
+        }
     }
 
     /// The operator of a list.
@@ -120,6 +156,8 @@ impl Operator {
             // A file is read once, batch after batch.
             Operator::File(_) => {}
             Operator::Kept(rows) => rows.open(),
+            // What it has was made for one statement.
+            Operator::Scan(rows) => **rows = ScanRows::default(),
             Operator::Filter(input) | Operator::Compute(input) => input.open(),
             Operator::ListJoin(join) => join.open(),
             Operator::Number { input, given } => {
@@ -150,6 +188,10 @@ impl Operator {
             }
             (Operator::File(rows), _) => Ok(Some(Ordinals { range: rows.rows_guessed(), base: 0, kept: false })),
             (Operator::Kept(rows), _) => Ok(Some(Ordinals { range: rows.all(), base: 0, kept: true })),
+            (Operator::Scan(rows), Node::Scan(scan)) => {
+                let parts = rows.prepare(scan, run)?;
+                Ok(parts.map(|parts| Ordinals { range: 0..parts, base: 0, kept: false }))
+            }
             (Operator::Filter(operator), Node::Filter { input, .. }) => {
                 let ordinals = operator.prepare(input, run)?;
                 Ok(ordinals.map(|ordinals| Ordinals { kept: false, ..ordinals }))
@@ -172,6 +214,7 @@ impl Operator {
             Operator::Product(product) => Operator::Product(product.fork(dispenser)),
             Operator::File(rows) => Operator::File(Box::new(rows.fork(dispenser))),
             Operator::Kept(rows) => Operator::Kept(rows.fork(dispenser)),
+            Operator::Scan(rows) => Operator::Scan(Box::new(rows.fork(dispenser))),
             Operator::Filter(input) => Operator::Filter(Box::new(input.fork(dispenser)?)),
             Operator::Compute(input) => Operator::Compute(Box::new(input.fork(dispenser)?)),
             Operator::ListJoin(join) => Operator::ListJoin(Box::new(join.fork(dispenser)?)),
@@ -184,14 +227,15 @@ impl Operator {
         })
     }
 
-    /// How many workers at least, and of how many rows, pay to run it. One alone pays for rows that only go into a table: they go there
-    /// page by page.
-    pub(crate) fn pays_from(&self) -> (usize, u64) {
-        match self {
-            Operator::File(_) => (1, ROWS_MIN),
-            Operator::Kept(_) => (1, KEPT_ROWS_MIN),
-            _ => (2, ROWS_MIN),
-        }
+    /// What workers must come to. One alone pays for rows that only go into a table: they go there page by page.
+    pub(crate) fn terms(&self) -> Terms {
+        let (degree_min, ordinals_min, range) = match self {
+            Operator::File(_) => (1, ROWS_MIN, RANGE_ROWS),
+            Operator::Kept(_) => (1, KEPT_ROWS_MIN, RANGE_ROWS),
+            _ if self.reads_table() => (2, 2, 1),
+            _ => (2, ROWS_MIN, RANGE_ROWS),
+        };
+        Terms { degree_min, ordinals_min, range }
     }
 
     /// The ordinal of the product's last batch.
@@ -200,6 +244,7 @@ impl Operator {
             Operator::Product(product) => product.ordinal(),
             Operator::File(rows) => rows.ordinal(),
             Operator::Kept(rows) => rows.ordinal(),
+            Operator::Scan(rows) => rows.ordinal(),
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.ordinal(),
             Operator::ListJoin(join) => join.ordinal(),
             Operator::Top(top) => top.input.ordinal(),
@@ -217,6 +262,7 @@ impl Operator {
             (Operator::FromRows(rows), _) => rows.next(node, run),
             (Operator::File(rows), _) => rows.next(),
             (Operator::Kept(rows), Node::Kept { registers, .. }) => rows.next(*registers, run),
+            (Operator::Scan(rows), Node::Scan(scan)) => rows.next(scan, run),
             (Operator::Filter(operator), Node::Filter { input, predicate }) => {
                 while let Some(batch) = operator.next(input, run)? {
                     let batch = filter(predicate, batch, run)?;

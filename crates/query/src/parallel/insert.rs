@@ -1,7 +1,8 @@
-//! INSERT ... SELECT into a heap by workers, page by page.
+//! INSERT ... SELECT by workers, each under a child transaction.
 //!
 //! ```text
-//!   worker: batch ──► columns of the table ──► row bytes ──► BulkWriter (pages of its own) under a child transaction
+//!   worker: batch ──► columns of the table ──┬──► row bytes ──► BulkWriter: pages of its own     a heap without indexes
+//!                                            └──► rows ──► Portion: in the order of each key    any other table
 //! ```
 //! A batch whose values have an error, or lack one that the table requires, is looked through row by row, so that the error is
 //! that which rows inserted one after the other would have met first.
@@ -17,12 +18,12 @@ use crate::errors;
 use crate::expression::Fault;
 use crate::plan::{ColumnSource, Insert};
 use crate::run::{Run, check_required};
-use pikepole_engine::{Blocked, BulkWriter, Database, EncodedRows, Transaction};
+use pikepole_engine::{BulkWriter, Database, EncodedRows, Portion, Transaction};
+use pikepole_scheduler as scheduler;
 use pikepole_types::{ColumnValues, RowBytes, SqlType, Value};
 
 /// What is inserted where, shared by the workers.
 pub(crate) struct InsertWork {
-    database: Arc<Database>,
     table: Arc<Table>,
     /// One source per column.
     sources: Vec<ColumnSource>,
@@ -33,9 +34,9 @@ pub(crate) struct InsertWork {
 }
 
 impl InsertWork {
-    /// The work of an INSERT that workers can do: of a query's rows, without identity values, of expressions that do not
-    /// need the session.
-    pub(crate) fn of(insert: &Insert, database: &Arc<Database>) -> Option<InsertWork> {
+    /// The work of an INSERT that workers can do: of a query's rows, without identity values and OUTPUT, of expressions that do
+    /// not need the session.
+    pub(crate) fn of(insert: &Insert) -> Option<InsertWork> {
         let [sources] = insert.rows.as_slice() else {
             return None;
         };
@@ -44,11 +45,10 @@ impl InsertWork {
             ColumnSource::Value(expr) => expr.is_portable(),
             ColumnSource::Identity => false,
         };
-        if insert.table.identity.is_some() || !sources.iter().all(portable) {
+        if insert.table.identity.is_some() || insert.output.is_some() || !sources.iter().all(portable) {
             return None;
         }
         Some(InsertWork {
-            database: Arc::clone(database),
             table: Arc::clone(&insert.table),
             sources: sources.clone(),
             template: insert.template.clone(),
@@ -156,58 +156,119 @@ impl Code {
     }
 }
 
+/// Where a worker's rows go.
+pub(crate) enum Target {
+    /// Into pages of its own.
+    Pages { writer: BulkWriter, bytes: RowBytes },
+    /// Into trees, or beside the rows of others.
+    Rows(Portion),
+}
+
+impl Target {
+    /// The way into this table, which the transaction has locked.
+    pub(crate) fn of(database: &Database, tx: &Transaction, table: &Table) -> Target {
+        match database.bulk_writer(tx, &table.engine) {
+            Some(writer) => Target::Pages { writer, bytes: RowBytes::default() },
+            None => Target::Rows(table.engine.portion()),
+        }
+    }
+}
+
 /// What a worker does; leaves its transaction and the number of rows it has inserted.
 pub(crate) async fn insert(
     mut worker: Worker,
-    (mut child, mut writer): (Transaction, BulkWriter),
+    mut target: Target,
     part: Arc<Part<InsertWork>>,
-) -> ((Transaction, u64), Result<(), (u64, Fault)>) {
+) -> ((Option<Transaction>, u64), Result<(), (u64, Fault)>) {
     let mut rows = 0;
-    let result = fill(&mut worker, &mut child, &mut writer, &part, &mut rows).await;
-    ((child, rows), result.map_err(|fault| worker.failed(fault)))
+    let result = fill(&mut worker, &mut target, &part, &mut rows).await;
+    let result = result.map_err(|fault| worker.failed(fault));
+    ((worker.child, rows), result)
 }
 
 async fn fill(
     worker: &mut Worker,
-    child: &mut Transaction,
-    writer: &mut BulkWriter,
+    target: &mut Target,
     part: &Part<InsertWork>,
     rows: &mut u64,
 ) -> Result<(), Fault> {
     let work = &part.rest;
-    let (database, table) = (&work.database, &work.table.engine);
-    let mut bytes = RowBytes::default();
+    let table = &work.table.engine;
+    // What is in the portion at hand.
+    let mut waiting = Vec::new();
     while let Some(batch) = worker.next(part).await? {
-        {
-            let (mut run, _) = worker.run(part);
-            let columns = work.columns(&batch, &mut run)?;
-            work.encode(&columns, batch.rows, &mut bytes)?;
-        }
-        let mut rest = match bytes.row_bytes() {
-            Some(row_bytes) => EncodedRows::Fixed { row_bytes, bytes: bytes.bytes() },
-            None => EncodedRows::Varying { lengths: bytes.lengths(), bytes: bytes.bytes() },
+        let columns = work.columns(&batch, &mut worker.run(part).0)?;
+        *rows += batch.rows as u64;
+        let inserted = match target {
+            Target::Pages { writer, bytes } => {
+                work.encode(&columns, batch.rows, bytes)?;
+                append(worker, table, writer, bytes).await?;
+                true
+            }
+            Target::Rows(portion) => {
+                for row in 0..batch.rows {
+                    let values = portion.add_row().iter_mut();
+                    columns.iter().zip(values).for_each(|(column, value)| column.read(row, value));
+                }
+                let due = portion.is_due(table);
+                if due {
+                    insert_portion(worker, table, portion).await?;
+                }
+                due
+            }
         };
-        while !rest.is_empty() {
-            match database.try_bulk_append(child, table, writer, rest) {
-                Ok(taken) => rest = rest.skip(taken),
-                Err(blocked) => satisfy(database, child, blocked).await?,
+        if let Some(packets) = &work.packets {
+            waiting.push(batch);
+            if inserted {
+                give(packets, &mut waiting).await;
             }
         }
-        *rows += batch.rows as u64;
-        if let Some(packets) = &work.packets {
-            packets.give(batch).await;
-        }
     }
-    while let Err(blocked) = database.try_bulk_finish(child, table, writer) {
-        satisfy(database, child, blocked).await?;
+    match target {
+        Target::Pages { writer, .. } => {
+            worker.drive(|database, child| database.try_bulk_finish(child, table, writer)).await?;
+        }
+        Target::Rows(portion) => insert_portion(worker, table, portion).await?,
+    }
+    if let Some(packets) = &work.packets {
+        give(packets, &mut waiting).await;
     }
     Ok(())
 }
 
-async fn satisfy(database: &Database, child: &mut Transaction, blocked: Blocked) -> Result<(), Fault> {
-    match blocked {
-        Blocked::Need(need) => database.satisfy(child, need).await.map_err(Fault::from),
-        Blocked::Error(error) => Err(error),
-        Blocked::Stale => Err(errors::definition_changed()),
+async fn give(packets: &PacketList, waiting: &mut Vec<Batch>) {
+    for batch in waiting.drain(..) {
+        packets.give(batch).await;
     }
+}
+
+/// Appends row bytes to a worker's pages.
+async fn append(
+    worker: &mut Worker,
+    table: &pikepole_engine::Table,
+    writer: &mut BulkWriter,
+    bytes: &RowBytes,
+) -> Result<(), Fault> {
+    let mut rest = match bytes.row_bytes() {
+        Some(row_bytes) => EncodedRows::Fixed { row_bytes, bytes: bytes.bytes() },
+        None => EncodedRows::Varying { lengths: bytes.lengths(), bytes: bytes.bytes() },
+    };
+    while !rest.is_empty() {
+        let taken = worker.drive(|database, child| database.try_bulk_append(child, table, writer, rest)).await?;
+        rest = rest.skip(taken);
+    }
+    Ok(())
+}
+
+/// Inserts the rows of a portion.
+async fn insert_portion(
+    worker: &mut Worker,
+    table: &pikepole_engine::Table,
+    portion: &mut Portion,
+) -> Result<(), Fault> {
+    while !worker.drive(|database, child| database.try_insert_portion(child, table, portion)).await? {
+        worker.look()?;
+        scheduler::yield_now().await;
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Parallel plans: parts of a plan that several workers run at once, each a task on a scheduler of its own.
 //!
 //! ```text
-//!   session's task            Dispenser (ordinals of the product's rows)
+//!   session's task            Dispenser (ordinals of the product's rows, parts of a table)
 //!        │ prepares               │ ranges, ascending, each to one worker
 //!        ├──────────► worker 0 ◄──┤    operators of its own over the same plan,
 //!        ├──────────► worker 1 ◄──┘    slots, globals and functions' state of its own
@@ -13,9 +13,11 @@
 //! What a part reads from outside of it (lists, series, bounds of TOP) the session evaluates before the workers start. What is
 //! left for them must not need the session: see [`may_run_elsewhere`].
 //!
+//! A worker that reads or changes a table does so in a child of the session's transaction: it sees what the statement sees.
+//!
 //! Invariants
-//! - only plans whose rows are made from their ordinal run in parallel: a row's number is its ordinal, and TOP is a range of
-//!   ordinals, see [`Operator::prepare`];
+//! - only plans whose rows are made from their ordinal, or are those of a whole table, run in parallel. A made row's number is its
+//!   ordinal, and TOP is a range of ordinals, see [`Operator::prepare`]; the rows of a table have no numbers, and no TOP;
 //! - ranges are dealt out ascending, and after a failure each worker goes on to the failed batch: so the failure reported
 //!   is that of the first row that has one, as if one worker had run alone;
 //! - a session goes on only when all its workers have ended.
@@ -27,7 +29,7 @@ mod team;
 mod worker;
 
 pub(crate) use exchange::PacketList;
-pub(crate) use insert::{InsertWork, insert};
+pub(crate) use insert::{InsertWork, Target, insert};
 pub(crate) use portable::may_run_elsewhere;
 pub(crate) use team::{Crew, Dispenser, Team};
 pub(crate) use worker::{Part, Worker};
@@ -38,13 +40,16 @@ use crate::plan::Node;
 use crate::run::Run;
 
 /// Rows of a range that a worker takes at once: some batches, so that the dispenser costs nothing.
-const RANGE_ROWS: u64 = 16 * 1024;
+pub(crate) const RANGE_ROWS: u64 = 16 * 1024;
 
 /// A plan of fewer rows runs on its session's own task: starting workers costs more than they save.
 pub(crate) const ROWS_MIN: u64 = 128 * 1024;
 
 /// The same for rows that are there already.
 pub(crate) const KEPT_ROWS_MIN: u64 = 1024;
+
+/// A table of fewer pages is read by its session's own task.
+pub(crate) const SCAN_PAGES_MIN: usize = 128;
 
 /// Workers of one plan, at most.
 const WORKERS_MAX: usize = 64;
@@ -54,8 +59,8 @@ const WORKERS_MAX: usize = 64;
 /// # Errors
 /// Those of the expressions that are evaluated before the workers start; a need, after which the call is made again.
 pub(crate) fn workers(operator: &mut Operator, node: &Node, run: &mut Run<'_>) -> Result<Option<Vec<Worker>>, Stop> {
-    let (degree_min, rows_min) = operator.pays_from();
-    let Some(degree) = run.degree().filter(|&degree| degree >= degree_min) else {
+    let terms = operator.terms();
+    let Some(degree) = run.degree().filter(|&degree| degree >= terms.degree_min) else {
         return Ok(None);
     };
     if !may_run_elsewhere(node) {
@@ -64,12 +69,23 @@ pub(crate) fn workers(operator: &mut Operator, node: &Node, run: &mut Run<'_>) -
     let Some(ordinals) = operator.prepare(node, run)?.map(|ordinals| ordinals.range) else {
         return Ok(None);
     };
-    let rows = ordinals.end - ordinals.start;
-    if rows < rows_min {
+    let count = ordinals.end - ordinals.start;
+    if count < terms.ordinals_min {
         return Ok(None);
     }
-    let count = degree.min(WORKERS_MAX).min(rows.div_ceil(RANGE_ROWS) as usize);
-    let dispenser = Dispenser::new(ordinals);
+    let count = degree.min(WORKERS_MAX).min(count.div_ceil(terms.range) as usize);
+    let dispenser = Dispenser::new(ordinals, terms.range);
     let workers = (0..count).filter_map(|place| run.worker(place, operator.fork(&dispenser)?, &dispenser));
     Ok(Some(workers.collect()))
+}
+
+/// Gives workers that read tables the children of the session's transaction that they read in.
+///
+/// # Errors
+/// The need to wait for children that were made before.
+pub(crate) fn give_readers(workers: &mut [Worker], run: &mut Run<'_>) -> Result<(), Stop> {
+    let (database, tx) = run.engine()?;
+    let children = database.try_begin_children(tx, workers.len(), false)?;
+    workers.iter_mut().zip(children).for_each(|(worker, child)| worker.child = Some(child));
+    Ok(())
 }

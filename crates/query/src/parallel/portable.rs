@@ -22,8 +22,8 @@ pub(crate) fn may_run_elsewhere(node: &Node) -> bool {
         }
         Node::Number { input, .. } | Node::Top { input, .. } => may_run_elsewhere(input),
         Node::Concat { inputs, .. } => inputs.iter().all(|(input, _)| matches!(input, Node::One)),
-        Node::Scan(_)
-        | Node::Virtual { .. }
+        Node::Scan(scan) => scan.is_whole(),
+        Node::Virtual { .. }
         | Node::Call { .. }
         | Node::Apply { .. }
         | Node::Group { .. }

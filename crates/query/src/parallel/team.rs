@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::{PacketList, RANGE_ROWS, Worker};
+use super::{PacketList, Worker};
 use crate::errors;
 use crate::expression::Fault;
 use pikepole_contention::WaitType;
@@ -21,27 +21,30 @@ use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_scheduler::{self as scheduler, JoinHandle, Placement, TaskInfo};
 
-/// Deals out ranges of ordinals.
+/// Deals out ranges of ordinals, or of what a table's parts are counted by.
 pub(crate) struct Dispenser {
     next: AtomicU64,
     end: u64,
-    /// The least ordinal whose batch failed; `u64::MAX` while none has. Batches beyond it need not be made.
+    range: u64,
+    /// The least ordinal whose batch failed, as operators tell them; `u64::MAX` while none has. Batches beyond it need not be made.
     failed_at: AtomicU64,
 }
 
 impl Dispenser {
-    pub(crate) fn new(ordinals: Range<u64>) -> Arc<Dispenser> {
+    /// Of these ordinals, so many at once.
+    pub(crate) fn new(ordinals: Range<u64>, range: u64) -> Arc<Dispenser> {
         Arc::new(Dispenser {
             next: AtomicU64::new(ordinals.start),
             end: ordinals.end,
+            range,
             failed_at: AtomicU64::new(u64::MAX),
         })
     }
 
     /// The next range; empty when all are dealt out.
     pub(crate) fn take(&self) -> Range<u64> {
-        let start = self.next.fetch_add(RANGE_ROWS, Ordering::Relaxed).min(self.end);
-        start..self.end.min(start + RANGE_ROWS)
+        let start = self.next.fetch_add(self.range, Ordering::Relaxed).min(self.end);
+        start..self.end.min(start + self.range)
     }
 
     /// Whether nobody wants the batch at this ordinal any more.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use super::Dispenser;
 use crate::access::Stop;
 use crate::batch::{Batch, Operator};
+use crate::context::{awaited, is_for_lock, look};
 use crate::errors;
 use crate::expression::Fault;
 use crate::plan::{LiveSlots, Node};
 use crate::run::{Around, Run};
 use crate::state::SessionState;
-use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_contention::sync::atomic::AtomicBool;
+use pikepole_engine::{Blocked, Database, Need, Transaction};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{Context, Value};
 
@@ -32,7 +34,12 @@ pub(crate) struct Worker {
     pub(crate) state: Arc<SessionState>,
     pub(crate) functions: Context,
     pub(crate) cancelled: Arc<AtomicBool>,
+    /// LOCK_TIMEOUT, in milliseconds; none: no end.
+    pub(crate) lock_timeout_ms: Option<u64>,
     pub(crate) scheduler: usize,
+    pub(crate) database: Arc<Database>,
+    /// The child of the session's transaction in which it reads and changes tables.
+    pub(crate) child: Option<Transaction>,
 }
 
 impl Worker {
@@ -47,9 +54,10 @@ impl Worker {
 
     /// What its expressions work on.
     pub(crate) fn run<'a, T>(&'a mut self, part: &'a Part<T>) -> (Run<'a>, &'a mut Operator) {
+        let engine = self.child.as_mut().map(|child| (&*self.database, child));
         let run = Run {
             slots: &mut self.slots,
-            around: Around::Worker { state: &self.state },
+            around: Around::Worker { state: &self.state, engine },
             functions: &mut self.functions,
             virtual_rows: &[],
             live: &part.live,
@@ -63,12 +71,10 @@ impl Worker {
     /// The next rows; gives way to others on its scheduler when its quantum is over.
     ///
     /// # Errors
-    /// Those of expressions; 3617 when the session's batch was cancelled.
+    /// Those of expressions and of reading; 3617 when the session's batch was cancelled.
     pub(crate) async fn next<T>(&mut self, part: &Part<T>) -> Result<Option<Batch>, Fault> {
         loop {
-            if self.cancelled.load(Ordering::Relaxed) {
-                return Err(errors::cancelled());
-            }
+            self.look()?;
             let next = {
                 let (mut run, operator) = self.run(part);
                 operator.next(&part.node, &mut run)
@@ -77,11 +83,57 @@ impl Worker {
                 Ok(batch) => return Ok(batch),
                 Err(Stop::Yield) => scheduler::yield_now().await,
                 Err(Stop::Error(fault)) => return Err(fault),
-                Err(Stop::Blocked(_) | Stop::Stale | Stop::Again(_) | Stop::Rows(_) | Stop::Team(_)) => {
+                Err(Stop::Blocked(need)) => self.satisfy(need).await?,
+                Err(Stop::Stale) => return Err(errors::definition_changed()),
+                Err(Stop::Again(_) | Stop::Rows(_) | Stop::Team(_)) => {
                     return Err(errors::worker_lost());
                 }
             }
         }
+    }
+
+    /// Whether it is to go on.
+    ///
+    /// # Errors
+    /// 3617 when the session's batch was cancelled. What nobody hears of, when another worker has failed before this one's rows.
+    pub(crate) fn look(&self) -> Result<(), Fault> {
+        go_on(&self.cancelled, &self.dispenser, self.operator.ordinal())
+    }
+
+    /// Runs an operation of the engine in the worker's transaction to its end: tries, awaits what it lacks, tries again.
+    ///
+    /// # Errors
+    /// As of [`Worker::look`]; 1222 when LOCK_TIMEOUT has passed, 1205 for a deadlock's victim; the operation's own.
+    pub(crate) async fn drive<T>(
+        &mut self,
+        mut operation: impl FnMut(&Database, &mut Transaction) -> Result<T, Blocked>,
+    ) -> Result<T, Fault> {
+        loop {
+            let Some(child) = &mut self.child else {
+                return Err(errors::worker_lost());
+            };
+            match operation(&self.database, child) {
+                Ok(done) => return Ok(done),
+                Err(Blocked::Need(need)) => self.satisfy(need).await?,
+                Err(Blocked::Error(error)) => return Err(error),
+                Err(Blocked::Stale) => return Err(errors::definition_changed()),
+            }
+        }
+    }
+
+    /// Awaits a need. Waits for another session's lock end as the session's own would, and when the worker is not to go on.
+    async fn satisfy(&mut self, need: Need) -> Result<(), Fault> {
+        let Worker { database, child, cancelled, dispenser, operator, lock_timeout_ms, .. } = self;
+        let Some(child) = child else {
+            return Err(errors::worker_lost());
+        };
+        let for_lock = is_for_lock(&need);
+        let satisfied = database.satisfy(child, need);
+        if !for_lock {
+            return satisfied.await.map_err(Fault::from);
+        }
+        let ordinal = operator.ordinal();
+        awaited(satisfied, *lock_timeout_ms, || go_on(cancelled, dispenser, ordinal)).await
     }
 
     /// An error with the ordinal that tells which of several is the first. One that is about no row comes before all.
@@ -89,4 +141,13 @@ impl Worker {
         let ordinal = if errors::is_cancelled(&fault) { 0 } else { self.operator.ordinal() };
         (ordinal, fault)
     }
+}
+
+/// Whether a worker at this ordinal is to go on; see [`Worker::look`].
+fn go_on(cancelled: &AtomicBool, dispenser: &Dispenser, ordinal: u64) -> Result<(), Fault> {
+    look(cancelled)?;
+    if dispenser.is_past_failure(ordinal) {
+        return Err(errors::worker_lost());
+    }
+    Ok(())
 }

@@ -90,6 +90,13 @@ impl Scan {
     pub fn is_point(&self) -> bool {
         self.range.point
     }
+
+    /// Whether it reads all rows of a table of the database, in the order in which they are stored.
+    pub fn is_whole(&self) -> bool {
+        let KeyRange { prefix, low, high, point, index, descending: _ } = &self.range;
+        let all = prefix.is_empty() && low.is_none() && high.is_none() && index.is_none() && !point;
+        all && !self.reverse && self.locator.is_none() && !self.table.is_temporary()
+    }
 }
 
 /// How a join treats left rows without a match.

@@ -119,9 +119,13 @@ impl Cursor {
             Node::Group { input, keys, aggregates } => {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
                 let plain = keys.is_empty() && aggregates.iter().all(is_plain);
-                match Operator::of(input, live).filter(|_| plain) {
-                    Some(input) => Cursor::Aggregate(Box::new(AggregateCursor::new(input))),
-                    None => Cursor::Group(Box::new(GroupCursor::new(new(input)))),
+                if let Some(input) = Operator::of(input, live).filter(|_| plain) {
+                    return Cursor::Aggregate(Box::new(AggregateCursor::new(input, None)));
+                }
+                let serial = Cursor::Group(Box::new(GroupCursor::new(new(input))));
+                match Operator::of_scan(input).filter(|_| plain) {
+                    Some(input) => Cursor::Aggregate(Box::new(AggregateCursor::new(input, Some(serial)))),
+                    None => serial,
                 }
             }
             Node::Sort { input, .. } => {
@@ -184,8 +188,8 @@ impl Cursor {
             | Cursor::Scan(_)
             | Cursor::Listed { .. }
             | Cursor::Called(_)
-            | Cursor::Batch(_)
-            | Cursor::Aggregate(_) => {}
+            | Cursor::Batch(_) => {}
+            Cursor::Aggregate(aggregate) => aggregate.forget(),
             Cursor::Through(input) => input.forget(),
             Cursor::Join(join) => {
                 join.left.forget();
@@ -266,7 +270,9 @@ impl Cursor {
             (Cursor::Group(cursor), Node::Group { input, keys, aggregates }) => {
                 cursor.next(input, keys, aggregates, run)
             }
-            (Cursor::Aggregate(cursor), Node::Group { input, aggregates, .. }) => cursor.next(input, aggregates, run),
+            (Cursor::Aggregate(cursor), Node::Group { input, aggregates, .. }) => {
+                cursor.next(node, input, aggregates, run)
+            }
             (Cursor::Sort(cursor), Node::Sort { input, keys, carry }) => cursor.next(input, keys, carry, run),
             (Cursor::Number(cursor), Node::Number { .. }) => cursor.next(node, run),
             (Cursor::Batch(cursor), _) => cursor.next(node, run),

@@ -74,8 +74,8 @@ use recover::Origin;
 pub(crate) enum Around<'a> {
     /// The session that runs the statement.
     Session { context: &'a mut ExecutionContext, host: &'a dyn Host },
-    /// A worker of it, with a copy of the session's globals.
-    Worker { state: &'a SessionState },
+    /// A worker of it, with a copy of the session's globals, and, when it reads tables, its transaction.
+    Worker { state: &'a SessionState, engine: Option<(&'a Database, &'a mut Transaction)> },
 }
 
 /// What operators and expressions work on while a statement runs.
@@ -99,7 +99,7 @@ impl Run<'_> {
     pub(crate) fn env(&mut self) -> Env<'_> {
         let (state, host) = match &self.around {
             Around::Session { context, host } => (&context.state, Some((*host, &**context))),
-            Around::Worker { state } => (*state, None),
+            Around::Worker { state, .. } => (*state, None),
         };
         Env { slots: self.slots, state, functions: self.functions, host }
     }
@@ -107,11 +107,12 @@ impl Run<'_> {
     /// The database and the transaction.
     ///
     /// # Errors
-    /// In a worker, whose plan reads no table.
+    /// In a worker whose plan reads no table.
     pub(crate) fn engine(&mut self) -> Result<(&Database, &mut Transaction), Fault> {
         match &mut self.around {
             Around::Session { context, .. } => Ok(context.engine()),
-            Around::Worker { .. } => Err(crate::errors::worker_lost()),
+            Around::Worker { engine: Some((database, child)), .. } => Ok((&**database, &mut **child)),
+            Around::Worker { engine: None, .. } => Err(crate::errors::worker_lost()),
         }
     }
 
@@ -139,7 +140,10 @@ impl Run<'_> {
             state: Arc::new(context.state.clone()),
             functions: self.functions.clone(),
             cancelled: Arc::clone(&context.cancelled),
+            lock_timeout_ms: context.lock_timeout_ms(),
             scheduler: (own + number) % context.server().schedulers().count(),
+            database: Arc::clone(context.database()),
+            child: None,
         })
     }
 

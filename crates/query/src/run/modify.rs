@@ -12,11 +12,12 @@ use super::cursor::Cursor;
 use super::rules::{LateWork, has_late_work};
 use super::statement::{StatementState, quantum_over};
 use crate::access::{Stop, Table};
+use crate::batch::Operator;
 use crate::errors;
 use crate::expression::{Fault, Width};
-use crate::parallel::{self, Crew, InsertWork, PacketList, Part};
+use crate::parallel::{self, Crew, InsertWork, PacketList, Part, Target};
 use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update};
-use pikepole_engine::{BulkWriter, Exchange, Locator, LockMode, RowCount, TableWriter, Transaction};
+use pikepole_engine::{Exchange, Locator, LockMode, RowCount, TableWriter, Transaction};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// What is to be done next with the row at hand.
@@ -68,7 +69,7 @@ enum Bulk {
     /// They do not, or have done so.
     Row,
     /// They are at it; each leaves its transaction and how many rows it has inserted.
-    Workers(Crew<(Transaction, u64)>),
+    Workers(Crew<(Option<Transaction>, u64)>),
 }
 
 impl ModifyState {
@@ -205,8 +206,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Has workers insert the rows, when they are many and the table is a heap without indexes. False: they are to be
-    /// inserted row by row.
+    /// Has workers insert the rows, when they are many. False: they are to be inserted row by row.
     fn insert_by_workers(
         &mut self,
         plan: &Statement,
@@ -224,7 +224,7 @@ impl Machine<'_> {
                 let (children, rows): (Vec<_>, Vec<_>) = left.into_iter().unzip();
                 let (database, tx) = self.context.engine();
                 // Also after a failure: what they have changed is undone with the statement.
-                database.merge_children(tx, children);
+                database.merge_children(tx, children.into_iter().flatten().collect());
                 result?;
                 state.rows = gathered.unwrap_or_else(|| rows.into_iter().sum());
                 return Ok(true);
@@ -248,25 +248,23 @@ impl Machine<'_> {
         if plan.rules.is_some() || insert.table.is_temporary() {
             return Ok(Bulk::Row);
         }
-        let Some(operator) = state.cursor.as_mut().and_then(Cursor::operator) else {
+        let mut shared = Operator::of_scan(&plan.source);
+        let Some(operator) = state.cursor.as_mut().and_then(Cursor::operator).or(shared.as_mut()) else {
             return Ok(Bulk::Row);
         };
         let database = Arc::clone(self.context.database());
-        let Some(work) = InsertWork::of(insert, &database).filter(|_| self.context.settings.row_count == 0) else {
+        let Some(work) = InsertWork::of(insert).filter(|_| self.context.settings.row_count == 0) else {
             return Ok(Bulk::Row);
         };
         let mut run = self.run_view(&state.virtual_rows, plan);
         let info = run.worker_info("INSERT");
-        let Some(workers) = parallel::workers(operator, &plan.source, &mut run)? else {
+        let Some(mut workers) = parallel::workers(operator, &plan.source, &mut run)? else {
             return Ok(Bulk::Row);
         };
         let (_, tx) = self.context.engine();
         let table = &insert.table.engine;
         database.try_lock_table(tx, table, insert.table_lock.unwrap_or(LockMode::IX))?;
-        let writers: Option<Vec<BulkWriter>> = workers.iter().map(|_| database.bulk_writer(tx, table)).collect();
-        let Some(writers) = writers else {
-            return Ok(Bulk::Row);
-        };
+        let targets: Vec<Target> = workers.iter().map(|_| Target::of(&database, tx, &insert.table)).collect();
         let children = database.try_begin_children(tx, workers.len(), true)?;
         let server = self.context.server();
         let packets = match server.exchange() {
@@ -275,7 +273,8 @@ impl Machine<'_> {
         };
         let rest = work.with_packets(packets.clone());
         let part = Arc::new(Part { node: plan.source.clone(), live: plan.live.clone(), rest });
-        let jobs = workers.into_iter().zip(children.into_iter().zip(writers)).collect();
+        workers.iter_mut().zip(children).for_each(|(worker, child)| worker.child = Some(child));
+        let jobs = workers.into_iter().zip(targets).collect();
         let crew = Crew::start(jobs, info, packets, |worker, job| parallel::insert(worker, job, Arc::clone(&part)));
         Ok(crew.map_or(Bulk::Row, Bulk::Workers))
     }

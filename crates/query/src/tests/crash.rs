@@ -1,4 +1,4 @@
-//! What definitions say is there after a crash; what sessions had of their own is not.
+//! What definitions say is there after a crash, and what statements that were under way have left; what sessions had of their own is not.
 
 use super::World;
 use crate::PlanCache;
@@ -56,4 +56,40 @@ fn rules_outlive_a_crash() {
     assert_eq!(client.value(&grown), "grown");
     client.quiet("DELETE p WHERE id = 2 CREATE TABLE #own (b int) INSERT #own VALUES (2)");
     assert_eq!(client.shown("SELECT COUNT(*) FROM c SELECT b FROM #own"), ["1", "2"]);
+}
+
+#[test]
+fn a_parallel_insert_into_a_table_with_keys_is_there_whole_or_not_at_all() {
+    let (mut whole, mut cut) = (0, 0);
+    for (seed, crash_at) in [(5, Some(40)), (6, Some(160)), (7, Some(420)), (8, None)] {
+        let disk = SimulatedDisk::new(seed);
+        let mut before = world(&disk);
+        let mut client = before.client();
+        client.quiet("CREATE TABLE t (n bigint NOT NULL PRIMARY KEY, v int, INDEX ix (v)) INSERT t VALUES (-1, 3)");
+        if let Some(crash_at) = crash_at {
+            disk.crash_after_ops(crash_at);
+        }
+        let insert = "INSERT t SELECT value * 7919 % 262147, value % 8 FROM GENERATE_SERIES(1, 140000) OPTION (MAXDOP 3)";
+        let committed = client.lines(insert) == ["(140000 rows)"];
+        let crashed = disk.is_off();
+        assert!(super::parallel::waits_of(&client, "CXCONSUMER") > 0 || crashed);
+        disk.power_off();
+        let after = disk.crash(seed);
+        drop(client);
+        drop(before);
+        let mut world = world(&after);
+        let mut client = world.client();
+        let counts = client.lines("SELECT COUNT(*), SUM(n) FROM t SELECT COUNT(*) FROM t WHERE v = 3");
+        if committed || counts[0].starts_with("140001") {
+            whole += 1;
+            assert_eq!((counts[0].split('|').next(), &*counts[2]), (Some("140001"), "17501"), "crash after {crash_at:?}");
+        } else {
+            cut += 1;
+            assert_eq!((&*counts[0], &*counts[2]), ("1|-1", "1"), "crash after {crash_at:?}");
+        }
+        // The same rows find room.
+        client.quiet("DELETE t");
+        assert_eq!(client.lines(insert), ["(140000 rows)"]);
+    }
+    assert!(whole > 0 && cut > 1, "{whole} whole, {cut} cut short");
 }

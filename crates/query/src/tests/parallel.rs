@@ -4,6 +4,7 @@ use super::{Client, World};
 use crate::{ColumnInfo, RowTarget};
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
+use pikepole_engine::{LockMode, LockedThing};
 use pikepole_types::{Length, SqlType, Value};
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
@@ -166,16 +167,223 @@ fn inserted_rows_agree() {
         let mut client = roomy();
         assert_eq!(filled_twice(&mut client, columns, &insert), 1, "{insert}");
     }
-    // What is inserted row by row: identity values, keys, indexes.
-    for columns in [
-        "id int IDENTITY, n bigint NOT NULL, v int, d datetime",
-        "n bigint NOT NULL PRIMARY KEY, v int, d datetime",
-        "n bigint NOT NULL, v int, d datetime, INDEX ix (v)",
-    ] {
+    // What is inserted row by row: identity values, rows with rules, rows that are told of.
+    let row_by_row = [
+        ("id int IDENTITY, n bigint NOT NULL, v int, d datetime", "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers"),
+        ("n bigint CHECK (n > 0), v int, d datetime", "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers"),
+        ("n bigint, v int, d datetime", "INSERT {t} (n, v) OUTPUT inserted.n SELECT TOP (131073) n, d FROM numbers"),
+    ];
+    for (columns, insert) in row_by_row {
         let mut client = roomy();
-        let insert = "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers";
         assert_eq!(filled_twice(&mut client, columns, insert), 0, "{columns}");
     }
+}
+
+/// A table of 150 pages, which workers share.
+fn with_pages(client: &mut Client) {
+    client.quiet(
+        "CREATE TABLE pages (p int NOT NULL PRIMARY KEY, pad char(7000))
+         INSERT pages SELECT value, 'x' FROM GENERATE_SERIES(0, 149)",
+    );
+}
+
+/// 15,000 numbered rows of it: fewer than workers would make, and as good to see what becomes of them.
+fn numbered() -> String {
+    let hundred: Vec<String> = (1..=100).map(|n| format!("({n})")).collect();
+    format!(
+        "numbers AS (SELECT p * 100 + k AS n, (p * 100 + k) % 8 AS d FROM pages CROSS JOIN (VALUES {}) AS v(k))",
+        hundred.join(", ")
+    )
+}
+
+/// How the rows of a table come out through each of its indexes, and in the order of its key.
+fn read_through_indexes(client: &mut Client, table: &str) -> Vec<String> {
+    client.lines(&format!(
+        "SELECT COUNT(*), SUM(n), SUM(v), MAX(s) FROM {table}
+         SELECT TOP (50) n, v, s FROM {table} WHERE n > 7000 ORDER BY n
+         SELECT COUNT(*), SUM(n) FROM {table} WHERE v = 6 SELECT COUNT(*), SUM(v) FROM {table} WHERE s = 's777'"
+    ))
+}
+
+#[test]
+fn rows_with_keys_agree() {
+    let tables = [
+        "n bigint NOT NULL PRIMARY KEY, v int, s varchar(9)",
+        "n bigint NOT NULL, v int NOT NULL, s varchar(9), PRIMARY KEY (v DESC, n)",
+        "n bigint NOT NULL, v int, s varchar(9), INDEX ix (v), INDEX s (s)",
+        "n bigint NOT NULL PRIMARY KEY NONCLUSTERED, v int, s varchar(9), INDEX s UNIQUE (s, n)",
+        "n bigint NOT NULL PRIMARY KEY, v int, s varchar(9), INDEX ix (v), INDEX s UNIQUE (s, n)",
+        "n bigint NOT NULL PRIMARY KEY, v int, s varchar(max), INDEX ix (v)",
+    ];
+    // Keys ascend as the rows do, descend, and come in no order at all.
+    let rows = [
+        "SELECT n, d, CONCAT('s', n % 1000) FROM numbers",
+        "SELECT 1000000 - n, d, CONCAT('s', n % 1000) FROM numbers WHERE n % 17 <> 5",
+        "SELECT n * 7919 % 15013, d, CONCAT('s', n % 1000) FROM numbers",
+    ];
+    let mut client = roomy();
+    with_pages(&mut client);
+    for (table, columns) in tables.into_iter().enumerate() {
+        for rows in rows {
+            client.quiet(&format!(
+                "DROP TABLE IF EXISTS a DROP TABLE IF EXISTS b CREATE TABLE a ({columns}) CREATE TABLE b ({columns})"
+            ));
+            let insert = |table: &str, degree: usize| {
+                format!("WITH {} INSERT {table} {rows} OPTION (MAXDOP {degree})", numbered())
+            };
+            let before = waits(&client);
+            let serial = client.lines(&insert("a", 1));
+            assert_eq!(waits(&client), before, "{columns}");
+            assert_eq!(client.lines(&insert("b", 3)), serial, "{columns}");
+            assert_eq!(waits(&client), before + 1, "{columns}");
+            let expected = read_through_indexes(&mut client, "a");
+            assert_eq!(read_through_indexes(&mut client, "b"), expected, "{columns}: {rows}");
+            // Every one of the same keys is there; the third table has none that is unique.
+            if table != 2 {
+                let lines = client.lines(&insert("b", 2));
+                assert!(lines[0].starts_with("Msg 2627"), "{columns}: {lines:?}");
+                assert_eq!(read_through_indexes(&mut client, "b"), expected, "{columns}: {rows}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_that_is_there_twice_leaves_nothing() {
+    let violation = "Msg 2627, Level 14, State 1, Line 1: Violation of PRIMARY KEY constraint 'pk'. Cannot insert duplicate key in object 'dbo.t'. The duplicate key value is (12000).";
+    let tables = [
+        ("n bigint NOT NULL CONSTRAINT pk PRIMARY KEY, v int", violation),
+        ("n bigint NOT NULL CONSTRAINT pk PRIMARY KEY NONCLUSTERED, v int", violation),
+        (
+            "n bigint NOT NULL, v int, INDEX ix (v), INDEX u UNIQUE (n)",
+            "Msg 2601, Level 14, State 1, Line 1: Cannot insert duplicate key row in object 'dbo.t' with unique index 'u'. The duplicate key value is (12000).",
+        ),
+    ];
+    let mut client = roomy();
+    with_pages(&mut client);
+    for (columns, error) in tables {
+        client.quiet(&format!("DROP TABLE IF EXISTS t CREATE TABLE t ({columns}) INSERT t VALUES (12000, -1)"));
+        let insert =
+            |n: &str, degree: usize| format!("WITH {} INSERT t SELECT {n}, d FROM numbers OPTION (MAXDOP {degree})", numbered());
+        for degree in [1, 3] {
+            assert_eq!(client.lines(&insert("n", degree))[0], error, "{columns} by {degree}");
+        }
+        assert_eq!(client.lines("SELECT * FROM t"), ["12000|-1", "(1 rows)"]);
+        client.quiet("BEGIN TRAN DELETE t WHERE n = 12000 INSERT t VALUES (-5, -5)");
+        let before = waits(&client);
+        // Two of the rows have one key, which are different workers' as a rule.
+        assert_eq!(client.lines(&insert("CASE WHEN n = 100 THEN 12000 ELSE n END", 3))[0], error, "{columns}");
+        assert_eq!(waits(&client) - before, 1);
+        assert_eq!(client.lines("SELECT @@TRANCOUNT, n FROM t"), ["1|-5", "(1 rows)"]);
+        // The row that the transaction itself has deleted comes back, and goes once more with the rollback to before it.
+        client.quiet("SAVE TRAN s");
+        assert_eq!(client.lines(&insert("n", 3)), ["(15000 rows)"]);
+        assert_eq!(client.value("SELECT COUNT(*), SUM(v) FROM t WHERE n > 0"), "15000|52500");
+        client.quiet("ROLLBACK TRAN s");
+        assert_eq!(client.value("SELECT COUNT(*) FROM t"), "1");
+        client.quiet("ROLLBACK");
+        assert_eq!(client.lines("SELECT * FROM t"), ["12000|-1", "(1 rows)"]);
+        client.quiet("DELETE t");
+        assert_eq!(client.lines(&insert("n", 2)), ["(15000 rows)"]);
+    }
+}
+
+#[test]
+fn errors_and_cancelling_undo_rows_with_keys() {
+    let mut client = roomy();
+    with_pages(&mut client);
+    client.quiet("CREATE TABLE t (n bigint NOT NULL PRIMARY KEY, v tinyint, INDEX ix (v)) INSERT t VALUES (0, 0)");
+    let insert = |rows: &str, degree: usize| format!("WITH {} INSERT t {rows} OPTION (MAXDOP {degree})", numbered());
+    for (rows, error) in [
+        ("SELECT n, n / 50 FROM numbers", "Msg 8115"),
+        ("SELECT NULLIF(n, 12000), 1 FROM numbers", "Msg 515"),
+        ("SELECT n, 1 / ABS(n - 7500) FROM numbers", "Msg 8134"),
+    ] {
+        let serial = client.lines(&insert(rows, 1));
+        assert!(serial[0].starts_with(error), "{serial:?}");
+        assert_eq!(client.lines(&insert(rows, 3)), serial);
+        assert_eq!(client.lines("SELECT * FROM t WHERE v >= 0"), ["0|0", "(1 rows)"]);
+    }
+    client.server.set_policy("EXCHANGE", "PACKETS").expect("a value");
+    client.context.cancelled.store(true, Ordering::Relaxed);
+    assert!(client.lines(&insert("SELECT n, d FROM numbers", 3))[0].starts_with("Msg 3617"));
+    client.context.cancelled.store(false, Ordering::Relaxed);
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "1");
+    // Packets are of rows that are in.
+    client.quiet(&insert("SELECT n * 7919 % 15013, d FROM numbers", 3));
+    assert_eq!(client.value("SELECT @@ROWCOUNT"), "15000");
+    assert!(waits(&client) > 4, "the session waits for packets: {}", waits(&client));
+    assert_eq!(client.value("SELECT COUNT(*), SUM(v) FROM t WHERE v IS NOT NULL"), "15001|52500");
+}
+
+#[test]
+fn a_full_log_undoes_rows_with_keys() {
+    // 4 MB of log at most.
+    let mut client = World::with_log(4 << 20).client();
+    client.quiet("CREATE TABLE t (n bigint NOT NULL PRIMARY KEY, v int, INDEX ix (v)) INSERT t VALUES (0, 0)");
+    let lines = client.lines(&format!("WITH {NUMBERS} INSERT t SELECT n, d FROM numbers OPTION (MAXDOP 3)"));
+    assert!(lines[0].starts_with("Msg 9002"), "{lines:?}");
+    assert_eq!((waits(&client), client.value("SELECT COUNT(*), SUM(v) FROM t")), (1, "1|0".to_owned()));
+    client.quiet("INSERT t VALUES (1, 1)");
+}
+
+/// Two sessions that are asked in turn.
+fn in_turn(world: &World, first: impl Future<Output = ()>, then: impl Future<Output = ()>) {
+    let (mut first, mut then) = (Box::pin(first), Box::pin(then));
+    let mut ended = (false, false);
+    let both = poll_fn(move |context| {
+        ended.0 = ended.0 || first.as_mut().poll(context).is_ready();
+        ended.1 = ended.1 || then.as_mut().poll(context).is_ready();
+        if ended == (true, true) { Poll::Ready(()) } else { Poll::Pending }
+    });
+    world.server.schedulers().block_on(both);
+}
+
+#[test]
+fn workers_wait_for_the_row_of_another_session() {
+    let mut world = World::with_log(256 << 20);
+    let (mut client, mut other) = (world.client(), world.client());
+    with_pages(&mut client);
+    client.quiet("CREATE TABLE t (n bigint NOT NULL PRIMARY KEY, v int)");
+    let insert = format!("WITH {} INSERT t SELECT n, d FROM numbers OPTION (MAXDOP 3)", numbered());
+    // LOCK_TIMEOUT ends the wait, and the statement.
+    other.quiet("BEGIN TRAN INSERT t VALUES (9000, -1)");
+    assert!(client.lines(&format!("SET LOCK_TIMEOUT 50; {insert}"))[0].starts_with("Msg 1222"));
+    client.quiet("SET LOCK_TIMEOUT -1");
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "0");
+    // The failure of another worker does, too: nobody waits for a row that no longer matters.
+    let failing = insert.replace("SELECT n, d", "SELECT n, 1 / ABS(n - 10)");
+    assert!(client.lines(&failing)[0].starts_with("Msg 8134"));
+    // So does cancelling.
+    let cancelled = Arc::clone(&client.context.cancelled);
+    let mut output = crate::Collected::default();
+    in_turn(&world, client.execute(&insert, &mut output), async {
+        pikepole_scheduler::sleep(std::time::Duration::from_millis(500)).await;
+        cancelled.store(true, Ordering::Relaxed);
+    });
+    assert!(super::line(&output.events[0]).expect("an error").starts_with("Msg 3617"), "{output:?}");
+    client.context.cancelled.store(false, Ordering::Relaxed);
+    // With the other's rollback the row is free; with a commit it is taken.
+    for (end, expected) in [("ROLLBACK", "(15000 rows)"), ("COMMIT", "Msg 2627")] {
+        let (mut output, mut quiet) = (crate::Collected::default(), crate::Collected::default());
+        in_turn(&world, client.execute(&insert, &mut output), async {
+            pikepole_scheduler::sleep(std::time::Duration::from_millis(500)).await;
+            other.execute(end, &mut quiet).await;
+        });
+        let line = super::line(&output.events[0]).expect("a line");
+        assert!(line.starts_with(expected), "{end}: {line}");
+        client.quiet("DELETE t");
+        other.quiet("BEGIN TRAN INSERT t VALUES (9000, -1)");
+    }
+    // Each waits for the other's row.
+    client.quiet("BEGIN TRAN INSERT t VALUES (-1, -1)");
+    let (mut output, mut late) = (crate::Collected::default(), crate::Collected::default());
+    in_turn(&world, client.execute(&insert, &mut output), async {
+        pikepole_scheduler::sleep(std::time::Duration::from_millis(500)).await;
+        other.execute("INSERT t VALUES (-1, -2) COMMIT", &mut late).await;
+    });
+    let lines: Vec<String> = output.events.iter().chain(&late.events).filter_map(super::line).collect();
+    assert_eq!(lines.iter().filter(|line| line.starts_with("Msg 1205")).count(), 1, "{lines:?}");
 }
 
 #[test]
@@ -329,16 +537,16 @@ fn select_into_is_filled_by_workers() {
 }
 
 #[test]
-fn rows_that_are_there_already_go_into_a_heap_page_by_page() {
+fn rows_that_are_there_already_are_inserted_by_a_worker() {
     let mut client = roomy();
     let rows: Vec<Vec<Value>> = (0..10_000)
         .map(|n| vec![Value::Int(n), if n % 3 == 0 { Value::Null } else { Value::Str(n.to_string()) }])
         .collect();
     let info = |name: &str, ty| ColumnInfo { name: name.into(), ty, nullable: true };
     let infos = vec![info("n", SqlType::Int), info("s", SqlType::NVarChar(Length::Limit(20)))];
-    for (columns, waited) in [
-        ("n bigint NOT NULL, s varchar(9), d int DEFAULT 7", 1),
-        ("n bigint PRIMARY KEY, s varchar(9), d int DEFAULT 7", 0),
+    for (columns, error) in [
+        ("n bigint NOT NULL, s varchar(9), d int DEFAULT 7", 2628),
+        ("n bigint PRIMARY KEY, s varchar(9), d int DEFAULT 7", 2627),
     ] {
         client.quiet(&format!("DROP TABLE IF EXISTS t CREATE TABLE t ({columns})"));
         let before = waits(&client);
@@ -353,8 +561,8 @@ fn rows_that_are_there_already_go_into_a_heap_page_by_page() {
         assert_eq!(load(rows.clone()), Ok(10_000));
         let mut wrong = rows.clone();
         wrong[9_000][1] = Value::Str("too long for it".into());
-        assert_eq!(load(wrong).map_err(|error| error.number), Err(if waited == 1 { 2628 } else { 2627 }));
-        assert_eq!(waits(&client) - before, 2 * waited, "{columns}");
+        assert_eq!(load(wrong).map_err(|failure| failure.number), Err(error));
+        assert_eq!(waits(&client) - before, 2, "{columns}");
         let sums =
             "SELECT COUNT(*), SUM(CASE WHEN s = n THEN 1 END), SUM(n), MAX(s), MIN(d) FROM t WHERE s IS NOT NULL";
         assert_eq!(client.value(sums), "6666|6666|33326667|9998|7");
@@ -368,4 +576,198 @@ fn rows_that_are_there_already_go_into_a_heap_page_by_page() {
         (client.value("SELECT COUNT(*), SUM(n) FROM t"), waits(&client) - before),
         ("5000|12502500".to_owned(), 1)
     );
+}
+
+/// Tables of some 300 pages, with rows that were deleted, have grown, and have moved.
+fn with_tables(client: &mut Client) {
+    // Of one, some values are longer than a page.
+    for (table, key, ty, length) in [
+        ("heap", "", "varchar(7000)", 5000),
+        ("keyed", " PRIMARY KEY", "varchar(max)", 9000),
+        ("backward", ", PRIMARY KEY (d, n DESC)", "varchar(7000)", 5000),
+    ] {
+        client.quiet(&format!(
+            "CREATE TABLE {table} (n int NOT NULL{key}, d int NOT NULL DEFAULT 0, s {ty}, v bigint)
+             INSERT {table} (n, d, s, v) SELECT value, value % 7, REPLICATE('x', 1500), NULLIF(value % 5, 3) FROM GENERATE_SERIES(1, 1000)
+             DELETE {table} WHERE n % 50 = 7
+             UPDATE {table} SET s = REPLICATE(CAST('y' AS {ty}), {length}), v = n WHERE n % 10 = 1"
+        ));
+    }
+}
+
+/// What another session has not committed, and the session itself has not.
+const WITHIN: &str = "BEGIN TRAN DELETE heap WHERE n < 100 UPDATE keyed SET v = -n WHERE n < 400 INSERT backward (n, d) VALUES (5000, 3)";
+
+#[test]
+fn scans_by_workers_agree() {
+    let mut world = World::with_log(256 << 20);
+    let (mut client, mut other) = (world.client(), world.client());
+    with_tables(&mut client);
+    other.quiet("BEGIN TRAN UPDATE heap SET v = 9 WHERE n > 500 DELETE keyed WHERE n > 500 INSERT backward (n, d) VALUES (-1, -1)");
+    let parallel = [
+        "SELECT COUNT(*), SUM(n), MIN(v), MAX(v), COUNT(v), AVG(v) FROM {t}",
+        "SELECT COUNT(*) FROM {t}",
+        "SELECT SUM(n + @v), COUNT_BIG(*) FROM {t} WHERE n % 4 <> @v AND s LIKE 'x%'",
+        "SELECT COUNT(*), SUM(k) FROM {t} JOIN (VALUES (1, 2), (3, 4), (3, 5)) AS x(d2, k) ON d = d2",
+        "SELECT COUNT(*), COUNT(k) FROM {t} LEFT JOIN (VALUES (1)) AS x(k) ON 1 = 0 WHERE v IS NULL",
+        "SELECT COUNT(*) FROM {t} WHERE 1 = 0",
+        "SELECT SUM(c) FROM (SELECT COUNT(*) AS c FROM {t}) AS x",
+    ];
+    // An order, groups, a part of the rows, what cannot be merged.
+    let serial = [
+        "SELECT COUNT(*), SUM(n) FROM (SELECT TOP (500) n FROM {t} ORDER BY n) AS x",
+        "SELECT d, COUNT(*) FROM {t} GROUP BY d ORDER BY d",
+        "SELECT COUNT(DISTINCT d), MIN(s) FROM {t}",
+        "SELECT SUM(CAST(n AS float)) FROM {t}",
+        "SELECT COUNT(*) FROM {t} WHERE DB_NAME() = 'master'",
+    ];
+    for within in ["", WITHIN, "ROLLBACK SET TRANSACTION ISOLATION LEVEL SNAPSHOT BEGIN TRAN"] {
+        client.quiet(within);
+        for table in ["heap", "keyed", "backward"] {
+            let queries = parallel.iter().map(|query| (1, query)).chain(serial.iter().map(|query| (0, query)));
+            for (waited, query) in queries {
+                let query = |degree: usize| {
+                    format!("DECLARE @v int = 2; {} OPTION (MAXDOP {degree})", query.replace("{t}", table))
+                };
+                let before = waits(&client);
+                let expected = client.lines(&query(1));
+                assert_eq!(waits(&client), before, "{}", query(1));
+                for degree in [2, 3] {
+                    assert_eq!(client.lines(&query(degree)), expected, "{} after {within}", query(degree));
+                }
+                assert_eq!(waits(&client) - before, 2 * waited, "{}", query(2));
+            }
+        }
+    }
+    client.quiet("ROLLBACK SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
+    // What others have not committed is read, too.
+    assert_eq!(client.value("SELECT COUNT(*), MAX(v) FROM heap OPTION (MAXDOP 3)"), "980|491");
+    assert_eq!(client.value("SELECT COUNT(*) FROM keyed OPTION (MAXDOP 3)"), "490");
+    // The server's setting; ranges of keys, single rows and tables of a session are not for workers.
+    let before = waits(&client);
+    client.quiet("SELECT * INTO #own FROM keyed OPTION (MAXDOP 1)");
+    for query in ["keyed WHERE n = 5", "keyed WHERE n > 5", "#own"] {
+        client.quiet(&format!("SELECT COUNT(*) FROM {query} OPTION (MAXDOP 2)"));
+    }
+    world.server.set_policy("max degree of parallelism", "1").expect("an option");
+    client.quiet("SELECT COUNT(*) FROM heap");
+    assert_eq!(waits(&client), before);
+}
+
+#[test]
+fn errors_and_cancelling_end_scans_by_workers() {
+    let mut client = roomy();
+    with_tables(&mut client);
+    for table in ["heap", "keyed", "backward"] {
+        // Two rows have errors; the first of them is told.
+        let query = |degree: usize| {
+            format!("SELECT SUM(CASE WHEN n = 902 THEN CAST(s AS int) ELSE 1 / (n - 304) END) FROM {table} OPTION (MAXDOP {degree})")
+        };
+        let serial = client.lines(&query(1));
+        assert!(serial[0].starts_with("Msg"), "{serial:?}");
+        assert_eq!(client.lines(&query(3)), serial, "{table}");
+        client.context.cancelled.store(true, Ordering::Relaxed);
+        let lines = client.lines(&format!("SELECT COUNT(*) FROM {table} OPTION (MAXDOP 3)"));
+        assert!(lines[0].starts_with("Msg 3617"), "{lines:?}");
+        client.context.cancelled.store(false, Ordering::Relaxed);
+        assert_eq!(client.value(&format!("SELECT COUNT(*) FROM {table} OPTION (MAXDOP 3)")), "980");
+    }
+}
+
+#[test]
+fn scans_by_workers_count_each_row_once_while_others_write() {
+    let mut world = World::with_log(256 << 20);
+    let (mut client, mut other) = (world.client(), world.client());
+    with_tables(&mut client);
+    for table in ["heap", "backward"] {
+        let (mut output, mut quiet) = (crate::Collected::default(), crate::Collected::default());
+        // Rows come, go, grow and move in tens.
+        let count = format!(
+            "DECLARE @i int = 0; WHILE @i < 40 BEGIN SET @i += 1;
+             SELECT COUNT(*) % 10, SUM(n) - SUM(CAST(n AS bigint)), COUNT(*) - COUNT(d) FROM {table} OPTION (MAXDOP 3) END"
+        );
+        let write = format!(
+            "DECLARE @i int = 0; WHILE @i < 60 BEGIN SET @i += 1;
+             INSERT {table} (n, d, s) SELECT -value - 10 * @i, @i, REPLICATE('z', 1000) FROM GENERATE_SERIES(0, 9);
+             IF @i % 3 = 0 UPDATE {table} SET s = REPLICATE('w', 6000) WHERE d = @i - 2;
+             IF @i % 4 = 0 DELETE {table} WHERE n <= 0 AND d = @i - 3 END"
+        );
+        let before = waits(&client);
+        in_turn(&world, client.execute(&count, &mut output), other.execute(&write, &mut quiet));
+        assert_eq!(waits(&client) - before, 40);
+        let lines: Vec<String> = output.events.iter().filter_map(super::line).filter(|line| line.contains('|')).collect();
+        assert_eq!(lines, vec!["0|0|0"; 40], "{table}");
+        assert!(quiet.events.iter().filter_map(super::line).all(|line| !line.starts_with("Msg")), "{quiet:?}");
+    }
+}
+
+#[test]
+fn rows_of_tables_are_inserted_by_workers() {
+    for recovery in ["FULL", "SIMPLE"] {
+        let mut client = roomy();
+        with_tables(&mut client);
+        client.quiet(&format!("ALTER DATABASE master SET RECOVERY {recovery}"));
+        let columns = "n int NOT NULL{key}, s varchar(max), v bigint";
+        let sums = |table: &str| format!("SELECT COUNT(*), SUM(n), SUM(v), SUM(LEN(s)) FROM {table} SELECT COUNT(*) FROM {table} WHERE s LIKE 'y%'");
+        for source in ["heap", "keyed", "backward"] {
+            for (key, hint) in [("", ""), ("", "WITH (TABLOCK)"), (" PRIMARY KEY", ""), (" PRIMARY KEY", "WITH (TABLOCK)")] {
+                let columns = columns.replace("{key}", key);
+                client.quiet(&format!("DROP TABLE IF EXISTS a DROP TABLE IF EXISTS b CREATE TABLE a ({columns}) CREATE TABLE b ({columns}, INDEX ix (v))"));
+                let insert = |table: &str, degree: usize| {
+                    format!("INSERT {table} {hint} SELECT n * 3, s, v + 1 FROM {source} WHERE n % 5 <> 2 OPTION (MAXDOP {degree})")
+                };
+                let before = waits(&client);
+                assert_eq!(client.lines(&insert("a", 1)), ["(800 rows)"]);
+                assert_eq!(waits(&client), before);
+                let expected = client.lines(&sums("a"));
+                client.quiet("TRUNCATE TABLE a");
+                for table in ["a", "b"] {
+                    assert_eq!(client.lines(&insert(table, 3)), ["(800 rows)"], "{source} {key} {hint}");
+                    assert_eq!(client.lines(&format!("{} ", sums(table).replace(") FROM", ") FROM"))), expected);
+                }
+                assert!(waits(&client) - before >= 2, "{source} {key} {hint}");
+                let failing = insert("b", 3).replace("n * 3", "9000 + n + 0 / (n - 899)");
+                assert!(client.lines(&failing)[0].starts_with("Msg 8134"));
+                assert_eq!(client.lines(&sums("b")), expected);
+            }
+            let before = waits(&client);
+            client.quiet(&format!("DROP TABLE IF EXISTS c SELECT n, s, v INTO c FROM {source} OPTION (MAXDOP 3)"));
+            assert_eq!(waits(&client) - before, 1);
+            assert_eq!(client.lines(&sums("c")), client.lines(&sums(source)));
+        }
+        // A table that is read and written is read first.
+        assert_eq!(client.lines("INSERT heap (n, d, s, v) SELECT n + 10000, d, s, v FROM heap OPTION (MAXDOP 3)"), ["(980 rows)"]);
+        assert_eq!(client.value("SELECT COUNT(*) FROM heap"), "1960");
+    }
+}
+
+#[test]
+fn the_locks_of_a_parallel_insert_are_its_sessions() {
+    let mut client = roomy();
+    with_pages(&mut client);
+    client.quiet("CREATE TABLE heap (n int) CREATE TABLE keyed (n int PRIMARY KEY, v int, INDEX ix (v))");
+    for (into, mode) in [
+        ("heap (n)", LockMode::IX),
+        ("heap WITH (TABLOCK) (n)", LockMode::BU),
+        ("heap WITH (TABLOCKX) (n)", LockMode::X),
+        ("keyed (n)", LockMode::IX),
+        ("keyed WITH (TABLOCK) (n)", LockMode::X),
+    ] {
+        let table = into.split(' ').next().unwrap_or_default();
+        client.quiet(&format!("TRUNCATE TABLE {table} BEGIN TRAN;\nWITH {} INSERT {into} SELECT n FROM numbers OPTION (MAXDOP 3)", numbered()));
+        assert_eq!(client.value("SELECT @@ROWCOUNT"), "15000");
+        let object = client.context.catalog().definitions().table("dbo", table).expect("it is there").object_id;
+        let locks = client.context.database().locks();
+        let held: Vec<LockMode> = locks
+            .iter()
+            .filter(|lock| lock.thing == LockedThing::Object(object as u32))
+            .map(|lock| {
+                assert_eq!((lock.session_id, lock.is_granted), (client.context.state.session_id, true));
+                lock.mode
+            })
+            .collect();
+        assert!(held.contains(&mode) && held.iter().all(|held| mode.covers(*held)), "{into}: {held:?}");
+        client.quiet("ROLLBACK");
+        assert_eq!(client.value(&format!("SELECT COUNT(*) FROM {table}")), "0");
+    }
 }

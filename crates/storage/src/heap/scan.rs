@@ -3,6 +3,8 @@
 //! A scan copies one page at a time and holds nothing in between. Rows inserted behind it are not met, rows inserted before
 //! it are; a row that is there all the time is met once, at home.
 
+use std::ops::Range;
+
 use super::*;
 use crate::allocation::EXTENT_PAGES;
 
@@ -23,6 +25,8 @@ pub struct HeapScan {
     /// The next extent (of the object's) and page in it.
     extent: usize,
     page: u32,
+    /// The extent behind the last one wanted.
+    end: usize,
     bodies: Vec<u8>,
     /// Place, header, and where the columns end in `bodies`.
     rows: Vec<(Rid, RowHeader, u32)>,
@@ -31,7 +35,14 @@ pub struct HeapScan {
 impl Heap {
     /// A scan of the whole heap. Nothing is read before [`HeapScan::next_batch`].
     pub fn scan(&self) -> HeapScan {
-        HeapScan { heap: self.clone(), extent: 0, page: 0, bodies: Vec::new(), rows: Vec::new() }
+        self.scan_extents(0..usize::MAX)
+    }
+
+    /// A scan of some of the heap's extents, counted in the order in which they were taken. Rows that have moved are met where
+    /// they were first.
+    pub fn scan_extents(&self, extents: Range<usize>) -> HeapScan {
+        let Range { start, end } = extents;
+        HeapScan { heap: self.clone(), extent: start, page: 0, end, bodies: Vec::new(), rows: Vec::new() }
     }
 }
 
@@ -44,6 +55,9 @@ impl HeapScan {
         loop {
             self.bodies.clear();
             self.rows.clear();
+            if self.extent >= self.end {
+                return Ok(false);
+            }
             let heap = self.heap.clone();
             let Some((extent, used)) = heap.store.space.lock().extent_of(heap.object, self.extent) else {
                 return Ok(false);

@@ -17,9 +17,11 @@
 //! - leaves and inner pages are never merged; emptied leaves are filled again by later keys of their range, and all
 //!   pages go when the object does.
 //!
-//! Modules: `descent` finds a leaf, `insert` and `change` work on one, `split` makes room, `scan` reads in order.
+//! Modules: `descent` finds a leaf, `insert` and `change` work on one, `split` makes room, `scan` reads in order, `cuts` finds keys
+//! that cut the tree into parts.
 
 mod change;
+mod cuts;
 mod descent;
 mod insert;
 mod scan;

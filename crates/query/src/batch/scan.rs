@@ -1,0 +1,115 @@
+//! Rows of a table, in batches, for workers: each is dealt one part of the table after the other.
+//!
+//! Its rows come only to workers. A plan that is not worth any, or may not have any, reads its table row by row.
+
+use std::sync::Arc;
+
+use super::vector::VectorBuilder;
+use super::{BATCH_ROWS, Batch};
+use crate::access::{Pace, Stop};
+use crate::parallel::{Dispenser, SCAN_PAGES_MIN};
+use crate::plan::Scan;
+use crate::run::Run;
+use pikepole_engine::{ScanRange, TableParts, TableScan};
+use pikepole_types::Value;
+
+/// A table's rows.
+#[derive(Default)]
+pub(crate) struct ScanRows {
+    /// Made for all workers.
+    parts: Option<Arc<TableParts>>,
+    /// Where a worker gets its parts from.
+    dispenser: Option<Arc<Dispenser>>,
+    scan: Option<TableScan>,
+    /// The part at hand, and how many batches of it were made.
+    part: Option<u64>,
+    batches: u64,
+    /// The last batch, see [`ScanRows::ordinal`].
+    last: u64,
+    row: Vec<Value>,
+    /// The rows of a batch on its way: a column for each that is wanted.
+    columns: Vec<VectorBuilder>,
+    rows: usize,
+    pace: Pace,
+}
+
+impl ScanRows {
+    /// Cuts the table into parts; gives how many. None when it is too small for workers.
+    pub(crate) fn prepare(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Option<u64>, Stop> {
+        let (database, tx) = run.engine()?;
+        self.parts = database.try_cut(tx, &plan.table.engine, SCAN_PAGES_MIN)?.map(Arc::new);
+        Ok(self.parts.as_ref().map(|parts| parts.count() as u64))
+    }
+
+    /// The same table for a worker, which is dealt its parts.
+    pub(crate) fn fork(&self, dispenser: &Arc<Dispenser>) -> ScanRows {
+        ScanRows { parts: self.parts.clone(), dispenser: Some(Arc::clone(dispenser)), ..ScanRows::default() }
+    }
+
+    /// Tells which of several batches comes first: those of a part behind all of the parts before.
+    pub(crate) fn ordinal(&self) -> u64 {
+        self.last
+    }
+
+    /// The next rows.
+    pub(crate) fn next(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Option<Batch>, Stop> {
+        loop {
+            if self.part.is_none() && !self.begin_part(plan) {
+                return Ok(None);
+            }
+            self.read(plan, run)?;
+            if self.rows == 0 {
+                continue;
+            }
+            let mut batch = Batch::new(std::mem::take(&mut self.rows));
+            for (column, builder) in plan.wanted.iter().zip(self.columns.drain(..)) {
+                batch.set(plan.registers.first + column, builder.finish());
+            }
+            return Ok(Some(batch));
+        }
+    }
+
+    /// Takes the next part. False: there is none, or nobody wants it any more.
+    fn begin_part(&mut self, plan: &Scan) -> bool {
+        let (Some(parts), Some(dispenser)) = (&self.parts, &self.dispenser) else {
+            return false;
+        };
+        let dealt = dispenser.take();
+        let ordinal = dealt.start << BATCH_BITS;
+        if dealt.is_empty() || dispenser.is_past_failure(ordinal) {
+            return false;
+        }
+        let table = &plan.table.engine;
+        let scan = self.scan.get_or_insert_with(|| table.scan(ScanRange::all(), &plan.wanted));
+        parts.restart(table, scan, dealt.start as usize);
+        self.row.resize(plan.wanted.len(), Value::Null);
+        (self.part, self.batches, self.last) = (Some(dealt.start), 0, ordinal);
+        true
+    }
+
+    /// Reads rows of the part until they are a batch or the part ends.
+    fn read(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Stop> {
+        let (Some(part), Some(scan)) = (self.part, &mut self.scan) else {
+            return Ok(());
+        };
+        if self.columns.is_empty() {
+            self.columns.resize_with(plan.wanted.len(), VectorBuilder::new);
+            self.last = part << BATCH_BITS | self.batches;
+            self.batches += 1;
+        }
+        let (database, tx) = run.engine()?;
+        while self.rows < BATCH_ROWS {
+            self.pace.step()?;
+            if !database.try_next(tx, &plan.table.engine, scan, &mut self.row)? {
+                self.part = None;
+                break;
+            }
+            self.columns.iter_mut().zip(&self.row).for_each(|(column, value)| column.push(value));
+            self.rows += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Bits of an ordinal that number the batches of a part.
+const BATCH_BITS: u32 = 40;
