@@ -72,8 +72,8 @@ pub use security::{
     SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
-    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, Exchange, MASTER, PolicyRow, ProcessAffinity,
-    Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
+    CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, MASTER, PolicyRow,
+    ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{BulkWriter, Locator, Reference, RowCount, ScanRange, Table, TableScan, TableWriter};
 pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};
