@@ -5,7 +5,9 @@ use crate::mailbox::Mailbox;
 use crate::task;
 use crate::{Error, blocking};
 use pikepole_contention::sync::{Mutex, MutexGuard};
-use pikepole_engine::{OpenError, PolicyRow, RecoveryProgress, RecoveryWatch, SchedulerChoice, Server, ServerOptions};
+use pikepole_engine::{
+    DatabaseMemory, OpenError, PolicyRow, RecoveryProgress, RecoveryWatch, SchedulerChoice, Server, ServerOptions,
+};
 use pikepole_machine::{Disk, SlowDevice, SystemFiles};
 use pikepole_scheduler::{JoinHandle, Placement};
 use pikepole_session::{Registry, Session, SessionOptions};
@@ -272,6 +274,11 @@ impl Engine {
             help: row.description.to_string(),
         };
         server.policies().into_iter().map(policy).collect()
+    }
+
+    /// The system's memory that each open database has, and in which pages; none after a shutdown.
+    pub fn memory(&self) -> Vec<DatabaseMemory> {
+        self.opened.running().server.as_ref().map_or_else(Vec::new, |server| server.memory())
     }
 
     /// Sets a policy, now and for later starts.

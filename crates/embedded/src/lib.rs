@@ -26,6 +26,6 @@ pub use engine::{CheckReport, Engine, Options, Policy, check};
 pub use error::Error;
 pub use rows::{Column, ColumnIndex, FromValue, Row, Rows};
 
-pub use pikepole_engine::{RecoveryProgress, placement};
+pub use pikepole_engine::{DatabaseMemory, RecoveryProgress, placement};
 pub use pikepole_machine::{SlowDevice, SystemFiles};
 pub use pikepole_types::{SqlError, SqlType, Value};

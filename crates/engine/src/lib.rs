@@ -74,8 +74,8 @@ pub use security::{
     SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
-    CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, Exchange, MASTER, PolicyRow, ProcessAffinity,
-    Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
+    CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, MASTER, PolicyRow,
+    ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{BulkWriter, Locator, Portion, Reference, RowCount, ScanRange, Table, TableParts, TableScan, TableWriter};
 pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};

@@ -11,12 +11,14 @@
 //! ```
 
 use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
-use pikepole_machine::RingMapping;
+use pikepole_machine::{MemoryGrant, Pages, RingMapping};
 use std::io;
 
 /// The ring.
 pub(crate) struct Buffer {
     ring: RingMapping,
+    /// The kind of pages that it is in.
+    grant: MemoryGrant,
     /// The ring's first byte: asking the mapping each time would cost a division.
     start: *mut u8,
     mask: u64,
@@ -37,11 +39,18 @@ unsafe impl Sync for Buffer {}
 
 impl Buffer {
     /// A ring of `bytes`, a power of two.
-    pub fn new(bytes: usize) -> io::Result<Self> {
-        let ring = RingMapping::new(bytes)?;
+    pub fn new(bytes: usize, pages: Pages) -> io::Result<Self> {
+        let (ring, grant) = RingMapping::granted(bytes, pages)?;
         assert!(ring.size() == bytes && bytes.is_power_of_two());
         let start = ring.at(0);
-        Ok(Self { ring, start, mask: bytes as u64 - 1, touched: AtomicUsize::new(0) })
+        // Reserved pages have been touched already.
+        let touched = if grant.got == Pages::Reserved { bytes } else { 0 };
+        Ok(Self { ring, grant, start, mask: bytes as u64 - 1, touched: AtomicUsize::new(touched) })
+    }
+
+    /// The kind of pages that it is in.
+    pub fn grant(&self) -> &MemoryGrant {
+        &self.grant
     }
 
     /// Has the kernel put memory behind a step of the ring, if too little of what comes behind `position` has it. Whether
@@ -93,7 +102,7 @@ mod tests {
 
     #[test]
     fn memory_is_touched_ahead_of_use_and_once() {
-        let buffer = Buffer::new(4 << 20).unwrap();
+        let buffer = Buffer::new(4 << 20, Pages::Small).unwrap();
         let begin = (4 << 20) * 3 - 4096;
         let steps = |position| (0..).find(|_| !buffer.touch_ahead(begin, position)).unwrap();
         let all = steps(begin) + steps(begin) + steps(begin + 1000) + steps(begin + (64 << 20)) + steps(u64::MAX);
@@ -104,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_place_over_the_ends_of_the_ring_is_one_slice() {
-        let buffer = Buffer::new(4096).unwrap();
+        let buffer = Buffer::new(4096, Pages::Small).unwrap();
         let position = 4096 * 7 - 3;
         // SAFETY: this thread alone has the buffer, and the slices do not live at the same time.
         unsafe {

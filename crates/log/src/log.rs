@@ -18,7 +18,7 @@ use crate::{LOG_WRITERS_MAX, LogError, LogWriters, Lsn, LsnRange, Poisoned, Refu
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_contention::{CachePadded, Statistics, slot};
-use pikepole_machine::{AlignedBuffer, DurableMethod, WriteQueue};
+use pikepole_machine::{AlignedBuffer, DurableMethod, MemoryGrant, WriteQueue};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -337,6 +337,11 @@ impl Log {
             0 => CommitBy::LogWriter,
             _ => CommitBy::Scheduler,
         }
+    }
+
+    /// The pages of the system that the ring is in.
+    pub fn memory(&self) -> &MemoryGrant {
+        self.buffer.grant()
     }
 
     /// The log at this moment.

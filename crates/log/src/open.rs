@@ -205,7 +205,7 @@ impl Log {
         };
         let log = Log {
             reservations: Reservations::new(lsn, options.reservation, options.chunk_bytes_max(), statistics),
-            buffer: Buffer::new(options.ring_bytes)?,
+            buffer: Buffer::new(options.ring_bytes, options.memory_pages)?,
             written: CachePadded::new(AtomicU64::new(lsn)),
             commits: Commits::new(lsn, options.flush_queue, statistics),
             flusher: Mutex::new(Flusher::new(lsn)),

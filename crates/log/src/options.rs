@@ -3,6 +3,7 @@
 use crate::reservation::CHUNK_BYTES_MAX;
 use crate::{CommitBy, FlushQueue, LOG_WRITERS_MAX, LogError, LogIo, LogWriters, Reservation};
 use pikepole_contention::slot::SLOTS_MAX;
+use pikepole_machine::Pages;
 
 /// The largest record, kind byte included, unless [`LogOptions::record_bytes_max`] says less.
 pub const RECORD_BYTES_MAX: usize = 64 << 10;
@@ -22,6 +23,8 @@ pub struct LogOptions {
     pub bytes_max: u64,
     /// Size of the ring that holds records on their way to disk, in bytes: a power of two.
     pub ring_bytes: usize,
+    /// The pages of the system that the ring is in.
+    pub memory_pages: Pages,
     /// The largest record, kind byte included, in bytes.
     pub record_bytes_max: usize,
     /// Bytes of a block at most, header included.
@@ -47,6 +50,7 @@ impl Default for LogOptions {
             segment_bytes: 64 << 20,
             bytes_max: 16 << 30,
             ring_bytes: 32 << 20,
+            memory_pages: Pages::default(),
             record_bytes_max: RECORD_BYTES_MAX,
             block_bytes_max: 1 << 20,
             direct: true,

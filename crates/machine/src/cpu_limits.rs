@@ -94,7 +94,7 @@ impl CpuLimits {
 }
 
 /// The path of a control group and of all groups above it, without the slash at the end.
-fn ancestors(path: &str) -> Vec<&str> {
+pub(crate) fn ancestors(path: &str) -> Vec<&str> {
     let mut found = vec![path.trim_end_matches('/')];
     while let Some((above, _)) = found[found.len() - 1].rsplit_once('/') {
         found.push(above);

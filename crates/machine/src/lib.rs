@@ -18,10 +18,12 @@ pub mod probe;
 pub mod sampler;
 
 mod aligned;
+mod available_memory;
 mod cpu_limits;
 mod disk;
 mod error;
 mod folder_lock;
+mod large_pages;
 mod mapping;
 mod null;
 mod real;
@@ -32,11 +34,13 @@ mod topology;
 mod write_queue;
 
 pub use aligned::AlignedBuffer;
+pub use available_memory::available_memory;
 pub use cpu_limits::CpuLimits;
 pub use disk::{Disk, File, OpenOptions};
 pub use error::{FileError, FolderBusy, is_crash, is_full};
 pub use folder_lock::FolderLock;
-pub use mapping::{Pages, Region, RingMapping};
+pub use large_pages::{LARGE_PAGE, LargePageUse, MemoryGrant, Pages, ReservedPages};
+pub use mapping::{Region, RingMapping};
 pub use simulated::{Operation, SimulatedDisk};
 pub use slow::SlowDevice;
 pub use system_files::{Shape, SystemFiles, list_text, parse_list};

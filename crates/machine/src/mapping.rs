@@ -10,16 +10,18 @@
 //!
 //! Both give out raw memory that several threads fill at once; who may touch which bytes when is the caller's
 //! protocol, and the `unsafe` of the methods that make slices.
+//!
+//! Both are asked for in one kind of [`Pages`], or taken by `granted` in the best kind that there is, with what it was.
 
+use crate::SystemFiles;
+use crate::large_pages::{LARGE_PAGE, Memory, MemoryGrant, Pages, ReservedPages, why_not_transparent};
 use std::ffi::c_void;
 use std::fs;
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::ptr::{self, NonNull};
-
-/// Bytes of a large page.
-const LARGE_PAGE: usize = 2 << 20;
+use std::time::Instant;
 
 /// A piece of the address space, unmapped when dropped.
 #[derive(Debug)]
@@ -76,6 +78,19 @@ impl Mapping {
     }
 }
 
+impl Mapping {
+    /// Says whether the kernel may put large pages behind a part. The other kind does as well: a refusal is no error.
+    fn advise_pages(&self, part: Range<usize>, pages: Pages) {
+        let advice = match pages {
+            Pages::Small => libc::MADV_NOHUGEPAGE,
+            Pages::Transparent => libc::MADV_HUGEPAGE,
+            // They are what they are.
+            Pages::Reserved => return,
+        };
+        let _ = self.advise(part, advice);
+    }
+}
+
 impl Drop for Mapping {
     fn drop(&mut self) {
         // SAFETY: these addresses were mapped by this value and by nobody else, and no slice made from them outlives
@@ -85,16 +100,42 @@ impl Drop for Mapping {
     }
 }
 
-/// The pages that memory is asked for in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Pages {
-    /// 4 KB.
-    Small,
-    /// 2 MB where the kernel finds them at the first touch, 4 KB elsewhere.
-    #[default]
-    Transparent,
-    /// 2 MB out of those that the machine's administrator has set aside (`vm.nr_hugepages`), all of them or none.
-    Reserved,
+/// Memory in the best kind of pages that there is, down from the one asked for.
+fn best<T>(
+    bytes: usize,
+    asked: Pages,
+    memory: Memory,
+    map: impl Fn(Pages) -> io::Result<T>,
+    touch: impl Fn(&T) -> io::Result<()>,
+) -> io::Result<(T, MemoryGrant)> {
+    let begun = Instant::now();
+    let files = SystemFiles::below("/");
+    let grant = |got, why| MemoryGrant { asked, got, bytes, why, took: begun.elapsed() };
+    let mut why = None;
+    if asked == Pages::Reserved {
+        let whole = map(Pages::Reserved).and_then(|mapped| match touch(&mapped) {
+            // Kernels before 5.14 cannot do it: each page comes at its first use.
+            Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error),
+            _ => Ok(mapped),
+        });
+        match whole {
+            Ok(mapped) => return Ok((mapped, grant(Pages::Reserved, None))),
+            Err(error) => {
+                let wanted = ReservedPages::wanted(bytes);
+                let there = ReservedPages::of(&files);
+                why = Some(if there.available < wanted { there.why_not(wanted) } else { error.to_string() });
+            }
+        }
+    }
+    let mut got = asked.min(Pages::Transparent);
+    if got == Pages::Transparent
+        && let Some(refused) = why_not_transparent(&files, memory)
+    {
+        got = Pages::Small;
+        why = Some(why.map_or(refused.clone(), |why| format!("{why}; {refused}")));
+    }
+    let mapped = map(got)?;
+    Ok((mapped, grant(got, why)))
 }
 
 /// Zeroed memory in large pages where the kernel grants them.
@@ -107,16 +148,17 @@ pub struct Region {
 }
 
 impl Region {
-    /// Maps `bytes`, rounded up to whole large pages of 2 MB, in [`Pages::Transparent`]. Nothing is in memory before it is
-    /// touched.
+    /// Maps `bytes`, rounded up to whole large pages of 2 MB, in the best pages up to this kind, and says what they are.
+    /// Reserved ones are in memory then; of others nothing is before it is touched.
     ///
     /// # Errors
     /// What the kernel answers, most often `OutOfMemory`.
-    pub fn new(bytes: usize) -> io::Result<Self> {
-        Self::with_pages(bytes, Pages::Transparent)
+    pub fn granted(bytes: usize, pages: Pages) -> io::Result<(Self, MemoryGrant)> {
+        let map = |pages| Self::with_pages(bytes, pages);
+        best(rounded(bytes, LARGE_PAGE)?, pages, Memory::Private, map, |region| region.touch(0..region.len()))
     }
 
-    /// Maps `bytes`, rounded up to whole large pages of 2 MB, in pages of this kind.
+    /// Maps `bytes`, rounded up to whole large pages of 2 MB, in pages of this kind. Nothing is in memory before it is touched.
     ///
     /// # Errors
     /// What the kernel answers; `OutOfMemory` also when fewer large pages are set aside than are wanted.
@@ -131,9 +173,7 @@ impl Region {
         // One large page more, so that the start can be moved to where one begins.
         let mapping = Mapping::anonymous(len.checked_add(LARGE_PAGE).ok_or(io::ErrorKind::OutOfMemory)?, protection)?;
         let offset = mapping.to_large_page();
-        let advice = if pages == Pages::Small { libc::MADV_NOHUGEPAGE } else { libc::MADV_HUGEPAGE };
-        // The other kind of pages does as well, only slower: a refusal is no error.
-        let _ = mapping.advise(offset..offset + len, advice);
+        mapping.advise_pages(offset..offset + len, pages);
         Ok(Self { mapping, offset, len })
     }
 
@@ -176,15 +216,29 @@ pub struct RingMapping {
 }
 
 impl RingMapping {
-    /// Maps a ring of `bytes`, rounded up to whole pages of 4 KB, all zero. Large pages are asked for; whether shared
-    /// memory gets them is a setting of the kernel (`shmem_enabled`), which most leave off.
+    /// Maps a ring of `bytes` in the best pages up to this kind, and says what they are.
     ///
     /// # Errors
     /// What the kernel answers, most often `OutOfMemory`.
-    pub fn new(bytes: usize) -> io::Result<Self> {
+    pub fn granted(bytes: usize, pages: Pages) -> io::Result<(Self, MemoryGrant)> {
+        let map = |pages| Self::with_pages(bytes, pages);
+        best(rounded(bytes, crate::BLOCK)?, pages, Memory::Shared, map, |ring| ring.touch(0..ring.size()))
+    }
+
+    /// Maps a ring of `bytes`, rounded up to whole pages of 4 KB, all zero, in pages of this kind. Whether shared memory gets
+    /// transparent large pages is a setting of the kernel's (`shmem_enabled`), which most leave off.
+    ///
+    /// # Errors
+    /// What the kernel answers, most often `OutOfMemory`; `InvalidInput` when a ring in reserved pages is no whole number of
+    /// them.
+    pub fn with_pages(bytes: usize, pages: Pages) -> io::Result<Self> {
         let size = rounded(bytes, crate::BLOCK)?;
+        if pages == Pages::Reserved && !size.is_multiple_of(LARGE_PAGE) {
+            let why = format!("a ring of {} KB is no whole number of them", size >> 10);
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        }
         let reserved = size.checked_mul(2).and_then(|twice| twice.checked_add(LARGE_PAGE));
-        let memory = memory_file(size)?;
+        let memory = memory_file(size, pages)?;
         // Takes the addresses first, so that both halves find them free.
         let mapping = Mapping::anonymous(reserved.ok_or(io::ErrorKind::OutOfMemory)?, libc::PROT_NONE)?;
         let offset = mapping.to_large_page();
@@ -199,8 +253,7 @@ impl RingMapping {
             if start == libc::MAP_FAILED {
                 return Err(io::Error::last_os_error());
             }
-            // Small pages do as well: a refusal is no error.
-            let _ = mapping.advise(half..half + size, libc::MADV_HUGEPAGE);
+            mapping.advise_pages(half..half + size, pages);
         }
         Ok(Self { mapping, offset, size })
     }
@@ -254,9 +307,10 @@ impl RingMapping {
 }
 
 /// A file of `size` zero bytes that lives in memory only.
-fn memory_file(size: usize) -> io::Result<fs::File> {
+fn memory_file(size: usize, pages: Pages) -> io::Result<fs::File> {
+    let kind = if pages == Pages::Reserved { libc::MFD_HUGETLB | libc::MFD_HUGE_2MB } else { 0 };
     // SAFETY: the name is a literal that ends in a zero byte.
-    let descriptor = unsafe { libc::memfd_create(c"ring".as_ptr(), libc::MFD_CLOEXEC) };
+    let descriptor = unsafe { libc::memfd_create(c"ring".as_ptr(), libc::MFD_CLOEXEC | kind) };
     if descriptor < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -280,7 +334,7 @@ mod tests {
 
     #[test]
     fn a_slice_over_the_seam_is_one_piece() {
-        let ring = RingMapping::new(10_000).expect("a ring");
+        let ring = RingMapping::with_pages(10_000, Pages::Transparent).expect("a ring");
         assert_eq!(ring.size(), 12_288);
         let size = ring.size() as u64;
         // SAFETY: this test is the only user of the ring, and uses one slice at a time.
@@ -300,14 +354,14 @@ mod tests {
     #[test]
     #[should_panic(expected = "no longer than its ring")]
     fn a_slice_longer_than_the_ring_is_refused() {
-        let ring = RingMapping::new(4096).expect("a ring");
+        let ring = RingMapping::with_pages(4096, Pages::Small).expect("a ring");
         // SAFETY: the call refuses before it makes a slice.
         let _ = unsafe { ring.slice(0, 4097) };
     }
 
     #[test]
     fn touching_changes_nothing() {
-        let region = Region::new(3 << 20).expect("a region");
+        let region = Region::with_pages(3 << 20, Pages::Transparent).expect("a region");
         assert_eq!(region.len(), 4 << 20);
         assert_eq!(region.as_ptr() as usize % LARGE_PAGE, 0);
         // SAFETY: the offsets are within the region, and no other thread writes there: touching does not write.
@@ -344,18 +398,77 @@ mod tests {
 
     #[test]
     fn an_empty_mapping_is_refused() {
-        assert_eq!(Region::new(0).expect_err("refused").kind(), io::ErrorKind::InvalidInput);
-        assert_eq!(RingMapping::new(0).expect_err("refused").kind(), io::ErrorKind::InvalidInput);
-        assert_eq!(Region::new(usize::MAX).expect_err("refused").kind(), io::ErrorKind::OutOfMemory);
+        assert_eq!(Region::granted(0, Pages::Transparent).expect_err("refused").kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(RingMapping::granted(0, Pages::Reserved).expect_err("refused").kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(
+            Region::granted(usize::MAX, Pages::Reserved).expect_err("refused").kind(),
+            io::ErrorKind::OutOfMemory
+        );
     }
 
     #[test]
     fn a_ring_can_be_touched() {
-        let ring = RingMapping::new(1 << 20).expect("a ring");
+        let ring = RingMapping::with_pages(1 << 20, Pages::Small).expect("a ring");
         // SAFETY: this test is the only user of the ring.
         unsafe { ring.slice_mut(17, 1)[0] = 1 };
         let _ = ring.touch(1..ring.size());
         // SAFETY: as above.
         assert_eq!(unsafe { ring.slice(17, 2) }, [1, 0]);
+    }
+
+    /// A field of `/proc/self/smaps` for the mapping that an address is in, in KB.
+    fn kernel_says(address: usize, field: &str) -> u64 {
+        let maps = fs::read_to_string("/proc/self/smaps").expect("the kernel's own account");
+        let mut is_it = false;
+        for line in maps.lines() {
+            let first = line.split_whitespace().next().unwrap_or_default();
+            if let Some((start, end)) = first.split_once('-') {
+                let bound = |text| usize::from_str_radix(text, 16).expect("an address");
+                is_it = (bound(start)..bound(end)).contains(&address);
+            } else if let (true, Some(rest)) = (is_it, line.strip_prefix(field).and_then(|rest| rest.strip_prefix(':')))
+            {
+                return rest.trim().trim_end_matches(" kB").parse().expect("kilobytes");
+            }
+        }
+        panic!("no mapping with {field} at {address:x}");
+    }
+
+    #[test]
+    fn what_was_granted_is_what_the_kernel_gave() {
+        const BYTES: usize = 8 << 20;
+        for asked in [Pages::Small, Pages::Transparent, Pages::Reserved] {
+            let (region, grant) = Region::granted(BYTES, asked).expect("a region");
+            let (ring, of_ring) = RingMapping::granted(BYTES, asked).expect("a ring");
+            for (grant, address) in [(&grant, region.as_ptr()), (&of_ring, ring.at(0))] {
+                assert_eq!((grant.asked, grant.bytes, grant.why.is_some()), (asked, BYTES, grant.got != asked));
+                assert_eq!(
+                    kernel_says(address as usize, "KernelPageSize"),
+                    [4, 4, 2048][grant.got as usize],
+                    "{grant}"
+                );
+            }
+            let _ = (region.touch(0..BYTES), ring.touch(0..BYTES));
+            // SAFETY: this test is the only user of both, and writes within them.
+            unsafe {
+                region.as_ptr().add(BYTES - 1).write(1);
+                ring.at(1).write(2);
+                assert_eq!((*region.as_ptr().add(BYTES - 1), *ring.at(BYTES as u64 + 1)), (1, 2), "{asked:?}");
+            }
+            let large = kernel_says(region.as_ptr() as usize, "AnonHugePages");
+            match grant.got {
+                Pages::Small => assert_eq!(large, 0, "none that nobody asked for"),
+                // Memory in pieces gives fewer, and that is no fault of ours.
+                Pages::Transparent => println!("{large} KB of {} in transparent large pages", BYTES >> 10),
+                Pages::Reserved => {
+                    assert_eq!(kernel_says(region.as_ptr() as usize, "Private_Hugetlb"), BYTES as u64 >> 10);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_ring_that_is_no_whole_number_of_large_pages_gets_others() {
+        let (ring, grant) = RingMapping::granted(64 << 10, Pages::Reserved).expect("a ring");
+        assert!(ring.size() == 64 << 10 && grant.got < Pages::Reserved && grant.why.is_some(), "{grant}");
     }
 }

@@ -43,9 +43,9 @@ use std::io;
 use std::time::Duration;
 
 /// Slots of the ring.
-const SLOTS: usize = 512;
+const SLOTS: usize = 256;
 /// Bytes of a stack that a slot has room for.
-const STACK_BYTES: usize = 32 << 10;
+pub const STACK_BYTES: usize = 64 << 10;
 /// Pieces of a stack: a page each, and one for the part up to the first page's end.
 const PIECES: usize = STACK_BYTES / crate::BLOCK + 1;
 

@@ -173,6 +173,16 @@ impl NetworkServer {
     }
 }
 
+/// Writes into the log of this process in which pages the memory of each database is, and why not in those asked for.
+pub fn log_memory(server: &Server) {
+    for memory in server.memory() {
+        match memory.is_refused() {
+            true => tracing::warn!("{memory}"),
+            false => tracing::info!("{memory}"),
+        }
+    }
+}
+
 /// A random number below `bound`, fit for a password.
 pub fn random_below(bound: usize) -> usize {
     tls::random_below(bound)

@@ -164,6 +164,39 @@ fn the_logs_counters_are_what_the_log_has_written() {
 }
 
 #[test]
+fn a_scan_looks_up_each_page_and_a_seek_each_level() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    fixture.rows(&mut session, "CREATE TABLE heap (a int NOT NULL, filler char(2000) NOT NULL)");
+    fixture.rows(&mut session, "CREATE TABLE tree (a int NOT NULL PRIMARY KEY, filler char(2000) NOT NULL)");
+    let fill = "INSERT t SELECT TOP (200) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)), 'x' FROM sys.all_columns";
+    for table in ["heap", "tree"] {
+        fixture.rows(&mut session, &fill.replace("INSERT t", &format!("INSERT {table}")));
+    }
+    let mut lookups = |sql: &str| {
+        // Once for its plan.
+        fixture.rows(&mut session, sql);
+        let counter = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Page lookups/sec'";
+        let read = |session: &mut Session| fixture.rows(session, counter)[0].parse::<i64>().expect("a number");
+        let before = read(&mut session);
+        let rows = fixture.rows(&mut session, sql);
+        let after = read(&mut session);
+        (rows, after - before)
+    };
+    // What reading the counter itself looks up is in each figure.
+    let (_, none) = lookups("SELECT 1");
+    for table in ["heap", "tree"] {
+        let (rows, scan) = lookups(&format!("SELECT COUNT(*) FROM {table}"));
+        // 200 rows of 2 KB, at most 4 a page: 50 pages, and of the tree the pages above, for each of them.
+        assert_eq!(rows, ["200"]);
+        let pages = scan - none;
+        assert!((50..=if table == "heap" { 60 } else { 130 }).contains(&pages), "{table}: {pages} lookups");
+    }
+    let (rows, seek) = lookups("SELECT a FROM tree WHERE a = 77");
+    assert_eq!((rows.as_slice(), seek - none), (&["77".to_string()][..], 2), "the root and a leaf");
+}
+
+#[test]
 fn a_total_is_the_sum_of_all_databases_and_a_dropped_one_gives_back_what_it_held() {
     const POOL: &str = "SELECT counter_name, cntr_value FROM sys.dm_os_performance_counters
         WHERE counter_name IN ('Target pages', 'Database pages') ORDER BY counter_name";

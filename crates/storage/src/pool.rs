@@ -23,7 +23,7 @@ use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::{Counter, Spinlock, SpinlockClass, Spinner, Statistics};
 use pikepole_log::LsnRange;
-use pikepole_machine::Region;
+use pikepole_machine::{MemoryGrant, Pages, Region};
 
 use crate::error::{Need, PageId, Stop};
 use crate::frame::{FrameHeader, IO_IDLE, Readers};
@@ -105,6 +105,8 @@ struct FreeFrames {
 pub(crate) struct Pool {
     headers: Region,
     bytes: Region,
+    /// The kind of pages that both are in.
+    grant: MemoryGrant,
     /// Bytes of `bytes`, from its start, that have been touched ahead of their use, or never will be.
     touched: AtomicUsize,
     frames: u32,
@@ -132,16 +134,24 @@ pub(crate) struct Swept {
 }
 
 impl Pool {
-    pub fn new(pool_bytes: usize, touch_ahead: bool, statistics: &Arc<Statistics>) -> std::io::Result<Pool> {
+    pub fn new(
+        pool_bytes: usize,
+        pages: Pages,
+        touch_ahead: bool,
+        statistics: &Arc<Statistics>,
+    ) -> std::io::Result<Pool> {
         let frames = (pool_bytes / PAGE_BYTES).clamp(FRAMES_MIN, u32::MAX as usize / 2);
-        let headers = Region::new(frames * size_of::<FrameHeader>())?;
-        let bytes = Region::new(frames * PAGE_BYTES)?;
-        let touched = if touch_ahead { 0 } else { bytes.len() };
+        let (bytes, grant) = Region::granted(frames * PAGE_BYTES, pages)?;
+        let (headers, of_headers) = Region::granted(frames * size_of::<FrameHeader>(), pages)?;
+        let grant = grant.with(of_headers);
+        // Reserved pages have been touched already.
+        let touched = if touch_ahead && grant.got < Pages::Reserved { 0 } else { bytes.len() };
         statistics.add(Counter::TargetPages, frames as u64);
         let free = FreeFrames { list: Vec::new(), fresh: 0 };
         Ok(Pool {
             headers,
             bytes,
+            grant,
             touched: AtomicUsize::new(touched),
             frames: frames as u32,
             map: PageMap::new(),
@@ -151,6 +161,11 @@ impl Pool {
             readers: Readers::new(),
             statistics: Arc::clone(statistics),
         })
+    }
+
+    /// The kind of pages that its memory is in.
+    pub fn grant(&self) -> &MemoryGrant {
+        &self.grant
     }
 
     pub fn frames(&self) -> usize {
@@ -220,6 +235,7 @@ impl Pool {
     /// Takes the exclusive latch of a page.
     #[inline]
     pub fn exclusive(&self, page: PageId) -> Result<Exclusive<'_>, Stop> {
+        self.statistics.add(Counter::PageLookups, 1);
         let frame = self.lookup(page).ok_or(Need::Page(page))?;
         self.exclusive_at(frame, page)?.ok_or(Stop::Need(Need::Page(page)))
     }
@@ -237,6 +253,7 @@ impl Pool {
 
     /// Takes a shared latch of a page.
     pub fn shared(&self, page: PageId) -> Result<Shared<'_>, Stop> {
+        self.statistics.add(Counter::PageLookups, 1);
         let frame = self.lookup(page).ok_or(Need::Page(page))?;
         let header = self.header(frame);
         if !header.try_shared() {

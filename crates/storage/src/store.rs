@@ -20,7 +20,7 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU
 use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, thread};
 use pikepole_contention::{Counter, LatchClass, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::{FlushOutcome, Log, Lsn, LsnRange, Refused};
-use pikepole_machine::{AlignedBuffer, Disk, File, OpenOptions, clock};
+use pikepole_machine::{AlignedBuffer, Disk, File, MemoryGrant, OpenOptions, Pages, clock};
 
 use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
 use crate::checkpoint::{Master, Writer};
@@ -49,6 +49,8 @@ const READS_A_THREAD: usize = 8;
 pub struct StoreOptions {
     /// Bytes of pages kept in memory; at least 64 pages are.
     pub pool_bytes: usize,
+    /// The pages of the system that they are kept in.
+    pub memory_pages: Pages,
     /// Whether a thread touches the pool's memory ahead of its use.
     pub touch_ahead: bool,
     /// Largest step by which the data file grows, in bytes: a multiple of 64 KB.
@@ -64,6 +66,7 @@ impl Default for StoreOptions {
     fn default() -> StoreOptions {
         StoreOptions {
             pool_bytes: 256 << 20,
+            memory_pages: Pages::default(),
             touch_ahead: true,
             growth_bytes_max: 256 << 20,
             direct: true,
@@ -200,7 +203,7 @@ impl Store {
         let data = open(PAGES_FILE, options.direct)?;
         let writer = Writer::new(open(DOUBLE_WRITE_FILE, options.direct)?, open(MASTER_FILE, false)?, master);
         let len = data.len().map_err(|error| StorageError::io("reading the data file's length", error))?;
-        let pool = Pool::new(options.pool_bytes, options.touch_ahead, &statistics)
+        let pool = Pool::new(options.pool_bytes, options.memory_pages, options.touch_ahead, &statistics)
             .map_err(|error| StorageError::io("reserving memory for the buffer pool", error))?;
         let extent_bytes = PAGE_BYTES as u64 * EXTENT_PAGES as u64;
         let is_simulated = disk.as_simulated().is_some();
@@ -250,6 +253,11 @@ impl Store {
     /// The statistics that this store counts in.
     pub fn statistics(&self) -> &Arc<Statistics> {
         &self.pool.statistics
+    }
+
+    /// The pages of the system that the buffer pool is in.
+    pub fn memory(&self) -> &MemoryGrant {
+        self.pool.grant()
     }
 
     /// Pages of the data file, used or not.

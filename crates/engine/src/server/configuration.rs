@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pikepole_contention::Statistics;
 use pikepole_log::{CommitBy, FlushQueue, LOG_WRITERS_MAX, LogIo, LogOptions, LogWriters, Policy, Reservation};
-use pikepole_machine::{CpuLimits, Topology, affinity};
+use pikepole_machine::{CpuLimits, Pages, Topology, affinity};
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{HeapInsertTargets, StoreOptions};
 use pikepole_transaction::{NestedTransactions, TransactionIds};
@@ -85,6 +85,7 @@ const LOG_IO: usize = 8;
 const NESTED_TRANSACTIONS: usize = 9;
 const MAX_DEGREE: usize = 10;
 const EXCHANGE: usize = 11;
+const LARGE_PAGES: usize = 12;
 
 /// The place of `LOG_WRITER_CPUS`' values in its table.
 const ISOLATED: usize = 1;
@@ -94,6 +95,9 @@ const CPU_LIST: usize = 3;
 const PER_NODE: usize = 9;
 const TWICE_NODES: usize = 10;
 
+/// The place of `LARGE_PAGES`' values in its table.
+const RESERVED: usize = 2;
+
 /// Workers of a statement: 0 for as many as there are schedulers.
 const DEGREES: [&str; 65] = [
     "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20",
@@ -102,7 +106,7 @@ const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-const POLICIES: [PolicyDefinition; 12] = [
+const POLICIES: [PolicyDefinition; 13] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -186,6 +190,13 @@ const POLICIES: [PolicyDefinition; 12] = [
         default: 1,
         description: "X_PACKET_LIST: what a parallel INSERT gathers from its workers, packets of the inserted rows or their number",
         takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "LARGE_PAGES",
+        allowed: &["NONE", "TRANSPARENT", "RESERVED"],
+        default: 1,
+        description: "memory of buffer pools and log buffers: pages of 4 KB, of 2 MB where the kernel finds them, of 2 MB that were set aside (vm.nr_hugepages); trace flag 834: RESERVED",
+        takes_effect: Effect::NextStart,
     },
 ];
 
@@ -388,6 +399,16 @@ impl ServerConfiguration {
         [LogIo::Dsync, LogIo::WriteFlag, LogIo::IoUring, LogIo::Auto][self.values[LOG_IO]]
     }
 
+    /// Trace flag 834.
+    pub(super) fn reserve_large_pages(&mut self) {
+        self.values[LARGE_PAGES] = RESERVED;
+    }
+
+    /// The pages that buffer pools and log buffers are asked for in.
+    fn memory_pages(&self) -> Pages {
+        [Pages::Small, Pages::Transparent, Pages::Reserved][self.values[LARGE_PAGES]]
+    }
+
     /// Which CPUs the schedulers have, and which the log writers; an empty plan for a simulation.
     pub(super) fn plan(
         &self,
@@ -484,6 +505,7 @@ impl ServerConfiguration {
         trace_flags: &Arc<TraceFlags>,
     ) -> OpenContext {
         let mut log = if options.small { small_log() } else { LogOptions::default() };
+        log.memory_pages = self.memory_pages();
         if let Some(bytes) = options.log_bytes_max {
             log.bytes_max = bytes.max(log.first_segment_bytes * 2);
             log.segment_bytes = log.segment_bytes.min(log.bytes_max / 4).max(log.first_segment_bytes);
@@ -493,7 +515,7 @@ impl ServerConfiguration {
         log.commit_by = self.commit_by();
         log.io = self.log_io();
         log.block_bytes_max = log.block_bytes_max.min(self.log_block_bytes());
-        let mut store = StoreOptions::default();
+        let mut store = StoreOptions { memory_pages: self.memory_pages(), ..StoreOptions::default() };
         if options.small {
             store.pool_bytes = 2 << 20;
             store.touch_ahead = false;
@@ -553,6 +575,13 @@ mod tests {
             (read.log_writer_count(), ServerConfiguration::default().log_writer_count()),
             (LogWriterCount::Count(4), LogWriterCount::Auto)
         );
+        assert_eq!(read.set("LARGE_PAGES", "none").expect("a value"), Effect::NextStart);
+        assert_eq!(
+            (read.memory_pages(), ServerConfiguration::default().memory_pages()),
+            (Pages::Small, Pages::default())
+        );
+        read.reserve_large_pages();
+        assert_eq!((read.memory_pages(), &*read.value(LARGE_PAGES)), (Pages::Reserved, "RESERVED"));
         read.set("LOG_IO", "o_dsync").expect("a value");
         assert_eq!(read.log_io(), LogIo::Dsync);
         for wrong in ["", "x", "3-1", "1,", "CPU LIST", "99999"] {

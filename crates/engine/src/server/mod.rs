@@ -23,7 +23,7 @@ use pikepole_contention::Statistics;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
 use pikepole_log::{FlushOutcome, Log, LogWriters};
-use pikepole_machine::{Disk, FolderLock, Topology};
+use pikepole_machine::{Disk, FolderLock, MemoryGrant, Pages, Topology};
 use pikepole_scheduler::{IdleOutcome, Moment, SchedulerOptions, Schedulers};
 use pikepole_types::SqlError;
 
@@ -54,6 +54,8 @@ const USER_DATABASE_ID_FIRST: i32 = 5;
 const TRACE_FLAG_ONE_LOG_WRITER: i32 = 9038;
 /// All CPUs are one node, whatever the hardware says. Looked at when the server starts.
 const TRACE_FLAG_IGNORE_NUMA: i32 = 8015;
+/// `LARGE_PAGES = RESERVED`, whatever the configuration says. Looked at when the server starts.
+const TRACE_FLAG_LARGE_PAGES: i32 = 834;
 const CONFIGURATION_FILE: &str = "pikepole.toml";
 
 /// What a database is at the moment.
@@ -91,6 +93,39 @@ pub struct DatabaseInfo {
     pub state: DatabaseState,
     /// Its options.
     pub options: DatabaseOptions,
+}
+
+/// The system's memory that a database has, and in which pages.
+#[derive(Debug, Clone)]
+pub struct DatabaseMemory {
+    /// The database's id.
+    pub database_id: i32,
+    /// Its name.
+    pub database: String,
+    /// Its pages and their headers.
+    pub buffer_pool: MemoryGrant,
+    /// The ring of its log.
+    pub log_buffer: MemoryGrant,
+}
+
+impl DatabaseMemory {
+    /// Whether reserved pages were asked for, and something is in others.
+    pub fn is_refused(&self) -> bool {
+        [&self.buffer_pool, &self.log_buffer]
+            .iter()
+            .any(|grant| grant.asked == Pages::Reserved && grant.got != grant.asked)
+    }
+}
+
+/// One line for people.
+impl std::fmt::Display for DatabaseMemory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "memory of database {}: buffer pool of {}; log buffer of {}",
+            self.database, self.buffer_pool, self.log_buffer
+        )
+    }
 }
 
 /// One option of a database to set.
@@ -197,16 +232,20 @@ impl Server {
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
         let trace_flags = Arc::new(TraceFlags::new(options.trace_flags.iter().copied()));
+        let mut started = configuration.clone();
+        if trace_flags.is_on(TRACE_FLAG_LARGE_PAGES) {
+            started.reserve_large_pages();
+        }
         let topology = Topology::of(&options.machine).unwrap_or_default();
         let placement = configuration.plan(&options, &topology, trace_flags.is_on(TRACE_FLAG_IGNORE_NUMA))?;
         let schedulers = start_schedulers(&options, &placement, &statistics)?;
-        let mut context = configuration.context(&options, &schedulers, &statistics, &trace_flags);
+        let mut context = started.context(&options, &schedulers, &statistics, &trace_flags);
         context.log.writers = log_writers(&configuration, &trace_flags, &placement);
         context.log_writer_cpus = placement.log_writers.iter().flatten().copied().collect();
         let server = Arc::new(Server {
             statistics,
             schedulers,
-            started: configuration.clone(),
+            started,
             configuration: Mutex::new(configuration),
             trace_flags,
             databases: Arc::new(RwLock::new(Databases::new())),
@@ -357,6 +396,22 @@ impl Server {
     /// What it costs to hash a password.
     pub(crate) fn password_cost(&self) -> PasswordCost {
         self.options.password_cost
+    }
+
+    /// The system's memory that the open databases have, by their ids.
+    pub fn memory(&self) -> Vec<DatabaseMemory> {
+        let of_entry = |entry: &Entry| match entry {
+            Entry::Online(database) => Some(DatabaseMemory {
+                database_id: database.id(),
+                database: database.name().to_owned(),
+                buffer_pool: database.store().memory().clone(),
+                log_buffer: database.log().memory().clone(),
+            }),
+            Entry::Restoring(_) | Entry::Suspect { .. } => None,
+        };
+        let mut all: Vec<DatabaseMemory> = read(&self.databases).values().filter_map(of_entry).collect();
+        all.sort_by_key(|memory| memory.database_id);
+        all
     }
 
     /// When the server was started, in microseconds since 1970.

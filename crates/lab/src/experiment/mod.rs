@@ -16,16 +16,17 @@ mod catalog;
 mod compare;
 mod environment;
 mod judge;
+mod large_pages;
 mod parallel_insert;
 mod plan;
 mod record;
 mod run;
 
-pub use catalog::{EXPERIMENTS, NOT_THERE, find};
+pub use catalog::{EXPERIMENTS, find};
 pub use compare::compare;
 pub(crate) use judge::figure;
 pub use judge::{Spread, Verdict};
-pub use plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Panel, Plan};
+pub use plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Panel, Plan, TABLE_BYTES};
 pub use record::{ArmRecord, Cell, ClaimRecord, Environment, Outcome, PanelRecord, RunRecord, Settings};
 pub use run::{Options, run};
 

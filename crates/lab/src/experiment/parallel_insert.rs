@@ -90,6 +90,7 @@ pub(super) fn plan(machine: &Machine) -> Plan {
             "the waits, spins and rates of the latch by its kind, of no latch, and of logging only the use of pages; statements of 1 Mi rows, one after the other, with 11 workers each",
         ]),
         cannot: few_cpus(machine, "the published 12 threads"),
+        refused: None,
         panels: vec![Panel {
             title: "one INSERT ... SELECT after the other, MAXDOP 11".to_owned(),
             workload: workload(false),

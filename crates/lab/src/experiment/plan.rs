@@ -7,7 +7,7 @@ use crate::show::counted;
 use crate::stress::{Durability, Workload};
 use pikepole_embedded::SystemFiles;
 use pikepole_embedded::placement::{LogWriterHome, PlacementPlan, PlacementRules};
-use pikepole_machine::{CpuLimits, SlowDevice, Topology, list_text};
+use pikepole_machine::{CpuLimits, ReservedPages, SlowDevice, Topology, available_memory, list_text};
 use serde::{Deserialize, Serialize};
 
 /// A named question.
@@ -25,6 +25,9 @@ pub struct Experiment {
     pub plan: fn(&Machine) -> Plan,
 }
 
+/// Bytes of the table that is scanned, unless another size is asked for.
+pub const TABLE_BYTES: u64 = 4 << 30;
+
 /// The machine that an experiment is planned for.
 #[derive(Debug, Clone)]
 pub struct Machine {
@@ -34,6 +37,12 @@ pub struct Machine {
     pub cpus: Vec<usize>,
     /// The first core of the first node, where published log writers live.
     pub writer_core: Vec<usize>,
+    /// Bytes of memory that the process can take; `None` where the system does not tell.
+    pub available_memory: Option<u64>,
+    /// Large pages that are set aside.
+    pub reserved_pages: ReservedPages,
+    /// Bytes of a table to be scanned: how much of the memory an experiment may use.
+    pub table_bytes: u64,
 }
 
 impl Machine {
@@ -47,7 +56,14 @@ impl Machine {
         let cpus = limits.cpus(&topology);
         let rules = PlacementRules { home: LogWriterHome::Isolated, ..PlacementRules::default() };
         let plan = PlacementPlan::new(&topology, &limits, &rules);
-        Ok(Self { topology, cpus, writer_core: plan.kept_apart })
+        Ok(Self {
+            topology,
+            cpus,
+            writer_core: plan.kept_apart,
+            available_memory: available_memory(files),
+            reserved_pages: ReservedPages::of(files),
+            table_bytes: TABLE_BYTES,
+        })
     }
 
     /// The log writer's CPU.
@@ -81,6 +97,8 @@ pub struct Plan {
     pub shows: Vec<String>,
     /// What it cannot.
     pub cannot: Vec<String>,
+    /// Why it cannot be run on this machine at all.
+    pub refused: Option<String>,
     /// The runs.
     pub panels: Vec<Panel>,
     /// What is judged.
@@ -168,6 +186,14 @@ pub enum Metric {
     Rows,
     /// Megabytes written to the log files a second.
     LogMegabytes,
+    /// Pages looked up in the buffer pools a second.
+    PageLookups,
+    /// Milliseconds of one scan.
+    ScanMilliseconds,
+    /// Milliseconds that opening the engine took.
+    StartMilliseconds,
+    /// Megabytes that the process had in pages of 2 MB.
+    LargePageMegabytes,
     /// Microseconds of CPU for a row.
     CpuMicroseconds,
     /// Rows of one write to the log.
@@ -198,7 +224,11 @@ impl Metric {
     /// What it is, with its unit.
     pub fn title(&self) -> String {
         match self {
-            Metric::Rows => "inserts a second".to_owned(),
+            Metric::Rows => "rows a second".to_owned(),
+            Metric::PageLookups => "page lookups a second".to_owned(),
+            Metric::ScanMilliseconds => "a scan, ms".to_owned(),
+            Metric::StartMilliseconds => "start, ms".to_owned(),
+            Metric::LargePageMegabytes => "memory in pages of 2 MB, MB".to_owned(),
             Metric::LogMegabytes => "log written, MB/s".to_owned(),
             Metric::CpuMicroseconds => "CPU, us a row".to_owned(),
             Metric::RowsPerFlush => "rows a log write".to_owned(),
@@ -216,6 +246,10 @@ impl Metric {
         match self {
             Metric::Rows => run.rows_per_second,
             Metric::LogMegabytes => run.log_bytes_written as f64 / run.seconds.max(1e-9) / 1e6,
+            Metric::PageLookups => run.pool.lookups as f64 / run.seconds.max(1e-9),
+            Metric::ScanMilliseconds => run.scan_seconds.unwrap_or(0.0) * 1e3,
+            Metric::StartMilliseconds => run.start_seconds.unwrap_or(0.0) * 1e3,
+            Metric::LargePageMegabytes => run.large_page_bytes as f64 / f64::from(1 << 20),
             Metric::CpuMicroseconds => run.cpu_seconds * 1e6 / rows,
             Metric::RowsPerFlush => rows / run.flushes.max(1) as f64,
             Metric::Spins(name) => {

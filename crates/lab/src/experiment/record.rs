@@ -3,7 +3,7 @@
 use super::judge::Verdict;
 use super::{ExperimentError, Metric, Spread};
 use crate::profile::Profile;
-use crate::stress::{LatchRow, Run, Sample, SpinlockRow, WaitRow};
+use crate::stress::{LatchRow, PoolCounters, Run, Sample, SpinlockRow, WaitRow};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -135,6 +135,21 @@ pub struct RunRecord {
     pub log_bytes_written: u64,
     /// Writes to the log files.
     pub flushes: u64,
+    /// Pages that the buffer pools were asked for.
+    #[serde(default)]
+    pub pool: PoolCounters,
+    /// Seconds of one scan, for a workload of scans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scan_seconds: Option<f64>,
+    /// Seconds that opening the engine took.
+    #[serde(default)]
+    pub start_seconds: Option<f64>,
+    /// What the process had in pages of 2 MB at the end, in bytes.
+    #[serde(default)]
+    pub large_page_bytes: u64,
+    /// Memory that was asked for in reserved pages and is in others, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused_memory: Vec<String>,
     /// CPU seconds of the process.
     pub cpu_seconds: f64,
     /// CPU of other processes, in percent of the machine.
@@ -165,6 +180,11 @@ impl From<Run> for RunRecord {
             log_bytes: run.log_bytes,
             log_bytes_written: run.log_bytes_written,
             flushes: run.flushes,
+            pool: run.pool,
+            scan_seconds: run.scan_seconds,
+            start_seconds: run.start_seconds,
+            large_page_bytes: run.large_page_bytes,
+            refused_memory: run.refused_memory,
             cpu_seconds: run.cpu_seconds,
             other_cpu_percent: run.other_cpu_percent,
             noisy: run.noisy,

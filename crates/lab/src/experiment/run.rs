@@ -75,6 +75,9 @@ pub fn run(experiment: &'static Experiment, machine: &Machine, options: &Options
             panel.sessions.clone_from(sessions);
         }
     }
+    if let Some(why) = plan.refused {
+        return Err(ExperimentError::Usage(format!("{} cannot be run here: {why}", experiment.name)));
+    }
     let begun = Instant::now();
     let file = |error: std::io::Error| ExperimentError::File {
         path: options.folder.display().to_string(),
@@ -87,6 +90,11 @@ pub fn run(experiment: &'static Experiment, machine: &Machine, options: &Options
     let mut bar = Bar::new(planned * steps.len() as u32);
     let mut panels: Vec<PanelRecord> = plan.panels.iter().map(panel_record).collect();
     let mut done = 0;
+    for panel in plan.panels.iter().filter(|panel| panel.workload.keeps_its_table()) {
+        bar.begin(&format!("{}: {}, making the table", experiment.name, panel.title));
+        let made = make_table(panel, options);
+        made.map_err(|error| ExperimentError::Run { experiment: experiment.name, arm: "the table".to_owned(), error })?;
+    }
     for step in &steps {
         if options.stop.load(Ordering::Relaxed) {
             break;
@@ -107,11 +115,14 @@ pub fn run(experiment: &'static Experiment, machine: &Machine, options: &Options
             crate::show::grouped(run.rows_per_second as u64),
             if run.noisy { "  (other processes were busy)" } else { "" }
         ));
+        run.refused_memory.iter().for_each(|refused| bar.line(&format!("        {refused}")));
         add(&mut panels[step.panel], step, run, profile);
         bar.end(planned);
         done += 1;
     }
     drop(bar);
+    // A folder that cannot be removed is in the way of the next experiment, which will say so.
+    let _ = std::fs::remove_dir_all(databases(options));
     let claims = plan.claims.iter().map(|claim| judge(claim, &panels)).collect();
     Ok(Outcome {
         format: Outcome::format(),
@@ -175,17 +186,40 @@ fn add(panel: &mut PanelRecord, step: &Step, run: RunRecord, profile: Option<Pro
 /// A run and its profile, if one was taken.
 type Made = (RunRecord, Option<Profile>);
 
+/// The folder of the servers of the runs.
+fn databases(options: &Options) -> PathBuf {
+    options.folder.join("databases")
+}
+
+/// Makes the table that all runs of a panel work on.
+fn make_table(panel: &Panel, options: &Options) -> Result<(), StressError> {
+    let folder = databases(options);
+    // Left behind by runs that were killed.
+    let _ = std::fs::remove_dir_all(&folder);
+    let wanted = stress::Options {
+        sessions: Vec::new(),
+        workload: panel.workload.clone(),
+        buffer_pool_bytes: panel.workload.buffer_pool_bytes(),
+        ..stress::Options::new(&folder)
+    };
+    stress::run(&wanted, &mut Quiet).map(|_| ())
+}
+
 /// One run on a server of its own; `None` when it was stopped.
 fn one_run(panel: &Panel, arm: &Arm, sessions: usize, options: &Options) -> Result<Option<Made>, StressError> {
-    let folder = options.folder.join("databases");
-    // Left behind by a run that was killed.
-    let _ = std::fs::remove_dir_all(&folder);
+    let folder = databases(options);
+    let is_fresh = !panel.workload.keeps_its_table();
+    if is_fresh {
+        // Left behind by a run that was killed.
+        let _ = std::fs::remove_dir_all(&folder);
+    }
     let wanted = stress::Options {
         sessions: vec![sessions],
         durabilities: vec![panel.durability],
         amount: Amount::Time(options.time),
         warmup: Some(options.warmup).filter(|time| !time.is_zero()),
         workload: arm.workload.as_ref().unwrap_or(&panel.workload).clone(),
+        buffer_pool_bytes: panel.workload.buffer_pool_bytes(),
         policies: arm.policies.clone(),
         trace_flags: arm.trace_flags.clone(),
         statements: arm.statements.clone(),
@@ -196,8 +230,10 @@ fn one_run(panel: &Panel, arm: &Arm, sessions: usize, options: &Options) -> Resu
         ..stress::Options::new(&folder)
     };
     let runs = stress::run(&wanted, &mut Quiet);
-    // A folder that cannot be removed is in the way of the next run, which will say so.
-    let _ = std::fs::remove_dir_all(&folder);
+    if is_fresh {
+        // A folder that cannot be removed is in the way of the next run, which will say so.
+        let _ = std::fs::remove_dir_all(&folder);
+    }
     let made = |run: stress::Run| {
         let profile = run.profile.clone();
         (RunRecord::from(run), profile)

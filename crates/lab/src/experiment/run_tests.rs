@@ -133,3 +133,44 @@ fn parallel_inserts_are_counted_whatever_way_they_are_logged() {
     assert!(panel.tsql.last().is_some_and(|text| text.contains("INSERT INTO dbo.parallel_insert (id")));
     std::fs::remove_dir_all(&options.folder).expect("the folder goes");
 }
+
+/// Scans of a small table: made once, in memory in every run, each run in the pages that its arm asks for.
+#[test]
+fn scans_find_their_table_in_the_pages_of_their_arm() {
+    const TABLE_BYTES: u64 = 8 << 20;
+    let options = Options { repeats: 2, sessions: Some(vec![1, 2]), ..options("scan", false) };
+    let machine = Machine { table_bytes: TABLE_BYTES, ..machine() };
+    let experiment = crate::experiment::find("large-pages").expect("an experiment");
+    let outcome = run(experiment, &machine, &options).expect("an outcome");
+    assert!(outcome.complete);
+    let panel = &outcome.panels[0];
+    let (pages, rows) = (TABLE_BYTES >> 13, TABLE_BYTES >> 10);
+    for cell in &panel.cells {
+        for run in &cell.runs {
+            let scans = run.rows / rows;
+            assert!(run.rows == scans * rows && scans >= cell.sessions as u64, "whole scans: {}", run.rows);
+            // Each page of the heap once a scan; statistics, maps and the catalog are looked up too.
+            let lookups = run.pool.lookups as f64 / scans as f64 / pages as f64;
+            assert!((1.0..1.5).contains(&lookups), "{lookups} lookups for each page");
+            assert!(run.scan_seconds.is_some_and(|seconds| seconds > 0.0) && run.start_seconds > Some(0.0));
+            assert_eq!(run.policies["LARGE_PAGES"], ["NONE", "TRANSPARENT", "RESERVED"][cell.arm]);
+            let is_always = outcome.environment.transparent_pages == "always";
+            match cell.arm {
+                // Where large pages are for all, the allocator has some.
+                0 => assert!(run.large_page_bytes == 0 || is_always, "{} bytes", run.large_page_bytes),
+                1 => {}
+                _ => assert!(run.large_page_bytes > 64 << 20 && run.refused_memory.is_empty(), "{run:?}"),
+            }
+        }
+    }
+    assert!(panel.tsql.last().is_some_and(|text| text.contains("FROM dbo.scan")));
+    assert_eq!(std::fs::read_dir(&options.folder).expect("the folder").count(), 0, "the table is gone");
+    let short = Machine { available_memory: Some(1 << 20), ..machine };
+    let refused = run_refused(experiment, &short, &options);
+    assert!(refused.starts_with("large-pages cannot be run here: a table of 8 MB takes"), "{refused}");
+    std::fs::remove_dir_all(&options.folder).expect("the folder goes");
+}
+
+fn run_refused(experiment: &'static Experiment, machine: &Machine, options: &Options) -> String {
+    run(experiment, machine, options).expect_err("refused").to_string()
+}

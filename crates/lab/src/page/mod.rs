@@ -215,7 +215,7 @@ type Rate = fn(&crate::stress::Sample, &crate::stress::Sample, f64) -> f64;
 
 /// What is drawn over time.
 const SERIES: [(&str, Rate); 4] = [
-    ("inserts a second, over time", |from, to, seconds| (to.rows.saturating_sub(from.rows)) as f64 / seconds),
+    ("rows a second, over time", |from, to, seconds| (to.rows.saturating_sub(from.rows)) as f64 / seconds),
     ("log written, MB/s, over time", |from, to, seconds| {
         to.log_bytes_written.saturating_sub(from.log_bytes_written) as f64 / seconds / 1e6
     }),

@@ -59,6 +59,7 @@ struct Collected {
     known: Known,
     stacks: HashMap<Key, u64>,
     lost: u64,
+    cut: u64,
     cpu_time: Duration,
 }
 
@@ -107,6 +108,7 @@ impl Taken {
         let Taken { profiler, mut collected, cpu_seconds } = self;
         let mut profile = Profile {
             lost: collected.lost,
+            cut: collected.cut,
             collector_seconds: collected.cpu_time.as_secs_f64(),
             cpu_seconds,
             ..Profile::default()
@@ -147,7 +149,7 @@ fn collect(mut sampler: Sampler, mut known: Known, stop: &AtomicBool) -> io::Res
     let begun = thread_cpu_time();
     let mut stacks: HashMap<Key, u64> = HashMap::new();
     let mut addresses = Vec::new();
-    let mut fetches = 0_u32;
+    let (mut fetches, mut cut) = (0_u32, 0_u64);
     loop {
         let is_last = stop.load(Ordering::Relaxed);
         if fetches.is_multiple_of(FOLLOW_FETCHES) {
@@ -156,7 +158,7 @@ fn collect(mut sampler: Sampler, mut known: Known, stop: &AtomicBool) -> io::Res
         fetches = fetches.wrapping_add(1);
         sampler.take(|sample| {
             addresses.clear();
-            known.modules.unwind(sample, &mut addresses);
+            cut += u64::from(known.modules.unwind(sample, &mut addresses));
             let key = (std::mem::take(&mut addresses), sample.in_call);
             *stacks.entry(key).or_default() += 1;
         });
@@ -166,5 +168,5 @@ fn collect(mut sampler: Sampler, mut known: Known, stop: &AtomicBool) -> io::Res
         thread::sleep(FETCH);
     }
     let cpu_time = thread_cpu_time().saturating_sub(begun);
-    Ok(Collected { known, stacks, lost: sampler.lost(), cpu_time })
+    Ok(Collected { known, stacks, lost: sampler.lost(), cut, cpu_time })
 }

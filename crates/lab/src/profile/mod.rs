@@ -38,6 +38,9 @@ pub struct Profile {
     pub samples: u64,
     /// Samples that were due and found no room.
     pub lost: u64,
+    /// Samples whose stack was longer than what is copied of one: their outermost callers are not known.
+    #[serde(default)]
+    pub cut: u64,
     /// CPU seconds of the thread that collected them: what profiling cost beside the signals themselves.
     pub collector_seconds: f64,
     /// CPU seconds of the process meanwhile.
@@ -112,6 +115,7 @@ impl Profile {
     pub fn add(&mut self, other: &Profile) {
         self.samples += other.samples;
         self.lost += other.lost;
+        self.cut += other.cut;
         self.collector_seconds += other.collector_seconds;
         self.cpu_seconds += other.cpu_seconds;
         for (area, samples) in &other.areas {
@@ -162,8 +166,13 @@ impl Profile {
     /// How it was taken, in words.
     pub fn words(&self) -> String {
         let lost = if self.lost == 0 { String::new() } else { format!(", {} more found no room", self.lost) };
+        let cut = if self.cut == 0 {
+            String::new()
+        } else {
+            format!(", {} stacks were too long to be copied whole", self.cut)
+        };
         format!(
-            "{} samples of {:.1} s of CPU time{lost}; unwinding them took {:.0} ms ({:.2}%)",
+            "{} samples of {:.1} s of CPU time{lost}{cut}; unwinding them took {:.0} ms ({:.2}%)",
             crate::show::grouped(self.samples),
             self.cpu_seconds,
             self.collector_seconds * 1e3,

@@ -10,7 +10,7 @@ use addr2line::{FunctionName, Loader, Location};
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol};
-use pikepole_machine::sampler::Sample;
+use pikepole_machine::sampler::{STACK_BYTES, Sample};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
@@ -140,11 +140,14 @@ impl Modules {
         });
     }
 
-    /// The addresses of a sample's stack, the innermost first: within the instruction that runs, or that called.
-    pub fn unwind(&mut self, sample: &Sample<'_>, addresses: &mut Vec<u64>) {
+    /// The addresses of a sample's stack, the innermost first: within the instruction that runs, or that called. Whether the
+    /// stack goes on beyond what was copied of it.
+    pub fn unwind(&mut self, sample: &Sample<'_>, addresses: &mut Vec<u64>) -> bool {
         let registers = sample.registers;
+        let mut is_cut = false;
         let mut read = |address: u64| {
             let at = usize::try_from(address.wrapping_sub(registers.stack)).map_err(|_| ())?;
+            is_cut = at >= sample.stack.len() && at < sample.stack.len() + STACK_BYTES;
             let bytes = sample.stack.get(at..at.checked_add(8).ok_or(())?).ok_or(())?;
             Ok(u64::from_ne_bytes(bytes.try_into().map_err(|_| ())?))
         };
@@ -160,6 +163,8 @@ impl Modules {
                 break;
             }
         }
+        // A thread's own stack may end before a slot's room does.
+        is_cut && sample.stack.len() == STACK_BYTES
     }
 
     /// The functions at an address, the innermost first; never none.

@@ -11,6 +11,7 @@ pub(super) fn profile() -> Profile {
     Profile {
         samples: 100,
         lost: 0,
+        cut: 0,
         collector_seconds: 0.002,
         cpu_seconds: 0.4,
         areas: BTreeMap::from([("back-off".to_owned(), 60), ("log copy".to_owned(), 40)]),

@@ -1,16 +1,16 @@
 //! Running the runs: sessions on threads of their own, each with a connection, started together.
 
 use super::rpc::{self, Called, Callers, Latency};
+use super::scan;
 use super::series::{Sample, Sampler};
-use super::statistics::{self, Statistics};
+use super::statistics::{self, PoolCounters, Statistics};
 use super::target::{Link, Target};
-use super::workload::DATABASE;
 use super::{Amount, Durability, Options, PolicySet, StressError, Workload};
 use crate::load::{self, CpuUse};
 use crate::profile::{Profile, Profiler, Taken};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, thread};
-use pikepole_embedded::{Engine, Options as EngineOptions};
+use pikepole_embedded::Options as EngineOptions;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,6 +53,19 @@ pub struct Run {
     pub log_bytes_written: u64,
     /// Writes to the log files.
     pub flushes: u64,
+    /// Pages that the buffer pools were asked for.
+    pub pool: PoolCounters,
+    /// Seconds of one scan, for a workload of scans.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scan_seconds: Option<f64>,
+    /// Seconds that opening the engine took; `None` for a server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_seconds: Option<f64>,
+    /// What the engine's process had in pages of 2 MB at the end, in bytes.
+    pub large_page_bytes: u64,
+    /// Memory that was asked for in reserved pages and is in others, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub refused_memory: Vec<String>,
     /// CPU seconds of the engine's process: this one, or the server.
     pub cpu_seconds: f64,
     /// CPU seconds of this process, when a server was driven.
@@ -94,7 +107,7 @@ pub trait Progress {
 /// Runs everything that `options` ask for, one run after another.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, StressError> {
     let target = target(options)?;
-    let mut control = prepare(&target, &options.statements, &options.workload.setup())?;
+    let mut control = prepare(&target, options.workload.database(), &options.statements, &options.workload.setup())?;
     let runs = run_all(&target, &mut control, options, progress);
     drop(control);
     if runs.is_ok() {
@@ -120,7 +133,7 @@ fn target(options: &Options) -> Result<Target, StressError> {
     if let Some(device) = options.slow_device {
         engine_options = engine_options.slow_device(device);
     }
-    Ok(Target::Engine(Engine::open(engine_options)?))
+    Target::open(engine_options)
 }
 
 fn run_all(
@@ -139,6 +152,9 @@ fn run_all(
                 run_once(target, control, &warm, *durability, *sessions, progress)?;
             }
             let run = run_once(target, control, options, *durability, *sessions, progress)?;
+            if options.warmup.is_some() && options.workload.keeps_its_table() {
+                scan::check_resident(&run)?;
+            }
             progress.end(&run);
             let interrupted = run.interrupted;
             runs.push(run);
@@ -165,14 +181,19 @@ pub(super) fn engine_options(
     engine_options
 }
 
-/// A connection to the driver's database, which is made after the server's own `statements`, and the batches of `setup`.
-pub(super) fn prepare(target: &Target, statements: &[String], setup: &[String]) -> Result<Link, StressError> {
+/// A connection to a database, which is made after the server's own `statements`, and the batches of `setup`.
+pub(super) fn prepare(
+    target: &Target,
+    database: &str,
+    statements: &[String],
+    setup: &[String],
+) -> Result<Link, StressError> {
     let mut control = target.connect()?;
     for statement in statements {
         control.execute(statement)?;
     }
-    control.execute(&format!("IF DB_ID('{DATABASE}') IS NULL CREATE DATABASE {DATABASE}"))?;
-    control.execute(&format!("USE {DATABASE}"))?;
+    control.execute(&format!("IF DB_ID('{database}') IS NULL CREATE DATABASE {database}"))?;
+    control.execute(&format!("USE {database}"))?;
     for batch in setup {
         control.execute(batch)?;
     }
@@ -190,25 +211,30 @@ fn run_once(
     for batch in options.workload.reset() {
         control.execute(batch)?;
     }
-    let option = durability.database_option();
-    control.execute(&format!("ALTER DATABASE {DATABASE} SET DELAYED_DURABILITY = {option}"))?;
+    let (database, option) = (options.workload.database(), durability.database_option());
+    control.execute(&format!("ALTER DATABASE {database} SET DELAYED_DURABILITY = {option}"))?;
     let shared = Arc::new(Shared::new(options.amount));
     let drivers = Drivers::connect(target, &options.workload, sessions, &shared)?;
     let mut taken = None;
     let work = |_: &mut Link| {
         let sampler = match options.sample {
-            Some(every) => Some(Sampler::start(target, Arc::clone(&shared.rows), every)?),
+            Some(every) => Some(Sampler::start(target, database, Arc::clone(&shared.rows), every)?),
             None => None,
         };
         let driven = profiled(options.profiler.as_ref(), &mut taken, || drive(drivers, &shared, options, progress));
         let series = sampler.map_or_else(Vec::new, Sampler::finish);
         driven.map(|work| Work { series, ..work })
     };
-    let mut run = measured(target, control, options.workload.name(), durability, sessions, work)?;
+    let mut run = measured(target, control, options.workload.name(), database, durability, sessions, work)?;
     run.profile = taken.map(Taken::named);
     run.policy_set = options.policy_set.map(PolicySet::name);
     if let Some(count) = options.workload.count() {
         check_rows(control, count, &run)?;
+        run.rows_counted = true;
+    }
+    if let Workload::Scan { table_bytes } = options.workload {
+        let scans = run.rows as f64 / scan::rows(table_bytes) as f64;
+        run.scan_seconds = (scans > 0.0).then(|| run.seconds * sessions as f64 / scans);
         run.rows_counted = true;
     }
     Ok(run)
@@ -246,19 +272,22 @@ pub(super) fn measured(
     target: &Target,
     control: &mut Link,
     workload: &'static str,
+    database: &str,
     durability: Durability,
     sessions: usize,
     work: impl FnOnce(&mut Link) -> Result<Work, StressError>,
 ) -> Result<Run, StressError> {
     statistics::clear(control)?;
-    let log_before = statistics::log_counters(control, DATABASE)?;
+    let log_before = statistics::log_counters(control, database)?;
+    let pool_before = statistics::pool_counters(control)?;
     let server_before = target.server_cpu_seconds(control)?;
     let cpu_before = CpuUse::now();
     let Work { rows, elapsed, interrupted, series, latency } = work(control)?;
     let spent = cpu_before.spent();
     let server_after = target.server_cpu_seconds(control)?;
     let server_seconds = server_after.zip(server_before).map(|(after, before)| after - before);
-    let log_after = statistics::log_counters(control, DATABASE)?;
+    let pool_after = statistics::pool_counters(control)?;
+    let log_after = statistics::log_counters(control, database)?;
     let statistics = statistics::read(control)?;
 
     let seconds = elapsed.as_secs_f64();
@@ -278,6 +307,14 @@ pub(super) fn measured(
         log_bytes: difference(log_after.record_bytes, log_before.record_bytes),
         log_bytes_written: difference(log_after.written_bytes, log_before.written_bytes),
         flushes: difference(log_after.flushes, log_before.flushes),
+        pool: PoolCounters {
+            lookups: pool_after.lookups.saturating_sub(pool_before.lookups),
+            reads: pool_after.reads.saturating_sub(pool_before.reads),
+        },
+        scan_seconds: None,
+        start_seconds: target.start_seconds(),
+        large_page_bytes: statistics::large_page_bytes(control)?,
+        refused_memory: target.refused_memory(),
         cpu_seconds: server_seconds.unwrap_or(spent.own_seconds),
         client_cpu_seconds: server_seconds.map(|_| spent.own_seconds),
         latency,
@@ -432,7 +469,7 @@ struct Driver {
 
 impl Driver {
     fn new(mut connection: Link, workload: &Workload, shared: Arc<Shared>) -> Result<Self, StressError> {
-        connection.execute(&format!("USE {DATABASE}"))?;
+        connection.execute(&format!("USE {}", workload.database()))?;
         Ok(Driver { connection, workload: workload.clone(), shared })
     }
 
@@ -444,6 +481,7 @@ impl Driver {
                 self.singleton_inserts()
             }
             workload @ Workload::ParallelInsert { .. } => self.batches(workload.statement().as_slice()),
+            Workload::Scan { table_bytes } => self.scans(table_bytes),
             Workload::Batch { batches, .. } => self.batches(&batches),
         };
         if result.is_err() {
@@ -467,6 +505,17 @@ impl Driver {
             rows = next_call(rows, begun.elapsed());
         }
         Ok(done)
+    }
+
+    fn scans(&mut self, table_bytes: u64) -> Result<u64, StressError> {
+        let (mut rows, mut scans) = (0, 0);
+        while !self.shared.is_over(scans) {
+            let counted = scan::scan(&mut self.connection, table_bytes)?;
+            rows += counted;
+            self.shared.rows.fetch_add(counted, Ordering::Relaxed);
+            scans += 1;
+        }
+        Ok(rows)
     }
 
     fn batches(&mut self, batches: &[String]) -> Result<u64, StressError> {

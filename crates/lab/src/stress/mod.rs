@@ -19,6 +19,7 @@ mod parallel_report;
 mod policy_set;
 mod report;
 mod rpc;
+mod scan;
 mod series;
 mod statistics;
 mod target;
@@ -32,8 +33,9 @@ pub use policy_set::PolicySet;
 pub(crate) use report::IDLE_WAITS;
 pub use report::{bar, print, write_json};
 pub use rpc::Latency;
+pub use scan::scan_pool_bytes;
 pub use series::Sample;
-pub use statistics::{LatchRow, SpinlockRow, WaitRow};
+pub use statistics::{LatchRow, PoolCounters, SpinlockRow, WaitRow};
 pub use workload::Workload;
 
 /// Why a run of the load driver ended.
@@ -59,6 +61,24 @@ pub enum StressError {
         durability: &'static str,
         /// Sessions of the run.
         sessions: usize,
+    },
+    /// A table to be scanned has not the rows that were put into it.
+    #[error("the table to be scanned has {counted} rows, not {wanted}")]
+    TableDiffers {
+        /// Rows that it should have.
+        wanted: u64,
+        /// Rows found.
+        counted: u64,
+    },
+    /// Pages of a table that should be in the buffer pool were read from disk.
+    #[error(
+        "{reads} of {lookups} pages looked up were not in the buffer pool: the scans were of the disk, not of memory"
+    )]
+    NotResident {
+        /// Page lookups of the run.
+        lookups: u64,
+        /// Page reads of the run.
+        reads: u64,
     },
     /// A file could not be read or written.
     #[error("{path}: {error}")]

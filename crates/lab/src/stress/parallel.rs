@@ -12,7 +12,7 @@ use super::target::{Link, Target};
 use super::workload::DATABASE;
 use super::{Durability, StressError};
 use crate::profile::{Profiler, Taken};
-use pikepole_embedded::{Engine, Value};
+use pikepole_embedded::Value;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -97,9 +97,9 @@ pub fn run_parallel(
     for flag in &options.trace_flags {
         engine_options = engine_options.trace_flag(*flag);
     }
-    let target = Target::Engine(Engine::open(engine_options)?);
+    let target = Target::open(engine_options)?;
     let setup = ["DROP TABLE IF EXISTS dbo.parallel_insert".to_string(), TABLE.to_string()];
-    let mut control = drive::prepare(&target, &[], &setup)?;
+    let mut control = drive::prepare(&target, DATABASE, &[], &setup)?;
     let mut runs = Vec::with_capacity(options.variants.len());
     for (index, variant) in options.variants.iter().enumerate() {
         begin(index + 1, options.variants.len(), variant);
@@ -134,7 +134,7 @@ fn run_once(
             Ok(Work { rows, elapsed: begun.elapsed(), interrupted: false, series: Vec::new(), latency: None })
         })
     };
-    let mut run = drive::measured(target, control, "parallel-insert", Durability::Full, 1, work)?;
+    let mut run = drive::measured(target, control, "parallel-insert", DATABASE, Durability::Full, 1, work)?;
     run.profile = taken.map(Taken::named);
     drive::check_rows(control, COUNT, &run)?;
     run.rows_counted = true;

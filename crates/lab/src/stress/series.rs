@@ -4,7 +4,6 @@ use super::StressError;
 use super::report::IDLE_WAITS;
 use super::statistics;
 use super::target::{Link, Target};
-use super::workload::DATABASE;
 use crate::load::CpuUse;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, thread};
@@ -37,10 +36,15 @@ pub(super) struct Sampler {
 }
 
 impl Sampler {
-    pub(super) fn start(target: &Target, rows: Arc<AtomicU64>, every: Duration) -> Result<Sampler, StressError> {
+    pub(super) fn start(
+        target: &Target,
+        database: &'static str,
+        rows: Arc<AtomicU64>,
+        every: Duration,
+    ) -> Result<Sampler, StressError> {
         let mut connection = target.connect()?;
         let over = Arc::new(AtomicBool::new(false));
-        let first = Reading::take(&mut connection)?;
+        let first = Reading::take(&mut connection, database)?;
         let seen = Arc::clone(&over);
         let thread = thread::spawn(move || {
             let (begun, cpu) = (Instant::now(), CpuUse::now());
@@ -48,7 +52,7 @@ impl Sampler {
             while !seen.load(Ordering::Relaxed) {
                 thread::park_timeout(every);
                 // A run goes on without its series when the session is lost; the run's own sessions tell why.
-                let Ok(now) = Reading::take(&mut connection) else { break };
+                let Ok(now) = Reading::take(&mut connection, database) else { break };
                 samples.push(Sample {
                     seconds: begun.elapsed().as_secs_f64(),
                     rows: rows.load(Ordering::Relaxed),
@@ -80,8 +84,8 @@ struct Reading {
 }
 
 impl Reading {
-    fn take(connection: &mut Link) -> Result<Reading, StressError> {
-        let log = statistics::log_counters(connection, DATABASE)?;
+    fn take(connection: &mut Link, database: &str) -> Result<Reading, StressError> {
+        let log = statistics::log_counters(connection, database)?;
         let (mut writelog_ms, mut other_waits_ms) = (0, 0);
         for wait in statistics::waits(connection)? {
             let time = u64::try_from(wait.wait_time_ms).unwrap_or(0);

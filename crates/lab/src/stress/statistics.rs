@@ -71,6 +71,15 @@ pub struct Statistics {
     pub spinlocks: Vec<SpinlockRow>,
 }
 
+/// What a buffer pool was asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PoolCounters {
+    /// Pages looked up.
+    pub lookups: u64,
+    /// Of those, pages read from disk.
+    pub reads: u64,
+}
+
 /// Clears the three statistics.
 pub fn clear(connection: &mut Link) -> Result<(), StressError> {
     for view in ["sys.dm_os_wait_stats", "sys.dm_os_latch_stats", "sys.dm_os_spinlock_stats"] {
@@ -130,6 +139,28 @@ fn spinlocks(connection: &mut Link) -> Result<Vec<SpinlockRow>, StressError> {
         });
     }
     Ok(found)
+}
+
+/// Reads the counters of all buffer pools.
+pub fn pool_counters(connection: &mut Link) -> Result<PoolCounters, StressError> {
+    let sql = "SELECT counter_name, cntr_value FROM sys.dm_os_performance_counters
+               WHERE counter_name IN ('Page lookups/sec', 'Page reads/sec')";
+    let mut counters = PoolCounters::default();
+    for row in &connection.query(sql)? {
+        let value = u64::try_from(row.get::<i64>("cntr_value")?).unwrap_or(0);
+        match row.get::<String>("counter_name")?.trim_end() {
+            "Page lookups/sec" => counters.lookups = value,
+            _ => counters.reads = value,
+        }
+    }
+    Ok(counters)
+}
+
+/// Bytes that the engine's process has in pages of 2 MB.
+pub fn large_page_bytes(connection: &mut Link) -> Result<u64, StressError> {
+    let rows = connection.query("SELECT large_page_allocations_kb FROM sys.dm_os_process_memory")?;
+    let kilobytes: i64 = rows.iter().next().map_or(Ok(0), |row| row.get(0))?;
+    Ok(u64::try_from(kilobytes).unwrap_or(0) << 10)
 }
 
 /// Reads the log's counters of the driver's database.

@@ -3,22 +3,54 @@
 use super::StressError;
 use pikepole_client::ConnectOptions;
 use pikepole_embedded::blocking::Connection;
-use pikepole_embedded::{Engine, Outcome, Rows, SqlType, Value};
+use pikepole_embedded::{Engine, Options, Outcome, Rows, SqlType, Value};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// What the load goes to.
 pub(super) enum Target {
     /// An engine of this process.
-    Engine(Engine),
+    Engine {
+        /// The engine.
+        engine: Engine,
+        /// How long opening it took.
+        start: Duration,
+    },
     /// A server.
     Server(Box<ConnectOptions>),
 }
 
 impl Target {
+    /// Opens an engine in this process.
+    pub(super) fn open(options: Options) -> Result<Target, StressError> {
+        let begun = Instant::now();
+        let engine = Engine::open(options)?;
+        Ok(Target::Engine { engine, start: begun.elapsed() })
+    }
+
+    /// The seconds that opening the engine took.
+    pub(super) fn start_seconds(&self) -> Option<f64> {
+        match self {
+            Target::Engine { start, .. } => Some(start.as_secs_f64()),
+            Target::Server(_) => None,
+        }
+    }
+
+    /// Memory that was asked for in reserved pages and is in others, and why; a server tells its own log.
+    pub(super) fn refused_memory(&self) -> Vec<String> {
+        match self {
+            Target::Engine { engine, .. } => {
+                let memory = engine.memory();
+                memory.iter().filter(|memory| memory.is_refused()).map(ToString::to_string).collect()
+            }
+            Target::Server(_) => Vec::new(),
+        }
+    }
+
     /// A session of its own.
     pub(super) fn connect(&self) -> Result<Link, StressError> {
         Ok(match self {
-            Target::Engine(engine) => Link::Engine(engine.connect_blocking()?),
+            Target::Engine { engine, .. } => Link::Engine(engine.connect_blocking()?),
             Target::Server(options) => {
                 let connection = pikepole_client::Connection::connect(options)?;
                 Link::Server { connection: Box::new(connection), prepared: None }
@@ -28,7 +60,7 @@ impl Target {
 
     /// Every policy of the server and its value.
     pub(super) fn policies(&self, control: &mut Link) -> Result<BTreeMap<String, String>, StressError> {
-        if let Target::Engine(engine) = self {
+        if let Target::Engine { engine, .. } = self {
             return Ok(engine.policies().into_iter().map(|policy| (policy.name, policy.value)).collect());
         }
         let mut policies = BTreeMap::new();
@@ -40,7 +72,7 @@ impl Target {
 
     /// The CPU seconds that a server has used; `None` for an engine of this process, whose time is this process's.
     pub(super) fn server_cpu_seconds(&self, control: &mut Link) -> Result<Option<f64>, StressError> {
-        if let Target::Engine(_) = self {
+        if let Target::Engine { .. } = self {
             return Ok(None);
         }
         let rows = control.query("SELECT process_user_time_ms + process_kernel_time_ms FROM sys.dm_os_sys_info")?;
@@ -51,7 +83,7 @@ impl Target {
     /// Whether a server's CPU time is time of this machine.
     pub(super) fn is_here(&self) -> bool {
         match self {
-            Target::Engine(_) => true,
+            Target::Engine { .. } => true,
             Target::Server(options) => options.address.is_loopback(),
         }
     }
@@ -59,7 +91,7 @@ impl Target {
     /// Ends the engine, if it is one of this process.
     pub(super) fn close(self) -> Result<(), StressError> {
         match self {
-            Target::Engine(engine) => Ok(engine.shutdown()?),
+            Target::Engine { engine, .. } => Ok(engine.shutdown()?),
             Target::Server(_) => Ok(()),
         }
     }

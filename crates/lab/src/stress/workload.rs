@@ -1,9 +1,9 @@
 //! What the sessions do: the built-in singleton-insert procedure, or batches of the user's own.
 
-use super::parallel;
+use super::{parallel, scan};
 
-/// The name of the driver's database.
-pub const DATABASE: &str = "stress";
+/// The name of the driver's database, but for scans.
+pub(super) const DATABASE: &str = "stress";
 
 /// The built-in table: the row of the published experiment on the log writer's core.
 const TABLE: &str = "
@@ -90,6 +90,11 @@ pub enum Workload {
         /// TABLOCK under SIMPLE recovery: only the use of pages is logged.
         minimal_logging: bool,
     },
+    /// Scans of a heap that is in the buffer pool as a whole.
+    Scan {
+        /// Bytes of its pages, about.
+        table_bytes: u64,
+    },
     /// A batch of the user's own, repeated; `setup` runs once before.
     Batch {
         /// Batches run once, in order, before the first run.
@@ -108,7 +113,29 @@ impl Workload {
             Workload::ExplicitTransactions => "explicit-transactions",
             Workload::HeapInsert => "heap-insert",
             Workload::ParallelInsert { .. } => "parallel-insert",
+            Workload::Scan { .. } => "scan",
             Workload::Batch { .. } => "batch",
+        }
+    }
+
+    /// The database that it works in.
+    pub(super) fn database(&self) -> &'static str {
+        match self {
+            Workload::Scan { .. } => scan::DATABASE,
+            _ => DATABASE,
+        }
+    }
+
+    /// Whether later runs in the same folder work on what this one has made.
+    pub fn keeps_its_table(&self) -> bool {
+        matches!(self, Workload::Scan { .. })
+    }
+
+    /// Bytes of the buffer pool that it needs; `None`: any.
+    pub fn buffer_pool_bytes(&self) -> Option<u64> {
+        match self {
+            Workload::Scan { table_bytes } => Some(scan::scan_pool_bytes(*table_bytes)),
+            _ => None,
         }
     }
 
@@ -128,6 +155,7 @@ impl Workload {
                     parallel::TABLE.to_string(),
                 ];
             }
+            Workload::Scan { table_bytes } => return scan::setup(*table_bytes),
             Workload::Batch { setup, .. } => return setup.clone(),
         };
         statements.map(str::to_string).to_vec()
@@ -157,6 +185,7 @@ impl Workload {
             Workload::ParallelInsert { rows, maxdop, minimal_logging } => {
                 Some(parallel::statement(*rows, Some(*maxdop), *minimal_logging))
             }
+            Workload::Scan { .. } => Some(scan::STATEMENT.to_string()),
             _ => None,
         }
     }
@@ -169,7 +198,7 @@ impl Workload {
             }
             Workload::HeapInsert => &["TRUNCATE TABLE dbo.heap_insert", "CHECKPOINT"],
             Workload::ParallelInsert { .. } => &["TRUNCATE TABLE dbo.parallel_insert", "CHECKPOINT"],
-            Workload::Batch { .. } => &["CHECKPOINT"],
+            Workload::Scan { .. } | Workload::Batch { .. } => &["CHECKPOINT"],
         }
     }
 
@@ -181,6 +210,8 @@ impl Workload {
             }
             Workload::HeapInsert => Some("SELECT COUNT_BIG(*) FROM dbo.heap_insert"),
             Workload::ParallelInsert { .. } => Some(parallel::COUNT),
+            // Each scan counts.
+            Workload::Scan { .. } => None,
             Workload::Batch { .. } => None,
         }
     }

@@ -17,6 +17,13 @@ fn show_recovery(progress: &pikepole::RecoveryProgress) {
     eprintln!("{}", recovery_line(progress));
 }
 
+/// Says on standard error which databases have no reserved pages although they were asked for.
+fn show_refused_memory(engine: &pikepole::Engine) {
+    for memory in engine.memory().iter().filter(|memory| memory.is_refused()) {
+        eprintln!("{memory}");
+    }
+}
+
 fn recovery_line(progress: &pikepole::RecoveryProgress) -> String {
     let percent = progress.bytes_done * 100 / progress.bytes.max(1);
     let rate = progress.bytes_done as f64 / 1e6 / progress.elapsed.as_secs_f64().max(1e-3);

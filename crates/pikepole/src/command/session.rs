@@ -96,6 +96,7 @@ impl Session {
     /// Opens a folder of databases.
     pub fn open(options: Options) -> Result<Session, CommandError> {
         let engine = Engine::open(options)?;
+        super::show_refused_memory(&engine);
         Ok(Session::Own { connection: engine.connect_blocking()?, engine })
     }
 

@@ -170,6 +170,7 @@ fn sessions(arguments: &Arguments, folder: PathBuf) -> Result<(), CommandError> 
         return Err(CommandError::Usage(why.to_string()));
     }
     let runs = run_sets(arguments, options(arguments, folder)?)?;
+    show_refused_memory(runs.iter());
     stress::print(&runs, &mut std::io::stdout().lock()).map_err(CommandError::io("standard output"))?;
     profiles(arguments, runs.iter())?;
     if let Some(path) = &arguments.json {
@@ -202,12 +203,24 @@ fn parallel_insert(arguments: &Arguments, folder: PathBuf) -> Result<(), Command
         let logging = if variant.minimal_logging { "minimal logging" } else { "full logging" };
         eprintln!("run {run}/{of}: {nested}, {logging}");
     })?;
+    show_refused_memory(runs.iter().map(|run| &run.run));
     stress::print_parallel(&runs, &mut std::io::stdout().lock()).map_err(CommandError::io("standard output"))?;
     profiles(arguments, runs.iter().map(|run| &run.run))?;
     if let Some(path) = &arguments.json {
         stress::write_json(&runs, path)?;
     }
     Ok(())
+}
+
+/// Says on standard error what was asked for in reserved pages and is in others, once.
+fn show_refused_memory<'a>(runs: impl Iterator<Item = &'a stress::Run>) {
+    let mut last: &[String] = &[];
+    for run in runs {
+        if run.refused_memory != last {
+            run.refused_memory.iter().for_each(|memory| eprintln!("{memory}"));
+            last = &run.refused_memory;
+        }
+    }
 }
 
 /// Writes the profiles of the runs, a page, a flame graph and a text each, and prints the shares by area.

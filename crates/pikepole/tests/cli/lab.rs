@@ -90,7 +90,7 @@ fn the_cpus_are_probed() {
 fn experiments_are_listed_run_compared_and_reported() {
     let folder = Folder::new("lab-run");
     let list = folder.run(["lab", "list"]).out;
-    for phrase in ["affinity: ", "186,915 inserts/s", "large-pages is not in this version: the buffer pool takes"] {
+    for phrase in ["affinity: ", "186,915 inserts/s", "large-pages: ", "263,766/s"] {
         assert!(list.contains(phrase), "{phrase}\n{list}");
     }
     let quick = ["--seconds", "0.05", "--warm-up", "0", "--repeats", "2", "-n", "2", "-o", "out"];
@@ -121,12 +121,36 @@ fn experiments_are_listed_run_compared_and_reported() {
 }
 
 #[test]
+fn memory_in_pages_of_each_size_is_scanned() {
+    let folder = Folder::new("lab-large-pages");
+    let quick = ["--seconds", "0.05", "--warm-up", "0.01", "--repeats", "2", "-n", "1", "-o", "out"];
+    let done = folder.run(["lab", "run", "large-pages", "--table-mb", "16"].iter().chain(&quick));
+    assert_eq!(done.status, 0, "{}", done.err);
+    let text = std::fs::read_to_string(folder.path().join("out/large-pages.json")).expect("the outcome");
+    let outcome = json(&text);
+    let arms = outcome["panels"][0]["arms"].as_array().expect("arms").len();
+    let cannot = outcome["cannot"].to_string();
+    assert_eq!(arms, if cannot.contains("sysctl vm.nr_hugepages=") { 2 } else { 3 }, "{cannot}");
+    for cell in outcome["panels"][0]["cells"].as_array().expect("cells") {
+        for run in cell["runs"].as_array().expect("runs") {
+            let number = |field: &str| run[field].as_f64().unwrap_or_else(|| panic!("no {field} in {run}"));
+            assert!(number("start_seconds") > 0.0 && number("scan_seconds") > 0.0 && number("rows") >= 16384.0);
+            assert!(run["pool"]["lookups"].as_u64() >= Some(2048), "{run}");
+        }
+    }
+    let page = std::fs::read_to_string(folder.path().join("out/large-pages.html")).expect("the page");
+    for phrase in ["page lookups a second", "a scan, ms", "start, ms", "memory in pages of 2 MB, MB", "222,220/s"] {
+        assert!(page.contains(phrase), "{phrase}");
+    }
+}
+
+#[test]
 fn what_is_no_experiment_is_told_and_nothing_made() {
     let folder = Folder::new("lab-wrong");
     folder.run(["lab", "run", "nothing"]).failed_with("pikepole: there is no experiment nothing; there are policies,");
     folder
-        .run(["lab", "run", "large-pages"])
-        .failed_with("pikepole: large-pages is not in this version: the buffer pool takes");
+        .run(["lab", "run", "large-pages", "--table-mb", "1000000"])
+        .failed_with("pikepole: large-pages cannot be run here: a table of 1,000,000 MB takes 1,125,");
     folder.run(["serve", "--numa-node", "4000"]).failed_with("pikepole: --numa-node 4000: there is no such node");
     folder.run(["lab", "report", "-o", "nowhere"]).failed_with("pikepole: nowhere: ");
     folder.run(["lab", "report"]).failed_with("pikepole: pikepole-lab: ");

@@ -135,6 +135,40 @@ fn what_cannot_be_run_is_said() {
     assert_eq!(left.len(), 1, "{left:?}");
 }
 
+/// A page, a flame graph and a text for each run, whose figures are those of the JSON.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_profile_tells_where_the_time_went() {
+    let folder = Folder::new("profile");
+    let arguments = ["-n", "4", "--seconds", "0.7", "--durability", "delayed", "--profile=shares"];
+    let (done, runs) = stress(&folder, &arguments);
+    let profile = &runs[0]["profile"];
+    let samples = number(profile, "samples");
+    let areas = profile["areas"].as_object().expect("areas");
+    assert!(samples > 20.0, "{profile}");
+    assert_eq!(areas.values().filter_map(Value::as_f64).sum::<f64>(), samples, "each sample is in one area");
+    for area in ["T-SQL", "storage"] {
+        assert!(areas.contains_key(area), "{areas:?}");
+    }
+    let stacks = profile["stacks"].as_array().expect("stacks");
+    assert_eq!(stacks.iter().map(|stack| number(stack, "samples")).sum::<f64>(), samples);
+    let share = |area: &str| 100.0 * areas.get(area).and_then(Value::as_f64).unwrap_or(0.0) / samples;
+    assert!(share("other") < 20.0, "most is known: {areas:?}");
+    assert!(done.out.contains("samples of") && done.out.contains("T-SQL "), "{}", done.out);
+    let mut files: Vec<String> = std::fs::read_dir(folder.path().join("shares"))
+        .expect("the folder")
+        .map(|entry| entry.expect("a file").file_name().to_string_lossy().into_owned())
+        .collect();
+    files.sort();
+    let kinds: Vec<&str> = files.iter().filter_map(|file| file.rsplit('.').next()).collect();
+    assert_eq!(kinds, ["html", "svg", "txt"], "{files:?}");
+    let read = |place: usize| std::fs::read_to_string(folder.path().join("shares").join(&files[place])).expect("text");
+    assert!(read(0).contains("class='callers'") && read(1).starts_with("<?xml") || read(1).contains("<svg"));
+    assert!(read(2).contains("inverted call tree: what ran, and below it who called it\n"));
+    assert!(read(2).contains(&format!("{:6.2}%  T-SQL\n", share("T-SQL"))), "{}", read(2));
+    folder.run(["stress", "-S", "localhost", "-U", "sa", "-P", "x", "--profile"]).failed_with("pikepole: ");
+}
+
 #[test]
 fn sets_of_policies_run_side_by_side() {
     let folder = Folder::new("sets");

@@ -9,7 +9,7 @@ use super::{Rows, Source, View};
 use pikepole_contention::Counter;
 use pikepole_engine::Server;
 use pikepole_engine::placement::PlannedNode;
-use pikepole_machine::clock;
+use pikepole_machine::{Pages, clock};
 use pikepole_scheduler::SchedulerRow;
 use pikepole_types::SqlError;
 
@@ -20,7 +20,7 @@ const PAGE_KB: u64 = 8;
 /// Stack of a scheduler's thread, in bytes: std's for a thread.
 const STACK_BYTES: i32 = 2 << 20;
 /// What a process can address on a 64-bit machine, in KB: 47 bits.
-const ADDRESSES_KB: i64 = (1 << 47) / 1024;
+pub(super) const ADDRESSES_KB: i64 = (1 << 47) / 1024;
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -237,6 +237,8 @@ fn sys_info(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let is_soft = source.server.soft_numa();
     let flags = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let is_virtual = flags.split_whitespace().any(|flag| flag == "hypervisor");
+    let memory = source.server.memory();
+    let is_large = !memory.is_empty() && memory.iter().all(|of| of.buffer_pool.got == Pages::Reserved);
     let ms_ticks = ms_ticks();
     let up_ms = super::now_us().saturating_sub(u64::try_from(source.server.started_us()).unwrap_or(0)) / 1000;
     let row = view
@@ -264,8 +266,8 @@ fn sys_info(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .text("virtual_machine_type_desc", if is_virtual { "HYPERVISOR" } else { "NONE" })
         .integer("softnuma_configuration", i64::from(is_soft))
         .text("softnuma_configuration_desc", if is_soft { "ON" } else { "OFF" })
-        .integer("sql_memory_model", 1)
-        .text("sql_memory_model_desc", "CONVENTIONAL")
+        .integer("sql_memory_model", if is_large { 3 } else { 1 })
+        .text("sql_memory_model_desc", if is_large { "LARGE_PAGES" } else { "CONVENTIONAL" })
         .integer("socket_count", sockets)
         .integer("cores_per_socket", topology.cores().len() as u64 / sockets)
         .integer("numa_node_count", topology.nodes().len().max(1) as u64);

@@ -20,6 +20,7 @@ mod indexes;
 mod information_schema;
 pub(crate) mod log;
 mod machine;
+mod memory;
 pub(crate) mod objects;
 mod schedulers;
 mod security;
@@ -239,6 +240,7 @@ const VIEWS: &[&[View]] = &[
     log::VIEWS,
     transactions::VIEWS,
     machine::VIEWS,
+    memory::VIEWS,
     security::VIEWS,
     objects::VIEWS,
     columns::VIEWS,

@@ -46,6 +46,9 @@ fn views_have_the_documented_number_of_columns() {
         ("dm_os_memory_nodes", 12),
         ("dm_os_sys_info", 35),
         ("dm_os_host_info", 7),
+        // The public documentation lists pdw_node_id too, of another product.
+        ("dm_os_process_memory", 12),
+        ("dm_os_memory_clerks", 14),
         ("master_files", 31),
         // The public documentation does not list its columns.
         ("fn_dblog", 20),

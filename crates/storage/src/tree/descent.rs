@@ -45,7 +45,6 @@ impl Tree {
         take: impl Fn(&'a Pool, u32) -> Option<G>,
         page_of: impl Fn(&G) -> Page<'_>,
     ) -> Result<G, Stop> {
-        self.store.pool.statistics.add(Counter::PageLookups, 1);
         self.retry(|| {
             let step = self.walk(seek, 0, |found, page| match take(&self.store.pool, found.frame) {
                 Some(guard) => ControlFlow::Break(guard),
@@ -110,12 +109,26 @@ impl Tree {
 
     /// One descent to the page at `target` level or, for level 0, its leaf; `take` is called inside the section.
     fn walk<T>(&self, seek: Seek<'_>, target: u8, take: impl Fn(Found, PageId) -> ControlFlow<T, PageId>) -> Step<T> {
+        let mut lookups = 0;
+        let step = self.walk_counting(seek, target, take, &mut lookups);
+        self.store.pool.statistics.add(Counter::PageLookups, lookups);
+        step
+    }
+
+    fn walk_counting<T>(
+        &self,
+        seek: Seek<'_>,
+        target: u8,
+        take: impl Fn(Found, PageId) -> ControlFlow<T, PageId>,
+        lookups: &mut u64,
+    ) -> Step<T> {
         let pool = &self.store.pool;
         let _section = pool.readers.enter();
         let mut page = self.root;
         let mut parent: Option<Parent<'_>> = None;
         loop {
             let valid = |parent: &Option<Parent<'_>>| parent.as_ref().is_none_or(|p| p.header.unchanged_since(p.word));
+            *lookups += 1;
             let Some(frame) = pool.lookup(page) else {
                 return if valid(&parent) {
                     Err(Stop::Need(Need::Page(page)))

@@ -2,7 +2,7 @@
 
 use super::{CommandError, say, seconds};
 use pikepole::SystemFiles;
-use pikepole_lab::experiment::{self, EXPERIMENTS, Experiment, ExperimentError, Machine, NOT_THERE, Outcome};
+use pikepole_lab::experiment::{self, EXPERIMENTS, Experiment, ExperimentError, Machine, Outcome};
 use pikepole_lab::page;
 use pikepole_lab::profile::Profiler;
 use pikepole_machine::interrupt;
@@ -38,6 +38,9 @@ pub struct RunArguments {
     /// Numbers of sessions in the place of the experiment's own, for what sweeps them
     #[arg(short = 'n', long, value_name = "N,N...", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=10_000))]
     sessions: Option<Vec<u16>>,
+    /// Megabytes of the table that large-pages scans, in the place of 4096; memory and disk must have room for them
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    table_mb: Option<u32>,
     /// Sample where the process spends its CPU time: shares, flame graphs and callers, on the page and as files
     #[arg(long)]
     profile: bool,
@@ -57,6 +60,7 @@ Examples:
   pikepole lab run all
   pikepole lab run affinity -n 1,16,64 --seconds 5 --repeats 5
   pikepole lab run policies --seconds 0.2 --repeats 2     a quick look
+  pikepole lab run large-pages --table-mb 512             on a machine with little memory
   pikepole lab run affinity --profile                     who spins, and for whom";
 
 /// Which outcomes.
@@ -88,9 +92,6 @@ pub fn list() -> Result<ExitCode, CommandError> {
         }
         text.push('\n');
     }
-    for (name, why) in NOT_THERE {
-        text.push_str(&format!("{name} is not in this version: {why}\n"));
-    }
     say(text.trim_end())?;
     Ok(ExitCode::SUCCESS)
 }
@@ -108,7 +109,10 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, CommandError> {
         eprintln!("stopping; what is done is kept");
     });
     listening.map_err(CommandError::io("control-c"))?;
-    let machine = Machine::read(&SystemFiles::below("/"))?;
+    let mut machine = Machine::read(&SystemFiles::below("/"))?;
+    if let Some(megabytes) = arguments.table_mb {
+        machine.table_bytes = u64::from(megabytes) << 20;
+    }
     let mut sessions: Option<Vec<usize>> =
         arguments.sessions.as_ref().map(|counts| counts.iter().map(|count| usize::from(*count)).collect());
     if let Some(sessions) = &mut sessions {
