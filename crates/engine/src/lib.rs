@@ -48,7 +48,7 @@ mod tests;
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
     Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, Module, Procedure,
-    ReferentialAction, Schema, StorageRef, TableRecord, View,
+    ReferentialAction, Schema, StorageRef, TableRecord, Trigger, TriggerEvent, View,
 };
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::user_type::{UserType, UserTypeKind};
@@ -56,7 +56,7 @@ pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
     ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, IndexDefinition, IndexExtras,
     IndexKind, LogFullReason, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PutMode, RecordChange,
-    RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition,
+    RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition, TriggerDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError};
 pub use log_view::{LogRow, LogView, TellRow};

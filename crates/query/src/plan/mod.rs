@@ -7,6 +7,7 @@
 mod live;
 mod modify;
 mod more;
+mod trigger;
 
 pub use live::LiveSlots;
 pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan};
@@ -14,6 +15,8 @@ pub use more::{
     Expand, Frame, FrameEnd, FullJoin, More, NextNumber, Recursive, Split, Spool, TopCount, WideTop, WindowFunction,
     Windows,
 };
+
+pub use trigger::{FiringEvent, Instead, Triggers};
 
 use std::sync::Arc;
 
@@ -203,7 +206,7 @@ pub enum Node {
     One,
     /// A table.
     Scan(Box<Scan>),
-    /// A view of the host; its rows are fetched before the statement starts.
+    /// A view of the host, or `inserted` or `deleted`; its rows are fetched before the statement starts.
     Virtual {
         /// The index among the statement's virtual tables.
         index: usize,
@@ -328,13 +331,20 @@ pub enum Node {
     More(Box<More>),
 }
 
-/// A virtual table that a statement reads.
+/// Rows that a statement reads and no operator makes: they are fetched before it begins.
 #[derive(Debug, Clone)]
-pub struct VirtualSource {
-    /// The host's number for it.
-    pub id: u32,
-    /// Its arguments, evaluated before the statement begins; `None` for the function of a [`Node::Call`].
-    pub arguments: Option<Vec<Expr>>,
+pub enum VirtualSource {
+    /// A view or function of the host's.
+    Host {
+        /// The host's number for it.
+        id: u32,
+        /// Its arguments, evaluated before the statement begins; `None` for the function of a [`Node::Call`].
+        arguments: Option<Vec<Expr>>,
+    },
+    /// `inserted` of the running trigger.
+    Inserted,
+    /// `deleted` of the running trigger.
+    Deleted,
 }
 
 /// What a bound statement does with its rows.
@@ -362,6 +372,8 @@ pub enum Action {
     Delete(Box<Delete>),
     /// Changes rows of one table as rows joined to it say.
     Change(Box<Change>),
+    /// Changes nothing: the rows are for an INSTEAD OF trigger of a view.
+    Instead(Box<Instead>),
 }
 
 /// The source of one column of an inserted row.
@@ -455,6 +467,8 @@ pub struct Statement {
     pub virtual_sources: Vec<VirtualSource>,
     /// What the changed table's rows must keep.
     pub rules: Option<Arc<crate::rules::Rules>>,
+    /// The triggers that it fires.
+    pub triggers: Option<Arc<Triggers>>,
     /// The slots the frame must have.
     pub slots: usize,
     /// Those that are read.
@@ -475,7 +489,7 @@ impl Action {
     /// What OUTPUT asks of it.
     pub fn output(&self) -> Option<&OutputPlan> {
         match self {
-            Action::Select { .. } | Action::Assign { .. } => None,
+            Action::Select { .. } | Action::Assign { .. } | Action::Instead(_) => None,
             Action::Insert(insert) => insert.output.as_ref(),
             Action::Update(update) => update.output.as_ref(),
             Action::Delete(delete) => delete.output.as_ref(),
