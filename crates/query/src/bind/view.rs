@@ -259,7 +259,7 @@ impl Binder<'_> {
         let own = tree::TableRef { name: name.clone(), system_time: None, alias: None, sample: None, hints: Vec::new() };
         let shown = reference.as_ref().unwrap_or(&own);
         if reference.is_none() {
-            let right = self.table_source(&tree::TableSource::Table(own.clone()))?;
+            let right = self.table_source(&tree::TableSource::Table(Box::new(own.clone())))?;
             tree = Some(match tree {
                 None => right,
                 Some(left) => JoinTree::Join {

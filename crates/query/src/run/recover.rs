@@ -58,8 +58,9 @@ impl Machine<'_> {
         match reach {
             Reach::Statement => {
                 self.frame.error_status = 10 - i32::from(error.severity);
-                // Of a file that cannot be read on, the errors of its provider say enough.
-                if self.is_modification() && error.number != 7330 {
+                // Of a file that cannot be read on, the errors of its provider say enough; a statement that its target's triggers
+                // forbid has not begun.
+                if self.is_modification() && !matches!(error.number, 334 | 5316 | 7330) {
                     let message = SqlError::statement_terminated().at_line(error.line);
                     self.output.message(&message);
                 }

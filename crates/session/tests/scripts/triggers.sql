@@ -180,7 +180,7 @@ GO
 DECLARE @told table (id int);
 INSERT dbo.target OUTPUT inserted.id INTO @told VALUES (5, 5);
 SELECT id FROM @told;
-DELETE dbo.journal;
+GO
 INSERT dbo.journal (id) OUTPUT inserted.id INTO dbo.target (id) VALUES (1);
 GO
 INSERT dbo.target EXEC ('SELECT 6, 6 UNION ALL SELECT 7, 7');
@@ -304,6 +304,7 @@ CREATE TRIGGER dbo.seen ON dbo.grows AFTER INSERT AS SELECT * FROM inserted;
 GO
 INSERT dbo.grows VALUES (1);
 ALTER TABLE dbo.grows ADD b int;
+GO
 INSERT dbo.grows VALUES (2, 3);
 GO
 -- Cursors, procedures and functions in triggers.
