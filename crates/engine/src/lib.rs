@@ -50,7 +50,7 @@ mod tests;
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
     Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, Module, Procedure,
-    ReferentialAction, Schema, StorageRef, TableRecord, View,
+    ReferentialAction, Schema, StorageRef, TableRecord, Trigger, TriggerEvent, View,
 };
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::user_type::{UserType, UserTypeKind};
@@ -58,7 +58,7 @@ pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
     ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, IndexDefinition, IndexExtras,
     IndexKind, LogFullReason, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PutMode, RecordChange,
-    RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition,
+    RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition, TriggerDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError};
 pub use log_view::{LogRow, LogView, TellRow};
@@ -77,6 +77,8 @@ pub use server::{
     CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, MASTER, PolicyRow,
     ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
-pub use table::{BulkWriter, Locator, Portion, Reference, RowCount, ScanRange, Table, TableParts, TableScan, TableWriter};
+pub use table::{
+    BulkWriter, Locator, Portion, Reference, RowCount, ScanRange, Table, TableParts, TableScan, TableWriter,
+};
 pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

@@ -31,6 +31,12 @@ struct Savepoint {
     mark: Mark,
 }
 
+/// A statement that waits while its triggers run.
+pub(crate) struct OuterStatement {
+    mark: Option<Mark>,
+    transactions_ended: u64,
+}
+
 /// The context of one session.
 pub struct ExecutionContext {
     server: Arc<Server>,
@@ -56,6 +62,8 @@ pub struct ExecutionContext {
     savepoints: Vec<Savepoint>,
     transaction_name: Option<String>,
     statement: Option<Mark>,
+    /// How many transactions have ended.
+    transactions_ended: u64,
     random_seed: u128,
     pub(crate) security: SessionSecurity,
     /// The EXECUTE AS that were in force when the running procedure or text was entered: REVERT does not end them.
@@ -92,6 +100,7 @@ impl ExecutionContext {
             savepoints: Vec::new(),
             transaction_name: None,
             statement: None,
+            transactions_ended: 0,
             random_seed: random_seed(session_id),
             context_info: None,
         }
@@ -345,6 +354,38 @@ impl ExecutionContext {
         Ok(())
     }
 
+    /// A trigger of the statement is entered: its statements begin and end by themselves.
+    pub(crate) fn suspend_statement(&mut self) -> OuterStatement {
+        OuterStatement { mark: self.statement.take(), transactions_ended: self.transactions_ended }
+    }
+
+    /// The trigger is left. Where it has ended the transaction, nothing of the statement is left to be undone.
+    pub(crate) fn resume_statement(&mut self, outer: OuterStatement) {
+        self.statement = if outer.transactions_ended == self.transactions_ended {
+            outer.mark
+        } else {
+            (self.state.transaction_count > 0).then(|| self.transaction.mark())
+        };
+    }
+
+    /// Triggers are about to run: under autocommit what their statement has done becomes a transaction. True: it has.
+    pub(crate) fn begin_for_triggers(&mut self) -> bool {
+        if self.state.transaction_count > 0 {
+            return false;
+        }
+        self.transaction.begin();
+        self.state.transaction_count = 1;
+        true
+    }
+
+    /// The transaction that was made for triggers ends with their statement, unless one of them has begun another in it.
+    pub(crate) fn end_for_triggers(&mut self) {
+        self.state.transaction_count -= 1;
+        if self.state.transaction_count == 0 {
+            self.forget_transaction();
+        }
+    }
+
     fn begin(&mut self) {
         self.transaction.begin();
         self.state.transaction_count = 1;
@@ -444,6 +485,7 @@ impl ExecutionContext {
     }
 
     fn forget_transaction(&mut self) {
+        self.transactions_ended += 1;
         self.application_locks.forget_transaction();
         if self.settings.cursor_close_on_commit {
             self.cursors.close_all();

@@ -129,7 +129,9 @@ pub(crate) fn reach(error: &SqlError) -> Reach {
         241 | 242 | 244 | 245 | 248 | 235 | 236 | 295 | 8114 | 8169 | 9807 => Reach::Transaction,
         // Deadlock victim, doomed at the end, nesting, snapshot conflicts.
         1205 | 3960 | 3961 | 3998 => Reach::Transaction,
-        217 | 916 => Reach::Batch,
+        // A trigger that has caught an error and gone on.
+        3616 => Reach::Transaction,
+        217 | 916 | 3609 => Reach::Batch,
         CANCELLED => Reach::Batch,
         _ if error.severity >= 19 => Reach::Transaction,
         _ => Reach::Statement,

@@ -49,7 +49,7 @@ pub use progress::Progress;
 pub use run::{Prepared, RowTarget, call, insert_rows, run};
 pub use security::{Requirement, SessionSecurity};
 pub use settings::{Isolation, Settings};
-pub use state::SessionState;
+pub use state::{RunningTrigger, SessionState};
 
 use pikepole_types::SqlError;
 

@@ -22,6 +22,8 @@ pub struct Rules {
     /// The column that gets a new number with each change.
     pub(crate) rowversion: Option<usize>,
     pub(crate) checks: Vec<CheckRule>,
+    /// WITH CHECK OPTION of the view that rows are written through: it must hold, and not be unknown.
+    pub(crate) check_option: Option<Predicate>,
     /// Foreign keys of the table.
     pub(crate) references: Vec<ReferenceRule>,
     /// Foreign keys that refer to the table.

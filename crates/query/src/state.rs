@@ -2,6 +2,15 @@
 
 use pikepole_types::{Decimal, SqlError, Value};
 
+/// A trigger that is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunningTrigger {
+    /// The object id.
+    pub object_id: i32,
+    /// INSTEAD OF; otherwise AFTER.
+    pub instead_of: bool,
+}
+
 /// The globals of one session that expressions can read.
 #[derive(Debug, Clone)]
 pub struct SessionState {
@@ -23,6 +32,8 @@ pub struct SessionState {
     pub nest_level: i32,
     /// `@@PROCID`: the object id of the running procedure, or 0.
     pub procedure_id: i32,
+    /// The triggers that are running, innermost last.
+    pub triggers: Vec<RunningTrigger>,
     /// `@@IDENTITY`.
     pub identity: Value,
     /// `SCOPE_IDENTITY()`.
@@ -48,6 +59,7 @@ impl SessionState {
             doomed: false,
             nest_level: 0,
             procedure_id: 0,
+            triggers: Vec::new(),
             identity: Value::Null,
             scope_identity: Value::Null,
             caught: Vec::new(),

@@ -36,6 +36,7 @@ pub(crate) struct BulkStatement {
     columns: Vec<String>,
     keeps_identity: bool,
     locks_table: bool,
+    fires_triggers: bool,
 }
 
 /// So many rows, or bytes of the message, are inserted at once.
@@ -66,8 +67,13 @@ impl BulkStatement {
             }
         }
         let options = options.to_ascii_uppercase();
-        let (keeps_identity, locks_table) = (options.contains("KEEP_IDENTITY"), options.contains("TABLOCK"));
-        (!table.is_empty()).then(|| BulkStatement { table: table.to_string(), columns, keeps_identity, locks_table })
+        (!table.is_empty()).then(|| BulkStatement {
+            table: table.to_string(),
+            columns,
+            keeps_identity: options.contains("KEEP_IDENTITY"),
+            locks_table: options.contains("TABLOCK"),
+            fires_triggers: options.contains("FIRE_TRIGGERS"),
+        })
     }
 }
 
@@ -185,8 +191,8 @@ impl Bulk {
         if self.statement.keeps_identity {
             run(session, &format!("SET IDENTITY_INSERT {} ON", self.statement.table)).await?;
         }
-        let BulkStatement { table, columns, locks_table, .. } = &self.statement;
-        self.target = Some(RowTarget::new(table, columns, infos, *locks_table)?);
+        let BulkStatement { table, columns, locks_table, fires_triggers, .. } = &self.statement;
+        self.target = Some(RowTarget::new(table, columns, infos, *locks_table, *fires_triggers)?);
         Ok(())
     }
 
@@ -283,7 +289,8 @@ mod tests {
         assert_eq!(statement.columns, ["[x,y]", "name", "d"]);
         assert!(!statement.keeps_identity);
         assert!(!statement.locks_table);
-        let target = RowTarget::new(&statement.table, &statement.columns, Vec::new(), false);
+        assert!(!statement.fires_triggers);
+        let target = RowTarget::new(&statement.table, &statement.columns, Vec::new(), false, false);
         assert!(target.is_ok());
         assert!(parse("INSERT bulk_table VALUES (1)").is_none());
         assert_eq!(parse("INSERT BULK t"), Some(None));

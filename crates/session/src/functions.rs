@@ -7,8 +7,8 @@ use crate::security::{self, functions as who};
 use crate::views;
 use crate::views::columns::{COLLATION, TYPES};
 use crate::views::databases::COMPATIBILITY_LEVEL;
-use pikepole_engine::{Catalog, Database, Table};
-use pikepole_query::{ExecutionContext, HostFunction};
+use pikepole_engine::{Catalog, Database, Table, Trigger, TriggerEvent};
+use pikepole_query::{ExecutionContext, HostFunction, RunningTrigger};
 use pikepole_types::{Decimal, Length, SqlError, SqlType, Value};
 use std::sync::Arc;
 
@@ -122,6 +122,7 @@ const FUNCTIONS: &[Definition] = &[
     function("OBJECT_ID", SqlType::Int, (1, 2), object_id),
     function("OBJECT_NAME", NAME, (1, 2), |call| Ok(call.object()?.map(|object| Value::Str(object.name)))),
     function("OBJECT_SCHEMA_NAME", NAME, (1, 2), |call| Ok(call.object()?.map(|object| Value::Str(object.schema)))),
+    function("TRIGGER_NESTLEVEL", SqlType::Int, (0, 3), trigger_level),
     function("OBJECT_DEFINITION", LONG_TEXT, (1, 1), object_definition),
     function("OBJECTPROPERTY", SqlType::Int, (2, 2), object_property),
     function("OBJECTPROPERTYEX", SqlType::Int, (2, 2), object_property),
@@ -423,8 +424,7 @@ fn object_id(call: &Call<'_>) -> Answer {
 fn object_definition(call: &Call<'_>) -> Answer {
     let catalog = call.catalog();
     let Some(id) = call.number(0) else { return Ok(None) };
-    let mut modules = catalog.procedures().chain(catalog.views()).chain(catalog.functions());
-    if let Some(module) = modules.find(|module| module.object_id == id) {
+    if let Some(module) = catalog.modules().find(|module| module.object_id == id) {
         let shown = security::shows_text(call.context.token(), &catalog, id);
         return Ok(shown.then(|| Value::Str(module.text.clone())));
     }
@@ -435,6 +435,58 @@ fn object_definition(call: &Call<'_>) -> Answer {
     let mut defaults = catalog.tables().flat_map(|table| table.columns.iter().filter_map(|c| c.default.as_ref()));
     let default = defaults.find(|default| default.object_id == id);
     Ok(default.map(|default| Value::Str(default.text.clone())))
+}
+
+/// How many triggers are running: all, or those of an id, or those of a kind.
+fn trigger_level(call: &Call<'_>) -> Answer {
+    if call.arguments.iter().any(Value::is_null) {
+        return Ok(None);
+    }
+    let id = call.number(0).filter(|id| *id != 0);
+    let kind = |running: &RunningTrigger| match call.text(1).map(str::trim) {
+        None => true,
+        Some(kind) if kind.eq_ignore_ascii_case("AFTER") => !running.instead_of,
+        Some(kind) => kind.eq_ignore_ascii_case("IOT") && running.instead_of,
+    };
+    // There are no triggers of definitions.
+    let of_rows = call.text(2).is_none_or(|category| category.trim().eq_ignore_ascii_case("DML"));
+    let counts = |running: &&RunningTrigger| of_rows && id.is_none_or(|id| running.object_id == id) && kind(running);
+    int(i32::try_from(call.context.state.triggers.iter().filter(counts).count()).unwrap_or(i32::MAX))
+}
+
+/// What OBJECTPROPERTY says of triggers, and of the tables and views that have them.
+fn trigger_property(catalog: &Catalog, id: i32, property: &str) -> Option<Value> {
+    let own = catalog.triggers().find(|trigger| trigger.module.object_id == id);
+    let is = |ask: &dyn Fn(&Trigger) -> bool| own.and_then(|trigger| flag(ask(trigger)));
+    let of_table = |event: TriggerEvent, counts: bool| {
+        let count =
+            catalog.triggers_of(id).filter(|trigger| trigger.events.contains(&event) && !trigger.instead_of).count();
+        let count = i32::try_from(count).unwrap_or(i32::MAX);
+        if counts { Some(Value::Int(count)) } else { flag(count > 0) }
+    };
+    match property {
+        "istrigger" => flag(own.is_some()),
+        "execisinserttrigger" => is(&|trigger| trigger.events.contains(&TriggerEvent::Insert)),
+        "execisupdatetrigger" => is(&|trigger| trigger.events.contains(&TriggerEvent::Update)),
+        "execisdeletetrigger" => is(&|trigger| trigger.events.contains(&TriggerEvent::Delete)),
+        "execisaftertrigger" => is(&|trigger| !trigger.instead_of),
+        "execisinsteadoftrigger" => is(&|trigger| trigger.instead_of),
+        "execistriggerdisabled" => is(&|trigger| trigger.disabled),
+        "execistriggernotforrepl" => is(&|trigger| trigger.not_for_replication),
+        "execisfirstinserttrigger"
+        | "execisfirstupdatetrigger"
+        | "execisfirstdeletetrigger"
+        | "execislastinserttrigger"
+        | "execislastupdatetrigger"
+        | "execislastdeletetrigger" => is(&|_| false),
+        "tablehasinserttrigger" => of_table(TriggerEvent::Insert, false),
+        "tablehasupdatetrigger" => of_table(TriggerEvent::Update, false),
+        "tablehasdeletetrigger" => of_table(TriggerEvent::Delete, false),
+        "tableinserttriggercount" => of_table(TriggerEvent::Insert, true),
+        "tableupdatetriggercount" => of_table(TriggerEvent::Update, true),
+        "tabledeletetriggercount" => of_table(TriggerEvent::Delete, true),
+        _ => None,
+    }
 }
 
 fn object_property(call: &Call<'_>) -> Answer {
@@ -453,7 +505,7 @@ fn object_property(call: &Call<'_>) -> Answer {
         "isdefaultcnst" => flag(code == "D "),
         "isconstraint" => flag(matches!(code, "PK" | "UQ" | "D " | "C " | "F ")),
         "ismsshipped" | "issystemtable" => flag(id < 0),
-        "istrigger" | "tabletemporaltype" | "tableismemoryoptimized" => flag(false),
+        "tabletemporaltype" | "tableismemoryoptimized" => flag(false),
         "isscalarfunction" => flag(code == "FN"),
         "istablefunction" | "isinlinefunction" => flag(code == "IF"),
         "ischeckcnst" => flag(code == "C "),
@@ -466,6 +518,7 @@ fn object_property(call: &Call<'_>) -> Answer {
         "tablehasidentity" => flag(of_table(|table| table.identity_column().is_some())),
         "tablehasclustindex" => flag(of_table(|table| table.clustered().is_some())),
         "tablehasindex" => flag(of_table(|table| !table.indexes.is_empty())),
+        property if property.contains("trigger") => trigger_property(&catalog, id, property),
         "execisansinullson" | "execisquotedidenton" => flag(true),
         "schemaid" => catalog.schema(&object.schema).map(|schema| Value::Int(schema.schema_id)),
         "ownerid" => Some(Value::Int(1)),

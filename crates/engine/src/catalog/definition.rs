@@ -288,6 +288,48 @@ pub struct Module {
     pub modified_us: u64,
 }
 
+/// What a trigger watches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum TriggerEvent {
+    /// INSERT.
+    Insert,
+    /// UPDATE.
+    Update,
+    /// DELETE.
+    Delete,
+}
+
+impl TriggerEvent {
+    /// All of them, in the order of their numbers in the views.
+    pub const ALL: [TriggerEvent; 3] = [TriggerEvent::Insert, TriggerEvent::Update, TriggerEvent::Delete];
+
+    /// Its name in T-SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            TriggerEvent::Insert => "INSERT",
+            TriggerEvent::Update => "UPDATE",
+            TriggerEvent::Delete => "DELETE",
+        }
+    }
+}
+
+/// A trigger of a table or view: an object of its own, in the schema of what it watches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trigger {
+    /// Its name and text.
+    pub module: Module,
+    /// The object id of the table or view.
+    pub parent_id: i32,
+    /// What it watches, without repetitions.
+    pub events: Vec<TriggerEvent>,
+    /// It runs in the place of the change, not behind it.
+    pub instead_of: bool,
+    /// NOT FOR REPLICATION was said.
+    pub not_for_replication: bool,
+    /// DISABLE TRIGGER.
+    pub disabled: bool,
+}
+
 /// A stored procedure.
 pub type Procedure = Module;
 /// A view.
@@ -314,6 +356,8 @@ pub enum StoredObject {
     Type(UserType),
     /// A sequence.
     Sequence(SequenceRecord),
+    /// A trigger.
+    Trigger(Trigger),
 }
 
 impl StoredObject {
@@ -340,6 +384,7 @@ impl StoredObject {
             StoredObject::Principal(principal) => principal.id,
             StoredObject::Type(user_type) => user_type.user_type_id,
             StoredObject::Sequence(sequence) => sequence.object_id,
+            StoredObject::Trigger(trigger) => trigger.module.object_id,
         }
     }
 }

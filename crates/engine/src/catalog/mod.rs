@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
-use definition::{ForeignKey, Function, Procedure, Schema, TableRecord, View};
+use definition::{ForeignKey, Function, Module, Procedure, Schema, TableRecord, Trigger, TriggerEvent, View};
 use sequence::Sequence;
 use user_type::{USER_TYPE_FIRST, UserType};
 
@@ -46,6 +46,8 @@ pub enum Object {
     Function(Arc<Function>),
     /// A sequence.
     Sequence(Arc<Sequence>),
+    /// A trigger.
+    Trigger(Arc<Trigger>),
 }
 
 impl Object {
@@ -54,6 +56,7 @@ impl Object {
         match self {
             Object::Table(table) => table.object_id,
             Object::Sequence(sequence) => sequence.object_id,
+            Object::Trigger(trigger) => trigger.module.object_id,
             Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.object_id,
         }
     }
@@ -66,6 +69,7 @@ impl Object {
             Object::View(_) => "view",
             Object::Function(_) => "function",
             Object::Sequence(_) => "sequence object",
+            Object::Trigger(_) => "trigger",
         }
     }
 
@@ -74,6 +78,7 @@ impl Object {
         match self {
             Object::Table(table) => &table.name,
             Object::Sequence(sequence) => &sequence.name,
+            Object::Trigger(trigger) => &trigger.module.name,
             Object::Procedure(module) | Object::View(module) | Object::Function(module) => &module.name,
         }
     }
@@ -83,6 +88,7 @@ impl Object {
         match self {
             Object::Table(table) => table.schema_id,
             Object::Sequence(sequence) => sequence.schema_id,
+            Object::Trigger(trigger) => trigger.module.schema_id,
             Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.schema_id,
         }
     }
@@ -133,8 +139,13 @@ impl Catalog {
         self.schemas.values().find(|schema| schema.schema_id == schema_id)
     }
 
-    /// What permissions on an object are asked for with.
+    /// What permissions on an object are asked for with: a trigger is part of the table or view that it watches.
     pub fn securable(&self, object: &Object) -> Securable {
+        if let Object::Trigger(trigger) = object
+            && let Some(parent) = self.object_by_id(trigger.parent_id)
+        {
+            return self.securable(parent);
+        }
         let schema_id = object.schema_id();
         let owner = self.schema_by_id(schema_id).map_or(DBO, |schema| schema.owner);
         Securable::Object { id: object.object_id(), schema_id, owner }
@@ -226,6 +237,42 @@ impl Catalog {
             Object::Sequence(sequence) => Some(sequence),
             _ => None,
         }
+    }
+
+    /// The trigger of this name.
+    pub fn trigger(&self, schema: &str, name: &str) -> Option<&Arc<Trigger>> {
+        match self.object(schema, name)? {
+            Object::Trigger(trigger) => Some(trigger),
+            _ => None,
+        }
+    }
+
+    /// All triggers, by object id.
+    pub fn triggers(&self) -> impl Iterator<Item = &Arc<Trigger>> {
+        self.objects.values().filter_map(|object| match object {
+            Object::Trigger(trigger) => Some(trigger),
+            _ => None,
+        })
+    }
+
+    /// The triggers of a table or view, in the order in which they were made.
+    pub fn triggers_of(&self, object_id: i32) -> impl Iterator<Item = &Arc<Trigger>> {
+        self.triggers().filter(move |trigger| trigger.parent_id == object_id)
+    }
+
+    /// The trigger that runs in the place of a change of a table or view.
+    pub fn instead_of(&self, object_id: i32, event: TriggerEvent) -> Option<&Arc<Trigger>> {
+        let mut triggers = self.triggers_of(object_id).filter(|trigger| trigger.instead_of && !trigger.disabled);
+        triggers.find(|trigger| trigger.events.contains(&event))
+    }
+
+    /// Everything that is kept as a text: procedures, views, functions and triggers.
+    pub fn modules(&self) -> impl Iterator<Item = &Module> {
+        self.objects.values().filter_map(|object| match object {
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) => Some(&**module),
+            Object::Trigger(trigger) => Some(&trigger.module),
+            Object::Table(_) | Object::Sequence(_) => None,
+        })
     }
 
     /// All sequences, by object id.

@@ -126,7 +126,12 @@ impl Database {
         }
     }
 
-    async fn lock_whole(&self, tx: &mut Transaction, table: &Arc<TableLock>, mode: LockMode) -> Result<(), SqlError> {
+    pub(super) async fn lock_whole(
+        &self,
+        tx: &mut Transaction,
+        table: &Arc<TableLock>,
+        mode: LockMode,
+    ) -> Result<(), SqlError> {
         self.run(tx, |tx| {
             let locked = tx.inner.try_lock(table, mode);
             locked.map_err(|stop| self.place(tx, "").stop(stop))
@@ -562,6 +567,7 @@ impl Database {
         self.remove_rows(tx, RowKind::Object, table.object_id, 0).await?;
         self.remove_rows(tx, RowKind::Identity, table.object_id, 0).await?;
         self.forget_grants(tx, &mut catalog, Class::Object, table.object_id).await?;
+        self.remove_triggers(tx, &mut catalog, table.object_id).await?;
         catalog.remove(table.object_id);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())

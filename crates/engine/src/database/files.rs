@@ -78,6 +78,9 @@ pub struct DatabaseOptions {
     /// `ALLOW_SNAPSHOT_ISOLATION`.
     #[serde(default)]
     pub allow_snapshot_isolation: bool,
+    /// `RECURSIVE_TRIGGERS`: what an AFTER trigger changes in its own table runs it again.
+    #[serde(default)]
+    pub recursive_triggers: bool,
 }
 
 impl Default for DatabaseOptions {
@@ -87,6 +90,7 @@ impl Default for DatabaseOptions {
             recovery: RecoveryModel::default(),
             read_committed_snapshot: true,
             allow_snapshot_isolation: true,
+            recursive_triggers: false,
         }
     }
 }

@@ -23,6 +23,7 @@ mod open;
 mod rebuild;
 mod recovery;
 mod sequences;
+mod triggers;
 mod user_types;
 
 use std::path::PathBuf;
@@ -54,6 +55,7 @@ pub(crate) use open::{OpenContext, check_database};
 pub use rebuild::{NewColumn, RowMap};
 pub use recovery::{RecoveryProgress, RecoveryWatch};
 pub use sequences::NumberRange;
+pub use triggers::TriggerDefinition;
 
 /// Locks a mutex whose data stays whole whatever a panicking holder did: each critical section changes it in one step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {

@@ -187,6 +187,7 @@ impl Database {
         };
         self.remove_rows(tx, RowKind::Object, object_id, 0).await?;
         self.forget_grants(tx, &mut catalog, Class::Object, object_id).await?;
+        self.remove_triggers(tx, &mut catalog, object_id).await?;
         catalog.remove(object_id);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())

@@ -350,6 +350,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             StoredObject::Procedure(module) => catalog.put(Object::Procedure(Arc::new(module.clone()))),
             StoredObject::View(module) => catalog.put(Object::View(Arc::new(module.clone()))),
             StoredObject::Function(module) => catalog.put(Object::Function(Arc::new(module.clone()))),
+            StoredObject::Trigger(trigger) => catalog.put(Object::Trigger(Arc::new(trigger.clone()))),
             StoredObject::Sequence(record) => {
                 let own =
                     |(id, generation, _): &&(i32, u32, _)| (*id, *generation) == (record.object_id, record.generation);

@@ -139,6 +139,8 @@ pub enum DatabaseOption {
     ReadCommittedSnapshot(bool),
     /// `ALLOW_SNAPSHOT_ISOLATION`.
     AllowSnapshotIsolation(bool),
+    /// `RECURSIVE_TRIGGERS`.
+    RecursiveTriggers(bool),
 }
 
 enum Entry {
@@ -559,6 +561,7 @@ impl Server {
             DatabaseOption::Recovery(value) => options.recovery = value,
             DatabaseOption::ReadCommittedSnapshot(value) => options.read_committed_snapshot = value,
             DatabaseOption::AllowSnapshotIsolation(value) => options.allow_snapshot_isolation = value,
+            DatabaseOption::RecursiveTriggers(value) => options.recursive_triggers = value,
         }
         database.set_options(options)
     }

@@ -104,6 +104,11 @@ impl std::fmt::Debug for Table {
 }
 
 impl Table {
+    /// The version: no other definition of the table, committed or not, has the same.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
     pub(crate) fn new(record: TableRecord, version: u64, state: Arc<TableState>, store: &Arc<Store>) -> Table {
         Self::with_structures(record, version, state, |at, of_parts| open_storage(store, at, of_parts))
     }

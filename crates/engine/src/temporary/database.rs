@@ -18,6 +18,7 @@ const OPTIONS: DatabaseOptions = DatabaseOptions {
     recovery: RecoveryModel::Simple,
     read_committed_snapshot: true,
     allow_snapshot_isolation: true,
+    recursive_triggers: false,
 };
 
 impl Server {

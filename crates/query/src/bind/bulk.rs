@@ -28,6 +28,7 @@ impl Binder<'_> {
         }
         self.table_lock = options.locks_table.then(|| bulk_lock(&table));
         self.passes_constraints = !options.checks_constraints;
+        self.passes_triggers = !options.fires_triggers;
         let registers = self.registers(table.columns.len());
         let (mut targets, mut given, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (place, column) in table.columns.iter().enumerate() {

@@ -56,7 +56,7 @@ impl Binder<'_> {
             }
             Condition::Like(like) => self.like(like),
             Condition::Exists(query) => self.exists(query),
-            Condition::Updated(_) => Err(errors::unsupported("UPDATE() in a trigger")),
+            Condition::Updated(column) => self.updated(column),
             Condition::FullText(_) => Err(errors::unsupported("Full-text search")),
         }
     }

@@ -32,6 +32,10 @@ impl Binder<'_> {
         if super::window::needs_over(name) {
             return Err(Box::new(SqlError::over_needed(name.to_ascii_uppercase())));
         }
+        if name.eq_ignore_ascii_case("COLUMNS_UPDATED") {
+            check_count(name, call.arguments.len(), 0, 0)?;
+            return self.columns_updated();
+        }
         if let Some(global) = Global::function(name) {
             check_count(name, call.arguments.len(), 0, 0)?;
             return Ok(global_value(global));

@@ -12,7 +12,7 @@ use crate::errors;
 use crate::expression::Fault;
 use crate::output::DoneKind;
 use crate::plan::{Branch, BranchAction, BranchRows, Change, JoinKind, Registers, Statement};
-use pikepole_engine::Permission;
+use pikepole_engine::{Permission, TriggerEvent};
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
@@ -74,6 +74,11 @@ impl Binder<'_> {
             self.target(&merge.target)?;
             return Err(errors::unsupported("This target"));
         };
+        for event in TriggerEvent::ALL {
+            if self.stand_in(&merge.target, &[], event)?.is_some() {
+                return Err(errors::unsupported("MERGE into a view with INSTEAD OF triggers"));
+            }
+        }
         let updates = merge.clauses.iter().filter_map(|clause| match &clause.action {
             tree::MergeAction::Update(assignments) => Some(assignments),
             _ => None,

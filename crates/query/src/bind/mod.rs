@@ -27,7 +27,9 @@ mod set;
 mod source;
 mod split;
 mod target;
+mod trigger;
 mod typed;
+mod view;
 mod window;
 
 pub(crate) use collate::check_collation;
@@ -37,7 +39,9 @@ pub(crate) use into::{into_columns, is_certain};
 pub(crate) use query::binary_of;
 pub(crate) use routine::check_function;
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
+pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, convert_to};
+pub(crate) use view::check_option;
 
 use std::sync::Arc;
 
@@ -61,6 +65,8 @@ pub(crate) struct Names<'a> {
     pub(crate) variables: &'a [Variable],
     /// The table whose identity column takes explicit values.
     pub(crate) identity_insert: Option<i32>,
+    /// What the statements of a trigger see.
+    pub(crate) trigger: Option<&'a TriggerShape>,
 }
 
 /// A subquery found in an expression, waiting to be placed below the operator that evaluates the expression.
@@ -128,6 +134,10 @@ pub(crate) struct Binder<'a> {
     recursions: Vec<recursive::Recursion>,
     /// CHECK and FOREIGN KEY constraints are passed over.
     passes_constraints: bool,
+    /// No trigger is fired.
+    passes_triggers: bool,
+    /// What rows must be that are written through the view.
+    check_option: Option<view::CheckOption>,
     /// MAXRECURSION of the statement; 0 for no limit.
     recursion_max: u32,
     /// The numbers of sequences that the statement takes.
@@ -176,6 +186,8 @@ impl<'a> Binder<'a> {
             target_found: None,
             recursions: Vec::new(),
             passes_constraints: false,
+            passes_triggers: false,
+            check_option: None,
             recursion_max: recursive::RECURSION_DEFAULT,
             numbers: sequence::Numbers::default(),
         }
@@ -205,6 +217,11 @@ impl<'a> Binder<'a> {
     pub(crate) fn register(&mut self) -> usize {
         self.slots += 1;
         self.slots - 1
+    }
+
+    /// Whether what is being bound is written in the statement's own text, and not in a view or function that it uses.
+    fn is_own_text(&self) -> bool {
+        self.view_owner.is_none() && self.parameters.is_empty()
     }
 
     /// Binds something within what is being bound.
@@ -261,6 +278,7 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn finish(mut self, source: Node, action: Action) -> Statement {
         let rules = self.rules(&action);
+        let triggers = self.triggers(&action);
         let mut touches = !matches!(action, Action::Select { .. } | Action::Assign { .. });
         source.visit_scans(&mut |_| touches = true);
         // A number is taken within a transaction: it keeps the sequence's definition.
@@ -274,6 +292,7 @@ impl<'a> Binder<'a> {
             requirements: self.requirements,
             virtual_sources: self.virtual_sources,
             rules,
+            triggers,
             slots: self.slots,
             live: LiveSlots::default(),
             bound_to: self.names.catalog.stamp(),

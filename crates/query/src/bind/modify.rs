@@ -15,8 +15,7 @@ use crate::expression::{Expr, Fault, Integer, Predicate};
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, RowSubqueries, Statement, Update};
 use crate::program::InsertCaptured;
-use pikepole_engine::LockMode;
-use pikepole_engine::Permission;
+use pikepole_engine::{LockMode, Permission, TriggerEvent};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, Value};
 
@@ -42,6 +41,9 @@ impl Binder<'_> {
     }
 
     pub(crate) fn target_table(&self, name: &tree::ObjectName) -> Result<Arc<Table>, Fault> {
+        if self.names_transition(name).is_some() {
+            return Err(Box::new(SqlError::transition_table_not_updatable()));
+        }
         if let Some(table) = self.names.catalog.table(name)? {
             check_writable(&table, name)?;
             return Ok(table);
@@ -76,22 +78,16 @@ impl Binder<'_> {
     /// An INSERT whose rows are VALUES or a query.
     pub(crate) fn insert_statement(mut self, insert: &tree::Insert) -> Result<Arc<Statement>, Fault> {
         self.recursion_hint(&insert.options)?;
-        let table = self.target(&insert.target)?;
-        self.table_lock(&insert.target, &table);
-        if let tree::Target::Table { name, .. } = &insert.target {
-            self.require(Permission::Insert, name)?;
-            if insert.output.is_some() {
-                self.require(Permission::Select, name)?;
-            }
+        if let Some((name, trigger)) = self.stand_in(&insert.target, &[], TriggerEvent::Insert)? {
+            self.push_insert_scope(insert);
+            return self.insert_instead(insert, &name, trigger);
         }
-        self.scopes.push(Scope {
-            common: CommonTable::list(&insert.with),
-            clause: Clause::SelectList,
-            ..Scope::default()
-        });
+        let (table, names) = self.insert_target(insert)?;
+        self.table_lock(&insert.target, &table);
+        self.push_insert_scope(insert);
         self.options(&insert.options)?;
         self.allow_numbers(if matches!(insert.source, tree::InsertSource::Query(_)) { 2 } else { 1 });
-        let columns = self.insert_columns(&table, &insert.columns)?;
+        let columns = self.insert_columns(&table, &names)?;
         let inserted = self.inserted_registers(insert.output.as_ref(), &table);
         let rows = OutputRows { inserted, ..OutputRows::default() };
         let output = self.output_clause(insert.output.as_ref(), &Arc::clone(&table), rows)?;
@@ -113,6 +109,11 @@ impl Binder<'_> {
         }
     }
 
+    fn push_insert_scope(&mut self, insert: &tree::Insert) {
+        let common = CommonTable::list(&insert.with);
+        self.scopes.push(Scope { common, clause: Clause::SelectList, ..Scope::default() });
+    }
+
     /// The INSERT of rows that are there already.
     pub(crate) fn insert_kept(
         mut self,
@@ -122,6 +123,7 @@ impl Binder<'_> {
     ) -> Result<Arc<Statement>, Fault> {
         let table = self.target_table(&insert.table)?;
         self.require(Permission::Insert, &insert.table)?;
+        self.passes_triggers = !insert.fires_triggers;
         self.scopes.push(Scope::default());
         if insert.locks_table {
             self.table_lock = Some(bulk_lock(&table));
@@ -336,6 +338,9 @@ impl Binder<'_> {
     pub(crate) fn update_statement(mut self, update: &tree::Update) -> Result<Arc<Statement>, Fault> {
         self.recursion_hint(&update.options)?;
         self.push_change_scope(&update.with);
+        if let Some((name, trigger)) = self.stand_in(&update.target, &update.from, TriggerEvent::Update)? {
+            return self.update_instead(update, &name, trigger);
+        }
         let wide = update.top.as_ref().is_some_and(|top| top.percent || top.with_ties);
         if wide || !self.is_plain_target(&update.target, &update.from)? {
             return self.joined_update(update);
@@ -438,6 +443,9 @@ impl Binder<'_> {
     pub(crate) fn delete_statement(mut self, delete: &tree::Delete) -> Result<Arc<Statement>, Fault> {
         self.recursion_hint(&delete.options)?;
         self.push_change_scope(&delete.with);
+        if let Some((name, trigger)) = self.stand_in(&delete.target, &delete.from, TriggerEvent::Delete)? {
+            return self.delete_instead(delete, &name, trigger);
+        }
         let wide = delete.top.as_ref().is_some_and(|top| top.percent || top.with_ties);
         if wide || !self.is_plain_target(&delete.target, &delete.from)? {
             return self.joined_delete(delete);
@@ -586,7 +594,7 @@ pub(super) fn column_value(table: &Table, column: usize, typed: Typed) -> Result
     assign_to(typed, &info.ty, Some((&table.display, &info.name)))
 }
 
-fn check_count(all_columns: bool, columns: usize, values: usize) -> Result<(), Fault> {
+pub(super) fn check_count(all_columns: bool, columns: usize, values: usize) -> Result<(), Fault> {
     if columns == values {
         return Ok(());
     }

@@ -107,6 +107,7 @@ impl Binder<'_> {
         if let tree::Target::Table { name, .. } = &into.target {
             self.require(Permission::Insert, name)?;
         }
+        self.refuse_triggers(&table)?;
         refuse_rules(&table, self.names.catalog.catalog.as_ref())?;
         let items = self.items(items)?;
         if !items.assignments.is_empty() {

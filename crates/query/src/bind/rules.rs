@@ -147,7 +147,7 @@ impl Binder<'_> {
                 };
                 (&change.table, verb, change.updates_alone())
             }
-            Action::Select { .. } | Action::Assign { .. } => return None,
+            Action::Select { .. } | Action::Assign { .. } | Action::Instead(_) => return None,
         };
         let table = Arc::clone(table);
         self.rules_of(&table, verb, changed.as_deref())
@@ -202,7 +202,8 @@ impl Binder<'_> {
                 });
             }
         }
-        let has_row_rules = rules.rowversion.is_some() || !rules.computed.is_empty() || !rules.checks.is_empty();
+        let is_checked = !rules.checks.is_empty() || rules.check_option.is_some();
+        let has_row_rules = rules.rowversion.is_some() || !rules.computed.is_empty() || is_checked;
         (has_row_rules || rules.has_late() || rules.fault.is_some()).then(|| Arc::new(rules))
     }
 
@@ -236,6 +237,11 @@ impl Binder<'_> {
                 _ => None,
             };
             rules.checks.push(CheckRule { name: check.name.clone(), condition, column });
+        }
+        if let Some(option) = self.check_option.take() {
+            let bound =
+                self.of_row(&option.alias, &columns, registers, |binder| binder.condition(&option.condition))?;
+            rules.check_option = Some(bound);
         }
         Ok(())
     }

@@ -113,6 +113,9 @@ impl Binder<'_> {
         {
             return self.expand_common(&common);
         }
+        if let Some(rows) = self.transition(name) {
+            return Ok(rows);
+        }
         if let Some(table) = self.names.catalog.table(name)? {
             self.require(Permission::Select, name)?;
             let columns = table_columns(&table);
@@ -153,7 +156,7 @@ impl Binder<'_> {
         } else {
             (Some(arguments), Node::Virtual { index, registers })
         };
-        self.virtual_sources.push(VirtualSource { id: table.id, arguments });
+        self.virtual_sources.push(VirtualSource::Host { id: table.id, arguments });
         (Leaf::Rows(node), infos(&table.columns))
     }
 
@@ -377,7 +380,11 @@ impl Binder<'_> {
         })
     }
 
-    fn expand_view(&mut self, name: &tree::ObjectName, text: &str) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
+    pub(super) fn expand_view(
+        &mut self,
+        name: &tree::ObjectName,
+        text: &str,
+    ) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
         let batch = tree::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
         let Some(tree::StatementKind::CreateView(view)) = batch.statements.first().map(|statement| &statement.kind)
         else {

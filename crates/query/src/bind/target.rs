@@ -27,9 +27,9 @@ pub(super) struct Expose {
 
 /// The table below a query: its columns and the place of each row come behind the query's own columns.
 pub(super) struct Exposed {
-    table: Arc<Table>,
+    pub(super) table: Arc<Table>,
     /// Per column of the query, the table's column it is.
-    columns: Vec<Option<usize>>,
+    pub(super) columns: Vec<Option<usize>>,
 }
 
 /// The rows that a statement changes, as a source of its scope.
@@ -141,6 +141,7 @@ impl Binder<'_> {
             else {
                 return Err(Box::new(SqlError::invalid_object(name.dotted())));
             };
+            self.note_check_option(&view);
             let scope = Scope { barrier: true, ..Scope::default() };
             (view.query, view.columns, scope, view.name.name.text)
         } else {
@@ -148,14 +149,15 @@ impl Binder<'_> {
             self.require_target(name)?;
             return Ok(self.table_target(table, shown, schema));
         };
+        // A common table has no permissions of its own; a view's owner need not own the table below it.
         let (bound, exposed) = self.nested(|binder| {
             let outer = owner.or(binder.view_owner);
-            binder.in_view_of(outer, |binder| binder.exposing(&query, scope, &whole))
+            binder.in_view_of(outer, |binder| {
+                let exposed = binder.exposing(&query, scope, &whole)?;
+                binder.require_target(&exposed.1.table.object_name(name.span()))?;
+                Ok(exposed)
+            })
         })?;
-        if owner.is_none() {
-            // A common table has no permissions of its own.
-            self.require_target(&exposed.table.object_name(name.span()))?;
-        }
         let visible = exposed.columns.len();
         let mut columns_shown = infos(&bound.columns[..visible]);
         rename(&mut columns_shown, &columns, &whole)?;
@@ -197,7 +199,12 @@ impl Binder<'_> {
     }
 
     /// Binds a query with the columns and places of the table below it.
-    fn exposing(&mut self, query: &tree::Query, scope: Scope, name: &str) -> Result<(Bound, Exposed), Fault> {
+    pub(super) fn exposing(
+        &mut self,
+        query: &tree::Query,
+        scope: Scope,
+        name: &str,
+    ) -> Result<(Bound, Exposed), Fault> {
         if !matches!(query.body, tree::QueryBody::Select(_)) {
             return Err(errors::unsupported("Changing rows through a set operation or VALUES"));
         }
@@ -286,7 +293,10 @@ impl Binder<'_> {
 }
 
 /// The table of FROM that the target's name means: by its alias, or by its own name.
-fn chosen<'t>(from: &'t [tree::TableSource], name: &tree::ObjectName) -> Result<Option<&'t tree::TableRef>, Fault> {
+pub(super) fn chosen<'t>(
+    from: &'t [tree::TableSource],
+    name: &tree::ObjectName,
+) -> Result<Option<&'t tree::TableRef>, Fault> {
     let mut tables = Vec::new();
     from.iter().for_each(|source| list_tables(source, &mut tables));
     let by_alias = |table: &&tree::TableRef| {

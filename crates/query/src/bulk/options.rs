@@ -57,6 +57,8 @@ pub(crate) struct BulkOptions {
     pub(crate) keeps_nulls: bool,
     pub(crate) keeps_identity: bool,
     pub(crate) locks_table: bool,
+    /// FIRE_TRIGGERS
+    pub(crate) fires_triggers: bool,
     pub(crate) checks_constraints: bool,
 }
 
@@ -88,6 +90,7 @@ impl BulkOptions {
             keeps_nulls: false,
             keeps_identity: false,
             locks_table: false,
+            fires_triggers: false,
             checks_constraints: false,
         };
         for option in &statement.options {
@@ -132,10 +135,7 @@ impl BulkOptions {
             "KEEPIDENTITY" => self.keeps_identity = flag(option)?,
             "TABLOCK" => self.locks_table = flag(option)?,
             "CHECK_CONSTRAINTS" => self.checks_constraints = flag(option)?,
-            // There are no triggers.
-            "FIRE_TRIGGERS" => {
-                flag(option)?;
-            }
+            "FIRE_TRIGGERS" => self.fires_triggers = flag(option)?,
             name @ ("FORMATFILE" | "FORMATFILE_DATA_SOURCE" | "DATA_SOURCE" | "ERRORFILE_DATA_SOURCE") => {
                 return Err(errors::unsupported(format!("{name} of BULK INSERT")));
             }

@@ -54,6 +54,7 @@ impl LiveSlots {
                     }
                 }
             }
+            Action::Instead(instead) => instead.visit_read(&mut |slot| self.add(slot)),
             Action::Change(change) => change.visit_read(&mut |slot| self.add(slot)),
             Action::Update(update) => {
                 update.assignments.iter().chain(&update.variables).for_each(|(_, value)| self.expr(value));

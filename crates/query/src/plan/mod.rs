@@ -8,6 +8,7 @@ mod document;
 mod live;
 mod modify;
 mod more;
+mod trigger;
 
 pub use document::{Document, Language, Level, Member, OpenColumn, OpenJson};
 pub use live::LiveSlots;
@@ -16,6 +17,8 @@ pub use more::{
     Expand, Frame, FrameEnd, FullJoin, More, NextNumber, Recursive, Split, Spool, TopCount, WideTop, WindowFunction,
     Windows,
 };
+
+pub use trigger::{FiringEvent, Instead, Triggers};
 
 use std::sync::Arc;
 
@@ -212,7 +215,7 @@ pub enum Node {
     One,
     /// A table.
     Scan(Box<Scan>),
-    /// A view of the host; its rows are fetched before the statement starts.
+    /// A view of the host, or `inserted` or `deleted`; its rows are fetched before the statement starts.
     Virtual {
         /// The index among the statement's virtual tables.
         index: usize,
@@ -337,13 +340,20 @@ pub enum Node {
     More(Box<More>),
 }
 
-/// A virtual table that a statement reads.
+/// Rows that a statement reads and no operator makes: they are fetched before it begins.
 #[derive(Debug, Clone)]
-pub struct VirtualSource {
-    /// The host's number for it.
-    pub id: u32,
-    /// Its arguments, evaluated before the statement begins; `None` for the function of a [`Node::Call`].
-    pub arguments: Option<Vec<Expr>>,
+pub enum VirtualSource {
+    /// A view or function of the host's.
+    Host {
+        /// The host's number for it.
+        id: u32,
+        /// Its arguments, evaluated before the statement begins; `None` for the function of a [`Node::Call`].
+        arguments: Option<Vec<Expr>>,
+    },
+    /// `inserted` of the running trigger.
+    Inserted,
+    /// `deleted` of the running trigger.
+    Deleted,
 }
 
 /// What a bound statement does with its rows.
@@ -371,6 +381,8 @@ pub enum Action {
     Delete(Box<Delete>),
     /// Changes rows of one table as rows joined to it say.
     Change(Box<Change>),
+    /// Changes nothing: the rows are for an INSTEAD OF trigger of a view.
+    Instead(Box<Instead>),
 }
 
 /// The source of one column of an inserted row.
@@ -464,6 +476,8 @@ pub struct Statement {
     pub virtual_sources: Vec<VirtualSource>,
     /// What the changed table's rows must keep.
     pub rules: Option<Arc<crate::rules::Rules>>,
+    /// The triggers that it fires.
+    pub triggers: Option<Arc<Triggers>>,
     /// The slots the frame must have.
     pub slots: usize,
     /// Those that are read.
@@ -484,7 +498,7 @@ impl Action {
     /// What OUTPUT asks of it.
     pub fn output(&self) -> Option<&OutputPlan> {
         match self {
-            Action::Select { .. } | Action::Assign { .. } => None,
+            Action::Select { .. } | Action::Assign { .. } | Action::Instead(_) => None,
             Action::Insert(insert) => insert.output.as_ref(),
             Action::Update(update) => update.output.as_ref(),
             Action::Delete(delete) => delete.output.as_ref(),

@@ -9,7 +9,7 @@ use super::{
     syntax_error,
 };
 use crate::access::CatalogView;
-use crate::bind::{self, Binder, Declared, Names, Typed, assign_to, convert_to};
+use crate::bind::{self, Binder, COLUMNS_UPDATED, Declared, Names, TriggerShape, Typed, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::settings::{Isolation, Settings};
@@ -90,6 +90,35 @@ pub fn compile_procedure(
     compiler.finish(Some(identity))
 }
 
+/// Compiles a trigger from its stored CREATE or ALTER statement.
+///
+/// # Errors
+/// As [`compile`].
+pub(crate) fn compile_trigger(
+    text: &str,
+    identity: ProcedureIdentity,
+    shape: TriggerShape,
+    context: &CompileContext<'_>,
+) -> Result<Arc<Program>, Vec<SqlError>> {
+    let batch = tree::parse(text).map_err(|error| vec![syntax_error(&error)])?;
+    let Some(StatementKind::CreateTrigger(trigger)) = batch.statements.first().map(|statement| &statement.kind) else {
+        return Err(vec![SqlError::procedure_unknown(&identity.name)]);
+    };
+    let mut compiler = Compiler::new(text, context);
+    let statements = trigger.body.statements();
+    compiler.reserve(1 + shape.len(), statements);
+    compiler.variables.push(Variable { name: String::new(), ty: COLUMNS_UPDATED });
+    compiler.variables.extend((0..shape.len()).map(|_| Variable { name: String::new(), ty: SqlType::Bit }));
+    compiler.trigger = Some(Arc::new(shape));
+    if matches!(trigger.body, tree::ModuleBody::External(_)) {
+        let fault = crate::errors::unsupported("EXTERNAL NAME");
+        compiler.errors.push(*fault);
+    }
+    compiler.declare_tables(statements);
+    compiler.statements(statements);
+    compiler.finish(Some(identity))
+}
+
 /// A WHILE being compiled.
 struct Loop {
     start: usize,
@@ -119,6 +148,8 @@ pub(super) struct Compiler<'a> {
     pub(super) table_parameters: Vec<(usize, tree::Name, Arc<UserType>)>,
     /// The users' types that declarations name.
     user_types: RefCell<Vec<Arc<UserType>>>,
+    /// What the text sees, of a trigger.
+    trigger: Option<Arc<TriggerShape>>,
     late: Vec<Late>,
     pub(super) variables: Vec<Variable>,
     parameters: Vec<Parameter>,
@@ -150,6 +181,7 @@ impl<'a> Compiler<'a> {
             cursors: Vec::new(),
             table_parameters: Vec::new(),
             user_types: RefCell::default(),
+            trigger: None,
             late: Vec::new(),
             variables: Vec::new(),
             parameters: Vec::new(),
@@ -194,6 +226,7 @@ impl<'a> Compiler<'a> {
             slots: self.reserved,
             procedure,
             user_types: self.user_types.into_inner(),
+            trigger: self.trigger,
         }))
     }
 
@@ -203,6 +236,7 @@ impl<'a> Compiler<'a> {
             host: self.context.host,
             variables: &self.variables,
             identity_insert: self.context.identity_insert,
+            trigger: self.trigger.as_deref(),
         }
     }
 
@@ -517,6 +551,8 @@ impl<'a> Compiler<'a> {
             | StatementKind::CreateProcedure(_)
             | StatementKind::CreateView(_)
             | StatementKind::CreateFunction(_)
+            | StatementKind::CreateTrigger(_)
+            | StatementKind::SetTrigger(_)
             | StatementKind::CreateSchema(_)
             | StatementKind::CreateType(_)
             | StatementKind::CreateSequence(_)
@@ -611,6 +647,9 @@ impl<'a> Compiler<'a> {
     }
 
     fn ret(&mut self, value: Option<&tree::Expr>) -> Result<(), Fault> {
+        if value.is_some() && self.trigger.is_some() {
+            return Err(Box::new(SqlError::return_value_not_allowed()));
+        }
         let value = match value {
             None => None,
             Some(value) => match self.typed_as(value, &SqlType::Int) {
@@ -757,7 +796,6 @@ fn isolation(level: tree::IsolationLevel) -> Isolation {
 fn refused(kind: &StatementKind) -> Option<&'static str> {
     Some(match kind {
         StatementKind::WaitFor(tree::WaitFor::Time(_)) => "WAITFOR TIME",
-        StatementKind::CreateTrigger(_) | StatementKind::SetTrigger(_) => "A trigger",
         StatementKind::CreateSynonym { .. } => "A synonym",
         StatementKind::TransferToSchema { .. } => "ALTER SCHEMA",
         StatementKind::AlterIndex(_) => "ALTER INDEX",

@@ -81,6 +81,7 @@ impl Compiler<'_> {
             table: name,
             columns: insert.columns.clone(),
             locks_table: false,
+            fires_triggers: true,
         })));
         Ok(())
     }

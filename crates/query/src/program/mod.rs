@@ -10,10 +10,12 @@ mod compile_cursor;
 mod compile_error;
 mod compile_table;
 
+pub(crate) use compile::compile_trigger;
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
 
 use std::sync::Arc;
 
+use crate::bind::TriggerShape;
 use crate::expression::{Expr, Predicate};
 use crate::plan;
 use pikepole_contention::sync::Mutex;
@@ -80,6 +82,8 @@ pub struct Program {
     pub(crate) procedure: Option<ProcedureIdentity>,
     /// The users' types that it was compiled with.
     pub(crate) user_types: Vec<Arc<UserType>>,
+    /// What it sees of the table that it watches, when it is a trigger.
+    pub(crate) trigger: Option<Arc<TriggerShape>>,
 }
 
 pub(crate) const NO_HANDLER: u32 = u32::MAX;
@@ -90,12 +94,16 @@ impl Program {
         &self.parameters
     }
 
-    /// Whether the types that it was compiled with are still those of the catalog.
+    /// Whether the types and the watched columns that it was compiled with are still those of the catalog.
     pub(crate) fn fits(&self, catalog: impl FnOnce() -> Arc<Catalog>) -> bool {
-        if self.user_types.is_empty() {
+        if self.user_types.is_empty() && self.trigger.is_none() {
             return true;
         }
         let catalog = catalog();
+        if self.trigger.as_ref().is_some_and(|shape| TriggerShape::version_of(shape.parent, &catalog) != shape.version)
+        {
+            return false;
+        }
         self.user_types.iter().all(|known| catalog.user_type(&known.schema, &known.name) == Some(known))
     }
 
@@ -337,6 +345,8 @@ pub(crate) struct InsertCaptured {
     pub(crate) columns: Vec<tree::Name>,
     /// TABLOCK.
     pub(crate) locks_table: bool,
+    /// The table's triggers are fired; otherwise the rows are a load.
+    pub(crate) fires_triggers: bool,
 }
 
 /// A SET option the machine itself obeys.
@@ -356,6 +366,7 @@ pub(crate) fn insert_program(
     table: &str,
     columns: &[String],
     locks_table: bool,
+    fires_triggers: bool,
 ) -> Result<Arc<Program>, pikepole_types::SqlError> {
     let text = format!("INSERT INTO {table} ({}) EXECUTE x", columns.join(", "));
     let batch = tree::parse(&text).map_err(|error| syntax_error(&error))?;
@@ -364,7 +375,7 @@ pub(crate) fn insert_program(
         return Err(wrong());
     };
     let tree::Target::Table { name, .. } = &insert.target else { return Err(wrong()) };
-    let captured = InsertCaptured { table: name.clone(), columns: insert.columns.clone(), locks_table };
+    let captured = InsertCaptured { table: name.clone(), columns: insert.columns.clone(), locks_table, fires_triggers };
     Ok(Arc::new(Program {
         instructions: vec![Instruction::InsertCaptured(Box::new(captured))],
         lines: vec![1],
@@ -376,6 +387,7 @@ pub(crate) fn insert_program(
         slots: 0,
         procedure: None,
         user_types: Vec::new(),
+        trigger: None,
     }))
 }
 

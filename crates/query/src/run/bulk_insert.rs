@@ -1,9 +1,12 @@
 //! BULK INSERT: a file's rows, batch after batch, each a statement of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Machine;
+use super::frame::Alone;
+use super::statement::StatementState;
+use super::trigger::Fire;
 use crate::bind::{Binder, Names};
 use crate::bulk::{self, BulkFile, BulkOptions};
 use crate::expression::Fault;
@@ -13,16 +16,51 @@ use pikepole_engine::{Permission, Securable, TableRecord};
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
+/// A load under way.
+pub(crate) struct BulkLoad {
+    plan: Arc<Statement>,
+    file: Arc<BulkFile>,
+    options: BulkOptions,
+    /// The file of refused rows: its name and place.
+    error_file: Option<(String, PathBuf)>,
+    /// The batch under way, and its first row.
+    batch: Option<(u64, Box<StatementState>)>,
+    rows: i64,
+    batches: u64,
+}
+
 impl Machine<'_> {
     /// Loads a file. Under autocommit each batch is committed by itself; a batch that fails is undone, those before it stay.
-    pub(crate) async fn bulk_insert(&mut self, statement: &tree::BulkInsert) -> Result<(), Fault> {
+    /// False: a trigger runs first, and then it goes on.
+    pub(crate) async fn bulk_insert(&mut self, statement: &tree::BulkInsert) -> Result<bool, Fault> {
+        let mut load = match self.frame.alone.take() {
+            Some(Alone::Load(load)) => load,
+            _ => Box::new(self.begin_load(statement).await?),
+        };
+        let loaded = self.load(&mut load).await;
+        if let Ok(Some(fire)) = loaded {
+            self.frame.alone = Some(Alone::Load(load));
+            self.enter_trigger(fire)?;
+            return Ok(false);
+        }
+        self.context.progress.clear();
+        let written = match &load.error_file {
+            Some((name, path)) => load.file.write_refused(self.context.server().disk(), path, name),
+            None => Ok(()),
+        };
+        loaded?;
+        written?;
+        Ok(true)
+    }
+
+    async fn begin_load(&mut self, statement: &tree::BulkInsert) -> Result<BulkLoad, Fault> {
         self.context.refresh_security()?;
         if !self.context.token().has(Permission::AdministerBulkOperations, Securable::Server) {
             return Err(Box::new(SqlError::bulk_load_denied()));
         }
         let options = BulkOptions::of(statement)?;
         let server = Arc::clone(self.context.server());
-        let error_file = options.error_file.as_ref().map(|name| (name, server.folder().join(name)));
+        let error_file = options.error_file.as_ref().map(|name| (name.clone(), server.folder().join(name)));
         if let Some((name, path)) = &error_file {
             for path in [path.clone(), bulk::notes_beside(path)] {
                 if server.disk().exists(&path) || server.is_in_database(&path) {
@@ -36,14 +74,7 @@ impl Machine<'_> {
         if !options.checks_constraints && self.distrust_constraints(&plan).await? {
             (plan, file) = self.bind_bulk(statement, &options, &path)?;
         }
-        let loaded = self.load(&plan, &file, &options).await;
-        self.context.progress.clear();
-        let written = match &error_file {
-            Some((name, path)) => file.write_refused(server.disk(), path, name),
-            None => Ok(()),
-        };
-        loaded?;
-        Ok(written?)
+        Ok(BulkLoad { plan, file, options, error_file, batch: None, rows: 0, batches: 0 })
     }
 
     fn bind_bulk(
@@ -54,7 +85,7 @@ impl Machine<'_> {
     ) -> Result<(Arc<Statement>, Arc<BulkFile>), Fault> {
         let catalog = self.context.catalog();
         let variables = &self.frame.program.variables;
-        let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None };
+        let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None, trigger: None };
         let binder = Binder::new(&names, variables.len());
         binder.bulk_insert(statement, options, |targets| {
             let progress = Arc::clone(&self.context.progress);
@@ -83,12 +114,23 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    async fn load(&mut self, plan: &Arc<Statement>, file: &Arc<BulkFile>, options: &BulkOptions) -> Result<(), Fault> {
-        let (mut rows, mut batches) = (0, 0);
-        while let Some(first_row) = file.begin_batch(options.batch_rows)? {
-            self.check_cancelled()?;
-            let mut state = Machine::state_of(Arc::clone(plan));
+    /// Loads what is left, or up to where a trigger is to run.
+    async fn load(&mut self, load: &mut BulkLoad) -> Result<Option<Fire>, Fault> {
+        let BulkLoad { plan, file, options, batch, rows, batches, .. } = load;
+        loop {
+            let (first_row, mut state) = match batch.take() {
+                Some(batch) => batch,
+                None => {
+                    let Some(first_row) = file.begin_batch(options.batch_rows)? else { break };
+                    self.check_cancelled()?;
+                    (first_row, Box::new(Machine::state_of(Arc::clone(plan))))
+                }
+            };
             let loaded = self.drive_to_end(&mut state).await;
+            if let Ok(Some(fire)) = loaded {
+                *batch = Some((first_row, state));
+                return Ok(Some(fire));
+            }
             let caught = loaded.is_err() && self.find_handler(false).is_some();
             if !caught {
                 for error in file.refused_from(first_row) {
@@ -98,15 +140,15 @@ impl Machine<'_> {
             match loaded {
                 Err(fault) if bulk::is_fatal(&fault) => return Err(self.provider_error(*fault, caught)),
                 Err(fault) => return Err(fault),
-                Ok(()) => rows += self.context.state.row_count,
+                Ok(_) => *rows += self.context.state.row_count,
             }
-            batches += 1;
+            *batches += 1;
         }
-        if batches == 0 {
+        if *batches == 0 {
             self.done(Done { rows: Some(0), kind: DoneKind::Insert });
         }
-        self.context.state.row_count = rows;
-        Ok(())
+        self.context.state.row_count = *rows;
+        Ok(None)
     }
 
     /// What is wrong with a file is told first, then that its rows cannot be fetched.

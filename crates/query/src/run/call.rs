@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::frame::{Frame, Return, Returned};
+use super::frame::{Alone, Frame, Return, Returned};
 use super::statement::StatementState;
 use super::transaction::Capturing;
+use super::trigger::Fire;
 use super::user_type::Lent;
 use super::{Machine, Pause};
 use crate::access::{CatalogView, Stop};
@@ -21,7 +22,7 @@ use pikepole_tsql::{Name, ObjectName, Span};
 use pikepole_types::{SqlError, SqlType, Target, Value};
 
 /// Calls within calls.
-const NESTING_MAX: i32 = 32;
+pub(crate) const NESTING_MAX: i32 = 32;
 
 impl Machine<'_> {
     /// EXEC of a procedure.
@@ -155,6 +156,12 @@ impl Machine<'_> {
                 return Err(fault);
             }
         };
+        self.push_frame(frame, &program);
+        self.lend(lent)
+    }
+
+    /// Goes on in a frame of its own, one level down.
+    pub(crate) fn push_frame(&mut self, mut frame: Frame, program: &Program) {
         let state = &mut self.context.state;
         frame.transaction_count = state.transaction_count;
         frame.caught_base = state.caught.len();
@@ -169,7 +176,6 @@ impl Machine<'_> {
         state.nest_level += 1;
         let caller = std::mem::replace(&mut self.frame, frame);
         self.callers.push(caller);
-        self.lend(lent)
     }
 
     /// Gives the parameters their values; the result is what goes back to the caller's variables, and the tables that are passed.
@@ -280,6 +286,9 @@ impl Machine<'_> {
             self.ended = true;
             return Ok(());
         }
+        if self.frame.trigger.is_some() {
+            return self.leave_trigger();
+        }
         let on_return = std::mem::take(&mut self.frame.on_return);
         let mut values = Vec::with_capacity(on_return.outputs.len());
         for (slot, from, target, to) in on_return.outputs {
@@ -321,6 +330,10 @@ impl Machine<'_> {
         state.scope_identity = std::mem::take(&mut frame.caller_identity);
         let level = state.nest_level;
         state.nest_level -= 1;
+        if let Some(fired) = frame.trigger.take() {
+            state.triggers.pop();
+            self.context.resume_statement(fired.outer);
+        }
         // EXECUTE AS ends with what it was said in.
         self.context.security.revert_to(self.context.impersonations_below);
         self.context.impersonations_below = frame.impersonations_below;
@@ -337,49 +350,57 @@ impl Machine<'_> {
         self.context.spare_frames.give(frame);
     }
 
-    /// The end of INSERT ... EXEC: inserts the rows that the call has returned; or those that the program was given.
-    pub(crate) async fn insert_captured(&mut self, insert: &InsertCaptured) -> Result<(), Fault> {
-        let (columns, rows) = match self.captures.pop() {
-            Some(capture) => (capture.columns, capture.rows),
-            None => match self.tables.pop().flatten() {
-                Some(given) => (given.columns, given.rows),
-                None => return Ok(()),
-            },
+    /// The end of INSERT ... EXEC: inserts the rows that the call has returned; or those that the program was given. False: a
+    /// trigger runs first, and then it goes on.
+    pub(crate) async fn insert_captured(&mut self, insert: &InsertCaptured) -> Result<bool, Fault> {
+        let mut state = match self.frame.alone.take() {
+            Some(Alone::Insert(state)) => state,
+            _ => {
+                let (columns, rows) = match self.captures.pop() {
+                    Some(capture) => (capture.columns, capture.rows),
+                    None => match self.tables.pop().flatten() {
+                        Some(given) => (given.columns, given.rows),
+                        None => return Ok(true),
+                    },
+                };
+                Box::new(self.kept_rows(insert, &columns, rows)?)
+            }
         };
-        self.insert_kept(insert, &columns, rows, false).await
+        let Some(fire) = self.drive_to_end(&mut state).await? else {
+            return Ok(true);
+        };
+        self.frame.alone = Some(Alone::Insert(state));
+        self.enter_trigger(fire)?;
+        Ok(false)
     }
 
-    /// Inserts rows that are there already; `quiet` when the client is not to be told how many.
-    pub(crate) async fn insert_kept(
+    /// The INSERT of rows that are there already.
+    pub(crate) fn kept_rows(
         &mut self,
         insert: &InsertCaptured,
         columns: &[ColumnInfo],
         rows: Vec<Vec<Value>>,
-        quiet: bool,
-    ) -> Result<(), Fault> {
+    ) -> Result<StatementState, Fault> {
         let catalog: CatalogView = self.context.catalog();
         let variables = &self.frame.program.variables;
-        let names =
-            Names { catalog: &catalog, host: &*self.host, variables, identity_insert: self.context.identity_table() };
+        let identity_insert = self.context.identity_table();
+        let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert, trigger: None };
         let binder = Binder::new(&names, variables.len());
         let plan = binder.insert_kept(insert, columns, rows)?;
-        let mut state: StatementState = Machine::state_of(plan);
-        if quiet {
-            state.silence();
-        }
-        self.drive_to_end(&mut state).await
+        Ok(Machine::state_of(plan))
     }
 
-    /// Runs a plan that belongs to no instruction to its end.
-    pub(crate) async fn drive_to_end(&mut self, state: &mut StatementState) -> Result<(), Fault> {
+    /// Runs a plan that belongs to no instruction to its end, or to where a trigger is to run.
+    pub(crate) async fn drive_to_end(&mut self, state: &mut StatementState) -> Result<Option<Fire>, Fault> {
         loop {
             match self.drive_alone(state) {
-                Ok(None) => return Ok(()),
+                Ok(None) => return Ok(None),
+                Ok(Some(Pause::Fire(fire))) => return Ok(Some(*fire)),
                 Ok(Some(Pause::Yield)) | Err(Stop::Yield) => {
                     pikepole_scheduler::yield_now().await;
                     self.context.check_cancelled()?;
                 }
-                Ok(Some(_)) => return Ok(()),
+                Ok(Some(_)) => return Ok(None),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
                 Err(Stop::Team(team)) => team.ended().await,
                 // It calls no function: its rows were collected, or are a file's.

@@ -18,7 +18,7 @@ use crate::access::Stop;
 use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::plan::{BranchAction, BranchRows, Change, ColumnSource, Insert, Statement, TopCount};
-use pikepole_engine::{Locator, RowCount, TableWriter};
+use pikepole_engine::{Locator, RowCount, TableWriter, TriggerEvent};
 use pikepole_types::{SqlError, Value};
 
 /// What is to be done next.
@@ -102,7 +102,7 @@ impl Machine<'_> {
                     state.change.stage = Stage::Write;
                 }
                 Stage::Write => {
-                    if !self.write_change(change, action, state)? {
+                    if !state.firing.is_instead() && !self.write_change(change, action, state)? {
                         return Err(Stop::Again(change.table.qualified_name()));
                     }
                     note_change(plan, change, action, &self.frame.slots, state);
@@ -226,7 +226,8 @@ impl Machine<'_> {
         if matches!(action, BranchAction::Delete) {
             return Ok(());
         }
-        let number = self.row_number(plan.rules.as_deref(), &change.table.engine)?;
+        let instead = state.firing.is_instead();
+        let number = if instead { None } else { self.row_number(plan.rules.as_deref(), &change.table.engine)? };
         match action {
             BranchAction::Delete => return Ok(()),
             BranchAction::Update { assignments, variables } => {
@@ -236,6 +237,9 @@ impl Machine<'_> {
         }
         if let Some(rules) = &plan.rules {
             self.shape_row(rules, number, &mut state.change.row)?;
+        }
+        if instead {
+            return Ok(());
         }
         let verb = if matches!(action, BranchAction::Insert(_)) { "INSERT" } else { "UPDATE" };
         let columns = 0..change.table.columns.len();
@@ -275,6 +279,12 @@ impl Machine<'_> {
         }
         if let Some(column) = insert.table.identity {
             let (database, tx) = self.context.engine();
+            if state.firing.is_instead() {
+                if insert.explicit_identity.is_none() {
+                    row[column] = identity_value(0, &insert.table.columns[column].ty)?;
+                }
+                return Ok(());
+            }
             if insert.explicit_identity.is_none() {
                 let dealt = database.try_next_identity(tx, &insert.table.engine)?;
                 row[column] = identity_value(dealt, &insert.table.columns[column].ty)?;
@@ -331,15 +341,21 @@ impl Machine<'_> {
     }
 }
 
-/// Notes what foreign keys ask about the row that was just written; the old one is in its registers.
+/// Notes what foreign keys ask and what triggers see of the row that was just written; the old one is in its registers.
 fn note_change(plan: &Statement, change: &Change, action: &BranchAction, slots: &[Value], state: &mut StatementState) {
-    let Some(rules) = &plan.rules else { return };
-    let (late, row) = (&mut state.modify.late, &state.change.row);
-    let new = (!matches!(action, BranchAction::Delete)).then_some(row.as_slice());
-    if let Some(new) = new {
-        late.note_new(rules, new);
+    let (event, has_old, has_new) = match action {
+        BranchAction::Insert(_) => (TriggerEvent::Insert, false, true),
+        BranchAction::Update { .. } => (TriggerEvent::Update, true, true),
+        BranchAction::Delete => (TriggerEvent::Delete, true, false),
+    };
+    let old = has_old.then(|| &slots[change.registers.range()]);
+    let new = has_new.then_some(state.change.row.as_slice());
+    if let Some(rules) = plan.rules.as_ref().filter(|_| !state.firing.is_instead()) {
+        let late = &mut state.modify.late;
+        new.iter().for_each(|new| late.note_new(rules, new));
+        old.iter().for_each(|old| late.note_old(rules, old, new));
     }
-    if !matches!(action, BranchAction::Insert(_)) {
-        late.note_old(rules, &slots[change.registers.range()], new);
+    if let Some(triggers) = &plan.triggers {
+        state.firing.note(triggers, event, old, new);
     }
 }

@@ -137,8 +137,9 @@ impl Machine<'_> {
         let kind = LateKind::Statement(Arc::clone(&cursor.query));
         let plan = {
             let catalog = self.context.catalog();
-            let names =
-                bind::Names { catalog: &catalog, host: &*self.host, variables: &variables, identity_insert: None };
+            let trigger = self.frame.program.trigger.as_deref();
+            let (host, variables) = (&*self.host, variables.as_slice());
+            let names = bind::Names { catalog: &catalog, host, variables, identity_insert: None, trigger };
             bind::bind(&kind, &names, variables.len())?
         };
         let owner = self.procedure_owner();

@@ -46,6 +46,8 @@ impl Machine<'_> {
             StatementKind::CreateProcedure(create) => self.create_procedure(create, text).await,
             StatementKind::CreateView(create) => self.create_view(create, text).await,
             StatementKind::CreateFunction(create) => self.create_function(create, text).await,
+            StatementKind::CreateTrigger(create) => self.create_trigger(create, text).await,
+            StatementKind::SetTrigger(set) => self.set_triggers(set).await,
             StatementKind::CreateType(create) => self.create_type(create, statement, text).await,
             StatementKind::CreateSequence(create) => self.define_sequence(create).await,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Type => self.drop_types(drop).await,
@@ -91,7 +93,8 @@ impl Machine<'_> {
     /// A DEFAULT may call functions, and name no column and no variable.
     pub(crate) fn check_default(&self, expr: &tree::Expr) -> Result<(), Fault> {
         let catalog = self.context.catalog();
-        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
         let mut binder = bind::Binder::new(&names, 0);
         binder.allow_numbers(0);
         match binder.expr(expr) {
@@ -182,20 +185,43 @@ impl Machine<'_> {
     async fn create_view(&mut self, create: &tree::CreateView, text: &str) -> Result<(), Fault> {
         let schema = self.own_schema(&create.name)?;
         check_module_options(&create.options)?;
-        if create.check_option {
-            return Err(errors::unsupported("WITH CHECK OPTION"));
-        }
         self.check_view(create)?;
+        if create.check_option {
+            self.check_option(create)?;
+        }
         let (database, tx) = self.context.engine();
         let (name, mode) = (&create.name.name.text, put_mode(create.mode));
         Ok(database.put_view(tx, &schema, name, text, mode).await?)
+    }
+
+    /// WITH CHECK OPTION can be kept where the condition reads the row alone.
+    fn check_option(&self, create: &tree::CreateView) -> Result<(), Fault> {
+        let Some((alias, condition)) = bind::check_option(create)? else { return Ok(()) };
+        let unsupported = || errors::unsupported("WITH CHECK OPTION of a view that is not one table with a condition");
+        let tree::QueryBody::Select(select) = &create.query.body else { return Err(unsupported()) };
+        let [tree::TableSource::Table(table)] = select.from.as_slice() else { return Err(unsupported()) };
+        let catalog = self.context.catalog();
+        let table = catalog.table(&table.name)?.ok_or_else(unsupported)?;
+        let column = |column: &crate::access::Column| bind::TableColumn {
+            name: column.name.clone(),
+            ty: column.ty,
+            nullable: column.nullable,
+        };
+        let columns: Vec<bind::TableColumn> = table.columns.iter().map(column).collect();
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        bind::table_condition(condition, alias, &columns, &names).map_err(|fault| match fault.number {
+            1046 => unsupported(),
+            _ => fault,
+        })
     }
 
     async fn create_function(&mut self, create: &tree::CreateFunction, text: &str) -> Result<(), Fault> {
         let schema = self.own_schema(&create.name)?;
         {
             let catalog = self.context.catalog();
-            let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
+            let names =
+                Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
             bind::check_function(create, &names)?;
         }
         let (database, tx) = self.context.engine();
@@ -210,7 +236,8 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::order_by_in_derived_table()));
         }
         let catalog = self.context.catalog();
-        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None };
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
         let mut binder = bind::Binder::new(&names, 0);
         let bound = binder.query(query)?;
         let view = &create.name.name.text;
@@ -243,6 +270,10 @@ impl Machine<'_> {
             }
             if name.is_temporary() && drop.kind == tree::DropKind::Procedure {
                 self.drop_temporary_procedure(name, drop.if_exists)?;
+                continue;
+            }
+            if drop.kind == tree::DropKind::Trigger {
+                self.drop_trigger(drop, name).await?;
                 continue;
             }
             let schema = self.own_schema(name)?;
@@ -359,7 +390,7 @@ impl Machine<'_> {
     }
 }
 
-fn put_mode(mode: tree::ModuleMode) -> PutMode {
+pub(super) fn put_mode(mode: tree::ModuleMode) -> PutMode {
     match mode {
         tree::ModuleMode::Create => PutMode::Create,
         tree::ModuleMode::Alter => PutMode::Alter,
@@ -393,7 +424,6 @@ const ACCEPTED_OPTIONS: &[&str] = &[
     "QUERY_STORE",
     "QUOTED_IDENTIFIER",
     "READ_WRITE",
-    "RECURSIVE_TRIGGERS",
     "TARGET_RECOVERY_TIME",
     "TORN_PAGE_DETECTION",
     "TRUSTWORTHY",
@@ -425,13 +455,14 @@ fn database_option(option: &tree::SettingOption, database: &str) -> Result<Optio
         }),
         "READ_COMMITTED_SNAPSHOT" => DatabaseOption::ReadCommittedSnapshot(switch()?),
         "ALLOW_SNAPSHOT_ISOLATION" => DatabaseOption::AllowSnapshotIsolation(switch()?),
+        "RECURSIVE_TRIGGERS" => DatabaseOption::RecursiveTriggers(switch()?),
         name if ACCEPTED_OPTIONS.contains(&name) => return Ok(None),
         _ => return Err(invalid()),
     }))
 }
 
 /// Options of a procedure or view that would change whose permissions count.
-fn check_module_options(options: &[tree::ModuleOption]) -> Result<(), Fault> {
+pub(super) fn check_module_options(options: &[tree::ModuleOption]) -> Result<(), Fault> {
     let caller = |who: &tree::Expr| who.to_string().trim_matches('\'').eq_ignore_ascii_case("CALLER");
     for option in options {
         if let tree::ModuleOption::ExecuteAs(who) = option

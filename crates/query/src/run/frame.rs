@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use super::bulk_insert::BulkLoad;
 use super::statement::StatementState;
+use super::trigger::TriggerFrame;
 use crate::program::Program;
 use crate::settings::Settings;
 use pikepole_types::{SqlType, Value};
@@ -40,6 +42,20 @@ pub(crate) struct Frame {
     pub(crate) caller_identity: Value,
     /// The status of a frame in which an error occurred.
     pub(crate) error_status: i32,
+    /// Of a trigger: its rows, and the statement that has fired it.
+    pub(crate) trigger: Option<Box<TriggerFrame>>,
+    /// The statement under way has made the transaction that its triggers run in.
+    pub(crate) began: bool,
+    /// What the instruction at the program counter has begun and keeps nowhere else, while its triggers run.
+    pub(crate) alone: Option<Alone>,
+}
+
+/// See [`Frame::alone`].
+pub(crate) enum Alone {
+    /// The rows of an INSERT ... EXEC, or of a client.
+    Insert(Box<StatementState>),
+    /// BULK INSERT.
+    Load(Box<BulkLoad>),
 }
 
 impl Frame {
@@ -56,6 +72,7 @@ impl Frame {
             slots: 0,
             procedure: None,
             user_types: Vec::new(),
+            trigger: None,
         }))
     }
 
@@ -73,6 +90,9 @@ impl Frame {
             caller_procedure: 0,
             caller_identity: Value::Null,
             error_status: 0,
+            trigger: None,
+            began: false,
+            alone: None,
         }
     }
 
@@ -86,6 +106,7 @@ impl Frame {
         self.settings = None;
         self.caller_procedure = 0;
         self.error_status = 0;
+        self.trigger = None;
         self.reset_statements();
     }
 
@@ -94,6 +115,8 @@ impl Frame {
         for state in self.states.iter_mut().flatten() {
             state.reset();
         }
+        self.began = false;
+        self.alone = None;
     }
 }
 

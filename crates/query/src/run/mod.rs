@@ -18,6 +18,7 @@ mod constraints;
 mod cursor;
 mod declared_cursor;
 mod define;
+mod define_trigger;
 mod document;
 mod format;
 mod frame;
@@ -41,6 +42,7 @@ mod table_definition;
 mod temporary;
 mod temporary_procedure;
 mod transaction;
+mod trigger;
 mod user_type;
 mod windows;
 
@@ -69,6 +71,7 @@ use pikepole_engine::{Database, Transaction};
 use pikepole_scheduler::{self as scheduler, TaskInfo};
 use pikepole_types::{Collation, Context, SqlError, Value};
 use recover::Origin;
+use trigger::Fire;
 
 /// What is around operators and expressions.
 pub(crate) enum Around<'a> {
@@ -186,6 +189,8 @@ pub(crate) enum Pause {
     Instruction,
     /// The statement `late[i]` needs its virtual tables' rows.
     VirtualRows(usize),
+    /// The statement has done what it was to do: a trigger is to run before it ends.
+    Fire(Box<Fire>),
 }
 
 /// The rows an INSERT ... EXEC collects.
@@ -311,6 +316,7 @@ impl Machine<'_> {
                 }
                 Ok(Pause::Instruction) => self.perform().await,
                 Ok(Pause::VirtualRows(index)) => self.fetch_virtual_rows(index).await,
+                Ok(Pause::Fire(fire)) => self.enter_trigger(*fire),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await,
                 Err(Stop::Stale) => self.restart_statement().await,
                 Err(Stop::Again(table)) => self.begin_again(&table).await,

@@ -17,7 +17,7 @@ use crate::errors;
 use crate::expression::{Fault, Width};
 use crate::parallel::{self, Crew, InsertWork, PacketList, Part, Target};
 use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update};
-use pikepole_engine::{Exchange, Locator, LockMode, RowCount, TableWriter, Transaction};
+use pikepole_engine::{Exchange, Locator, LockMode, RowCount, TableWriter, Transaction, TriggerEvent};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// What is to be done next with the row at hand.
@@ -81,7 +81,9 @@ impl ModifyState {
             }
             Action::Update(update) => (&update.changed, vec![Value::Null; update.changed.table.columns.len()]),
             Action::Delete(delete) => (&delete.changed, Vec::new()),
-            Action::Select { .. } | Action::Assign { .. } | Action::Change(_) => return ModifyState::default(),
+            Action::Select { .. } | Action::Assign { .. } | Action::Change(_) | Action::Instead(_) => {
+                return ModifyState::default();
+            }
         };
         let again = match &changed.subqueries {
             RowSubqueries::Again(node) => Some(Cursor::new(node, &plan.live)),
@@ -144,6 +146,7 @@ impl Machine<'_> {
         insert: &Insert,
         state: &mut StatementState,
     ) -> Result<bool, Stop> {
+        let instead = state.firing.is_instead();
         if self.insert_by_workers(plan, insert, state)? {
             return Ok(true);
         }
@@ -171,26 +174,22 @@ impl Machine<'_> {
                 state.modify.stage = Stage::Identity;
             }
             if state.modify.stage == Stage::Identity {
-                let number = self.row_number(plan.rules.as_deref(), &insert.table.engine)?;
-                self.identity(insert, state)?;
-                if let Some(rules) = &plan.rules {
-                    self.shape_row(rules, number, &mut state.modify.row)?;
-                }
-                let required = insert.required.iter().copied();
-                check_required(&insert.table, required, &state.modify.row, "INSERT")?;
-                if let Some(rules) = &plan.rules {
-                    self.check_row(rules)?;
-                }
+                self.complete_row(plan, insert, state)?;
                 state.modify.stage = Stage::Write;
             }
             let modify = &mut state.modify;
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);
             };
-            let (database, tx) = self.context.engine();
-            database.try_insert(tx, &insert.table.engine, writer, &modify.row, count)?;
-            if let Some(rules) = &plan.rules {
-                modify.late.note_new(rules, &modify.row);
+            if !instead {
+                let (database, tx) = self.context.engine();
+                database.try_insert(tx, &insert.table.engine, writer, &modify.row, count)?;
+                if let Some(rules) = &plan.rules {
+                    modify.late.note_new(rules, &modify.row);
+                }
+            }
+            if let Some(triggers) = &plan.triggers {
+                state.firing.note(triggers, TriggerEvent::Insert, None, Some(&modify.row));
             }
             modify.stage = Stage::Next;
             state.rows += 1;
@@ -204,6 +203,31 @@ impl Machine<'_> {
                 return Ok(false);
             }
         }
+    }
+
+    /// Gives the row what the statement does not: its identity value, its number, its computed columns; and looks whether it
+    /// may be so. What an INSTEAD OF trigger sees need not: it decides itself what is inserted.
+    fn complete_row(&mut self, plan: &Statement, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
+        if state.firing.is_instead() {
+            if let (Some(column), None) = (insert.table.identity, insert.explicit_identity) {
+                state.modify.row[column] = identity_value(0, &insert.table.columns[column].ty)?;
+            }
+            if let Some(rules) = &plan.rules {
+                self.shape_row(rules, None, &mut state.modify.row)?;
+            }
+            return Ok(());
+        }
+        let number = self.row_number(plan.rules.as_deref(), &insert.table.engine)?;
+        self.identity(insert, state)?;
+        if let Some(rules) = &plan.rules {
+            self.shape_row(rules, number, &mut state.modify.row)?;
+        }
+        let required = insert.required.iter().copied();
+        check_required(&insert.table, required, &state.modify.row, "INSERT")?;
+        if let Some(rules) = &plan.rules {
+            self.check_row(rules)?;
+        }
+        Ok(())
     }
 
     /// Has workers insert the rows, when they are many. False: they are to be inserted row by row.
@@ -244,8 +268,8 @@ impl Machine<'_> {
     }
 
     fn start_bulk(&mut self, plan: &Statement, insert: &Insert, state: &mut StatementState) -> Result<Bulk, Stop> {
-        // Rows with rules are checked one by one, and temporary tables have a transaction of their own.
-        if plan.rules.is_some() || insert.table.is_temporary() {
+        // Rows with rules are checked one by one, triggers see each, and temporary tables have a transaction of their own.
+        if plan.rules.is_some() || plan.triggers.is_some() || insert.table.is_temporary() {
             return Ok(Bulk::Row);
         }
         let mut shared = Operator::of_scan(&plan.source);
@@ -315,30 +339,28 @@ impl Machine<'_> {
                 return Ok(true);
             }
             if state.modify.stage == Stage::Change {
-                let number = self.row_number(plan.rules.as_deref(), &update.changed.table.engine)?;
-                self.updated_row(update, state)?;
-                if let Some(rules) = &plan.rules {
-                    self.shape_row(rules, number, &mut state.modify.row)?;
-                    let computed = rules.computed.iter().map(|(column, _)| *column);
-                    check_required(&update.changed.table, computed, &state.modify.row, "UPDATE")?;
-                    self.check_row(rules)?;
-                }
+                self.complete_updated(plan, update, state)?;
                 state.modify.stage = Stage::Write;
             }
             let modify = &mut state.modify;
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);
             };
-            let (database, tx) = self.context.engine();
-            let table = &update.changed.table.engine;
-            if !database.try_update(tx, table, writer, &modify.locator, &modify.row)? {
-                modify.stage = Stage::Read;
-                continue;
+            if !state.firing.is_instead() {
+                let (database, tx) = self.context.engine();
+                let table = &update.changed.table.engine;
+                if !database.try_update(tx, table, writer, &modify.locator, &modify.row)? {
+                    modify.stage = Stage::Read;
+                    continue;
+                }
             }
-            if let Some(rules) = &plan.rules {
-                let old = &self.frame.slots[update.changed.registers.range()];
+            let old = &self.frame.slots[update.changed.registers.range()];
+            if let Some(rules) = plan.rules.as_ref().filter(|_| !state.firing.is_instead()) {
                 modify.late.note_new(rules, &modify.row);
                 modify.late.note_old(rules, old, Some(&modify.row));
+            }
+            if let Some(triggers) = &plan.triggers {
+                state.firing.note(triggers, TriggerEvent::Update, Some(old), Some(&modify.row));
             }
             modify.stage = Stage::Next;
             state.rows += 1;
@@ -354,6 +376,22 @@ impl Machine<'_> {
         }
     }
 
+    /// Computes the new row and looks whether it may be so; what an INSTEAD OF trigger sees need not.
+    fn complete_updated(&mut self, plan: &Statement, update: &Update, state: &mut StatementState) -> Result<(), Stop> {
+        let instead = state.firing.is_instead();
+        let number = if instead { None } else { self.row_number(plan.rules.as_deref(), &update.changed.table.engine)? };
+        self.updated_row(update, state)?;
+        if let Some(rules) = &plan.rules {
+            self.shape_row(rules, number, &mut state.modify.row)?;
+            if !instead {
+                let computed = rules.computed.iter().map(|(column, _)| *column);
+                check_required(&update.changed.table, computed, &state.modify.row, "UPDATE")?;
+                self.check_row(rules)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Computes the new row from the registers, which hold the old one.
     fn updated_row(&mut self, update: &Update, state: &mut StatementState) -> Result<(), Fault> {
         let old = &self.frame.slots[update.changed.registers.range()];
@@ -363,8 +401,10 @@ impl Machine<'_> {
         for (column, value) in &update.assignments {
             value.eval_into(&mut self.env(), &mut state.modify.row[*column])?;
         }
-        let changed = update.assignments.iter().map(|(column, _)| *column);
-        check_required(&update.changed.table, changed, &state.modify.row, "UPDATE")?;
+        if !state.firing.is_instead() {
+            let changed = update.assignments.iter().map(|(column, _)| *column);
+            check_required(&update.changed.table, changed, &state.modify.row, "UPDATE")?;
+        }
         for (slot, value) in &update.variables {
             self.assign(*slot, value)?;
         }
@@ -385,14 +425,19 @@ impl Machine<'_> {
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);
             };
-            let (database, tx) = self.context.engine();
-            if !database.try_delete(tx, &delete.changed.table.engine, writer, &modify.locator)? {
-                modify.stage = Stage::Read;
-                continue;
+            if !state.firing.is_instead() {
+                let (database, tx) = self.context.engine();
+                if !database.try_delete(tx, &delete.changed.table.engine, writer, &modify.locator)? {
+                    modify.stage = Stage::Read;
+                    continue;
+                }
             }
-            if let Some(rules) = &plan.rules {
-                let old = &self.frame.slots[delete.changed.registers.range()];
+            let old = &self.frame.slots[delete.changed.registers.range()];
+            if let Some(rules) = plan.rules.as_ref().filter(|_| !state.firing.is_instead()) {
                 modify.late.note_old(rules, old, None);
+            }
+            if let Some(triggers) = &plan.triggers {
+                state.firing.note(triggers, TriggerEvent::Delete, Some(old), None);
             }
             modify.stage = Stage::Next;
             state.rows += 1;

@@ -39,6 +39,8 @@ impl Machine<'_> {
             }),
             StatementKind::Truncate(name) => self.check_change(name, || SqlError::truncate_not_found(name.dotted())),
             StatementKind::CreateSchema(create) => self.check_create_schema(create),
+            StatementKind::CreateTrigger(create) => self.check_trigger_target(&create.on),
+            StatementKind::SetTrigger(set) => self.check_trigger_target(&set.on),
             StatementKind::CreateType(create) => self.check_create(P::CreateType, &create.name),
             StatementKind::CreateSequence(create) if create.alter => {
                 self.check_change(&create.name, || SqlError::invalid_object(create.name.dotted()))
@@ -107,6 +109,17 @@ impl Machine<'_> {
         }
     }
 
+    /// ALTER on the table or view that a trigger watches.
+    fn check_trigger_target(&mut self, on: &tree::TriggerTarget) -> Result<(), Fault> {
+        match on {
+            tree::TriggerTarget::Table(name) => {
+                self.check_change(name, || SqlError::trigger_target_invalid(name.dotted()))
+            }
+            // The definition itself refuses them.
+            tree::TriggerTarget::Database | tree::TriggerTarget::Server => Ok(()),
+        }
+    }
+
     fn check_create_schema(&mut self, create: &tree::CreateSchema) -> Result<(), Fault> {
         self.context.require_of_database(Permission::CreateSchema)?;
         let Some(owner) = &create.owner else {
@@ -146,6 +159,9 @@ impl Machine<'_> {
                     }
                 }
                 tree::DropKind::Type => self.check_drop_type(name)?,
+                tree::DropKind::Trigger => {
+                    self.check_change(name, || SqlError::object_missing("drop", "trigger", shown))?;
+                }
                 kind => {
                     let what = match kind {
                         tree::DropKind::Table => "table",

@@ -7,7 +7,7 @@
 //! With XACT_ABORT ON, and for errors that end the transaction by themselves, the transaction is rolled back; inside TRY it is
 //! doomed instead, and the CATCH block must roll it back.
 
-use super::Machine;
+use super::{Frame, Machine};
 use crate::errors::{self, Reach};
 use crate::program::{Handler, Instruction, LateKind};
 use pikepole_tsql::StatementKind;
@@ -38,12 +38,19 @@ impl Machine<'_> {
             // The log failed: nothing of the transaction can be kept.
             reach = Reach::Transaction;
         }
-        // A statement that was waiting has not ended by itself; run again, it begins anew.
-        self.frame.reset_statements();
         self.context.state.row_count = 0;
         self.context.state.last_error = error.number;
-        let cancelled = errors::is_cancelled(&error);
-        if !cancelled && let Some((depth, handler)) = self.find_handler(reach == Reach::Scope) {
+        let handler = match errors::is_cancelled(&error) {
+            true => None,
+            false => self.find_handler(reach == Reach::Scope),
+        };
+        if self.ends_trigger(reach, handler.map(|(depth, _)| depth)) {
+            reach = Reach::Transaction;
+        }
+        self.end_made_transaction(reach, handler.map(|(depth, _)| depth)).await;
+        // A statement that was waiting has not ended by itself; run again, it begins anew.
+        self.frame.reset_statements();
+        if let Some((depth, handler)) = handler {
             self.enter_handler(depth, handler, reach, error);
             return None;
         }
@@ -51,8 +58,9 @@ impl Machine<'_> {
         match reach {
             Reach::Statement => {
                 self.frame.error_status = 10 - i32::from(error.severity);
-                // Of a file that cannot be read on, the errors of its provider say enough.
-                if self.is_modification() && error.number != 7330 {
+                // Of a file that cannot be read on, the errors of its provider say enough; a statement that its target's triggers
+                // forbid has not begun.
+                if self.is_modification() && !matches!(error.number, 334 | 5316 | 7330) {
                     let message = SqlError::statement_terminated().at_line(error.line);
                     self.output.message(&message);
                 }
@@ -75,6 +83,33 @@ impl Machine<'_> {
                 Some(error)
             }
         }
+    }
+
+    /// Whether an error leaves a trigger: for a TRY block around the statement that has fired it, whose frame is the one at
+    /// `depth`, or because nobody catches it and it ends more than its statement.
+    fn ends_trigger(&self, reach: Reach, depth: Option<usize>) -> bool {
+        match depth {
+            None => reach != Reach::Statement && self.is_in_trigger(),
+            Some(depth) => self.frames().skip(depth + 1).any(|frame| frame.trigger.is_some()),
+        }
+    }
+
+    /// A transaction that a statement has made for its triggers ends with the statement, also when that fails.
+    async fn end_made_transaction(&mut self, reach: Reach, depth: Option<usize>) {
+        let lowest = match (depth, reach) {
+            (Some(depth), _) => depth,
+            (None, Reach::Statement | Reach::Scope) => self.callers.len(),
+            (None, Reach::Batch | Reach::Transaction) => 0,
+        };
+        let made = self.frames().skip(lowest).any(|frame| frame.began);
+        if made && self.context.state.transaction_count > 0 {
+            self.context.roll_back_all().await;
+        }
+    }
+
+    /// All frames, the outermost first.
+    fn frames(&self) -> impl Iterator<Item = &Frame> {
+        self.callers.iter().chain([&self.frame])
     }
 
     fn reach(&self, error: &SqlError, origin: Origin) -> Reach {
@@ -111,6 +146,7 @@ impl Machine<'_> {
         while self.callers.len() > depth {
             self.drop_frame();
         }
+        self.frame.reset_statements();
         self.captures.retain(|capture| capture.depth < depth);
         if reach == Reach::Transaction && self.context.state.transaction_count > 0 {
             self.context.state.doomed = true;

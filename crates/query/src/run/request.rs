@@ -125,7 +125,7 @@ pub struct RowTarget {
 
 impl RowTarget {
     /// The columns `names` of `table`, both as T-SQL writes them; `columns` are the values' names and types. With `locks_table` the
-    /// table is locked as by TABLOCK.
+    /// table is locked as by TABLOCK, with `fires_triggers` its triggers are fired.
     ///
     /// # Errors
     /// Names that are none.
@@ -134,8 +134,9 @@ impl RowTarget {
         names: &[String],
         columns: Vec<ColumnInfo>,
         locks_table: bool,
+        fires_triggers: bool,
     ) -> Result<RowTarget, SqlError> {
-        Ok(RowTarget { program: insert_program(table, names, locks_table)?, columns })
+        Ok(RowTarget { program: insert_program(table, names, locks_table, fires_triggers)?, columns })
     }
 }
 

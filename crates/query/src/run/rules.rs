@@ -99,7 +99,7 @@ impl Machine<'_> {
         if let (Some(column), Some(number)) = (rules.rowversion, number) {
             row[column] = Value::Bin(number.to_be_bytes().to_vec());
         }
-        if rules.computed.is_empty() && rules.checks.is_empty() {
+        if rules.computed.is_empty() && rules.checks.is_empty() && rules.check_option.is_none() {
             return Ok(());
         }
         self.show_row(rules, row);
@@ -117,6 +117,11 @@ impl Machine<'_> {
 
     /// The CHECK constraints of the row that was shaped last: one fails that is false, not one that is unknown.
     pub(crate) fn check_row(&mut self, rules: &Rules) -> Result<(), Fault> {
+        if let Some(option) = &rules.check_option
+            && !option.holds(&mut self.env())?
+        {
+            return Err(Box::new(SqlError::view_check_failed()));
+        }
         for check in &rules.checks {
             if check.condition.eval(&mut self.env())? == Some(false) {
                 let column = check.column.as_ref().map(|column| format!(", column '{column}'")).unwrap_or_default();
@@ -144,6 +149,9 @@ impl Machine<'_> {
                 if !matches!(done, Ok(true)) {
                     state.modify.late.running = Some(running);
                     return done;
+                }
+                if let Some(plan) = running.plan() {
+                    state.firing.absorb(&plan, &mut running.firing);
                 }
             }
             let late = &mut state.modify.late;
@@ -283,7 +291,7 @@ impl Machine<'_> {
         let batch = pikepole_tsql::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
         let statement = batch.statements.into_iter().next().ok_or_else(|| SqlError::incorrect_syntax(text))?;
         let catalog = self.context.catalog();
-        let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None };
+        let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None, trigger: None };
         bind::bind(&LateKind::Statement(Arc::new(statement)), &names, variables.len())
     }
 
@@ -375,7 +383,7 @@ pub(crate) fn show_values(slots: &mut Vec<Value>, base: usize, values: Vec<Value
 
 /// Whether the statement's rows must not be committed one by one: something is looked at after the last one.
 pub(crate) fn has_late_work(plan: &Statement) -> bool {
-    plan.rules.as_ref().is_some_and(|rules| rules.has_late())
+    plan.triggers.is_some() || plan.rules.as_ref().is_some_and(|rules| rules.has_late())
 }
 
 /// A name in brackets.

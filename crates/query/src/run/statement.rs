@@ -10,13 +10,15 @@ use super::cursor::Cursor;
 use super::modify::ModifyState;
 use super::output_rows::OutputState;
 use super::rules::rules_fault;
+use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
 use crate::access::{HostCall, Stop};
 use crate::bind::{self, Names};
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
-use crate::plan::{Action, Node, Statement};
+use crate::plan::{Action, Node, Statement, VirtualSource};
 use crate::program::{Instruction, Late, LateKind, Program};
+use pikepole_engine::TriggerEvent;
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
 
@@ -33,7 +35,9 @@ enum Phase {
     Running,
     /// All rows are changed; those of OUTPUT ... INTO are being inserted.
     Adding,
-    /// All rows are done; under autocommit it is committing.
+    /// What it changes is changed; its triggers are running.
+    Firing,
+    /// All is done; under autocommit it is committing.
     Ending,
     /// It has ended; the rows of OUTPUT are being sent.
     Sending,
@@ -52,6 +56,8 @@ pub(crate) struct StatementState {
     pub(crate) modify: ModifyState,
     pub(crate) change: ChangeState,
     pub(crate) output: OutputState,
+    /// What triggers are to see.
+    pub(crate) firing: Firing,
     null_eliminated: bool,
     /// The session's serial when the plan's permissions were last checked; zero: not yet.
     checked: u64,
@@ -69,6 +75,7 @@ impl StatementState {
         self.virtual_rows.clear();
         self.rows_done = false;
         self.modify.reset();
+        self.firing.reset();
     }
 
     pub(crate) fn plan(&self) -> Option<Arc<Statement>> {
@@ -97,6 +104,7 @@ impl StatementState {
         self.modify.reset();
         self.change.reset();
         self.output.reset();
+        self.firing.reset();
         if let Some(cursor) = &mut self.cursor {
             cursor.forget();
         }
@@ -221,6 +229,13 @@ impl Machine<'_> {
             {
                 return Ok(Some(Pause::Yield));
             }
+            state.phase = Phase::Firing;
+        }
+        if state.phase == Phase::Firing {
+            if let Some(fire) = self.next_fire(plan, &mut state.firing, state.rows) {
+                return Ok(Some(Pause::Fire(Box::new(fire))));
+            }
+            self.end_of_triggers();
             state.phase = Phase::Ending;
         }
         if state.phase == Phase::Ending {
@@ -258,8 +273,9 @@ impl Machine<'_> {
     fn bind_anew(&self, late: &Late) -> Result<Arc<Statement>, Fault> {
         let catalog = self.context.catalog();
         let variables = &self.frame.program.variables;
-        let names =
-            Names { catalog: &catalog, host: &*self.host, variables, identity_insert: self.context.identity_table() };
+        let identity_insert = self.context.identity_table();
+        let trigger = self.frame.program.trigger.as_deref();
+        let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert, trigger };
         bind::bind(&late.kind, &names, variables.len())
     }
 
@@ -315,6 +331,13 @@ impl Machine<'_> {
         state.modify.reset();
         state.change.reset();
         state.output.reset();
+        state.firing.reset();
+        if let Some(triggers) = &plan.triggers {
+            if let Some(fault) = &triggers.fault {
+                return Err(Stop::Error(fault.clone()));
+            }
+            state.firing.begin(triggers, &self.context.state);
+        }
         if let Action::Select { columns, values } = &plan.action {
             state.out.resize(values.len(), Value::Null);
             match self.captures.last_mut() {
@@ -351,6 +374,7 @@ impl Machine<'_> {
             Action::Update(update) => self.update_rows(plan, update, state),
             Action::Delete(delete) => self.delete_rows(plan, delete, state),
             Action::Change(change) => self.change_rows(plan, change, state),
+            Action::Instead(instead) => self.instead_rows(plan, instead, state),
         }
     }
 
@@ -449,6 +473,11 @@ impl Machine<'_> {
             Action::Update(_) => DoneKind::Update,
             Action::Delete(_) => DoneKind::Delete,
             Action::Change(change) => change.kind,
+            Action::Instead(instead) => match instead.event {
+                TriggerEvent::Insert => DoneKind::Insert,
+                TriggerEvent::Update => DoneKind::Update,
+                TriggerEvent::Delete => DoneKind::Delete,
+            },
         };
         self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
         let sends = plan.action.output().is_some_and(crate::plan::OutputPlan::sends);
@@ -477,14 +506,23 @@ impl Machine<'_> {
             Some(plan) => plan.virtual_sources.clone(),
             None => Vec::new(),
         };
+        let fired = |rows: fn(&Transition) -> &Arc<Vec<Vec<Value>>>| {
+            let trigger = self.frame.trigger.as_ref();
+            trigger.map(|trigger| Arc::clone(rows(&trigger.rows))).unwrap_or_default()
+        };
+        let (inserted, deleted) = (fired(|rows| &rows.inserted), fired(|rows| &rows.deleted));
         for source in &sources {
-            let mut rows = Vec::new();
-            if let Some(arguments) = &source.arguments {
-                let values = arguments.iter().map(|argument| argument.eval(&mut self.env()));
-                let values = values.collect::<Result<Vec<Value>, Fault>>()?;
-                rows = self.host.virtual_rows(source.id, &values, self.context).await?;
-            }
-            state.virtual_rows.push(Arc::new(rows));
+            let rows = match source {
+                VirtualSource::Inserted => Arc::clone(&inserted),
+                VirtualSource::Deleted => Arc::clone(&deleted),
+                VirtualSource::Host { arguments: None, .. } => Arc::default(),
+                VirtualSource::Host { id, arguments: Some(arguments) } => {
+                    let values = arguments.iter().map(|argument| argument.eval(&mut self.env()));
+                    let values = values.collect::<Result<Vec<Value>, Fault>>()?;
+                    Arc::new(self.host.virtual_rows(*id, &values, self.context).await?)
+                }
+            };
+            state.virtual_rows.push(rows);
         }
         state.virtual_ready = true;
         Ok(())
@@ -493,8 +531,9 @@ impl Machine<'_> {
     /// Fetches what a function of the host's gives to a query that is no instruction.
     pub(crate) async fn fetch_call(&mut self, state: &mut StatementState, call: HostCall) -> Result<(), Fault> {
         let plan = state.plan();
-        if let Some(source) = plan.as_ref().and_then(|plan| plan.virtual_sources.get(call.index)) {
-            let rows = self.host.virtual_rows(source.id, &call.arguments, self.context).await?;
+        let source = plan.as_ref().and_then(|plan| plan.virtual_sources.get(call.index));
+        if let Some(VirtualSource::Host { id, .. }) = source {
+            let rows = self.host.virtual_rows(*id, &call.arguments, self.context).await?;
             state.virtual_rows[call.index] = Arc::new(rows);
         }
         Ok(())
@@ -507,10 +546,11 @@ impl Machine<'_> {
         };
         let index = *index;
         let plan = self.frame.states[index].as_ref().and_then(|state| state.plan.as_ref());
-        let Some(source) = plan.and_then(|plan| plan.virtual_sources.get(call.index)) else {
+        let source = plan.and_then(|plan| plan.virtual_sources.get(call.index));
+        let Some(VirtualSource::Host { id, .. }) = source else {
             return Ok(());
         };
-        let rows = self.host.virtual_rows(source.id, &call.arguments, self.context).await?;
+        let rows = self.host.virtual_rows(*id, &call.arguments, self.context).await?;
         if let Some(state) = &mut self.frame.states[index] {
             state.virtual_rows[call.index] = Arc::new(rows);
         }
@@ -530,6 +570,7 @@ fn command(action: &Action) -> &'static str {
             DoneKind::Merge => "MERGE",
             _ => "UPDATE",
         },
+        Action::Instead(instead) => instead.event.name(),
     }
 }
 

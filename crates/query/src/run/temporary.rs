@@ -64,7 +64,7 @@ impl Machine<'_> {
         let columns = {
             let catalog = self.context.catalog();
             let variables = &self.frame.program.variables;
-            let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None };
+            let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None, trigger: None };
             bind::into_columns(&into.query, &names, variables.len())?
         };
         let name = into.target.name.text.clone();

@@ -32,7 +32,11 @@ impl Machine<'_> {
             }
             Instruction::Execute(call) => return self.execute(call).await,
             Instruction::ExecuteText(text) => return self.execute_text(text),
-            Instruction::InsertCaptured(insert) => self.insert_captured(insert).await?,
+            Instruction::InsertCaptured(insert) => {
+                if !self.insert_captured(insert).await? {
+                    return Ok(());
+                }
+            }
             Instruction::Begin(name) => {
                 let name = self.optional_name(name.as_ref());
                 self.context.begin_transaction(name);
@@ -61,7 +65,11 @@ impl Machine<'_> {
             Instruction::DeclareTables(tables) => self.declare_tables(tables).await?,
             Instruction::Cursor(operation) => self.cursor_operation(operation).await?,
             Instruction::CreateInto(into) => self.create_into(into).await?,
-            Instruction::BulkInsert(statement) => self.bulk_insert(statement).await?,
+            Instruction::BulkInsert(statement) => {
+                if !self.bulk_insert(statement).await? {
+                    return Ok(());
+                }
+            }
             Instruction::Use(name) => {
                 if name.eq_ignore_ascii_case(pikepole_engine::TEMPDB) {
                     self.context.server().clone().tempdb().await?;

@@ -164,8 +164,16 @@ impl Machine<'_> {
             sent.rows.into_iter().map(kept).collect()
         };
         let count = self.context.state.row_count;
-        let insert = InsertCaptured { table: ObjectName::of(plain(name)), columns: names, locks_table: false };
-        self.insert_kept(&insert, &columns, rows, true).await?;
+        let insert = InsertCaptured {
+            table: ObjectName::of(plain(name)),
+            columns: names,
+            locks_table: false,
+            fires_triggers: false,
+        };
+        let mut state = self.kept_rows(&insert, &columns, rows)?;
+        state.silence();
+        // A table variable has no triggers.
+        self.drive_to_end(&mut state).await?;
         self.context.state.row_count = count;
         Ok(())
     }

@@ -69,7 +69,8 @@ fn a_parallel_insert_into_a_table_with_keys_is_there_whole_or_not_at_all() {
         if let Some(crash_at) = crash_at {
             disk.crash_after_ops(crash_at);
         }
-        let insert = "INSERT t SELECT value * 7919 % 262147, value % 8 FROM GENERATE_SERIES(1, 140000) OPTION (MAXDOP 3)";
+        let insert =
+            "INSERT t SELECT value * 7919 % 262147, value % 8 FROM GENERATE_SERIES(1, 140000) OPTION (MAXDOP 3)";
         let committed = client.lines(insert) == ["(140000 rows)"];
         let crashed = disk.is_off();
         assert!(super::parallel::waits_of(&client, "CXCONSUMER") > 0 || crashed);
@@ -82,7 +83,11 @@ fn a_parallel_insert_into_a_table_with_keys_is_there_whole_or_not_at_all() {
         let counts = client.lines("SELECT COUNT(*), SUM(n) FROM t SELECT COUNT(*) FROM t WHERE v = 3");
         if committed || counts[0].starts_with("140001") {
             whole += 1;
-            assert_eq!((counts[0].split('|').next(), &*counts[2]), (Some("140001"), "17501"), "crash after {crash_at:?}");
+            assert_eq!(
+                (counts[0].split('|').next(), &*counts[2]),
+                (Some("140001"), "17501"),
+                "crash after {crash_at:?}"
+            );
         } else {
             cut += 1;
             assert_eq!((&*counts[0], &*counts[2]), ("1|-1", "1"), "crash after {crash_at:?}");
@@ -92,4 +97,46 @@ fn a_parallel_insert_into_a_table_with_keys_is_there_whole_or_not_at_all() {
         assert_eq!(client.lines(insert), ["(140000 rows)"]);
     }
     assert!(whole > 0 && cut > 1, "{whole} whole, {cut} cut short");
+}
+
+#[test]
+fn triggers_outlive_a_crash() {
+    let disk = SimulatedDisk::new(5);
+    let mut before = world(&disk);
+    let mut client = before.client();
+    client.quiet(
+        "CREATE TABLE t (a int) CREATE TABLE told (a int, b varchar(10))
+         GO
+         CREATE TRIGGER kept ON t AFTER INSERT, DELETE AS
+         INSERT told SELECT a, 'kept' FROM inserted UNION ALL SELECT -a, 'kept' FROM deleted
+         GO
+         CREATE TRIGGER off ON t AFTER INSERT AS INSERT told SELECT a, 'off' FROM inserted
+         GO
+         CREATE TRIGGER gone ON t AFTER INSERT AS INSERT told SELECT a, 'gone' FROM inserted
+         GO
+         DISABLE TRIGGER off ON t DROP TRIGGER gone
+         CREATE TABLE away (a int)
+         GO
+         CREATE TRIGGER with_its_table ON away AFTER INSERT AS PRINT 'away'
+         GO
+         DROP TABLE away
+         INSERT t VALUES (1)
+         GO
+         BEGIN TRANSACTION
+         GO
+         CREATE TRIGGER uncommitted ON t AFTER INSERT AS INSERT told SELECT a, 'uncommitted' FROM inserted
+         GO
+         INSERT t VALUES (2)",
+    );
+    disk.power_off();
+    let after = disk.crash(11);
+    drop(client);
+    drop(before);
+    let mut world = world(&after);
+    let mut client = world.client();
+    client.quiet("INSERT t VALUES (3) DELETE t WHERE a = 1");
+    assert_eq!(client.shown("SELECT a, b FROM told ORDER BY a"), ["-1|kept", "1|kept", "3|kept"]);
+    assert!(client.lines("CREATE TRIGGER kept ON t AFTER INSERT AS PRINT 'x'")[0].starts_with("Msg 2714"));
+    client.quiet("ENABLE TRIGGER ALL ON t DELETE told INSERT t VALUES (4)");
+    assert_eq!(client.shown("SELECT a, b FROM told ORDER BY b"), ["4|kept", "4|off"]);
 }

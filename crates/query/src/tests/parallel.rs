@@ -169,7 +169,10 @@ fn inserted_rows_agree() {
     }
     // What is inserted row by row: identity values, rows with rules, rows that are told of.
     let row_by_row = [
-        ("id int IDENTITY, n bigint NOT NULL, v int, d datetime", "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers"),
+        (
+            "id int IDENTITY, n bigint NOT NULL, v int, d datetime",
+            "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers",
+        ),
         ("n bigint CHECK (n > 0), v int, d datetime", "INSERT {t} (n, v) SELECT TOP (131073) n, d FROM numbers"),
         ("n bigint, v int, d datetime", "INSERT {t} (n, v) OUTPUT inserted.n SELECT TOP (131073) n, d FROM numbers"),
     ];
@@ -263,8 +266,9 @@ fn a_key_that_is_there_twice_leaves_nothing() {
     with_pages(&mut client);
     for (columns, error) in tables {
         client.quiet(&format!("DROP TABLE IF EXISTS t CREATE TABLE t ({columns}) INSERT t VALUES (12000, -1)"));
-        let insert =
-            |n: &str, degree: usize| format!("WITH {} INSERT t SELECT {n}, d FROM numbers OPTION (MAXDOP {degree})", numbered());
+        let insert = |n: &str, degree: usize| {
+            format!("WITH {} INSERT t SELECT {n}, d FROM numbers OPTION (MAXDOP {degree})", numbered())
+        };
         for degree in [1, 3] {
             assert_eq!(client.lines(&insert("n", degree))[0], error, "{columns} by {degree}");
         }
@@ -661,7 +665,9 @@ fn errors_and_cancelling_end_scans_by_workers() {
     for table in ["heap", "keyed", "backward"] {
         // Two rows have errors; the first of them is told.
         let query = |degree: usize| {
-            format!("SELECT SUM(CASE WHEN n = 902 THEN CAST(s AS int) ELSE 1 / (n - 304) END) FROM {table} OPTION (MAXDOP {degree})")
+            format!(
+                "SELECT SUM(CASE WHEN n = 902 THEN CAST(s AS int) ELSE 1 / (n - 304) END) FROM {table} OPTION (MAXDOP {degree})"
+            )
         };
         let serial = client.lines(&query(1));
         assert!(serial[0].starts_with("Msg"), "{serial:?}");
@@ -695,7 +701,8 @@ fn scans_by_workers_count_each_row_once_while_others_write() {
         let before = waits(&client);
         in_turn(&world, client.execute(&count, &mut output), other.execute(&write, &mut quiet));
         assert_eq!(waits(&client) - before, 40);
-        let lines: Vec<String> = output.events.iter().filter_map(super::line).filter(|line| line.contains('|')).collect();
+        let lines: Vec<String> =
+            output.events.iter().filter_map(super::line).filter(|line| line.contains('|')).collect();
         assert_eq!(lines, vec!["0|0|0"; 40], "{table}");
         assert!(quiet.events.iter().filter_map(super::line).all(|line| !line.starts_with("Msg")), "{quiet:?}");
     }
@@ -708,13 +715,21 @@ fn rows_of_tables_are_inserted_by_workers() {
         with_tables(&mut client);
         client.quiet(&format!("ALTER DATABASE master SET RECOVERY {recovery}"));
         let columns = "n int NOT NULL{key}, s varchar(max), v bigint";
-        let sums = |table: &str| format!("SELECT COUNT(*), SUM(n), SUM(v), SUM(LEN(s)) FROM {table} SELECT COUNT(*) FROM {table} WHERE s LIKE 'y%'");
+        let sums = |table: &str| {
+            format!(
+                "SELECT COUNT(*), SUM(n), SUM(v), SUM(LEN(s)) FROM {table} SELECT COUNT(*) FROM {table} WHERE s LIKE 'y%'"
+            )
+        };
         for source in ["heap", "keyed", "backward"] {
-            for (key, hint) in [("", ""), ("", "WITH (TABLOCK)"), (" PRIMARY KEY", ""), (" PRIMARY KEY", "WITH (TABLOCK)")] {
+            for (key, hint) in
+                [("", ""), ("", "WITH (TABLOCK)"), (" PRIMARY KEY", ""), (" PRIMARY KEY", "WITH (TABLOCK)")]
+            {
                 let columns = columns.replace("{key}", key);
                 client.quiet(&format!("DROP TABLE IF EXISTS a DROP TABLE IF EXISTS b CREATE TABLE a ({columns}) CREATE TABLE b ({columns}, INDEX ix (v))"));
                 let insert = |table: &str, degree: usize| {
-                    format!("INSERT {table} {hint} SELECT n * 3, s, v + 1 FROM {source} WHERE n % 5 <> 2 OPTION (MAXDOP {degree})")
+                    format!(
+                        "INSERT {table} {hint} SELECT n * 3, s, v + 1 FROM {source} WHERE n % 5 <> 2 OPTION (MAXDOP {degree})"
+                    )
                 };
                 let before = waits(&client);
                 assert_eq!(client.lines(&insert("a", 1)), ["(800 rows)"]);
@@ -736,7 +751,10 @@ fn rows_of_tables_are_inserted_by_workers() {
             assert_eq!(client.lines(&sums("c")), client.lines(&sums(source)));
         }
         // A table that is read and written is read first.
-        assert_eq!(client.lines("INSERT heap (n, d, s, v) SELECT n + 10000, d, s, v FROM heap OPTION (MAXDOP 3)"), ["(980 rows)"]);
+        assert_eq!(
+            client.lines("INSERT heap (n, d, s, v) SELECT n + 10000, d, s, v FROM heap OPTION (MAXDOP 3)"),
+            ["(980 rows)"]
+        );
         assert_eq!(client.value("SELECT COUNT(*) FROM heap"), "1960");
     }
 }
@@ -754,7 +772,10 @@ fn the_locks_of_a_parallel_insert_are_its_sessions() {
         ("keyed WITH (TABLOCK) (n)", LockMode::X),
     ] {
         let table = into.split(' ').next().unwrap_or_default();
-        client.quiet(&format!("TRUNCATE TABLE {table} BEGIN TRAN;\nWITH {} INSERT {into} SELECT n FROM numbers OPTION (MAXDOP 3)", numbered()));
+        client.quiet(&format!(
+            "TRUNCATE TABLE {table} BEGIN TRAN;\nWITH {} INSERT {into} SELECT n FROM numbers OPTION (MAXDOP 3)",
+            numbered()
+        ));
         assert_eq!(client.value("SELECT @@ROWCOUNT"), "15000");
         let object = client.context.catalog().definitions().table("dbo", table).expect("it is there").object_id;
         let locks = client.context.database().locks();

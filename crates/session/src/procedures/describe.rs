@@ -31,6 +31,7 @@ fn kind(code: &str) -> &'static str {
         "F" => "foreign key cns",
         "FN" => "scalar function",
         "IF" => "inline function",
+        "TR" => "trigger",
         "C" => "check cns",
         _ => "default cns",
     }
@@ -176,8 +177,7 @@ fn procedure_parameters(catalog: &Catalog, module: &str, output: &mut dyn Output
 pub(super) fn help_text(name: &str, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
     let catalog = &*security::catalog(context);
     let found = object(catalog, name, context.database().name())?;
-    let mut modules = catalog.procedures().chain(catalog.views()).chain(catalog.functions());
-    let module = modules.find(|module| module.object_id == found.object_id);
+    let module = catalog.modules().find(|module| module.object_id == found.object_id);
     let Some(module) = module else {
         return Err(SqlError::new(15197, 16, 1, format!("There is no text for object '{name}'.")));
     };

@@ -117,6 +117,8 @@ fn target(
                 return Err(SqlError::grant_in_current_database());
             }
             let object = catalog.object(on.name.schema_str().unwrap_or("dbo"), plain);
+            // A trigger is nobody's to use.
+            let object = object.filter(|object| !matches!(object, Object::Trigger(_)));
             let object = object.ok_or_else(|| missing("object"))?.clone();
             Ok(Target { securable: catalog.securable(&object), object: Some(object), kind: "object", name })
         }

@@ -150,7 +150,6 @@ const OFF: &[&str] = &[
     "is_auto_update_stats_async_on",
     "is_ansi_null_default_on",
     "is_numeric_roundabort_on",
-    "is_recursive_triggers_on",
     "is_cursor_close_on_commit_on",
     "is_local_cursor_default",
     "is_fulltext_enabled",
@@ -233,6 +232,7 @@ fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
         .bit("snapshot_isolation_state", snapshot)
         .text("snapshot_isolation_state_desc", if snapshot { "ON" } else { "OFF" })
         .bit("is_read_committed_snapshot_on", options.read_committed_snapshot)
+        .bit("is_recursive_triggers_on", options.recursive_triggers)
         .integer("recovery_model", recovery)
         .text("recovery_model_desc", options.recovery.name())
         .integer("page_verify_option", 2)

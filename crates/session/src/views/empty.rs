@@ -29,24 +29,6 @@ pub(super) const VIEWS: &[View] = &[
     ),
     empty("synonyms", columns_of![OBJECT; ("base_object_name", Text(1035), Yes)]),
     empty(
-        "triggers",
-        &[
-            ("name", Name, No),
-            ("object_id", Int, No),
-            ("parent_class", TinyInt, No),
-            ("parent_class_desc", Text(60), Yes),
-            ("parent_id", Int, No),
-            ("type", super::Kind::Code, No),
-            ("type_desc", Text(60), Yes),
-            ("create_date", DateTime, No),
-            ("modify_date", DateTime, No),
-            ("is_ms_shipped", Bit, No),
-            ("is_disabled", Bit, No),
-            ("is_not_for_replication", Bit, No),
-            ("is_instead_of_trigger", Bit, No),
-        ],
-    ),
-    empty(
         "periods",
         &[
             ("name", Name, No),
@@ -204,19 +186,6 @@ pub(super) const VIEWS: &[View] = &[
     empty(
         "destination_data_spaces",
         &[("partition_scheme_id", Int, No), ("destination_id", Int, No), ("data_space_id", Int, No)],
-    ),
-    empty(
-        "trigger_events",
-        &[
-            ("object_id", Int, No),
-            ("type", Int, No),
-            ("type_desc", Text(60), No),
-            ("is_first", Bit, Yes),
-            ("is_last", Bit, Yes),
-            ("event_group_type", Int, Yes),
-            ("event_group_type_desc", Text(60), Yes),
-            ("is_trigger_event", Bit, Yes),
-        ],
     ),
     empty(
         "fulltext_catalogs",

@@ -27,6 +27,7 @@ mod security;
 mod sequences;
 mod statistics;
 mod transactions;
+mod triggers;
 mod types;
 
 use crate::registry::Registry;
@@ -246,6 +247,7 @@ const VIEWS: &[&[View]] = &[
     columns::VIEWS,
     types::VIEWS,
     sequences::VIEWS,
+    triggers::VIEWS,
     indexes::VIEWS,
     information_schema::VIEWS,
     constraints::VIEWS,

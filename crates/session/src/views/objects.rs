@@ -5,7 +5,7 @@ use super::Kind::{Bit, Code, DateTime, Int, LongText, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use crate::modules;
-use pikepole_engine::{Catalog, Check, ForeignKey, Index, Object, Schema, Sequence, Table, TableRecord};
+use pikepole_engine::{Catalog, Check, ForeignKey, Index, Object, Schema, Sequence, Table, TableRecord, Trigger};
 use pikepole_types::SqlError;
 
 /// The columns that every view of objects begins with.
@@ -200,6 +200,19 @@ pub(super) fn of_sequence(sequence: &Sequence) -> ObjectRow<'_> {
     }
 }
 
+pub(super) fn of_trigger(trigger: &Trigger) -> ObjectRow<'_> {
+    ObjectRow {
+        name: &trigger.module.name,
+        object_id: trigger.module.object_id,
+        schema_id: trigger.module.schema_id,
+        parent_object_id: trigger.parent_id,
+        code: "TR",
+        kind: "SQL_TRIGGER",
+        created_us: trigger.module.created_us,
+        modified_us: trigger.module.modified_us,
+    }
+}
+
 fn of_constraint<'a>(
     table: &TableRecord,
     name: &'a str,
@@ -244,6 +257,10 @@ pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
             }
             Object::Sequence(sequence) => {
                 rows.push(of_sequence(sequence));
+                continue;
+            }
+            Object::Trigger(trigger) => {
+                rows.push(of_trigger(trigger));
                 continue;
             }
             Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
@@ -420,8 +437,9 @@ fn default_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
 }
 
 fn sql_modules(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let modules = source.catalog.procedures().chain(source.catalog.views()).chain(source.catalog.functions());
-    Ok(modules
+    Ok(source
+        .catalog
+        .modules()
         .map(|module| {
             view.row()
                 .integer("object_id", module.object_id)

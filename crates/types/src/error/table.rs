@@ -51,6 +51,7 @@ error_table! {
     136 15 1 continue_outside_while() "Cannot use a CONTINUE statement outside the scope of a WHILE statement.";
     137 15 2 variable_not_declared(name) "Must declare the scalar variable \"{name}\".";
     139 15 1 default_for_local_variable() "Cannot assign a default value to a local variable.";
+    140 15 1 if_update_outside_trigger() "Can only use IF UPDATE within a CREATE TRIGGER statement.";
     141 15 1 select_assigns_and_returns() "A SELECT statement that assigns a value to a variable must not be combined with data-retrieval operations.";
     144 15 1 aggregate_in_group_by() "Cannot use an aggregate or a subquery in an expression used for the group by list of a GROUP BY clause.";
     145 15 1 order_by_not_in_distinct_list() "ORDER BY items must appear in the select list if SELECT DISTINCT is specified.";
@@ -124,6 +125,7 @@ error_table! {
     273 16 1 rowversion_not_insertable() "Cannot insert an explicit value into a timestamp column. Use INSERT with a column list to exclude the timestamp column, or insert a DEFAULT into the timestamp column.";
     281 16 1 invalid_style(style, from) "{style} is not a valid style number when converting from {from} to a character string.";
     282 10 1 null_return_status(procedure) "The '{procedure}' procedure attempted to return a status of NULL, which is not allowed. A status of 0 will be returned instead.";
+    286 16 1 transition_table_not_updatable() "The logical tables INSERTED and DELETED cannot be updated.";
     289 16 1 cannot_construct(ty) "Cannot construct data type {ty}, some of the arguments have values which are not valid.";
     291 16 1 invalid_type_attributes(ty) "CAST or CONVERT: invalid attributes specified for type '{ty}'";
     295 16 3 text_is_not_smalldatetime() "Conversion failed when converting character string to smalldatetime data type.";
@@ -132,6 +134,7 @@ error_table! {
     310 15 1 recursion_limit_invalid(value, maximum) "The value {value} specified for the MAXRECURSION option exceeds the allowed maximum of {maximum}.";
     313 16 2 too_few_arguments(name) "An insufficient number of arguments were supplied for the procedure or function {name}.";
     319 15 1 with_needs_semicolon() "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
+    331 16 1 output_into_with_triggers(table) "The target table '{table}' of the OUTPUT INTO clause cannot have any enabled triggers.";
     332 16 1 output_into_referenced(table, constraint) "The target table '{table}' of the OUTPUT INTO clause cannot be on either side of a (primary key, foreign key) relationship. Found reference constraint '{constraint}'.";
     333 16 1 output_into_checked(table, constraint) "The target table '{table}' of the OUTPUT INTO clause cannot have any enabled check constraints or any enabled rules. Found check constraint or rule '{constraint}'.";
     334 16 1 output_with_triggers(table) "The target table '{table}' of the DML statement cannot have any enabled triggers if the statement contains an OUTPUT clause without INTO clause.";
@@ -163,6 +166,7 @@ error_table! {
     544 16 1 identity_insert_off(table) "Cannot insert explicit value for identity column in table '{table}' when IDENTITY_INSERT is set to OFF.";
     545 16 1 identity_value_needed(table) "Explicit value must be specified for identity column in table '{table}' either when IDENTITY_INSERT is set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.";
     547 16 0 constraint_conflict(statement, kind, constraint, database, table, column) "The {statement} statement conflicted with the {kind} constraint \"{constraint}\". The conflict occurred in database \"{database}\", table \"{table}\"{column}.";
+    550 16 1 view_check_failed() "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under the CHECK OPTION constraint.";
     574 16 1 not_in_user_transaction(statement) "{statement} statement cannot be used inside a user transaction.";
     601 12 3 scan_lost_its_place() "Could not continue scan with NOLOCK due to data movement.";
     701 17 1 insufficient_memory(pool) "There is insufficient system memory in resource pool '{pool}' to run this query.";
@@ -185,11 +189,13 @@ error_table! {
     1023 15 1 invalid_date_part_parameter(position, function) "Invalid parameter {position} specified for {function}.";
     1031 15 1 percent_out_of_range() "Percent values must be between 0 and 100.";
     1033 15 1 order_by_in_derived_table() "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table expressions, unless TOP, OFFSET or FOR XML is also specified.";
+    1034 15 1 trigger_event_twice(event) "Syntax error: Duplicate specification of the action \"{event}\" in the trigger declaration.";
     1035 15 1 incorrect_syntax_expected(near, expected) "Incorrect syntax near '{near}', expected '{expected}'.";
     1038 15 4 name_is_empty() "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     1046 15 1 subquery_not_allowed() "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     1060 15 1 top_not_an_integer() "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
+    1084 15 1 trigger_event_unknown(event) "'{event}' is an invalid event type.";
     1087 15 2 table_variable_not_declared(name) "Must declare the table variable \"{name}\".";
     1088 16 12 object_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
     1101 17 1 no_page_for_database(database, filegroup) "Could not allocate a new page for database '{database}' because of insufficient disk space in filegroup '{filegroup}'. Create the necessary space by dropping objects in the filegroup, adding additional files to the filegroup, or setting autogrowth on for existing files in the filegroup.";
@@ -215,6 +221,7 @@ error_table! {
     1779 16 0 primary_key_exists(table) "Table '{table}' already has a primary key defined on it.";
     1781 16 1 default_exists() "Column already has a DEFAULT bound to it.";
     1785 16 0 foreign_key_cycles(key, table) "Introducing FOREIGN KEY constraint '{key}' on table '{table}' may cause cycles or multiple cascade paths. Specify ON DELETE NO ACTION or ON UPDATE NO ACTION, or modify other FOREIGN KEY constraints.";
+    1787 16 1 cascade_with_instead_of(constraint, table) "Cannot define foreign key constraint '{constraint}' with cascaded DELETE or UPDATE on table '{table}' because the table has an INSTEAD OF DELETE or UPDATE TRIGGER defined on it.";
     1801 16 3 database_exists(name) "Database '{name}' already exists. Choose a different database name.";
     1802 16 4 create_database_failed() "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
     1834 16 1 file_in_use(file, database) "The file '{file}' cannot be overwritten. It is being used by database '{database}'.";
@@ -226,6 +233,12 @@ error_table! {
     1921 16 1 invalid_place(kind, name) "Invalid {kind} '{name}' specified.";
     1946 16 3 key_too_long(length, index, maximum, kind) "Operation failed. The index entry of length {length} bytes for the index '{index}' exceeds the maximum length of {maximum} bytes for {kind} indexes.";
     2010 16 1 incompatible_object_kind(statement, name) "Cannot perform {statement} on '{name}' because it is an incompatible object type.";
+    2103 15 1 trigger_in_other_schema(action, name) "Cannot {action} trigger '{name}' because its schema is different from the schema of the target table or view.";
+    2110 15 1 trigger_of_other_object(name, object) "Cannot alter trigger '{name}' on '{object}' because this trigger does not belong to this object.";
+    2111 16 1 instead_of_exists(name, kind, object, event) "Cannot create trigger '{name}' on {kind} '{object}' because an INSTEAD OF {event} trigger already exists on this object.";
+    2112 16 1 trigger_on_checked_view(name, view) "Cannot create trigger '{name}' for view '{view}' because it is defined with the CHECK OPTION.";
+    2113 16 1 instead_of_with_cascade(name, table) "Cannot create INSTEAD OF DELETE or INSTEAD OF UPDATE TRIGGER '{name}' on table '{table}'. This is because the table has a FOREIGN KEY with cascading DELETE or UPDATE.";
+    2114 16 1 computed_column_in_if_update(column) "Column '{column}' cannot be used in an IF UPDATE clause because it is a computed column.";
     2501 16 45 table_or_object_not_found(name) "Cannot find a table or object with the name \"{name}\". Check the system catalog.";
     2520 16 5 database_not_found(name) "Could not find database '{name}'. The database either does not exist, or was dropped before a statement tried to use it. Verify if the database exists by querying the sys.databases catalog view.";
     2526 16 3 incorrect_dbcc() "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
@@ -380,6 +393,7 @@ error_table! {
     4901 16 1 column_cannot_be_added(column, table) "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the column being added is an identity or timestamp column, or alternatively if none of the previous conditions are satisfied the table must be empty to allow addition of this column. Column '{column}' cannot be added to non-empty table '{table}' because it does not satisfy these conditions.";
     4902 16 1 alter_table_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
     4917 16 0 constraint_unknown(name) "Constraint '{name}' does not exist.";
+    4920 16 0 trigger_of_table_missing(trigger, table) "ALTER TABLE failed because trigger '{trigger}' on table '{table}' does not exist.";
     4922 16 9 column_is_in_use(statement, column) "{statement} {column} failed because one or more objects access this column.";
     4923 16 1 only_column(column, table) "ALTER TABLE DROP COLUMN failed because '{column}' is the only data column in table '{table}'. A table must have at least one data column.";
     4924 16 1 alter_column_unknown(statement, column, table) "{statement} failed because column '{column}' does not exist in table '{table}'.";
@@ -399,6 +413,7 @@ error_table! {
     5149 16 3 file_not_expanded(error, file) "MODIFY FILE encountered operating system error {error} while attempting to expand the physical file '{file}'.";
     5308 16 1 window_order_by_position() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     5309 16 1 window_order_by_constant() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
+    5316 16 1 merge_instead_of_incomplete(target) "The target '{target}' of the MERGE statement has an INSTEAD OF trigger on some, but not all, of the actions specified in the MERGE statement. In a MERGE statement, if any action has an enabled INSTEAD OF trigger on the target, then all actions must have enabled INSTEAD OF triggers.";
     5324 15 1 merge_clause_without_effect(clause) "In a MERGE statement, a '{clause}' clause with a search condition cannot appear after a '{clause}' clause with no search condition.";
     5362 15 3 window_unknown(name) "Window '{name}' is undefined.";
     5373 16 1 series_types_differ() "All the input parameters should be of the same type. Supported types are tinyint, smallint, int, bigint, decimal and numeric.";
@@ -455,6 +470,7 @@ error_table! {
     8170 16 2 no_space_for_guid() "Insufficient result space to convert uniqueidentifier value to char.";
     8178 16 1 query_parameter_not_supplied(query, parameter) "The parameterized query '{query}' expects the parameter '{parameter}', which was not supplied.";
     8179 16 2 prepared_statement_unknown(handle) "Could not find prepared statement with handle {handle}.";
+    8197 16 6 trigger_target_invalid(object) "The object '{object}' does not exist or is invalid for this operation.";
     8645 17 1 memory_grant_timeout(pool) "A timeout occurred while waiting for memory resources to execute the query in resource pool '{pool}'. Rerun the query.";
     8672 16 1 merge_row_twice() "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
     8730 16 1 shift_is_negative() "Offset parameter for Lag and Lead functions cannot be a negative value.";

@@ -1,0 +1,324 @@
+//! INSERT through views, WITH CHECK OPTION, and changes of views that an INSTEAD OF trigger stands in for.
+
+use std::sync::Arc;
+
+use super::join::JoinTree;
+use super::query::cut;
+use super::scope::{Source, SourceColumn};
+use super::source::{infos, rename};
+use super::target::chosen;
+use super::typed::Typed;
+use super::{Binder, Bound, Scope, applied, assign_to};
+use crate::access::Table;
+use crate::errors;
+use crate::expression::{Expr, Fault};
+use crate::plan::{Action, Instead, JoinKind, Node, Registers, Statement};
+use pikepole_engine::{Object, Permission, Trigger, TriggerEvent};
+use pikepole_tsql as tree;
+use pikepole_types::SqlError;
+
+/// What a view that rows are changed through says WITH CHECK OPTION.
+#[derive(Debug, Clone)]
+pub(super) struct CheckOption {
+    /// The name that its condition has for the table.
+    pub(super) alias: String,
+    pub(super) condition: tree::Condition,
+}
+
+/// The one table of a view with CHECK OPTION, as its query names it, and its condition.
+///
+/// # Errors
+/// A view of another shape, by name.
+pub(crate) fn check_option(view: &tree::CreateView) -> Result<Option<(&str, &tree::Condition)>, Fault> {
+    let unsupported = || errors::unsupported("WITH CHECK OPTION of a view that is not one table with a condition");
+    let tree::QueryBody::Select(select) = &view.query.body else { return Err(unsupported()) };
+    let [tree::TableSource::Table(table)] = select.from.as_slice() else { return Err(unsupported()) };
+    let plain = select.top.is_none() && select.group_by.is_empty() && !select.distinct && view.query.with.is_empty();
+    if !plain {
+        return Err(unsupported());
+    }
+    let alias = table.alias.as_ref().unwrap_or(&table.name.name);
+    Ok(select.filter.as_ref().map(|condition| (alias.as_str(), condition)))
+}
+
+impl Binder<'_> {
+    /// Rows that are written through a view must be rows of it, when it says so.
+    pub(super) fn note_check_option(&mut self, view: &tree::CreateView) {
+        if view.check_option
+            && let Ok(Some((alias, condition))) = check_option(view)
+        {
+            self.check_option = Some(CheckOption { alias: alias.to_owned(), condition: condition.clone() });
+        }
+    }
+
+    /// The table that an INSERT fills, and its columns that are named: those below the view that the statement names.
+    pub(super) fn insert_target(&mut self, insert: &tree::Insert) -> Result<(Arc<Table>, Vec<tree::Name>), Fault> {
+        let tree::Target::Table { name, .. } = &insert.target else {
+            return Ok((self.target(&insert.target)?, insert.columns.clone()));
+        };
+        let owner = self.require(Permission::Insert, name)?;
+        if insert.output.is_some() {
+            self.require(Permission::Select, name)?;
+        }
+        let Some(text) = self.view_below(name)? else {
+            return Ok((self.target_table(name)?, insert.columns.clone()));
+        };
+        let view = parsed_view(&text, name)?;
+        self.note_check_option(&view);
+        self.target_wanted = insert.columns.iter().map(|name| name.text.clone()).collect();
+        let scope = Scope { barrier: true, ..Scope::default() };
+        let (bound, exposed) = self.nested(|binder| {
+            binder.in_view_of(owner, |binder| {
+                let exposed = binder.exposing(&view.query, scope, &name.name.text)?;
+                binder.require(Permission::Insert, &exposed.1.table.object_name(name.span()))?;
+                Ok(exposed)
+            })
+        })?;
+        let mut columns = infos(&bound.columns[..exposed.columns.len()]);
+        rename(&mut columns, &view.columns, &name.name.text)?;
+        let table = exposed.table;
+        let below = |at: usize, span: tree::Span| match exposed.columns[at] {
+            Some(column) => Ok(tree::Name { text: table.columns[column].name.clone(), span }),
+            None => Err(Box::new(SqlError::view_column_is_derived(&name.name.text))),
+        };
+        let mut names = Vec::new();
+        if insert.columns.is_empty() {
+            for (at, column) in exposed.columns.iter().enumerate() {
+                let is_dealt = |column: usize| table.identity == Some(column) || table.columns[column].rowversion;
+                if !column.is_some_and(|column| is_dealt(column) || table.columns[column].computed) {
+                    names.push(below(at, name.span())?);
+                }
+            }
+        }
+        for wanted in &insert.columns {
+            let at = columns.iter().position(|column| wanted.is(&column.name));
+            let at = at.ok_or_else(|| SqlError::invalid_column(&wanted.text).at_line(wanted.span.line))?;
+            names.push(below(at, wanted.span)?);
+        }
+        Ok((table, names))
+    }
+
+    /// The text of the view that a name means; none: the name means something else, as a common table.
+    fn view_below(&self, name: &tree::ObjectName) -> Result<Option<String>, Fault> {
+        if self.names_transition(name).is_some() || self.names.catalog.table(name)?.is_some() {
+            return Ok(None);
+        }
+        self.names.catalog.view_text(name)
+    }
+
+    /// The INSTEAD OF trigger that stands in for what a statement does to a view; within the trigger itself the statement is
+    /// about what is below the view.
+    pub(super) fn stand_in(
+        &self,
+        target: &tree::Target,
+        from: &[tree::TableSource],
+        event: TriggerEvent,
+    ) -> Result<Option<(tree::ObjectName, Arc<Trigger>)>, Fault> {
+        let tree::Target::Table { name, .. } = target else { return Ok(None) };
+        let name = chosen(from, name)?.map_or(name, |table| &table.name);
+        let common = name.schema.is_none() && name.database.is_none() && self.common_table(&name.name).is_some();
+        if common || self.view_below(name)?.is_none() {
+            return Ok(None);
+        }
+        let catalog = &self.names.catalog.catalog;
+        let schema = self.names.catalog.schema_of(name)?;
+        let view = schema.and_then(|schema| catalog.object(schema, &name.name.text)).map(Object::object_id);
+        let trigger = view.and_then(|view| catalog.instead_of(view, event));
+        let own = self.names.trigger.map(|shape| shape.trigger);
+        let trigger = trigger.filter(|trigger| Some(trigger.module.object_id) != own);
+        Ok(trigger.map(|trigger| (name.clone(), Arc::clone(trigger))))
+    }
+
+    /// An INSERT into a view that a trigger stands in for.
+    pub(super) fn insert_instead(
+        mut self,
+        insert: &tree::Insert,
+        name: &tree::ObjectName,
+        trigger: Arc<Trigger>,
+    ) -> Result<Arc<Statement>, Fault> {
+        refuse_output(insert.output.as_ref(), name)?;
+        self.require(Permission::Insert, name)?;
+        let text = self.names.catalog.view_text(name)?.ok_or_else(|| SqlError::invalid_object(name.dotted()))?;
+        let (_, columns) = Binder::new(self.names, 0).expand_view(name, &text)?;
+        let places = view_columns(&columns, &insert.columns)?;
+        self.allow_numbers(if matches!(insert.source, tree::InsertSource::Query(_)) { 2 } else { 1 });
+        let mut rows = Vec::new();
+        let source = match &insert.source {
+            tree::InsertSource::Values(lists) => {
+                for list in lists {
+                    self.next_numbers();
+                    super::modify::check_count(insert.columns.is_empty(), places.len(), list.len())?;
+                    let mut values = Vec::with_capacity(list.len());
+                    for value in list {
+                        values.push(match value {
+                            tree::InsertValue::Default => Typed::new(Expr::NULL, pikepole_types::SqlType::Null, true),
+                            tree::InsertValue::Expr(expr) => self.expr(expr)?,
+                        });
+                    }
+                    rows.push(view_row(&columns, &places, values)?);
+                }
+                self.place_pending(0, Node::One)
+            }
+            tree::InsertSource::DefaultValues => {
+                rows.push(view_row(&columns, &[], Vec::new())?);
+                Node::One
+            }
+            tree::InsertSource::Query(query) => {
+                let Bound { node, columns: given, values } = self.query(query)?;
+                if values.len() != places.len() {
+                    return Err(Box::new(match values.len() < places.len() {
+                        true => SqlError::insert_select_fewer_items(),
+                        false => SqlError::insert_select_more_items(),
+                    }));
+                }
+                let typed =
+                    values.into_iter().zip(&given).map(|(value, info)| Typed::new(value, info.ty, info.nullable));
+                rows.push(view_row(&columns, &places, typed.collect())?);
+                self.place_pending(0, node)
+            }
+            tree::InsertSource::Execute(_) => return Err(errors::unsupported("INSERT ... EXEC here")),
+        };
+        let instead =
+            Instead { event: TriggerEvent::Insert, trigger, inserted: rows, deleted: None, updated: Vec::new() };
+        Ok(Arc::new(self.finish(source, Action::Instead(Box::new(instead)))))
+    }
+
+    /// An UPDATE of a view that a trigger stands in for.
+    pub(super) fn update_instead(
+        mut self,
+        update: &tree::Update,
+        name: &tree::ObjectName,
+        trigger: Arc<Trigger>,
+    ) -> Result<Arc<Statement>, Fault> {
+        refuse_output(update.output.as_ref(), name)?;
+        self.require(Permission::Update, name)?;
+        let (tree, at) = self.view_rows(name, &update.from)?;
+        let (conditions, top) = self.modified_conditions(update.filter.as_ref(), update.top.as_ref())?;
+        let mark = self.pending.len();
+        let Source { columns, registers, .. } = self.scope().sources[at].clone();
+        let mut row: Vec<Expr> = registers.range().map(Expr::Slot).collect();
+        let mut updated = Vec::new();
+        for assignment in &update.assignments {
+            let tree::Assignment::Column { column, op, value } = assignment else {
+                return Err(errors::unsupported("A variable or a method in SET of a view with an INSTEAD OF trigger"));
+            };
+            let place = view_columns(&columns, std::slice::from_ref(&column.name))?[0];
+            if updated.contains(&place) {
+                return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
+            }
+            let info = &columns[place];
+            let value = match value {
+                tree::InsertValue::Default => Typed::new(Expr::NULL, info.ty, true),
+                tree::InsertValue::Expr(value) => {
+                    let value = self.expr(value)?;
+                    match super::query::binary_of(*op) {
+                        None => value,
+                        Some(op) => {
+                            let old = Typed::new(Expr::Slot(registers.first + place), info.ty, info.nullable);
+                            super::expression::binary_value(op, old, value)?
+                        }
+                    }
+                }
+            };
+            row[place] = assign_to(value, &info.ty, None)?;
+            updated.push(place);
+        }
+        let set = self.pending.split_off(mark);
+        let rows = self.rows(Some(tree), conditions);
+        let source = applied(cut(rows, None, top), set);
+        let deleted = Some(registers);
+        let instead = Instead { event: TriggerEvent::Update, trigger, inserted: vec![row], deleted, updated };
+        Ok(Arc::new(self.finish(source, Action::Instead(Box::new(instead)))))
+    }
+
+    /// A DELETE from a view that a trigger stands in for.
+    pub(super) fn delete_instead(
+        mut self,
+        delete: &tree::Delete,
+        name: &tree::ObjectName,
+        trigger: Arc<Trigger>,
+    ) -> Result<Arc<Statement>, Fault> {
+        refuse_output(delete.output.as_ref(), name)?;
+        self.require(Permission::Delete, name)?;
+        let (tree, at) = self.view_rows(name, &delete.from)?;
+        let (conditions, top) = self.modified_conditions(delete.filter.as_ref(), delete.top.as_ref())?;
+        let deleted: Option<Registers> = Some(self.scope().sources[at].registers);
+        let rows = self.rows(Some(tree), conditions);
+        let source = cut(rows, None, top);
+        let instead =
+            Instead { event: TriggerEvent::Delete, trigger, inserted: Vec::new(), deleted, updated: Vec::new() };
+        Ok(Arc::new(self.finish(source, Action::Instead(Box::new(instead)))))
+    }
+
+    /// FROM, with the view whose rows are changed in it or joined to it, and the place of that among the sources.
+    fn view_rows(&mut self, name: &tree::ObjectName, from: &[tree::TableSource]) -> Result<(JoinTree, usize), Fault> {
+        let reference = chosen(from, name)?.cloned();
+        let mut tree = self.from(from)?;
+        let own =
+            tree::TableRef { name: name.clone(), system_time: None, alias: None, sample: None, hints: Vec::new() };
+        let shown = reference.as_ref().unwrap_or(&own);
+        if reference.is_none() {
+            let right = self.table_source(&tree::TableSource::Table(Box::new(own.clone())))?;
+            tree = Some(match tree {
+                None => right,
+                Some(left) => JoinTree::Join {
+                    left: Box::new(left),
+                    right: Box::new(right),
+                    kind: JoinKind::Inner,
+                    lateral: false,
+                    on: Vec::new(),
+                },
+            });
+        }
+        let alias = shown.alias.as_ref().unwrap_or(&shown.name.name);
+        let at = self.scope().sources.iter().position(|source| alias.is(&source.alias));
+        let (Some(tree), Some(at)) = (tree, at) else {
+            return Err(Box::new(SqlError::invalid_object(name.dotted())));
+        };
+        self.scope().sources[at].used.fill(true);
+        Ok((tree, at))
+    }
+}
+
+fn parsed_view(text: &str, name: &tree::ObjectName) -> Result<tree::CreateView, Fault> {
+    let batch = tree::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+    match batch.statements.into_iter().next().map(|statement| statement.kind) {
+        Some(tree::StatementKind::CreateView(view)) => Ok(*view),
+        _ => Err(Box::new(SqlError::invalid_object(name.dotted()))),
+    }
+}
+
+/// What an INSTEAD OF trigger does is nothing that OUTPUT can tell.
+fn refuse_output(output: Option<&tree::OutputClause>, name: &tree::ObjectName) -> Result<(), Fault> {
+    match output {
+        None => Ok(()),
+        Some(output) if output.into.is_none() => Err(Box::new(SqlError::output_with_triggers(name.dotted()))),
+        Some(_) => Err(errors::unsupported("OUTPUT INTO of a view with an INSTEAD OF trigger")),
+    }
+}
+
+/// The places of a view's columns that are named; all, when none is.
+fn view_columns(columns: &[SourceColumn], names: &[tree::Name]) -> Result<Vec<usize>, Fault> {
+    if names.is_empty() {
+        return Ok((0..columns.len()).collect());
+    }
+    let mut places = Vec::with_capacity(names.len());
+    for name in names {
+        let place = columns.iter().position(|column| name.is(&column.name));
+        let place = place.ok_or_else(|| SqlError::invalid_column(&name.text).at_line(name.span.line))?;
+        if places.contains(&place) {
+            return Err(Box::new(SqlError::column_set_twice(&name.text)));
+        }
+        places.push(place);
+    }
+    Ok(places)
+}
+
+/// A row of a view: the values given, each of its column's type, and NULL.
+fn view_row(columns: &[SourceColumn], places: &[usize], values: Vec<Typed>) -> Result<Vec<Expr>, Fault> {
+    let mut row = vec![Expr::NULL; columns.len()];
+    for (place, value) in places.iter().zip(values) {
+        row[*place] = assign_to(value, &columns[*place].ty, None)?;
+    }
+    Ok(row)
+}
