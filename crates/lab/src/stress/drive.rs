@@ -278,6 +278,7 @@ pub(super) fn measured(
     work: impl FnOnce(&mut Link) -> Result<Work, StressError>,
 ) -> Result<Run, StressError> {
     statistics::clear(control)?;
+    statistics::flush_log(control)?;
     let log_before = statistics::log_counters(control, database)?;
     let pool_before = statistics::pool_counters(control)?;
     let server_before = target.server_cpu_seconds(control)?;
@@ -287,8 +288,9 @@ pub(super) fn measured(
     let server_after = target.server_cpu_seconds(control)?;
     let server_seconds = server_after.zip(server_before).map(|(after, before)| after - before);
     let pool_after = statistics::pool_counters(control)?;
-    let log_after = statistics::log_counters(control, database)?;
     let statistics = statistics::read(control)?;
+    statistics::flush_log(control)?;
+    let log_after = statistics::log_counters(control, database)?;
 
     let seconds = elapsed.as_secs_f64();
     let cpus = thread::available_parallelism().map_or(1, usize::from) as f64;

@@ -163,6 +163,12 @@ pub fn large_page_bytes(connection: &mut Link) -> Result<u64, StressError> {
     Ok(u64::try_from(kilobytes).unwrap_or(0) << 10)
 }
 
+/// Writes what delayed commits have left in memory, so that the log's counters have it, too.
+pub fn flush_log(connection: &mut Link) -> Result<(), StressError> {
+    connection.execute("EXEC sp_flush_log")?;
+    Ok(())
+}
+
 /// Reads the log's counters of the driver's database.
 pub fn log_counters(connection: &mut Link, database: &str) -> Result<LogCounters, StressError> {
     let sql = format!(
