@@ -27,6 +27,7 @@ mod catalog;
 mod database;
 mod error;
 mod log_view;
+mod part;
 #[cfg(test)]
 mod long_tests;
 pub mod placement;

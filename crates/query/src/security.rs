@@ -28,6 +28,8 @@ use pikepole_types::SqlError;
 pub struct Requirement {
     /// The permission.
     pub permission: Permission,
+    /// The database of the object.
+    pub database: i32,
     /// The object.
     pub securable: Securable,
     /// The principal that owns the object.
@@ -47,19 +49,22 @@ impl Requirement {
         name: &ObjectName,
         permission: Permission,
     ) -> Result<Option<Requirement>, Fault> {
-        let Some(schema) = catalog.schema_of(name)? else {
+        // What all sessions see of tempdb's temporary objects they may also use.
+        let Some(place) = catalog.place(name)?.filter(|_| !name.is_global_temporary() && !name.is_temporary()) else {
             return Ok(None);
         };
-        let Some(object) = catalog.catalog.object(schema, &name.name.text) else {
+        let Some(object) = place.object() else {
             return Ok(None);
         };
-        let securable = catalog.catalog.securable(object);
+        let catalog = &place.view.catalog;
+        let securable = catalog.securable(object);
         let Securable::Object { schema_id, owner, .. } = securable else {
             return Ok(None);
         };
-        let schema = catalog.catalog.schema_by_id(schema_id).map_or("dbo", |schema| schema.name.as_str());
+        let schema = catalog.schema_by_id(schema_id).map_or("dbo", |schema| schema.name.as_str());
         Ok(Some(Requirement {
             permission,
+            database: place.view.database.id(),
             securable,
             owner,
             schema: schema.to_owned(),
@@ -237,6 +242,14 @@ impl ExecutionContext {
         Ok(())
     }
 
+    /// The session is about to be in a database that it may not use.
+    #[cold]
+    pub(crate) fn lose_rights_in(&mut self, database: &Arc<Database>) {
+        let error = SqlError::database_access_denied(&self.token().login().name, database.name());
+        // Each batch begins by looking whether it may be there, and says so.
+        drop(self.lose_rights(error));
+    }
+
     #[cold]
     fn lose_rights(&mut self, error: SqlError) -> Fault {
         for (_, token) in &mut self.security.tokens {
@@ -328,7 +341,8 @@ impl ExecutionContext {
     /// 229 for the first permission that the session lacks.
     pub(crate) fn check(&mut self, requirements: &[Requirement], caller: Option<i32>) -> Result<(), Fault> {
         for requirement in requirements {
-            if !(requirement.named_by_statement && caller == Some(requirement.owner)) {
+            let is_chained = caller == Some(requirement.owner) && requirement.database == self.database().id();
+            if !(requirement.named_by_statement && is_chained) {
                 self.require(requirement)?;
             }
         }
@@ -340,6 +354,9 @@ impl ExecutionContext {
     /// # Errors
     /// 229 when the session lacks it.
     pub(crate) fn require(&mut self, requirement: &Requirement) -> Result<(), Fault> {
+        if requirement.database != self.database().id() {
+            return self.require_elsewhere(requirement);
+        }
         if self.token().is_dbo() {
             return Ok(());
         }
@@ -353,6 +370,18 @@ impl ExecutionContext {
         }
         self.security.allowed.insert(key);
         Ok(())
+    }
+
+    /// Checks one permission on an object of another database.
+    fn require_elsewhere(&self, requirement: &Requirement) -> Result<(), Fault> {
+        let unknown = || SqlError::database_unknown(requirement.database);
+        let database = self.server().database_by_id(requirement.database).ok_or_else(unknown)?;
+        let denied = || SqlError::database_access_denied(&self.token().login().name, database.name());
+        let token = self.token_in(&database).ok_or_else(denied)?;
+        if token.is_dbo() || token.has(requirement.permission, requirement.securable) {
+            return Ok(());
+        }
+        Err(requirement.denied(database.name()))
     }
 
     /// Checks a permission on the current database.

@@ -146,11 +146,12 @@ impl Catalog {
         Securable::Type { id: user_type.user_type_id, schema_id: user_type.schema_id, owner }
     }
 
-    /// The catalog as `token` may see it: without the objects on which it has no permission at all.
+    /// The catalog as `token` may see it: without the objects on which it has no permission at all. Temporary objects of all
+    /// sessions need none.
     pub fn visible_to(&self, token: &SecurityToken) -> Catalog {
         let mut visible = self.clone();
         for object in self.objects.values() {
-            if !token.sees(self.securable(object)) {
+            if !object.name().starts_with("##") && !token.sees(self.securable(object)) {
                 visible.remove(object.object_id());
             }
         }

@@ -23,8 +23,16 @@ impl Database {
     /// 4701 when the table is gone; 1105, 9002 when there is no room.
     pub async fn truncate_table(&self, tx: &mut Transaction, table: &Table) -> Result<(), SqlError> {
         if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.truncate_named(part, table).await;
+            }
             return tx.truncate_temporary(table).await;
         }
+        self.truncate_named(tx, table).await
+    }
+
+    /// Truncates a table of the catalog.
+    async fn truncate_named(&self, tx: &mut Transaction, table: &Table) -> Result<(), SqlError> {
         let new = self.truncate_own(tx, table).await?;
         tx.definitions.reseeded.push(new.state.clone());
         Ok(())
@@ -61,6 +69,9 @@ impl Database {
         definition: IndexDefinition,
     ) -> Result<Arc<Table>, SqlError> {
         if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.create_index_own(part, table, definition).await;
+            }
             return tx.create_temporary_index(table, definition).await;
         }
         self.create_index_own(tx, table, definition).await
@@ -118,6 +129,9 @@ impl Database {
         constraint: bool,
     ) -> Result<Arc<Table>, SqlError> {
         if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.drop_index_own(part, table, name, constraint).await;
+            }
             return tx.drop_temporary_index(table, name, constraint).await;
         }
         self.drop_index_own(tx, table, name, constraint).await
@@ -192,6 +206,9 @@ impl Database {
         map: RowMap<'_>,
     ) -> Result<Arc<Table>, SqlError> {
         if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.alter_columns_own(part, table, columns, map).await;
+            }
             return tx.alter_temporary(table, columns, map).await;
         }
         self.alter_columns_own(tx, table, columns, map).await
@@ -254,6 +271,9 @@ impl Database {
         change: RecordChange<'_>,
     ) -> Result<Arc<Table>, SqlError> {
         if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.alter_definition_own(part, table, change).await;
+            }
             return tx.alter_temporary_definition(table, change).await;
         }
         self.alter_definition_own(tx, table, change).await

@@ -33,7 +33,10 @@ impl Database {
     /// When the table has no identity column.
     pub fn try_next_identity(&self, tx: &mut Transaction, table: &Table) -> Result<i64, Blocked> {
         if tx.is_elsewhere(table) {
-            return Ok(table.state.next_unnoted(&identity_of(table)));
+            if table.residence.is_session() {
+                return Ok(table.state.next_unnoted(&identity_of(table)));
+            }
+            return tx.in_part(table, |database, part| database.try_next_identity(part, table));
         }
         let identity = identity_of(table);
         loop {

@@ -35,6 +35,7 @@ pub(crate) use routine::check_function;
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
 pub(crate) use typed::{Typed, assign_to, convert_to};
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::access::CatalogView;
@@ -55,8 +56,8 @@ pub(crate) struct Names<'a> {
     pub(crate) catalog: &'a CatalogView,
     pub(crate) host: &'a dyn Host,
     pub(crate) variables: &'a [Variable],
-    /// The table whose identity column takes explicit values.
-    pub(crate) identity_insert: Option<i32>,
+    /// The database and the object id of the table whose identity column takes explicit values.
+    pub(crate) identity_insert: Option<(i32, i32)>,
 }
 
 /// A subquery found in an expression, waiting to be placed below the operator that evaluates the expression.
@@ -109,6 +110,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) reads_target: bool,
     /// The owner of the view being expanded.
     view_owner: Option<i32>,
+    /// What the names in the view or function being expanded are looked up in, when that is not what the statement's are.
+    inner_catalog: Option<Rc<CatalogView>>,
     /// Set while the query of a table is bound whose rows are changed through it.
     expose: Option<target::Expose>,
     /// What that query has found.
@@ -164,6 +167,7 @@ impl<'a> Binder<'a> {
             requirements: Vec::new(),
             reads_target: false,
             view_owner: None,
+            inner_catalog: None,
             expose: None,
             exposed: None,
             target_ref: None,
@@ -195,6 +199,11 @@ impl<'a> Binder<'a> {
             self.degree = Some(degree.ok_or_else(near)?);
         }
         Ok(())
+    }
+
+    /// What names are looked up in at this place of the statement.
+    pub(crate) fn catalog(&self) -> &CatalogView {
+        self.inner_catalog.as_deref().unwrap_or(self.names.catalog)
     }
 
     /// A new register.
@@ -273,6 +282,7 @@ impl<'a> Binder<'a> {
             slots: self.slots,
             live: LiveSlots::default(),
             bound_to: self.names.catalog.stamp(),
+            others: self.names.catalog.others(),
         };
         statement.live = LiveSlots::of(&statement);
         statement

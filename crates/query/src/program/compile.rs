@@ -26,8 +26,8 @@ pub struct CompileContext<'a> {
     pub host: &'a dyn Host,
     /// The session's settings.
     pub settings: &'a Settings,
-    /// The table with IDENTITY_INSERT ON.
-    pub identity_insert: Option<i32>,
+    /// The table with IDENTITY_INSERT ON: its database and its object id.
+    pub identity_insert: Option<(i32, i32)>,
 }
 
 /// Compiles a batch. Its parameters are declared as sp_executesql's are, without the parentheses: `@a int, @b int OUTPUT`.

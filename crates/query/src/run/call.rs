@@ -16,7 +16,7 @@ use crate::program::{
     CallArgument, Execute, ExecuteTarget, InsertCaptured, Parameter, ProcedureIdentity, Program, compile_procedure,
 };
 use crate::security::Requirement;
-use pikepole_engine::Permission;
+use pikepole_engine::{Database, Permission};
 use pikepole_tsql::{Name, ObjectName, Span};
 use pikepole_types::{SqlError, SqlType, Target, Value};
 
@@ -37,9 +37,29 @@ impl Machine<'_> {
         if system && let Some(id) = self.host.system_procedure(plain) {
             return self.execute_host(id, call).await;
         }
-        let program = self.procedure(&name)?;
         let title = name.name.text.clone();
-        self.call(program, &call.arguments, call.status, &title)
+        let Some(database) = self.elsewhere(&name)? else {
+            let program = self.procedure(&name)?;
+            return self.call(program, &call.arguments, call.status, &title);
+        };
+        // It is compiled and runs there; its arguments are values of here.
+        let home = Arc::clone(self.context.database());
+        self.context.move_to(&database)?;
+        let program = self.procedure(&name);
+        self.context.move_back(&home);
+        self.call(program?, &call.arguments, call.status, &title)?;
+        self.context.move_to(&database)
+    }
+
+    /// The database of a procedure that is not the current one.
+    fn elsewhere(&self, name: &ObjectName) -> Result<Option<Arc<Database>>, Fault> {
+        if name.is_in_tempdb() || name.database.is_none() {
+            return Ok(None);
+        }
+        let missing = || Box::new(SqlError::procedure_unknown(name.dotted()));
+        let place = self.context.catalog().place(name)?.ok_or_else(missing)?;
+        let here = place.view.database.id() == self.context.database().id();
+        Ok((!here).then_some(place.view.database))
     }
 
     fn target_name(&self, target: &ExecuteTarget) -> Result<ObjectName, Fault> {
@@ -59,14 +79,13 @@ impl Machine<'_> {
         }
         let view = self.context.catalog();
         let missing = || Box::new(SqlError::procedure_unknown(name.dotted()));
-        let found = match view.schema_of(name)? {
-            None => None,
-            Some(schema) => view.catalog.procedure(schema, &name.name.text).cloned(),
-        };
-        let found = found.ok_or_else(missing)?;
-        let owner = view.catalog.schema_by_id(found.schema_id).map_or(pikepole_engine::DBO, |schema| schema.owner);
+        let place = view.place(name)?.ok_or_else(missing)?;
+        let found = place.view.catalog.procedure(&place.schema, &place.name).cloned().ok_or_else(missing)?;
+        let schema = place.view.catalog.schema_by_id(found.schema_id);
+        let owner = schema.map_or(pikepole_engine::DBO, |schema| schema.owner);
         self.check_call(&view, name, owner)?;
-        let database = view.database.id();
+        // That of a temporary one is tempdb: it runs in each database, and its statements are bound anew for each.
+        let database = place.view.database.id();
         if let Some(program) = self.context.plans.procedure(database, found.object_id, &found.text)
             && program.fits(|| view.catalog.clone())
         {
@@ -155,6 +174,7 @@ impl Machine<'_> {
                 return Err(fault);
             }
         };
+        frame.database = Some(Arc::clone(self.context.database()));
         let state = &mut self.context.state;
         frame.transaction_count = state.transaction_count;
         frame.caught_base = state.caught.len();
@@ -321,6 +341,13 @@ impl Machine<'_> {
         state.scope_identity = std::mem::take(&mut frame.caller_identity);
         let level = state.nest_level;
         state.nest_level -= 1;
+        // So does USE, and what is called in another database.
+        if let Some(home) = frame.database.take()
+            && !Arc::ptr_eq(&home, self.context.database())
+        {
+            self.context.move_back(&home);
+            self.host.settings_changed(self.context);
+        }
         // EXECUTE AS ends with what it was said in.
         self.context.security.revert_to(self.context.impersonations_below);
         self.context.impersonations_below = frame.impersonations_below;

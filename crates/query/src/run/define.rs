@@ -17,9 +17,8 @@ use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::SqlError;
 
 impl Machine<'_> {
-    /// Runs a definition; `text` is the statement's own.
-    pub(crate) async fn define(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
-        self.check_definition(statement)?;
+    /// Runs a definition in the current database; `text` is the statement's own.
+    pub(super) async fn define_here(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
         match &statement.kind {
             StatementKind::CreateDatabase(create) => self.create_database(create).await?,
             StatementKind::AlterDatabase(alter) => self.alter_database(alter)?,
@@ -66,13 +65,11 @@ impl Machine<'_> {
 
     /// The schema of an object that is to be made.
     pub(crate) fn own_schema(&self, name: &ObjectName) -> Result<String, Fault> {
-        if name.is_temporary() {
-            return Err(errors::unsupported("A temporary object other than a table or a procedure"));
-        }
-        let view = self.context.catalog();
-        match view.schema_of(name)? {
-            Some(schema) => Ok(schema.to_owned()),
-            None => Err(errors::unsupported("A name in another database")),
+        let home = self.context.database().id();
+        match self.context.catalog().place(name)?.filter(|_| !name.is_temporary()) {
+            Some(place) if place.view.database.id() == home => Ok(place.schema.into_owned()),
+            _ if name.is_in_tempdb() => Err(errors::unsupported("A temporary object other than a table or a procedure")),
+            _ => Err(errors::unsupported("Defining objects of several databases in one statement")),
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::statement::StatementState;
 use crate::program::Program;
 use crate::settings::Settings;
+use pikepole_engine::Database;
 use pikepole_types::{SqlType, Value};
 
 /// A slot of the called frame, the caller's variable that takes its value, each with its type behind it.
@@ -29,6 +30,8 @@ pub(crate) struct Frame {
     pub(crate) on_return: Return,
     /// `@@TRANCOUNT` when the frame was entered.
     pub(crate) transaction_count: i32,
+    /// The database that was used when the frame was entered.
+    pub(crate) database: Option<Arc<Database>>,
     /// How many caught errors the frames below hold.
     pub(crate) caught_base: usize,
     /// The EXECUTE AS of the caller that REVERT may end.
@@ -67,6 +70,7 @@ impl Frame {
             states: program.late.iter().map(|_| None).collect(),
             on_return: Return::default(),
             transaction_count: 0,
+            database: None,
             caught_base: 0,
             impersonations_below: 1,
             settings: None,

@@ -18,6 +18,7 @@ mod constraints;
 mod cursor;
 mod declared_cursor;
 mod define;
+mod elsewhere;
 mod format;
 mod frame;
 mod group;

@@ -16,7 +16,7 @@ use crate::errors;
 use crate::expression::{Fault, Width};
 use crate::parallel::{self, Crew, InsertWork, PacketList, Part};
 use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update};
-use pikepole_engine::{BulkWriter, Exchange, Locator, LockMode, RowCount, TableWriter, Transaction};
+use pikepole_engine::{BulkWriter, Exchange, Locator, LockMode, Residence, RowCount, TableWriter, Transaction};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// What is to be done next with the row at hand.
@@ -244,8 +244,8 @@ impl Machine<'_> {
     }
 
     fn start_bulk(&mut self, plan: &Statement, insert: &Insert, state: &mut StatementState) -> Result<Bulk, Stop> {
-        // Rows with rules are checked one by one, and temporary tables have a transaction of their own.
-        if plan.rules.is_some() || insert.table.is_temporary() {
+        // Rows with rules are checked one by one; temporary tables and those of other databases have a transaction of their own.
+        if plan.rules.is_some() || insert.table.engine.residence() != Residence::Database {
             return Ok(Bulk::Row);
         }
         let Some(operator) = state.cursor.as_mut().and_then(Cursor::operator) else {

@@ -64,7 +64,7 @@ impl Machine<'_> {
 
     /// A permission of the database, and ALTER on the schema that the object is to be in.
     fn check_create(&mut self, permission: Permission, name: &ObjectName) -> Result<(), Fault> {
-        if name.is_temporary() {
+        if name.is_in_tempdb() {
             return Ok(());
         }
         self.context.require_of_database(permission)?;
@@ -74,8 +74,8 @@ impl Machine<'_> {
     /// ALTER on the schema that the object is to be in.
     fn check_schema(&mut self, name: &ObjectName) -> Result<(), Fault> {
         let view = self.context.catalog();
-        let schema = view.schema_of(name)?.and_then(|schema| view.catalog.schema(schema));
-        match schema {
+        let place = view.place(name)?;
+        match place.as_ref().and_then(|place| place.view.catalog.schema(&place.schema)) {
             Some(schema) => {
                 let securable = Securable::Schema { id: schema.schema_id, owner: schema.owner };
                 if self.token().has(Permission::Alter, securable) {
@@ -98,7 +98,7 @@ impl Machine<'_> {
 
     /// ALTER on an object that is there; what is not there is the definition's own error.
     fn check_change(&mut self, name: &ObjectName, missing: impl FnOnce() -> SqlError) -> Result<(), Fault> {
-        if name.is_temporary() {
+        if name.is_in_tempdb() {
             return Ok(());
         }
         match Requirement::of(&self.context.catalog(), name, Permission::Alter)? {
@@ -163,8 +163,8 @@ impl Machine<'_> {
     /// CONTROL on the type, or ALTER on its schema.
     fn check_drop_type(&mut self, name: &ObjectName) -> Result<(), Fault> {
         let view = self.context.catalog();
-        let found = view.schema_of(name)?.and_then(|schema| view.catalog.user_type(schema, &name.name.text));
-        let Some(found) = found else { return Ok(()) };
+        let schema = name.schema_str().unwrap_or("dbo");
+        let Some(found) = view.catalog.user_type(schema, &name.name.text) else { return Ok(()) };
         let securable = view.catalog.securable_type(found);
         let Securable::Type { schema_id, owner, .. } = securable else { return Ok(()) };
         let schema = Securable::Schema { id: schema_id, owner };
@@ -176,7 +176,7 @@ impl Machine<'_> {
 
     /// CONTROL on the object, or ALTER on its schema.
     fn check_drop_object(&mut self, name: &ObjectName, missing: impl FnOnce() -> SqlError) -> Result<(), Fault> {
-        if name.is_temporary() {
+        if name.is_in_tempdb() {
             return Ok(());
         }
         let Some(need) = Requirement::of(&self.context.catalog(), name, Permission::Control)? else {

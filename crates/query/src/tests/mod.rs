@@ -5,6 +5,7 @@ mod bulk_insert;
 mod crash;
 mod cursors;
 mod definitions;
+mod elsewhere;
 mod flow;
 mod functions;
 mod long_values;

@@ -89,8 +89,18 @@ impl ObjectName {
         self.database.as_ref().map(Name::as_str)
     }
 
-    /// Whether this is a temporary object, `#t` or `##t`.
+    /// Whether this is a temporary object of one session, `#t`.
     pub fn is_temporary(&self) -> bool {
+        self.name.text.starts_with('#') && !self.is_global_temporary()
+    }
+
+    /// Whether this is a temporary object that all sessions see, `##t`.
+    pub fn is_global_temporary(&self) -> bool {
+        self.name.text.starts_with("##")
+    }
+
+    /// Whether this is a temporary object, of one session or of all.
+    pub fn is_in_tempdb(&self) -> bool {
         self.name.text.starts_with('#')
     }
 

@@ -557,4 +557,5 @@ error_table! {
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
     18470 14 1 login_disabled(user) "Login failed for user '{user}'. Reason: The account is disabled.";
+    40517 16 1 two_databases_changed() "Changing more than one database in a transaction is not supported in this version of Pikepole.";
 }
