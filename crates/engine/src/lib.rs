@@ -27,9 +27,9 @@ mod catalog;
 mod database;
 mod error;
 mod log_view;
-mod part;
 #[cfg(test)]
 mod long_tests;
+mod part;
 pub mod placement;
 mod security;
 mod server;
@@ -49,7 +49,7 @@ mod tests;
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
     Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, Module, Procedure,
-    ReferentialAction, Schema, StorageRef, TableRecord, View,
+    ReferentialAction, Schema, StorageRef, Synonym, TableRecord, View,
 };
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::user_type::{UserType, UserTypeKind};

@@ -17,7 +17,7 @@ use pikepole_engine::{
 };
 use pikepole_scheduler as scheduler;
 use pikepole_tsql::{self as tree, ObjectName};
-use pikepole_types::{SqlType, Value};
+use pikepole_types::{SqlError, SqlType, Value};
 
 /// Why an operator or statement stopped.
 #[derive(Debug)]
@@ -285,6 +285,27 @@ impl Place<'_> {
     pub(crate) fn object(&self) -> Option<&engine::Object> {
         self.view.catalog.object(&self.schema, &self.name)
     }
+
+    /// What a synonym at this place stands for; None: there is none.
+    ///
+    /// # Errors
+    /// 5313 when that is not there, or is a synonym itself.
+    pub(crate) fn behind<'n>(&self) -> Result<Option<Place<'n>>, Fault> {
+        let Some(engine::Object::Synonym(synonym)) = self.object() else { return Ok(None) };
+        let invalid = || SqlError::synonym_invalid(format!("{}.{}", synonym.schema, synonym.name));
+        let base = ObjectName::read(&synonym.text).ok_or_else(invalid)?;
+        let place = self.view.place_itself(&base)?.ok_or_else(invalid)?;
+        let is_there = match place.object() {
+            Some(object) => !matches!(object, engine::Object::Synonym(_)),
+            // What the system has is in no catalog.
+            None => is_system_schema(&place.schema),
+        };
+        if !is_there {
+            return Err(Box::new(invalid()));
+        }
+        let (schema, name) = (place.schema.into_owned().into(), place.name.into_owned().into());
+        Ok(Some(Place { view: place.view, schema, name }))
+    }
 }
 
 impl CatalogView {
@@ -343,7 +364,7 @@ impl CatalogView {
     }
 
     /// The databases, other than the session's own, that names were found in so far.
-    pub(crate) fn others(&self) -> Vec<OtherStamp> {
+    pub fn others(&self) -> Vec<(i32, u64)> {
         self.around.others.lock().unwrap_or_else(|e| e.into_inner()).clone()
     }
 
@@ -387,11 +408,23 @@ impl CatalogView {
         CatalogStamp { database: self.database.id(), version: self.catalog.version(), temporary, level: self.level }
     }
 
+    /// Where a name leads to, and what a synonym there stands for. None: there is no such database.
+    ///
+    /// # Errors
+    /// As [`CatalogView::place_itself`]; 5313 for a synonym of what is not there.
+    pub(crate) fn place<'n>(&self, name: &'n ObjectName) -> Result<Option<Place<'n>>, Fault> {
+        let Some(place) = self.place_itself(name)? else { return Ok(None) };
+        match place.behind()? {
+            Some(behind) => Ok(Some(behind)),
+            None => Ok(Some(place)),
+        }
+    }
+
     /// Where a name leads to: `dbo` when it says no schema; tempdb for `##t`. None: there is no such database.
     ///
     /// # Errors
     /// A name on a linked server is refused by name.
-    pub(crate) fn place<'n>(&self, name: &'n ObjectName) -> Result<Option<Place<'n>>, Fault> {
+    pub(crate) fn place_itself<'n>(&self, name: &'n ObjectName) -> Result<Option<Place<'n>>, Fault> {
         if name.server.is_some() {
             return Err(crate::errors::unsupported("A linked server"));
         }
@@ -421,6 +454,16 @@ impl CatalogView {
         Ok(found.map(|table| Arc::new(Table::new(&view.reached(table), view.database.name()))))
     }
 
+    /// The database, the schema and the name of what a synonym of the system's own views stands for.
+    pub(crate) fn system_name(&self, name: &ObjectName) -> Result<Option<(String, String, String)>, Fault> {
+        let Some(place) = self.place_itself(name)? else { return Ok(None) };
+        let behind = place.behind()?;
+        Ok(behind.map(|behind| {
+            let (schema, name) = (behind.schema.into_owned(), behind.name.into_owned());
+            (behind.view.database.name().to_owned(), schema, name)
+        }))
+    }
+
     /// The text of the view of a name, and what the names in it are looked up in.
     ///
     /// # Errors
@@ -432,6 +475,10 @@ impl CatalogView {
         let found = place.view.catalog.view(&place.schema, &place.name).map(|view| view.text.clone());
         Ok(found.map(|text| (text, place.view)))
     }
+}
+
+fn is_system_schema(schema: &str) -> bool {
+    schema.eq_ignore_ascii_case("sys") || schema.eq_ignore_ascii_case("information_schema")
 }
 
 /// The state of one scan: the engine's cursor and a buffer for the columns read.

@@ -155,7 +155,10 @@ impl ExecutionContext {
     }
 
     /// The statement to come reads or changes tables of these databases too.
-    pub(crate) fn take_parts(&mut self, others: &[OtherStamp]) -> Result<(), Fault> {
+    ///
+    /// # Errors
+    /// 911 for one that is not there any more.
+    pub fn take_parts(&mut self, others: &[(i32, u64)]) -> Result<(), Fault> {
         for (id, _) in others {
             let gone = || SqlError::database_unknown(id);
             let database = self.server.database_by_id(*id).ok_or_else(gone)?;

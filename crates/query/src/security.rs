@@ -16,7 +16,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::access::{CatalogStamp, CatalogView};
+use crate::access::{CatalogStamp, CatalogView, Place};
 use crate::context::ExecutionContext;
 use crate::expression::Fault;
 use pikepole_engine::{Database, LoginPrincipal, Permission, Principal, Securable, SecurityToken};
@@ -50,19 +50,34 @@ impl Requirement {
         permission: Permission,
     ) -> Result<Option<Requirement>, Fault> {
         // What all sessions see of tempdb's temporary objects they may also use.
-        let Some(place) = catalog.place(name)?.filter(|_| !name.is_global_temporary() && !name.is_temporary()) else {
-            return Ok(None);
-        };
-        let Some(object) = place.object() else {
-            return Ok(None);
-        };
+        match catalog.place_itself(name)?.filter(|_| !name.is_in_tempdb()) {
+            Some(place) => Ok(Requirement::on(&place, permission)),
+            None => Ok(None),
+        }
+    }
+
+    /// A permission on what the synonym of a name stands for; None when who may use the synonym may use that, because both have
+    /// one owner.
+    pub(crate) fn behind(
+        catalog: &CatalogView,
+        name: &ObjectName,
+        permission: Permission,
+    ) -> Result<Option<Requirement>, Fault> {
+        let Some(synonym) = catalog.place_itself(name)?.filter(|_| !name.is_in_tempdb()) else { return Ok(None) };
+        let Some(place) = synonym.behind()? else { return Ok(None) };
+        let (outer, inner) = (Requirement::on(&synonym, permission), Requirement::on(&place, permission));
+        let place_of = |need: &Requirement| (need.database, need.owner);
+        let is_chained = outer.as_ref().map(place_of) == inner.as_ref().map(place_of);
+        Ok(inner.filter(|_| !is_chained))
+    }
+
+    fn on(place: &Place<'_>, permission: Permission) -> Option<Requirement> {
+        let object = place.object()?;
         let catalog = &place.view.catalog;
         let securable = catalog.securable(object);
-        let Securable::Object { schema_id, owner, .. } = securable else {
-            return Ok(None);
-        };
+        let Securable::Object { schema_id, owner, .. } = securable else { return None };
         let schema = catalog.schema_by_id(schema_id).map_or("dbo", |schema| schema.name.as_str());
-        Ok(Some(Requirement {
+        Some(Requirement {
             permission,
             database: place.view.database.id(),
             securable,
@@ -70,7 +85,7 @@ impl Requirement {
             schema: schema.to_owned(),
             name: object.name().to_owned(),
             named_by_statement: true,
-        }))
+        })
     }
 
     fn denied(&self, database: &str) -> Fault {

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
-use definition::{ForeignKey, Function, Procedure, Schema, TableRecord, View};
+use definition::{ForeignKey, Function, Procedure, Schema, Synonym, TableRecord, View};
 use sequence::Sequence;
 use user_type::{USER_TYPE_FIRST, UserType};
 
@@ -46,6 +46,8 @@ pub enum Object {
     Function(Arc<Function>),
     /// A sequence.
     Sequence(Arc<Sequence>),
+    /// A synonym.
+    Synonym(Arc<Synonym>),
 }
 
 impl Object {
@@ -54,7 +56,9 @@ impl Object {
         match self {
             Object::Table(table) => table.object_id,
             Object::Sequence(sequence) => sequence.object_id,
-            Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.object_id,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) | Object::Synonym(module) => {
+                module.object_id
+            }
         }
     }
 
@@ -66,6 +70,7 @@ impl Object {
             Object::View(_) => "view",
             Object::Function(_) => "function",
             Object::Sequence(_) => "sequence object",
+            Object::Synonym(_) => "synonym",
         }
     }
 
@@ -74,7 +79,9 @@ impl Object {
         match self {
             Object::Table(table) => &table.name,
             Object::Sequence(sequence) => &sequence.name,
-            Object::Procedure(module) | Object::View(module) | Object::Function(module) => &module.name,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) | Object::Synonym(module) => {
+                &module.name
+            }
         }
     }
 
@@ -83,7 +90,9 @@ impl Object {
         match self {
             Object::Table(table) => table.schema_id,
             Object::Sequence(sequence) => sequence.schema_id,
-            Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.schema_id,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) | Object::Synonym(module) => {
+                module.schema_id
+            }
         }
     }
 }
@@ -227,6 +236,22 @@ impl Catalog {
             Object::Sequence(sequence) => Some(sequence),
             _ => None,
         }
+    }
+
+    /// The synonym of this name.
+    pub fn synonym(&self, schema: &str, name: &str) -> Option<&Arc<Synonym>> {
+        match self.object(schema, name)? {
+            Object::Synonym(synonym) => Some(synonym),
+            _ => None,
+        }
+    }
+
+    /// All synonyms, by object id.
+    pub fn synonyms(&self) -> impl Iterator<Item = &Arc<Synonym>> {
+        self.objects.values().filter_map(|object| match object {
+            Object::Synonym(synonym) => Some(synonym),
+            _ => None,
+        })
     }
 
     /// All sequences, by object id.

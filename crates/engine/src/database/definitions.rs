@@ -127,7 +127,12 @@ impl Database {
         }
     }
 
-    pub(crate) async fn lock_whole(&self, tx: &mut Transaction, table: &Arc<TableLock>, mode: LockMode) -> Result<(), SqlError> {
+    pub(crate) async fn lock_whole(
+        &self,
+        tx: &mut Transaction,
+        table: &Arc<TableLock>,
+        mode: LockMode,
+    ) -> Result<(), SqlError> {
         self.run(tx, |tx| {
             let locked = tx.inner.try_lock(table, mode);
             locked.map_err(|stop| self.place(tx, "").stop(stop))

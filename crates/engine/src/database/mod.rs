@@ -23,6 +23,7 @@ mod open;
 mod rebuild;
 mod recovery;
 mod sequences;
+mod transfer;
 mod user_types;
 
 use std::path::PathBuf;

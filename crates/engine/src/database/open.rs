@@ -352,6 +352,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             StoredObject::Procedure(module) => catalog.put(Object::Procedure(Arc::new(module.clone()))),
             StoredObject::View(module) => catalog.put(Object::View(Arc::new(module.clone()))),
             StoredObject::Function(module) => catalog.put(Object::Function(Arc::new(module.clone()))),
+            StoredObject::Synonym(synonym) => catalog.put(Object::Synonym(Arc::new(synonym.clone()))),
             StoredObject::Sequence(record) => {
                 let own =
                     |(id, generation, _): &&(i32, u32, _)| (*id, *generation) == (record.object_id, record.generation);

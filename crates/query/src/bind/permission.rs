@@ -23,6 +23,14 @@ impl Binder<'_> {
         if !is_chained && !self.requirements.contains(&requirement) {
             self.requirements.push(requirement);
         }
+        if let Some(mut behind) = Requirement::behind(self.catalog(), name, permission)? {
+            let owner = behind.owner;
+            behind.named_by_statement = false;
+            if !self.requirements.contains(&behind) {
+                self.requirements.push(behind);
+            }
+            return Ok(Some(owner));
+        }
         Ok(Some(owner))
     }
 

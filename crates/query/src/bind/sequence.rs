@@ -98,7 +98,9 @@ impl Binder<'_> {
         let missing = || Box::new(SqlError::invalid_object(name.dotted()));
         let place = self.catalog().place(name)?.ok_or_else(missing)?;
         match place.object() {
-            Some(pikepole_engine::Object::Sequence(_)) if place.view.database.id() != self.names.catalog.database.id() => {
+            Some(pikepole_engine::Object::Sequence(_))
+                if place.view.database.id() != self.names.catalog.database.id() =>
+            {
                 Err(errors::unsupported("A number of a sequence in another database"))
             }
             Some(pikepole_engine::Object::Sequence(sequence)) => Ok(Arc::clone(sequence)),

@@ -120,12 +120,19 @@ impl Binder<'_> {
         }
         if let Some((text, catalog)) = self.catalog().view_text(name)? {
             let owner = self.require(Permission::Select, name)?;
-            return self.in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expand_view(name, &text)));
+            return self
+                .in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expand_view(name, &text)));
         }
-        let schema = name.schema_str();
-        let mut found = self.names.host.virtual_table(schema, &name.name.text);
-        let inner = self.catalog().database.name();
-        if let (Some(table), Some(database)) = (&mut found, Some(name.database_str().unwrap_or(inner)))
+        let behind = self.catalog().system_name(name)?;
+        let (database, schema, plain) = match &behind {
+            Some((database, schema, plain)) => (database.as_str(), Some(schema.as_str()), plain.as_str()),
+            None => {
+                let inner = self.catalog().database.name();
+                (name.database_str().unwrap_or(inner), name.schema_str(), name.name.text.as_str())
+            }
+        };
+        let mut found = self.names.host.virtual_table(schema, plain);
+        if let Some(table) = &mut found
             && !database.eq_ignore_ascii_case(self.names.catalog.database.name())
         {
             let unknown = || SqlError::invalid_object(name.dotted());

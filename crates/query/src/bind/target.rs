@@ -152,9 +152,7 @@ impl Binder<'_> {
         };
         let (bound, exposed) = self.nested(|binder| {
             let outer = owner.or(binder.view_owner);
-            binder.in_view_of(outer, |binder| {
-                binder.in_catalog(inner, |binder| binder.exposing(&query, scope, &whole))
-            })
+            binder.in_view_of(outer, |binder| binder.in_catalog(inner, |binder| binder.exposing(&query, scope, &whole)))
         })?;
         if owner.is_none() {
             // A common table has no permissions of its own.

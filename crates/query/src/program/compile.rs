@@ -520,6 +520,9 @@ impl<'a> Compiler<'a> {
             | StatementKind::CreateSchema(_)
             | StatementKind::CreateType(_)
             | StatementKind::CreateSequence(_)
+            | StatementKind::CreateSynonym(_)
+            | StatementKind::AlterIndex(_)
+            | StatementKind::TransferToSchema(_)
             | StatementKind::Drop(_)
             | StatementKind::CreateDatabase(_)
             | StatementKind::AlterDatabase(_) => {
@@ -758,9 +761,6 @@ fn refused(kind: &StatementKind) -> Option<&'static str> {
     Some(match kind {
         StatementKind::WaitFor(tree::WaitFor::Time(_)) => "WAITFOR TIME",
         StatementKind::CreateTrigger(_) | StatementKind::SetTrigger(_) => "A trigger",
-        StatementKind::CreateSynonym { .. } => "A synonym",
-        StatementKind::TransferToSchema { .. } => "ALTER SCHEMA",
-        StatementKind::AlterIndex(_) => "ALTER INDEX",
         _ => return None,
     })
 }

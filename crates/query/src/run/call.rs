@@ -17,9 +17,11 @@ use crate::program::{
 };
 use crate::security::Requirement;
 use pikepole_engine::{Database, Permission};
-use pikepole_tsql::{Name, ObjectName, Span};
+use pikepole_tsql::ObjectName;
 use pikepole_types::{SqlError, SqlType, Target, Value};
 
+/// A synonym that stands for nothing that is there.
+const SYNONYM_INVALID: i32 = 5313;
 /// Calls within calls.
 const NESTING_MAX: i32 = 32;
 
@@ -53,13 +55,14 @@ impl Machine<'_> {
 
     /// The database of a procedure that is not the current one.
     fn elsewhere(&self, name: &ObjectName) -> Result<Option<Arc<Database>>, Fault> {
-        if name.is_in_tempdb() || name.database.is_none() {
+        if name.is_in_tempdb() {
             return Ok(None);
         }
         let missing = || Box::new(SqlError::procedure_unknown(name.dotted()));
-        let place = self.context.catalog().place(name)?.ok_or_else(missing)?;
-        let here = place.view.database.id() == self.context.database().id();
-        Ok((!here).then_some(place.view.database))
+        let place = self.context.catalog().place(name);
+        let place = place.map_err(|fault| if fault.number == SYNONYM_INVALID { missing() } else { fault })?;
+        let database = place.ok_or_else(missing)?.view.database;
+        Ok(Some(database).filter(|database| database.id() != self.context.database().id()))
     }
 
     fn target_name(&self, target: &ExecuteTarget) -> Result<ObjectName, Fault> {
@@ -67,7 +70,7 @@ impl Machine<'_> {
             ExecuteTarget::Named(name) => Ok(name.clone()),
             ExecuteTarget::Variable(slot) => {
                 let text = self.frame.slots[*slot].as_str().unwrap_or_default();
-                object_name(text).ok_or_else(|| Box::new(SqlError::procedure_unknown(text)))
+                ObjectName::read(text).ok_or_else(|| Box::new(SqlError::procedure_unknown(text)))
             }
         }
     }
@@ -79,7 +82,9 @@ impl Machine<'_> {
         }
         let view = self.context.catalog();
         let missing = || Box::new(SqlError::procedure_unknown(name.dotted()));
-        let place = view.place(name)?.ok_or_else(missing)?;
+        let place =
+            view.place(name).map_err(|fault| if fault.number == SYNONYM_INVALID { missing() } else { fault })?;
+        let place = place.ok_or_else(missing)?;
         let found = place.view.catalog.procedure(&place.schema, &place.name).cloned().ok_or_else(missing)?;
         let schema = place.view.catalog.schema_by_id(found.schema_id);
         let owner = schema.map_or(pikepole_engine::DBO, |schema| schema.owner);
@@ -105,10 +110,9 @@ impl Machine<'_> {
         if self.context.token().is_dbo() || self.procedure_owner() == Some(owner) {
             return Ok(());
         }
-        match Requirement::of(view, name, Permission::Execute)? {
-            Some(requirement) => self.context.require(&requirement),
-            None => Ok(()),
-        }
+        let needs =
+            [Requirement::of(view, name, Permission::Execute)?, Requirement::behind(view, name, Permission::Execute)?];
+        needs.iter().flatten().try_for_each(|requirement| self.context.require(requirement))
     }
 
     /// The owner of the running procedure; None in a text.
@@ -467,49 +471,4 @@ pub(super) fn convert_argument(value: &Value, from: &SqlType, to: &SqlType, plac
 pub(super) fn first_error(errors: Vec<SqlError>) -> Fault {
     let first = errors.into_iter().next();
     Box::new(first.unwrap_or_else(|| SqlError::incorrect_syntax("")))
-}
-
-/// A name in a variable: parts joined by dots, each perhaps in brackets or quotes.
-fn object_name(text: &str) -> Option<ObjectName> {
-    let mut parts: Vec<String> = Vec::new();
-    let mut rest = text.trim();
-    loop {
-        let (part, after) = match rest.chars().next() {
-            Some('[') => rest[1..].split_once(']')?,
-            Some('"') => rest[1..].split_once('"')?,
-            _ => match rest.find('.') {
-                Some(at) => (&rest[..at], &rest[at..]),
-                None => (rest, ""),
-            },
-        };
-        parts.push(part.to_owned());
-        match after.strip_prefix('.') {
-            Some(more) => rest = more,
-            None if after.is_empty() => break,
-            None => return None,
-        }
-    }
-    if parts.len() > 4 || parts.last().is_none_or(String::is_empty) {
-        return None;
-    }
-    let mut names = parts.into_iter().rev().map(|text| Name { text, span: Span::default() });
-    let name = names.next()?;
-    let mut some = || names.next().filter(|name| !name.text.is_empty());
-    Some(ObjectName { name, schema: some(), database: some(), server: some() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_in_variables_are_cut_at_their_dots() {
-        let name = object_name("db..[my proc]").unwrap();
-        assert_eq!(name.name.text, "my proc");
-        assert_eq!(name.database_str(), Some("db"));
-        assert_eq!(name.schema_str(), None);
-        assert!(object_name("").is_none());
-        assert!(object_name("a.b.c.d.e").is_none());
-        assert!(object_name("[a]b").is_none());
-    }
 }

@@ -21,6 +21,7 @@ fn defined(statement: &Statement) -> Option<(&ObjectName, Option<&'static str>)>
         StatementKind::CreateTable(create) => (&create.name, None),
         StatementKind::AlterTable(alter) => (&alter.table, None),
         StatementKind::CreateIndex(create) => (&create.table, None),
+        StatementKind::AlterIndex(alter) => (&alter.table, None),
         StatementKind::DropIndex(drop) => (&drop.indexes.first()?.table, None),
         StatementKind::Truncate(name) => (name, None),
         StatementKind::CreateProcedure(create) => {
@@ -30,12 +31,14 @@ fn defined(statement: &Statement) -> Option<(&ObjectName, Option<&'static str>)>
         StatementKind::CreateFunction(create) => {
             (&create.name, module(create.mode, "CREATE FUNCTION", "ALTER FUNCTION"))
         }
+        StatementKind::CreateSynonym(create) => (&create.name, Some("CREATE SYNONYM")),
         StatementKind::Drop(drop) => {
             let statement = match drop.kind {
                 DropKind::Table | DropKind::Sequence => None,
                 DropKind::View => Some("DROP VIEW"),
                 DropKind::Procedure => Some("DROP PROCEDURE"),
                 DropKind::Function => Some("DROP FUNCTION"),
+                DropKind::Synonym => Some("DROP SYNONYM"),
                 _ => return None,
             };
             let elsewhere = drop.names.iter().find(|name| name.is_global_temporary() || name.database.is_some());

@@ -44,6 +44,11 @@ impl Machine<'_> {
                 self.check_change(&create.name, || SqlError::invalid_object(create.name.dotted()))
             }
             StatementKind::CreateSequence(create) => self.check_schema(&create.name),
+            StatementKind::CreateSynonym(create) => self.check_create(P::CreateSynonym, &create.name),
+            StatementKind::AlterIndex(alter) => {
+                self.check_change(&alter.table, || SqlError::object_not_found(alter.table.dotted()))
+            }
+            StatementKind::TransferToSchema(transfer) => self.check_transfer(transfer),
             StatementKind::Drop(drop) => self.check_drop(drop),
             _ => Err(Box::new(SqlError::no_permission())),
         }
@@ -74,7 +79,7 @@ impl Machine<'_> {
     /// ALTER on the schema that the object is to be in.
     fn check_schema(&mut self, name: &ObjectName) -> Result<(), Fault> {
         let view = self.context.catalog();
-        let place = view.place(name)?;
+        let place = view.place_itself(name)?;
         match place.as_ref().and_then(|place| place.view.catalog.schema(&place.schema)) {
             Some(schema) => {
                 let securable = Securable::Schema { id: schema.schema_id, owner: schema.owner };
@@ -132,6 +137,22 @@ impl Machine<'_> {
         Ok(found.id)
     }
 
+    /// CONTROL on the object, and ALTER on the schema that it goes to.
+    fn check_transfer(&mut self, transfer: &tree::TransferToSchema) -> Result<(), Fault> {
+        let missing = || Box::new(SqlError::item_missing("find", "object", transfer.object.dotted()));
+        let need = Requirement::of(&self.context.catalog(), &transfer.object, Permission::Control)?;
+        if need.is_some_and(|need| !self.token().has(need.permission, need.securable)) {
+            return Err(missing());
+        }
+        let view = self.context.catalog();
+        let Some(schema) = view.catalog.schema(&transfer.schema.text) else { return Ok(()) };
+        let securable = Securable::Schema { id: schema.schema_id, owner: schema.owner };
+        if self.token().has(Permission::Alter, securable) {
+            return Ok(());
+        }
+        Err(Box::new(SqlError::item_missing("alter", "schema", &transfer.schema.text)))
+    }
+
     fn check_drop(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
         for name in &drop.names {
             let shown = name.dotted();
@@ -151,6 +172,7 @@ impl Machine<'_> {
                         tree::DropKind::Table => "table",
                         tree::DropKind::View => "view",
                         tree::DropKind::Sequence => "sequence object",
+                        tree::DropKind::Synonym => "synonym",
                         _ => "procedure",
                     };
                     self.check_drop_object(name, || SqlError::object_missing("drop", what, shown))?;

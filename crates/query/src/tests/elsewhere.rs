@@ -18,7 +18,9 @@ fn a_global_temporary_table_is_everybodys() {
     let (mut one, mut two) = (world.client(), world.client());
     one.quiet("CREATE TABLE ##t (id int IDENTITY PRIMARY KEY, b varchar(5) NOT NULL DEFAULT 'x' CHECK (b <> 'no')) INSERT ##t (b) VALUES ('a'), (DEFAULT)");
     assert_eq!(two.shown("SELECT * FROM ##t ORDER BY id"), ["1|a", "2|x"]);
-    two.quiet("INSERT ##t (b) VALUES ('c') UPDATE tempdb..##t SET b = 'd' WHERE id = 1 DELETE tempdb.dbo.##t WHERE id = 2");
+    two.quiet(
+        "INSERT ##t (b) VALUES ('c') UPDATE tempdb..##t SET b = 'd' WHERE id = 1 DELETE tempdb.dbo.##t WHERE id = 2",
+    );
     assert_eq!(one.shown("SELECT * FROM ##T ORDER BY id"), ["1|d", "3|c"]);
     assert!(two.lines("CREATE TABLE ##t (a int)")[0].starts_with("Msg 2714"));
     let lines = two.lines("INSERT ##t (b) VALUES ('no')");
@@ -30,7 +32,9 @@ fn a_global_temporary_table_is_everybodys() {
     two.quiet("INSERT ##t (b) VALUES ('y') TRUNCATE TABLE ##t INSERT ##t (b) VALUES ('1')");
     assert_eq!(one.shown("SELECT id, b FROM ##t"), ["1|1"]);
     two.quiet("DROP TABLE ##t DROP TABLE IF EXISTS ##t");
-    assert!(one.lines("SELECT * FROM ##t")[0].starts_with("Msg 208, Level 16, State 1, Line 1: Invalid object name '##t'"));
+    assert!(
+        one.lines("SELECT * FROM ##t")[0].starts_with("Msg 208, Level 16, State 1, Line 1: Invalid object name '##t'")
+    );
     assert!(one.lines("DROP TABLE ##t")[0].starts_with("Msg 3701"));
 }
 
@@ -46,9 +50,7 @@ fn it_ends_with_its_maker_and_not_with_its_users() {
     drop(one);
     assert_eq!(two.shown("SELECT SUM(a) FROM ##t COMMIT"), ["6"]);
     let left = |client: &mut Client, name: &str| {
-        (0..200).any(|_| {
-            client.lines(&format!("SELECT * FROM {name}"))[0].starts_with("Msg 208")
-        })
+        (0..200).any(|_| client.lines(&format!("SELECT * FROM {name}"))[0].starts_with("Msg 208"))
     };
     assert!(left(&mut three, "##t") && left(&mut three, "##rolled"));
     assert_eq!(three.shown("SELECT SUM(a) FROM ##two"), ["5"]);
@@ -121,7 +123,9 @@ fn global_temporary_procedures_run_in_the_callers_database() {
 fn objects_of_other_databases_are_named() {
     let (_world, mut one, mut two) = two();
     one.quiet("CREATE TABLE other.dbo.t (id int IDENTITY PRIMARY KEY, b int NOT NULL DEFAULT 7 CHECK (b < 100)) CREATE TABLE home (b int) INSERT home VALUES (1), (2)");
-    one.quiet("INSERT other..t (b) VALUES (5) INSERT other.dbo.t DEFAULT VALUES INSERT other.dbo.t (b) SELECT b FROM home");
+    one.quiet(
+        "INSERT other..t (b) VALUES (5) INSERT other.dbo.t DEFAULT VALUES INSERT other.dbo.t (b) SELECT b FROM home",
+    );
     assert_eq!(one.shown("SELECT id, t.b, h.b FROM other..t JOIN home h ON h.b = t.id ORDER BY 1"), ["1|5|1", "2|7|2"]);
     one.quiet("UPDATE x SET b = x.b + 1 FROM other..t AS x JOIN home ON home.b = x.id DELETE other.dbo.t WHERE id = 4");
     one.quiet("MERGE other..t AS t USING home AS h ON t.id = h.b WHEN MATCHED THEN UPDATE SET b = 50 + h.b WHEN NOT MATCHED BY SOURCE THEN DELETE;");
@@ -130,10 +134,16 @@ fn objects_of_other_databases_are_named() {
     assert!(lines[0].contains("database \"other\", table \"dbo.t\""), "{lines:?}");
     assert!(one.lines("INSERT other..t (id, b) VALUES (9, 9)")[0].starts_with("Msg 544"));
     one.quiet("SET IDENTITY_INSERT other..t ON INSERT other..t (id, b) VALUES (9, 9)");
-    assert!(one.lines("SELECT * FROM other..missing")[0].contains("Msg 208, Level 16, State 1, Line 1: Invalid object name 'other..missing'"));
+    assert!(
+        one.lines("SELECT * FROM other..missing")[0]
+            .contains("Msg 208, Level 16, State 1, Line 1: Invalid object name 'other..missing'")
+    );
     assert!(one.lines("SELECT * FROM nowhere.dbo.t")[0].contains("Invalid object name 'nowhere.dbo.t'"));
     one.quiet("CREATE INDEX i ON other..t (b) ALTER TABLE other.dbo.t ADD c int NULL");
-    assert_eq!(one.shown("SELECT id, c FROM other..t WHERE b = 51 TRUNCATE TABLE other..t SELECT COUNT(*) FROM other..t"), ["1|NULL", "0"]);
+    assert_eq!(
+        one.shown("SELECT id, c FROM other..t WHERE b = 51 TRUNCATE TABLE other..t SELECT COUNT(*) FROM other..t"),
+        ["1|NULL", "0"]
+    );
     one.quiet("SELECT b INTO other.dbo.copy FROM home DROP TABLE other..copy, other.dbo.t");
     assert!(two.lines("SELECT * FROM t")[0].starts_with("Msg 208"));
     assert!(one.lines("CREATE VIEW other.dbo.v AS SELECT 1 AS a")[0].starts_with("Msg 166"));
@@ -147,7 +157,10 @@ fn plans_follow_definitions_of_other_databases() {
     assert_eq!(one.shown("EXEC p"), ["1"]);
     two.quiet("ALTER TABLE t ADD b int NULL");
     assert_eq!(one.shown("EXEC p"), ["1|NULL"]);
-    assert_eq!(one.shown("BEGIN TRAN ALTER TABLE other..t ADD c int EXEC p ROLLBACK EXEC p"), ["1|NULL|NULL", "1|NULL"]);
+    assert_eq!(
+        one.shown("BEGIN TRAN ALTER TABLE other..t ADD c int EXEC p ROLLBACK EXEC p"),
+        ["1|NULL|NULL", "1|NULL"]
+    );
     two.quiet("DROP TABLE t CREATE TABLE t (z varchar(3))\nGO\nINSERT t VALUES ('new')");
     assert_eq!(one.shown("EXEC p"), ["new"]);
 }
@@ -172,7 +185,10 @@ fn views_functions_and_procedures_of_other_databases_mean_what_is_there() {
     one.quiet("UPDATE other..v SET a = 20 WHERE a = 2");
     let call = "DECLARE @o int, @s int EXEC @s = other..p 3, @o OUTPUT SELECT @s, @o, DB_NAME()";
     assert_eq!(one.shown(call), ["other", "4|3|master"]);
-    assert_eq!(one.shown(&format!("BEGIN TRAN {call} ROLLBACK SELECT COUNT(*) FROM other..t")), ["other", "4|4|master", "3"]);
+    assert_eq!(
+        one.shown(&format!("BEGIN TRAN {call} ROLLBACK SELECT COUNT(*) FROM other..t")),
+        ["other", "4|4|master", "3"]
+    );
     assert!(one.lines("EXEC other..nothing")[0].starts_with("Msg 2812"));
     assert!(one.lines("EXEC nowhere..nothing")[0].starts_with("Msg 2812"));
     assert_eq!(one.shown("EXEC ('USE other') SELECT DB_NAME()"), ["Changed database context to 'other'.", "master"]);
@@ -192,7 +208,10 @@ fn a_transaction_changes_one_database_and_reads_all() {
     assert!(lines[0].starts_with(refused), "{lines:?}");
     assert!(one.lines("CREATE TABLE more (a int)")[0].starts_with(refused));
     one.quiet("INSERT other..t VALUES (2) COMMIT");
-    assert_eq!(two.shown("SELECT COUNT(*) FROM t SELECT COUNT(*) FROM other..t SELECT COUNT(*) FROM third..t"), ["1", "2", "0"]);
+    assert_eq!(
+        two.shown("SELECT COUNT(*) FROM t SELECT COUNT(*) FROM other..t SELECT COUNT(*) FROM third..t"),
+        ["1", "2", "0"]
+    );
     // USE within a transaction takes it along.
     let lines = one.shown("BEGIN TRAN INSERT other..t VALUES (3) SAVE TRAN s USE other INSERT t VALUES (4) ROLLBACK TRAN s USE master SELECT COUNT(*) FROM other..t COMMIT");
     assert_eq!(lines.last().map(String::as_str), Some("3"));

@@ -15,6 +15,7 @@ mod parallel;
 mod queries;
 mod rules;
 mod select;
+mod synonyms;
 mod temporary;
 
 use std::sync::Arc;

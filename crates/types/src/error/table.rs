@@ -241,6 +241,7 @@ error_table! {
     2715 16 6 type_unknown(position, name) "Column, parameter, or variable #{position}: Cannot find data type {name}.";
     2716 16 1 width_not_allowed(position, ty) "Column, parameter, or variable #{position}: Cannot specify a column width on data type {ty}.";
     2717 15 2 parameter_size_too_large(size, kind, name, maximum) "The size ({size}) given to the {kind} '{name}' exceeds the maximum allowed ({maximum}).";
+    2727 11 1 index_missing(name) "Cannot find index '{name}'.";
     2732 16 1 error_number_invalid(number, minimum, maximum) "Error number {number} is invalid. The number must be from {minimum} through {maximum} and it cannot be 50000.";
     2744 16 2 identity_twice(table) "Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed.";
     2748 16 1 substitution_type_invalid(ty, position) "Cannot specify {ty} data type (parameter {position}) as a substitution parameter.";
@@ -398,6 +399,7 @@ error_table! {
     5149 16 3 file_not_expanded(error, file) "MODIFY FILE encountered operating system error {error} while attempting to expand the physical file '{file}'.";
     5308 16 1 window_order_by_position() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     5309 16 1 window_order_by_constant() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
+    5313 16 1 synonym_invalid(name) "Synonym '{name}' refers to an invalid object.";
     5324 15 1 merge_clause_without_effect(clause) "In a MERGE statement, a '{clause}' clause with a search condition cannot appear after a '{clause}' clause with no search condition.";
     5362 15 3 window_unknown(name) "Window '{name}' is undefined.";
     5373 16 1 series_types_differ() "All the input parameters should be of the same type. Supported types are tinyint, smallint, int, bigint, decimal and numeric.";
@@ -415,6 +417,9 @@ error_table! {
     7399 16 1 bulk_provider_failed() "The OLE DB provider \"BULK\" for linked server \"(null)\" reported an error. The provider did not give any information about the error.";
     7968 10 1 open_transaction_information(database) "Transaction information for database '{database}'.";
     7969 16 1 no_open_transactions() "No active open transactions.";
+    7997 16 1 no_identity_column(table) "'{table}' does not contain an identity column.";
+    7998 10 1 identity_checked(identity, column) "Checking identity information: current identity value '{identity}', current column value '{column}'.";
+    7998 10 1 identity_shown(identity) "Checking identity information: current identity value '{identity}'.";
 
     // Tables, expressions and procedure calls.
     8101 16 1 identity_needs_column_list(table) "An explicit value for the identity column in table '{table}' can only be specified when a column list is used and IDENTITY_INSERT is ON.";
@@ -541,6 +546,7 @@ error_table! {
     15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
+    15530 16 1 transferred_name_exists(name) "The object with name \"{name}\" already exists.";
     16902 16 1 cursor_parameter_invalid(procedure, parameter) "{procedure}: The value of the parameter '{parameter}' is invalid.";
     16905 16 1 cursor_already_open() "The cursor is already open.";
     16909 16 1 cursor_handle_unknown(procedure, handle) "{procedure}: The cursor identifier value provided ({handle}) is not valid.";
@@ -558,4 +564,5 @@ error_table! {
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
     18470 14 1 login_disabled(user) "Login failed for user '{user}'. Reason: The account is disabled.";
     40517 16 1 two_databases_changed() "Changing more than one database in a transaction is not supported in this version of Pikepole.";
+    40517 16 1 transfer_unsupported(what) "ALTER SCHEMA ... TRANSFER of {what} is not supported in this version of Pikepole.";
 }
