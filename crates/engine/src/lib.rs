@@ -31,6 +31,7 @@ mod error;
 mod log_view;
 #[cfg(test)]
 mod long_tests;
+mod part;
 pub mod placement;
 mod security;
 mod server;
@@ -50,7 +51,7 @@ mod tests;
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
     Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, Module, Procedure,
-    ReferentialAction, Schema, StorageRef, TableRecord, Trigger, TriggerEvent, View,
+    ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent, View,
 };
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::user_type::{UserType, UserTypeKind};

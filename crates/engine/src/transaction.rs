@@ -4,7 +4,8 @@
 //!   CREATE TABLE t          catalog of the transaction: current + t        published by the commit,
 //!   savepoint               (mark, catalog before the change) kept         forgotten by the rollback
 //! ```
-//! What it does to temporary tables and table variables is in transactions of tempdb: [`crate::temporary`].
+//! What it does to temporary tables and table variables is in transactions of tempdb: [`crate::temporary`]; what it does in other
+//! databases is in parts of it: [`crate::part`].
 
 use std::sync::Arc;
 
@@ -15,14 +16,19 @@ use pikepole_types::SqlError;
 use crate::catalog::Catalog;
 use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
+use crate::part::Part;
 use crate::table::TableState;
-use crate::temporary::{Residence, Temporary};
+use crate::temporary::{Residence, TEMPDB_ID, Temporary};
 
 /// A point of a transaction to roll back to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
+    /// The database that was changed, or else the transaction's own: beside tempdb there is one at most.
+    database: i32,
     rows: pikepole_transaction::Mark,
-    /// In tempdb: rows, and how often definitions have changed.
+    /// In what all sessions see of tempdb.
+    tempdb_rows: pikepole_transaction::Mark,
+    /// In the session's own tables: rows, and how often definitions have changed.
     temporary_rows: pikepole_transaction::Mark,
     temporary_definitions: usize,
 }
@@ -30,14 +36,27 @@ pub struct Mark {
 impl Mark {
     /// Before the first change.
     pub const START: Mark = Mark {
+        database: 0,
         rows: pikepole_transaction::Mark::START,
+        tempdb_rows: pikepole_transaction::Mark::START,
         temporary_rows: pikepole_transaction::Mark::START,
         temporary_definitions: 0,
     };
 
-    /// In the transaction's own database.
-    pub(crate) fn rows(self) -> pikepole_transaction::Mark {
-        self.rows
+    /// The point in a database.
+    pub(crate) fn of(self, database: i32) -> pikepole_transaction::Mark {
+        match database {
+            TEMPDB_ID => self.tempdb_rows,
+            _ if database == self.database => self.rows,
+            _ => pikepole_transaction::Mark::START,
+        }
+    }
+
+    pub(crate) fn set(&mut self, database: i32, rows: pikepole_transaction::Mark) {
+        match database {
+            TEMPDB_ID => self.tempdb_rows = rows,
+            _ => (self.database, self.rows) = (database, rows),
+        }
     }
 }
 
@@ -57,15 +76,25 @@ pub(crate) struct Definitions {
     pub reseeded: Vec<Arc<TableState>>,
 }
 
+impl Definitions {
+    /// Whether something was changed that has not ended yet.
+    pub fn are_changed(&self) -> bool {
+        self.catalog.is_some() || !self.created.is_empty()
+    }
+}
+
 /// The transaction of a session in one database; reused from transaction to transaction.
 pub struct Transaction {
     pub(crate) inner: pikepole_transaction::Transaction,
+    pub(crate) database_id: i32,
     pub(crate) definitions: Definitions,
     /// The object that the data file is to grow for: error 1105 names it. Set with the need of space, taken by the next
     /// satisfying.
     growing_for: String,
     /// The session's part in tempdb.
     pub(crate) temporary: Option<Box<Temporary>>,
+    /// What it does in other databases.
+    pub(crate) parts: Vec<Part>,
     /// Where the operation that stopped for a need was made.
     pub(crate) blocked_in: Residence,
     /// Counts its statements.
@@ -73,12 +102,14 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    pub(crate) fn new(inner: pikepole_transaction::Transaction) -> Self {
+    pub(crate) fn new(inner: pikepole_transaction::Transaction, database_id: i32) -> Self {
         Self {
             inner,
+            database_id,
             definitions: Definitions::default(),
             growing_for: String::new(),
             temporary: None,
+            parts: Vec::new(),
             blocked_in: Residence::Database,
             statements: 0,
         }
@@ -90,6 +121,7 @@ impl Transaction {
         if let Some(temporary) = &mut self.temporary {
             temporary.begin();
         }
+        self.for_each_part(Transaction::begin);
     }
 
     /// Whether an explicit transaction is open.
@@ -120,18 +152,22 @@ impl Transaction {
     /// Sets what later statements see of others.
     pub fn set_isolation(&mut self, isolation: Isolation) {
         self.inner.set_isolation(isolation);
+        self.for_each_part(|part| part.set_isolation(isolation));
     }
 
     /// The present point of the transaction: a savepoint.
     #[inline]
     pub fn mark(&self) -> Mark {
-        let rows = self.inner.mark();
-        match &self.temporary {
-            None => Mark { rows, ..Mark::START },
-            Some(temporary) => {
-                Mark { rows, temporary_rows: temporary.rows_mark(), temporary_definitions: temporary.definitions() }
-            }
+        let mut mark = Mark::START;
+        mark.set(self.database_id, self.inner.mark());
+        if let Some(temporary) = &self.temporary {
+            mark.temporary_rows = temporary.rows_mark();
+            mark.temporary_definitions = temporary.definitions();
         }
+        if !self.parts.is_empty() {
+            self.mark_parts(&mut mark);
+        }
+        mark
     }
 
     /// The batch is over, or a long wait begins: locks that are only kept for the next statement are given back.
@@ -140,6 +176,7 @@ impl Transaction {
         if let Some(temporary) = &mut self.temporary {
             temporary.rest();
         }
+        self.for_each_part(Transaction::rest);
     }
 
     /// A statement begins.
@@ -161,8 +198,9 @@ impl Transaction {
     }
 
     /// The rows were rolled back to `mark`: definitions changed since are as they were.
-    fn forget_definitions_since(&mut self, mark: Mark) {
-        while let Some((_, former)) = self.definitions.history.pop_if(|(at, _)| at.rows >= mark.rows) {
+    pub(crate) fn forget_definitions_since(&mut self, mark: Mark) {
+        let own = self.database_id;
+        while let Some((_, former)) = self.definitions.history.pop_if(|(at, _)| at.of(own) >= mark.of(own)) {
             self.definitions.catalog = former;
         }
     }
@@ -171,7 +209,7 @@ impl Transaction {
 impl Database {
     /// The transaction descriptor of a session that begins to use the database.
     pub fn transaction(&self, session_id: i32) -> Transaction {
-        Transaction::new(self.transactions().session(session_id))
+        Transaction::new(self.transactions().session(session_id), self.id())
     }
 
     /// Children of the statement's transaction, one for each worker: they see what it sees, and change rows for it (`changes`)
@@ -191,7 +229,7 @@ impl Database {
         let catalog = &parent.definitions.catalog;
         let child = |inner| Transaction {
             definitions: Definitions { catalog: catalog.clone(), ..Definitions::default() },
-            ..Transaction::new(inner)
+            ..Transaction::new(inner, parent.database_id)
         };
         Ok(children.into_iter().map(child).collect())
     }
@@ -230,6 +268,7 @@ impl Database {
         if let Some(temporary) = &mut tx.temporary {
             temporary.begin_statement();
         }
+        tx.for_each_part(Transaction::begin_statement);
         tx.mark()
     }
 
@@ -237,6 +276,7 @@ impl Database {
     #[inline]
     pub fn end_statement(&self, tx: &mut Transaction) {
         tx.inner.end_statement();
+        tx.for_each_part(|part| part.inner.end_statement());
     }
 
     /// A statement of an open transaction has done what it was to do. What it did to table variables is kept from now on.
@@ -251,7 +291,7 @@ impl Database {
             tx.blocked_in = Residence::Variable;
             return Err(blocked);
         }
-        tx.inner.end_statement();
+        self.end_statement(tx);
         Ok(())
     }
 
@@ -268,15 +308,29 @@ impl Database {
             tx.blocked_in = Residence::Temporary;
             return Err(blocked);
         }
-        self.try_commit_own(tx, durability)?;
+        if tx.parts.is_empty() {
+            self.try_commit_own(tx, durability)?;
+        } else {
+            self.try_commit_all(tx, durability)?;
+        }
         if let Some(temporary) = &mut tx.temporary {
             temporary.committed();
         }
         Ok(())
     }
 
+    /// Commits in all databases; first in the one that a crash leaves.
+    #[cold]
+    fn try_commit_all(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
+        tx.try_commit_parts(false, durability)?;
+        self.try_commit_own(tx, durability)?;
+        tx.try_commit_parts(true, durability)?;
+        tx.parts.clear();
+        Ok(())
+    }
+
     #[inline]
-    fn try_commit_own(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
+    pub(crate) fn try_commit_own(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
         let Transaction { inner, definitions, .. } = tx;
         if definitions.catalog.is_some() {
             // The rows of a new storage were logged by whoever built it.
@@ -304,8 +358,9 @@ impl Database {
     /// # Errors
     /// 9001 when the log failed: then the whole transaction must be rolled back.
     pub async fn rollback_to(&self, tx: &mut Transaction, mark: Mark) -> Result<(), SqlError> {
-        self.rollback_own_to(tx, mark.rows).await?;
+        self.rollback_own_to(tx, mark.of(self.id())).await?;
         tx.forget_definitions_since(mark);
+        tx.rollback_parts_to(mark).await?;
         if let Some(temporary) = &mut tx.temporary {
             temporary.rollback_to(mark.temporary_rows, mark.temporary_definitions).await?;
         }
@@ -332,6 +387,7 @@ impl Database {
     /// the same; what is not undone yet keeps its locks and its log, and is tried again in the background until it is.
     pub async fn rollback(&self, tx: &mut Transaction) -> Result<(), SqlError> {
         let own = self.rollback_own(tx).await;
+        let own = own.and(tx.rollback_parts().await);
         let temporary = match &mut tx.temporary {
             Some(temporary) => temporary.rollback().await,
             None => Ok(()),
@@ -369,6 +425,7 @@ impl Database {
         let mut fresh = self.transaction(tx.session_id());
         fresh.set_isolation(tx.isolation());
         fresh.temporary = tx.temporary.take();
+        fresh.parts = std::mem::take(&mut tx.parts);
         self.put_aside(std::mem::replace(tx, fresh));
         Err(why)
     }
@@ -402,6 +459,9 @@ impl Database {
     /// 1205 when waiting would never end; 9001 when the log failed; what reading a page or growing a file ends with.
     pub async fn satisfy(&self, tx: &mut Transaction, need: Need) -> Result<(), SqlError> {
         let blocked_in = std::mem::take(&mut tx.blocked_in);
+        if let Residence::Other(id) = blocked_in {
+            return tx.satisfy_part(id, need).await;
+        }
         if blocked_in != Residence::Database
             && let Some(temporary) = &mut tx.temporary
         {

@@ -1,5 +1,6 @@
 //! The engine as plans and cursors see it: tables by name, scans over ranges of keys.
 
+use std::borrow::Cow;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -7,15 +8,16 @@ use crate::expression::{Fault, Width};
 use crate::parallel::Team;
 use crate::plan::{KeyValue, Scan};
 use crate::run::Run;
+use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 pub(crate) use pikepole_engine::Need;
 use pikepole_engine::{
-    self as engine, Blocked, Catalog, Database, Locator, Residence, ScanRange, TEMPDB, TableScan, TemporaryEntry,
-    TemporaryTables,
+    self as engine, Blocked, Catalog, Database, Locator, Residence, ScanRange, Server, TEMPDB, TableScan,
+    TemporaryEntry, TemporaryTables,
 };
 use pikepole_scheduler as scheduler;
 use pikepole_tsql::{self as tree, ObjectName};
-use pikepole_types::{SqlType, Value};
+use pikepole_types::{SqlError, SqlType, Value};
 
 /// Why an operator or statement stopped.
 #[derive(Debug)]
@@ -130,6 +132,8 @@ pub struct Table {
     pub name: String,
     /// `database.schema.name`, as error 2628 has it.
     pub display: String,
+    /// The name of its database.
+    pub database: String,
     /// Its columns.
     pub columns: Vec<Column>,
     /// The key of the clustered index; empty for a heap.
@@ -143,11 +147,25 @@ pub struct Table {
 }
 
 impl Table {
-    /// Its name with the schema, as if it stood at a place of the statement.
+    /// Its name with the schema, and the database when that is another one, as if it stood at a place of the statement.
     pub(crate) fn object_name(&self, span: tree::Span) -> tree::ObjectName {
         let name = |text: &str| tree::Name { text: text.to_owned(), span };
         let schema = Some(name(self.engine.schema()));
-        tree::ObjectName { schema, ..tree::ObjectName::of(name(&self.name)) }
+        let elsewhere = matches!(self.engine.residence(), Residence::Other(_));
+        let database = elsewhere.then(|| name(&self.database));
+        tree::ObjectName { schema, database, ..tree::ObjectName::of(name(&self.name)) }
+    }
+
+    /// The name as T-SQL writes it.
+    pub(crate) fn quoted_name(&self) -> String {
+        let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
+        match self.engine.residence() {
+            Residence::Temporary | Residence::Variable => quoted(&self.name),
+            Residence::Database => format!("{}.{}", quoted(&self.engine.schema), quoted(&self.name)),
+            Residence::Other(_) => {
+                format!("{}.{}.{}", quoted(&self.database), quoted(&self.engine.schema), quoted(&self.name))
+            }
+        }
     }
 
     fn new(engine: &Arc<engine::Table>, database: &str) -> Table {
@@ -160,6 +178,7 @@ impl Table {
             object_id: engine.object_id,
             name: engine.name.clone(),
             display: display_name(engine, database),
+            database: database.to_owned(),
             columns: engine
                 .columns
                 .iter()
@@ -187,7 +206,15 @@ impl Table {
 
     /// Whether it is a temporary table or a table variable.
     pub fn is_temporary(&self) -> bool {
-        self.engine.residence() != Residence::Database
+        self.engine.residence().is_session()
+    }
+
+    /// What SET IDENTITY_INSERT knows the table by in a session that uses the database `own`: its database and its number there.
+    pub(crate) fn identity_key(&self, own: i32) -> (i32, i32) {
+        match self.engine.residence() {
+            Residence::Other(id) => (id, self.object_id),
+            _ => (own, self.object_id),
+        }
     }
 
     /// The position of a column, by name.
@@ -208,7 +235,7 @@ impl Table {
 fn display_name(engine: &engine::Table, database: &str) -> String {
     let (schema, name) = (&engine.schema, &engine.name);
     match engine.residence() {
-        Residence::Database => format!("{database}.{schema}.{name}"),
+        Residence::Database | Residence::Other(_) => format!("{database}.{schema}.{name}"),
         Residence::Temporary => format!("{TEMPDB}.{schema}.{name:_<116}{:012X}", engine.object_id.unsigned_abs()),
         Residence::Variable => name.clone(),
     }
@@ -220,27 +247,133 @@ fn serves_queries(index: &engine::Index) -> bool {
     index.not_null.iter().all(|column| Some(*column) == first)
 }
 
-/// The definitions of a database as one transaction sees them.
+/// A database that a plan uses beside the session's own, and the version of its catalog that it was bound against.
+pub(crate) type OtherStamp = (i32, u64);
+
+/// The definitions of a database as one transaction sees them, and the way from there to those of other databases.
 #[derive(Clone)]
 pub struct CatalogView {
     pub(crate) database: Arc<Database>,
     pub(crate) catalog: Arc<Catalog>,
+    around: Arc<Around>,
     /// The session's temporary tables, when it has had any, and the nest level that their names are looked up at.
     temporary: Option<Arc<TemporaryTables>>,
     level: i32,
+}
+
+/// What the views have in common that names of one statement are looked up in.
+struct Around {
+    server: Arc<Server>,
+    /// The session's database.
+    own: i32,
+    /// Catalogs of other databases that the session's transaction has changed.
+    changed: Vec<(i32, Arc<Catalog>)>,
     /// Whether a temporary table was found.
-    found_temporary: Arc<AtomicBool>,
+    found_temporary: AtomicBool,
+    /// The other databases that names were found in.
+    others: Mutex<Vec<OtherStamp>>,
+}
+
+/// Where the name of an object leads to: the definitions of its database, its schema and its name there.
+pub(crate) struct Place<'n> {
+    pub(crate) view: CatalogView,
+    pub(crate) schema: Cow<'n, str>,
+    pub(crate) name: Cow<'n, str>,
+}
+
+impl Place<'_> {
+    pub(crate) fn object(&self) -> Option<&engine::Object> {
+        self.view.catalog.object(&self.schema, &self.name)
+    }
+
+    /// What a synonym at this place stands for; None: there is none.
+    ///
+    /// # Errors
+    /// 5313 when that is not there, or is a synonym itself.
+    pub(crate) fn behind<'n>(&self) -> Result<Option<Place<'n>>, Fault> {
+        let Some(engine::Object::Synonym(synonym)) = self.object() else { return Ok(None) };
+        let invalid = || SqlError::synonym_invalid(format!("{}.{}", synonym.schema, synonym.name));
+        let base = ObjectName::read(&synonym.text).ok_or_else(invalid)?;
+        let place = self.view.place_itself(&base)?.ok_or_else(invalid)?;
+        let is_there = match place.object() {
+            Some(object) => !matches!(object, engine::Object::Synonym(_)),
+            // What the system has is in no catalog.
+            None => is_system_schema(&place.schema),
+        };
+        if !is_there {
+            return Err(Box::new(invalid()));
+        }
+        let (schema, name) = (place.schema.into_owned().into(), place.name.into_owned().into());
+        Ok(Some(Place { view: place.view, schema, name }))
+    }
 }
 
 impl CatalogView {
-    /// A view of a catalog.
-    pub fn new(database: Arc<Database>, catalog: Arc<Catalog>) -> CatalogView {
-        CatalogView { database, catalog, temporary: None, level: 0, found_temporary: Arc::default() }
+    /// A view of a catalog. `changed` are catalogs of other databases, by their ids, as the transaction has changed them.
+    pub fn new(
+        server: &Arc<Server>,
+        database: Arc<Database>,
+        catalog: Arc<Catalog>,
+        changed: Vec<(i32, Arc<Catalog>)>,
+    ) -> CatalogView {
+        let (server, own) = (Arc::clone(server), database.id());
+        let around =
+            Around { server, own, changed, found_temporary: AtomicBool::new(false), others: Mutex::new(Vec::new()) };
+        CatalogView { database, catalog, around: Arc::new(around), temporary: None, level: 0 }
     }
 
     /// The same view with a session's temporary tables as a call of this nest level sees them.
     pub(crate) fn with_temporary(self, temporary: Option<&Arc<TemporaryTables>>, level: i32) -> CatalogView {
         CatalogView { temporary: temporary.cloned(), level, ..self }
+    }
+
+    /// The view of a database; None when there is no such one, or it cannot be used now.
+    fn of_database(&self, name: &str) -> Option<CatalogView> {
+        if name.eq_ignore_ascii_case(self.database.name()) {
+            return Some(self.clone());
+        }
+        self.moved(self.around.server.database(name).ok()?)
+    }
+
+    /// The view of the database that a table is in.
+    pub(crate) fn of_table(&self, table: &Table) -> CatalogView {
+        let moved = match table.engine.residence() {
+            Residence::Other(id) if id != self.database.id() => {
+                self.around.server.database_by_id(id).and_then(|database| self.moved(database))
+            }
+            _ => None,
+        };
+        moved.unwrap_or_else(|| self.clone())
+    }
+
+    fn moved(&self, database: Arc<Database>) -> Option<CatalogView> {
+        let changed = self.around.changed.iter().find(|(id, _)| *id == database.id());
+        let catalog = changed.map_or_else(|| database.current_catalog(), |(_, catalog)| Arc::clone(catalog));
+        let view = CatalogView { database, catalog, ..self.clone() };
+        view.note_use();
+        Some(view)
+    }
+
+    /// Plans that look here are bound anew when definitions change here.
+    fn note_use(&self) {
+        let used = (self.database.id(), self.catalog.version());
+        let mut others = self.around.others.lock().unwrap_or_else(|e| e.into_inner());
+        if used.0 != self.around.own && !others.contains(&used) {
+            others.push(used);
+        }
+    }
+
+    /// The databases, other than the session's own, that names were found in so far.
+    pub fn others(&self) -> Vec<(i32, u64)> {
+        self.around.others.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    /// A table of this catalog as the session reaches it.
+    pub(crate) fn reached(&self, table: &Arc<engine::Table>) -> Arc<engine::Table> {
+        if self.database.id() == self.around.own {
+            return Arc::clone(table);
+        }
+        Arc::new(table.seen_from_elsewhere(self.database.id()))
     }
 
     /// The temporary table (`#t`) or table variable (`@t`) of a name.
@@ -253,7 +386,7 @@ impl CatalogView {
             tables.table(name, self.level).map(|table| Table::new(table, TEMPDB))
         };
         if found.is_some() {
-            self.found_temporary.store(true, Ordering::Relaxed);
+            self.around.found_temporary.store(true, Ordering::Relaxed);
         }
         found
     }
@@ -270,60 +403,77 @@ impl CatalogView {
 
     /// The version the view is of.
     pub fn stamp(&self) -> CatalogStamp {
-        let uses = self.found_temporary.load(Ordering::Relaxed);
+        let uses = self.around.found_temporary.load(Ordering::Relaxed);
         let temporary = self.temporary.as_ref().filter(|_| uses).map_or(0, |tables| tables.version());
         CatalogStamp { database: self.database.id(), version: self.catalog.version(), temporary, level: self.level }
     }
 
-    /// The schema a name is in: `dbo` when it has none. `None` when the name is of another database.
+    /// Where a name leads to, and what a synonym there stands for. None: there is no such database.
     ///
     /// # Errors
-    /// A name on a linked server or in another database is refused by name, unless it is of a system schema.
-    pub(crate) fn schema_of<'n>(&self, name: &'n ObjectName) -> Result<Option<&'n str>, Fault> {
+    /// As [`CatalogView::place_itself`]; 5313 for a synonym of what is not there.
+    pub(crate) fn place<'n>(&self, name: &'n ObjectName) -> Result<Option<Place<'n>>, Fault> {
+        let Some(place) = self.place_itself(name)? else { return Ok(None) };
+        match place.behind()? {
+            Some(behind) => Ok(Some(behind)),
+            None => Ok(Some(place)),
+        }
+    }
+
+    /// Where a name leads to: `dbo` when it says no schema; tempdb for `##t`. None: there is no such database.
+    ///
+    /// # Errors
+    /// A name on a linked server is refused by name.
+    pub(crate) fn place_itself<'n>(&self, name: &'n ObjectName) -> Result<Option<Place<'n>>, Fault> {
         if name.server.is_some() {
             return Err(crate::errors::unsupported("A linked server"));
         }
-        let schema = name.schema_str().unwrap_or("dbo");
-        if name.is_temporary() {
-            return Ok(Some(schema));
-        }
-        match name.database_str() {
-            Some(database) if !database.eq_ignore_ascii_case(self.database.name()) => {
-                if is_system_schema(schema) {
-                    return Ok(None);
-                }
-                Err(crate::errors::unsupported("A name in another database than the current one"))
-            }
-            _ => Ok(Some(schema)),
-        }
+        let database = if name.is_global_temporary() { Some(TEMPDB) } else { name.database_str() };
+        let view = match database {
+            Some(database) => self.of_database(database),
+            None => Some(self.clone()),
+        };
+        let (schema, name) = (name.schema_str().unwrap_or("dbo"), name.name.text.as_str());
+        Ok(view.map(|view| Place { view, schema: schema.into(), name: name.into() }))
     }
 
     /// The table of a name.
     ///
     /// # Errors
-    /// A name on a linked server or in another database is refused by name, unless it is of a system schema.
+    /// A name on a linked server is refused by name.
     pub fn table(&self, name: &ObjectName) -> Result<Option<Arc<Table>>, Fault> {
         if name.is_temporary() || name.name.text.starts_with('@') {
             let found = self.temporary_table(&name.name.text);
             return Ok(found.map(Arc::new));
         }
-        let Some(schema) = self.schema_of(name)? else {
+        let Some(place) = self.place(name)? else {
             return Ok(None);
         };
-        let found = self.catalog.table(schema, &name.name.text);
-        Ok(found.map(|table| Arc::new(Table::new(table, self.database.name()))))
+        let view = &place.view;
+        let found = view.catalog.table(&place.schema, &place.name);
+        Ok(found.map(|table| Arc::new(Table::new(&view.reached(table), view.database.name()))))
     }
 
-    /// The text of the view of a name.
+    /// The database, the schema and the name of what a synonym of the system's own views stands for.
+    pub(crate) fn system_name(&self, name: &ObjectName) -> Result<Option<(String, String, String)>, Fault> {
+        let Some(place) = self.place_itself(name)? else { return Ok(None) };
+        let behind = place.behind()?;
+        Ok(behind.map(|behind| {
+            let (schema, name) = (behind.schema.into_owned(), behind.name.into_owned());
+            (behind.view.database.name().to_owned(), schema, name)
+        }))
+    }
+
+    /// The text of the view of a name, and what the names in it are looked up in.
     ///
     /// # Errors
-    /// A name on a linked server or in another database is refused by name, unless it is of a system schema.
-    pub fn view_text(&self, name: &ObjectName) -> Result<Option<String>, Fault> {
-        let Some(schema) = self.schema_of(name)? else {
+    /// A name on a linked server is refused by name.
+    pub fn view_text(&self, name: &ObjectName) -> Result<Option<(String, CatalogView)>, Fault> {
+        let Some(place) = self.place(name)? else {
             return Ok(None);
         };
-        let found = self.catalog.view(schema, &name.name.text);
-        Ok(found.map(|view| view.text.clone()))
+        let found = place.view.catalog.view(&place.schema, &place.name).map(|view| view.text.clone());
+        Ok(found.map(|text| (text, place.view)))
     }
 }
 

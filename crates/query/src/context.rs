@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::access::{CatalogStamp, CatalogView, Stop};
+use crate::access::{CatalogStamp, CatalogView, OtherStamp, Stop};
 use crate::application_lock::ApplicationLocks;
 use crate::cache::PlanCache;
 use crate::expression::Fault;
@@ -18,8 +18,8 @@ use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
-use pikepole_engine::{Database, Durability, Mark, Need, Server, Transaction};
-use pikepole_scheduler as scheduler;
+use pikepole_engine::{Catalog, Database, Durability, Mark, Need, Server, Transaction};
+use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, SqlError};
 
 /// Who waits for a lock looks this often whether its batch was cancelled.
@@ -59,6 +59,8 @@ pub struct ExecutionContext {
     /// The cursors that the session has declared.
     pub(crate) cursors: Cursors,
     pub(crate) temporary_procedures: TemporaryProcedures,
+    /// The objects `##t` that the session has made.
+    globals_made: Vec<i32>,
     savepoints: Vec<Savepoint>,
     transaction_name: Option<String>,
     statement: Option<Mark>,
@@ -97,6 +99,7 @@ impl ExecutionContext {
             identity_insert: None,
             cursors: Cursors::default(),
             temporary_procedures: TemporaryProcedures::default(),
+            globals_made: Vec::new(),
             savepoints: Vec::new(),
             transaction_name: None,
             statement: None,
@@ -129,9 +132,48 @@ impl ExecutionContext {
 
     /// The definitions the session sees.
     pub fn catalog(&self) -> CatalogView {
+        self.catalog_alone().with_temporary(self.transaction.temporary_tables(), self.state.nest_level)
+    }
+
+    /// The definitions without the session's temporary tables.
+    fn catalog_alone(&self) -> CatalogView {
         let catalog = self.database.catalog(&self.transaction);
-        let level = self.state.nest_level;
-        CatalogView::new(Arc::clone(&self.database), catalog).with_temporary(self.transaction.temporary_tables(), level)
+        let changed = self.transaction.changed_elsewhere().map(|(id, catalog)| (id, Arc::clone(catalog)));
+        CatalogView::new(&self.server, Arc::clone(&self.database), catalog, changed.collect())
+    }
+
+    /// The definitions of any database, those among them that the session's transaction has changed and not committed.
+    pub fn definitions_of(&self, database: &Arc<Database>) -> Arc<Catalog> {
+        if Arc::ptr_eq(database, &self.database) {
+            return self.database.catalog(&self.transaction);
+        }
+        let changed = self.transaction.changed_elsewhere().find(|(id, _)| *id == database.id());
+        changed.map_or_else(|| database.current_catalog(), |(_, catalog)| Arc::clone(catalog))
+    }
+
+    /// Whether the catalogs of other databases still have the versions that a plan was bound against.
+    pub(crate) fn others_fit(&self, others: &[OtherStamp]) -> bool {
+        others.iter().all(|(id, version)| {
+            let changed = self.transaction.changed_elsewhere().find(|(changed, _)| changed == id);
+            let now = match changed {
+                Some((_, catalog)) => Some(catalog.version()),
+                None => self.server.database_by_id(*id).map(|database| database.committed_version()),
+            };
+            now == Some(*version)
+        })
+    }
+
+    /// The statement to come reads or changes tables of these databases too.
+    ///
+    /// # Errors
+    /// 911 for one that is not there any more.
+    pub fn take_parts(&mut self, others: &[(i32, u64)]) -> Result<(), Fault> {
+        for (id, _) in others {
+            let gone = || SqlError::database_unknown(id);
+            let database = self.server.database_by_id(*id).ok_or_else(gone)?;
+            self.transaction.take_part(&database);
+        }
+        Ok(())
     }
 
     /// The version of [`ExecutionContext::catalog`], at the cost of a load.
@@ -190,21 +232,17 @@ impl ExecutionContext {
     /// What texts are compiled against now.
     pub fn compile_context<'a>(&'a self, host: &'a dyn Host) -> CompileContext<'a> {
         // A text may make the temporary tables that it names, whatever those of its caller are: they are looked up when it runs.
-        let catalog = self.database.catalog(&self.transaction);
         CompileContext {
-            catalog: CatalogView::new(Arc::clone(&self.database), catalog),
+            catalog: self.catalog_alone(),
             host,
             settings: &self.settings,
             identity_insert: self.identity_table(),
         }
     }
 
-    /// The table of the current database that takes explicit identity values.
-    pub(crate) fn identity_table(&self) -> Option<i32> {
-        self.identity_insert
-            .as_ref()
-            .filter(|(database, _, _)| *database == self.database.id())
-            .map(|(_, table, _)| *table)
+    /// The table that takes explicit identity values: its database and its object id.
+    pub(crate) fn identity_table(&self) -> Option<(i32, i32)> {
+        self.identity_insert.as_ref().map(|(database, table, _)| (*database, *table))
     }
 
     /// The functions' state for one batch.
@@ -216,24 +254,52 @@ impl ExecutionContext {
     /// Makes another database the current one.
     ///
     /// # Errors
-    /// 911 for a name that is no database; a refusal while a transaction is open.
+    /// 911 for a name that is no database; 916 for one that the session may not use.
     pub fn use_database(&mut self, name: &str) -> Result<(), Fault> {
-        if name.eq_ignore_ascii_case(self.database.name()) {
+        let database = self.server.database(name)?;
+        self.move_to(&database)
+    }
+
+    /// Makes another database the current one. An open transaction goes on, in both.
+    ///
+    /// # Errors
+    /// 916 when the session may not use it.
+    pub(crate) fn move_to(&mut self, database: &Arc<Database>) -> Result<(), Fault> {
+        if database.id() == self.database.id() {
             return Ok(());
         }
-        let database = self.server.database(name)?;
-        if self.state.transaction_count > 0 {
-            return Err(crate::errors::unsupported("USE within a transaction"));
-        }
-        self.enter_database(&database)?;
-        database.enter();
-        self.database.leave();
-        let mut transaction = database.transaction(self.state.session_id);
-        transaction.take_temporary(&mut self.transaction);
-        self.transaction = transaction;
-        self.database = database;
-        self.set_isolation(self.settings.isolation);
+        self.enter_database(database)?;
+        self.move_silently(database);
         Ok(())
+    }
+
+    /// Makes the database the current one that the session comes from. One that it may not use any more it gets without rights.
+    pub(crate) fn move_back(&mut self, home: &Arc<Database>) {
+        if self.move_to(home).is_err() {
+            self.lose_rights_in(home);
+            self.move_silently(home);
+        }
+    }
+
+    /// Makes another database the current one; who the session is stays as it was.
+    pub(crate) fn move_silently(&mut self, database: &Arc<Database>) {
+        if database.id() == self.database.id() {
+            return;
+        }
+        database.enter();
+        self.transaction.move_to(&self.database, database);
+        self.database.leave();
+        self.database = Arc::clone(database);
+    }
+
+    /// The number of tempdb's object `##name`, as the session sees it there, where it is now.
+    pub(crate) fn global_id(&self, name: &str) -> Option<i32> {
+        self.database.catalog(&self.transaction).object("dbo", name).map(pikepole_engine::Object::object_id)
+    }
+
+    /// The object ends with the session that has made it.
+    pub(crate) fn note_global(&mut self, object_id: i32) {
+        self.globals_made.push(object_id);
     }
 
     /// Sets the isolation level of the statements to come.
@@ -506,6 +572,14 @@ impl ExecutionContext {
 impl Drop for ExecutionContext {
     fn drop(&mut self) {
         self.database.leave();
+        let made = std::mem::take(&mut self.globals_made);
+        if !made.is_empty() {
+            // Others may be using them: nobody waits for that.
+            let (server, session_id) = (Arc::clone(&self.server), self.state.session_id);
+            let info = TaskInfo { session_id: None, command: "DROP TABLE" };
+            let dropped = async move { server.drop_globals(session_id, made).await };
+            self.server.schedulers().spawn(info, Placement::LeastLoaded, dropped);
+        }
     }
 }
 

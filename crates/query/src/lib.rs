@@ -35,7 +35,7 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use access::CatalogView;
+pub use access::{CatalogView, Table};
 pub use application_lock::LockOwner;
 pub use bind::Declared;
 pub use cache::PlanCache;

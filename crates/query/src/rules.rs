@@ -30,6 +30,8 @@ pub struct Rules {
     pub(crate) referenced: Vec<ReferencedRule>,
     /// INSERT, UPDATE or DELETE, as error 547 says it.
     pub(crate) verb: &'static str,
+    /// The database of the table.
+    pub(crate) database: String,
     /// `schema.table`
     pub(crate) table: String,
     /// Why the rules could not be bound; the statement fails with it.

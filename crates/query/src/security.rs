@@ -16,7 +16,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::access::{CatalogStamp, CatalogView};
+use crate::access::{CatalogStamp, CatalogView, Place};
 use crate::context::ExecutionContext;
 use crate::expression::Fault;
 use pikepole_engine::{Database, LoginPrincipal, Permission, Principal, Securable, SecurityToken};
@@ -28,6 +28,8 @@ use pikepole_types::SqlError;
 pub struct Requirement {
     /// The permission.
     pub permission: Permission,
+    /// The database of the object.
+    pub database: i32,
     /// The object.
     pub securable: Securable,
     /// The principal that owns the object.
@@ -47,25 +49,43 @@ impl Requirement {
         name: &ObjectName,
         permission: Permission,
     ) -> Result<Option<Requirement>, Fault> {
-        let Some(schema) = catalog.schema_of(name)? else {
-            return Ok(None);
-        };
-        let Some(object) = catalog.catalog.object(schema, &name.name.text) else {
-            return Ok(None);
-        };
-        let securable = catalog.catalog.securable(object);
-        let Securable::Object { schema_id, owner, .. } = securable else {
-            return Ok(None);
-        };
-        let schema = catalog.catalog.schema_by_id(schema_id).map_or("dbo", |schema| schema.name.as_str());
-        Ok(Some(Requirement {
+        // What all sessions see of tempdb's temporary objects they may also use.
+        match catalog.place_itself(name)?.filter(|_| !name.is_in_tempdb()) {
+            Some(place) => Ok(Requirement::on(&place, permission)),
+            None => Ok(None),
+        }
+    }
+
+    /// A permission on what the synonym of a name stands for; None when who may use the synonym may use that, because both have
+    /// one owner.
+    pub(crate) fn behind(
+        catalog: &CatalogView,
+        name: &ObjectName,
+        permission: Permission,
+    ) -> Result<Option<Requirement>, Fault> {
+        let Some(synonym) = catalog.place_itself(name)?.filter(|_| !name.is_in_tempdb()) else { return Ok(None) };
+        let Some(place) = synonym.behind()? else { return Ok(None) };
+        let (outer, inner) = (Requirement::on(&synonym, permission), Requirement::on(&place, permission));
+        let place_of = |need: &Requirement| (need.database, need.owner);
+        let is_chained = outer.as_ref().map(place_of) == inner.as_ref().map(place_of);
+        Ok(inner.filter(|_| !is_chained))
+    }
+
+    fn on(place: &Place<'_>, permission: Permission) -> Option<Requirement> {
+        let object = place.object()?;
+        let catalog = &place.view.catalog;
+        let securable = catalog.securable(object);
+        let Securable::Object { schema_id, owner, .. } = securable else { return None };
+        let schema = catalog.schema_by_id(schema_id).map_or("dbo", |schema| schema.name.as_str());
+        Some(Requirement {
             permission,
+            database: place.view.database.id(),
             securable,
             owner,
             schema: schema.to_owned(),
             name: object.name().to_owned(),
             named_by_statement: true,
-        }))
+        })
     }
 
     fn denied(&self, database: &str) -> Fault {
@@ -237,6 +257,14 @@ impl ExecutionContext {
         Ok(())
     }
 
+    /// The session is about to be in a database that it may not use.
+    #[cold]
+    pub(crate) fn lose_rights_in(&mut self, database: &Arc<Database>) {
+        let error = SqlError::database_access_denied(&self.token().login().name, database.name());
+        // Each batch begins by looking whether it may be there, and says so.
+        drop(self.lose_rights(error));
+    }
+
     #[cold]
     fn lose_rights(&mut self, error: SqlError) -> Fault {
         for (_, token) in &mut self.security.tokens {
@@ -328,7 +356,8 @@ impl ExecutionContext {
     /// 229 for the first permission that the session lacks.
     pub(crate) fn check(&mut self, requirements: &[Requirement], caller: Option<i32>) -> Result<(), Fault> {
         for requirement in requirements {
-            if !(requirement.named_by_statement && caller == Some(requirement.owner)) {
+            let is_chained = caller == Some(requirement.owner) && requirement.database == self.database().id();
+            if !(requirement.named_by_statement && is_chained) {
                 self.require(requirement)?;
             }
         }
@@ -340,6 +369,9 @@ impl ExecutionContext {
     /// # Errors
     /// 229 when the session lacks it.
     pub(crate) fn require(&mut self, requirement: &Requirement) -> Result<(), Fault> {
+        if requirement.database != self.database().id() {
+            return self.require_elsewhere(requirement);
+        }
         if self.token().is_dbo() {
             return Ok(());
         }
@@ -353,6 +385,18 @@ impl ExecutionContext {
         }
         self.security.allowed.insert(key);
         Ok(())
+    }
+
+    /// Checks one permission on an object of another database.
+    fn require_elsewhere(&self, requirement: &Requirement) -> Result<(), Fault> {
+        let unknown = || SqlError::database_unknown(requirement.database);
+        let database = self.server().database_by_id(requirement.database).ok_or_else(unknown)?;
+        let denied = || SqlError::database_access_denied(&self.token().login().name, database.name());
+        let token = self.token_in(&database).ok_or_else(denied)?;
+        if token.is_dbo() || token.has(requirement.permission, requirement.securable) {
+            return Ok(());
+        }
+        Err(requirement.denied(database.name()))
     }
 
     /// Checks a permission on the current database.

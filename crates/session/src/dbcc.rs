@@ -1,5 +1,6 @@
 //! DBCC: statistics cleared, trace flags, log space and segments, open transactions.
 
+use crate::check_identity;
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, print, string, text};
 use crate::unsupported;
@@ -22,7 +23,6 @@ const REFUSED: &[&str] = &[
     "CHECKCONSTRAINTS",
     "CHECKDB",
     "CHECKFILEGROUP",
-    "CHECKIDENT",
     "CHECKTABLE",
     "CLEANTABLE",
     "CLONEDATABASE",
@@ -59,6 +59,7 @@ pub(crate) async fn run(
         "TRACESTATUS" => trace_status(host, command, output)?,
         "LOGINFO" => log_info(host, command, context, output)?,
         "OPENTRAN" => open_transactions(host, command, context, output)?,
+        "CHECKIDENT" => check_identity::run(command, context, output).await?,
         "USEROPTIONS" => user_options(host, context, output),
         "FREEPROCCACHE" => host.registry.plans().clear(),
         name if REFUSED.contains(&name) => return Err(unsupported(format!("DBCC {name}"))),

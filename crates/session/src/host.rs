@@ -148,13 +148,13 @@ impl SessionHost {
         let found = self.server.databases().into_iter().find(|info| info.id == database_id);
         let name = found.map(|info| info.name).unwrap_or_default();
         let is_tempdb = name.eq_ignore_ascii_case(pikepole_engine::TEMPDB);
-        // tempdb's own catalog is empty: its tables are sessions', and each sees its own.
+        // Each session sees its own tables among those that are in tempdb for all.
         let (database, catalog) = if is_tempdb {
-            let tables = context.temporary_tables();
-            let own = context.catalog();
-            let catalog =
-                tables.map_or_else(|| own.definitions().only_schemas(), |tables| tables.catalog(own.definitions()));
-            (Arc::clone(context.database()), Arc::new(catalog))
+            let tempdb = self.server.database(&name).ok();
+            let of_all = tempdb.as_ref().and_then(|tempdb| security::catalog_of(context, tempdb));
+            let of_all = of_all.unwrap_or_else(|| Arc::new(context.catalog().definitions().only_schemas()));
+            let catalog = context.temporary_tables().map(|tables| Arc::new(tables.catalog(&of_all)));
+            (tempdb.unwrap_or_else(|| Arc::clone(context.database())), catalog.unwrap_or(of_all))
         } else {
             let database = self.server.database(&name)?;
             let catalog = security::catalog_of(context, &database);

@@ -11,6 +11,7 @@
 //! server as people administer it is answered here, through query's `Host`.
 
 mod backups;
+mod check_identity;
 mod configuration;
 mod connection;
 mod dbcc;

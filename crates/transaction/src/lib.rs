@@ -58,3 +58,4 @@ pub use status::Status;
 pub use structure::{RID_BYTES, Structure};
 pub use transaction::{Isolation, Mark, Transaction};
 pub use transactions::Transactions;
+pub use wait::WaitGraph;

@@ -124,21 +124,16 @@ pub struct LockRow {
 /// The cells of all sessions of a database.
 pub(crate) struct Registry {
     cells: Mutex<Vec<Arc<CachePadded<SessionCell>>>>,
-    owner_next: AtomicU64,
     horizon: AtomicU64,
 }
 
 impl Registry {
     pub fn new() -> Self {
-        Self { cells: Mutex::new(Vec::new()), owner_next: AtomicU64::new(1), horizon: AtomicU64::new(0) }
+        Self { cells: Mutex::new(Vec::new()), horizon: AtomicU64::new(0) }
     }
 
-    pub fn register(&self, session_id: i32) -> Arc<CachePadded<SessionCell>> {
-        self.register_as(self.owner_next.fetch_add(1, Ordering::Relaxed), session_id)
-    }
-
-    /// A cell for a child: it has the number of its parent.
-    pub fn register_as(&self, owner: u64, session_id: i32) -> Arc<CachePadded<SessionCell>> {
+    /// A cell for a session. A child has the number of its parent, and what a session does in several databases has one number.
+    pub fn register(&self, owner: u64, session_id: i32) -> Arc<CachePadded<SessionCell>> {
         let cell = Arc::new(CachePadded::new(SessionCell {
             owner,
             session_id,
@@ -301,7 +296,7 @@ mod tests {
     #[test]
     fn the_oldest_snapshot_counts_and_late_takers_see_the_horizon() {
         let registry = Registry::new();
-        let (a, b) = (registry.register(51), registry.register(52));
+        let (a, b) = (registry.register(1, 51), registry.register(2, 52));
         assert_eq!(registry.take_snapshot(&a, || Lsn(10)), Lsn(10));
         let seen = registry.snapshots(|| Lsn(20));
         assert_eq!((seen.horizon, seen.held.as_slice()), (Lsn(20), &[Lsn(10)][..]));
@@ -321,7 +316,7 @@ mod tests {
     #[test]
     fn first_lsn_of_the_oldest_transaction() {
         let registry = Registry::new();
-        let (a, b) = (registry.register(51), registry.register(52));
+        let (a, b) = (registry.register(1, 51), registry.register(2, 52));
         assert_eq!(registry.oldest_first_lsn(), None);
         a.first_lsn.store(70, Ordering::SeqCst);
         b.first_lsn.store(60, Ordering::SeqCst);

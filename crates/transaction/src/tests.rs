@@ -118,7 +118,7 @@ fn run(policy: TransactionIds, blind: bool, rounds: usize) -> Result<(), String>
             })
         })
         .collect();
-    let cell = world.registry.register(51);
+    let cell = world.registry.register(world.graph.new_owner(), 51);
     let result = (0..rounds).try_for_each(|_| world.read(&cell));
     world.stop.store(true, Ordering::Relaxed);
     for writer in writers {

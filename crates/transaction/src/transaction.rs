@@ -113,7 +113,12 @@ pub struct Transaction {
 
 impl Transaction {
     pub(crate) fn new(home: Arc<Transactions>, session_id: i32) -> Self {
-        let cell = home.registry.register(session_id);
+        let owner = home.graph.new_owner();
+        Self::of_owner(home, owner, session_id)
+    }
+
+    pub(crate) fn of_owner(home: Arc<Transactions>, owner: u64, session_id: i32) -> Self {
+        let cell = home.registry.register(owner, session_id);
         Self::with_cell(home, cell)
     }
 
@@ -144,7 +149,7 @@ impl Transaction {
     /// A child of the transaction, which has been prepared for it.
     pub(crate) fn child(&self, family: &Arc<Family>) -> Transaction {
         family.join();
-        let cell = self.home.registry.register_as(self.cell.owner, self.cell.session_id);
+        let cell = self.home.registry.register(self.cell.owner, self.cell.session_id);
         let mut child = Self::with_cell(self.home.clone(), cell);
         child.dealt = self.dealt;
         child.isolation = self.isolation;

@@ -34,10 +34,10 @@ pub struct Transactions {
     pub(crate) statistics: Arc<Statistics>,
     pub(crate) status: StatusTable,
     pub(crate) dealer: Dealer,
-    pub(crate) registry: Registry,
+    pub(crate) registry: Arc<Registry>,
     pub(crate) versions: VersionStore,
     pub(crate) sleepers: Sleepers,
-    pub(crate) graph: WaitGraph,
+    pub(crate) graph: Arc<WaitGraph>,
     /// A recent answer to "what is the oldest snapshot": too low at worst.
     oldest_known: AtomicU64,
     ghosts: Mutex<VecDeque<Ghost>>,
@@ -49,21 +49,22 @@ pub struct Transactions {
 
 impl Transactions {
     /// No transaction is open, and every row there is was written by an id below `next`: the first ids dealt are at or
-    /// above it.
+    /// above it. `graph` is the one of all databases whose sessions are the same.
     pub fn new(
         log: Arc<Log>,
         statistics: Arc<Statistics>,
         next: TransactionId,
         policy: TransactionIds,
+        graph: Arc<WaitGraph>,
     ) -> Arc<Transactions> {
         let first = TransactionId(next.0.max(1).next_multiple_of(RANGE_IDS));
         Arc::new(Transactions {
             status: StatusTable::new(first),
             dealer: Dealer::new(first, policy, &statistics),
-            registry: Registry::new(),
+            registry: Arc::new(Registry::new()),
             versions: VersionStore::new(&statistics),
             sleepers: Sleepers::default(),
-            graph: WaitGraph::default(),
+            graph,
             oldest_known: AtomicU64::new(0),
             ghosts: Mutex::new(VecDeque::new()),
             orphans: Mutex::new(Vec::new()),
@@ -77,6 +78,15 @@ impl Transactions {
     /// The transaction descriptor of a new session.
     pub fn session(self: &Arc<Self>, session_id: i32) -> Transaction {
         Transaction::new(self.clone(), session_id)
+    }
+
+    /// The transaction descriptor of a session that has one in another database already: who waits for the one waits for the
+    /// other.
+    pub fn session_of(self: &Arc<Self>, other: &Transaction) -> Transaction {
+        let (owner, session_id) = (other.cell.owner, other.cell.session_id);
+        let mut transaction = Transaction::of_owner(self.clone(), owner, session_id);
+        transaction.set_isolation(other.isolation());
+        transaction
     }
 
     /// Switches the policy of XDESMGR.
@@ -127,7 +137,7 @@ impl Transactions {
     /// The table locks that sessions hold or wait for, and the rows that they wait for.
     pub fn locks(&self) -> Vec<LockRow> {
         // First, because who looks for a deadlock holds the graph while it asks the registry.
-        let mut waits = self.graph.all();
+        let mut waits = self.graph.all(&self.registry);
         self.registry.locks(|owner| waits.remove(&owner).unwrap_or_default())
     }
 

@@ -8,6 +8,9 @@
 //! draws its edge in the graph and looks whether it leads back to itself, both under one mutex: of the edges of a circle the
 //! last one drawn finds it. Its session is the victim.
 //!
+//! The databases of a server share one graph: a session that is in several of them has one number in all, and each edge says in
+//! which of them it waits.
+//!
 //! # No end is missed
 //! A waiter marks the status word (WAITED) under the lock of its shard, where it leaves its waker; the end swaps the word
 //! and, if it was marked, takes the wakers under the same lock. Whoever comes too late to mark finds the word ended.
@@ -17,6 +20,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, Mutex};
 
 use crate::id::TransactionId;
@@ -85,22 +89,31 @@ impl Future for EndWait<'_> {
     }
 }
 
-/// Who waits for what. An owner waits several times when several of its children do; it goes on when all of them can.
+/// Who waits for what, in all databases of a server. An owner waits several times when several of its children do; it goes on
+/// when all of them can.
 #[derive(Default)]
-pub(crate) struct WaitGraph {
+pub struct WaitGraph {
     waits: Mutex<Waits>,
+    owners_dealt: AtomicU64,
+}
+
+struct Wait {
+    edge: u64,
+    waited: WaitedFor,
+    /// Of the database that it waits in.
+    registry: Arc<Registry>,
 }
 
 #[derive(Default)]
 struct Waits {
-    edges: HashMap<u64, Vec<(u64, WaitedFor)>>,
+    edges: HashMap<u64, Vec<Wait>>,
     edge_next: u64,
 }
 
 impl Waits {
     fn remove(&mut self, owner: u64, edge: u64) {
         if let Some(edges) = self.edges.get_mut(&owner) {
-            edges.retain(|(known, _)| *known != edge);
+            edges.retain(|wait| wait.edge != edge);
             if edges.is_empty() {
                 self.edges.remove(&owner);
             }
@@ -109,27 +122,33 @@ impl Waits {
 }
 
 impl WaitGraph {
-    /// What each owner that waits waits for, and how it wants it.
-    pub fn all(&self) -> HashMap<u64, Vec<(LockedThing, LockMode)>> {
+    /// A number for a session in the lock and wait tables.
+    pub(crate) fn new_owner(&self) -> u64 {
+        self.owners_dealt.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    /// What each owner that waits in the database of `registry` waits for, and how it wants it.
+    pub(crate) fn all(&self, registry: &Arc<Registry>) -> HashMap<u64, Vec<(LockedThing, LockMode)>> {
         let waits = lock(&self.waits);
-        let thing = |(_, waited): &(u64, WaitedFor)| match waited {
+        let thing = |wait: &Wait| match &wait.waited {
             WaitedFor::Transaction(id) => (LockedThing::RowOf(*id), LockMode::X),
             WaitedFor::Lock(table, mode) => (LockedThing::Object(table.object()), *mode),
         };
-        waits.edges.iter().map(|(owner, edges)| (*owner, edges.iter().map(thing).collect())).collect()
+        let here = |wait: &&Wait| Arc::ptr_eq(&wait.registry, registry);
+        waits.edges.iter().map(|(owner, edges)| (*owner, edges.iter().filter(here).map(thing).collect())).collect()
     }
 
     /// Draws an edge of `owner`; its number is for [`WaitGraph::end`]. None: it would close a circle and was not drawn.
-    pub fn begin(&self, owner: u64, waited: WaitedFor, registry: &Registry) -> Option<u64> {
+    pub(crate) fn begin(&self, owner: u64, waited: WaitedFor, registry: &Arc<Registry>) -> Option<u64> {
         let mut waits = lock(&self.waits);
         waits.edge_next += 1;
         let edge = waits.edge_next;
-        waits.edges.entry(owner).or_default().push((edge, waited));
+        waits.edges.entry(owner).or_default().push(Wait { edge, waited, registry: registry.clone() });
         let mut seen = Vec::new();
         let mut open = vec![owner];
         while let Some(at) = open.pop() {
             let edges = waits.edges.get(&at).map_or(&[][..], |edges| edges);
-            for next in edges.iter().flat_map(|(_, waited)| blockers(at, waited, registry)) {
+            for next in edges.iter().flat_map(|wait| blockers(at, &wait.waited, &wait.registry)) {
                 if next == owner {
                     waits.remove(owner, edge);
                     return None;
@@ -144,7 +163,7 @@ impl WaitGraph {
     }
 
     /// The wait is over.
-    pub fn end(&self, owner: u64, edge: u64) {
+    pub(crate) fn end(&self, owner: u64, edge: u64) {
         lock(&self.waits).remove(owner, edge);
     }
 }
@@ -163,12 +182,11 @@ fn blockers(owner: u64, waited: &WaitedFor, registry: &Registry) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pikepole_contention::sync::atomic::Ordering;
 
     #[test]
     fn the_last_edge_of_a_circle_finds_it() {
-        let registry = Registry::new();
-        let cells: Vec<_> = (0..3).map(|i| registry.register(51 + i)).collect();
+        let registry = Arc::new(Registry::new());
+        let cells: Vec<_> = (0..3).map(|i| registry.register(1 + i as u64, 51 + i)).collect();
         for (i, cell) in cells.iter().enumerate() {
             cell.id.store(100 + i as u64, Ordering::Relaxed);
         }
@@ -182,5 +200,23 @@ mod tests {
         assert!(graph.begin(cells[2].owner, of_table.clone(), &registry).is_none());
         graph.end(cells[1].owner, edge);
         assert!(graph.begin(cells[2].owner, of_table, &registry).is_some());
+    }
+
+    #[test]
+    fn a_circle_through_two_databases_is_found() {
+        let (one, other) = (Arc::new(Registry::new()), Arc::new(Registry::new()));
+        let graph = WaitGraph::default();
+        let (a, b) = (graph.new_owner(), graph.new_owner());
+        // Each has changed a row of one database, and both go by the same id there.
+        let (in_one, in_other) = (one.register(a, 51), other.register(b, 52));
+        in_one.id.store(100, Ordering::Relaxed);
+        in_other.id.store(100, Ordering::Relaxed);
+        let _idle = (other.register(a, 51), one.register(b, 52));
+        let on = || WaitedFor::Transaction(TransactionId(100));
+        let edge = graph.begin(a, on(), &other).expect("b does not wait yet");
+        assert_eq!(graph.begin(b, on(), &one), None);
+        assert_eq!((graph.all(&other)[&a].len(), graph.all(&one)[&a].len()), (1, 0));
+        graph.end(a, edge);
+        assert!(graph.begin(b, on(), &one).is_some());
     }
 }

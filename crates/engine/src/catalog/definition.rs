@@ -336,6 +336,8 @@ pub type Procedure = Module;
 pub type View = Module;
 /// A function.
 pub type Function = Module;
+/// A synonym: its text is the name that it stands for, with its parts in brackets.
+pub type Synonym = Module;
 
 /// One object as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -358,6 +360,8 @@ pub enum StoredObject {
     Sequence(SequenceRecord),
     /// A trigger.
     Trigger(Trigger),
+    /// A synonym.
+    Synonym(Synonym),
 }
 
 impl StoredObject {
@@ -378,9 +382,10 @@ impl StoredObject {
         match self {
             StoredObject::Schema(schema) => -schema.schema_id,
             StoredObject::Table(table) => table.object_id,
-            StoredObject::Procedure(module) | StoredObject::View(module) | StoredObject::Function(module) => {
-                module.object_id
-            }
+            StoredObject::Procedure(module)
+            | StoredObject::View(module)
+            | StoredObject::Function(module)
+            | StoredObject::Synonym(module) => module.object_id,
             StoredObject::Principal(principal) => principal.id,
             StoredObject::Type(user_type) => user_type.user_type_id,
             StoredObject::Sequence(sequence) => sequence.object_id,

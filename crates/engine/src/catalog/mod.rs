@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
-use definition::{ForeignKey, Function, Module, Procedure, Schema, TableRecord, Trigger, TriggerEvent, View};
+use definition::{ForeignKey, Function, Module, Procedure, Schema, Synonym, TableRecord, Trigger, TriggerEvent, View};
 use sequence::Sequence;
 use user_type::{USER_TYPE_FIRST, UserType};
 
@@ -48,6 +48,8 @@ pub enum Object {
     Sequence(Arc<Sequence>),
     /// A trigger.
     Trigger(Arc<Trigger>),
+    /// A synonym.
+    Synonym(Arc<Synonym>),
 }
 
 impl Object {
@@ -57,7 +59,9 @@ impl Object {
             Object::Table(table) => table.object_id,
             Object::Sequence(sequence) => sequence.object_id,
             Object::Trigger(trigger) => trigger.module.object_id,
-            Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.object_id,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) | Object::Synonym(module) => {
+                module.object_id
+            }
         }
     }
 
@@ -70,6 +74,7 @@ impl Object {
             Object::Function(_) => "function",
             Object::Sequence(_) => "sequence object",
             Object::Trigger(_) => "trigger",
+            Object::Synonym(_) => "synonym",
         }
     }
 
@@ -79,7 +84,9 @@ impl Object {
             Object::Table(table) => &table.name,
             Object::Sequence(sequence) => &sequence.name,
             Object::Trigger(trigger) => &trigger.module.name,
-            Object::Procedure(module) | Object::View(module) | Object::Function(module) => &module.name,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) | Object::Synonym(module) => {
+                &module.name
+            }
         }
     }
 
@@ -89,7 +96,9 @@ impl Object {
             Object::Table(table) => table.schema_id,
             Object::Sequence(sequence) => sequence.schema_id,
             Object::Trigger(trigger) => trigger.module.schema_id,
-            Object::Procedure(module) | Object::View(module) | Object::Function(module) => module.schema_id,
+            Object::Procedure(module) | Object::View(module) | Object::Function(module) | Object::Synonym(module) => {
+                module.schema_id
+            }
         }
     }
 }
@@ -157,11 +166,12 @@ impl Catalog {
         Securable::Type { id: user_type.user_type_id, schema_id: user_type.schema_id, owner }
     }
 
-    /// The catalog as `token` may see it: without the objects on which it has no permission at all.
+    /// The catalog as `token` may see it: without the objects on which it has no permission at all. Temporary objects of all
+    /// sessions need none.
     pub fn visible_to(&self, token: &SecurityToken) -> Catalog {
         let mut visible = self.clone();
         for object in self.objects.values() {
-            if !token.sees(self.securable(object)) {
+            if !object.name().starts_with("##") && !token.sees(self.securable(object)) {
                 visible.remove(object.object_id());
             }
         }
@@ -247,10 +257,26 @@ impl Catalog {
         }
     }
 
+    /// The synonym of this name.
+    pub fn synonym(&self, schema: &str, name: &str) -> Option<&Arc<Synonym>> {
+        match self.object(schema, name)? {
+            Object::Synonym(synonym) => Some(synonym),
+            _ => None,
+        }
+    }
+
     /// All triggers, by object id.
     pub fn triggers(&self) -> impl Iterator<Item = &Arc<Trigger>> {
         self.objects.values().filter_map(|object| match object {
             Object::Trigger(trigger) => Some(trigger),
+            _ => None,
+        })
+    }
+
+    /// All synonyms, by object id.
+    pub fn synonyms(&self) -> impl Iterator<Item = &Arc<Synonym>> {
+        self.objects.values().filter_map(|object| match object {
+            Object::Synonym(synonym) => Some(synonym),
             _ => None,
         })
     }
@@ -271,7 +297,7 @@ impl Catalog {
         self.objects.values().filter_map(|object| match object {
             Object::Procedure(module) | Object::View(module) | Object::Function(module) => Some(&**module),
             Object::Trigger(trigger) => Some(&trigger.module),
-            Object::Table(_) | Object::Sequence(_) => None,
+            Object::Table(_) | Object::Sequence(_) | Object::Synonym(_) => None,
         })
     }
 

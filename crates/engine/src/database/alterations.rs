@@ -23,8 +23,16 @@ impl Database {
     /// 4701 when the table is gone; 1105, 9002 when there is no room.
     pub async fn truncate_table(&self, tx: &mut Transaction, table: &Table) -> Result<(), SqlError> {
         if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.truncate_named(part, table).await;
+            }
             return tx.truncate_temporary(table).await;
         }
+        self.truncate_named(tx, table).await
+    }
+
+    /// Truncates a table of the catalog.
+    async fn truncate_named(&self, tx: &mut Transaction, table: &Table) -> Result<(), SqlError> {
         let new = self.truncate_own(tx, table).await?;
         tx.definitions.reseeded.push(new.state.clone());
         Ok(())
@@ -61,6 +69,9 @@ impl Database {
         definition: IndexDefinition,
     ) -> Result<Arc<Table>, SqlError> {
         if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.create_index_own(part, table, definition).await;
+            }
             return tx.create_temporary_index(table, definition).await;
         }
         self.create_index_own(tx, table, definition).await
@@ -94,6 +105,52 @@ impl Database {
         Ok(table)
     }
 
+    /// ALTER INDEX ... REBUILD of one index, or of all: new storage, which the rows are put into in their order.
+    ///
+    /// # Errors
+    /// 1088 when the table is gone; 1105, 9002 when there is no room.
+    pub async fn rebuild_indexes(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        name: Option<&str>,
+    ) -> Result<(), SqlError> {
+        if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.rebuild_indexes_own(part, table, name).await.map(drop);
+            }
+            return tx.rebuild_temporary_indexes(table, name).await;
+        }
+        self.rebuild_indexes_own(tx, table, name).await.map(drop)
+    }
+
+    pub(crate) async fn rebuild_indexes_own(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        name: Option<&str>,
+    ) -> Result<Arc<Table>, SqlError> {
+        let (mark, mut catalog) = self.begin_change(tx, table).await?;
+        let missing = SqlError::object_not_found(&table.name);
+        let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
+        let mut record = table.record().clone();
+        let lower = name.map(str::to_lowercase);
+        for at in 0..record.indexes.len() {
+            let index = &record.indexes[at];
+            if lower.as_ref().is_some_and(|wanted| index.name.to_lowercase() != *wanted) {
+                continue;
+            }
+            let (clustered, bytes) = (index.clustered, index.storage.key_bytes_max);
+            record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
+            if clustered {
+                self.renew_overflow(tx, &mut record).await?;
+            }
+        }
+        let table = self.replace_table(tx, &mut catalog, &table, record, Some(&same_row)).await?;
+        self.end_change(tx, mark, catalog, &table);
+        Ok(table)
+    }
+
     /// Gives every nonclustered index new storage, for locators of the present base.
     async fn renew_secondary(&self, tx: &mut Transaction, record: &mut TableRecord) -> Result<(), SqlError> {
         for at in 0..record.indexes.len() {
@@ -118,6 +175,9 @@ impl Database {
         constraint: bool,
     ) -> Result<Arc<Table>, SqlError> {
         if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.drop_index_own(part, table, name, constraint).await;
+            }
             return tx.drop_temporary_index(table, name, constraint).await;
         }
         self.drop_index_own(tx, table, name, constraint).await
@@ -192,6 +252,9 @@ impl Database {
         map: RowMap<'_>,
     ) -> Result<Arc<Table>, SqlError> {
         if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.alter_columns_own(part, table, columns, map).await;
+            }
             return tx.alter_temporary(table, columns, map).await;
         }
         self.alter_columns_own(tx, table, columns, map).await
@@ -254,6 +317,9 @@ impl Database {
         change: RecordChange<'_>,
     ) -> Result<Arc<Table>, SqlError> {
         if tx.is_elsewhere(table) {
+            if let Some((database, part)) = tx.part_of(table) {
+                return database.alter_definition_own(part, table, change).await;
+            }
             return tx.alter_temporary_definition(table, change).await;
         }
         self.alter_definition_own(tx, table, change).await

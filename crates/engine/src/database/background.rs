@@ -169,7 +169,7 @@ impl Database {
     /// Rolls back the transactions of sessions that went away, and those whose rollback could not be finished.
     pub(crate) async fn roll_back_orphans(&self) {
         let mut orphans = std::mem::take(&mut *lock(&self.deferred));
-        orphans.extend(self.transactions.take_orphans().into_iter().map(Transaction::new));
+        orphans.extend(self.transactions.take_orphans().into_iter().map(|orphan| Transaction::new(orphan, self.id())));
         for mut orphan in orphans {
             // One that still cannot be undone is deferred again.
             let _ = self.rollback(&mut orphan).await;

@@ -106,13 +106,14 @@ pub(crate) fn now_us() -> u64 {
 impl Database {
     /// Locks the catalog for the transaction and gives a copy of it to change.
     pub(crate) async fn begin_definition(&self, tx: &mut Transaction) -> Result<(Mark, Catalog), SqlError> {
+        tx.check_own_may_change()?;
         self.lock_whole(tx, &self.catalog_lock, LockMode::X).await?;
         Ok((tx.mark(), Catalog::clone(&self.catalog(tx))))
     }
 
     /// As [`Database::begin_definition`], for a change of `table`: one that is in no catalog needs no lock of it.
     pub(super) async fn begin_change(&self, tx: &mut Transaction, table: &Table) -> Result<(Mark, Catalog), SqlError> {
-        if table.residence() == Residence::Database {
+        if !table.residence().is_session() {
             return self.begin_definition(tx).await;
         }
         let mut catalog = Catalog::default();
@@ -121,12 +122,12 @@ impl Database {
     }
 
     pub(super) fn end_change(&self, tx: &mut Transaction, mark: Mark, catalog: Catalog, table: &Table) {
-        if table.residence() == Residence::Database {
+        if !table.residence().is_session() {
             self.end_definition(tx, mark, catalog, table.version);
         }
     }
 
-    pub(super) async fn lock_whole(
+    pub(crate) async fn lock_whole(
         &self,
         tx: &mut Transaction,
         table: &Arc<TableLock>,
@@ -353,7 +354,7 @@ impl Database {
         residence: Residence,
     ) -> Result<Arc<Table>, SqlError> {
         let object_id = match residence {
-            Residence::Database => self.new_object_id(),
+            Residence::Database | Residence::Other(_) => self.new_object_id(),
             // Never the number of a table of the session's database.
             Residence::Temporary | Residence::Variable => -self.new_object_id(),
         };
@@ -545,7 +546,7 @@ impl Database {
         if let Some(map) = map {
             self.fill(tx, old, &table, map).await?;
         }
-        if table.residence() == Residence::Database {
+        if !table.residence().is_session() {
             self.store_object(tx, &StoredObject::Table(record)).await?;
         }
         catalog.put(Object::Table(table.clone()));

@@ -33,7 +33,10 @@ impl Database {
     /// When the table has no identity column.
     pub fn try_next_identity(&self, tx: &mut Transaction, table: &Table) -> Result<i64, Blocked> {
         if tx.is_elsewhere(table) {
-            return Ok(table.state.next_unnoted(&identity_of(table)));
+            if table.residence.is_session() {
+                return Ok(table.state.next_unnoted(&identity_of(table)));
+            }
+            return tx.in_part(table, |database, part| database.try_next_identity(part, table));
         }
         let identity = identity_of(table);
         loop {
@@ -85,6 +88,34 @@ impl Database {
     pub fn last_identity(&self, table: &Table) -> Option<i64> {
         let identity = table.columns[table.identity_column()?].identity?;
         Some(table.state.last_identity(&identity).unwrap_or(identity.seed))
+    }
+
+    /// DBCC CHECKIDENT: the next value follows `value`; a table that has dealt none deals `value` itself first. A crash keeps it.
+    ///
+    /// # Errors
+    /// The log being full.
+    ///
+    /// # Panics
+    /// When the table has no identity column.
+    pub async fn reseed(&self, table: &Table, value: i64) -> Result<(), pikepole_types::SqlError> {
+        let identity = identity_of(table);
+        let state = &table.state;
+        state.reseed(&identity, value);
+        if table.residence.is_session() {
+            return Ok(());
+        }
+        let mut tx = self.transaction(0);
+        self.run(&mut tx, |tx| {
+            let noted =
+                self.try_note(table.object_id, || state.mark_of_shutdown(), |mark| state.noted(&identity, mark));
+            noted.map_err(|stop| self.stop(tx, table, stop))
+        })
+        .await
+    }
+
+    /// Whether the table has dealt an identity value since it was made or truncated, or was given one.
+    pub fn has_dealt(&self, table: &Table) -> bool {
+        table.state.mark_of_shutdown().is_some()
     }
 
     /// Writes the wanted high-water mark in a transaction of its own, then calls `noted`. Nothing is wanted when another

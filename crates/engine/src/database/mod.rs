@@ -23,6 +23,7 @@ mod open;
 mod rebuild;
 mod recovery;
 mod sequences;
+mod transfer;
 mod triggers;
 mod user_types;
 
@@ -286,7 +287,7 @@ impl Database {
     }
 
     /// The version of the committed definitions.
-    pub(crate) fn committed_version(&self) -> u64 {
+    pub fn committed_version(&self) -> u64 {
         // Acquire pairs with the Release in `publish_catalog`.
         self.catalog_version.load(Ordering::Acquire)
     }

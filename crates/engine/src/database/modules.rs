@@ -1,4 +1,4 @@
-//! Procedures and views: their texts in the catalog. They are compiled when they are used.
+//! Procedures, views, functions and synonyms: their texts in the catalog. They are compiled when they are used.
 
 use std::sync::Arc;
 
@@ -23,12 +23,13 @@ pub enum PutMode {
     CreateOrAlter,
 }
 
-/// Procedure or view.
+/// What the text is of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ModuleKind {
     Procedure,
     View,
     Function,
+    Synonym,
 }
 
 impl ModuleKind {
@@ -37,6 +38,7 @@ impl ModuleKind {
             ModuleKind::Procedure => "procedure",
             ModuleKind::View => "view",
             ModuleKind::Function => "function",
+            ModuleKind::Synonym => "synonym",
         }
     }
 
@@ -45,6 +47,7 @@ impl ModuleKind {
             ModuleKind::Procedure => StoredObject::Procedure(module),
             ModuleKind::View => StoredObject::View(module),
             ModuleKind::Function => StoredObject::Function(module),
+            ModuleKind::Synonym => StoredObject::Synonym(module),
         }
     }
 
@@ -53,6 +56,7 @@ impl ModuleKind {
             ModuleKind::Procedure => Object::Procedure(Arc::new(module)),
             ModuleKind::View => Object::View(Arc::new(module)),
             ModuleKind::Function => Object::Function(Arc::new(module)),
+            ModuleKind::Synonym => Object::Synonym(Arc::new(module)),
         }
     }
 
@@ -61,6 +65,7 @@ impl ModuleKind {
             ModuleKind::Procedure => matches!(object, Object::Procedure(_)),
             ModuleKind::View => matches!(object, Object::View(_)),
             ModuleKind::Function => matches!(object, Object::Function(_)),
+            ModuleKind::Synonym => matches!(object, Object::Synonym(_)),
         }
     }
 }
@@ -117,6 +122,28 @@ impl Database {
     /// 3701 when there is none.
     pub async fn drop_function(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
         self.drop_module(tx, ModuleKind::Function, schema, name).await
+    }
+
+    /// CREATE SYNONYM: `base` is the name that it stands for.
+    ///
+    /// # Errors
+    /// As [`Database::put_procedure`].
+    pub async fn create_synonym(
+        &self,
+        tx: &mut Transaction,
+        schema: &str,
+        name: &str,
+        base: &str,
+    ) -> Result<(), SqlError> {
+        self.put_module(tx, ModuleKind::Synonym, schema, name, base, PutMode::Create).await
+    }
+
+    /// DROP SYNONYM.
+    ///
+    /// # Errors
+    /// 3701 when there is none.
+    pub async fn drop_synonym(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
+        self.drop_module(tx, ModuleKind::Synonym, schema, name).await
     }
 
     async fn put_module(

@@ -12,7 +12,7 @@ use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{Direction, HeapInsertTargets, PageId, ScanRange, Store, StoreOptions, Tree};
 use pikepole_transaction::{
-    Analysis, NestedTransactions, Structure, TableLock, TransactionId, TransactionIds, Transactions,
+    Analysis, NestedTransactions, Structure, TableLock, TransactionId, TransactionIds, Transactions, WaitGraph,
 };
 
 use super::chain::Kept;
@@ -48,6 +48,8 @@ pub(crate) struct OpenContext {
     pub recovery_watch: Option<RecoveryWatch>,
     /// Databases opened so far by this server.
     pub opened: Arc<AtomicU64>,
+    /// Who waits for whom, in all of them.
+    pub waits: Arc<WaitGraph>,
     /// The CPUs that log writers are pinned to, in turn; none: the kernel places them.
     pub log_writer_cpus: Vec<usize>,
 }
@@ -198,7 +200,7 @@ impl Database {
         store.set_heap_insert_targets(context.heap_targets);
         let log = store.log().clone();
         let statistics = store.statistics().clone();
-        let transactions = Transactions::new(log.clone(), statistics.clone(), next, context.ids);
+        let transactions = Transactions::new(log.clone(), statistics.clone(), next, context.ids, context.waits.clone());
         transactions.set_nested(context.nested);
         let mut catalog = build_catalog(&decoder, &store, &statistics);
         let row_versions = RowVersions::resume(decoder.mark(ROWVERSIONS_ID));
@@ -351,6 +353,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             StoredObject::View(module) => catalog.put(Object::View(Arc::new(module.clone()))),
             StoredObject::Function(module) => catalog.put(Object::Function(Arc::new(module.clone()))),
             StoredObject::Trigger(trigger) => catalog.put(Object::Trigger(Arc::new(trigger.clone()))),
+            StoredObject::Synonym(synonym) => catalog.put(Object::Synonym(Arc::new(synonym.clone()))),
             StoredObject::Sequence(record) => {
                 let own =
                     |(id, generation, _): &&(i32, u32, _)| (*id, *generation) == (record.object_id, record.generation);

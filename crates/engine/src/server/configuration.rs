@@ -537,6 +537,7 @@ impl ServerConfiguration {
             heap_targets: self.heap_targets(),
             recovery_watch: options.recovery_watch.clone(),
             opened: Arc::default(),
+            waits: Arc::default(),
             log_writer_cpus: Vec::new(),
         }
     }

@@ -178,7 +178,7 @@ impl Database {
     ) -> Result<(), Blocked> {
         if let Some(mark) = long.began_at.filter(|mark| *mark != tx.mark()) {
             long.taking_back = true;
-            let undone = tx.inner.try_rollback_to(mark.rows());
+            let undone = tx.inner.try_rollback_to(mark.of(tx.database_id));
             undone.map_err(|stop| self.stop(tx, table, stop))?;
         }
         long.forget_new();

@@ -119,6 +119,11 @@ impl Table {
         self
     }
 
+    /// The table as a session reaches it that uses another database than the one with this id, where it is.
+    pub fn seen_from_elsewhere(&self, database: i32) -> Table {
+        self.same().with_residence(Residence::Other(database))
+    }
+
     /// The same version of the table once more.
     pub(crate) fn same(&self) -> Table {
         let state = self.state.clone();

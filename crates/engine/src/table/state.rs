@@ -120,6 +120,14 @@ impl TableState {
         values.left = 0;
     }
 
+    /// Dealing goes on behind `value`; or with it, when nothing was dealt so far.
+    pub fn reseed(&self, identity: &Identity, value: i64) {
+        let mut values = self.identity.lock();
+        let behind = if values.next.is_some() { identity.increment } else { 0 };
+        values.next = Some(value.saturating_add(behind));
+        values.left = 0;
+    }
+
     /// A value was inserted that was not dealt: dealing goes on behind it.
     pub fn pass(&self, identity: &Identity, value: i64) {
         let mut values = self.identity.lock();

@@ -96,6 +96,9 @@ impl Database {
     /// Locks the table for row changes, unless its definition is no longer current.
     #[inline]
     pub(crate) fn lock_for(&self, tx: &mut Transaction, table: &Table, mode: LockMode) -> Result<(), Blocked> {
+        if mode != LockMode::SchS && !tx.parts.is_empty() {
+            tx.check_own_may_change()?;
+        }
         tx.inner.try_lock(&table.state.lock, mode).map_err(|stop| self.stop(tx, table, stop))?;
         if table.state.is_stale(table.version) {
             return Err(Blocked::Stale);
@@ -120,8 +123,11 @@ impl Database {
     /// The need to wait for it; a definition that is no longer current.
     pub fn try_lock_table(&self, tx: &mut Transaction, table: &Table, mode: LockMode) -> Result<(), Blocked> {
         if tx.is_elsewhere(table) {
-            // Nobody else can have it.
-            return Ok(());
+            if table.residence.is_session() {
+                // Nobody else can have it.
+                return Ok(());
+            }
+            return tx.in_part(table, |database, part| database.try_lock_table(part, table, mode));
         }
         self.lock_for(tx, table, mode)
     }

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use pikepole_types::SqlError;
 
-use crate::database::{Database, DatabaseOptions, DelayedDurability, RecoveryModel};
+use crate::catalog::Object;
+use crate::database::{Database, DatabaseOptions, DelayedDurability, Durability, RecoveryModel};
 use crate::server::{DatabaseInfo, DatabaseState, Server};
+use crate::transaction::Transaction;
+use pikepole_transaction::LockMode;
 
 /// The database of temporary tables.
 pub const TEMPDB: &str = "tempdb";
@@ -20,6 +23,29 @@ const OPTIONS: DatabaseOptions = DatabaseOptions {
     allow_snapshot_isolation: true,
     recursive_triggers: false,
 };
+
+impl Database {
+    async fn drop_global(&self, session_id: i32, object_id: i32) -> Result<(), SqlError> {
+        let mut tx = self.transaction(session_id);
+        let dropped = self.drop_unused(&mut tx, object_id).await;
+        match dropped {
+            Ok(()) => self.commit(&mut tx, Durability::Delayed).await,
+            Err(_) => dropped.and(self.rollback(&mut tx).await),
+        }
+    }
+
+    async fn drop_unused(&self, tx: &mut Transaction, object_id: i32) -> Result<(), SqlError> {
+        if let Some(table) = self.current_catalog().table_by_id(object_id) {
+            // First, so that nobody who makes a table waits for its users.
+            self.lock_whole(tx, &table.state.lock, LockMode::SchM).await?;
+        }
+        match self.current_catalog().object_by_id(object_id) {
+            Some(Object::Table(table)) => self.drop_table(tx, &table.schema, &table.name).await,
+            Some(Object::Procedure(module)) => self.drop_procedure(tx, &module.schema, &module.name).await,
+            _ => Ok(()),
+        }
+    }
+}
 
 impl Server {
     /// tempdb, made if this server has not needed it yet.
@@ -38,6 +64,15 @@ impl Server {
             error
         })?;
         self.database(TEMPDB)
+    }
+
+    /// Drops what a session that has ended has made in tempdb for all sessions, each once nobody uses it.
+    pub async fn drop_globals(&self, session_id: i32, objects: Vec<i32>) {
+        let Ok(tempdb) = self.database(TEMPDB) else { return };
+        for object_id in objects {
+            // The victim of a deadlock waits again. Whatever else fails, tempdb's next beginning has none of it.
+            while tempdb.drop_global(session_id, object_id).await.is_err_and(|error| error.number == 1205) {}
+        }
     }
 
     fn make_tempdb(&self) -> Result<(), String> {

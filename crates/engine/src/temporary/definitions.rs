@@ -132,6 +132,16 @@ impl Transaction {
         Ok(new)
     }
 
+    pub(crate) async fn rebuild_temporary_indexes(
+        &mut self,
+        table: &Table,
+        name: Option<&str>,
+    ) -> Result<(), SqlError> {
+        let (database, part) = self.temporary_part()?.part(table.residence);
+        let new = database.rebuild_indexes_own(part, table, name).await?;
+        self.replace_temporary(table, &new)
+    }
+
     pub(crate) async fn alter_temporary(
         &mut self,
         table: &Table,

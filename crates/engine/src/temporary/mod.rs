@@ -41,6 +41,16 @@ pub enum Residence {
     Temporary,
     /// A table variable: no rollback of the transaction undoes its changes.
     Variable,
+    /// In the catalog of the database with this id, reached from another one: [`crate::part`].
+    Other(i32),
+}
+
+impl Residence {
+    /// Whether it is a temporary table or a table variable of one session.
+    #[inline]
+    pub fn is_session(self) -> bool {
+        matches!(self, Residence::Temporary | Residence::Variable)
+    }
 }
 
 /// A session's part in tempdb.
@@ -59,7 +69,7 @@ impl Temporary {
     fn part(&mut self, residence: Residence) -> (&Database, &mut Transaction) {
         let part = match residence {
             Residence::Variable => &mut self.variables,
-            Residence::Database | Residence::Temporary => &mut self.tables,
+            Residence::Database | Residence::Other(_) | Residence::Temporary => &mut self.tables,
         };
         (&self.database, part)
     }
@@ -241,11 +251,6 @@ impl Transaction {
         self.temporary = Some(Box::new(temporary));
     }
 
-    /// Takes over the part in tempdb of the session's transaction in another database, between two transactions.
-    pub fn take_temporary(&mut self, other: &mut Transaction) {
-        self.temporary = other.temporary.take();
-    }
-
     /// The temporary tables and table variables that the session has; None: it never had any.
     pub fn temporary_tables(&self) -> Option<&Arc<TemporaryTables>> {
         self.temporary.as_ref().map(|temporary| &temporary.names)
@@ -271,11 +276,15 @@ impl Transaction {
         }
     }
 
-    /// Whether a call that is about `table` is one for tempdb: the session's own descriptor has a part there, the part's
-    /// descriptors have not.
+    /// Whether a call that is about `table` is one for another transaction of the session: its descriptor in tempdb or in another
+    /// database. Those have no descriptors elsewhere.
     #[inline]
     pub(crate) fn is_elsewhere(&self, table: &Table) -> bool {
-        table.residence != Residence::Database && self.temporary.is_some()
+        match table.residence {
+            Residence::Database => false,
+            Residence::Other(id) => id != self.database_id,
+            Residence::Temporary | Residence::Variable => self.temporary.is_some(),
+        }
     }
 
     /// Makes a call in the transaction that `table` belongs to; a need is remembered as that transaction's.
@@ -284,6 +293,9 @@ impl Transaction {
         table: &Table,
         call: impl FnOnce(&Database, &mut Transaction) -> Result<T, Blocked>,
     ) -> Result<T, Blocked> {
+        if !table.residence.is_session() {
+            return self.in_part(table, call);
+        }
         let Some(temporary) = &mut self.temporary else {
             return Err(SqlError::invalid_object(&table.name).into());
         };

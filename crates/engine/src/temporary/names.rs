@@ -77,9 +77,9 @@ impl TemporaryTables {
         found.map(|entry| &entry.table)
     }
 
-    /// A catalog that has the temporary tables, with the built-in schemas of `like`; for views of tempdb.
-    pub fn catalog(&self, like: &Catalog) -> Catalog {
-        let mut catalog = like.only_schemas();
+    /// A catalog that has the temporary tables beside what is in `tempdb`, for its views.
+    pub fn catalog(&self, tempdb: &Catalog) -> Catalog {
+        let mut catalog = tempdb.clone();
         for entry in self.entries.iter().filter(|entry| entry.table.residence == Residence::Temporary) {
             catalog.put(Object::Table(Arc::clone(&entry.table)));
         }

@@ -60,12 +60,12 @@ impl Binder<'_> {
                 if cast.parse {
                     return Err(errors::unsupported("PARSE"));
                 }
-                let ty = sql_type(&self.names.catalog.catalog, &cast.data_type, TypePlace::Conversion, 1)?;
+                let ty = sql_type(&self.catalog().catalog, &cast.data_type, TypePlace::Conversion, 1)?;
                 let input = self.expr(&cast.expr)?;
                 explicit(input, ty, None, cast.lenient)
             }
             ExprKind::Convert(convert) => {
-                let ty = sql_type(&self.names.catalog.catalog, &convert.data_type, TypePlace::Conversion, 1)?;
+                let ty = sql_type(&self.catalog().catalog, &convert.data_type, TypePlace::Conversion, 1)?;
                 let input = self.expr(&convert.expr)?;
                 let style = match &convert.style {
                     None => None,

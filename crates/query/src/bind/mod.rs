@@ -43,6 +43,7 @@ pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, convert_to};
 pub(crate) use view::check_option;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::access::CatalogView;
@@ -63,8 +64,8 @@ pub(crate) struct Names<'a> {
     pub(crate) catalog: &'a CatalogView,
     pub(crate) host: &'a dyn Host,
     pub(crate) variables: &'a [Variable],
-    /// The table whose identity column takes explicit values.
-    pub(crate) identity_insert: Option<i32>,
+    /// The database and the object id of the table whose identity column takes explicit values.
+    pub(crate) identity_insert: Option<(i32, i32)>,
     /// What the statements of a trigger see.
     pub(crate) trigger: Option<&'a TriggerShape>,
 }
@@ -119,6 +120,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) reads_target: bool,
     /// The owner of the view being expanded.
     view_owner: Option<i32>,
+    /// What the names in the view or function being expanded are looked up in, when that is not what the statement's are.
+    inner_catalog: Option<Rc<CatalogView>>,
     /// Set while the query of a table is bound whose rows are changed through it.
     expose: Option<target::Expose>,
     /// What that query has found.
@@ -178,6 +181,7 @@ impl<'a> Binder<'a> {
             requirements: Vec::new(),
             reads_target: false,
             view_owner: None,
+            inner_catalog: None,
             expose: None,
             exposed: None,
             target_ref: None,
@@ -211,6 +215,11 @@ impl<'a> Binder<'a> {
             self.degree = Some(degree.ok_or_else(near)?);
         }
         Ok(())
+    }
+
+    /// What names are looked up in at this place of the statement.
+    pub(crate) fn catalog(&self) -> &CatalogView {
+        self.inner_catalog.as_deref().unwrap_or(self.names.catalog)
     }
 
     /// A new register.
@@ -296,6 +305,7 @@ impl<'a> Binder<'a> {
             slots: self.slots,
             live: LiveSlots::default(),
             bound_to: self.names.catalog.stamp(),
+            others: self.names.catalog.others(),
         };
         statement.live = LiveSlots::of(&statement);
         statement

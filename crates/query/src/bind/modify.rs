@@ -44,14 +44,14 @@ impl Binder<'_> {
         if self.names_transition(name).is_some() {
             return Err(Box::new(SqlError::transition_table_not_updatable()));
         }
-        if let Some(table) = self.names.catalog.table(name)? {
+        if let Some(table) = self.catalog().table(name)? {
             check_writable(&table, name)?;
             return Ok(table);
         }
         if name.name.text.starts_with('@') {
             return Err(Box::new(SqlError::table_variable_not_declared(&name.name.text)));
         }
-        if self.names.catalog.view_text(name)?.is_some() {
+        if self.catalog().view_text(name)?.is_some() {
             return Err(errors::unsupported("Changing rows through a view"));
         }
         let virtual_table = self.names.host.virtual_table(name.schema_str(), &name.name.text);
@@ -260,7 +260,7 @@ impl Binder<'_> {
 
     /// The columns that values are given for, in the order of the values.
     pub(super) fn insert_columns(&self, table: &Table, names: &[tree::Name]) -> Result<Vec<usize>, Fault> {
-        let identity_insert = self.names.identity_insert == Some(table.object_id);
+        let identity_insert = self.names.identity_insert == Some(table.identity_key(self.names.catalog.database.id()));
         if names.is_empty() {
             if identity_insert && let Some(_) = table.identity {
                 return Err(Box::new(SqlError::identity_needs_column_list(table.qualified_name())));
@@ -326,9 +326,10 @@ impl Binder<'_> {
         let scopes = std::mem::take(&mut self.scopes);
         let depth = self.numbers.depth.replace(0);
         // Who may insert into a table may have its defaults, when they are made of what its owner has.
-        let schema = self.names.catalog.catalog.schema_by_id(table.engine.schema_id);
+        let catalog = self.catalog().of_table(table);
+        let schema = catalog.catalog.schema_by_id(table.engine.schema_id);
         let owner = schema.filter(|_| !table.is_temporary()).map(|schema| schema.owner);
-        let typed = self.in_view_of(owner, |binder| binder.expr(&expr));
+        let typed = self.in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expr(&expr)));
         self.numbers.depth = depth;
         self.scopes = scopes;
         column_value(table, column, typed?)

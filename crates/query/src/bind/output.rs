@@ -108,7 +108,7 @@ impl Binder<'_> {
             self.require(Permission::Insert, name)?;
         }
         self.refuse_triggers(&table)?;
-        refuse_rules(&table, self.names.catalog.catalog.as_ref())?;
+        refuse_rules(&table, self.catalog().catalog.as_ref())?;
         let items = self.items(items)?;
         if !items.assignments.is_empty() {
             return Err(Box::new(SqlError::select_assigns_and_returns()));

@@ -1,6 +1,9 @@
 //! What a plan needs permission for: noted while names are resolved.
 
+use std::rc::Rc;
+
 use super::Binder;
+use crate::access::CatalogView;
 use crate::expression::Fault;
 use crate::security::Requirement;
 use pikepole_engine::Permission;
@@ -10,13 +13,23 @@ impl Binder<'_> {
     /// Notes that the statement needs a permission on the object of a name, unless the view around it has the same owner. The
     /// object's owner.
     pub(crate) fn require(&mut self, permission: Permission, name: &ObjectName) -> Result<Option<i32>, Fault> {
-        let Some(mut requirement) = Requirement::of(self.names.catalog, name, permission)? else {
+        let Some(mut requirement) = Requirement::of(self.catalog(), name, permission)? else {
             return Ok(None);
         };
         let owner = requirement.owner;
         requirement.named_by_statement = self.view_owner.is_none();
-        if self.view_owner != Some(owner) && !self.requirements.contains(&requirement) {
+        // No chain of owners leads from one database into another.
+        let is_chained = self.view_owner == Some(owner) && requirement.database == self.catalog().database.id();
+        if !is_chained && !self.requirements.contains(&requirement) {
             self.requirements.push(requirement);
+        }
+        if let Some(mut behind) = Requirement::behind(self.catalog(), name, permission)? {
+            let owner = behind.owner;
+            behind.named_by_statement = false;
+            if !self.requirements.contains(&behind) {
+                self.requirements.push(behind);
+            }
+            return Ok(Some(owner));
         }
         Ok(Some(owner))
     }
@@ -59,6 +72,18 @@ impl Binder<'_> {
         let outer = std::mem::replace(&mut self.view_owner, owner);
         let bound = bind(self);
         self.view_owner = outer;
+        bound
+    }
+
+    /// Binds what stands in a definition of the database of `catalog`.
+    pub(crate) fn in_catalog<T>(
+        &mut self,
+        catalog: CatalogView,
+        bind: impl FnOnce(&mut Self) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
+        let outer = self.inner_catalog.replace(Rc::new(catalog));
+        let bound = bind(self);
+        self.inner_catalog = outer;
         bound
     }
 }

@@ -11,6 +11,7 @@ use super::scope::SourceColumn;
 use super::source::{infos, rename, table_columns, too_few_arguments};
 use super::typed::Typed;
 use super::{Binder, Bound, Names, Scope, assign_to};
+use crate::access::CatalogView;
 use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::plan::Node;
@@ -135,7 +136,7 @@ impl Binder<'_> {
                 _ => return Err(unknown()),
             },
         };
-        let found = self.names.catalog.table(&tree::ObjectName::of(tree::Name { text: variable, span: name.span }))?;
+        let found = self.catalog().table(&tree::ObjectName::of(tree::Name { text: variable, span: name.span }))?;
         let table = found.ok_or_else(unknown)?;
         let columns = table_columns(&table);
         Ok((Leaf::Table(table), columns))
@@ -152,7 +153,7 @@ impl Binder<'_> {
 
     /// What a parameter of a function is declared as.
     fn parameter_type(&self, parameter: &tree::Parameter, place: usize) -> Result<Declared, Fault> {
-        let declared = declared(&self.names.catalog.catalog, &parameter.data_type, place + 1)?;
+        let declared = declared(&self.catalog().catalog, &parameter.data_type, place + 1)?;
         match (&declared, parameter.readonly) {
             (Declared::Table(_), false) => Err(Box::new(SqlError::readonly_needed(&parameter.name.text))),
             (Declared::System(_) | Declared::Alias(..), true) => {
@@ -175,7 +176,7 @@ impl Binder<'_> {
                 _ => clash("void type"),
             };
         }
-        let catalog = self.names.catalog;
+        let catalog = self.catalog();
         let Some(variable) = catalog.table_variable(&name.text) else {
             // It may be declared by the time the statement runs.
             return Err(Box::new(SqlError::table_variable_not_declared(&name.text)));
@@ -201,12 +202,12 @@ impl Binder<'_> {
         bound
     }
 
-    fn function_text(&self, name: &tree::ObjectName) -> Result<Option<String>, Fault> {
-        let Some(schema) = self.names.catalog.schema_of(name)? else {
+    fn function_text(&self, name: &tree::ObjectName) -> Result<Option<(String, CatalogView)>, Fault> {
+        let Some(place) = self.catalog().place(name)? else {
             return Ok(None);
         };
-        let found = self.names.catalog.catalog.function(schema, &name.name.text);
-        Ok(found.map(|function| function.text.clone()))
+        let found = place.view.catalog.function(&place.schema, &place.name).map(|function| function.text.clone());
+        Ok(found.map(|text| (text, place.view)))
     }
 
     /// The arguments of a call, each of its parameter's type.
@@ -260,16 +261,16 @@ impl Binder<'_> {
             );
             Box::new(SqlError::new(4121, 16, 1, text))
         };
-        let text = self.function_text(&call.name)?.ok_or_else(unknown)?;
+        let (text, catalog) = self.function_text(&call.name)?.ok_or_else(unknown)?;
         let function = parsed_function(&text, &call.name.dotted())?;
         let tree::FunctionReturns::Scalar { data_type, body } = &function.returns else {
             return Err(unknown());
         };
-        let ty: SqlType = sql_type(&self.names.catalog.catalog, data_type, TypePlace::Declaration, 1)?;
+        let ty: SqlType = sql_type(&catalog.catalog, data_type, TypePlace::Declaration, 1)?;
         let value = returned(body)?;
         let arguments = self.routine_arguments(&function, call)?;
         let mark = self.pending.len();
-        let typed = self.in_body(arguments, |binder| binder.expr(value))?;
+        let typed = self.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.expr(value)))?;
         // A subquery of the body can read an argument, and so the row that the call stands in.
         for pending in &mut self.pending[mark..] {
             pending.correlated = true;
@@ -289,7 +290,7 @@ impl Binder<'_> {
     ) -> Result<JoinTree, Fault> {
         let name = &source.call.name;
         let unknown = || Box::new(SqlError::invalid_object(name.dotted()));
-        let text = self.function_text(name)?.ok_or_else(unknown)?;
+        let (text, catalog) = self.function_text(name)?.ok_or_else(unknown)?;
         let function = parsed_function(&text, &name.dotted())?;
         let query = match &function.returns {
             tree::FunctionReturns::Inline(query) => query,
@@ -304,7 +305,7 @@ impl Binder<'_> {
             if self.pending.len() > mark {
                 return Err(Box::new(SqlError::subquery_not_allowed()));
             }
-            self.in_body(arguments, |binder| binder.query(query))
+            self.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.query(query)))
         });
         if !lateral {
             self.scope().sources = sources;

@@ -160,13 +160,15 @@ impl Binder<'_> {
         verb: &'static str,
         changed: Option<&[usize]>,
     ) -> Option<Arc<Rules>> {
-        let mut rules = Rules { verb, table: table.qualified_name(), ..Rules::default() };
+        let (database, qualified) = (table.database.clone(), table.qualified_name());
+        let mut rules = Rules { verb, database, table: qualified, ..Rules::default() };
         let writes = verb != "DELETE";
-        let catalog = Arc::clone(&self.names.catalog.catalog);
+        let view = self.catalog().of_table(table);
+        let catalog = Arc::clone(&view.catalog);
         if writes {
             rules.registers = self.registers(table.columns.len());
             rules.rowversion = table.columns.iter().position(|column| column.rowversion);
-            rules.fault = self.row_rules(table, &mut rules).err();
+            rules.fault = self.in_catalog(view.clone(), |binder| binder.row_rules(table, &mut rules)).err();
         }
         let computed: Vec<usize> = rules.computed.iter().map(|(column, _)| *column).collect();
         let is_changed =
@@ -179,7 +181,7 @@ impl Binder<'_> {
                 rules.references.push(ReferenceRule {
                     name: key.name.clone(),
                     columns: key.columns.clone(),
-                    target: Arc::clone(target),
+                    target: view.reached(target),
                     target_columns: key.referenced_columns.clone(),
                     same_table: key.referenced == table.object_id,
                 });
@@ -194,7 +196,7 @@ impl Binder<'_> {
                     name: key.name.clone(),
                     columns: key.referenced_columns.clone(),
                     own: Arc::clone(&table.engine),
-                    source: Arc::clone(source),
+                    source: view.reached(source),
                     source_columns: key.columns.clone(),
                     on_delete: key.on_delete,
                     on_update: key.on_update,

@@ -95,10 +95,14 @@ impl Binder<'_> {
     }
 
     fn sequence(&self, name: &tree::ObjectName) -> Result<Arc<Sequence>, Fault> {
-        let catalog = self.names.catalog;
         let missing = || Box::new(SqlError::invalid_object(name.dotted()));
-        let schema = catalog.schema_of(name)?.ok_or_else(missing)?;
-        match catalog.catalog.object(schema, &name.name.text) {
+        let place = self.catalog().place(name)?.ok_or_else(missing)?;
+        match place.object() {
+            Some(pikepole_engine::Object::Sequence(_))
+                if place.view.database.id() != self.names.catalog.database.id() =>
+            {
+                Err(errors::unsupported("A number of a sequence in another database"))
+            }
             Some(pikepole_engine::Object::Sequence(sequence)) => Ok(Arc::clone(sequence)),
             Some(_) => Err(Box::new(SqlError::not_a_sequence(name.dotted()))),
             None => Err(missing()),

@@ -116,18 +116,26 @@ impl Binder<'_> {
         if let Some(rows) = self.transition(name) {
             return Ok(rows);
         }
-        if let Some(table) = self.names.catalog.table(name)? {
+        if let Some(table) = self.catalog().table(name)? {
             self.require(Permission::Select, name)?;
             let columns = table_columns(&table);
             return Ok((Leaf::Table(table), columns));
         }
-        if let Some(text) = self.names.catalog.view_text(name)? {
+        if let Some((text, catalog)) = self.catalog().view_text(name)? {
             let owner = self.require(Permission::Select, name)?;
-            return self.in_view_of(owner, |binder| binder.expand_view(name, &text));
+            return self
+                .in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expand_view(name, &text)));
         }
-        let schema = name.schema_str();
-        let mut found = self.names.host.virtual_table(schema, &name.name.text);
-        if let (Some(table), Some(database)) = (&mut found, name.database_str())
+        let behind = self.catalog().system_name(name)?;
+        let (database, schema, plain) = match &behind {
+            Some((database, schema, plain)) => (database.as_str(), Some(schema.as_str()), plain.as_str()),
+            None => {
+                let inner = self.catalog().database.name();
+                (name.database_str().unwrap_or(inner), name.schema_str(), name.name.text.as_str())
+            }
+        };
+        let mut found = self.names.host.virtual_table(schema, plain);
+        if let Some(table) = &mut found
             && !database.eq_ignore_ascii_case(self.names.catalog.database.name())
         {
             let unknown = || SqlError::invalid_object(name.dotted());

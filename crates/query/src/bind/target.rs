@@ -78,7 +78,7 @@ impl Binder<'_> {
             _ => return Ok(false),
         };
         let common = named.schema.is_none() && named.database.is_none() && self.common_table(&named.name).is_some();
-        Ok(!common && self.names.catalog.view_text(named)?.is_none())
+        Ok(!common && self.catalog().view_text(named)?.is_none())
     }
 
     /// Binds FROM and, in it or joined to it, the rows to change. `wanted` are the columns that SET names.
@@ -127,14 +127,16 @@ impl Binder<'_> {
             None => Some(name.schema_str().unwrap_or("dbo").to_owned()),
         };
         let mut owner = None;
+        let mut inner = self.catalog().clone();
         let common =
             if name.schema.is_none() && name.database.is_none() { self.common_table(&name.name) } else { None };
         let (query, columns, scope, whole) = if let Some(common) = common {
             let scope = Scope { barrier: true, common: common.earlier(), ..Scope::default() };
             let table = common.tree.as_ref().clone();
             (table.query, table.columns, scope, table.name.text)
-        } else if let Some(text) = self.names.catalog.view_text(name)? {
+        } else if let Some((text, catalog)) = self.catalog().view_text(name)? {
             owner = self.require_target(name)?;
+            inner = catalog;
             let batch = tree::parse(&text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
             let Some(tree::StatementKind::CreateView(view)) =
                 batch.statements.into_iter().next().map(|statement| statement.kind)
@@ -153,9 +155,11 @@ impl Binder<'_> {
         let (bound, exposed) = self.nested(|binder| {
             let outer = owner.or(binder.view_owner);
             binder.in_view_of(outer, |binder| {
-                let exposed = binder.exposing(&query, scope, &whole)?;
-                binder.require_target(&exposed.1.table.object_name(name.span()))?;
-                Ok(exposed)
+                binder.in_catalog(inner, |binder| {
+                    let exposed = binder.exposing(&query, scope, &whole)?;
+                    binder.require_target(&exposed.1.table.object_name(name.span()))?;
+                    Ok(exposed)
+                })
             })
         })?;
         let visible = exposed.columns.len();

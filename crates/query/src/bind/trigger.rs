@@ -8,6 +8,7 @@ use super::source::table_columns;
 use super::typed::Typed;
 use super::{Binder, Names};
 use crate::access::Table;
+use crate::errors;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::plan::{Action, BranchAction, Change, FiringEvent, Node, OutputPlan, Triggers, VirtualSource};
 use pikepole_engine::{Object, Trigger, TriggerEvent};
@@ -53,7 +54,7 @@ impl TriggerShape {
             let computed = table.columns.iter().map(|column| column.computed).collect();
             return Ok(TriggerShape { trigger, parent, version, columns: table_columns(&table), computed });
         }
-        let text = names.catalog.view_text(&name)?.ok_or_else(invalid)?;
+        let (text, _) = names.catalog.view_text(&name)?.ok_or_else(invalid)?;
         let (_, columns) = Binder::new(names, 0).expand_view(&name, &text)?;
         let computed = vec![false; columns.len()];
         Ok(TriggerShape { trigger, parent, version, columns, computed })
@@ -128,14 +129,17 @@ impl Binder<'_> {
         if self.passes_triggers || table.is_temporary() {
             return None;
         }
-        let enabled = self.names.catalog.catalog.triggers_of(table.object_id).filter(|trigger| !trigger.disabled);
-        let enabled: Vec<&Arc<Trigger>> = enabled.collect();
+        let view = self.names.catalog.of_table(table);
+        let enabled: Vec<&Arc<Trigger>> =
+            view.catalog.triggers_of(table.object_id).filter(|trigger| !trigger.disabled).collect();
         if enabled.is_empty() {
             return None;
         }
         let events: Vec<FiringEvent> =
             done.iter().map(|(event, columns)| firing(table, *event, columns, &enabled)).collect();
-        let fault = conflict(table, &events, output.as_ref());
+        let is_elsewhere = view.database.id() != self.names.catalog.database.id();
+        let elsewhere = || errors::unsupported("A change of a table with triggers in another database");
+        let fault = is_elsewhere.then(elsewhere).or_else(|| conflict(table, &events, output.as_ref()));
         let watched = |event: &FiringEvent| event.instead.is_some() || !event.after.is_empty();
         let events: Vec<FiringEvent> = events.into_iter().filter(watched).collect();
         let triggers = Triggers { table: table.object_id, events, fault };
@@ -144,7 +148,8 @@ impl Binder<'_> {
 
     /// Error 331 for a table that OUTPUT ... INTO cannot fill.
     pub(super) fn refuse_triggers(&self, table: &Table) -> Result<(), Fault> {
-        let mut triggers = self.names.catalog.catalog.triggers_of(table.object_id);
+        let view = self.names.catalog.of_table(table);
+        let mut triggers = view.catalog.triggers_of(table.object_id);
         if !table.is_temporary() && triggers.any(|trigger| !trigger.disabled) {
             return Err(Box::new(SqlError::output_into_with_triggers(&table.name)));
         }

@@ -98,12 +98,14 @@ impl Binder<'_> {
         Ok((table, names))
     }
 
-    /// The text of the view that a name means; none: the name means something else, as a common table.
+    /// The text of the view of the session's database that a name means; none: the name means something else, as a common table.
     fn view_below(&self, name: &tree::ObjectName) -> Result<Option<String>, Fault> {
         if self.names_transition(name).is_some() || self.names.catalog.table(name)?.is_some() {
             return Ok(None);
         }
-        self.names.catalog.view_text(name)
+        let own = self.names.catalog.database.id();
+        let found = self.names.catalog.view_text(name)?;
+        Ok(found.filter(|(_, catalog)| catalog.database.id() == own).map(|(text, _)| text))
     }
 
     /// The INSTEAD OF trigger that stands in for what a statement does to a view; within the trigger itself the statement is
@@ -117,13 +119,15 @@ impl Binder<'_> {
         let tree::Target::Table { name, .. } = target else { return Ok(None) };
         let name = chosen(from, name)?.map_or(name, |table| &table.name);
         let common = name.schema.is_none() && name.database.is_none() && self.common_table(&name.name).is_some();
-        if common || self.view_below(name)?.is_none() {
+        if common || self.names_transition(name).is_some() {
             return Ok(None);
         }
-        let catalog = &self.names.catalog.catalog;
-        let schema = self.names.catalog.schema_of(name)?;
-        let view = schema.and_then(|schema| catalog.object(schema, &name.name.text)).map(Object::object_id);
-        let trigger = view.and_then(|view| catalog.instead_of(view, event));
+        let Some(place) = self.names.catalog.place(name)? else { return Ok(None) };
+        let Some(Object::View(view)) = place.object() else { return Ok(None) };
+        let trigger = place.view.catalog.instead_of(view.object_id, event);
+        if trigger.is_some() && place.view.database.id() != self.names.catalog.database.id() {
+            return Err(errors::unsupported("A change of a view with triggers in another database"));
+        }
         let own = self.names.trigger.map(|shape| shape.trigger);
         let trigger = trigger.filter(|trigger| Some(trigger.module.object_id) != own);
         Ok(trigger.map(|trigger| (name.clone(), Arc::clone(trigger))))
@@ -138,7 +142,7 @@ impl Binder<'_> {
     ) -> Result<Arc<Statement>, Fault> {
         refuse_output(insert.output.as_ref(), name)?;
         self.require(Permission::Insert, name)?;
-        let text = self.names.catalog.view_text(name)?.ok_or_else(|| SqlError::invalid_object(name.dotted()))?;
+        let (text, _) = self.names.catalog.view_text(name)?.ok_or_else(|| SqlError::invalid_object(name.dotted()))?;
         let (_, columns) = Binder::new(self.names, 0).expand_view(name, &text)?;
         let places = view_columns(&columns, &insert.columns)?;
         self.allow_numbers(if matches!(insert.source, tree::InsertSource::Query(_)) { 2 } else { 1 });

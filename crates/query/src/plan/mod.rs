@@ -492,6 +492,8 @@ pub struct Statement {
     pub requirements: Vec<crate::security::Requirement>,
     /// The database and version of the catalog it was bound against.
     pub bound_to: crate::access::CatalogStamp,
+    /// The other databases that it uses, and the versions of their catalogs that it was bound against.
+    pub others: Vec<crate::access::OtherStamp>,
 }
 
 impl Action {

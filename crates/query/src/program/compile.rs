@@ -26,8 +26,8 @@ pub struct CompileContext<'a> {
     pub host: &'a dyn Host,
     /// The session's settings.
     pub settings: &'a Settings,
-    /// The table with IDENTITY_INSERT ON.
-    pub identity_insert: Option<i32>,
+    /// The table with IDENTITY_INSERT ON: its database and its object id.
+    pub identity_insert: Option<(i32, i32)>,
 }
 
 /// Compiles a batch. Its parameters are declared as sp_executesql's are, without the parentheses: `@a int, @b int OUTPUT`.
@@ -556,6 +556,9 @@ impl<'a> Compiler<'a> {
             | StatementKind::CreateSchema(_)
             | StatementKind::CreateType(_)
             | StatementKind::CreateSequence(_)
+            | StatementKind::CreateSynonym(_)
+            | StatementKind::AlterIndex(_)
+            | StatementKind::TransferToSchema(_)
             | StatementKind::Drop(_)
             | StatementKind::CreateDatabase(_)
             | StatementKind::AlterDatabase(_) => {
@@ -796,9 +799,6 @@ fn isolation(level: tree::IsolationLevel) -> Isolation {
 fn refused(kind: &StatementKind) -> Option<&'static str> {
     Some(match kind {
         StatementKind::WaitFor(tree::WaitFor::Time(_)) => "WAITFOR TIME",
-        StatementKind::CreateSynonym { .. } => "A synonym",
-        StatementKind::TransferToSchema { .. } => "ALTER SCHEMA",
-        StatementKind::AlterIndex(_) => "ALTER INDEX",
         _ => return None,
     })
 }

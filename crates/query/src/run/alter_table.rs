@@ -1,4 +1,4 @@
-//! ALTER TABLE: columns and keys added, changed and dropped.
+//! ALTER TABLE: columns and keys added, changed and dropped. ALTER INDEX.
 
 use super::Machine;
 use super::table_definition::{self, Described};
@@ -54,6 +54,24 @@ impl Machine<'_> {
                 self.set_triggers_of_table(&alter.table, *enable, names).await
             }
             _ => Err(errors::unsupported("This form of ALTER TABLE")),
+        }
+    }
+
+    /// ALTER INDEX. What its options say this engine decides by itself, and its trees need no reorganizing.
+    pub(super) async fn alter_index(&mut self, alter: &tree::AlterIndex) -> Result<(), Fault> {
+        let missing = || Box::new(SqlError::object_not_found(alter.table.dotted()));
+        let table = self.context.catalog().table(&alter.table)?.ok_or_else(missing)?;
+        let name = alter.name.as_ref();
+        if let Some(name) = name.filter(|name| !table.engine.indexes.iter().any(|index| name.is(&index.name))) {
+            return Err(Box::new(SqlError::index_missing(&name.text)));
+        }
+        match alter.action {
+            tree::AlterIndexAction::Reorganize | tree::AlterIndexAction::Set => Ok(()),
+            tree::AlterIndexAction::Disable => Err(errors::unsupported("ALTER INDEX ... DISABLE")),
+            tree::AlterIndexAction::Rebuild => {
+                let (database, tx) = self.context.engine();
+                Ok(database.rebuild_indexes(tx, &table.engine, name.map(tree::Name::as_str)).await?)
+            }
         }
     }
 

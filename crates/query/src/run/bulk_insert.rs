@@ -102,6 +102,7 @@ impl Machine<'_> {
         if !checks && !keys {
             return Ok(false);
         }
+        self.context.take_parts(&plan.others)?;
         self.context.begin_statement(true)?;
         let (database, tx) = self.context.engine();
         let change = |record: &mut TableRecord, _: &mut dyn FnMut() -> i32| {

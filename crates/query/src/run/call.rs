@@ -17,10 +17,12 @@ use crate::program::{
     CallArgument, Execute, ExecuteTarget, InsertCaptured, Parameter, ProcedureIdentity, Program, compile_procedure,
 };
 use crate::security::Requirement;
-use pikepole_engine::Permission;
-use pikepole_tsql::{Name, ObjectName, Span};
+use pikepole_engine::{Database, Permission};
+use pikepole_tsql::ObjectName;
 use pikepole_types::{SqlError, SqlType, Target, Value};
 
+/// A synonym that stands for nothing that is there.
+const SYNONYM_INVALID: i32 = 5313;
 /// Calls within calls.
 pub(crate) const NESTING_MAX: i32 = 32;
 
@@ -38,9 +40,30 @@ impl Machine<'_> {
         if system && let Some(id) = self.host.system_procedure(plain) {
             return self.execute_host(id, call).await;
         }
-        let program = self.procedure(&name)?;
         let title = name.name.text.clone();
-        self.call(program, &call.arguments, call.status, &title)
+        let Some(database) = self.elsewhere(&name)? else {
+            let program = self.procedure(&name)?;
+            return self.call(program, &call.arguments, call.status, &title);
+        };
+        // It is compiled and runs there; its arguments are values of here.
+        let home = Arc::clone(self.context.database());
+        self.context.move_to(&database)?;
+        let program = self.procedure(&name);
+        self.context.move_back(&home);
+        self.call(program?, &call.arguments, call.status, &title)?;
+        self.context.move_to(&database)
+    }
+
+    /// The database of a procedure that is not the current one.
+    fn elsewhere(&self, name: &ObjectName) -> Result<Option<Arc<Database>>, Fault> {
+        if name.is_in_tempdb() {
+            return Ok(None);
+        }
+        let missing = || Box::new(SqlError::procedure_unknown(name.dotted()));
+        let place = self.context.catalog().place(name);
+        let place = place.map_err(|fault| if fault.number == SYNONYM_INVALID { missing() } else { fault })?;
+        let database = place.ok_or_else(missing)?.view.database;
+        Ok(Some(database).filter(|database| database.id() != self.context.database().id()))
     }
 
     fn target_name(&self, target: &ExecuteTarget) -> Result<ObjectName, Fault> {
@@ -48,7 +71,7 @@ impl Machine<'_> {
             ExecuteTarget::Named(name) => Ok(name.clone()),
             ExecuteTarget::Variable(slot) => {
                 let text = self.frame.slots[*slot].as_str().unwrap_or_default();
-                object_name(text).ok_or_else(|| Box::new(SqlError::procedure_unknown(text)))
+                ObjectName::read(text).ok_or_else(|| Box::new(SqlError::procedure_unknown(text)))
             }
         }
     }
@@ -60,14 +83,15 @@ impl Machine<'_> {
         }
         let view = self.context.catalog();
         let missing = || Box::new(SqlError::procedure_unknown(name.dotted()));
-        let found = match view.schema_of(name)? {
-            None => None,
-            Some(schema) => view.catalog.procedure(schema, &name.name.text).cloned(),
-        };
-        let found = found.ok_or_else(missing)?;
-        let owner = view.catalog.schema_by_id(found.schema_id).map_or(pikepole_engine::DBO, |schema| schema.owner);
+        let place =
+            view.place(name).map_err(|fault| if fault.number == SYNONYM_INVALID { missing() } else { fault })?;
+        let place = place.ok_or_else(missing)?;
+        let found = place.view.catalog.procedure(&place.schema, &place.name).cloned().ok_or_else(missing)?;
+        let schema = place.view.catalog.schema_by_id(found.schema_id);
+        let owner = schema.map_or(pikepole_engine::DBO, |schema| schema.owner);
         self.check_call(&view, name, owner)?;
-        let database = view.database.id();
+        // That of a temporary one is tempdb: it runs in each database, and its statements are bound anew for each.
+        let database = place.view.database.id();
         if let Some(program) = self.context.plans.procedure(database, found.object_id, &found.text)
             && program.fits(|| view.catalog.clone())
         {
@@ -87,10 +111,9 @@ impl Machine<'_> {
         if self.context.token().is_dbo() || self.procedure_owner() == Some(owner) {
             return Ok(());
         }
-        match Requirement::of(view, name, Permission::Execute)? {
-            Some(requirement) => self.context.require(&requirement),
-            None => Ok(()),
-        }
+        let needs =
+            [Requirement::of(view, name, Permission::Execute)?, Requirement::behind(view, name, Permission::Execute)?];
+        needs.iter().flatten().try_for_each(|requirement| self.context.require(requirement))
     }
 
     /// The owner of the running procedure; None in a text.
@@ -162,6 +185,7 @@ impl Machine<'_> {
 
     /// Goes on in a frame of its own, one level down.
     pub(crate) fn push_frame(&mut self, mut frame: Frame, program: &Program) {
+        frame.database = Some(Arc::clone(self.context.database()));
         let state = &mut self.context.state;
         frame.transaction_count = state.transaction_count;
         frame.caught_base = state.caught.len();
@@ -334,6 +358,13 @@ impl Machine<'_> {
             state.triggers.pop();
             self.context.resume_statement(fired.outer);
         }
+        // So does USE, and what is called in another database.
+        if let Some(home) = frame.database.take()
+            && !Arc::ptr_eq(&home, self.context.database())
+        {
+            self.context.move_back(&home);
+            self.host.settings_changed(self.context);
+        }
         // EXECUTE AS ends with what it was said in.
         self.context.security.revert_to(self.context.impersonations_below);
         self.context.impersonations_below = frame.impersonations_below;
@@ -461,49 +492,4 @@ pub(super) fn convert_argument(value: &Value, from: &SqlType, to: &SqlType, plac
 pub(super) fn first_error(errors: Vec<SqlError>) -> Fault {
     let first = errors.into_iter().next();
     Box::new(first.unwrap_or_else(|| SqlError::incorrect_syntax("")))
-}
-
-/// A name in a variable: parts joined by dots, each perhaps in brackets or quotes.
-fn object_name(text: &str) -> Option<ObjectName> {
-    let mut parts: Vec<String> = Vec::new();
-    let mut rest = text.trim();
-    loop {
-        let (part, after) = match rest.chars().next() {
-            Some('[') => rest[1..].split_once(']')?,
-            Some('"') => rest[1..].split_once('"')?,
-            _ => match rest.find('.') {
-                Some(at) => (&rest[..at], &rest[at..]),
-                None => (rest, ""),
-            },
-        };
-        parts.push(part.to_owned());
-        match after.strip_prefix('.') {
-            Some(more) => rest = more,
-            None if after.is_empty() => break,
-            None => return None,
-        }
-    }
-    if parts.len() > 4 || parts.last().is_none_or(String::is_empty) {
-        return None;
-    }
-    let mut names = parts.into_iter().rev().map(|text| Name { text, span: Span::default() });
-    let name = names.next()?;
-    let mut some = || names.next().filter(|name| !name.text.is_empty());
-    Some(ObjectName { name, schema: some(), database: some(), server: some() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_in_variables_are_cut_at_their_dots() {
-        let name = object_name("db..[my proc]").unwrap();
-        assert_eq!(name.name.text, "my proc");
-        assert_eq!(name.database_str(), Some("db"));
-        assert_eq!(name.schema_str(), None);
-        assert!(object_name("").is_none());
-        assert!(object_name("a.b.c.d.e").is_none());
-        assert!(object_name("[a]b").is_none());
-    }
 }

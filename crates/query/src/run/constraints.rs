@@ -147,7 +147,7 @@ impl Machine<'_> {
     async fn check_rows_against(&mut self, name: &ObjectName, constraint: &str) -> Result<(), Fault> {
         let table = self.table_of(name)?;
         let Some(check) = table.engine.checks.iter().find(|check| check.name == constraint) else { return Ok(()) };
-        let broken = format!("EXISTS (SELECT 1 FROM {} WHERE NOT {})", full_name(&table), check.text);
+        let broken = format!("EXISTS (SELECT 1 FROM {} WHERE NOT {})", table.quoted_name(), check.text);
         if !self.holds(&broken).await? {
             return Ok(());
         }
@@ -172,7 +172,7 @@ impl Machine<'_> {
             let column = wanted.key.columns.first().map_or("", tree::Name::as_str);
             generated_name("FK", &table.name, column, 0)
         });
-        if table.is_temporary() {
+        if table.is_temporary() || name.is_global_temporary() {
             self.output.message(&SqlError::temporary_foreign_key(&shown).at_line(self.line()));
             return Ok(());
         }
@@ -290,7 +290,7 @@ impl Machine<'_> {
             .collect();
         let broken = format!(
             "EXISTS (SELECT 1 FROM {} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {}.{} AS p WHERE {}))",
-            full_name(&table),
+            table.quoted_name(),
             not_null.join(" AND "),
             quoted(&target.schema),
             quoted(&target.name),
@@ -421,13 +421,6 @@ impl Machine<'_> {
 }
 
 /// `[schema].[table]`, or the name of a temporary table.
-fn full_name(table: &Table) -> String {
-    if table.is_temporary() {
-        return quoted(&table.name);
-    }
-    format!("{}.{}", quoted(&table.engine.schema), quoted(&table.name))
-}
-
 /// Whether values of the two types compare as those of one type do.
 fn same_type(own: &SqlType, other: &SqlType) -> bool {
     match (own, other) {

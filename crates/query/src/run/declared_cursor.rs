@@ -146,6 +146,7 @@ impl Machine<'_> {
         self.context.refresh_security()?;
         self.context.check(&plan.requirements, owner)?;
         show_values(&mut self.frame.slots, base, values, plan.slots);
+        self.context.take_parts(&plan.others)?;
         self.context.begin_statement(false)?;
         let read = self.select_rows(&plan).await;
         self.frame.slots.truncate(base);

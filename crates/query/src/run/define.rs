@@ -17,9 +17,8 @@ use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::SqlError;
 
 impl Machine<'_> {
-    /// Runs a definition; `text` is the statement's own.
-    pub(crate) async fn define(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
-        self.check_definition(statement)?;
+    /// Runs a definition in the current database; `text` is the statement's own.
+    pub(super) async fn define_here(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
         match &statement.kind {
             StatementKind::CreateDatabase(create) => self.create_database(create).await?,
             StatementKind::AlterDatabase(alter) => self.alter_database(alter)?,
@@ -41,7 +40,9 @@ impl Machine<'_> {
             StatementKind::CreateTable(create) => self.create_table(create, statement, text).await,
             StatementKind::AlterTable(alter) => self.alter_table(alter, statement, text).await,
             StatementKind::CreateIndex(create) => self.create_index(create).await,
+            StatementKind::AlterIndex(alter) => self.alter_index(alter).await,
             StatementKind::DropIndex(drop) => self.drop_indexes(drop).await,
+            StatementKind::TransferToSchema(transfer) => self.transfer(transfer).await,
             StatementKind::Truncate(name) => self.truncate(name).await,
             StatementKind::CreateProcedure(create) => self.create_procedure(create, text).await,
             StatementKind::CreateView(create) => self.create_view(create, text).await,
@@ -50,6 +51,7 @@ impl Machine<'_> {
             StatementKind::SetTrigger(set) => self.set_triggers(set).await,
             StatementKind::CreateType(create) => self.create_type(create, statement, text).await,
             StatementKind::CreateSequence(create) => self.define_sequence(create).await,
+            StatementKind::CreateSynonym(create) => self.create_synonym(create).await,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Type => self.drop_types(drop).await,
             StatementKind::CreateSchema(create) => {
                 if !create.elements.is_empty() {
@@ -68,13 +70,13 @@ impl Machine<'_> {
 
     /// The schema of an object that is to be made.
     pub(crate) fn own_schema(&self, name: &ObjectName) -> Result<String, Fault> {
-        if name.is_temporary() {
-            return Err(errors::unsupported("A temporary object other than a table or a procedure"));
-        }
-        let view = self.context.catalog();
-        match view.schema_of(name)? {
-            Some(schema) => Ok(schema.to_owned()),
-            None => Err(errors::unsupported("A name in another database")),
+        let home = self.context.database().id();
+        match self.context.catalog().place_itself(name)?.filter(|_| !name.is_temporary()) {
+            Some(place) if place.view.database.id() == home => Ok(place.schema.into_owned()),
+            _ if name.is_in_tempdb() => {
+                Err(errors::unsupported("A temporary object other than a table or a procedure"))
+            }
+            _ => Err(errors::unsupported("Defining objects of several databases in one statement")),
         }
     }
 
@@ -229,6 +231,31 @@ impl Machine<'_> {
         Ok(database.put_function(tx, &schema, name, text, mode).await?)
     }
 
+    /// ALTER SCHEMA ... TRANSFER.
+    async fn transfer(&mut self, transfer: &tree::TransferToSchema) -> Result<(), Fault> {
+        if transfer.class.as_deref().is_some_and(|class| class != "OBJECT") {
+            return Err(errors::unsupported("ALTER SCHEMA ... TRANSFER of what is no object"));
+        }
+        let from = self.own_schema(&transfer.object)?;
+        let (database, tx) = self.context.engine();
+        Ok(database.transfer(tx, &from, &transfer.object.name.text, &transfer.schema.text).await?)
+    }
+
+    /// What a synonym stands for is looked for when it is used.
+    async fn create_synonym(&mut self, create: &tree::CreateSynonym) -> Result<(), Fault> {
+        let schema = self.own_schema(&create.name)?;
+        let base = &create.target;
+        let parts = [&base.server, &base.database, &base.schema].into_iter();
+        let mut parts: Vec<&str> = parts.map(|part| part.as_ref().map_or("", tree::Name::as_str)).collect();
+        parts.push(&base.name.text);
+        let first = parts.iter().position(|part| !part.is_empty()).unwrap_or_default();
+        let quoted =
+            |part: &&str| if part.is_empty() { String::new() } else { format!("[{}]", part.replace(']', "]]")) };
+        let base = parts[first..].iter().map(quoted).collect::<Vec<_>>().join(".");
+        let (database, tx) = self.context.engine();
+        Ok(database.create_synonym(tx, &schema, &create.name.name.text, &base).await?)
+    }
+
     fn check_view(&self, create: &tree::CreateView) -> Result<(), Fault> {
         let query = &create.query;
         let cut = matches!(&query.body, tree::QueryBody::Select(select) if select.top.is_some());
@@ -286,6 +313,7 @@ impl Machine<'_> {
                 tree::DropKind::Function => view.catalog.function(&schema, text).is_some(),
                 tree::DropKind::Schema => view.catalog.schema(text).is_some(),
                 tree::DropKind::Sequence => view.catalog.sequence(&schema, text).is_some(),
+                tree::DropKind::Synonym => view.catalog.synonym(&schema, text).is_some(),
                 _ => return Err(errors::unsupported("Dropping an object of this kind")),
             };
             if drop.if_exists && !exists {
@@ -305,7 +333,9 @@ impl Machine<'_> {
                 tree::DropKind::View if !exists => Err(SqlError::object_missing("drop", "view", shown)),
                 tree::DropKind::Procedure if !exists => Err(SqlError::object_missing("drop", "procedure", shown)),
                 tree::DropKind::Function if !exists => Err(SqlError::object_missing("drop", "function", shown)),
+                tree::DropKind::Synonym if !exists => Err(SqlError::object_missing("drop", "synonym", shown)),
                 tree::DropKind::Function => database.drop_function(tx, &schema, text).await,
+                tree::DropKind::Synonym => database.drop_synonym(tx, &schema, text).await,
                 tree::DropKind::Table => database.drop_table(tx, &schema, text).await,
                 tree::DropKind::View => database.drop_view(tx, &schema, text).await,
                 tree::DropKind::Procedure => database.drop_procedure(tx, &schema, text).await,

@@ -126,8 +126,11 @@ impl Machine<'_> {
             return Err(invalid());
         }
         let view = self.context.catalog();
-        let schema = view.schema_of(name)?.ok_or_else(invalid)?;
-        view.catalog.object(schema, &name.name.text).cloned().ok_or_else(invalid)
+        let place = view.place_itself(name)?.ok_or_else(invalid)?;
+        if place.view.database.id() != view.database.id() {
+            return Err(Box::new(SqlError::trigger_target_elsewhere(name.dotted())));
+        }
+        place.object().cloned().ok_or_else(invalid)
     }
 }
 

@@ -7,6 +7,7 @@ use super::statement::StatementState;
 use super::trigger::TriggerFrame;
 use crate::program::Program;
 use crate::settings::Settings;
+use pikepole_engine::Database;
 use pikepole_types::{SqlType, Value};
 
 /// A slot of the called frame, the caller's variable that takes its value, each with its type behind it.
@@ -31,6 +32,8 @@ pub(crate) struct Frame {
     pub(crate) on_return: Return,
     /// `@@TRANCOUNT` when the frame was entered.
     pub(crate) transaction_count: i32,
+    /// The database that was used when the frame was entered.
+    pub(crate) database: Option<Arc<Database>>,
     /// How many caught errors the frames below hold.
     pub(crate) caught_base: usize,
     /// The EXECUTE AS of the caller that REVERT may end.
@@ -84,6 +87,7 @@ impl Frame {
             states: program.late.iter().map(|_| None).collect(),
             on_return: Return::default(),
             transaction_count: 0,
+            database: None,
             caught_base: 0,
             impersonations_below: 1,
             settings: None,

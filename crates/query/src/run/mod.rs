@@ -20,6 +20,7 @@ mod declared_cursor;
 mod define;
 mod define_trigger;
 mod document;
+mod elsewhere;
 mod format;
 mod frame;
 mod group;

@@ -17,7 +17,7 @@ use crate::errors;
 use crate::expression::{Fault, Width};
 use crate::parallel::{self, Crew, InsertWork, PacketList, Part, Target};
 use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update};
-use pikepole_engine::{Exchange, Locator, LockMode, RowCount, TableWriter, Transaction, TriggerEvent};
+use pikepole_engine::{Exchange, Locator, LockMode, Residence, RowCount, TableWriter, Transaction, TriggerEvent};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// What is to be done next with the row at hand.
@@ -268,8 +268,10 @@ impl Machine<'_> {
     }
 
     fn start_bulk(&mut self, plan: &Statement, insert: &Insert, state: &mut StatementState) -> Result<Bulk, Stop> {
-        // Rows with rules are checked one by one, triggers see each, and temporary tables have a transaction of their own.
-        if plan.rules.is_some() || plan.triggers.is_some() || insert.table.is_temporary() {
+        // Rows with rules are checked one by one, triggers see each; temporary tables and those of other databases have a
+        // transaction of their own.
+        let is_here = insert.table.engine.residence() == Residence::Database;
+        if plan.rules.is_some() || plan.triggers.is_some() || !is_here {
             return Ok(Bulk::Row);
         }
         let mut shared = Operator::of_scan(&plan.source);

@@ -46,6 +46,11 @@ impl Machine<'_> {
                 self.check_change(&create.name, || SqlError::invalid_object(create.name.dotted()))
             }
             StatementKind::CreateSequence(create) => self.check_schema(&create.name),
+            StatementKind::CreateSynonym(create) => self.check_create(P::CreateSynonym, &create.name),
+            StatementKind::AlterIndex(alter) => {
+                self.check_change(&alter.table, || SqlError::object_not_found(alter.table.dotted()))
+            }
+            StatementKind::TransferToSchema(transfer) => self.check_transfer(transfer),
             StatementKind::Drop(drop) => self.check_drop(drop),
             _ => Err(Box::new(SqlError::no_permission())),
         }
@@ -66,7 +71,7 @@ impl Machine<'_> {
 
     /// A permission of the database, and ALTER on the schema that the object is to be in.
     fn check_create(&mut self, permission: Permission, name: &ObjectName) -> Result<(), Fault> {
-        if name.is_temporary() {
+        if name.is_in_tempdb() {
             return Ok(());
         }
         self.context.require_of_database(permission)?;
@@ -76,8 +81,8 @@ impl Machine<'_> {
     /// ALTER on the schema that the object is to be in.
     fn check_schema(&mut self, name: &ObjectName) -> Result<(), Fault> {
         let view = self.context.catalog();
-        let schema = view.schema_of(name)?.and_then(|schema| view.catalog.schema(schema));
-        match schema {
+        let place = view.place_itself(name)?;
+        match place.as_ref().and_then(|place| place.view.catalog.schema(&place.schema)) {
             Some(schema) => {
                 let securable = Securable::Schema { id: schema.schema_id, owner: schema.owner };
                 if self.token().has(Permission::Alter, securable) {
@@ -100,7 +105,7 @@ impl Machine<'_> {
 
     /// ALTER on an object that is there; what is not there is the definition's own error.
     fn check_change(&mut self, name: &ObjectName, missing: impl FnOnce() -> SqlError) -> Result<(), Fault> {
-        if name.is_temporary() {
+        if name.is_in_tempdb() {
             return Ok(());
         }
         match Requirement::of(&self.context.catalog(), name, Permission::Alter)? {
@@ -145,6 +150,22 @@ impl Machine<'_> {
         Ok(found.id)
     }
 
+    /// CONTROL on the object, and ALTER on the schema that it goes to.
+    fn check_transfer(&mut self, transfer: &tree::TransferToSchema) -> Result<(), Fault> {
+        let missing = || Box::new(SqlError::item_missing("find", "object", transfer.object.dotted()));
+        let need = Requirement::of(&self.context.catalog(), &transfer.object, Permission::Control)?;
+        if need.is_some_and(|need| !self.token().has(need.permission, need.securable)) {
+            return Err(missing());
+        }
+        let view = self.context.catalog();
+        let Some(schema) = view.catalog.schema(&transfer.schema.text) else { return Ok(()) };
+        let securable = Securable::Schema { id: schema.schema_id, owner: schema.owner };
+        if self.token().has(Permission::Alter, securable) {
+            return Ok(());
+        }
+        Err(Box::new(SqlError::item_missing("alter", "schema", &transfer.schema.text)))
+    }
+
     fn check_drop(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
         for name in &drop.names {
             let shown = name.dotted();
@@ -167,6 +188,7 @@ impl Machine<'_> {
                         tree::DropKind::Table => "table",
                         tree::DropKind::View => "view",
                         tree::DropKind::Sequence => "sequence object",
+                        tree::DropKind::Synonym => "synonym",
                         _ => "procedure",
                     };
                     self.check_drop_object(name, || SqlError::object_missing("drop", what, shown))?;
@@ -179,8 +201,8 @@ impl Machine<'_> {
     /// CONTROL on the type, or ALTER on its schema.
     fn check_drop_type(&mut self, name: &ObjectName) -> Result<(), Fault> {
         let view = self.context.catalog();
-        let found = view.schema_of(name)?.and_then(|schema| view.catalog.user_type(schema, &name.name.text));
-        let Some(found) = found else { return Ok(()) };
+        let schema = name.schema_str().unwrap_or("dbo");
+        let Some(found) = view.catalog.user_type(schema, &name.name.text) else { return Ok(()) };
         let securable = view.catalog.securable_type(found);
         let Securable::Type { schema_id, owner, .. } = securable else { return Ok(()) };
         let schema = Securable::Schema { id: schema_id, owner };
@@ -192,7 +214,7 @@ impl Machine<'_> {
 
     /// CONTROL on the object, or ALTER on its schema.
     fn check_drop_object(&mut self, name: &ObjectName, missing: impl FnOnce() -> SqlError) -> Result<(), Fault> {
-        if name.is_temporary() {
+        if name.is_in_tempdb() {
             return Ok(());
         }
         let Some(need) = Requirement::of(&self.context.catalog(), name, Permission::Control)? else {

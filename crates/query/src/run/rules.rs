@@ -16,7 +16,7 @@ use crate::output::ColumnInfo;
 use crate::plan::{Action, Statement};
 use crate::program::{LateKind, Variable};
 use crate::rules::{ReferencedRule, Rules};
-use pikepole_engine::{Reference, ReferentialAction, Table};
+use pikepole_engine::{Reference, ReferentialAction, Residence, Table};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// A cascade that always finds another row is not a race any more.
@@ -129,7 +129,7 @@ impl Machine<'_> {
                     rules.verb,
                     "CHECK",
                     &check.name,
-                    self.context.database().name(),
+                    &rules.database,
                     &rules.table,
                     column,
                 )));
@@ -224,8 +224,8 @@ impl Machine<'_> {
             [column] => format!(", column '{}'", table.columns[*column].name),
             _ => String::new(),
         };
-        let database = self.context.database().name();
-        Box::new(SqlError::constraint_conflict(rules.verb, kind, name, database, table.full_name(), column))
+        let (database, full) = (&rules.database, table.full_name());
+        Box::new(SqlError::constraint_conflict(rules.verb, kind, name, database, full, column))
     }
 
     fn run_cascade(&mut self, running: &mut StatementState) -> Result<bool, Stop> {
@@ -256,7 +256,10 @@ impl Machine<'_> {
     ) -> Result<Box<StatementState>, Fault> {
         let source = &rule.source;
         let names: Vec<String> = rule.source_columns.iter().map(|at| quoted(&source.columns[*at].name)).collect();
-        let table = format!("{}.{}", quoted(&source.schema), quoted(&source.name));
+        let mut table = format!("{}.{}", quoted(&source.schema), quoted(&source.name));
+        if let (Residence::Other(_), Some(rules)) = (source.residence(), &outer.rules) {
+            table = format!("{}.{table}", quoted(&rules.database));
+        }
         let condition: Vec<String> = (0..names.len()).map(|at| format!("{} = @o{at}", names[at])).collect();
         let condition = condition.join(" AND ");
         let set = |value: &dyn Fn(usize) -> String| {

@@ -12,7 +12,7 @@ use super::output_rows::OutputState;
 use super::rules::rules_fault;
 use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
-use crate::access::{HostCall, Stop};
+use crate::access::{CatalogStamp, HostCall, Stop};
 use crate::bind::{self, Names};
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
@@ -165,7 +165,7 @@ impl Machine<'_> {
     fn run_statement(&mut self, late: &Late, index: usize, state: &mut StatementState) -> Result<Option<Pause>, Stop> {
         if state.phase == Phase::Idle {
             let stamp = self.context.catalog_stamp();
-            if state.plan.as_ref().is_none_or(|plan| !plan.bound_to.fits(stamp)) {
+            if state.plan.as_ref().is_none_or(|plan| !self.fits(plan, stamp)) {
                 self.bind(late, state)?;
             }
             self.check_identity(late, state)?;
@@ -259,7 +259,7 @@ impl Machine<'_> {
         let stamp = self.context.catalog_stamp();
         let shared = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone();
         if let Some(plan) = shared
-            && plan.bound_to.fits(stamp)
+            && self.fits(&plan, stamp)
         {
             state.set_plan(plan);
             return Ok(());
@@ -268,6 +268,12 @@ impl Machine<'_> {
         *late.plan.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::clone(&plan));
         state.set_plan(plan);
         Ok(())
+    }
+
+    /// Whether a plan is good for the definitions as the session sees them now.
+    #[inline]
+    fn fits(&self, plan: &Statement, now: CatalogStamp) -> bool {
+        plan.bound_to.fits(now) && (plan.others.is_empty() || self.context.others_fit(&plan.others))
     }
 
     fn bind_anew(&self, late: &Late) -> Result<Arc<Statement>, Fault> {
@@ -291,7 +297,8 @@ impl Machine<'_> {
         if insert.table.identity.is_none() || matches!(late.kind, LateKind::Into(_)) {
             return Ok(());
         }
-        let on = self.context.identity_table() == Some(insert.table.object_id);
+        let own = self.context.database().id();
+        let on = self.context.identity_table() == Some(insert.table.identity_key(own));
         if insert.explicit_identity.is_some() != on {
             let plan = self.bind_anew(late)?;
             state.set_plan(plan);
@@ -313,6 +320,7 @@ impl Machine<'_> {
             self.frame.slots.resize(plan.slots, Value::Null);
         }
         if plan.touches {
+            self.context.take_parts(&plan.others)?;
             let writes = !matches!(plan.action, Action::Select { .. } | Action::Assign { .. });
             self.context.begin_statement(writes)?;
         }

@@ -149,7 +149,7 @@ impl Machine<'_> {
             return Err(Stop::Error(Box::new(error)));
         };
         let need = Requirement::of(&catalog, name, Permission::Alter)?;
-        if need.is_some_and(|need| !self.context.token().has(need.permission, need.securable)) {
+        if need.is_some_and(|need| self.context.require(&need).is_err()) {
             let error = SqlError::object_not_found(name.dotted());
             return Err(Stop::Error(Box::new(error)));
         }
@@ -157,7 +157,7 @@ impl Machine<'_> {
             let error = SqlError::no_identity_property(table.qualified_name());
             return Err(Stop::Error(Box::new(error)));
         }
-        let own = (self.context.database().id(), table.object_id);
+        let own = table.identity_key(self.context.database().id());
         match &self.context.identity_insert {
             Some((database, object, other)) if (*database, *object) != own => {
                 if on {

@@ -1,12 +1,13 @@
 //! Temporary tables, table variables, and the tables that SELECT ... INTO makes.
 
+use std::sync::Arc;
+
 use super::Machine;
 use super::table_definition::{self, Described};
 use crate::bind::{self, Names};
-use crate::errors;
 use crate::expression::Fault;
 use crate::program::{DeclaredKind, DeclaredTable, SelectInto};
-use pikepole_engine::{Residence, TableDefinition};
+use pikepole_engine::{ColumnDefinition, Residence, TableDefinition};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::SqlError;
 
@@ -46,9 +47,6 @@ impl Machine<'_> {
         definition: TableDefinition,
         residence: Residence,
     ) -> Result<(), Fault> {
-        if definition.name.starts_with("##") {
-            return Err(errors::unsupported("A global temporary table"));
-        }
         self.context.use_temporary().await?;
         let level = self.context.state.nest_level;
         self.context.transaction().create_temporary(definition, residence, level).await?;
@@ -57,20 +55,42 @@ impl Machine<'_> {
 
     /// SELECT ... INTO, its first half: the table. It stays when the second half fails, as an empty one.
     pub(crate) async fn create_into(&mut self, into: &SelectInto) -> Result<(), Fault> {
-        let schema = self.schema_of_new(&into.target)?;
-        if !into.target.is_temporary() {
-            self.check_create_into(&into.target)?;
-        }
-        let columns = {
+        let mut columns = {
             let catalog = self.context.catalog();
             let variables = &self.frame.program.variables;
             let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None, trigger: None };
             bind::into_columns(&into.query, &names, variables.len())?
         };
-        let name = into.target.name.text.clone();
-        let definition = TableDefinition { schema, name, columns, indexes: Vec::new() };
+        let name = &into.target.name.text;
+        if into.target.is_global_temporary() {
+            columns.iter_mut().for_each(|column| column.user_type = None);
+            let (home, before) = self.move_to_tempdb(name).await?;
+            let made = self.create_into_here(&into.target, columns).await;
+            self.leave_tempdb(&home, name, before, made.is_ok());
+            return made;
+        }
+        let home = Arc::clone(self.context.database());
+        if let Some(database) = into.target.database_str().filter(|_| !into.target.is_temporary()) {
+            let database = self.database_named(database).await?;
+            self.context.move_to(&database)?;
+        }
+        if !Arc::ptr_eq(self.context.database(), &home) {
+            // It knows no types of this database: what they stand for is enough.
+            columns.iter_mut().for_each(|column| column.user_type = None);
+        }
+        let made = self.create_into_here(&into.target, columns).await;
+        self.context.move_back(&home);
+        made
+    }
+
+    async fn create_into_here(&mut self, target: &ObjectName, columns: Vec<ColumnDefinition>) -> Result<(), Fault> {
+        let schema = self.schema_of_new(target)?;
+        if !target.is_in_tempdb() {
+            self.check_create_into(target)?;
+        }
+        let definition = TableDefinition { schema, name: target.name.text.clone(), columns, indexes: Vec::new() };
         self.context.begin_statement(true)?;
-        if into.target.is_temporary() {
+        if target.is_temporary() {
             self.create_temporary(definition, Residence::Temporary).await?;
         } else {
             let (database, tx) = self.context.engine();

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::Machine;
-use crate::errors;
 use crate::expression::Fault;
 use crate::program::{ProcedureIdentity, Program, compile_procedure};
 use pikepole_tsql::{self as tree, ObjectName};
@@ -42,9 +41,6 @@ impl Machine<'_> {
         text: &str,
     ) -> Result<(), Fault> {
         let name = create.name.name.text.as_str();
-        if name.starts_with("##") {
-            return Err(errors::unsupported("A global temporary procedure"));
-        }
         let place = self.context.temporary_procedures.place(name);
         match (create.mode, place) {
             (tree::ModuleMode::Create, Some(_)) => return Err(Box::new(SqlError::object_exists(name))),

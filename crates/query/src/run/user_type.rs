@@ -117,6 +117,7 @@ impl Machine<'_> {
         }
         self.context.require(&Requirement {
             permission: Permission::Execute,
+            database: view.database.id(),
             securable,
             owner,
             schema: user_type.schema.clone(),

@@ -140,3 +140,33 @@ fn triggers_outlive_a_crash() {
     client.quiet("ENABLE TRIGGER ALL ON t DELETE told INSERT t VALUES (4)");
     assert_eq!(client.shown("SELECT a, b FROM told ORDER BY b"), ["4|kept", "4|off"]);
 }
+
+#[test]
+fn what_reaches_another_database_outlives_a_crash_as_a_whole() {
+    let disk = SimulatedDisk::new(4);
+    let mut before = world(&disk);
+    let (mut client, mut other) = (before.client(), before.client());
+    client.quiet(
+        "CREATE DATABASE far CREATE SCHEMA s
+         GO
+         CREATE TABLE far..t (id int IDENTITY PRIMARY KEY, n int) CREATE TABLE moved (n int) INSERT moved VALUES (1)
+         CREATE SYNONYM near FOR far.dbo.t CREATE SYNONYM gone FOR far..t DROP SYNONYM gone
+         ALTER SCHEMA s TRANSFER moved
+         BEGIN TRAN INSERT near (n) VALUES (1), (2) CREATE TABLE ##g (a int) INSERT ##g VALUES (1) COMMIT
+         ALTER INDEX ALL ON far..t REBUILD",
+    );
+    other.quiet("BEGIN TRAN INSERT near (n) VALUES (3)");
+    client.quiet("BEGIN TRAN CREATE SYNONYM lost FOR far..t");
+    disk.power_off();
+    let after = disk.crash(9);
+    drop((client, other));
+    drop(before);
+    let mut world = world(&after);
+    let mut client = world.client();
+    assert_eq!(client.shown("SELECT n FROM near ORDER BY n SELECT n FROM s.moved"), ["1", "2", "1"]);
+    for name in ["lost", "gone", "moved", "##g"] {
+        assert!(client.lines(&format!("SELECT * FROM {name}"))[0].starts_with("Msg 208"), "{name}");
+    }
+    client.quiet("INSERT near (n) VALUES (9) CREATE TABLE ##g (a int) CREATE SYNONYM gone FOR s.moved");
+    assert_eq!(client.shown("SELECT COUNT(*) FROM far..t SELECT n FROM gone"), ["3", "1"]);
+}

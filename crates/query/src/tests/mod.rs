@@ -5,6 +5,7 @@ mod bulk_insert;
 mod crash;
 mod cursors;
 mod definitions;
+mod elsewhere;
 mod flow;
 mod functions;
 mod long_values;
@@ -14,6 +15,7 @@ mod parallel;
 mod queries;
 mod rules;
 mod select;
+mod synonyms;
 mod temporary;
 
 use std::sync::Arc;

@@ -159,6 +159,8 @@ fn wanted(
             permission,
             Permission::Select | Permission::Insert | Permission::Update | Permission::Delete | Permission::References
         ),
+        // What it stands for can be of any kind.
+        (Some(Object::Synonym(_)), _) => true,
         (Some(_), permission) => permission != Permission::Execute,
         (None, _) => true,
     };

@@ -26,7 +26,7 @@ pub(crate) fn catalog_of(context: &ExecutionContext, database: &Arc<Database>) -
         return Some(catalog(context));
     }
     let token = context.token_in(database)?;
-    let definitions = database.current_catalog();
+    let definitions = context.definitions_of(database);
     Some(if token.is_dbo() { definitions } else { Arc::new(definitions.visible_to(&token)) })
 }
 

@@ -27,7 +27,6 @@ pub(super) const VIEWS: &[View] = &[
             ("value", Text(4000), Yes),
         ],
     ),
-    empty("synonyms", columns_of![OBJECT; ("base_object_name", Text(1035), Yes)]),
     empty(
         "periods",
         &[

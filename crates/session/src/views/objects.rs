@@ -97,6 +97,12 @@ pub(super) const VIEWS: &[View] = &[
     View { schema: "sys", name: "views", columns: VIEW, rows: views },
     View {
         schema: "sys",
+        name: "synonyms",
+        columns: columns_of![OBJECT; ("base_object_name", Text(1035), Yes)],
+        rows: synonyms,
+    },
+    View {
+        schema: "sys",
         name: "procedures",
         columns: columns_of![OBJECT;
             ("is_auto_executed", Bit, No),
@@ -266,6 +272,7 @@ pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
             Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
             Object::View(module) => (module, "V ", "VIEW"),
             Object::Function(module) if modules::is_scalar(&module.text) => (module, "FN", "SQL_SCALAR_FUNCTION"),
+            Object::Synonym(synonym) => (synonym, "SN", "SYNONYM"),
             Object::Function(module) => (module, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION"),
         };
         rows.push(ObjectRow {
@@ -308,6 +315,14 @@ fn schemas(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 
 fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(object_rows(source.catalog).iter().map(|object| object.row(view).done()).collect())
+}
+
+fn synonyms(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let rows = object_rows(source.catalog).into_iter().filter_map(|object| {
+        let Object::Synonym(synonym) = source.catalog.object_by_id(object.object_id)? else { return None };
+        Some(object.row(view).text("base_object_name", &synonym.text).done())
+    });
+    Ok(rows.collect())
 }
 
 /// Users' objects, then the system's views and functions.

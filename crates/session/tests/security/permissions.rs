@@ -31,6 +31,43 @@ fn each_statement_needs_its_permission() {
 }
 
 #[test]
+fn names_that_lead_elsewhere_need_what_is_granted_there() {
+    let fixture = Fixture::with_logins(&["ann", "bob"]);
+    let (mut sa, mut owner) = (fixture.sa(), fixture.owner());
+    let (mut ann, mut bob) = (fixture.login("ann"), fixture.login("bob"));
+    // What all sessions see of tempdb is everybody's.
+    fixture.succeeds(&mut ann, "CREATE TABLE ##g (a int); INSERT ##g VALUES (1)");
+    fixture.succeeds(&mut bob, "UPDATE ##g SET a = 2; CREATE INDEX i ON ##g (a); DROP TABLE tempdb..##g");
+    // Another database: 916 for who is no user there, 229 for who was granted nothing.
+    fixture.succeeds(&mut sa, "CREATE DATABASE e; CREATE TABLE e.dbo.u (a int); INSERT e.dbo.u VALUES (5)");
+    fixture.fails(&mut ann, 916, "SELECT a FROM e.dbo.u");
+    fixture.fails(&mut ann, 916, "DROP TABLE e.dbo.u");
+    fixture.succeeds(&mut sa, "USE e; CREATE USER ann FOR LOGIN ann; USE master");
+    fixture.fails(&mut ann, 229, "SELECT a FROM e.dbo.u");
+    fixture.fails(&mut ann, 3701, "DROP TABLE e.dbo.u");
+    fixture.fails(&mut ann, 262, "CREATE TABLE e.dbo.mine (a int)");
+    fixture.succeeds(&mut sa, "USE e; GRANT SELECT ON dbo.u TO ann; USE master");
+    assert_eq!(fixture.value(&mut ann, "SELECT a FROM e.dbo.u"), Value::Int(5));
+    fixture.fails(&mut ann, 229, "INSERT e.dbo.u VALUES (6)");
+    // No chain of owners leads into it.
+    fixture.succeeds(&mut owner, "CREATE VIEW dbo.far AS SELECT v FROM dbo.t WHERE EXISTS (SELECT a FROM e.dbo.u)");
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.far TO ann, bob");
+    fixture.succeeds(&mut ann, "SELECT v FROM dbo.far");
+    fixture.fails(&mut bob, 916, "SELECT v FROM dbo.far");
+    // A synonym is used by who may use it, and leads to what its owner owns.
+    fixture.succeeds(&mut owner, "CREATE SYNONYM dbo.s FOR dbo.t; CREATE SYNONYM dbo.z FOR e.dbo.u");
+    fixture.fails(&mut ann, 229, "SELECT v FROM dbo.s");
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.s TO ann; GRANT SELECT ON dbo.z TO ann, bob");
+    fixture.succeeds(&mut ann, "SELECT v FROM dbo.s; SELECT a FROM dbo.z");
+    fixture.fails(&mut ann, 229, "DELETE dbo.s");
+    fixture.fails(&mut bob, 916, "SELECT a FROM dbo.z");
+    fixture.fails(&mut ann, 262, "CREATE SYNONYM dbo.mine FOR dbo.t");
+    fixture.fails(&mut ann, 3701, "DROP SYNONYM dbo.s");
+    fixture.fails(&mut ann, 15151, "ALTER SCHEMA dbo TRANSFER dbo.s");
+    fixture.fails(&mut ann, 1088, "ALTER INDEX ALL ON dbo.t REBUILD");
+}
+
+#[test]
 fn loading_a_file_needs_a_permission_of_the_server_and_insert() {
     let fixture = Fixture::with_logins(&["ann"]);
     let (mut sa, mut owner, mut ann) = (fixture.sa(), fixture.owner(), fixture.login("ann"));

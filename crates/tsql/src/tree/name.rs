@@ -89,8 +89,57 @@ impl ObjectName {
         self.database.as_ref().map(Name::as_str)
     }
 
-    /// Whether this is a temporary object, `#t` or `##t`.
+    /// Reads a name that stands in a text of its own: one to four parts joined by dots, each perhaps in brackets or quotes, all but
+    /// the last perhaps empty.
+    pub fn read(text: &str) -> Option<ObjectName> {
+        let mut parts = vec![String::new()];
+        let mut characters = text.trim().chars().peekable();
+        while let Some(character) = characters.next() {
+            let part = parts.last_mut()?;
+            let close = match character {
+                '.' => {
+                    parts.push(String::new());
+                    continue;
+                }
+                '[' if part.is_empty() => ']',
+                '"' if part.is_empty() => '"',
+                plain => {
+                    part.push(plain);
+                    continue;
+                }
+            };
+            loop {
+                let inner = characters.next()?;
+                if inner == close && characters.next_if_eq(&close).is_none() {
+                    break;
+                }
+                part.push(inner);
+            }
+            if characters.peek().is_some_and(|next| *next != '.') {
+                return None;
+            }
+        }
+        if parts.len() > 4 || parts.last().is_none_or(String::is_empty) {
+            return None;
+        }
+        let mut names = parts.into_iter().rev().map(|text| Name { text, span: Span::default() });
+        let name = names.next()?;
+        let mut given = || names.next().filter(|name| !name.text.is_empty());
+        Some(ObjectName { name, schema: given(), database: given(), server: given() })
+    }
+
+    /// Whether this is a temporary object of one session, `#t`.
     pub fn is_temporary(&self) -> bool {
+        self.name.text.starts_with('#') && !self.is_global_temporary()
+    }
+
+    /// Whether this is a temporary object that all sessions see, `##t`.
+    pub fn is_global_temporary(&self) -> bool {
+        self.name.text.starts_with("##")
+    }
+
+    /// Whether this is a temporary object, of one session or of all.
+    pub fn is_in_tempdb(&self) -> bool {
         self.name.text.starts_with('#')
     }
 

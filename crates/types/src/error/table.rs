@@ -234,6 +234,7 @@ error_table! {
     1946 16 3 key_too_long(length, index, maximum, kind) "Operation failed. The index entry of length {length} bytes for the index '{index}' exceeds the maximum length of {maximum} bytes for {kind} indexes.";
     2010 16 1 incompatible_object_kind(statement, name) "Cannot perform {statement} on '{name}' because it is an incompatible object type.";
     2103 15 1 trigger_in_other_schema(action, name) "Cannot {action} trigger '{name}' because its schema is different from the schema of the target table or view.";
+    2108 15 1 trigger_target_elsewhere(name) "Cannot create trigger on '{name}' as the target is not in the current database.";
     2110 15 1 trigger_of_other_object(name, object) "Cannot alter trigger '{name}' on '{object}' because this trigger does not belong to this object.";
     2111 16 1 instead_of_exists(name, kind, object, event) "Cannot create trigger '{name}' on {kind} '{object}' because an INSTEAD OF {event} trigger already exists on this object.";
     2112 16 1 trigger_on_checked_view(name, view) "Cannot create trigger '{name}' for view '{view}' because it is defined with the CHECK OPTION.";
@@ -255,6 +256,7 @@ error_table! {
     2715 16 6 type_unknown(position, name) "Column, parameter, or variable #{position}: Cannot find data type {name}.";
     2716 16 1 width_not_allowed(position, ty) "Column, parameter, or variable #{position}: Cannot specify a column width on data type {ty}.";
     2717 15 2 parameter_size_too_large(size, kind, name, maximum) "The size ({size}) given to the {kind} '{name}' exceeds the maximum allowed ({maximum}).";
+    2727 11 1 index_missing(name) "Cannot find index '{name}'.";
     2732 16 1 error_number_invalid(number, minimum, maximum) "Error number {number} is invalid. The number must be from {minimum} through {maximum} and it cannot be 50000.";
     2744 16 2 identity_twice(table) "Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed.";
     2748 16 1 substitution_type_invalid(ty, position) "Cannot specify {ty} data type (parameter {position}) as a substitution parameter.";
@@ -413,6 +415,7 @@ error_table! {
     5149 16 3 file_not_expanded(error, file) "MODIFY FILE encountered operating system error {error} while attempting to expand the physical file '{file}'.";
     5308 16 1 window_order_by_position() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     5309 16 1 window_order_by_constant() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
+    5313 16 1 synonym_invalid(name) "Synonym '{name}' refers to an invalid object.";
     5316 16 1 merge_instead_of_incomplete(target) "The target '{target}' of the MERGE statement has an INSTEAD OF trigger on some, but not all, of the actions specified in the MERGE statement. In a MERGE statement, if any action has an enabled INSTEAD OF trigger on the target, then all actions must have enabled INSTEAD OF triggers.";
     5324 15 1 merge_clause_without_effect(clause) "In a MERGE statement, a '{clause}' clause with a search condition cannot appear after a '{clause}' clause with no search condition.";
     5362 15 3 window_unknown(name) "Window '{name}' is undefined.";
@@ -431,6 +434,9 @@ error_table! {
     7399 16 1 bulk_provider_failed() "The OLE DB provider \"BULK\" for linked server \"(null)\" reported an error. The provider did not give any information about the error.";
     7968 10 1 open_transaction_information(database) "Transaction information for database '{database}'.";
     7969 16 1 no_open_transactions() "No active open transactions.";
+    7997 16 1 no_identity_column(table) "'{table}' does not contain an identity column.";
+    7998 10 1 identity_checked(identity, column) "Checking identity information: current identity value '{identity}', current column value '{column}'.";
+    7998 10 1 identity_shown(identity) "Checking identity information: current identity value '{identity}'.";
 
     // Tables, expressions and procedure calls.
     8101 16 1 identity_needs_column_list(table) "An explicit value for the identity column in table '{table}' can only be specified when a column list is used and IDENTITY_INSERT is ON.";
@@ -551,6 +557,7 @@ error_table! {
     15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
     15247 16 1 no_permission() "User does not have permission to perform this action.";
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
+    15347 16 1 transfer_of_part() "Cannot transfer an object that is owned by a parent object.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
     15406 16 1 cannot_execute_as_login(name) "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     15410 11 1 member_missing(name) "User or role '{name}' does not exist in this database.";
@@ -558,6 +565,7 @@ error_table! {
     15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
+    15530 16 1 transferred_name_exists(name) "The object with name \"{name}\" already exists.";
     16902 16 1 cursor_parameter_invalid(procedure, parameter) "{procedure}: The value of the parameter '{parameter}' is invalid.";
     16905 16 1 cursor_already_open() "The cursor is already open.";
     16909 16 1 cursor_handle_unknown(procedure, handle) "{procedure}: The cursor identifier value provided ({handle}) is not valid.";
@@ -574,4 +582,6 @@ error_table! {
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
     18470 14 1 login_disabled(user) "Login failed for user '{user}'. Reason: The account is disabled.";
+    40517 16 1 two_databases_changed() "Changing more than one database in a transaction is not supported in this version of Pikepole.";
+    40517 16 1 transfer_unsupported(what) "ALTER SCHEMA ... TRANSFER of {what} is not supported in this version of Pikepole.";
 }
