@@ -459,7 +459,8 @@ fn trigger_property(catalog: &Catalog, id: i32, property: &str) -> Option<Value>
     let own = catalog.triggers().find(|trigger| trigger.module.object_id == id);
     let is = |ask: &dyn Fn(&Trigger) -> bool| own.and_then(|trigger| flag(ask(trigger)));
     let of_table = |event: TriggerEvent, counts: bool| {
-        let count = catalog.triggers_of(id).filter(|trigger| trigger.events.contains(&event) && !trigger.instead_of).count();
+        let count =
+            catalog.triggers_of(id).filter(|trigger| trigger.events.contains(&event) && !trigger.instead_of).count();
         let count = i32::try_from(count).unwrap_or(i32::MAX);
         if counts { Some(Value::Int(count)) } else { flag(count > 0) }
     };
@@ -472,8 +473,12 @@ fn trigger_property(catalog: &Catalog, id: i32, property: &str) -> Option<Value>
         "execisinsteadoftrigger" => is(&|trigger| trigger.instead_of),
         "execistriggerdisabled" => is(&|trigger| trigger.disabled),
         "execistriggernotforrepl" => is(&|trigger| trigger.not_for_replication),
-        "execisfirstinserttrigger" | "execisfirstupdatetrigger" | "execisfirstdeletetrigger"
-        | "execislastinserttrigger" | "execislastupdatetrigger" | "execislastdeletetrigger" => is(&|_| false),
+        "execisfirstinserttrigger"
+        | "execisfirstupdatetrigger"
+        | "execisfirstdeletetrigger"
+        | "execislastinserttrigger"
+        | "execislastupdatetrigger"
+        | "execislastdeletetrigger" => is(&|_| false),
         "tablehasinserttrigger" => of_table(TriggerEvent::Insert, false),
         "tablehasupdatetrigger" => of_table(TriggerEvent::Update, false),
         "tablehasdeletetrigger" => of_table(TriggerEvent::Delete, false),
@@ -502,7 +507,8 @@ fn object_property(call: &Call<'_>) -> Answer {
         "ismsshipped" | "issystemtable" => flag(id < 0),
         "tabletemporaltype" | "tableismemoryoptimized" => flag(false),
         "isscalarfunction" => flag(code == "FN"),
-        "istablefunction" | "isinlinefunction" => flag(code == "IF"),
+        "istablefunction" => flag(matches!(code, "IF" | "TF")),
+        "isinlinefunction" => flag(code == "IF"),
         "ischeckcnst" => flag(code == "C "),
         "isforeignkey" => flag(code == "F "),
         "tablehasforeignkey" => flag(of_table(|table| !table.foreign_keys.is_empty())),

@@ -126,7 +126,12 @@ impl Database {
         }
     }
 
-    pub(super) async fn lock_whole(&self, tx: &mut Transaction, table: &Arc<TableLock>, mode: LockMode) -> Result<(), SqlError> {
+    pub(super) async fn lock_whole(
+        &self,
+        tx: &mut Transaction,
+        table: &Arc<TableLock>,
+        mode: LockMode,
+    ) -> Result<(), SqlError> {
         self.run(tx, |tx| {
             let locked = tx.inner.try_lock(table, mode);
             locked.map_err(|stop| self.place(tx, "").stop(stop))

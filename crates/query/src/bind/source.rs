@@ -145,7 +145,19 @@ impl Binder<'_> {
         table: VirtualTable,
         arguments: Vec<crate::expression::Expr>,
     ) -> (Leaf, Vec<SourceColumn>) {
-        let registers = self.registers(table.columns.len());
+        let source = |arguments| VirtualSource::Host { id: table.id, arguments };
+        let node = self.called(table.columns.len(), arguments, source);
+        (Leaf::Rows(node), infos(&table.columns))
+    }
+
+    /// The rows of a function, and their registers in the plan.
+    pub(super) fn called(
+        &mut self,
+        columns: usize,
+        arguments: Vec<crate::expression::Expr>,
+        source: impl FnOnce(Option<Vec<crate::expression::Expr>>) -> VirtualSource,
+    ) -> Node {
+        let registers = self.registers(columns);
         let index = self.virtual_sources.len();
         // What reads nothing but constants and variables is called once, before the statement begins.
         let variables = self.names.variables.len();
@@ -156,8 +168,8 @@ impl Binder<'_> {
         } else {
             (Some(arguments), Node::Virtual { index, registers })
         };
-        self.virtual_sources.push(VirtualSource::Host { id: table.id, arguments });
-        (Leaf::Rows(node), infos(&table.columns))
+        self.virtual_sources.push(source(arguments));
+        node
     }
 
     fn table_function(&mut self, function: &tree::TableFunction, lateral: bool) -> Result<JoinTree, Fault> {
@@ -377,7 +389,11 @@ impl Binder<'_> {
         })
     }
 
-    pub(super) fn expand_view(&mut self, name: &tree::ObjectName, text: &str) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
+    pub(super) fn expand_view(
+        &mut self,
+        name: &tree::ObjectName,
+        text: &str,
+    ) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
         let batch = tree::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
         let Some(tree::StatementKind::CreateView(view)) = batch.statements.first().map(|statement| &statement.kind)
         else {

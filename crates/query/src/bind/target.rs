@@ -199,7 +199,12 @@ impl Binder<'_> {
     }
 
     /// Binds a query with the columns and places of the table below it.
-    pub(super) fn exposing(&mut self, query: &tree::Query, scope: Scope, name: &str) -> Result<(Bound, Exposed), Fault> {
+    pub(super) fn exposing(
+        &mut self,
+        query: &tree::Query,
+        scope: Scope,
+        name: &str,
+    ) -> Result<(Bound, Exposed), Fault> {
         if !matches!(query.body, tree::QueryBody::Select(_)) {
             return Err(errors::unsupported("Changing rows through a set operation or VALUES"));
         }
@@ -288,7 +293,10 @@ impl Binder<'_> {
 }
 
 /// The table of FROM that the target's name means: by its alias, or by its own name.
-pub(super) fn chosen<'t>(from: &'t [tree::TableSource], name: &tree::ObjectName) -> Result<Option<&'t tree::TableRef>, Fault> {
+pub(super) fn chosen<'t>(
+    from: &'t [tree::TableSource],
+    name: &tree::ObjectName,
+) -> Result<Option<&'t tree::TableRef>, Fault> {
     let mut tables = Vec::new();
     from.iter().for_each(|source| list_tables(source, &mut tables));
     let by_alias = |table: &&tree::TableRef| {

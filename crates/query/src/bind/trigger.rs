@@ -120,9 +120,7 @@ impl Binder<'_> {
                 let changed = update.assignments.iter().map(|(column, _)| *column).collect();
                 (&update.changed.table, vec![(TriggerEvent::Update, changed)], &update.output)
             }
-            Action::Delete(delete) => {
-                (&delete.changed.table, vec![(TriggerEvent::Delete, Vec::new())], &delete.output)
-            }
+            Action::Delete(delete) => (&delete.changed.table, vec![(TriggerEvent::Delete, Vec::new())], &delete.output),
             Action::Change(change) => (&change.table, events_of(change), &change.output),
             Action::Instead(instead) => return Some(Arc::new(Triggers::instead(instead))),
             Action::Select { .. } | Action::Assign { .. } => return None,
@@ -135,7 +133,8 @@ impl Binder<'_> {
         if enabled.is_empty() {
             return None;
         }
-        let events: Vec<FiringEvent> = done.iter().map(|(event, columns)| firing(table, *event, columns, &enabled)).collect();
+        let events: Vec<FiringEvent> =
+            done.iter().map(|(event, columns)| firing(table, *event, columns, &enabled)).collect();
         let fault = conflict(table, &events, output.as_ref());
         let watched = |event: &FiringEvent| event.instead.is_some() || !event.after.is_empty();
         let events: Vec<FiringEvent> = events.into_iter().filter(watched).collect();

@@ -171,13 +171,15 @@ impl Binder<'_> {
                         false => SqlError::insert_select_more_items(),
                     }));
                 }
-                let typed = values.into_iter().zip(&given).map(|(value, info)| Typed::new(value, info.ty, info.nullable));
+                let typed =
+                    values.into_iter().zip(&given).map(|(value, info)| Typed::new(value, info.ty, info.nullable));
                 rows.push(view_row(&columns, &places, typed.collect())?);
                 self.place_pending(0, node)
             }
             tree::InsertSource::Execute(_) => return Err(errors::unsupported("INSERT ... EXEC here")),
         };
-        let instead = Instead { event: TriggerEvent::Insert, trigger, inserted: rows, deleted: None, updated: Vec::new() };
+        let instead =
+            Instead { event: TriggerEvent::Insert, trigger, inserted: rows, deleted: None, updated: Vec::new() };
         Ok(Arc::new(self.finish(source, Action::Instead(Box::new(instead)))))
     }
 
@@ -249,14 +251,11 @@ impl Binder<'_> {
     }
 
     /// FROM, with the view whose rows are changed in it or joined to it, and the place of that among the sources.
-    fn view_rows(
-        &mut self,
-        name: &tree::ObjectName,
-        from: &[tree::TableSource],
-    ) -> Result<(JoinTree, usize), Fault> {
+    fn view_rows(&mut self, name: &tree::ObjectName, from: &[tree::TableSource]) -> Result<(JoinTree, usize), Fault> {
         let reference = chosen(from, name)?.cloned();
         let mut tree = self.from(from)?;
-        let own = tree::TableRef { name: name.clone(), system_time: None, alias: None, sample: None, hints: Vec::new() };
+        let own =
+            tree::TableRef { name: name.clone(), system_time: None, alias: None, sample: None, hints: Vec::new() };
         let shown = reference.as_ref().unwrap_or(&own);
         if reference.is_none() {
             let right = self.table_source(&tree::TableSource::Table(Box::new(own.clone())))?;

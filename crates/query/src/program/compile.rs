@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::compile_table::into_target;
 use super::{
     Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program, Setting, Variable,
-    syntax_error,
+    check_statements, syntax_error,
 };
 use crate::access::CatalogView;
 use crate::bind::{self, Binder, COLUMNS_UPDATED, Declared, Names, TriggerShape, Typed, assign_to, convert_to};
@@ -119,6 +119,37 @@ pub(crate) fn compile_trigger(
     compiler.finish(Some(identity))
 }
 
+/// Compiles a table-valued function of several statements from its stored CREATE or ALTER statement.
+///
+/// # Errors
+/// As [`compile`].
+pub(crate) fn compile_function(
+    text: &str,
+    identity: ProcedureIdentity,
+    context: &CompileContext<'_>,
+) -> Result<Arc<Program>, Vec<SqlError>> {
+    let batch = tree::parse(text).map_err(|error| vec![syntax_error(&error)])?;
+    let kind = batch.statements.first().map(|statement| &statement.kind);
+    let Some(StatementKind::CreateFunction(function)) = kind else {
+        return Err(vec![SqlError::invalid_object(&identity.name)]);
+    };
+    let tree::FunctionReturns::Table { variable, elements, body } = &function.returns else {
+        return Err(vec![SqlError::invalid_object(&identity.name)]);
+    };
+    let mut compiler = Compiler::new(text, context);
+    let statements = body.statements();
+    compiler.reserve(function.parameters.len(), statements);
+    compiler.parameters(&function.parameters);
+    let returned = tree::TableVariable { name: variable.clone(), elements: elements.clone() };
+    compiler.returned_table(returned);
+    compiler.returns = Some(variable.text.as_str().into());
+    compiler.declare_tables(statements);
+    let checked = check_statements(statements);
+    compiler.keep(checked);
+    compiler.statements(statements);
+    compiler.finish(Some(identity))
+}
+
 /// A WHILE being compiled.
 struct Loop {
     start: usize,
@@ -150,6 +181,8 @@ pub(super) struct Compiler<'a> {
     user_types: RefCell<Vec<Arc<UserType>>>,
     /// What the text sees, of a trigger.
     trigger: Option<Arc<TriggerShape>>,
+    /// The table variable that holds its rows, of a function.
+    returns: Option<Arc<str>>,
     late: Vec<Late>,
     pub(super) variables: Vec<Variable>,
     parameters: Vec<Parameter>,
@@ -182,6 +215,7 @@ impl<'a> Compiler<'a> {
             table_parameters: Vec::new(),
             user_types: RefCell::default(),
             trigger: None,
+            returns: None,
             late: Vec::new(),
             variables: Vec::new(),
             parameters: Vec::new(),
@@ -227,6 +261,7 @@ impl<'a> Compiler<'a> {
             procedure,
             user_types: self.user_types.into_inner(),
             trigger: self.trigger,
+            returns: self.returns,
         }))
     }
 
@@ -647,7 +682,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn ret(&mut self, value: Option<&tree::Expr>) -> Result<(), Fault> {
-        if value.is_some() && self.trigger.is_some() {
+        if value.is_some() && (self.trigger.is_some() || self.returns.is_some()) {
             return Err(Box::new(SqlError::return_value_not_allowed()));
         }
         let value = match value {

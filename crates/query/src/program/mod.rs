@@ -9,9 +9,11 @@ mod compile_call;
 mod compile_cursor;
 mod compile_error;
 mod compile_table;
+mod function;
 
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
-pub(crate) use compile::compile_trigger;
+pub(crate) use compile::{compile_function, compile_trigger};
+pub(crate) use function::check_statements;
 
 use std::sync::Arc;
 
@@ -84,6 +86,8 @@ pub struct Program {
     pub(crate) user_types: Vec<Arc<UserType>>,
     /// What it sees of the table that it watches, when it is a trigger.
     pub(crate) trigger: Option<Arc<TriggerShape>>,
+    /// The table variable that holds its rows, when it is a function.
+    pub(crate) returns: Option<Arc<str>>,
 }
 
 pub(crate) const NO_HANDLER: u32 = u32::MAX;
@@ -100,7 +104,8 @@ impl Program {
             return true;
         }
         let catalog = catalog();
-        if self.trigger.as_ref().is_some_and(|shape| TriggerShape::version_of(shape.parent, &catalog) != shape.version) {
+        if self.trigger.as_ref().is_some_and(|shape| TriggerShape::version_of(shape.parent, &catalog) != shape.version)
+        {
             return false;
         }
         self.user_types.iter().all(|known| catalog.user_type(&known.schema, &known.name) == Some(known))
@@ -387,6 +392,7 @@ pub(crate) fn insert_program(
         procedure: None,
         user_types: Vec::new(),
         trigger: None,
+        returns: None,
     }))
 }
 

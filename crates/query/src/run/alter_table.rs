@@ -126,7 +126,8 @@ impl Machine<'_> {
         let columns = super::constraints::table_columns(table);
         let (ty, nullable) = self.computed_type(wanted, &table.name, &columns, &[])?;
         let catalog = self.context.catalog();
-        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
         let typed = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
         let value = bind::assign_to(typed, &ty, Some((&table.display, &wanted.name)))?;
         let (name, user_type) = (wanted.name.clone(), None);
@@ -165,7 +166,8 @@ impl Machine<'_> {
     /// The value of a default, computed once for all rows.
     fn default_value(&mut self, expr: &tree::Expr, table: &Table, column: &ColumnDefinition) -> Result<Value, Fault> {
         let catalog = self.context.catalog();
-        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
         let typed = bind::Binder::new(&names, 0).expr(expr)?;
         let value: Expr = bind::assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
         self.functions.now = super::now();

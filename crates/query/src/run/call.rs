@@ -334,6 +334,9 @@ impl Machine<'_> {
             state.triggers.pop();
             self.context.resume_statement(fired.outer);
         }
+        if frame.function.take().is_some() {
+            self.context.functions -= 1;
+        }
         // EXECUTE AS ends with what it was said in.
         self.context.security.revert_to(self.context.impersonations_below);
         self.context.impersonations_below = frame.impersonations_below;

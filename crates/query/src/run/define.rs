@@ -9,7 +9,7 @@ use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
-use crate::program::{ProcedureIdentity, compile_procedure};
+use crate::program::{ProcedureIdentity, compile_function, compile_procedure};
 use pikepole_engine::{
     DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, PutMode, RecoveryModel, Residence,
 };
@@ -93,7 +93,8 @@ impl Machine<'_> {
     /// A DEFAULT may call functions, and name no column and no variable.
     pub(crate) fn check_default(&self, expr: &tree::Expr) -> Result<(), Fault> {
         let catalog = self.context.catalog();
-        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
         let mut binder = bind::Binder::new(&names, 0);
         binder.allow_numbers(0);
         match binder.expr(expr) {
@@ -207,7 +208,8 @@ impl Machine<'_> {
             nullable: column.nullable,
         };
         let columns: Vec<bind::TableColumn> = table.columns.iter().map(column).collect();
-        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
         bind::table_condition(condition, alias, &columns, &names).map_err(|fault| match fault.number {
             1046 => unsupported(),
             _ => fault,
@@ -218,8 +220,17 @@ impl Machine<'_> {
         let schema = self.own_schema(&create.name)?;
         {
             let catalog = self.context.catalog();
-            let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+            let names =
+                Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
             bind::check_function(create, &names)?;
+        }
+        if matches!(create.returns, tree::FunctionReturns::Table { .. }) {
+            let name = create.name.name.text.clone();
+            let identity = ProcedureIdentity { object_id: 0, name, owner: pikepole_engine::DBO };
+            let context = self.context.compile_context(&*self.host);
+            if let Err(found) = compile_function(text, identity, &context) {
+                return Err(self.report_all(found));
+            }
         }
         let (database, tx) = self.context.engine();
         let (name, mode) = (&create.name.name.text, put_mode(create.mode));
@@ -233,7 +244,8 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::order_by_in_derived_table()));
         }
         let catalog = self.context.catalog();
-        let names = Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
         let mut binder = bind::Binder::new(&names, 0);
         let bound = binder.query(query)?;
         let view = &create.name.name.text;

@@ -380,8 +380,7 @@ impl Machine<'_> {
     /// Computes the new row and looks whether it may be so; what an INSTEAD OF trigger sees need not.
     fn complete_updated(&mut self, plan: &Statement, update: &Update, state: &mut StatementState) -> Result<(), Stop> {
         let instead = state.firing.is_instead();
-        let number =
-            if instead { None } else { self.row_number(plan.rules.as_deref(), &update.changed.table.engine)? };
+        let number = if instead { None } else { self.row_number(plan.rules.as_deref(), &update.changed.table.engine)? };
         self.updated_row(update, state)?;
         if let Some(rules) = &plan.rules {
             self.shape_row(rules, number, &mut state.modify.row)?;

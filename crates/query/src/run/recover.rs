@@ -33,6 +33,10 @@ impl Machine<'_> {
         if let Some(name) = self.procedure_name() {
             error = error.in_procedure(&name);
         }
+        // An error in a function is one of the statement that reads its rows.
+        while self.frame.function.is_some() {
+            self.drop_frame();
+        }
         let mut reach = self.reach(&error, origin);
         if self.context.abort_statement().await.is_err() {
             // The log failed: nothing of the transaction can be kept.

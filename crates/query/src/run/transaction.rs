@@ -22,6 +22,9 @@ impl Machine<'_> {
         let Some(instruction) = program.instructions.get(self.frame.pc) else {
             return self.leave_frame(None);
         };
+        if let (Instruction::Return(_), Some(called)) = (instruction, self.frame.function) {
+            return self.leave_function(called).await;
+        }
         match instruction {
             Instruction::Return(value) => {
                 let status = match value {

@@ -164,7 +164,12 @@ impl Machine<'_> {
             sent.rows.into_iter().map(kept).collect()
         };
         let count = self.context.state.row_count;
-        let insert = InsertCaptured { table: ObjectName::of(plain(name)), columns: names, locks_table: false, fires_triggers: false };
+        let insert = InsertCaptured {
+            table: ObjectName::of(plain(name)),
+            columns: names,
+            locks_table: false,
+            fires_triggers: false,
+        };
         let mut state = self.kept_rows(&insert, &columns, rows)?;
         state.silence();
         // A table variable has no triggers.

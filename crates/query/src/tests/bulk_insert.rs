@@ -336,9 +336,7 @@ fn triggers_see_a_load_when_it_says_so_batch_by_batch() {
     assert_eq!(client.shown("SELECT COUNT(*) FROM told SELECT COUNT(*) FROM t"), ["0", "5"]);
     client.quiet("BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV', FIRE_TRIGGERS, BATCHSIZE = 2)");
     assert_eq!(client.shown("SELECT rows_seen, sum_seen FROM told ORDER BY n"), ["2|3", "2|7", "1|5"]);
-    client.quiet(
-        "ALTER TRIGGER watch ON t AFTER INSERT AS IF EXISTS (SELECT * FROM inserted WHERE a = 3) ROLLBACK",
-    );
+    client.quiet("ALTER TRIGGER watch ON t AFTER INSERT AS IF EXISTS (SELECT * FROM inserted WHERE a = 3) ROLLBACK");
     let lines = client.lines("DELETE t BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV', FIRE_TRIGGERS, BATCHSIZE = 2)");
     assert!(lines.iter().any(|line| line.starts_with("Msg 3609")), "{lines:?}");
     assert_eq!(client.shown("SELECT a FROM t ORDER BY a"), ["1", "2"]);

@@ -205,7 +205,10 @@ fn triggers_belong_to_their_tables() {
     let fixture = Fixture::with_logins(&["ann"]);
     let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
     fixture.succeeds(&mut owner, "CREATE TABLE dbo.watched (k int); CREATE TABLE dbo.journal (k int)");
-    fixture.succeeds(&mut owner, "CREATE TRIGGER dbo.watch ON dbo.watched AFTER INSERT AS INSERT dbo.journal SELECT k FROM inserted");
+    fixture.succeeds(
+        &mut owner,
+        "CREATE TRIGGER dbo.watch ON dbo.watched AFTER INSERT AS INSERT dbo.journal SELECT k FROM inserted",
+    );
     for (number, sql) in [
         (8197, "CREATE TRIGGER dbo.x ON dbo.watched AFTER INSERT AS PRINT 'x'"),
         (8197, "ALTER TRIGGER dbo.watch ON dbo.watched AFTER INSERT AS PRINT 'x'"),
@@ -224,12 +227,18 @@ fn triggers_belong_to_their_tables() {
     assert_eq!(fixture.value(&mut owner, "SELECT COUNT(*) FROM dbo.journal"), Value::Int(1));
     fixture.fails(&mut ann, 229, "INSERT dbo.journal VALUES (2)");
     // A text that it runs is no part of it.
-    fixture.succeeds(&mut owner, "ALTER TRIGGER dbo.watch ON dbo.watched AFTER INSERT AS EXEC ('INSERT dbo.journal VALUES (3)')");
+    fixture.succeeds(
+        &mut owner,
+        "ALTER TRIGGER dbo.watch ON dbo.watched AFTER INSERT AS EXEC ('INSERT dbo.journal VALUES (3)')",
+    );
     fixture.fails(&mut ann, 229, "INSERT dbo.watched VALUES (2)");
     assert_eq!(fixture.value(&mut owner, "SELECT COUNT(*) FROM dbo.watched"), Value::Int(1));
     fixture.succeeds(&mut owner, "GRANT ALTER ON dbo.watched TO ann");
     assert_eq!(fixture.value(&mut ann, "SELECT COUNT(*) FROM sys.triggers"), Value::Int(1));
-    fixture.succeeds(&mut ann, "DISABLE TRIGGER dbo.watch ON dbo.watched; INSERT dbo.watched VALUES (3); DROP TRIGGER dbo.watch");
+    fixture.succeeds(
+        &mut ann,
+        "DISABLE TRIGGER dbo.watch ON dbo.watched; INSERT dbo.watched VALUES (3); DROP TRIGGER dbo.watch",
+    );
 }
 
 #[test]
@@ -245,7 +254,8 @@ fn inserts_through_views_need_permission_on_the_view() {
     fixture.succeeds(&mut owner, "CREATE USER eve WITHOUT LOGIN");
     fixture.succeeds(&mut owner, "CREATE SCHEMA other AUTHORIZATION eve");
     fixture.succeeds(&mut owner, "CREATE VIEW other.above AS SELECT k FROM dbo.below");
-    fixture.succeeds(&mut owner, "GRANT INSERT, UPDATE, SELECT ON other.above TO ann; GRANT SELECT ON dbo.below TO ann");
+    fixture
+        .succeeds(&mut owner, "GRANT INSERT, UPDATE, SELECT ON other.above TO ann; GRANT SELECT ON dbo.below TO ann");
     // Another owner's view gives nothing of the table below it.
     fixture.fails(&mut ann, 229, "INSERT other.above VALUES (2)");
     fixture.fails(&mut ann, 229, "UPDATE other.above SET k = 2");
