@@ -354,6 +354,13 @@ pub enum VirtualSource {
     Deleted,
 }
 
+impl VirtualSource {
+    /// Whether it is a function of several statements.
+    pub fn is_function(&self) -> bool {
+        matches!(self, VirtualSource::Function { .. })
+    }
+}
+
 /// What a bound statement does with its rows.
 #[derive(Debug, Clone)]
 pub enum Action {

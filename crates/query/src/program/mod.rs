@@ -8,11 +8,12 @@ mod compile;
 mod compile_call;
 mod compile_cursor;
 mod compile_error;
+mod compile_module;
 mod compile_table;
 mod function;
 
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
-pub(crate) use compile::{compile_function, compile_trigger};
+pub(crate) use compile_module::{compile_function, compile_trigger};
 pub(crate) use function::check_statements;
 
 use std::sync::Arc;

@@ -215,6 +215,10 @@ impl Machine<'_> {
             }
             self.show_command(command(&plan.action));
             if !plan.virtual_sources.is_empty() && !state.virtual_ready {
+                if plan.virtual_sources.iter().any(VirtualSource::is_function) {
+                    // Functions run before the first row: what they read ends with the statement, whatever its end.
+                    self.context.begin_statement(false)?;
+                }
                 return Ok(Some(Pause::VirtualRows(index)));
             }
             self.begin(plan, state)?;
