@@ -179,6 +179,14 @@ impl Transaction {
         self.for_each_part(Transaction::rest);
     }
 
+    /// A statement begins that is part of the running one: it sees what that sees, and the newest rows of the session's own
+    /// tables.
+    pub fn begin_part(&mut self) {
+        if let Some(temporary) = &mut self.temporary {
+            temporary.begin_statement();
+        }
+    }
+
     /// A statement begins.
     #[inline]
     pub(crate) fn begin_statement(&mut self) {

@@ -64,6 +64,8 @@ pub struct ExecutionContext {
     savepoints: Vec<Savepoint>,
     transaction_name: Option<String>,
     statement: Option<Mark>,
+    /// How many functions are running for the statement: theirs are parts of it.
+    pub(crate) functions: u32,
     /// How many transactions have ended.
     transactions_ended: u64,
     random_seed: u128,
@@ -103,6 +105,7 @@ impl ExecutionContext {
             savepoints: Vec::new(),
             transaction_name: None,
             statement: None,
+            functions: 0,
             transactions_ended: 0,
             random_seed: random_seed(session_id),
             context_info: None,
@@ -350,6 +353,10 @@ impl ExecutionContext {
     /// A statement begins that touches tables.
     #[inline]
     pub(crate) fn begin_statement(&mut self, writes: bool) -> Result<(), Fault> {
+        if self.functions > 0 {
+            self.transaction.begin_part();
+            return Ok(());
+        }
         if writes && self.state.doomed {
             return Err(Box::new(SqlError::transaction_is_doomed()));
         }
@@ -368,6 +375,9 @@ impl ExecutionContext {
     /// A statement ends. Under autocommit this commits it and asks for its durability; called again after a need.
     #[inline]
     pub(crate) fn end_statement(&mut self) -> Result<(), Stop> {
+        if self.functions > 0 {
+            return Ok(());
+        }
         if self.state.transaction_count == 0 {
             self.database.try_commit(&mut self.transaction, Durability::Full)?;
         } else {

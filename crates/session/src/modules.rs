@@ -40,9 +40,17 @@ fn returned(text: &str) -> Option<DataType> {
     }
 }
 
-/// Whether a function returns a value, and no rows.
-pub(crate) fn is_scalar(text: &str) -> bool {
-    returned(text).is_some()
+/// The code and the name of a function's kind.
+pub(crate) fn function_kind(text: &str) -> (&'static str, &'static str) {
+    let batch = pikepole_tsql::parse(text).ok();
+    match batch.as_ref().and_then(|batch| batch.statements.first()).map(|statement| &statement.kind) {
+        Some(StatementKind::CreateFunction(function)) => match function.returns {
+            FunctionReturns::Scalar { .. } => ("FN", "SQL_SCALAR_FUNCTION"),
+            FunctionReturns::Inline(_) => ("IF", "SQL_INLINE_TABLE_VALUED_FUNCTION"),
+            FunctionReturns::Table { .. } => ("TF", "SQL_TABLE_VALUED_FUNCTION"),
+        },
+        _ => ("IF", "SQL_INLINE_TABLE_VALUED_FUNCTION"),
+    }
 }
 
 fn all(catalog: &Catalog, parameters: &[Parameter]) -> Vec<ParameterInfo> {

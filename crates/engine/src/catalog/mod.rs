@@ -110,6 +110,8 @@ pub struct Catalog {
     schemas: BTreeMap<String, Arc<Schema>>,
     objects: BTreeMap<i32, Object>,
     names: BTreeMap<(i32, String), i32>,
+    /// The triggers of tables and views, ascending.
+    watchers: BTreeMap<i32, Vec<i32>>,
     /// Users' types, by their schemas and their names in lower case.
     types: BTreeMap<(i32, String), Arc<UserType>>,
     /// Logins and server roles; those of the server in master's catalog, and nowhere else looked at.
@@ -125,6 +127,7 @@ impl Default for Catalog {
             schemas: BTreeMap::new(),
             objects: BTreeMap::new(),
             names: BTreeMap::new(),
+            watchers: BTreeMap::new(),
             types: BTreeMap::new(),
             logins: Arc::new(Principals::built_in(Level::Server)),
             users: Arc::new(Principals::built_in(Level::Database)),
@@ -283,7 +286,10 @@ impl Catalog {
 
     /// The triggers of a table or view, in the order in which they were made.
     pub fn triggers_of(&self, object_id: i32) -> impl Iterator<Item = &Arc<Trigger>> {
-        self.triggers().filter(move |trigger| trigger.parent_id == object_id)
+        self.watchers.get(&object_id).into_iter().flatten().filter_map(|trigger| match self.objects.get(trigger)? {
+            Object::Trigger(trigger) => Some(trigger),
+            _ => None,
+        })
     }
 
     /// The trigger that runs in the place of a change of a table or view.
@@ -422,12 +428,23 @@ impl Catalog {
     pub(crate) fn put(&mut self, object: Object) {
         let (id, schema_id) = (object.object_id(), object.schema_id());
         self.names.insert((schema_id, object.name().to_lowercase()), id);
+        if let Object::Trigger(trigger) = &object {
+            let own = self.watchers.entry(trigger.parent_id).or_default();
+            if let Err(place) = own.binary_search(&id) {
+                own.insert(place, id);
+            }
+        }
         self.objects.insert(id, object);
     }
 
     pub(crate) fn remove(&mut self, object_id: i32) {
         if let Some(object) = self.objects.remove(&object_id) {
             self.names.remove(&(object.schema_id(), object.name().to_lowercase()));
+            if let Object::Trigger(trigger) = &object
+                && let Some(own) = self.watchers.get_mut(&trigger.parent_id)
+            {
+                own.retain(|other| *other != object_id);
+            }
         }
     }
 

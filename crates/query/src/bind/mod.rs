@@ -292,6 +292,8 @@ impl<'a> Binder<'a> {
         source.visit_scans(&mut |_| touches = true);
         // A number is taken within a transaction: it keeps the sequence's definition.
         touches |= self.numbers.used;
+        // What a function reads is read within the statement.
+        touches |= self.virtual_sources.iter().any(VirtualSource::is_function);
         let mut statement = Statement {
             source,
             action,

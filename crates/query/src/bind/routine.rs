@@ -1,7 +1,8 @@
 //! Users' functions: a call is replaced by what the function's body says, its parameters by the arguments.
 //!
 //! A scalar function whose body is one RETURN becomes that expression; an inline table-valued function becomes its query, as
-//! a view does. A body sees its parameters and nothing of the query around the call.
+//! a view does. A body sees its parameters and nothing of the query around the call. A table-valued function of several
+//! statements is run for its rows (see [`crate::run`]).
 
 use std::sync::Arc;
 
@@ -14,8 +15,8 @@ use super::{Binder, Bound, Names, Scope, assign_to};
 use crate::access::CatalogView;
 use crate::errors;
 use crate::expression::{Expr, Fault};
-use crate::plan::Node;
-use pikepole_engine::{Column, TableRecord, UserType};
+use crate::plan::{Node, VirtualSource};
+use pikepole_engine::{Column, Permission, TableRecord, UserType};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -90,12 +91,32 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
                 ))),
             }
         }
-        tree::FunctionReturns::Table { .. } => Err(many_statements("table-valued")),
+        tree::FunctionReturns::Table { elements, .. } => {
+            returned_columns(&names.catalog.catalog, elements)?;
+            Ok(())
+        }
     }
 }
 
-fn many_statements(kind: &str) -> Fault {
-    errors::unsupported(format!("A {kind} function of several statements"))
+/// The columns of the table that a function fills.
+fn returned_columns(
+    catalog: &pikepole_engine::Catalog,
+    elements: &[tree::TableElement],
+) -> Result<Vec<SourceColumn>, Fault> {
+    let mut columns = Vec::new();
+    for element in elements {
+        let tree::TableElement::Column(column) = element else { continue };
+        let data_type = column.data_type();
+        let data_type = data_type.ok_or_else(|| errors::unsupported("A computed column of a function's table"))?;
+        let ty = match declared(catalog, data_type, columns.len() + 1)? {
+            Declared::System(ty) | Declared::Alias(_, ty) => ty,
+            Declared::Table(user_type) => {
+                return Err(Box::new(SqlError::type_unknown(columns.len() + 1, user_type.full_name())));
+            }
+        };
+        columns.push(SourceColumn { name: column.name.text.clone(), ty, nullable: column.nullable != Some(false) });
+    }
+    Ok(columns)
 }
 
 /// The expression of a body that is one RETURN.
@@ -106,7 +127,7 @@ fn returned(body: &tree::ModuleBody) -> Result<&tree::Expr, Fault> {
     }
     match statements {
         [tree::Statement { kind: tree::StatementKind::Return(Some(value)), .. }] => Ok(value),
-        _ => Err(many_statements("scalar")),
+        _ => Err(errors::unsupported("A scalar function of several statements")),
     }
 }
 
@@ -279,10 +300,47 @@ impl Binder<'_> {
         Ok(Typed::new(assign_to(typed, &ty, None)?, ty, nullable))
     }
 
-    /// A call of an inline table-valued function in FROM.
+    /// A call of a table-valued function of several statements: its rows are fetched by running it.
+    fn called_function(
+        &mut self,
+        source: &tree::TableFunction,
+        lateral: bool,
+        function: &tree::CreateFunction,
+        elements: &[tree::TableElement],
+    ) -> Result<JoinTree, Fault> {
+        let name = &source.call.name;
+        let unknown = || Box::new(SqlError::invalid_object(name.dotted()));
+        self.require(Permission::Select, name)?;
+        let schema = self.names.catalog.schema_of(name)?.ok_or_else(unknown)?;
+        let module = self.names.catalog.catalog.function(schema, &name.name.text).cloned().ok_or_else(unknown)?;
+        let mut columns = returned_columns(&self.names.catalog.catalog, elements)?;
+        let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
+        let mark = self.pending.len();
+        let arguments = self.routine_arguments(function, &source.call);
+        if !lateral {
+            self.scope().sources = sources;
+        }
+        let mut values = Vec::new();
+        for (_, given) in arguments? {
+            let Given::Value(typed) = given else {
+                return Err(errors::unsupported("A table-valued parameter of a function of several statements"));
+            };
+            values.push(typed.expr);
+        }
+        if self.pending.len() > mark {
+            return Err(Box::new(SqlError::subquery_not_allowed()));
+        }
+        let alias = source.alias.as_ref().map_or_else(|| name.name.text.clone(), |alias| alias.text.clone());
+        let rows = |arguments| VirtualSource::Function { function: module, arguments };
+        let node = self.called(columns.len(), values, rows);
+        rename(&mut columns, &source.columns, &alias)?;
+        self.add(alias, None, columns, Leaf::Rows(node))
+    }
+
+    /// A call of a table-valued function in FROM.
     ///
     /// # Errors
-    /// 208 when there is none; its body's errors; a function of several statements, by name.
+    /// 208 when there is none; its body's errors.
     pub(crate) fn user_table_function(
         &mut self,
         source: &tree::TableFunction,
@@ -295,7 +353,9 @@ impl Binder<'_> {
         let query = match &function.returns {
             tree::FunctionReturns::Inline(query) => query,
             tree::FunctionReturns::Scalar { .. } => return Err(unknown()),
-            tree::FunctionReturns::Table { .. } => return Err(many_statements("table-valued")),
+            tree::FunctionReturns::Table { elements, .. } => {
+                return self.called_function(source, lateral, &function, elements);
+            }
         };
         // Arguments do not see the siblings in FROM; those at the right side of APPLY do.
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };

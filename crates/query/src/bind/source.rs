@@ -153,7 +153,19 @@ impl Binder<'_> {
         table: VirtualTable,
         arguments: Vec<crate::expression::Expr>,
     ) -> (Leaf, Vec<SourceColumn>) {
-        let registers = self.registers(table.columns.len());
+        let source = |arguments| VirtualSource::Host { id: table.id, arguments };
+        let node = self.called(table.columns.len(), arguments, source);
+        (Leaf::Rows(node), infos(&table.columns))
+    }
+
+    /// The rows of a function, and their registers in the plan.
+    pub(super) fn called(
+        &mut self,
+        columns: usize,
+        arguments: Vec<crate::expression::Expr>,
+        source: impl FnOnce(Option<Vec<crate::expression::Expr>>) -> VirtualSource,
+    ) -> Node {
+        let registers = self.registers(columns);
         let index = self.virtual_sources.len();
         // What reads nothing but constants and variables is called once, before the statement begins.
         let variables = self.names.variables.len();
@@ -164,8 +176,8 @@ impl Binder<'_> {
         } else {
             (Some(arguments), Node::Virtual { index, registers })
         };
-        self.virtual_sources.push(VirtualSource::Host { id: table.id, arguments });
-        (Leaf::Rows(node), infos(&table.columns))
+        self.virtual_sources.push(source(arguments));
+        node
     }
 
     fn table_function(&mut self, function: &tree::TableFunction, lateral: bool) -> Result<JoinTree, Fault> {

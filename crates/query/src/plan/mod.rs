@@ -26,7 +26,7 @@ use crate::access::Table;
 use crate::bulk::BulkFile;
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
-use pikepole_engine::LockMode;
+use pikepole_engine::{Function, LockMode};
 use pikepole_types::{SqlType, Value};
 
 /// A range of registers.
@@ -215,14 +215,14 @@ pub enum Node {
     One,
     /// A table.
     Scan(Box<Scan>),
-    /// A view of the host, or `inserted` or `deleted`; its rows are fetched before the statement starts.
+    /// A view of the host, a function, or `inserted` or `deleted`; its rows are fetched before the statement starts.
     Virtual {
         /// The index among the statement's virtual tables.
         index: usize,
         /// Where the columns go.
         registers: Registers,
     },
-    /// A function of the host, called anew for each row outside it, whose registers its arguments read.
+    /// A function of the host or of several statements, called anew for each row outside it, whose registers its arguments read.
     Call {
         /// The index among the statement's virtual tables.
         index: usize,
@@ -350,10 +350,24 @@ pub enum VirtualSource {
         /// Its arguments, evaluated before the statement begins; `None` for the function of a [`Node::Call`].
         arguments: Option<Vec<Expr>>,
     },
+    /// A function of several statements.
+    Function {
+        /// The function.
+        function: Arc<Function>,
+        /// Its arguments, each of its parameter's type; `None` for the function of a [`Node::Call`].
+        arguments: Option<Vec<Expr>>,
+    },
     /// `inserted` of the running trigger.
     Inserted,
     /// `deleted` of the running trigger.
     Deleted,
+}
+
+impl VirtualSource {
+    /// Whether it is a function of several statements.
+    pub fn is_function(&self) -> bool {
+        matches!(self, VirtualSource::Function { .. })
+    }
 }
 
 /// What a bound statement does with its rows.

@@ -9,7 +9,7 @@ use super::{
     syntax_error,
 };
 use crate::access::CatalogView;
-use crate::bind::{self, Binder, COLUMNS_UPDATED, Declared, Names, TriggerShape, Typed, assign_to, convert_to};
+use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::settings::{Isolation, Settings};
@@ -90,35 +90,6 @@ pub fn compile_procedure(
     compiler.finish(Some(identity))
 }
 
-/// Compiles a trigger from its stored CREATE or ALTER statement.
-///
-/// # Errors
-/// As [`compile`].
-pub(crate) fn compile_trigger(
-    text: &str,
-    identity: ProcedureIdentity,
-    shape: TriggerShape,
-    context: &CompileContext<'_>,
-) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse(text).map_err(|error| vec![syntax_error(&error)])?;
-    let Some(StatementKind::CreateTrigger(trigger)) = batch.statements.first().map(|statement| &statement.kind) else {
-        return Err(vec![SqlError::procedure_unknown(&identity.name)]);
-    };
-    let mut compiler = Compiler::new(text, context);
-    let statements = trigger.body.statements();
-    compiler.reserve(1 + shape.len(), statements);
-    compiler.variables.push(Variable { name: String::new(), ty: COLUMNS_UPDATED });
-    compiler.variables.extend((0..shape.len()).map(|_| Variable { name: String::new(), ty: SqlType::Bit }));
-    compiler.trigger = Some(Arc::new(shape));
-    if matches!(trigger.body, tree::ModuleBody::External(_)) {
-        let fault = crate::errors::unsupported("EXTERNAL NAME");
-        compiler.errors.push(*fault);
-    }
-    compiler.declare_tables(statements);
-    compiler.statements(statements);
-    compiler.finish(Some(identity))
-}
-
 /// A WHILE being compiled.
 struct Loop {
     start: usize,
@@ -149,7 +120,9 @@ pub(super) struct Compiler<'a> {
     /// The users' types that declarations name.
     user_types: RefCell<Vec<Arc<UserType>>>,
     /// What the text sees, of a trigger.
-    trigger: Option<Arc<TriggerShape>>,
+    pub(super) trigger: Option<Arc<TriggerShape>>,
+    /// The table variable that holds its rows, of a function.
+    pub(super) returns: Option<Arc<str>>,
     late: Vec<Late>,
     pub(super) variables: Vec<Variable>,
     parameters: Vec<Parameter>,
@@ -164,7 +137,7 @@ pub(super) struct Compiler<'a> {
 }
 
 impl<'a> Compiler<'a> {
-    fn new(text: &'a str, context: &'a CompileContext<'a>) -> Compiler<'a> {
+    pub(super) fn new(text: &'a str, context: &'a CompileContext<'a>) -> Compiler<'a> {
         Compiler {
             text,
             context,
@@ -182,6 +155,7 @@ impl<'a> Compiler<'a> {
             table_parameters: Vec::new(),
             user_types: RefCell::default(),
             trigger: None,
+            returns: None,
             late: Vec::new(),
             variables: Vec::new(),
             parameters: Vec::new(),
@@ -193,7 +167,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn finish(mut self, procedure: Option<ProcedureIdentity>) -> Result<Arc<Program>, Vec<SqlError>> {
+    pub(super) fn finish(mut self, procedure: Option<ProcedureIdentity>) -> Result<Arc<Program>, Vec<SqlError>> {
         for (at, name) in std::mem::take(&mut self.gotos) {
             let label = self
                 .labels
@@ -227,6 +201,7 @@ impl<'a> Compiler<'a> {
             procedure,
             user_types: self.user_types.into_inner(),
             trigger: self.trigger,
+            returns: self.returns,
         }))
     }
 
@@ -255,7 +230,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Keeps an error and goes on, so that one compilation reports all of them.
-    fn keep<T>(&mut self, result: Result<T, Fault>) -> Option<T> {
+    pub(super) fn keep<T>(&mut self, result: Result<T, Fault>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(fault) => {
@@ -275,7 +250,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Counts the variables, so that the registers of statements lie behind all of them.
-    fn reserve(&mut self, parameters: usize, statements: &[Statement]) {
+    pub(super) fn reserve(&mut self, parameters: usize, statements: &[Statement]) {
         self.reserved = parameters + declared_in(statements) + 2;
     }
 
@@ -289,7 +264,7 @@ impl<'a> Compiler<'a> {
         self.reserved - 2
     }
 
-    fn parameters(&mut self, parameters: &[tree::Parameter]) {
+    pub(super) fn parameters(&mut self, parameters: &[tree::Parameter]) {
         for (at, parameter) in parameters.iter().enumerate() {
             let declared = self.parameter(at, parameter);
             if let Some(declared) = self.keep(declared) {
@@ -444,7 +419,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn statements(&mut self, statements: &[Statement]) {
+    pub(super) fn statements(&mut self, statements: &[Statement]) {
         // Variables are known from their declaration to the end of the batch, whatever blocks are between.
         for statement in statements {
             self.statement(statement);
@@ -650,7 +625,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn ret(&mut self, value: Option<&tree::Expr>) -> Result<(), Fault> {
-        if value.is_some() && self.trigger.is_some() {
+        if value.is_some() && (self.trigger.is_some() || self.returns.is_some()) {
             return Err(Box::new(SqlError::return_value_not_allowed()));
         }
         let value = match value {

@@ -43,6 +43,14 @@ impl Compiler<'_> {
         }
     }
 
+    /// The table that a function fills.
+    pub(super) fn returned_table(&mut self, variable: tree::TableVariable) {
+        let (name, line) = (variable.name.clone(), variable.name.span.line);
+        let kind = DeclaredKind::Inline { variable, text: self.text.into(), start: 0 };
+        self.emit(Instruction::DeclareTables([DeclaredTable { kind, line }].into()));
+        self.tables.push(name);
+    }
+
     /// A table-valued parameter.
     pub(super) fn table_parameter(
         &mut self,

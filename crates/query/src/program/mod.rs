@@ -8,10 +8,13 @@ mod compile;
 mod compile_call;
 mod compile_cursor;
 mod compile_error;
+mod compile_module;
 mod compile_table;
+mod function;
 
-pub(crate) use compile::compile_trigger;
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
+pub(crate) use compile_module::{compile_function, compile_trigger};
+pub(crate) use function::check_statements;
 
 use std::sync::Arc;
 
@@ -84,6 +87,8 @@ pub struct Program {
     pub(crate) user_types: Vec<Arc<UserType>>,
     /// What it sees of the table that it watches, when it is a trigger.
     pub(crate) trigger: Option<Arc<TriggerShape>>,
+    /// The table variable that holds its rows, when it is a function.
+    pub(crate) returns: Option<Arc<str>>,
 }
 
 pub(crate) const NO_HANDLER: u32 = u32::MAX;
@@ -388,6 +393,7 @@ pub(crate) fn insert_program(
         procedure: None,
         user_types: Vec::new(),
         trigger: None,
+        returns: None,
     }))
 }
 

@@ -358,6 +358,9 @@ impl Machine<'_> {
             state.triggers.pop();
             self.context.resume_statement(fired.outer);
         }
+        if frame.function.take().is_some() {
+            self.context.functions -= 1;
+        }
         // So does USE, and what is called in another database.
         if let Some(home) = frame.database.take()
             && !Arc::ptr_eq(&home, self.context.database())

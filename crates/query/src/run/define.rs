@@ -9,7 +9,7 @@ use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
-use crate::program::{ProcedureIdentity, compile_procedure};
+use crate::program::{ProcedureIdentity, compile_function, compile_procedure};
 use pikepole_engine::{
     DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, PutMode, RecoveryModel, Residence,
 };
@@ -225,6 +225,14 @@ impl Machine<'_> {
             let names =
                 Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
             bind::check_function(create, &names)?;
+        }
+        if matches!(create.returns, tree::FunctionReturns::Table { .. }) {
+            let name = create.name.name.text.clone();
+            let identity = ProcedureIdentity { object_id: 0, name, owner: pikepole_engine::DBO };
+            let context = self.context.compile_context(&*self.host);
+            if let Err(found) = compile_function(text, identity, &context) {
+                return Err(self.report_all(found));
+            }
         }
         let (database, tx) = self.context.engine();
         let (name, mode) = (&create.name.name.text, put_mode(create.mode));

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::bulk_insert::BulkLoad;
+use super::function::Called;
 use super::statement::StatementState;
 use super::trigger::TriggerFrame;
 use crate::program::Program;
@@ -47,6 +48,8 @@ pub(crate) struct Frame {
     pub(crate) error_status: i32,
     /// Of a trigger: its rows, and the statement that has fired it.
     pub(crate) trigger: Option<Box<TriggerFrame>>,
+    /// Of a function: who gets its rows.
+    pub(crate) function: Option<Called>,
     /// The statement under way has made the transaction that its triggers run in.
     pub(crate) began: bool,
     /// What the instruction at the program counter has begun and keeps nowhere else, while its triggers run.
@@ -76,6 +79,7 @@ impl Frame {
             procedure: None,
             user_types: Vec::new(),
             trigger: None,
+            returns: None,
         }))
     }
 
@@ -95,6 +99,7 @@ impl Frame {
             caller_identity: Value::Null,
             error_status: 0,
             trigger: None,
+            function: None,
             began: false,
             alone: None,
         }
@@ -111,6 +116,7 @@ impl Frame {
         self.caller_procedure = 0;
         self.error_status = 0;
         self.trigger = None;
+        self.function = None;
         self.reset_statements();
     }
 

@@ -23,6 +23,7 @@ mod document;
 mod elsewhere;
 mod format;
 mod frame;
+mod function;
 mod group;
 mod modify;
 mod more;
@@ -280,6 +281,8 @@ async fn run_at(
     context.state.nest_level = level;
     context.state.procedure_id = 0;
     context.state.caught.clear();
+    context.state.triggers.clear();
+    context.functions = 0;
     context.impersonations_below = 1;
     if let Err(fault) = context.refresh_security() {
         context.state.last_error = fault.number;
@@ -449,7 +452,7 @@ impl Machine<'_> {
     /// Sends the end of a statement, unless its rows are being captured. NOCOUNT leaves out the count, and the whole report of
     /// a statement that has nothing but a count to tell.
     pub(crate) fn done(&mut self, done: Done) {
-        if !self.captures.is_empty() {
+        if !self.captures.is_empty() || self.context.functions > 0 {
             return;
         }
         if !self.context.settings.nocount {

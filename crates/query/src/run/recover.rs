@@ -7,6 +7,7 @@
 //! With XACT_ABORT ON, and for errors that end the transaction by themselves, the transaction is rolled back; inside TRY it is
 //! doomed instead, and the CATCH block must roll it back.
 
+use super::frame::Alone;
 use super::{Frame, Machine};
 use crate::errors::{self, Reach};
 use crate::program::{Handler, Instruction, LateKind};
@@ -33,6 +34,10 @@ impl Machine<'_> {
         if let Some(name) = self.procedure_name() {
             error = error.in_procedure(&name);
         }
+        // An error in a function is one of the statement that reads its rows.
+        while self.frame.function.is_some() {
+            self.drop_frame();
+        }
         let mut reach = self.reach(&error, origin);
         if self.context.abort_statement().await.is_err() {
             // The log failed: nothing of the transaction can be kept.
@@ -48,6 +53,9 @@ impl Machine<'_> {
             reach = Reach::Transaction;
         }
         self.end_made_transaction(reach, handler.map(|(depth, _)| depth)).await;
+        if self.frames().any(|frame| matches!(frame.alone, Some(Alone::Load(_)))) {
+            self.context.progress.clear();
+        }
         // A statement that was waiting has not ended by itself; run again, it begins anew.
         self.frame.reset_statements();
         if let Some((depth, handler)) = handler {

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Machine;
-use super::statement::{StatementState, quantum_over};
+use super::statement::{StatementState, function_elsewhere, quantum_over};
 use crate::access::Stop;
 use crate::bind::{self, Names};
 use crate::expression::Fault;
@@ -290,7 +290,7 @@ impl Machine<'_> {
     }
 
     /// The plan of a statement that no user wrote.
-    fn internal_statement(&self, text: &str, variables: &[Variable]) -> Result<Arc<Statement>, Fault> {
+    pub(crate) fn internal_statement(&self, text: &str, variables: &[Variable]) -> Result<Arc<Statement>, Fault> {
         let batch = pikepole_tsql::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
         let statement = batch.statements.into_iter().next().ok_or_else(|| SqlError::incorrect_syntax(text))?;
         let catalog = self.context.catalog();
@@ -318,7 +318,9 @@ impl Machine<'_> {
         let mut state = StatementState::default();
         state.begin_inner(Arc::clone(plan));
         if !plan.virtual_sources.is_empty() {
-            self.fetch_all(&mut state).await?;
+            if self.fetch_all(&mut state).await?.is_some() {
+                return Err(function_elsewhere());
+            }
         }
         let mut rows = Vec::new();
         loop {

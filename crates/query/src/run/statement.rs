@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::change::ChangeState;
 use super::cursor::Cursor;
+use super::function::Called;
 use super::modify::ModifyState;
 use super::output_rows::OutputState;
 use super::rules::rules_fault;
@@ -14,13 +15,16 @@ use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
 use crate::access::{CatalogStamp, HostCall, Stop};
 use crate::bind::{self, Names};
-use crate::expression::Fault;
+use crate::expression::{Expr, Fault};
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Node, Statement, VirtualSource};
 use crate::program::{Instruction, Late, LateKind, Program};
-use pikepole_engine::TriggerEvent;
+use pikepole_engine::{Function, TriggerEvent};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
+
+/// A function that is to be run, and its arguments.
+type FunctionCall = (Arc<Function>, Vec<Value>);
 
 /// Rows between two looks at the quantum.
 const ROWS_PER_LOOK: u64 = 64;
@@ -134,6 +138,8 @@ impl StatementState {
         self.change = ChangeState::default();
         self.output = OutputState::default();
         self.plan = Some(plan);
+        self.virtual_rows.clear();
+        self.virtual_ready = false;
         self.checked = 0;
     }
 }
@@ -209,6 +215,10 @@ impl Machine<'_> {
             }
             self.show_command(command(&plan.action));
             if !plan.virtual_sources.is_empty() && !state.virtual_ready {
+                if plan.virtual_sources.iter().any(VirtualSource::is_function) {
+                    // Functions run before the first row: what they read ends with the statement, whatever its end.
+                    self.context.begin_statement(false)?;
+                }
                 return Ok(Some(Pause::VirtualRows(index)));
             }
             self.begin(plan, state)?;
@@ -505,11 +515,15 @@ impl Machine<'_> {
         };
         let fetched = self.fetch_all(&mut state).await;
         self.frame.states[index] = Some(state);
-        fetched
+        match fetched? {
+            None => Ok(()),
+            Some((function, arguments)) => self.enter_function(&function, arguments, Called::Source(index)),
+        }
     }
 
-    pub(crate) async fn fetch_all(&mut self, state: &mut StatementState) -> Result<(), Fault> {
-        state.virtual_rows.clear();
+    /// Fetches the rows of a plan's sources that are not there yet. It ends early where a function is to be run, whose rows are
+    /// those of the next source.
+    pub(crate) async fn fetch_all(&mut self, state: &mut StatementState) -> Result<Option<FunctionCall>, Fault> {
         let sources = match &state.plan {
             Some(plan) => plan.virtual_sources.clone(),
             None => Vec::new(),
@@ -519,32 +533,44 @@ impl Machine<'_> {
             trigger.map(|trigger| Arc::clone(rows(&trigger.rows))).unwrap_or_default()
         };
         let (inserted, deleted) = (fired(|rows| &rows.inserted), fired(|rows| &rows.deleted));
-        for source in &sources {
+        for source in sources.iter().skip(state.virtual_rows.len()) {
             let rows = match source {
                 VirtualSource::Inserted => Arc::clone(&inserted),
                 VirtualSource::Deleted => Arc::clone(&deleted),
-                VirtualSource::Host { arguments: None, .. } => Arc::default(),
+                VirtualSource::Host { arguments: None, .. } | VirtualSource::Function { arguments: None, .. } => {
+                    Arc::default()
+                }
                 VirtualSource::Host { id, arguments: Some(arguments) } => {
-                    let values = arguments.iter().map(|argument| argument.eval(&mut self.env()));
-                    let values = values.collect::<Result<Vec<Value>, Fault>>()?;
+                    let values = self.values_of(arguments)?;
                     Arc::new(self.host.virtual_rows(*id, &values, self.context).await?)
+                }
+                VirtualSource::Function { function, arguments: Some(arguments) } => {
+                    return Ok(Some((Arc::clone(function), self.values_of(arguments)?)));
                 }
             };
             state.virtual_rows.push(rows);
         }
         state.virtual_ready = true;
-        Ok(())
+        Ok(None)
+    }
+
+    fn values_of(&mut self, arguments: &[Expr]) -> Result<Vec<Value>, Fault> {
+        arguments.iter().map(|argument| argument.eval(&mut self.env())).collect()
     }
 
     /// Fetches what a function of the host's gives to a query that is no instruction.
     pub(crate) async fn fetch_call(&mut self, state: &mut StatementState, call: HostCall) -> Result<(), Fault> {
         let plan = state.plan();
         let source = plan.as_ref().and_then(|plan| plan.virtual_sources.get(call.index));
-        if let Some(VirtualSource::Host { id, .. }) = source {
-            let rows = self.host.virtual_rows(*id, &call.arguments, self.context).await?;
-            state.virtual_rows[call.index] = Arc::new(rows);
+        match source {
+            Some(VirtualSource::Host { id, .. }) => {
+                let rows = self.host.virtual_rows(*id, &call.arguments, self.context).await?;
+                state.virtual_rows[call.index] = Arc::new(rows);
+                Ok(())
+            }
+            Some(VirtualSource::Function { .. }) => Err(function_elsewhere()),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Fetches what a function of the host's gives for the arguments that the present statement has for it.
@@ -555,8 +581,13 @@ impl Machine<'_> {
         let index = *index;
         let plan = self.frame.states[index].as_ref().and_then(|state| state.plan.as_ref());
         let source = plan.and_then(|plan| plan.virtual_sources.get(call.index));
-        let Some(VirtualSource::Host { id, .. }) = source else {
-            return Ok(());
+        let id = match source {
+            Some(VirtualSource::Host { id, .. }) => id,
+            Some(VirtualSource::Function { function, .. }) => {
+                let function = Arc::clone(function);
+                return self.enter_function(&function, call.arguments, Called::Row(index, call.index));
+            }
+            _ => return Ok(()),
         };
         let rows = self.host.virtual_rows(*id, &call.arguments, self.context).await?;
         if let Some(state) = &mut self.frame.states[index] {
@@ -564,6 +595,11 @@ impl Machine<'_> {
         }
         Ok(())
     }
+}
+
+/// Only statements of a program run functions of several statements.
+pub(crate) fn function_elsewhere() -> Fault {
+    crate::errors::unsupported("A table-valued function of several statements in a cursor's query")
 }
 
 /// What the views show a session to do.

@@ -19,7 +19,11 @@ impl Machine<'_> {
     /// Performs the instruction at the program counter, which may await.
     pub(crate) async fn perform(&mut self) -> Result<(), Fault> {
         let program = Arc::clone(&self.frame.program);
-        let Some(instruction) = program.instructions.get(self.frame.pc) else {
+        let instruction = program.instructions.get(self.frame.pc);
+        if let (None | Some(Instruction::Return(_)), Some(called)) = (instruction, self.frame.function) {
+            return self.leave_function(called).await;
+        }
+        let Some(instruction) = instruction else {
             return self.leave_frame(None);
         };
         match instruction {

@@ -200,7 +200,7 @@ impl Machine<'_> {
 
     /// The next trigger that the statement has to run; none when all have run.
     pub(crate) fn next_fire(&mut self, plan: &Statement, firing: &mut Firing, rows: u64) -> Option<Fire> {
-        if plan.triggers.is_none() && firing.cascaded.is_empty() {
+        if (plan.triggers.is_none() && firing.cascaded.is_empty()) || self.context.settings.fmtonly {
             return None;
         }
         if firing.queue.is_none() {

@@ -31,6 +31,7 @@ fn kind(code: &str) -> &'static str {
         "F" => "foreign key cns",
         "FN" => "scalar function",
         "IF" => "inline function",
+        "TF" => "table function",
         "TR" => "trigger",
         "C" => "check cns",
         _ => "default cns",

@@ -271,9 +271,11 @@ pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
             }
             Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
             Object::View(module) => (module, "V ", "VIEW"),
-            Object::Function(module) if modules::is_scalar(&module.text) => (module, "FN", "SQL_SCALAR_FUNCTION"),
             Object::Synonym(synonym) => (synonym, "SN", "SYNONYM"),
-            Object::Function(module) => (module, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION"),
+            Object::Function(module) => {
+                let (code, kind) = modules::function_kind(&module.text);
+                (module, code, kind)
+            }
         };
         rows.push(ObjectRow {
             name: &module.name,

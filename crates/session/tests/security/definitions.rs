@@ -260,3 +260,16 @@ fn inserts_through_views_need_permission_on_the_view() {
     fixture.fails(&mut ann, 229, "INSERT other.above VALUES (2)");
     fixture.fails(&mut ann, 229, "UPDATE other.above SET k = 2");
 }
+
+#[test]
+fn functions_of_several_statements_need_select() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "CREATE TABLE dbo.hidden (k int); INSERT dbo.hidden VALUES (1)");
+    let body = "INSERT @r SELECT k FROM dbo.hidden; RETURN;";
+    fixture.succeeds(&mut owner, &format!("CREATE FUNCTION dbo.shown () RETURNS @r TABLE (k int) AS BEGIN {body} END"));
+    fixture.fails(&mut ann, 229, "SELECT k FROM dbo.shown()");
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.shown TO ann");
+    assert_eq!(fixture.value(&mut ann, "SELECT k FROM dbo.shown()"), Value::Int(1));
+    fixture.fails(&mut ann, 229, "SELECT k FROM dbo.hidden");
+}
