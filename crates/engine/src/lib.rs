@@ -60,7 +60,7 @@ pub use database::{
     IndexKind, LogFullReason, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PutMode, RecordChange,
     RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition,
 };
-pub use error::{Blocked, Interrupted, OpenError};
+pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
@@ -77,6 +77,8 @@ pub use server::{
     CheckReport, DatabaseInfo, DatabaseOption, DatabaseState, Effect, Exchange, MASTER, PolicyRow, ProcessAffinity,
     Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
-pub use table::{BulkWriter, Locator, Portion, Reference, RowCount, ScanRange, Table, TableParts, TableScan, TableWriter};
+pub use table::{
+    BulkWriter, Locator, Portion, Reference, RowCount, ScanRange, Table, TableParts, TableScan, TableWriter,
+};
 pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

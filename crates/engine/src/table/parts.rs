@@ -57,7 +57,12 @@ impl Database {
     ///
     /// # Errors
     /// Needs; damage; a definition that is no longer current.
-    pub fn try_cut(&self, tx: &mut Transaction, table: &Table, pages_min: usize) -> Result<Option<TableParts>, Blocked> {
+    pub fn try_cut(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        pages_min: usize,
+    ) -> Result<Option<TableParts>, Blocked> {
         if tx.is_elsewhere(table) {
             return Ok(None);
         }
@@ -78,7 +83,8 @@ impl Database {
             }
             Structure::Tree(tree) => {
                 let cuts = tree.cuts(parts_max).map_err(|stop| self.stop(tx, table, stop.into()))?;
-                let low = |at: usize| at.checked_sub(1).map_or(Bound::Unbounded, |at| Bound::Included(cuts[at].clone()));
+                let low =
+                    |at: usize| at.checked_sub(1).map_or(Bound::Unbounded, |at| Bound::Included(cuts[at].clone()));
                 let high = |at: usize| cuts.get(at).map_or(Bound::Unbounded, |cut| Bound::Excluded(cut.clone()));
                 (0..=cuts.len()).map(|at| Part::Keys(low(at), high(at))).collect()
             }

@@ -186,12 +186,7 @@ pub(crate) async fn insert(
     ((worker.child, rows), result)
 }
 
-async fn fill(
-    worker: &mut Worker,
-    target: &mut Target,
-    part: &Part<InsertWork>,
-    rows: &mut u64,
-) -> Result<(), Fault> {
+async fn fill(worker: &mut Worker, target: &mut Target, part: &Part<InsertWork>, rows: &mut u64) -> Result<(), Fault> {
     let work = &part.rest;
     let table = &work.table.engine;
     // What is in the portion at hand.

@@ -184,11 +184,7 @@ impl Cursor {
     /// Lets go of the rows kept from one opening to the next: a statement has ended.
     pub(crate) fn forget(&mut self) {
         match self {
-            Cursor::One { .. }
-            | Cursor::Scan(_)
-            | Cursor::Listed { .. }
-            | Cursor::Called(_)
-            | Cursor::Batch(_) => {}
+            Cursor::One { .. } | Cursor::Scan(_) | Cursor::Listed { .. } | Cursor::Called(_) | Cursor::Batch(_) => {}
             Cursor::Aggregate(aggregate) => aggregate.forget(),
             Cursor::Through(input) => input.forget(),
             Cursor::Join(join) => {

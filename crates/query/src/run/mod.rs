@@ -119,10 +119,7 @@ impl Run<'_> {
         let Around::Session { context, .. } = &self.around else {
             return None;
         };
-        match self.degree_wanted {
-            Some(degree) if degree > 0 => Some(usize::from(degree)),
-            _ => Some(context.server().max_degree()),
-        }
+        Some(context.degree(self.degree_wanted))
     }
 
     /// The worker of this number, with copies of all that it reads.
@@ -130,7 +127,6 @@ impl Run<'_> {
         let Around::Session { context, .. } = &self.around else {
             return None;
         };
-        let own = scheduler::current_scheduler().map_or(0, |own| own as usize);
         Some(Worker {
             operator,
             dispenser: Arc::clone(dispenser),
@@ -139,7 +135,7 @@ impl Run<'_> {
             functions: self.functions.clone(),
             cancelled: Arc::clone(&context.cancelled),
             lock_timeout_ms: context.lock_timeout_ms(),
-            scheduler: (own + number) % context.server().schedulers().count(),
+            scheduler: context.scheduler_of(number),
             database: Arc::clone(context.database()),
             child: None,
         })

@@ -69,7 +69,8 @@ fn a_parallel_insert_into_a_table_with_keys_is_there_whole_or_not_at_all() {
         if let Some(crash_at) = crash_at {
             disk.crash_after_ops(crash_at);
         }
-        let insert = "INSERT t SELECT value * 7919 % 262147, value % 8 FROM GENERATE_SERIES(1, 140000) OPTION (MAXDOP 3)";
+        let insert =
+            "INSERT t SELECT value * 7919 % 262147, value % 8 FROM GENERATE_SERIES(1, 140000) OPTION (MAXDOP 3)";
         let committed = client.lines(insert) == ["(140000 rows)"];
         let crashed = disk.is_off();
         assert!(super::parallel::waits_of(&client, "CXCONSUMER") > 0 || crashed);
@@ -82,7 +83,11 @@ fn a_parallel_insert_into_a_table_with_keys_is_there_whole_or_not_at_all() {
         let counts = client.lines("SELECT COUNT(*), SUM(n) FROM t SELECT COUNT(*) FROM t WHERE v = 3");
         if committed || counts[0].starts_with("140001") {
             whole += 1;
-            assert_eq!((counts[0].split('|').next(), &*counts[2]), (Some("140001"), "17501"), "crash after {crash_at:?}");
+            assert_eq!(
+                (counts[0].split('|').next(), &*counts[2]),
+                (Some("140001"), "17501"),
+                "crash after {crash_at:?}"
+            );
         } else {
             cut += 1;
             assert_eq!((&*counts[0], &*counts[2]), ("1|-1", "1"), "crash after {crash_at:?}");
