@@ -106,7 +106,9 @@ impl Builders<'_> {
     /// 1505 for keys that are there twice; 1105, 9002 when there is no room.
     pub async fn fill(&self, tx: &mut Transaction, old: &Arc<Table>, new: &Arc<Table>) -> Result<bool, SqlError> {
         let database = self.database;
-        if self.schedulers.len() < 2 || old.overflow.is_some() || new.overflow.is_some() {
+        let base_is_new = old.base.object() != new.base.object();
+        // Values that outgrow their rows are copied one after the other.
+        if self.schedulers.len() < 2 || (base_is_new && new.overflow.is_some()) {
             return Ok(false);
         }
         database.begin_statement(tx);
@@ -122,7 +124,7 @@ impl Builders<'_> {
             parts,
             next: AtomicUsize::new(0),
             failed: AtomicUsize::new(usize::MAX),
-            base_is_new: old.base.object() != new.base.object(),
+            base_is_new,
             indexes: new.new_indexes(old),
         });
         let info = TaskInfo { session_id: Some(tx.session_id()), command: "CREATE INDEX" };
@@ -239,7 +241,7 @@ impl Build {
                     inserted.map_err(|stop| database.stopped(tx, &new.full_name(), stop.into()))
                 });
                 if let InsertOutcome::Exists(_) = inserted.await? {
-                    return Err(self.twice(child, *index, key, rest).await?);
+                    return Err(self.twice(child, *index, key).await?);
                 }
                 scheduler::yield_if_due().await;
             }
@@ -248,30 +250,25 @@ impl Build {
         Ok(())
     }
 
-    /// Error 1505 for an entry whose key is there already. The key's text is in the row, which is in the table.
-    async fn twice(
-        &self,
-        child: &mut Transaction,
-        index: Option<usize>,
-        key: &[u8],
-        rest: &[u8],
-    ) -> Result<SqlError, SqlError> {
-        let Build { database, new, .. } = self;
-        let (locator, body) = match index {
-            None => (key, Some(rest.to_vec())),
-            Some(_) => {
-                let read = |tx: &mut Transaction| {
-                    let found = new.base.get(rest, |_, body| body.to_vec());
-                    found.map_err(|stop| database.stopped(tx, &new.full_name(), stop.into()))
-                };
-                (rest, database.run(child, read).await?)
+    /// Error 1505 for a key that is there already. Its text is in a row, which is looked for.
+    async fn twice(&self, child: &mut Transaction, index: Option<usize>, twice: &[u8]) -> Result<SqlError, SqlError> {
+        let Build { database, old, new, .. } = self;
+        let wanted: Vec<usize> = (0..old.columns.len()).collect();
+        let mut scan = old.scan(ScanRange::all(), &wanted);
+        let mut row: Vec<Value> = wanted.iter().map(|_| Value::Null).collect();
+        let mut key = Vec::new();
+        while database.run(child, |tx| database.try_next(tx, old, &mut scan, &mut row)).await? {
+            key.clear();
+            let encoded = match index.map(|at| &new.secondary[at]) {
+                None => new.layout.encode_key(|i| &row[i], &mut key),
+                Some(index) if index.holds(|i| &row[i]) => index.entry_key(|i| &row[i], &[], &mut key),
+                Some(_) => continue,
+            };
+            encoded.map_err(|error| database.place(child, &new.full_name()).row(&error))?;
+            if key == twice {
+                break;
             }
-        };
-        let mut row: Vec<Value> = new.columns.iter().map(|_| Value::Null).collect();
-        if let Some(body) = body {
-            let key = if new.is_heap() { &[][..] } else { locator };
-            let decoded = new.layout.decode_all(key, &body, &mut row);
-            decoded.map_err(|error| database.place(child, &new.full_name()).row(&error))?;
+            scheduler::yield_if_due().await;
         }
         let at = match index {
             Some(at) => new.secondary[at].at,

@@ -107,7 +107,7 @@ fn an_index_that_workers_build_is_there_whole_or_not_at_all() {
         let mut before = world(&disk);
         let mut client = before.client();
         client.quiet(
-            "CREATE TABLE t (n int NOT NULL, pad varchar(3000), INDEX ix (n))
+            "CREATE TABLE t (n int NOT NULL, pad varchar(2000), INDEX ix (n))
              INSERT t SELECT value * 7919 % 15013, REPLICATE('x', 1400) FROM GENERATE_SERIES(1, 1000)",
         );
         if let Some(crash_at) = crash_at {

@@ -645,7 +645,7 @@ fn scans_by_workers_agree() {
     }
     client.quiet("ROLLBACK SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
     // What others have not committed is read, too.
-    assert_eq!(client.value("SELECT COUNT(*), MAX(v) FROM heap OPTION (MAXDOP 3)"), "980|491");
+    assert_eq!(client.shown("SELECT COUNT(*), MAX(v) FROM heap OPTION (MAXDOP 3)")[0], "980|491");
     assert_eq!(client.value("SELECT COUNT(*) FROM keyed OPTION (MAXDOP 3)"), "490");
     // The server's setting; ranges of keys, single rows and tables of a session are not for workers.
     let before = waits(&client);
@@ -797,8 +797,7 @@ fn the_locks_of_a_parallel_insert_are_its_sessions() {
 fn indexes_are_built_by_workers() {
     let mut client = roomy();
     with_tables(&mut client);
-    // Of long values only the row's own task knows where they are.
-    for (table, waited) in [("heap", 1), ("backward", 1), ("keyed", 0)] {
+    for table in ["heap", "backward", "keyed"] {
         let through = |index: &str| {
             format!(
                 "SELECT COUNT(*), SUM(n) FROM {table} WHERE v = 2 SELECT n, d FROM {table} WHERE n > 990 ORDER BY n SELECT COUNT(*) FROM {table} WHERE d = 3 -- {index}"
@@ -816,7 +815,7 @@ fn indexes_are_built_by_workers() {
                 let (make, drop) = both.split_once("GO\n").unwrap_or_default();
                 let before = waits(&client);
                 client.quiet(make);
-                assert_eq!(waits(&client) > before, waited == 1 && degree > 1, "{make}");
+                assert_eq!(waits(&client) > before, degree > 1, "{make}");
                 assert_eq!(client.lines(&through(make)), expected, "{make}");
                 client.quiet(&format!(
                     "BEGIN TRAN DELETE {table} WHERE v IS NULL UPDATE {table} SET v = -v, n = -n ROLLBACK"
@@ -846,8 +845,8 @@ fn indexes_are_built_by_workers() {
 fn a_clustered_key_is_built_by_workers() {
     let mut client = roomy();
     client.quiet(
-        "CREATE TABLE t (n int NOT NULL, pad varchar(3000), v int, INDEX ix (v))
-         INSERT t SELECT value * 7919 % 15013, REPLICATE('x', 3000), value % 10 FROM GENERATE_SERIES(1, 600)",
+        "CREATE TABLE t (n int NOT NULL, pad varchar(2000), v int, INDEX ix (v))
+         INSERT t SELECT value * 7919 % 15013, REPLICATE('x', 2000), value % 10 FROM GENERATE_SERIES(1, 800)",
     );
     let sums = "SELECT COUNT(*), SUM(n) FROM t SELECT COUNT(*), SUM(n) FROM t WHERE v = 4";
     let expected = client.lines(sums);
