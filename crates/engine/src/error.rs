@@ -170,3 +170,9 @@ impl Place<'_> {
         )
     }
 }
+
+/// Error 8642: a worker of a parallel statement ended without a result.
+pub fn worker_lost() -> SqlError {
+    let text = "The query processor could not start the necessary thread resources for parallel query execution.";
+    SqlError::new(8642, 17, 0, text)
+}

@@ -61,7 +61,7 @@ pub use database::{
     IndexKind, LogFullReason, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PutMode, RecordChange,
     RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition, TriggerDefinition,
 };
-pub use error::{Blocked, Interrupted, OpenError};
+pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};

@@ -300,7 +300,7 @@ fn long_values_move_with_their_tables_and_go_with_them() {
         }
         let clustered =
             IndexDefinition { unique: true, name: Some("c".into()), ..index(IndexKind::Index, true, &["k"]) };
-        let t = db.create_index(&mut a.tx, &t, clustered).await.expect("keys are unique");
+        let t = db.create_index(&mut a.tx, &t, clustered, &[]).await.expect("keys are unique");
         a.commit().await;
         assert_eq!((t.is_heap(), a.rows(&t).await), (false, rows.clone()));
         let t = db.drop_index(&mut a.tx, &t, "c", false).await.expect("an index");

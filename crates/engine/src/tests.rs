@@ -277,14 +277,14 @@ fn heaps_and_secondary_indexes_agree() {
         a.commit().await;
         let pk = index(IndexKind::Index, true, &["k"]);
         let unique_clustered = IndexDefinition { unique: true, name: Some("c".into()), ..pk };
-        let t = a.db.create_index(&mut a.tx, &t, unique_clustered).await.expect("keys are unique");
+        let t = a.db.create_index(&mut a.tx, &t, unique_clustered, &[]).await.expect("keys are unique");
         a.commit().await;
         assert!(!t.is_heap());
         assert_eq!(a.get(&t, 3).await, Some(Value::Str(long)));
         let error = a.insert(&t, &row(9, 0, "again")).await.expect_err("the key is there");
         assert_eq!(error.number, 2601);
         let by_s = index(IndexKind::UniqueConstraint, false, &["s"]);
-        let error = a.db.create_index(&mut a.tx, &t, by_s).await.expect_err("most are 'x'");
+        let error = a.db.create_index(&mut a.tx, &t, by_s, &[]).await.expect_err("most are 'x'");
         assert_eq!(error.number, 1505);
         a.rollback().await;
     });

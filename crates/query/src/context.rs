@@ -11,6 +11,7 @@ use crate::application_lock::ApplicationLocks;
 use crate::cache::PlanCache;
 use crate::expression::Fault;
 use crate::host::Host;
+use crate::parallel::WORKERS_MAX;
 use crate::program::CompileContext;
 use crate::progress::Progress;
 use crate::run::{Cursors, SpareFrames, TemporaryProcedures};
@@ -18,7 +19,7 @@ use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
-use pikepole_engine::{Catalog, Database, Durability, Mark, Need, Server, Transaction};
+use pikepole_engine::{Catalog, Database, Durability, IndexDefinition, Mark, Need, Server, Transaction};
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, SqlError};
 
@@ -332,6 +333,37 @@ impl ExecutionContext {
     /// LOCK_TIMEOUT; none: waits have no end.
     pub(crate) fn lock_timeout_ms(&self) -> Option<u64> {
         u64::try_from(self.settings.lock_timeout_ms).ok()
+    }
+
+    /// How many workers a plan may have that wants so many; 0 and none: as many as the server gives.
+    pub(crate) fn degree(&self, wanted: Option<u16>) -> usize {
+        match wanted {
+            Some(degree) if degree > 0 => usize::from(degree),
+            _ => self.server.max_degree(),
+        }
+    }
+
+    /// The scheduler of the worker of this number; the first one is on the session's own.
+    pub(crate) fn scheduler_of(&self, worker: usize) -> usize {
+        let own = scheduler::current_scheduler().map_or(0, |own| own as usize);
+        (own + worker) % self.server.schedulers().count()
+    }
+
+    /// Makes an index of a table, by workers where its rows are many.
+    ///
+    /// # Errors
+    /// As of [`Database::create_index`].
+    pub(crate) async fn build_index(
+        &mut self,
+        table: &pikepole_engine::Table,
+        definition: IndexDefinition,
+        degree: Option<u16>,
+    ) -> Result<(), Fault> {
+        let workers = self.degree(degree).min(WORKERS_MAX);
+        let schedulers: Vec<usize> = (0..workers).map(|worker| self.scheduler_of(worker)).collect();
+        let database = Arc::clone(&self.database);
+        database.create_index(&mut self.transaction, table, definition, &schedulers).await?;
+        Ok(())
     }
 
     /// Awaits a need. A wait for another session's lock obeys LOCK_TIMEOUT and ends when the batch is cancelled.

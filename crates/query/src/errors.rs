@@ -92,12 +92,7 @@ pub(crate) fn unexpected() -> Fault {
 /// A worker of a parallel plan ended without a result.
 #[cold]
 pub(crate) fn worker_lost() -> Fault {
-    Box::new(SqlError::new(
-        8642,
-        17,
-        0,
-        "The query processor could not start the necessary thread resources for parallel query execution.",
-    ))
+    Box::new(pikepole_engine::worker_lost())
 }
 
 const CANCELLED: i32 = 3617;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use pikepole_types::{SqlError, Value};
 
 use super::Database;
+use super::build::Builders;
 use super::definitions::{ColumnDefinition, IndexDefinition, IndexKind, RecordChange, index_columns};
 use super::rebuild::{NewColumn, RowMap};
 use crate::catalog::Catalog;
@@ -58,23 +59,25 @@ impl Database {
         Ok(table)
     }
 
-    /// CREATE INDEX, ALTER TABLE ADD CONSTRAINT PRIMARY KEY or UNIQUE; the table's rows are put into the index.
+    /// CREATE INDEX, ALTER TABLE ADD CONSTRAINT PRIMARY KEY or UNIQUE; the table's rows are put into the index: where they are many
+    /// by workers, one on each of these schedulers.
     ///
     /// # Errors
     /// As [`Database::create_table`]; 1505 for keys that are there twice; 8111 for a primary key on a nullable column.
     pub async fn create_index(
-        &self,
+        self: &Arc<Self>,
         tx: &mut Transaction,
         table: &Table,
         definition: IndexDefinition,
+        schedulers: &[usize],
     ) -> Result<Arc<Table>, SqlError> {
         if tx.is_elsewhere(table) {
             if let Some((database, part)) = tx.part_of(table) {
-                return database.create_index_own(part, table, definition).await;
+                return database.create_index_own(part, table, definition, None).await;
             }
             return tx.create_temporary_index(table, definition).await;
         }
-        self.create_index_own(tx, table, definition).await
+        self.create_index_own(tx, table, definition, Some(Builders { database: self, schedulers })).await
     }
 
     pub(crate) async fn create_index_own(
@@ -82,6 +85,7 @@ impl Database {
         tx: &mut Transaction,
         table: &Table,
         definition: IndexDefinition,
+        builders: Option<Builders<'_>>,
     ) -> Result<Arc<Table>, SqlError> {
         let (mark, mut catalog) = self.begin_change(tx, table).await?;
         let missing = SqlError::alter_table_not_found(&table.name);
@@ -100,9 +104,17 @@ impl Database {
             self.renew_secondary(tx, &mut record).await?;
             self.renew_overflow(tx, &mut record).await?;
         }
-        let table = self.replace_table(tx, &mut catalog, &table, record, Some(&same_row)).await?;
-        self.end_change(tx, mark, catalog, &table);
-        Ok(table)
+        let new = self.successor(&table, record);
+        let built = match builders {
+            Some(builders) => builders.fill(tx, &table, &new).await?,
+            None => false,
+        };
+        if !built {
+            self.fill(tx, &table, &new, &same_row).await?;
+        }
+        self.keep_table(tx, &mut catalog, &new).await?;
+        self.end_change(tx, mark, catalog, &new);
+        Ok(new)
     }
 
     /// ALTER INDEX ... REBUILD of one index, or of all: new storage, which the rows are put into in their order.

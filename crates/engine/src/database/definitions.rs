@@ -537,20 +537,35 @@ impl Database {
         tx: &mut Transaction,
         catalog: &mut Catalog,
         old: &Table,
-        mut record: TableRecord,
+        record: TableRecord,
         map: Option<RowMap<'_>>,
     ) -> Result<Arc<Table>, SqlError> {
-        record.modified_us = now_us();
-        let version = self.new_version();
-        let table = Arc::new(Table::succeeding(old, record.clone(), version, &self.store));
+        let table = self.successor(old, record);
         if let Some(map) = map {
             self.fill(tx, old, &table, map).await?;
         }
+        self.keep_table(tx, catalog, &table).await?;
+        Ok(table)
+    }
+
+    /// The next version of a table, in no catalog yet.
+    pub(super) fn successor(&self, old: &Table, mut record: TableRecord) -> Arc<Table> {
+        record.modified_us = now_us();
+        Arc::new(Table::succeeding(old, record, self.new_version(), &self.store))
+    }
+
+    /// Stores a version of a table.
+    pub(super) async fn keep_table(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        table: &Arc<Table>,
+    ) -> Result<(), SqlError> {
         if !table.residence().is_session() {
-            self.store_object(tx, &StoredObject::Table(record)).await?;
+            self.store_object(tx, &StoredObject::Table(table.record().clone())).await?;
         }
         catalog.put(Object::Table(table.clone()));
-        Ok(table)
+        Ok(())
     }
 
     /// DROP TABLE.

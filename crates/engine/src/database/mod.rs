@@ -13,6 +13,7 @@
 
 mod alterations;
 mod background;
+mod build;
 mod chain;
 mod definitions;
 mod files;

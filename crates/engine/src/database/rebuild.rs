@@ -44,12 +44,7 @@ impl Database {
             false => new.columns.iter().position(|column| column.rowversion),
         };
         let base_is_new = old.base.object() != new.base.object();
-        let new_indexes: Vec<usize> = (0..new.secondary.len())
-            .filter(|at| {
-                let object = new.secondary[*at].structure.object();
-                old.storages().all(|storage| storage.object != object)
-            })
-            .collect();
+        let new_indexes = new.new_indexes(old);
         let mut cursors = vec![TreeCursor::new(); new.secondary.len() + 1];
         let (mut locator, mut key, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         self.begin_statement(tx);

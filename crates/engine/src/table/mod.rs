@@ -215,6 +215,15 @@ impl Table {
         TableScan::new(self, range, wanted)
     }
 
+    /// Which of its secondary indexes have trees that a former version has not.
+    pub(crate) fn new_indexes(&self, former: &Table) -> Vec<usize> {
+        let is_new = |at: &usize| {
+            let object = self.secondary[*at].structure.object();
+            former.storages().all(|storage| storage.object != object)
+        };
+        (0..self.secondary.len()).filter(is_new).collect()
+    }
+
     pub(crate) fn index_of(&self, index_id: i32) -> Option<(usize, &Index)> {
         self.record.indexes.iter().enumerate().find(|(_, index)| index.index_id == index_id)
     }

@@ -115,7 +115,7 @@ impl Transaction {
         definition: IndexDefinition,
     ) -> Result<Arc<Table>, SqlError> {
         let (database, part) = self.temporary_part()?.part(table.residence);
-        let new = database.create_index_own(part, table, definition).await?;
+        let new = database.create_index_own(part, table, definition, None).await?;
         self.replace_temporary(table, &new)?;
         Ok(new)
     }

@@ -16,7 +16,7 @@ use crate::access::CatalogView;
 use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::plan::{Node, VirtualSource};
-use pikepole_engine::{Column, Permission, TableRecord, UserType};
+use pikepole_engine::{Column, Object, Permission, TableRecord, UserType};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -311,8 +311,13 @@ impl Binder<'_> {
         let name = &source.call.name;
         let unknown = || Box::new(SqlError::invalid_object(name.dotted()));
         self.require(Permission::Select, name)?;
-        let schema = self.names.catalog.schema_of(name)?.ok_or_else(unknown)?;
-        let module = self.names.catalog.catalog.function(schema, &name.name.text).cloned().ok_or_else(unknown)?;
+        let place = self.catalog().place(name)?.ok_or_else(unknown)?;
+        if place.view.database.id() != self.names.catalog.database.id() {
+            return Err(errors::unsupported("A function of several statements in another database"));
+        }
+        let Some(Object::Function(module)) = place.object().cloned() else {
+            return Err(unknown());
+        };
         let mut columns = returned_columns(&self.names.catalog.catalog, elements)?;
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let mark = self.pending.len();

@@ -52,7 +52,7 @@ pub(crate) const KEPT_ROWS_MIN: u64 = 1024;
 pub(crate) const SCAN_PAGES_MIN: usize = 128;
 
 /// Workers of one plan, at most.
-const WORKERS_MAX: usize = 64;
+pub(crate) const WORKERS_MAX: usize = 64;
 
 /// Workers for a plan, with their operators; none when it is to stay serial.
 ///

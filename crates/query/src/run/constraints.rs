@@ -364,9 +364,9 @@ impl Machine<'_> {
     pub(crate) async fn add_keys(&mut self, name: &ObjectName, keys: Vec<Wanted>) -> Result<(), Fault> {
         for key in keys {
             let table = self.table_of(name)?;
+            let degree = key.degree;
             let definition = key.for_table(!table.key.is_empty());
-            let (database, tx) = self.context.engine();
-            database.create_index(tx, &table.engine, definition).await?;
+            self.context.build_index(&table.engine, definition, degree).await?;
         }
         Ok(())
     }

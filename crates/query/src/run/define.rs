@@ -127,9 +127,7 @@ impl Machine<'_> {
             columns: table_definition::key_columns(&create.columns),
             extras: table_definition::extras(&create.include, create.filter.as_ref())?,
         };
-        let (database, tx) = self.context.engine();
-        database.create_index(tx, &table.engine, definition).await?;
-        Ok(())
+        self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await
     }
 
     async fn drop_indexes(&mut self, drop: &tree::DropIndex) -> Result<(), Fault> {

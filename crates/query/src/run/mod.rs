@@ -126,10 +126,7 @@ impl Run<'_> {
         let Around::Session { context, .. } = &self.around else {
             return None;
         };
-        match self.degree_wanted {
-            Some(degree) if degree > 0 => Some(usize::from(degree)),
-            _ => Some(context.server().max_degree()),
-        }
+        Some(context.degree(self.degree_wanted))
     }
 
     /// The worker of this number, with copies of all that it reads.
@@ -137,7 +134,6 @@ impl Run<'_> {
         let Around::Session { context, .. } = &self.around else {
             return None;
         };
-        let own = scheduler::current_scheduler().map_or(0, |own| own as usize);
         Some(Worker {
             operator,
             dispenser: Arc::clone(dispenser),
@@ -146,7 +142,7 @@ impl Run<'_> {
             functions: self.functions.clone(),
             cancelled: Arc::clone(&context.cancelled),
             lock_timeout_ms: context.lock_timeout_ms(),
-            scheduler: (own + number) % context.server().schedulers().count(),
+            scheduler: context.scheduler_of(number),
             database: Arc::clone(context.database()),
             child: None,
         })

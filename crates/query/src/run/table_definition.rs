@@ -183,6 +183,8 @@ fn check_keys(create: &tree::CreateTable, indexes: &[Wanted]) -> Result<(), Faul
 pub(crate) struct Wanted {
     pub(crate) definition: IndexDefinition,
     clustered: Option<bool>,
+    /// `MAXDOP`
+    pub(crate) degree: Option<u16>,
 }
 
 /// A primary key is clustered unless it says otherwise or another index says CLUSTERED; everything else is not.
@@ -330,6 +332,7 @@ pub(crate) fn constraint_index(
             extras: IndexExtras::default(),
         },
         clustered: key.clustered,
+        degree: degree(&key.options)?,
     })
 }
 
@@ -353,7 +356,27 @@ fn inline_index(inline: &tree::InlineIndex, own_column: Option<&tree::Name>) -> 
             extras: extras(&inline.include, inline.filter.as_ref())?,
         },
         clustered: inline.clustered,
+        degree: degree(&inline.options)?,
     })
+}
+
+/// What `WITH (MAXDOP = n)` says.
+///
+/// # Errors
+/// 102 for a number of workers that is none.
+pub(crate) fn degree(options: &[tree::SettingOption]) -> Result<Option<u16>, Fault> {
+    let Some(option) = options.iter().find(|option| option.name == "MAXDOP") else {
+        return Ok(None);
+    };
+    let literal = match &option.value {
+        Some(tree::SettingValue::Expr(expr)) => expr.literal(),
+        _ => None,
+    };
+    let degree = match literal {
+        Some(tree::Literal::Int(degree)) => u16::try_from(*degree).ok(),
+        _ => None,
+    };
+    degree.map(Some).ok_or_else(|| Box::new(SqlError::incorrect_syntax(&option.name)))
 }
 
 /// What an index has beside its key. A filter says that columns are not NULL.

@@ -170,3 +170,42 @@ fn what_reaches_another_database_outlives_a_crash_as_a_whole() {
     client.quiet("INSERT near (n) VALUES (9) CREATE TABLE ##g (a int) CREATE SYNONYM gone FOR s.moved");
     assert_eq!(client.shown("SELECT COUNT(*) FROM far..t SELECT n FROM gone"), ["3", "1"]);
 }
+
+#[test]
+fn an_index_that_workers_build_is_there_whole_or_not_at_all() {
+    let (mut whole, mut cut) = (0, 0);
+    for (seed, crash_at) in [(11, Some(4)), (12, Some(20)), (13, Some(35)), (14, None)] {
+        let disk = SimulatedDisk::new(seed);
+        let mut before = world(&disk);
+        let mut client = before.client();
+        client.quiet(
+            "CREATE TABLE t (n int NOT NULL, pad varchar(2000), INDEX ix (n))
+             INSERT t SELECT value * 7919 % 15013, REPLICATE('x', 1400) FROM GENERATE_SERIES(1, 1000)",
+        );
+        if let Some(crash_at) = crash_at {
+            disk.crash_after_ops(crash_at);
+        }
+        let make = "ALTER TABLE t ADD CONSTRAINT pk PRIMARY KEY (n) WITH (MAXDOP = 3)";
+        let committed = client.lines(make).is_empty();
+        disk.power_off();
+        let after = disk.crash(seed);
+        drop(client);
+        drop(before);
+        let mut world = world(&after);
+        let mut client = world.client();
+        let counts = "SELECT COUNT(*), SUM(n) FROM t SELECT COUNT(*) FROM t WHERE n BETWEEN 1 AND 15013";
+        let expected = client.lines(counts);
+        assert!(expected[0].starts_with("1000|"), "crash after {crash_at:?}: {expected:?}");
+        let is_there = client.lines("INSERT t VALUES (7919, '')")[0].starts_with("Msg 2627");
+        assert!(is_there || !committed, "crash after {crash_at:?}");
+        if is_there {
+            whole += 1;
+        } else {
+            cut += 1;
+            client.quiet("DELETE t WHERE pad = ''");
+            client.quiet(make);
+        }
+        assert_eq!(client.lines(counts), expected);
+    }
+    assert!(whole > 0 && cut > 0, "{whole} whole, {cut} cut short");
+}
