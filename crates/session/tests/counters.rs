@@ -167,9 +167,9 @@ fn the_logs_counters_are_what_the_log_has_written() {
 fn a_scan_looks_up_each_page_and_a_seek_each_level() {
     let fixture = Fixture::new();
     let mut session = fixture.session();
-    fixture.rows(&mut session, "CREATE TABLE heap (a int NOT NULL, filler char(2000) NOT NULL)");
-    fixture.rows(&mut session, "CREATE TABLE tree (a int NOT NULL PRIMARY KEY, filler char(2000) NOT NULL)");
-    let fill = "INSERT t SELECT TOP (200) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)), 'x' FROM sys.all_columns";
+    fixture.rows(&mut session, "CREATE TABLE heap (a int NOT NULL, filler char(1900) NOT NULL)");
+    fixture.rows(&mut session, "CREATE TABLE tree (a int NOT NULL PRIMARY KEY, filler char(1900) NOT NULL)");
+    let fill = "INSERT t SELECT TOP (200) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)), REPLICATE('x', 1900) FROM sys.all_columns";
     for table in ["heap", "tree"] {
         fixture.rows(&mut session, &fill.replace("INSERT t", &format!("INSERT {table}")));
     }

@@ -12,6 +12,7 @@
 mod affinity;
 mod backups;
 mod configuration;
+mod memory;
 mod options;
 mod trace_flags;
 
@@ -23,13 +24,14 @@ use pikepole_contention::Statistics;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
 use pikepole_log::{FlushOutcome, Log, LogWriters};
-use pikepole_machine::{Disk, FolderLock, MemoryGrant, Pages, Topology};
+use pikepole_machine::{Disk, FolderLock, Topology};
 use pikepole_scheduler::{IdleOutcome, Moment, SchedulerOptions, Schedulers};
 use pikepole_types::SqlError;
 
 pub use affinity::ProcessAffinity;
 pub use backups::Progress;
 pub use configuration::{Effect, Exchange, PolicyRow, ServerConfiguration};
+pub use memory::DatabaseMemory;
 pub use options::{SchedulerChoice, ServerOptions};
 pub use trace_flags::TraceFlags;
 
@@ -93,39 +95,6 @@ pub struct DatabaseInfo {
     pub state: DatabaseState,
     /// Its options.
     pub options: DatabaseOptions,
-}
-
-/// The system's memory that a database has, and in which pages.
-#[derive(Debug, Clone)]
-pub struct DatabaseMemory {
-    /// The database's id.
-    pub database_id: i32,
-    /// Its name.
-    pub database: String,
-    /// Its pages and their headers.
-    pub buffer_pool: MemoryGrant,
-    /// The ring of its log.
-    pub log_buffer: MemoryGrant,
-}
-
-impl DatabaseMemory {
-    /// Whether reserved pages were asked for, and something is in others.
-    pub fn is_refused(&self) -> bool {
-        [&self.buffer_pool, &self.log_buffer]
-            .iter()
-            .any(|grant| grant.asked == Pages::Reserved && grant.got != grant.asked)
-    }
-}
-
-/// One line for people.
-impl std::fmt::Display for DatabaseMemory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "memory of database {}: buffer pool of {}; log buffer of {}",
-            self.database, self.buffer_pool, self.log_buffer
-        )
-    }
 }
 
 /// One option of a database to set.
@@ -398,22 +367,6 @@ impl Server {
     /// What it costs to hash a password.
     pub(crate) fn password_cost(&self) -> PasswordCost {
         self.options.password_cost
-    }
-
-    /// The system's memory that the open databases have, by their ids.
-    pub fn memory(&self) -> Vec<DatabaseMemory> {
-        let of_entry = |entry: &Entry| match entry {
-            Entry::Online(database) => Some(DatabaseMemory {
-                database_id: database.id(),
-                database: database.name().to_owned(),
-                buffer_pool: database.store().memory().clone(),
-                log_buffer: database.log().memory().clone(),
-            }),
-            Entry::Restoring(_) | Entry::Suspect { .. } => None,
-        };
-        let mut all: Vec<DatabaseMemory> = read(&self.databases).values().filter_map(of_entry).collect();
-        all.sort_by_key(|memory| memory.database_id);
-        all
     }
 
     /// When the server was started, in microseconds since 1970.

@@ -213,11 +213,13 @@ fn one_run(panel: &Panel, arm: &Arm, sessions: usize, options: &Options) -> Resu
         // Left behind by a run that was killed.
         let _ = std::fs::remove_dir_all(&folder);
     }
+    // A table that is there already is not yet in memory: its first scan is warm-up, however short that is to be.
+    let warmup = if is_fresh { options.warmup } else { options.warmup.max(Duration::from_millis(1)) };
     let wanted = stress::Options {
         sessions: vec![sessions],
         durabilities: vec![panel.durability],
         amount: Amount::Time(options.time),
-        warmup: Some(options.warmup).filter(|time| !time.is_zero()),
+        warmup: Some(warmup).filter(|time| !time.is_zero()),
         workload: arm.workload.as_ref().unwrap_or(&panel.workload).clone(),
         buffer_pool_bytes: panel.workload.buffer_pool_bytes(),
         policies: arm.policies.clone(),

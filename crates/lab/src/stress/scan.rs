@@ -10,7 +10,7 @@ use super::target::Link;
 
 /// The database of the table.
 pub(super) const DATABASE: &str = "master";
-/// Rows that a page has room for, by their size.
+/// Rows that a page has room for, by their size. Their text has no blanks at its end, which would not be stored.
 const ROWS_A_PAGE: u64 = 8;
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 8 << 10;
@@ -50,7 +50,7 @@ BEGIN
     WHILE @done < {rows}
     BEGIN
         INSERT INTO dbo.scan WITH (TABLOCK) (id, part, filler)
-        SELECT @done + n, n % 7, 'pikepole'
+        SELECT @done + n, n % 7, REPLICATE('pikepole', 120)
         FROM (SELECT TOP (CASE WHEN {rows} - @done < {ROWS_AN_INSERT} THEN {rows} - @done ELSE {ROWS_AN_INSERT} END)
                      ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n
               FROM (VALUES {list}) AS a (n) CROSS JOIN (VALUES {list}) AS b (n) CROSS JOIN (VALUES {list}) AS c (n)) AS numbers;

@@ -140,6 +140,31 @@ GO\nINSERT dbo.t VALUES (1), (2)\nGO\n-- nothing\nGO\nDECLARE @n int = 1; SET @n
     ),
 ];
 
+/// Reserved pages, which most machines have none of: what was granted is in the error log, and a command says what was not.
+#[test]
+fn the_pages_that_memory_is_in_are_told() {
+    let folder = Folder::new("memory-log");
+    let model = "SELECT sql_memory_model_desc FROM sys.dm_os_sys_info";
+    let own = folder.run(["sql", "-d", "own", "--csv", "--policy", "LARGE_PAGES=RESERVED", "-Q", model]);
+    let server = Server::start(&folder, &["-T", "834"]);
+    let ask = |sql| server.run(&folder, "sql", &["--trust-server-certificate", "--csv", "-Q", sql]);
+    let (log, served) = (ask("EXEC sp_readerrorlog"), ask(model));
+    for (said, model) in [(&own.err, &own.out), (&log.out, &served.out)] {
+        if model.ends_with("\nLARGE_PAGES\n") {
+            assert!(!said.contains("instead of"), "{said}");
+        } else {
+            assert!(model.ends_with("\nCONVENTIONAL\n"), "{model}");
+            let line = said.lines().find(|line| line.contains("memory of database master: buffer pool of "));
+            let line = line.unwrap_or_else(|| panic!("nothing is said: {said}"));
+            assert!(
+                line.contains(" instead of reserved pages of 2 MB: ") && line.contains("vm.nr_hugepages"),
+                "{line}"
+            );
+        }
+    }
+    assert!(log.out.contains("; log buffer of 32 MB in "), "{}", log.out);
+}
+
 #[test]
 fn a_script_prints_the_same_on_a_server_encrypted_or_not() {
     let folder = Folder::new("alike");
