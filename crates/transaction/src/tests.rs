@@ -11,6 +11,7 @@ use pikepole_log::Lsn;
 use crate::id::{Dealer, RANGE_IDS, TransactionId, TransactionIds};
 use crate::registry::{NONE, Registry};
 use crate::status::{SnapshotsSeen, Status, StatusTable};
+use crate::wait::WaitGraph;
 
 const PUBLISHED: usize = 512;
 
@@ -118,7 +119,7 @@ fn run(policy: TransactionIds, blind: bool, rounds: usize) -> Result<(), String>
             })
         })
         .collect();
-    let cell = world.registry.register(world.graph.new_owner(), 51);
+    let cell = world.registry.register(WaitGraph::default().new_owner(), 51);
     let result = (0..rounds).try_for_each(|_| world.read(&cell));
     world.stop.store(true, Ordering::Relaxed);
     for writer in writers {
