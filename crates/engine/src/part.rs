@@ -130,22 +130,22 @@ impl Transaction {
         done
     }
 
+    /// Whether its own part, without those in other databases, has changed something that is not undone.
+    fn is_changed(&self) -> bool {
+        self.inner.mark() != pikepole_transaction::Mark::START || self.definitions.catalog.is_some()
+    }
+
     /// Refuses what would change a second database. It is asked behind each call that may have.
     #[inline]
     pub(crate) fn check_one_is_changed(&self) -> Result<(), SqlError> {
-        if self.parts.is_empty() {
-            return Ok(());
-        }
-        let is_changed =
-            |tx: &&Transaction| tx.database_id != TEMPDB_ID && (tx.has_changes() || tx.definitions.are_changed());
-        let changed = self.parts.iter().map(Part::transaction).chain([self]).filter(is_changed).count();
+        let all = self.parts.iter().map(Part::transaction).chain([self]);
+        let changed = all.filter(|tx| tx.database_id != TEMPDB_ID && tx.is_changed()).count();
         if changed > 1 { Err(SqlError::two_databases_changed()) } else { Ok(()) }
     }
 
     /// The transaction's own database is about to be changed.
     pub(crate) fn check_own_may_change(&self) -> Result<(), SqlError> {
-        let is_changed = |tx: &Transaction| tx.has_changes() || tx.definitions.are_changed();
-        let other = |part: &Part| part.id() != TEMPDB_ID && is_changed(part.transaction());
+        let other = |part: &Part| part.id() != TEMPDB_ID && part.transaction().is_changed();
         if self.database_id != TEMPDB_ID && self.parts.iter().any(other) {
             return Err(SqlError::two_databases_changed());
         }
@@ -156,7 +156,8 @@ impl Transaction {
     pub(crate) fn mark_parts(&self, mark: &mut Mark) {
         for part in &self.parts {
             let transaction = part.transaction();
-            if transaction.has_changes() {
+            // One whose changes were all undone is at its beginning, and must not be taken for the one that is changed.
+            if transaction.is_changed() {
                 mark.set(part.id(), transaction.inner.mark());
             }
         }

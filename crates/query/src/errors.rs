@@ -119,7 +119,7 @@ pub(crate) enum Reach {
 pub(crate) fn reach(error: &SqlError) -> Reach {
     match error.number {
         // Names that a statement could not resolve when it was bound.
-        208 | 207 | 209 | 4104 | 4121 | 137 | 213 | 1087 => Reach::Scope,
+        208 | 5313 | 207 | 209 | 4104 | 4121 | 137 | 213 | 1087 => Reach::Scope,
         // Failed conversions.
         241 | 242 | 244 | 245 | 248 | 235 | 236 | 295 | 8114 | 8169 | 9807 => Reach::Transaction,
         // Deadlock victim, doomed at the end, nesting, snapshot conflicts.

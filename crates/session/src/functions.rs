@@ -409,7 +409,7 @@ fn object_id(call: &Call<'_>) -> Answer {
     if call.arguments.len() > 1 && call.text(1).is_none() {
         return Ok(None);
     }
-    if parts.name.starts_with('#') {
+    if parts.name.starts_with('#') && !parts.name.starts_with("##") {
         let kind = call.text(1).is_none_or(|kind| kind.trim().eq_ignore_ascii_case("U"));
         let table = call.temporary(&parts).filter(|_| kind);
         return Ok(table.map(|table| Value::Int(table.object_id)));

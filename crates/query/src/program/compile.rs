@@ -745,7 +745,7 @@ fn declared_by(statement: &Statement) -> usize {
 /// Whether an error means that an object does not exist (yet).
 pub(crate) fn is_missing(error: &SqlError) -> bool {
     // 4121: a function may be made before the statement runs, as an object of FROM may.
-    matches!(error.number, 208 | 4121)
+    matches!(error.number, 208 | 4121 | 5313)
 }
 
 fn bind_operator(op: tree::AssignOp) -> Option<tree::BinaryOp> {

@@ -147,7 +147,9 @@ fn what_reaches_another_database_outlives_a_crash_as_a_whole() {
     let mut before = world(&disk);
     let (mut client, mut other) = (before.client(), before.client());
     client.quiet(
-        "CREATE DATABASE far CREATE SCHEMA s
+        "CREATE DATABASE far
+         GO
+         CREATE SCHEMA s
          GO
          CREATE TABLE far..t (id int IDENTITY PRIMARY KEY, n int) CREATE TABLE moved (n int) INSERT moved VALUES (1)
          CREATE SYNONYM near FOR far.dbo.t CREATE SYNONYM gone FOR far..t DROP SYNONYM gone

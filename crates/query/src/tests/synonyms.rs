@@ -20,7 +20,7 @@ fn a_synonym_stands_for_a_table_everywhere() {
         lines[0].starts_with("Msg 5313, Level 16, State 1, Line 1: Synonym 'dbo.early' refers to an invalid object."),
         "{lines:?}"
     );
-    client.quiet("CREATE TABLE comes (a int) INSERT early VALUES (8) CREATE SYNONYM again FOR early");
+    client.quiet("CREATE TABLE comes (a int)\nGO\nINSERT early VALUES (8) CREATE SYNONYM again FOR early");
     assert_eq!(client.shown("SELECT a FROM early"), ["8"]);
     assert!(client.lines("SELECT * FROM again")[0].starts_with("Msg 5313"));
     assert!(client.lines("CREATE SYNONYM s FOR x")[0].starts_with("Msg 2714"));
@@ -62,10 +62,10 @@ fn objects_move_to_another_schema() {
     let mut world = World::new();
     let (mut one, mut two) = (world.client(), world.client());
     one.quiet("CREATE SCHEMA far");
-    one.quiet("CREATE TABLE t (id int CONSTRAINT pk PRIMARY KEY) INSERT t VALUES (1)\nGO\nCREATE VIEW v AS SELECT id FROM far.t\nGO\nCREATE PROCEDURE p AS SELECT COUNT(*) FROM far.t");
+    one.quiet("CREATE TABLE t (id int CONSTRAINT pk PRIMARY KEY) INSERT t VALUES (1)\nGO\nCREATE PROCEDURE p AS SELECT COUNT(*) FROM far.t");
     assert_eq!(two.shown("SELECT id FROM t"), ["1"]);
     one.quiet("BEGIN TRAN ALTER SCHEMA far TRANSFER dbo.t SELECT * FROM far.t ROLLBACK SELECT * FROM t");
-    one.quiet("ALTER SCHEMA far TRANSFER OBJECT::dbo.t ALTER SCHEMA far TRANSFER v ALTER SCHEMA far TRANSFER p");
+    one.quiet("ALTER SCHEMA far TRANSFER OBJECT::dbo.t\nGO\nCREATE VIEW v AS SELECT id FROM far.t\nGO\nALTER SCHEMA far TRANSFER v ALTER SCHEMA far TRANSFER p");
     assert!(two.lines("SELECT id FROM t")[0].starts_with("Msg 208"));
     assert_eq!(two.shown("SELECT id FROM far.v EXEC far.p"), ["1", "1"]);
     two.quiet("INSERT far.t VALUES (2) CREATE TABLE t (id int)");

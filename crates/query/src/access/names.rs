@@ -1,0 +1,246 @@
+//! Where names lead: the definitions of the session's database, and from there those of others; synonyms; `##t` in tempdb.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::{CatalogStamp, Table};
+use crate::expression::Fault;
+use pikepole_contention::sync::Mutex;
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_engine::{self as engine, Catalog, Database, Residence, Server, TEMPDB, TemporaryEntry, TemporaryTables};
+use pikepole_tsql::ObjectName;
+use pikepole_types::SqlError;
+
+/// A database that a plan uses beside the session's own, and the version of its catalog that it was bound against.
+pub(crate) type OtherStamp = (i32, u64);
+
+/// The definitions of a database as one transaction sees them, and the way from there to those of other databases.
+#[derive(Clone)]
+pub struct CatalogView {
+    pub(crate) database: Arc<Database>,
+    pub(crate) catalog: Arc<Catalog>,
+    around: Arc<Around>,
+    /// The session's temporary tables, when it has had any, and the nest level that their names are looked up at.
+    temporary: Option<Arc<TemporaryTables>>,
+    level: i32,
+}
+
+/// What the views have in common that names of one statement are looked up in.
+struct Around {
+    server: Arc<Server>,
+    /// The session's database.
+    own: i32,
+    /// Catalogs of other databases that the session's transaction has changed.
+    changed: Vec<(i32, Arc<Catalog>)>,
+    /// Whether a temporary table was found.
+    found_temporary: AtomicBool,
+    /// The other databases that names were found in.
+    others: Mutex<Vec<OtherStamp>>,
+}
+
+/// Where the name of an object leads to: the definitions of its database, its schema and its name there.
+pub(crate) struct Place<'n> {
+    pub(crate) view: CatalogView,
+    pub(crate) schema: Cow<'n, str>,
+    pub(crate) name: Cow<'n, str>,
+}
+
+impl Place<'_> {
+    pub(crate) fn object(&self) -> Option<&engine::Object> {
+        self.view.catalog.object(&self.schema, &self.name)
+    }
+
+    /// What a synonym at this place stands for; None: there is none.
+    ///
+    /// # Errors
+    /// 5313 when that is not there, or is a synonym itself.
+    pub(crate) fn behind<'n>(&self) -> Result<Option<Place<'n>>, Fault> {
+        let Some(engine::Object::Synonym(synonym)) = self.object() else { return Ok(None) };
+        let invalid = || SqlError::synonym_invalid(format!("{}.{}", synonym.schema, synonym.name));
+        let base = ObjectName::read(&synonym.text).ok_or_else(invalid)?;
+        let place = self.view.place_itself(&base)?.ok_or_else(invalid)?;
+        let is_there = match place.object() {
+            Some(object) => !matches!(object, engine::Object::Synonym(_)),
+            // What the system has is in no catalog.
+            None => is_system_schema(&place.schema),
+        };
+        if !is_there {
+            return Err(Box::new(invalid()));
+        }
+        let (schema, name) = (place.schema.into_owned().into(), place.name.into_owned().into());
+        Ok(Some(Place { view: place.view, schema, name }))
+    }
+}
+
+impl CatalogView {
+    /// A view of a catalog. `changed` are catalogs of other databases, by their ids, as the transaction has changed them.
+    pub fn new(
+        server: &Arc<Server>,
+        database: Arc<Database>,
+        catalog: Arc<Catalog>,
+        changed: Vec<(i32, Arc<Catalog>)>,
+    ) -> CatalogView {
+        let (server, own) = (Arc::clone(server), database.id());
+        let around =
+            Around { server, own, changed, found_temporary: AtomicBool::new(false), others: Mutex::new(Vec::new()) };
+        CatalogView { database, catalog, around: Arc::new(around), temporary: None, level: 0 }
+    }
+
+    /// The same view with a session's temporary tables as a call of this nest level sees them.
+    pub(crate) fn with_temporary(self, temporary: Option<&Arc<TemporaryTables>>, level: i32) -> CatalogView {
+        CatalogView { temporary: temporary.cloned(), level, ..self }
+    }
+
+    /// The view of a database; None when there is no such one, or it cannot be used now.
+    fn of_database(&self, name: &str) -> Option<CatalogView> {
+        if name.eq_ignore_ascii_case(self.database.name()) {
+            return Some(self.clone());
+        }
+        self.moved(self.around.server.database(name).ok()?)
+    }
+
+    /// The view of the database that a table is in.
+    pub(crate) fn of_table(&self, table: &Table) -> CatalogView {
+        let moved = match table.engine.residence() {
+            Residence::Other(id) if id != self.database.id() => {
+                self.around.server.database_by_id(id).and_then(|database| self.moved(database))
+            }
+            _ => None,
+        };
+        moved.unwrap_or_else(|| self.clone())
+    }
+
+    fn moved(&self, database: Arc<Database>) -> Option<CatalogView> {
+        let changed = self.around.changed.iter().find(|(id, _)| *id == database.id());
+        let catalog = changed.map_or_else(|| database.current_catalog(), |(_, catalog)| Arc::clone(catalog));
+        let view = CatalogView { database, catalog, ..self.clone() };
+        view.note_use();
+        Some(view)
+    }
+
+    /// Plans that look here are bound anew when definitions change here.
+    fn note_use(&self) {
+        let used = (self.database.id(), self.catalog.version());
+        let mut others = self.around.others.lock().unwrap_or_else(|e| e.into_inner());
+        if used.0 != self.around.own && !others.contains(&used) {
+            others.push(used);
+        }
+    }
+
+    /// The databases, other than the session's own, that names were found in so far.
+    pub fn others(&self) -> Vec<(i32, u64)> {
+        self.around.others.lock().unwrap_or_else(|e| e.into_inner()).clone()
+    }
+
+    /// A table of this catalog as the session reaches it.
+    pub(crate) fn reached(&self, table: &Arc<engine::Table>) -> Arc<engine::Table> {
+        if self.database.id() == self.around.own {
+            return Arc::clone(table);
+        }
+        Arc::new(table.seen_from_elsewhere(self.database.id()))
+    }
+
+    /// The temporary table (`#t`) or table variable (`@t`) of a name.
+    fn temporary_table(&self, name: &str) -> Option<Table> {
+        let tables = self.temporary.as_ref()?;
+        let found = if name.starts_with('@') {
+            let own = tables.variable(name, self.level);
+            own.map(|own| Table { readonly: own.readonly, ..Table::new(&own.table, TEMPDB) })
+        } else {
+            tables.table(name, self.level).map(|table| Table::new(table, TEMPDB))
+        };
+        if found.is_some() {
+            self.around.found_temporary.store(true, Ordering::Relaxed);
+        }
+        found
+    }
+
+    /// The table variable of a name, as it was declared.
+    pub(crate) fn table_variable(&self, name: &str) -> Option<&TemporaryEntry> {
+        self.temporary.as_ref()?.variable(name, self.level)
+    }
+
+    /// The definitions themselves.
+    pub fn definitions(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// The version the view is of.
+    pub fn stamp(&self) -> CatalogStamp {
+        let uses = self.around.found_temporary.load(Ordering::Relaxed);
+        let temporary = self.temporary.as_ref().filter(|_| uses).map_or(0, |tables| tables.version());
+        CatalogStamp { database: self.database.id(), version: self.catalog.version(), temporary, level: self.level }
+    }
+
+    /// Where a name leads to, and what a synonym there stands for. None: there is no such database.
+    ///
+    /// # Errors
+    /// As [`CatalogView::place_itself`]; 5313 for a synonym of what is not there.
+    pub(crate) fn place<'n>(&self, name: &'n ObjectName) -> Result<Option<Place<'n>>, Fault> {
+        let Some(place) = self.place_itself(name)? else { return Ok(None) };
+        match place.behind()? {
+            Some(behind) => Ok(Some(behind)),
+            None => Ok(Some(place)),
+        }
+    }
+
+    /// Where a name leads to: `dbo` when it says no schema; tempdb for `##t`. None: there is no such database.
+    ///
+    /// # Errors
+    /// A name on a linked server is refused by name.
+    pub(crate) fn place_itself<'n>(&self, name: &'n ObjectName) -> Result<Option<Place<'n>>, Fault> {
+        if name.server.is_some() {
+            return Err(crate::errors::unsupported("A linked server"));
+        }
+        let database = if name.is_global_temporary() { Some(TEMPDB) } else { name.database_str() };
+        let view = match database {
+            Some(database) => self.of_database(database),
+            None => Some(self.clone()),
+        };
+        let (schema, name) = (name.schema_str().unwrap_or("dbo"), name.name.text.as_str());
+        Ok(view.map(|view| Place { view, schema: schema.into(), name: name.into() }))
+    }
+
+    /// The table of a name.
+    ///
+    /// # Errors
+    /// A name on a linked server is refused by name.
+    pub fn table(&self, name: &ObjectName) -> Result<Option<Arc<Table>>, Fault> {
+        if name.is_temporary() || name.name.text.starts_with('@') {
+            let found = self.temporary_table(&name.name.text);
+            return Ok(found.map(Arc::new));
+        }
+        let Some(place) = self.place(name)? else {
+            return Ok(None);
+        };
+        let view = &place.view;
+        let found = view.catalog.table(&place.schema, &place.name);
+        Ok(found.map(|table| Arc::new(Table::new(&view.reached(table), view.database.name()))))
+    }
+
+    /// The database, the schema and the name of what a synonym of the system's own views stands for.
+    pub(crate) fn system_name(&self, name: &ObjectName) -> Result<Option<(String, String, String)>, Fault> {
+        let Some(place) = self.place_itself(name)? else { return Ok(None) };
+        let behind = place.behind()?;
+        Ok(behind.map(|behind| {
+            let (schema, name) = (behind.schema.into_owned(), behind.name.into_owned());
+            (behind.view.database.name().to_owned(), schema, name)
+        }))
+    }
+
+    /// The text of the view of a name, and what the names in it are looked up in.
+    ///
+    /// # Errors
+    /// A name on a linked server is refused by name.
+    pub fn view_text(&self, name: &ObjectName) -> Result<Option<(String, CatalogView)>, Fault> {
+        let Some(place) = self.place(name)? else {
+            return Ok(None);
+        };
+        let found = place.view.catalog.view(&place.schema, &place.name).map(|view| view.text.clone());
+        Ok(found.map(|text| (text, place.view)))
+    }
+}
+
+fn is_system_schema(schema: &str) -> bool {
+    schema.eq_ignore_ascii_case("sys") || schema.eq_ignore_ascii_case("information_schema")
+}
