@@ -343,7 +343,7 @@ fn rows_that_are_there_already_go_into_a_heap_page_by_page() {
         client.quiet(&format!("DROP TABLE IF EXISTS t CREATE TABLE t ({columns})"));
         let before = waits(&client);
         let names = ["[n]".to_owned(), "s".to_owned()];
-        let target = RowTarget::new("dbo.[t]", &names, infos.clone(), true).expect("names");
+        let target = RowTarget::new("dbo.[t]", &names, infos.clone(), true, false).expect("names");
         let mut load = |rows: Vec<Vec<Value>>| {
             let server = Arc::clone(&client.server);
             let mut output = crate::Collected::default();
