@@ -114,6 +114,11 @@ impl StatementState {
         }
     }
 
+    /// Whether rows of the plan's sources have been fetched for the run to come.
+    fn has_fetched(&self) -> bool {
+        self.virtual_ready || !self.virtual_rows.is_empty()
+    }
+
     /// Whether rows have left the machine, so that it cannot begin again.
     fn has_sent(&self) -> bool {
         let action = self.plan.as_ref().map(|plan| &plan.action);
@@ -169,7 +174,8 @@ impl Machine<'_> {
     }
 
     fn run_statement(&mut self, late: &Late, index: usize, state: &mut StatementState) -> Result<Option<Pause>, Stop> {
-        if state.phase == Phase::Idle {
+        // A function that has been run for the plan has made and dropped tables of its own: the plan is none the older for that.
+        if state.phase == Phase::Idle && !state.has_fetched() {
             let stamp = self.context.catalog_stamp();
             if state.plan.as_ref().is_none_or(|plan| !self.fits(plan, stamp)) {
                 self.bind(late, state)?;

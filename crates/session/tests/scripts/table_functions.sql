@@ -50,7 +50,7 @@ GO
 CREATE FUNCTION dbo.names (@id int) RETURNS @r TABLE (name varchar(10)) AS
 BEGIN
   INSERT @r SELECT name FROM dbo.parts_of(@id, 9);
-  UPDATE x SET name = UPPER(name) FROM @r x;
+  UPDATE @r SET name = UPPER(name);
   DELETE @r WHERE name = 'DOOR';
   RETURN
 END
