@@ -89,8 +89,11 @@ impl Entries {
     }
 }
 
+/// What a worker leaves: its transaction, and the part that failed and why.
+type Left = (Transaction, Result<(), (usize, SqlError)>);
+
 /// The workers of a build. Dropping them ends them.
-struct Workers(Vec<JoinHandle<(Transaction, Result<(), (usize, SqlError)>)>>);
+struct Workers(Vec<JoinHandle<Left>>);
 
 impl Drop for Workers {
     fn drop(&mut self) {
@@ -152,7 +155,7 @@ impl Builders<'_> {
 }
 
 impl Build {
-    async fn work(self: Arc<Self>, mut child: Transaction) -> (Transaction, Result<(), (usize, SqlError)>) {
+    async fn work(self: Arc<Self>, mut child: Transaction) -> Left {
         let mut at = 0;
         let result = self.fill(&mut child, &mut at).await;
         if result.is_err() {
