@@ -148,3 +148,31 @@ fn a_login_is_there_whole_or_not_at_all() {
     }
     assert_eq!(seen, [true; 2], "both ends are met");
 }
+
+#[test]
+fn triggers_survive_a_power_loss() {
+    let disk = SimulatedDisk::new(5);
+    let fixture = Fixture::on(&disk);
+    let mut sa = fixture.sa();
+    fixture.succeeds(&mut sa, "CREATE DATABASE d");
+    fixture.succeeds(&mut sa, "USE d");
+    fixture.succeeds(
+        &mut sa,
+        "CREATE TABLE dbo.t (a int); CREATE TABLE dbo.away (a int); CREATE TABLE dbo.told (b varchar(10))",
+    );
+    for (name, table) in [("kept", "t"), ("quiet", "t"), ("gone", "t"), ("lost", "away")] {
+        let told = format!("INSERT dbo.told SELECT '{name}' FROM inserted");
+        fixture.succeeds(&mut sa, &format!("CREATE TRIGGER dbo.{name} ON dbo.{table} AFTER INSERT AS {told}"));
+    }
+    fixture.succeeds(&mut sa, "DISABLE TRIGGER dbo.quiet ON dbo.t; DROP TRIGGER dbo.gone; DROP TABLE dbo.away");
+    fixture.succeeds(&mut sa, "BEGIN TRAN; DISABLE TRIGGER dbo.kept ON dbo.t");
+    let after = disk.crash(9);
+    drop(sa);
+    let fixture = Fixture::on(&after);
+    let mut sa = fixture.owner();
+    assert_eq!(fixture.texts(&mut sa, "SELECT name FROM sys.triggers ORDER BY name"), ["kept", "quiet"]);
+    fixture.succeeds(&mut sa, "INSERT dbo.t VALUES (1)");
+    assert_eq!(fixture.texts(&mut sa, "SELECT b FROM dbo.told"), ["kept"]);
+    fixture.succeeds(&mut sa, "ENABLE TRIGGER ALL ON dbo.t; DELETE dbo.told; INSERT dbo.t VALUES (2)");
+    assert_eq!(fixture.texts(&mut sa, "SELECT b FROM dbo.told ORDER BY b"), ["kept", "quiet"]);
+}
