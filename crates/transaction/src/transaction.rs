@@ -33,7 +33,7 @@ use crate::registry::{NONE, SessionCell, lock};
 use crate::status::{Status, WordPlace};
 use crate::transactions::{Ghost, Transactions};
 use crate::undo::{UndoKind, UndoLog, undo_one};
-use crate::wait::{EndWait, WaitedFor};
+use crate::wait::{Edge, EndWait, WaitedFor};
 
 /// Log space kept back for the undo of a change, beyond the length of its record, in bytes.
 const UNDO_SLACK: i64 = 64;
@@ -735,12 +735,11 @@ impl Transaction {
 
     fn wait_in_graph<'h>(&self, home: &'h Transactions, waited: WaitedFor) -> Result<Edge<'h>, TransactionError> {
         home.statistics.add(Counter::LockWaits, 1);
-        let owner = self.cell.owner;
-        if let Some(edge) = home.graph.begin(owner, waited, &home.registry) {
-            return Ok(Edge { home, owner, edge });
-        }
-        home.statistics.add(Counter::Deadlocks, 1);
-        Err(TransactionError::Deadlock)
+        let edge = home.graph.draw(self.cell.owner, waited, &home.registry);
+        edge.ok_or_else(|| {
+            home.statistics.add(Counter::Deadlocks, 1);
+            TransactionError::Deadlock
+        })
     }
 
     /// What became of the writer of a row, once it is not in the middle of its commit. The transaction acts on it: what it
@@ -759,19 +758,6 @@ fn give_back(cell: &SessionCell, held: &Held) {
     let mut shown = lock(&cell.held);
     let at = shown.iter().position(|(object, mode)| *object == held.lock.object() && *mode == held.grant.mode);
     shown.swap_remove(at.expect("a held lock is shown"));
-}
-
-/// An edge of the wait graph, gone when the wait is, cancelled or not.
-struct Edge<'a> {
-    home: &'a Transactions,
-    owner: u64,
-    edge: u64,
-}
-
-impl Drop for Edge<'_> {
-    fn drop(&mut self) {
-        self.home.graph.end(self.owner, self.edge);
-    }
 }
 
 impl Drop for Transaction {

@@ -138,8 +138,14 @@ impl WaitGraph {
         waits.edges.iter().map(|(owner, edges)| (*owner, edges.iter().filter(here).map(thing).collect())).collect()
     }
 
-    /// Draws an edge of `owner`; its number is for [`WaitGraph::end`]. None: it would close a circle and was not drawn.
-    pub(crate) fn begin(&self, owner: u64, waited: WaitedFor, registry: &Arc<Registry>) -> Option<u64> {
+    /// Draws an edge of `owner`. None: it would close a circle and was not drawn.
+    pub(crate) fn draw(&self, owner: u64, waited: WaitedFor, registry: &Arc<Registry>) -> Option<Edge<'_>> {
+        let edge = self.begin(owner, waited, registry)?;
+        Some(Edge { graph: self, owner, edge })
+    }
+
+    /// Draws an edge; its number is for [`WaitGraph::end`].
+    fn begin(&self, owner: u64, waited: WaitedFor, registry: &Arc<Registry>) -> Option<u64> {
         let mut waits = lock(&self.waits);
         waits.edge_next += 1;
         let edge = waits.edge_next;
@@ -163,8 +169,21 @@ impl WaitGraph {
     }
 
     /// The wait is over.
-    pub(crate) fn end(&self, owner: u64, edge: u64) {
+    fn end(&self, owner: u64, edge: u64) {
         lock(&self.waits).remove(owner, edge);
+    }
+}
+
+/// An edge of the wait graph, gone when the wait is, cancelled or not.
+pub(crate) struct Edge<'g> {
+    graph: &'g WaitGraph,
+    owner: u64,
+    edge: u64,
+}
+
+impl Drop for Edge<'_> {
+    fn drop(&mut self) {
+        self.graph.end(self.owner, self.edge);
     }
 }
 

@@ -156,7 +156,7 @@ enum Stage {
     /// The rows so far.
     Reading(Partial),
     /// Workers are at it; each leaves its part, and its transaction if it has one.
-    Parallel(Crew<(Partial, Option<Transaction>)>),
+    Parallel(Crew<Left>),
     /// The serial cursor is.
     Serial,
     /// The row was given.
@@ -233,6 +233,9 @@ impl AggregateCursor {
     }
 }
 
+/// What a worker leaves: its part of the aggregates, and the child it has read in.
+type Left = (Partial, Option<Transaction>);
+
 /// Starts workers over the rows, when they are many and the parts can be merged.
 fn start(
     input: &mut Operator,
@@ -240,7 +243,7 @@ fn start(
     node: &Node,
     aggregates: &[Aggregate],
     run: &mut Run<'_>,
-) -> Result<Option<Crew<(Partial, Option<Transaction>)>>, Stop> {
+) -> Result<Option<Crew<Left>>, Stop> {
     let portable = aggregates.iter().filter_map(|aggregate| aggregate.input.as_ref()).all(Expr::is_portable);
     if !portable || !empty.merges() {
         return Ok(None);

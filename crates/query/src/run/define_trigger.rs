@@ -77,7 +77,7 @@ impl Machine<'_> {
         let parent = self.trigger_target(&set.on)?;
         let names = set.names.iter().map(|name| (name.name.text.as_str(), name.dotted()));
         let names: Vec<(&str, String)> = names.collect();
-        let found = self.triggers_named(&parent, &names).map_err(|name| SqlError::object_not_found(name))?;
+        let found = self.triggers_named(&parent, &names).map_err(SqlError::object_not_found)?;
         let (database, tx) = self.context.engine();
         Ok(database.enable_triggers(tx, parent.object_id(), &found, set.enable).await?)
     }

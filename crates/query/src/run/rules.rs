@@ -317,10 +317,8 @@ impl Machine<'_> {
     ) -> Result<(Vec<ColumnInfo>, Vec<Vec<Value>>), Fault> {
         let mut state = StatementState::default();
         state.begin_inner(Arc::clone(plan));
-        if !plan.virtual_sources.is_empty() {
-            if self.fetch_all(&mut state).await?.is_some() {
-                return Err(function_elsewhere());
-            }
+        if !plan.virtual_sources.is_empty() && self.fetch_all(&mut state).await?.is_some() {
+            return Err(function_elsewhere());
         }
         let mut rows = Vec::new();
         loop {

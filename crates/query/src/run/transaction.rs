@@ -16,6 +16,20 @@ use pikepole_types::{SqlError, SqlType, Value};
 const WAITFOR_SLICE: Duration = Duration::from_millis(250);
 
 impl Machine<'_> {
+    /// USE.
+    async fn use_database(&mut self, name: &str) -> Result<(), Fault> {
+        if name.eq_ignore_ascii_case(pikepole_engine::TEMPDB) {
+            self.context.server().clone().tempdb().await?;
+        }
+        self.context.use_database(name)?;
+        self.host.settings_changed(self.context);
+        let mut message = SqlError::changed_database(self.context.database().name());
+        message.line = self.line();
+        self.output.message(&message);
+        self.context.state.row_count = 0;
+        Ok(())
+    }
+
     /// Performs the instruction at the program counter, which may await.
     pub(crate) async fn perform(&mut self) -> Result<(), Fault> {
         let program = Arc::clone(&self.frame.program);
@@ -37,7 +51,8 @@ impl Machine<'_> {
             Instruction::Execute(call) => return self.execute(call).await,
             Instruction::ExecuteText(text) => return self.execute_text(text),
             Instruction::InsertCaptured(insert) => {
-                if !self.insert_captured(insert).await? {
+                let is_done = self.insert_captured(insert).await?;
+                if !is_done {
                     return Ok(());
                 }
             }
@@ -70,21 +85,12 @@ impl Machine<'_> {
             Instruction::Cursor(operation) => self.cursor_operation(operation).await?,
             Instruction::CreateInto(into) => self.create_into(into).await?,
             Instruction::BulkInsert(statement) => {
-                if !self.bulk_insert(statement).await? {
+                let is_done = self.bulk_insert(statement).await?;
+                if !is_done {
                     return Ok(());
                 }
             }
-            Instruction::Use(name) => {
-                if name.eq_ignore_ascii_case(pikepole_engine::TEMPDB) {
-                    self.context.server().clone().tempdb().await?;
-                }
-                self.context.use_database(name)?;
-                self.host.settings_changed(self.context);
-                let mut message = SqlError::changed_database(self.context.database().name());
-                message.line = self.line();
-                self.output.message(&message);
-                self.context.state.row_count = 0;
-            }
+            Instruction::Use(name) => self.use_database(name).await?,
             Instruction::WaitForDelay(delay, ty) => {
                 self.wait_for(delay, ty).await?;
                 self.context.state.row_count = 0;

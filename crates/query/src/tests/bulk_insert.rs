@@ -326,3 +326,23 @@ fn a_crash_leaves_whole_batches() {
         }
     }
 }
+
+#[test]
+fn triggers_see_a_load_when_it_says_so_batch_by_batch() {
+    let mut world = World::new();
+    let mut client = world.client();
+    client.file("f", "1\n2\n3\n4\n5\n");
+    client.quiet(
+        "CREATE TABLE t (a int) CREATE TABLE told (n int IDENTITY, rows_seen int, sum_seen int)
+         GO
+         CREATE TRIGGER watch ON t AFTER INSERT AS INSERT told (rows_seen, sum_seen) SELECT COUNT(*), SUM(a) FROM inserted",
+    );
+    client.quiet("BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV')");
+    assert_eq!(client.shown("SELECT COUNT(*) FROM told SELECT COUNT(*) FROM t"), ["0", "5"]);
+    client.quiet("BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV', FIRE_TRIGGERS, BATCHSIZE = 2)");
+    assert_eq!(client.shown("SELECT rows_seen, sum_seen FROM told ORDER BY n"), ["2|3", "2|7", "1|5"]);
+    client.quiet("ALTER TRIGGER watch ON t AFTER INSERT AS IF EXISTS (SELECT * FROM inserted WHERE a = 3) ROLLBACK");
+    let lines = client.lines("DELETE t BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV', FIRE_TRIGGERS, BATCHSIZE = 2)");
+    assert!(lines.iter().any(|line| line.starts_with("Msg 3609")), "{lines:?}");
+    assert_eq!(client.shown("SELECT a FROM t ORDER BY a"), ["1", "2"]);
+}

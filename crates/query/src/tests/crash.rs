@@ -169,3 +169,45 @@ fn an_index_that_workers_build_is_there_whole_or_not_at_all() {
     }
     assert!(whole > 0 && cut > 0, "{whole} whole, {cut} cut short");
 }
+
+#[test]
+fn triggers_outlive_a_crash() {
+    let disk = SimulatedDisk::new(5);
+    let mut before = world(&disk);
+    let mut client = before.client();
+    client.quiet(
+        "CREATE TABLE t (a int) CREATE TABLE told (a int, b varchar(20))
+         GO
+         CREATE TRIGGER kept ON t AFTER INSERT, DELETE AS
+         INSERT told SELECT a, 'kept' FROM inserted UNION ALL SELECT -a, 'kept' FROM deleted
+         GO
+         CREATE TRIGGER quiet ON t AFTER INSERT AS INSERT told SELECT a, 'quiet' FROM inserted
+         GO
+         CREATE TRIGGER gone ON t AFTER INSERT AS INSERT told SELECT a, 'gone' FROM inserted
+         GO
+         DISABLE TRIGGER quiet ON t DROP TRIGGER gone
+         CREATE TABLE away (a int)
+         GO
+         CREATE TRIGGER with_its_table ON away AFTER INSERT AS PRINT 'away'
+         GO
+         DROP TABLE away
+         INSERT t VALUES (1)
+         GO
+         BEGIN TRANSACTION
+         GO
+         CREATE TRIGGER uncommitted ON t AFTER INSERT AS INSERT told SELECT a, 'uncommitted' FROM inserted
+         GO
+         INSERT t VALUES (2)",
+    );
+    disk.power_off();
+    let after = disk.crash(11);
+    drop(client);
+    drop(before);
+    let mut world = world(&after);
+    let mut client = world.client();
+    client.quiet("INSERT t VALUES (3) DELETE t WHERE a = 1");
+    assert_eq!(client.shown("SELECT a, b FROM told ORDER BY a"), ["-1|kept", "1|kept", "3|kept"]);
+    assert!(client.lines("CREATE TRIGGER kept ON t AFTER INSERT AS PRINT 'x'")[0].starts_with("Msg 2714"));
+    client.quiet("ENABLE TRIGGER ALL ON t DELETE told INSERT t VALUES (4)");
+    assert_eq!(client.shown("SELECT a, b FROM told ORDER BY b"), ["4|kept", "4|quiet"]);
+}

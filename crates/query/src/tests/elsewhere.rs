@@ -219,3 +219,35 @@ fn a_transaction_changes_one_database_and_reads_all() {
     two.quiet("DROP DATABASE other");
     assert!(one.lines("SELECT * FROM other..t")[0].starts_with("Msg 208"));
 }
+
+#[test]
+fn triggers_are_of_their_own_database() {
+    let mut world = World::new();
+    let mut client = world.client();
+    client.quiet(
+        "CREATE DATABASE far CREATE TABLE near (a int) CREATE TABLE far..t (a int) CREATE TABLE far..told (a int)",
+    );
+    let lines = client.lines("CREATE TRIGGER away ON far..t AFTER INSERT AS PRINT 'away'");
+    assert!(lines[0].starts_with("Msg 2108"), "{lines:?}");
+    client.quiet(
+        "USE far
+         GO
+         CREATE TRIGGER watch ON t AFTER INSERT AS INSERT told SELECT a FROM inserted
+         GO
+         CREATE VIEW v AS SELECT a FROM t
+         GO
+         CREATE TRIGGER instead ON v INSTEAD OF DELETE AS INSERT told SELECT -a FROM deleted
+         GO
+         CREATE FUNCTION f () RETURNS @r TABLE (a int) AS BEGIN INSERT @r SELECT a FROM told RETURN END
+         GO
+         INSERT t VALUES (1)
+         GO
+         USE master",
+    );
+    for refused in ["INSERT far..t VALUES (2)", "DELETE far..v", "SELECT * FROM far.dbo.f()"] {
+        let lines = client.lines(refused);
+        assert!(lines[0].starts_with("Msg 40517"), "{refused}: {lines:?}");
+    }
+    client.quiet("DELETE far..t WHERE a = 9");
+    assert_eq!(client.shown("SELECT a FROM far..t SELECT a FROM far..told"), ["1", "1"]);
+}
