@@ -41,7 +41,7 @@ pub enum Residence {
     Temporary,
     /// A table variable: no rollback of the transaction undoes its changes.
     Variable,
-    /// In the catalog of the database with this id, reached from another one: [`crate::part`].
+    /// In the catalog of the database with this id, reached from another one.
     Other(i32),
 }
 

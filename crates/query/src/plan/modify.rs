@@ -22,6 +22,13 @@ pub struct OutputPlan {
     pub into: Option<OutputInto>,
 }
 
+impl OutputPlan {
+    /// Whether it can fail when its row is written.
+    pub fn can_fail(&self) -> bool {
+        self.into.is_some() || !self.values.iter().all(|value| matches!(value, Expr::Slot(_) | Expr::Const(_)))
+    }
+}
+
 /// `OUTPUT ... INTO table`
 #[derive(Debug, Clone)]
 pub struct OutputInto {

@@ -16,7 +16,7 @@ use crate::batch::Operator;
 use crate::errors;
 use crate::expression::{Fault, Width};
 use crate::parallel::{self, Crew, InsertWork, PacketList, Part, Target};
-use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Statement, Update};
+use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, RowSubqueries, Statement, Update};
 use pikepole_engine::{Exchange, Locator, LockMode, Residence, RowCount, TableWriter, Transaction, TriggerEvent};
 use pikepole_types::{SqlError, SqlType, Value};
 
@@ -151,7 +151,9 @@ impl Machine<'_> {
             return Ok(true);
         }
         let single = matches!(plan.source, Node::One) && insert.rows.len() == 1;
-        let count = if single && !has_late_work(plan) { RowCount::One } else { RowCount::Many };
+        // A row that commits by itself must be the last thing that can go wrong.
+        let is_last = !has_late_work(plan) && !insert.output.as_ref().is_some_and(OutputPlan::can_fail);
+        let count = if single && is_last { RowCount::One } else { RowCount::Many };
         loop {
             if state.modify.stage == Stage::Next {
                 if !state.modify.within {

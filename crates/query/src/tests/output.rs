@@ -318,3 +318,22 @@ fn a_row_changed_after_it_was_joined_is_joined_again() {
         assert_eq!(two.shown("SELECT v FROM t ORDER BY id"), left, "{statement}");
     }
 }
+
+#[test]
+fn a_row_goes_with_the_output_that_fails() {
+    let mut world = World::new();
+    let mut client = world.client();
+    client.quiet("CREATE TABLE t (a int PRIMARY KEY) CREATE TABLE told (a int PRIMARY KEY) INSERT told VALUES (1)");
+    for (statement, number) in [
+        ("INSERT t OUTPUT inserted.a INTO told VALUES (1)", "Msg 2627"),
+        ("INSERT t OUTPUT 1 / (inserted.a - 1) VALUES (1)", "Msg 8134"),
+        ("INSERT t OUTPUT 1 / (inserted.a - 1) INTO told VALUES (1)", "Msg 8134"),
+    ] {
+        let lines = client.lines(statement);
+        assert!(lines.iter().any(|line| line.starts_with(number)), "{statement}: {lines:?}");
+        assert_eq!(client.shown("SELECT COUNT(*) FROM t"), ["0"], "{statement}");
+    }
+    client.quiet("CREATE DATABASE far CREATE TABLE far..t (a int)");
+    assert!(client.lines("INSERT far..t OUTPUT inserted.a INTO told VALUES (2)")[0].starts_with("Msg 40517"));
+    assert_eq!(client.shown("SELECT COUNT(*) FROM far..t SELECT COUNT(*) FROM told"), ["0", "1"]);
+}
