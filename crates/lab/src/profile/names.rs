@@ -146,7 +146,7 @@ mod tests {
             ("/home/a/crates/pikepole/src/main.rs", Some("pikepole")),
             ("/home/src/b/crates/lab/src/profile/mod.rs", Some("pikepole_lab::profile")),
             ("/rustc/59807616/library/core/src/num/uint_macros.rs", Some("core::num::uint_macros")),
-            ("/root/.cargo/registry/src/index-1949/io-uring-0.7.10/src/submit.rs", Some("io_uring::submit")),
+            ("/home/a/.cargo/registry/src/index-1949/io-uring-0.7.10/src/submit.rs", Some("io_uring::submit")),
             ("../sysdeps/unix/syscall-template.S", None),
             ("src/lib.rs", None),
             ("", None),
