@@ -6,7 +6,9 @@ use super::data_type::{TypePlace, sql_type};
 use super::scope::{Clause, Column};
 use super::typed::{Typed, WHOLE_DIGITS_MAX, convert_to};
 use crate::errors;
-use crate::expression::{Arithmetic, Case, Comparison, Convert, Expr, Fault, Integer, IntegerOp, Predicate, Width};
+use crate::expression::{
+    Arithmetic, Case, Comparison, Convert, Expr, Fault, Integer, IntegerOp, Predicate, Short, Width,
+};
 use crate::plan::{Guard, Test};
 use crate::state::Global;
 use pikepole_tsql as tree;
@@ -417,6 +419,7 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
     let constant = left.expr.is_const() && right.expr.is_const();
     let ty = pikepole_types::operator_type(op, &left.ty, &right.ty)?;
     let widths = (Width::of(&left.ty), Width::of(&right.ty), Width::of(&ty));
+    let short = short_arithmetic(op, &left, &right, &ty);
     let expr = if let Some(whole) = whole_arithmetic(op, &left, &right, &ty) {
         whole
     } else if let (Some(_), Some(_), Some(width)) = widths {
@@ -430,7 +433,11 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
         )
     } else {
         let (left, right) = operands(left, right)?;
-        Expr::Arithmetic(Box::new(Arithmetic { op, operands: [left, right] }))
+        let exact = Expr::Arithmetic(Box::new(Arithmetic { op, operands: [left, right] }));
+        match short {
+            Some((integer, precision)) => Expr::Short(Box::new(Short { integer, precision, exact })),
+            None => exact,
+        }
     };
     let typed = Typed::new(expr, ty, nullable);
     Ok(if constant { typed.folded() } else { typed })
@@ -441,16 +448,29 @@ fn whole_arithmetic(op: ArithmeticOp, left: &Typed, right: &Typed, ty: &SqlType)
     let SqlType::Decimal { precision: precision @ 0..=WHOLE_DIGITS_MAX, scale: 0 } = *ty else {
         return None;
     };
-    let exact =
-        matches!(op, ArithmeticOp::Add | ArithmeticOp::Subtract | ArithmeticOp::Multiply | ArithmeticOp::Modulo);
-    if !exact {
+    let integer = integer_arithmetic(op, left.whole()?, right.whole()?)?;
+    Some(Expr::Whole(Box::new(integer), precision))
+}
+
+/// The same where a result may have more digits than 64 bits hold, and hardly ever has. What it gives is no answer where it
+/// fails; and it must have no effects, since the whole expression is evaluated then.
+fn short_arithmetic(op: ArithmeticOp, left: &Typed, right: &Typed, ty: &SqlType) -> Option<(Integer, u8)> {
+    let SqlType::Decimal { precision, scale: 0 } = *ty else {
+        return None;
+    };
+    if precision <= WHOLE_DIGITS_MAX {
         return None;
     }
-    let operands = Box::new([left.whole()?, right.whole()?]);
-    let op = integer_op(op);
-    let width = Width::Big;
-    let integer = Integer::Binary { op, width, operands };
-    Some(Expr::Whole(Box::new(integer), precision))
+    let integer = integer_arithmetic(op, left.short()?, right.short()?)?;
+    integer.is_portable().then_some((integer, precision))
+}
+
+/// The operators that give whole numbers for whole numbers of decimal types.
+fn integer_arithmetic(op: ArithmeticOp, left: Integer, right: Integer) -> Option<Integer> {
+    let exact =
+        matches!(op, ArithmeticOp::Add | ArithmeticOp::Subtract | ArithmeticOp::Multiply | ArithmeticOp::Modulo);
+    let operands = Box::new([left, right]);
+    exact.then(|| Integer::Binary { op: integer_op(op), width: Width::Big, operands })
 }
 
 /// Brings operands of different types to types the operator works on: a string becomes the other side's type, a number the

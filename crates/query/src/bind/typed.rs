@@ -55,6 +55,14 @@ impl Typed {
         }
     }
 
+    /// An integer expression that gives the same as this one, or fails where 64 bits do not hold it.
+    pub(crate) fn short(&self) -> Option<Integer> {
+        match &self.expr {
+            Expr::Short(short) => Some(short.integer.clone()),
+            _ => self.whole(),
+        }
+    }
+
     /// Evaluates an expression of constants now. An error stays in the expression, to be raised when it runs.
     pub(crate) fn folded(mut self) -> Typed {
         if let Some(value) = constant_value(&self.expr) {
@@ -101,9 +109,13 @@ fn integer_to(typed: Typed, from: Width, to: Width) -> Typed {
     let nullable = typed.nullable;
     let constant = typed.expr.is_const();
     let integer = typed.integer();
-    let integer = if to < from { Integer::Narrow(Box::new(integer), from, to) } else { integer };
+    let integer = if to < from { narrowed(integer, from, to) } else { integer };
     let typed = Typed::new(Expr::Integer(Box::new(integer), to), to.sql_type(), nullable);
     if constant { typed.folded() } else { typed }
+}
+
+fn narrowed(integer: Integer, from: Width, to: Width) -> Integer {
+    Integer::Narrow(Box::new(integer), from, to)
 }
 
 /// A value stored into a variable, parameter (`column` absent) or column.
@@ -128,6 +140,10 @@ pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>
     {
         return Ok(Expr::Integer(Box::new(integer), Width::Big));
     }
+    let short = match (&typed.expr, Width::of(to)) {
+        (Expr::Short(short), Some(width)) if width != Width::Bit => Some((short.integer.clone(), width)),
+        _ => None,
+    };
     match conversion(&typed.ty, to) {
         Conversion::Implicit => {}
         Conversion::Explicit => {
@@ -149,10 +165,13 @@ pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>
             return Ok(Expr::Const(out));
         }
     }
-    Ok(Expr::Assign(Box::new(Assign {
-        input: typed.expr,
-        from: typed.ty,
-        to: *to,
-        column: column.map(|(table, column)| (table.into(), column.into())),
-    })))
+    let column = column.map(|(table, column)| (table.into(), column.into()));
+    let exact = Expr::Assign(Box::new(Assign { input: typed.expr, from: typed.ty, to: *to, column }));
+    Ok(match short {
+        None => exact,
+        Some((integer, width)) => {
+            let narrow = if width < Width::Big { narrowed(integer, Width::Big, width) } else { integer };
+            Expr::Integer(Box::new(Integer::Short(Box::new((narrow, exact)))), width)
+        }
+    })
 }

@@ -145,6 +145,8 @@ pub enum Integer {
     Complement(Box<Integer>, Width),
     /// A conversion from one width to a narrower one, which must fit.
     Narrow(Box<Integer>, Width, Width),
+    /// An expression, and the one of integers that gives the same as long as 64 bits hold every step: see [`Expr::Short`].
+    Short(Box<(Integer, Expr)>),
     /// Any other expression whose value is an integer.
     Other(Box<Expr>),
 }
@@ -182,6 +184,10 @@ impl Integer {
                 Some(value) if width.fits(value) => Ok(Some(value)),
                 Some(value) => Err(errors::narrowing_overflow(value, *from, &width.sql_type())),
                 None => Ok(None),
+            },
+            Integer::Short(short) => match short.0.eval(env) {
+                Ok(value) => Ok(value),
+                Err(_) => Ok(integer_of(&short.1.eval(env)?)),
             },
             Integer::Other(expr) => {
                 let mut scratch = Value::Null;

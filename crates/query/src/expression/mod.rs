@@ -42,8 +42,10 @@ pub enum Expr {
     Slot(usize),
     /// An integer expression and the type of its result.
     Integer(Box<Integer>, Width),
-    /// An integer expression whose type is `decimal(precision, 0)`, of at most 18 digits: `@@SPID * 10000000000 + @i`.
+    /// An integer expression whose type is `decimal(precision, 0)`, of at most 18 digits: `@@SPID * 10000000000`.
     Whole(Box<Integer>, u8),
+    /// The same of a type with more digits, done in 64 bits as long as these hold it: `@@SPID * 10000000000 + @i`.
+    Short(Box<Short>),
     /// A global that is no integer.
     Global(Global),
     /// Arithmetic, concatenation or bit operators on other types.
@@ -66,6 +68,17 @@ pub enum Expr {
     Coalesce(Box<[Expr]>),
     /// A condition as a bit; UNKNOWN is NULL.
     Truth(Box<Predicate>),
+}
+
+/// See [`Expr::Short`].
+#[derive(Debug, Clone)]
+pub struct Short {
+    /// The expression over integers. That it fails says nothing but that 64 bits are too few, or that `exact` fails too.
+    pub integer: Integer,
+    /// The digits of its type, at least 19, so that any integer fits.
+    pub precision: u8,
+    /// The same expression over decimals, without effects: it may be evaluated after the other.
+    pub exact: Expr,
 }
 
 /// See [`Expr::Arithmetic`].
@@ -154,11 +167,11 @@ impl Expr {
             Expr::Const(value) => out.clone_from(value),
             Expr::Slot(slot) => out.clone_from(&env.slots[*slot]),
             Expr::Integer(integer, width) => width.store(integer.eval(env)?, out),
-            Expr::Whole(integer, precision) => {
-                let value = integer.eval(env)?;
-                let decimal = value.and_then(|value| Decimal::new(value.into(), *precision, 0));
-                *out = decimal.map_or(Value::Null, Value::Decimal);
-            }
+            Expr::Whole(integer, precision) => store_whole(integer.eval(env)?, *precision, out),
+            Expr::Short(short) => match short.integer.eval(env) {
+                Ok(value) => store_whole(value, short.precision, out),
+                Err(_) => short.exact.eval_into(env, out)?,
+            },
             Expr::Global(global) => *out = global.value(env.state),
             Expr::Arithmetic(arithmetic) => arithmetic.eval(env, out)?,
             Expr::Negate(input) => {
@@ -211,6 +224,13 @@ impl Expr {
     pub fn is_const(&self) -> bool {
         matches!(self, Expr::Const(_))
     }
+}
+
+/// Stores a number that fits so many digits as a decimal without a fraction.
+#[inline]
+fn store_whole(value: Option<i64>, precision: u8, out: &mut Value) {
+    let decimal = value.and_then(|value| Decimal::new(value.into(), precision, 0));
+    *out = decimal.map_or(Value::Null, Value::Decimal);
 }
 
 impl Arithmetic {

@@ -9,6 +9,7 @@ impl Expr {
             Expr::Const(_) | Expr::Global(_) => {}
             Expr::Slot(slot) => visit(*slot),
             Expr::Integer(integer, _) | Expr::Whole(integer, _) => integer.visit_slots(visit),
+            Expr::Short(short) => short.integer.visit_slots(visit),
             Expr::Arithmetic(arithmetic) => {
                 arithmetic.operands.iter().for_each(|expr| expr.visit_slots(visit));
             }
@@ -48,6 +49,7 @@ impl Integer {
             Integer::Negate(inner, _) | Integer::Complement(inner, _) | Integer::Narrow(inner, _, _) => {
                 inner.visit_slots(visit);
             }
+            Integer::Short(short) => short.0.visit_slots(visit),
             Integer::Other(expr) => expr.visit_slots(visit),
         }
     }

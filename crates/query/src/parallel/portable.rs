@@ -38,6 +38,7 @@ impl Expr {
         match self {
             Expr::Const(_) | Expr::Slot(_) | Expr::Global(_) => true,
             Expr::Integer(integer, _) | Expr::Whole(integer, _) => integer.is_portable(),
+            Expr::Short(short) => short.integer.is_portable(),
             Expr::Arithmetic(arithmetic) => arithmetic.operands.iter().all(Expr::is_portable),
             Expr::Negate(input) | Expr::Complement(input) => input.is_portable(),
             Expr::Convert(convert) => {
@@ -61,13 +62,15 @@ impl Expr {
 }
 
 impl Integer {
-    fn is_portable(&self) -> bool {
+    /// As [`Expr::is_portable`].
+    pub(crate) fn is_portable(&self) -> bool {
         match self {
             Integer::Const(_) | Integer::Slot(_) | Integer::Global(_) => true,
             Integer::Binary { operands, .. } => operands.iter().all(Integer::is_portable),
             Integer::Negate(inner, _) | Integer::Complement(inner, _) | Integer::Narrow(inner, _, _) => {
                 inner.is_portable()
             }
+            Integer::Short(short) => short.0.is_portable(),
             Integer::Other(expr) => expr.is_portable(),
         }
     }

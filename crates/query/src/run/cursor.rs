@@ -216,6 +216,15 @@ impl Cursor {
         }
     }
 
+    /// [`Cursor::next`] of a source of one row without columns, which needs nothing of the machine; `None` for all others.
+    #[inline]
+    pub(crate) fn next_of_one(&mut self) -> Option<bool> {
+        match self {
+            Cursor::One { given } => Some(!std::mem::replace(given, true)),
+            _ => None,
+        }
+    }
+
     /// Moves to the next row.
     ///
     /// # Errors

@@ -93,6 +93,7 @@ impl ModifyState {
         ModifyState { writer, row, again, collecting: true, ..ModifyState::default() }
     }
 
+    /// Back to the first row; what is to be done after the last one is forgotten apart.
     pub(crate) fn reset(&mut self) {
         self.stage = Stage::Next;
         self.bulk = Bulk::Undecided;
@@ -101,7 +102,6 @@ impl ModifyState {
         self.collected.clear();
         self.collecting = true;
         self.next = 0;
-        self.late.reset();
         if let Some(cursor) = &mut self.again {
             cursor.forget();
             cursor.open();
@@ -147,10 +147,11 @@ impl Machine<'_> {
         state: &mut StatementState,
     ) -> Result<bool, Stop> {
         let instead = state.firing.is_instead();
-        if self.insert_by_workers(plan, insert, state)? {
+        let single = matches!(plan.source, Node::One) && insert.rows.len() == 1;
+        let alone = single && insert.table_lock.is_none();
+        if !alone && self.insert_by_workers(plan, insert, state)? {
             return Ok(true);
         }
-        let single = matches!(plan.source, Node::One) && insert.rows.len() == 1;
         // A row that commits by itself must be the last thing that can go wrong.
         let is_last = !has_late_work(plan) && !insert.output.as_ref().is_some_and(OutputPlan::can_fail);
         let count = if single && is_last { RowCount::One } else { RowCount::Many };
@@ -201,7 +202,10 @@ impl Machine<'_> {
                 state.modify.row = row;
                 kept?;
             }
-            if !single && quantum_over(state.rows) {
+            if single {
+                return Ok(true);
+            }
+            if quantum_over(state.rows) {
                 return Ok(false);
             }
         }

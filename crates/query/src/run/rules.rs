@@ -139,10 +139,15 @@ impl Machine<'_> {
     }
 
     /// The work after the last row. False: the quantum is over, there is more.
+    #[inline]
     pub(crate) fn finish_rows(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
-        let Some(rules) = plan.rules.clone() else {
-            return Ok(true);
-        };
+        match &plan.rules {
+            None => Ok(true),
+            Some(rules) => self.finish_ruled_rows(plan, rules, state),
+        }
+    }
+
+    fn finish_ruled_rows(&mut self, plan: &Statement, rules: &Rules, state: &mut StatementState) -> Result<bool, Stop> {
         loop {
             if let Some(mut running) = state.modify.late.running.take() {
                 let done = self.run_cascade(&mut running);
@@ -169,7 +174,7 @@ impl Machine<'_> {
                 }
                 late.runs += 1;
                 if late.runs > RUNS_MAX {
-                    return Err(self.referenced_error(&rules, rule).into());
+                    return Err(self.referenced_error(rules, rule).into());
                 }
                 let running = self.cascade(plan, rule, action, &old, new.as_deref())?;
                 state.modify.late.running = Some(running);
@@ -181,7 +186,7 @@ impl Machine<'_> {
                 let refers = !self.look(late, (Side::Own, at), &rule.own, &rule.columns, &old)?
                     && self.look(late, (Side::Source, at), &rule.source, &rule.source_columns, &old)?;
                 if refers {
-                    return Err(self.referenced_error(&rules, rule).into());
+                    return Err(self.referenced_error(rules, rule).into());
                 }
                 state.modify.late.verified += 1;
                 continue;
@@ -192,7 +197,7 @@ impl Machine<'_> {
                 if !self.look(late, (Side::Target, at), &rule.target, &rule.target_columns, &key)? {
                     let kind = if rule.same_table { "FOREIGN KEY SAME TABLE" } else { "FOREIGN KEY" };
                     let target = (&*rule.target, rule.target_columns.as_slice());
-                    return Err(self.key_error(&rules, kind, &rule.name, target).into());
+                    return Err(self.key_error(rules, kind, &rule.name, target).into());
                 }
                 state.modify.late.found += 1;
                 continue;
@@ -395,6 +400,7 @@ pub(crate) fn quoted(name: &str) -> String {
 }
 
 /// The error that keeps a statement from running: its rules could not be bound.
+#[inline]
 pub(crate) fn rules_fault(plan: &Statement) -> Option<Fault> {
     let changes = !matches!(plan.action, Action::Select { .. } | Action::Assign { .. });
     plan.rules.as_ref().filter(|_| changes).and_then(|rules| rules.fault.clone())

@@ -79,6 +79,7 @@ impl StatementState {
         self.virtual_rows.clear();
         self.rows_done = false;
         self.modify.reset();
+        self.modify.late.reset();
         self.firing.reset();
     }
 
@@ -106,11 +107,34 @@ impl StatementState {
             cursor.open();
         }
         self.modify.reset();
+        self.modify.late.reset();
         self.change.reset();
         self.output.reset();
         self.firing.reset();
         if let Some(cursor) = &mut self.cursor {
             cursor.forget();
+        }
+    }
+
+    /// Empties what an earlier run of the plan may have left: of the parts that this plan uses, since most use few of them.
+    fn clear(&mut self, plan: &Statement) {
+        self.modify.reset();
+        if plan.rules.is_some() {
+            self.modify.late.reset();
+        }
+        if plan.rules.is_some() || plan.triggers.is_some() {
+            self.firing.reset();
+        }
+        self.forget_rows(plan);
+    }
+
+    /// Lets go of the rows that a change by joins and OUTPUT have kept.
+    fn forget_rows(&mut self, plan: &Statement) {
+        if matches!(plan.action, Action::Change(_)) {
+            self.change.reset();
+        }
+        if plan.action.output().is_some() {
+            self.output.reset();
         }
     }
 
@@ -336,7 +360,9 @@ impl Machine<'_> {
             self.frame.slots.resize(plan.slots, Value::Null);
         }
         if plan.touches {
-            self.context.take_parts(&plan.others)?;
+            if !plan.others.is_empty() {
+                self.context.take_parts(&plan.others)?;
+            }
             let writes = !matches!(plan.action, Action::Select { .. } | Action::Assign { .. });
             self.context.begin_statement(writes)?;
         }
@@ -352,10 +378,7 @@ impl Machine<'_> {
         state.rows = 0;
         state.rows_done = false;
         state.null_eliminated = false;
-        state.modify.reset();
-        state.change.reset();
-        state.output.reset();
-        state.firing.reset();
+        state.clear(plan);
         if let Some(triggers) = &plan.triggers {
             if let Some(fault) = &triggers.fault {
                 return Err(Stop::Error(fault.clone()));
@@ -414,6 +437,9 @@ impl Machine<'_> {
         let Some(cursor) = &mut state.cursor else {
             return Ok(false);
         };
+        if let Some(found) = cursor.next_of_one() {
+            return Ok(found);
+        }
         let mut run = self.run_view(&state.virtual_rows, plan);
         let found = cursor.next(&plan.source, &mut run);
         let eliminated = run.null_eliminated;
@@ -473,8 +499,7 @@ impl Machine<'_> {
         state.phase = Phase::Idle;
         state.virtual_ready = false;
         state.virtual_rows.clear();
-        state.change.reset();
-        state.output.reset();
+        state.forget_rows(plan);
         if let Some(cursor) = &mut state.cursor {
             cursor.forget();
         }
