@@ -368,7 +368,10 @@ impl Binder<'_> {
         let output = self.output_clause(update.output.as_ref(), &Arc::clone(&table), rows)?;
         // A row that moves must not be found again where it has moved to.
         let collects = moves_key || table.key.is_empty();
-        let (source, changed) = self.modified_rows(table, tree, conditions, top, set, collects);
+        let (source, mut changed) = self.modified_rows(Arc::clone(&table), tree, conditions, top, set, collects);
+        changed.collects |= is_read_by(&source, &table, &|column| {
+            table.columns[column].computed || assignments.iter().any(|(assigned, _)| *assigned == column)
+        });
         let action = Action::Update(Box::new(Update { changed, assignments, variables, output }));
         Ok(Arc::new(self.finish(source, action)))
     }
@@ -580,6 +583,17 @@ fn collected(source: Node, table: &Table, row: &[ColumnSource]) -> Node {
 fn scans(node: &Node, table: &Table) -> bool {
     let mut found = false;
     node.visit_scans(&mut |scan| found |= scan.table.object_id == table.object_id);
+    found
+}
+
+/// Whether a plan reads the table through an index whose key has one of the columns: an entry that moves would be met again.
+fn is_read_by(node: &Node, table: &Table, has: &dyn Fn(usize) -> bool) -> bool {
+    let mut found = false;
+    node.visit_scans(&mut |scan| {
+        let index = table.indexes.iter().find(|index| Some(index.id) == scan.range.index);
+        let own = scan.table.object_id == table.object_id;
+        found |= own && index.is_some_and(|index| index.key.iter().any(|key| has(key.column)));
+    });
     found
 }
 

@@ -5,7 +5,7 @@
 //!      │      (deletes come first then, updates next, inserts last)
 //!   Read      the row's newest version; if it is not what was joined, the statement begins again
 //!   Change    what it becomes is computed from the values kept
-//!   Write
+//!   Write     (behind the last row, those that got new keys are put in their places)
 //! ```
 
 use std::collections::HashMap;
@@ -59,6 +59,7 @@ impl ChangeState {
         self.rows.clear();
         self.next = 0;
         self.variables.clear();
+        self.writer.iter_mut().for_each(TableWriter::begin_statement);
     }
 }
 
@@ -89,7 +90,7 @@ impl Machine<'_> {
         state.change.writer.get_or_insert_with(|| change.table.engine.writer());
         loop {
             let Some(taken) = state.change.rows.get(state.change.next) else {
-                return Ok(true);
+                return self.place_moved(&change.table, state.change.writer.as_mut());
             };
             let action = &change.branches[taken.branch].action;
             match state.change.stage {

@@ -36,6 +36,8 @@ enum Stage {
     Change,
     /// It is to be written.
     Write,
+    /// There is none left; those that get new keys are to be put in their places.
+    Place,
 }
 
 /// The state of a statement that changes rows.
@@ -52,6 +54,7 @@ pub(crate) struct ModifyState {
     pub(crate) locator: Locator,
     /// The rows to change, when they are collected before the first is changed, and what is kept with each.
     collected: Vec<(Locator, Vec<Value>)>,
+    /// True until all are.
     collecting: bool,
     next: usize,
     /// Evaluates subqueries over the row's newest version.
@@ -102,6 +105,7 @@ impl ModifyState {
         self.collecting = true;
         self.next = 0;
         self.late.reset();
+        self.writer.iter_mut().for_each(TableWriter::begin_statement);
         if let Some(cursor) = &mut self.again {
             cursor.forget();
             cursor.open();
@@ -339,8 +343,9 @@ impl Machine<'_> {
         state: &mut StatementState,
     ) -> Result<bool, Stop> {
         loop {
-            if !self.next_current(plan, &update.changed, state)? {
-                return Ok(true);
+            if state.modify.stage == Stage::Place || !self.next_current(plan, &update.changed, state)? {
+                state.modify.stage = Stage::Place;
+                return self.place_moved(&update.changed.table, state.modify.writer.as_mut());
             }
             if state.modify.stage == Stage::Change {
                 self.complete_updated(plan, update, state)?;
@@ -378,6 +383,20 @@ impl Machine<'_> {
                 return Ok(false);
             }
         }
+    }
+
+    /// Puts the rows that got new keys in their places. False: the quantum is over, there are more.
+    pub(super) fn place_moved(&mut self, table: &Table, writer: Option<&mut TableWriter>) -> Result<bool, Stop> {
+        let Some(writer) = writer else {
+            return Ok(true);
+        };
+        let (database, tx) = self.context.engine();
+        while !database.try_place_moved(tx, &table.engine, writer)? {
+            if quantum_over(0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Computes the new row and looks whether it may be so; what an INSTEAD OF trigger sees need not.
@@ -459,7 +478,7 @@ impl Machine<'_> {
     fn next_current(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<bool, Stop> {
         loop {
             match state.modify.stage {
-                Stage::Next | Stage::Identity => {
+                Stage::Next | Stage::Identity | Stage::Place => {
                     if !self.next_target(plan, changed, state)? {
                         return Ok(false);
                     }
@@ -480,12 +499,28 @@ impl Machine<'_> {
 
     /// The next row to change: its locator is in the state then.
     fn next_target(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<bool, Stop> {
-        if !changed.collects {
+        if !changed.collects && state.modify.collecting {
             if !self.next_row(plan, state)? {
                 return Ok(false);
             }
             return Ok(state.take_locator());
         }
+        self.collect_targets(plan, changed, state)?;
+        let limit = self.context.settings.row_count;
+        if limit > 0 && state.rows >= limit {
+            return Ok(false);
+        }
+        let at = state.modify.next;
+        let Some((locator, _)) = state.modify.collected.get(at) else {
+            return Ok(false);
+        };
+        state.modify.locator.clone_from(locator);
+        state.modify.next += 1;
+        Ok(true)
+    }
+
+    /// Finds the rows to change that have not been found yet.
+    fn collect_targets(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<(), Stop> {
         while state.modify.collecting {
             if self.next_row(plan, state)? && state.take_locator() {
                 let locator = state.modify.locator.clone();
@@ -498,17 +533,18 @@ impl Machine<'_> {
                 state.modify.collecting = false;
             }
         }
-        let limit = self.context.settings.row_count;
-        if limit > 0 && state.rows >= limit {
-            return Ok(false);
-        }
-        let at = state.modify.next;
-        let Some((locator, _)) = state.modify.collected.get(at) else {
-            return Ok(false);
+        Ok(())
+    }
+
+    /// Finds the rows of a statement that changes columns, for when it is run.
+    pub(super) fn find_targets(&mut self, state: &mut StatementState) -> Result<(), Stop> {
+        let Some(plan) = state.plan() else {
+            return Ok(());
         };
-        state.modify.locator.clone_from(locator);
-        state.modify.next += 1;
-        Ok(true)
+        match &plan.action {
+            Action::Update(update) => self.collect_targets(&plan, &update.changed, state),
+            _ => Ok(()),
+        }
     }
 
     /// Reads the newest version of the row into its registers. False: it is gone.
