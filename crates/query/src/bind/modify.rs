@@ -167,7 +167,7 @@ impl Binder<'_> {
         };
         let source = cut(bound.node, None, top);
         let source = self.place_pending(0, source);
-        let source = collected(source, &table, &row);
+        let source = if self.calls_function(&source) || scans(&source, &table) { collected(source, &row) } else { source };
         self.insert_plan(source, table, vec![row], output)
     }
 
@@ -525,6 +525,17 @@ impl Binder<'_> {
         Ok((conditions, top))
     }
 
+    /// Whether a plan calls a function of several statements: what that reads is not known.
+    fn calls_function(&self, node: &Node) -> bool {
+        let mut found = false;
+        node.visit_nodes(&mut |node| {
+            if let Node::Call { index, .. } | Node::Virtual { index, .. } = node {
+                found |= self.virtual_sources[*index].is_function();
+            }
+        });
+        found
+    }
+
     /// The rows to change, with the subqueries of WHERE and those of SET, `set`.
     fn modified_rows(
         &mut self,
@@ -539,7 +550,9 @@ impl Binder<'_> {
         let recheck = super::conjunction(conditions.clone());
         let dependent: Vec<&PendingApply> =
             self.pending.iter().chain(&set).filter(|pending| pending.depends_on_row()).collect();
-        let reads_target = dependent.iter().any(|pending| pending.is_run_anew() && scans(&pending.subquery, &table));
+        // What a function reads is not known: it may be the table.
+        let reads = |node: &Node| scans(node, &table) || self.calls_function(node);
+        let reads_target = dependent.iter().any(|pending| pending.is_run_anew() && reads(&pending.subquery));
         let (subqueries, before) = if dependent.is_empty() {
             (RowSubqueries::None, set)
         } else if reads_target {
@@ -561,11 +574,8 @@ impl Binder<'_> {
     }
 }
 
-/// The rows of an INSERT that reads the table it fills are all read before the first is inserted.
-fn collected(source: Node, table: &Table, row: &[ColumnSource]) -> Node {
-    if !scans(&source, table) {
-        return source;
-    }
+/// The rows of an INSERT that reads the table it fills, or may do so in a function, are all read before the first is inserted.
+fn collected(source: Node, row: &[ColumnSource]) -> Node {
     let mut carry = Vec::new();
     for value in row {
         if let ColumnSource::Value(expr) = value {

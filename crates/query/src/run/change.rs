@@ -5,6 +5,7 @@
 //!      │      (deletes come first then, updates next, inserts last)
 //!   Read      the row's newest version; if it is not what was joined, the statement begins again
 //!   Change    what it becomes is computed from the values kept
+//!   Check     whether it may be so
 //!   Write     (behind the last row, those that got new keys are put in their places)
 //! ```
 
@@ -28,6 +29,7 @@ enum Stage {
     Collect,
     Read,
     Change,
+    Check,
     Write,
 }
 
@@ -100,6 +102,13 @@ impl Machine<'_> {
                 }
                 Stage::Change => {
                     self.compute_change(plan, change, action, state)?;
+                    let is_written = !matches!(action, BranchAction::Delete) && !state.firing.is_instead();
+                    state.change.stage = if is_written { Stage::Check } else { Stage::Write };
+                }
+                Stage::Check => {
+                    if let Some(rules) = &plan.rules {
+                        self.check_row(plan, rules, state)?;
+                    }
                     state.change.stage = Stage::Write;
                 }
                 Stage::Write => {
@@ -244,11 +253,7 @@ impl Machine<'_> {
         }
         let verb = if matches!(action, BranchAction::Insert(_)) { "INSERT" } else { "UPDATE" };
         let columns = 0..change.table.columns.len();
-        check_required(&change.table, columns, &state.change.row, verb)?;
-        if let Some(rules) = &plan.rules {
-            self.check_row(rules)?;
-        }
-        Ok(())
+        Ok(check_required(&change.table, columns, &state.change.row, verb)?)
     }
 
     fn compute_update(

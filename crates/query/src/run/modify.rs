@@ -34,6 +34,8 @@ enum Stage {
     Test,
     /// What it becomes is to be computed.
     Change,
+    /// What it has become is to be looked at.
+    Check,
     /// It is to be written.
     Write,
     /// There is none left; those that get new keys are to be put in their places.
@@ -181,8 +183,9 @@ impl Machine<'_> {
             }
             if state.modify.stage == Stage::Identity {
                 self.complete_row(plan, insert, state)?;
-                state.modify.stage = Stage::Write;
+                state.modify.stage = Stage::Check;
             }
+            self.check_new(plan, state)?;
             let modify = &mut state.modify;
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);
@@ -211,8 +214,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Gives the row what the statement does not: its identity value, its number, its computed columns; and looks whether it
-    /// may be so. What an INSTEAD OF trigger sees need not: it decides itself what is inserted.
+    /// Gives the row what the statement does not: its identity value, its number, its computed columns. What an INSTEAD OF
+    /// trigger sees has only the last: it decides itself what is inserted.
     fn complete_row(&mut self, plan: &Statement, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
         if state.firing.is_instead() {
             if let (Some(column), None) = (insert.table.identity, insert.explicit_identity) {
@@ -230,8 +233,17 @@ impl Machine<'_> {
         }
         let required = insert.required.iter().copied();
         check_required(&insert.table, required, &state.modify.row, "INSERT")?;
-        if let Some(rules) = &plan.rules {
-            self.check_row(rules)?;
+        Ok(())
+    }
+
+    /// Looks whether the row that was completed may be so.
+    #[inline]
+    fn check_new(&mut self, plan: &Statement, state: &mut StatementState) -> Result<(), Stop> {
+        if state.modify.stage == Stage::Check {
+            if let Some(rules) = plan.rules.as_ref().filter(|_| !state.firing.is_instead()) {
+                self.check_row(plan, rules, state)?;
+            }
+            state.modify.stage = Stage::Write;
         }
         Ok(())
     }
@@ -349,8 +361,9 @@ impl Machine<'_> {
             }
             if state.modify.stage == Stage::Change {
                 self.complete_updated(plan, update, state)?;
-                state.modify.stage = Stage::Write;
+                state.modify.stage = Stage::Check;
             }
+            self.check_new(plan, state)?;
             let modify = &mut state.modify;
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);
@@ -399,7 +412,7 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Computes the new row and looks whether it may be so; what an INSTEAD OF trigger sees need not.
+    /// Computes the new row.
     fn complete_updated(&mut self, plan: &Statement, update: &Update, state: &mut StatementState) -> Result<(), Stop> {
         let instead = state.firing.is_instead();
         let number = if instead { None } else { self.row_number(plan.rules.as_deref(), &update.changed.table.engine)? };
@@ -409,7 +422,6 @@ impl Machine<'_> {
             if !instead {
                 let computed = rules.computed.iter().map(|(column, _)| *column);
                 check_required(&update.changed.table, computed, &state.modify.row, "UPDATE")?;
-                self.check_row(rules)?;
             }
         }
         Ok(())
@@ -492,7 +504,7 @@ impl Machine<'_> {
                     let holds = self.still_holds(plan, changed, state)?;
                     state.modify.stage = if holds { Stage::Change } else { Stage::Next };
                 }
-                Stage::Change | Stage::Write => return Ok(true),
+                Stage::Change | Stage::Check | Stage::Write => return Ok(true),
             }
         }
     }

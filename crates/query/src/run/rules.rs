@@ -8,13 +8,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Machine;
+use super::cursor::Cursor;
 use super::gone::{GoneKey, Part, put_in_order};
 use super::statement::{StatementState, function_elsewhere, quantum_over};
 use crate::access::Stop;
 use crate::bind::{self, Names};
 use crate::expression::Fault;
 use crate::output::ColumnInfo;
-use crate::plan::{Action, Statement};
+use crate::plan::{Action, Node, Statement};
 use crate::program::{LateKind, Variable};
 use crate::rules::{ReferencedRule, Rules};
 use pikepole_engine::{Reference, ReferentialAction, Residence, Table};
@@ -23,15 +24,23 @@ use pikepole_types::{SqlError, SqlType, Value};
 /// A cascade that always finds another row is not a race any more.
 const RUNS_MAX: u32 = 100;
 
+/// The functions that the rules of a row call.
+struct Calls {
+    cursor: Cursor,
+    /// They are being called for the row at hand.
+    under_way: bool,
+}
+
 /// A statement that has found the rows that refer to the last key of a ring, for when their turn comes.
 struct Held {
     state: Box<StatementState>,
     values: Vec<Value>,
 }
 
-/// What is left to do after the last row.
+/// What rules ask for beside the row itself, and what is left to do after the last row.
 #[derive(Default)]
 pub(crate) struct LateWork {
+    calls: Option<Calls>,
     /// Keys that must be there, by rule.
     wanted: Vec<(usize, Vec<Value>)>,
     gone: Vec<GoneKey>,
@@ -63,6 +72,7 @@ impl LateWork {
         self.wanted.clear();
         self.gone.clear();
         (self.found, self.cascaded, self.verified, self.runs) = (0, 0, 0, 0);
+        self.calls = None;
         (self.ordered, self.opened) = (false, false);
         self.held = None;
         self.running = None;
@@ -126,7 +136,37 @@ impl Machine<'_> {
     }
 
     /// The CHECK constraints of the row that was shaped last: one fails that is false, not one that is unknown.
-    pub(crate) fn check_row(&mut self, rules: &Rules) -> Result<(), Fault> {
+    pub(crate) fn check_row(
+        &mut self,
+        plan: &Statement,
+        rules: &Rules,
+        state: &mut StatementState,
+    ) -> Result<(), Stop> {
+        if let Some(node) = &rules.calls {
+            self.call_for_checks(node, plan, state)?;
+        }
+        Ok(self.test_row(rules)?)
+    }
+
+    /// Runs the functions that conditions call.
+    fn call_for_checks(&mut self, node: &Node, plan: &Statement, state: &mut StatementState) -> Result<(), Stop> {
+        let mut calls = match state.modify.late.calls.take() {
+            Some(calls) => calls,
+            None => Calls { cursor: Cursor::new(node, &plan.live), under_way: false },
+        };
+        if !calls.under_way {
+            calls.cursor.open();
+            calls.under_way = true;
+        }
+        let mut run = self.run_view(&state.virtual_rows, plan);
+        let called = calls.cursor.next(node, &mut run);
+        self.scratch = std::mem::take(&mut run.scratch);
+        calls.under_way = called.is_err();
+        state.modify.late.calls = Some(calls);
+        called.map(|_| ())
+    }
+
+    fn test_row(&mut self, rules: &Rules) -> Result<(), Fault> {
         if let Some(option) = &rules.check_option
             && !option.holds(&mut self.env())?
         {
@@ -353,6 +393,9 @@ impl Machine<'_> {
             }
         }
         let plan = self.internal_statement(&text, &variables)?;
+        if !plan.virtual_sources.is_empty() {
+            return Err(function_elsewhere());
+        }
         show_values(&mut self.frame.slots, outer.slots, values.clone(), plan.slots);
         self.context.refresh_snapshot();
         let mut running = Box::new(StatementState::default());
