@@ -8,7 +8,7 @@
 //! to. The looks see what is newest, not the statement's snapshot (`pikepole_engine::Reference`).
 
 use crate::expression::{Expr, Fault, Predicate};
-use crate::plan::Registers;
+use crate::plan::{Node, Registers};
 use pikepole_engine::{ReferentialAction, Table};
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ pub struct Rules {
     /// The column that gets a new number with each change.
     pub(crate) rowversion: Option<usize>,
     pub(crate) checks: Vec<CheckRule>,
+    /// The functions of several statements that conditions call, over one row.
+    pub(crate) calls: Option<Node>,
     /// WITH CHECK OPTION of the view that rows are written through: it must hold, and not be unknown.
     pub(crate) check_option: Option<Predicate>,
     /// Foreign keys of the table.

@@ -92,7 +92,7 @@ impl Database {
         let Some((own, row)) = &mut writer.long else {
             return Ok(());
         };
-        self.insert_base(tx, table, own, row, false, false)?;
+        self.insert_base(tx, table, own, row, false)?;
         writer.long = None;
         Ok(())
     }

@@ -63,11 +63,6 @@ impl LongWriter {
         self.taking_back
     }
 
-    /// The row that the parts are for has gone from its old place; they are for its new one.
-    pub fn row_moves(&mut self, tx: &Transaction) {
-        self.place = Some((tx.mark(), tx.statement()));
-    }
-
     /// What was written is no longer for the row that comes next.
     pub fn forget_new(&mut self) {
         self.new.clear();

@@ -11,6 +11,7 @@
 mod bulk;
 mod check;
 mod long;
+mod moved;
 mod overflow;
 mod parts;
 mod portion;

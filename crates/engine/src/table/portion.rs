@@ -197,7 +197,7 @@ impl Database {
         let values = &rows[row as usize];
         match structure.checked_sub(1) {
             None => {
-                self.insert_base(tx, table, writer, values, false, false)?;
+                self.insert_base(tx, table, writer, values, false)?;
                 if !table.secondary.is_empty() {
                     locators.set(row, &writer.key);
                 }

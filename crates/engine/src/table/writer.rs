@@ -9,6 +9,7 @@ use pikepole_transaction::{Inserted, LockMode, Stop, Structure};
 use pikepole_types::{SqlError, Value};
 
 use super::long::LongWriter;
+use super::moved::MovedRows;
 use super::{SecondaryIndex, Table};
 use crate::database::Database;
 use crate::error::Blocked;
@@ -41,10 +42,10 @@ impl Locator {
 
 /// Cursors and buffers for changing a table; kept and reused by a session's compiled statement.
 pub struct TableWriter {
-    cursor: TreeCursor,
+    pub(super) cursor: TreeCursor,
     index_cursors: Vec<TreeCursor>,
     pub(super) key: Vec<u8>,
-    rest: Vec<u8>,
+    pub(super) rest: Vec<u8>,
     pub(super) old_key: Vec<u8>,
     /// The row as [`Database::try_read_current`] found it, and the header to expect.
     old: Vec<Value>,
@@ -53,6 +54,7 @@ pub struct TableWriter {
     done: usize,
     done_at: Mark,
     long: LongWriter,
+    pub(super) moved: MovedRows,
 }
 
 impl TableWriter {
@@ -68,7 +70,13 @@ impl TableWriter {
             done: 0,
             done_at: Mark::START,
             long: LongWriter::default(),
+            moved: MovedRows::default(),
         }
+    }
+
+    /// A statement begins: what another one has left behind when it failed is of no interest.
+    pub fn begin_statement(&mut self) {
+        self.moved.clear();
     }
 
     /// Where to go on: after `done` changes if the transaction is where it was then, else at the start.
@@ -84,7 +92,7 @@ impl TableWriter {
         self.done_at = tx.mark();
     }
 
-    fn cursor_of(&mut self, index: usize) -> &mut TreeCursor {
+    pub(super) fn cursor_of(&mut self, index: usize) -> &mut TreeCursor {
         if self.index_cursors.len() <= index {
             self.index_cursors.resize_with(index + 1, TreeCursor::default);
         }
@@ -151,7 +159,7 @@ impl Database {
         }
         self.lock_for(tx, table, LockMode::IX)?;
         if table.secondary.is_empty() {
-            return self.insert_base(tx, table, writer, row, count == RowCount::One, false);
+            return self.insert_base(tx, table, writer, row, count == RowCount::One);
         }
         self.insert_with_indexes(tx, table, writer, row)
     }
@@ -164,7 +172,7 @@ impl Database {
         row: &[Value],
     ) -> Result<(), Blocked> {
         if writer.resume(tx) == 0 {
-            self.insert_base(tx, table, writer, row, false, false)?;
+            self.insert_base(tx, table, writer, row, false)?;
             writer.step_done(tx);
         }
         while writer.done <= table.secondary.len() {
@@ -176,8 +184,7 @@ impl Database {
         Ok(())
     }
 
-    /// Inserts into the clustered tree or heap; the locator of the row is in `writer.key` then. `moves`: the row was elsewhere, and
-    /// its long values stay where they are.
+    /// Inserts into the clustered tree or heap; the locator of the row is in `writer.key` then.
     pub(super) fn insert_base(
         &self,
         tx: &mut Transaction,
@@ -185,9 +192,8 @@ impl Database {
         writer: &mut TableWriter,
         row: &[Value],
         single: bool,
-        moves: bool,
     ) -> Result<(), Blocked> {
-        let TableWriter { cursor, key, rest, long, old, .. } = writer;
+        let TableWriter { cursor, key, rest, long, .. } = writer;
         key.clear();
         rest.clear();
         table.layout.encode_key(|i| &row[i], key).map_err(|error| self.row_error(tx, table, error))?;
@@ -198,8 +204,7 @@ impl Database {
                 encoded.map_err(|error| self.row_error(tx, table, error))?;
             }
             Some(overflow) => {
-                let former = moves.then_some(&old[..]);
-                single &= !self.encode_row(tx, table, overflow, long, former, row, key.len(), rest)?;
+                single &= !self.encode_row(tx, table, overflow, long, None, row, key.len(), rest)?;
             }
         }
         let outcome = match &table.base {
@@ -251,7 +256,7 @@ impl Database {
     }
 
     #[cold]
-    fn duplicate(&self, table: &Table, index: usize, row: &[Value]) -> SqlError {
+    pub(super) fn duplicate(&self, table: &Table, index: usize, row: &[Value]) -> SqlError {
         let index = &table.indexes[index];
         let key = table.key_text(index, |i| &row[i]);
         if index.constraint {
@@ -308,7 +313,7 @@ impl Database {
     }
 
     /// Reads the row at `locator` as it is now into `writer.rest`; its header.
-    fn read_base(
+    pub(super) fn read_base(
         &self,
         tx: &mut Transaction,
         table: &Table,
@@ -325,10 +330,11 @@ impl Database {
     }
 
     /// Gives the row at `locator`, which [`Database::try_read_current`] has just read, the values `row`. False: somebody
-    /// changed it since; read it again.
+    /// changed it since; read it again. A row that gets another key in the clustered index or in a unique one is there again
+    /// when [`Database::try_place_moved`] has put it there.
     ///
     /// # Errors
-    /// As [`Database::try_insert`].
+    /// As [`Database::try_insert`], but for keys that are there.
     pub fn try_update(
         &self,
         tx: &mut Transaction,
@@ -354,21 +360,20 @@ impl Database {
             if !self.update_base(tx, table, writer, locator, row, moves)? {
                 return Ok(false);
             }
-            writer.step_done(tx);
-        }
-        // Two steps for each index, after the one above and the insert of a row that moves.
-        if writer.done == 1 {
             if moves {
-                self.insert_base(tx, table, writer, row, false, true)?;
+                writer.moved.keep_row(&writer.key, &writer.rest);
             }
             writer.step_done(tx);
         }
-        while writer.done - 2 < table.secondary.len() * 2 {
-            let step = writer.done - 2;
+        // Two steps for each index, after the one above.
+        while writer.done - 1 < table.secondary.len() * 2 {
+            let step = writer.done - 1;
             let index = &table.secondary[step / 2];
             if moves || self.entry_changes(tx, table, writer, index, locator, row)? {
                 if step.is_multiple_of(2) {
                     self.delete_entry(tx, table, writer, step / 2, locator)?;
+                } else if moves || index.unique {
+                    self.keep_entry(tx, table, writer, step / 2, row)?;
                 } else {
                     self.insert_entry(tx, table, writer, step / 2, row)?;
                 }
@@ -415,8 +420,6 @@ impl Database {
         }
         rest.clear();
         match &table.overflow {
-            // It is encoded when it is inserted.
-            None if moves => {}
             None => {
                 let encoded = table.layout.encode_rest(|i| &row[i], rest);
                 encoded.map_err(|error| self.row_error(tx, table, error))?;
@@ -434,10 +437,27 @@ impl Database {
         let changed = changed.map_err(|stop| self.stop(tx, table, stop))?;
         if !changed {
             self.take_parts_back(tx, table, long)?;
-        } else if moves {
-            long.row_moves(tx);
         }
         Ok(changed)
+    }
+
+    /// Keeps the entry of one index for its new place; the row's locator is in `writer.key`.
+    fn keep_entry(
+        &self,
+        tx: &Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        at: usize,
+        row: &[Value],
+    ) -> Result<(), Blocked> {
+        let index = &table.secondary[at];
+        if !index.holds(|i| &row[i]) {
+            return Ok(());
+        }
+        let TableWriter { key, old_key, moved, .. } = writer;
+        index.entry_key(|i| &row[i], key, old_key).map_err(|error| self.row_error(tx, table, error))?;
+        moved.keep_entry(at, old_key, key);
+        Ok(())
     }
 
     /// Whether the entry of an index differs between the old row and the new one, which is in the same place.

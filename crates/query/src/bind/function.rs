@@ -1,6 +1,6 @@
 //! Function calls: aggregates, built-in functions, the session's functions.
 
-use super::Binder;
+use super::{Binder, PendingApply};
 use super::expression::global_value;
 use super::typed::{Typed, convert_to};
 use crate::errors;
@@ -194,15 +194,23 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// Keeps the calls of functions since `mark` for below the grouping that is being bound; subqueries cannot stand there.
+    pub(super) fn below_groups(&mut self, mark: usize) -> Result<(), ()> {
+        let calls = self.pending.split_off(mark);
+        if !calls.iter().all(PendingApply::is_call) {
+            return Err(());
+        }
+        self.scope().grouped_calls.extend(calls);
+        Ok(())
+    }
+
     fn aggregate_input(&mut self, argument: &tree::Expr) -> Result<Typed, Fault> {
         let mark = self.pending.len();
         self.scope().in_aggregate = true;
         let input = self.expr(argument);
         self.scope().in_aggregate = false;
         let input = input?;
-        if self.pending.len() > mark {
-            return Err(Box::new(SqlError::aggregate_of_aggregate()));
-        }
+        self.below_groups(mark).map_err(|()| SqlError::aggregate_of_aggregate())?;
         Ok(input)
     }
 }

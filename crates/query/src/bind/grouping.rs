@@ -47,9 +47,7 @@ impl Binder<'_> {
         super::collate::refuse_exact(expr, "GROUP BY")?;
         let mark = self.pending.len();
         let typed = self.expr(expr)?;
-        if self.pending.len() > mark {
-            return Err(Box::new(SqlError::aggregate_in_group_by()));
-        }
+        self.below_groups(mark).map_err(|()| SqlError::aggregate_in_group_by())?;
         if typed.expr.is_const() {
             return Err(Box::new(SqlError::group_by_needs_a_column()));
         }

@@ -37,7 +37,7 @@ pub use data_type::Declared;
 pub(crate) use data_type::declared;
 pub(crate) use into::{into_columns, is_certain};
 pub(crate) use query::binary_of;
-pub(crate) use routine::check_function;
+pub(crate) use routine::{check_function, is_run};
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
 pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, convert_to};
@@ -86,6 +86,11 @@ impl PendingApply {
         self.is_run_anew() || matches!(self.test, Test::In { .. } | Test::Extremes { .. })
     }
 
+    /// Whether it is no subquery, but a call of a function of several statements.
+    pub(crate) fn is_call(&self) -> bool {
+        matches!(self.subquery, Node::Call { .. })
+    }
+
     /// Whether the subquery itself can run after the first row.
     pub(crate) fn is_run_anew(&self) -> bool {
         self.correlated || !self.guards.is_empty()
@@ -108,6 +113,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) collation: Collation,
     /// What the parameters of the functions being expanded stand for, innermost last.
     pub(crate) parameters: Vec<Vec<(String, routine::Given)>>,
+    /// The scalar functions being expanded: one that calls itself is run, not expanded.
+    expanding: Vec<(i32, i32)>,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
     /// `OPTION (MAXDOP n)` of the statement.
@@ -175,6 +182,7 @@ impl<'a> Binder<'a> {
             depth: 0,
             collation: Collation::default(),
             parameters: Vec::new(),
+            expanding: Vec::new(),
             reads_clock: false,
             degree: None,
             table_lock: None,

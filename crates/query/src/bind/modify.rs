@@ -167,7 +167,7 @@ impl Binder<'_> {
         };
         let source = cut(bound.node, None, top);
         let source = self.place_pending(0, source);
-        let source = collected(source, &table, &row);
+        let source = if self.calls_function(&source) || scans(&source, &table) { collected(source, &row) } else { source };
         self.insert_plan(source, table, vec![row], output)
     }
 
@@ -368,7 +368,10 @@ impl Binder<'_> {
         let output = self.output_clause(update.output.as_ref(), &Arc::clone(&table), rows)?;
         // A row that moves must not be found again where it has moved to.
         let collects = moves_key || table.key.is_empty();
-        let (source, changed) = self.modified_rows(table, tree, conditions, top, set, collects);
+        let (source, mut changed) = self.modified_rows(Arc::clone(&table), tree, conditions, top, set, collects);
+        changed.collects |= is_read_by(&source, &table, &|column| {
+            table.columns[column].computed || assignments.iter().any(|(assigned, _)| *assigned == column)
+        });
         let action = Action::Update(Box::new(Update { changed, assignments, variables, output }));
         Ok(Arc::new(self.finish(source, action)))
     }
@@ -522,6 +525,17 @@ impl Binder<'_> {
         Ok((conditions, top))
     }
 
+    /// Whether a plan calls a function of several statements: what that reads is not known.
+    fn calls_function(&self, node: &Node) -> bool {
+        let mut found = false;
+        node.visit_nodes(&mut |node| {
+            if let Node::Call { index, .. } | Node::Virtual { index, .. } = node {
+                found |= self.virtual_sources[*index].is_function();
+            }
+        });
+        found
+    }
+
     /// The rows to change, with the subqueries of WHERE and those of SET, `set`.
     fn modified_rows(
         &mut self,
@@ -536,7 +550,9 @@ impl Binder<'_> {
         let recheck = super::conjunction(conditions.clone());
         let dependent: Vec<&PendingApply> =
             self.pending.iter().chain(&set).filter(|pending| pending.depends_on_row()).collect();
-        let reads_target = dependent.iter().any(|pending| pending.is_run_anew() && scans(&pending.subquery, &table));
+        // What a function reads is not known: it may be the table.
+        let reads = |node: &Node| scans(node, &table) || self.calls_function(node);
+        let reads_target = dependent.iter().any(|pending| pending.is_run_anew() && reads(&pending.subquery));
         let (subqueries, before) = if dependent.is_empty() {
             (RowSubqueries::None, set)
         } else if reads_target {
@@ -558,11 +574,8 @@ impl Binder<'_> {
     }
 }
 
-/// The rows of an INSERT that reads the table it fills are all read before the first is inserted.
-fn collected(source: Node, table: &Table, row: &[ColumnSource]) -> Node {
-    if !scans(&source, table) {
-        return source;
-    }
+/// The rows of an INSERT that reads the table it fills, or may do so in a function, are all read before the first is inserted.
+fn collected(source: Node, row: &[ColumnSource]) -> Node {
     let mut carry = Vec::new();
     for value in row {
         if let ColumnSource::Value(expr) = value {
@@ -580,6 +593,17 @@ fn collected(source: Node, table: &Table, row: &[ColumnSource]) -> Node {
 fn scans(node: &Node, table: &Table) -> bool {
     let mut found = false;
     node.visit_scans(&mut |scan| found |= scan.table.object_id == table.object_id);
+    found
+}
+
+/// Whether a plan reads the table through an index whose key has one of the columns: an entry that moves would be met again.
+fn is_read_by(node: &Node, table: &Table, has: &dyn Fn(usize) -> bool) -> bool {
+    let mut found = false;
+    node.visit_scans(&mut |scan| {
+        let index = table.indexes.iter().find(|index| Some(index.id) == scan.range.index);
+        let own = scan.table.object_id == table.object_id;
+        found |= own && index.is_some_and(|index| index.key.iter().any(|key| has(key.column)));
+    });
     found
 }
 

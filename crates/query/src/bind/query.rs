@@ -279,6 +279,7 @@ impl Binder<'_> {
         let having_pending = self.pending.split_off(where_applies);
         let mut node = self.rows(from, conditions);
         if let Some(grouping) = self.scope().grouping.take() {
+            node = super::applied(node, std::mem::take(&mut self.scope().grouped_calls));
             node = self.grouped(node, grouping);
         }
         self.pending = having_pending;

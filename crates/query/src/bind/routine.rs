@@ -1,8 +1,8 @@
 //! Users' functions: a call is replaced by what the function's body says, its parameters by the arguments.
 //!
 //! A scalar function whose body is one RETURN becomes that expression; an inline table-valued function becomes its query, as
-//! a view does. A body sees its parameters and nothing of the query around the call. A table-valued function of several
-//! statements is run for its rows (see [`crate::run`]).
+//! a view does. A body sees its parameters and nothing of the query around the call. A function of several statements, or one
+//! that calls itself, is run for its rows or its value (see [`crate::run`]).
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use super::{Binder, Bound, Names, Scope, assign_to};
 use crate::access::CatalogView;
 use crate::errors;
 use crate::expression::{Expr, Fault};
-use crate::plan::{Node, VirtualSource};
-use pikepole_engine::{Column, Object, Permission, TableRecord, UserType};
+use crate::plan::{Node, Test, VirtualSource};
+use pikepole_engine::{Column, Function, Object, Permission, TableRecord, UserType};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -74,10 +74,14 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
     match &function.returns {
         tree::FunctionReturns::Scalar { data_type, body } => {
             let ty = sql_type(&names.catalog.catalog, data_type, TypePlace::Declaration, 1)?;
-            let value = returned(body)?;
-            let typed = binder.in_body(arguments, |binder| binder.expr(value))?;
-            assign_to(typed, &ty, None)?;
-            Ok(())
+            let Some(value) = returned(body) else {
+                return Ok(());
+            };
+            match binder.in_body(arguments, |binder| binder.expr(value)) {
+                // What it calls may be made later, as the function itself is.
+                Err(fault) if crate::program::is_missing(&fault) => Ok(()),
+                typed => assign_to(typed?, &ty, None).map(|_| ()),
+            }
         }
         tree::FunctionReturns::Inline(query) => {
             let bound = binder.in_body(arguments, |binder| binder.query(query))?;
@@ -119,15 +123,24 @@ fn returned_columns(
     Ok(columns)
 }
 
+/// Whether calls of a function run its statements.
+pub(crate) fn is_run(function: &tree::CreateFunction) -> bool {
+    match &function.returns {
+        tree::FunctionReturns::Table { .. } => true,
+        tree::FunctionReturns::Scalar { body, .. } => returned(body).is_none(),
+        tree::FunctionReturns::Inline(_) => false,
+    }
+}
+
 /// The expression of a body that is one RETURN.
-fn returned(body: &tree::ModuleBody) -> Result<&tree::Expr, Fault> {
+fn returned(body: &tree::ModuleBody) -> Option<&tree::Expr> {
     let mut statements = body.statements();
     while let [tree::Statement { kind: tree::StatementKind::Block(inner), .. }] = statements {
         statements = inner;
     }
     match statements {
-        [tree::Statement { kind: tree::StatementKind::Return(Some(value)), .. }] => Ok(value),
-        _ => Err(errors::unsupported("A scalar function of several statements")),
+        [tree::Statement { kind: tree::StatementKind::Return(Some(value)), .. }] => Some(value),
+        _ => None,
     }
 }
 
@@ -223,12 +236,12 @@ impl Binder<'_> {
         bound
     }
 
-    fn function_text(&self, name: &tree::ObjectName) -> Result<Option<(String, CatalogView)>, Fault> {
+    fn function_of(&self, name: &tree::ObjectName) -> Result<Option<(Arc<Function>, CatalogView)>, Fault> {
         let Some(place) = self.catalog().place(name)? else {
             return Ok(None);
         };
-        let found = place.view.catalog.function(&place.schema, &place.name).map(|function| function.text.clone());
-        Ok(found.map(|text| (text, place.view)))
+        let found = place.view.catalog.function(&place.schema, &place.name).cloned();
+        Ok(found.map(|function| (function, place.view)))
     }
 
     /// The arguments of a call, each of its parameter's type.
@@ -272,7 +285,7 @@ impl Binder<'_> {
     /// A call of a scalar function.
     ///
     /// # Errors
-    /// 4121 when there is none; its body's errors; a body that is more than one RETURN, by name.
+    /// 4121 when there is none; its body's errors.
     pub(crate) fn user_function(&mut self, call: &tree::FunctionCall) -> Result<Typed, Fault> {
         let unknown = || {
             let schema = call.name.schema_str().unwrap_or_default();
@@ -282,22 +295,59 @@ impl Binder<'_> {
             );
             Box::new(SqlError::new(4121, 16, 1, text))
         };
-        let (text, catalog) = self.function_text(&call.name)?.ok_or_else(unknown)?;
-        let function = parsed_function(&text, &call.name.dotted())?;
+        let (module, catalog) = self.function_of(&call.name)?.ok_or_else(unknown)?;
+        let function = parsed_function(&module.text, &call.name.dotted())?;
         let tree::FunctionReturns::Scalar { data_type, body } = &function.returns else {
             return Err(unknown());
         };
         let ty: SqlType = sql_type(&catalog.catalog, data_type, TypePlace::Declaration, 1)?;
-        let value = returned(body)?;
+        self.require(Permission::Execute, &call.name)?;
         let arguments = self.routine_arguments(&function, call)?;
+        let database = catalog.database.id();
+        let place = (database, module.object_id);
+        let value = match returned(body) {
+            Some(value) if !self.expanding.contains(&place) => value,
+            _ if database != self.names.catalog.database.id() => {
+                return Err(errors::unsupported("A function of several statements in another database"));
+            }
+            _ => return self.called_value(module, arguments, ty),
+        };
         let mark = self.pending.len();
-        let typed = self.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.expr(value)))?;
+        self.expanding.push(place);
+        let typed = self.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.expr(value)));
+        self.expanding.pop();
+        let typed = typed?;
         // A subquery of the body can read an argument, and so the row that the call stands in.
         for pending in &mut self.pending[mark..] {
             pending.correlated = true;
         }
         let nullable = typed.nullable;
         Ok(Typed::new(assign_to(typed, &ty, None)?, ty, nullable))
+    }
+
+    /// A call of a scalar function that is run: its value is the only one of the only row.
+    fn called_value(
+        &mut self,
+        module: Arc<Function>,
+        arguments: Vec<(String, Given)>,
+        ty: SqlType,
+    ) -> Result<Typed, Fault> {
+        let mut values = Vec::new();
+        for (_, given) in arguments {
+            let Given::Value(typed) = given else {
+                return Err(errors::unsupported("A table-valued parameter of a function of several statements"));
+            };
+            values.push(typed.expr);
+        }
+        let variables = self.names.variables.len();
+        let mut by_row = false;
+        values.iter().for_each(|value| value.visit_slots(&mut |slot| by_row |= slot >= variables));
+        let registers = self.registers(1);
+        let index = self.virtual_sources.len();
+        self.virtual_sources.push(VirtualSource::Function { function: module, arguments: None });
+        let node = Node::Call { index, arguments: values, registers };
+        let slot = self.wait_for(node, Test::Scalar(Expr::Slot(registers.first)), by_row);
+        Ok(Typed::new(Expr::Slot(slot), ty, true))
     }
 
     /// A call of a table-valued function of several statements: its rows are fetched by running it.
@@ -353,8 +403,8 @@ impl Binder<'_> {
     ) -> Result<JoinTree, Fault> {
         let name = &source.call.name;
         let unknown = || Box::new(SqlError::invalid_object(name.dotted()));
-        let (text, catalog) = self.function_text(name)?.ok_or_else(unknown)?;
-        let function = parsed_function(&text, &name.dotted())?;
+        let (module, catalog) = self.function_of(name)?.ok_or_else(unknown)?;
+        let function = parsed_function(&module.text, &name.dotted())?;
         let query = match &function.returns {
             tree::FunctionReturns::Inline(query) => query,
             tree::FunctionReturns::Scalar { .. } => return Err(unknown()),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::scope::SourceColumn;
 use super::typed::Typed;
-use super::{Binder, Names, Scope, assign_to};
+use super::{Binder, Names, PendingApply, Scope, applied, assign_to};
 use crate::access::Table;
-use crate::expression::{Expr, Fault, Predicate};
+use crate::expression::{Expr, Fault};
 use crate::output::DoneKind;
-use crate::plan::{Action, Registers};
+use crate::plan::{Action, Node, Registers};
 use crate::rules::{CheckRule, ReferenceRule, ReferencedRule, Rules};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
@@ -33,7 +33,7 @@ pub(crate) fn computed_column(
 ) -> Result<Typed, Fault> {
     let mut binder = Binder::new(names, columns.len());
     let registers = Registers { first: 0, count: columns.len() };
-    let typed = binder.of_row(table, columns, registers, |binder| binder.expr(expr))?;
+    let typed = binder.value_of_row(table, columns, registers, expr)?;
     if binder.reads_clock {
         return Err(crate::errors::unsupported("A computed column whose value is not always the same"));
     }
@@ -76,11 +76,16 @@ pub(crate) fn reads_columns(
     };
     if is_condition {
         let condition = parsed_condition(text)?;
-        let bound = binder.of_row("", columns, registers, |binder| binder.condition(&condition))?;
+        let (bound, calls) = binder.of_row("", columns, registers, |binder| binder.condition(&condition))?;
         bound.visit_slots(&mut visit);
+        for call in &calls {
+            if let Node::Call { arguments, .. } = &call.subquery {
+                arguments.iter().for_each(|argument| argument.visit_slots(&mut visit));
+            }
+        }
     } else {
         let expr = parsed_expression(text)?;
-        let bound = binder.of_row("", columns, registers, |binder| binder.expr(&expr))?;
+        let bound = binder.value_of_row("", columns, registers, &expr)?;
         bound.expr.visit_slots(&mut visit);
     }
     Ok(read)
@@ -101,14 +106,29 @@ fn parsed_condition(text: &str) -> Result<tree::Condition, Fault> {
 }
 
 impl Binder<'_> {
-    /// Binds something that sees the columns of one row of a table and nothing else.
+    /// Binds an expression of one row that can be evaluated at once.
+    fn value_of_row(
+        &mut self,
+        table: &str,
+        columns: &[TableColumn],
+        registers: Registers,
+        expr: &tree::Expr,
+    ) -> Result<Typed, Fault> {
+        let (typed, calls) = self.of_row(table, columns, registers, |binder| binder.expr(expr))?;
+        if calls.is_empty() {
+            return Ok(typed);
+        }
+        Err(crate::errors::unsupported("A computed column that calls a function of several statements"))
+    }
+
+    /// Binds something that sees the columns of one row of a table and nothing else, and the functions that it calls.
     fn of_row<T>(
         &mut self,
         table: &str,
         columns: &[TableColumn],
         registers: Registers,
         bind: impl FnOnce(&mut Self) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+    ) -> Result<(T, Vec<PendingApply>), Fault> {
         let scopes = std::mem::take(&mut self.scopes);
         let outside = std::mem::take(&mut self.pending);
         self.scopes.push(Scope::default());
@@ -120,14 +140,13 @@ impl Binder<'_> {
         let seen = seen.collect();
         self.add_source(table, seen, registers);
         let bound = bind(self);
-        let has_subquery = !self.pending.is_empty();
         self.scopes = scopes;
-        self.pending = outside;
+        let calls = std::mem::replace(&mut self.pending, outside);
         let bound = bound?;
-        if has_subquery {
+        if !calls.iter().all(PendingApply::is_call) {
             return Err(Box::new(SqlError::subquery_not_allowed()));
         }
-        Ok(bound)
+        Ok((bound, calls))
     }
 
     /// The rules that a statement has to keep; None: there are none.
@@ -219,21 +238,33 @@ impl Binder<'_> {
         for (place, column) in table.engine.columns.iter().enumerate() {
             let Some(computed) = &column.computed else { continue };
             let expr = parsed_expression(&computed.text)?;
-            let typed = self.of_row(&table.name, &columns, registers, |binder| binder.expr(&expr))?;
+            let typed = self.value_of_row(&table.name, &columns, registers, &expr)?;
             let value: Expr = assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
             rules.computed.push((place, value));
         }
         let checked = !self.passes_constraints;
+        let schema = self.catalog().catalog.schema_by_id(table.engine.schema_id);
+        let owner = schema.filter(|_| !table.is_temporary()).map(|schema| schema.owner);
+        let mut calls = Vec::new();
         for check in table.engine.checks.iter().filter(|check| checked && !check.disabled) {
             let condition = parsed_condition(&check.text)?;
-            let condition: Predicate =
-                self.of_row(&table.name, &columns, registers, |binder| binder.condition(&condition))?;
+            // Who may change the table's rows may have them checked by what its owner has.
+            let (condition, called) = self.in_view_of(owner, |binder| {
+                binder.of_row(&table.name, &columns, registers, |binder| binder.condition(&condition))
+            })?;
             let mut read = Vec::new();
-            condition.visit_slots(&mut |slot| {
-                if !read.contains(&slot) {
+            let mut visit = |slot: usize| {
+                if registers.range().contains(&slot) && !read.contains(&slot) {
                     read.push(slot);
                 }
-            });
+            };
+            condition.visit_slots(&mut visit);
+            for call in &called {
+                if let Node::Call { arguments, .. } = &call.subquery {
+                    arguments.iter().for_each(|argument| argument.visit_slots(&mut visit));
+                }
+            }
+            calls.extend(called);
             let column = match read.as_slice() {
                 [slot] => Some(table.columns[slot - registers.first].name.clone()),
                 _ => None,
@@ -241,9 +272,13 @@ impl Binder<'_> {
             rules.checks.push(CheckRule { name: check.name.clone(), condition, column });
         }
         if let Some(option) = self.check_option.take() {
-            let bound =
+            let (bound, called) =
                 self.of_row(&option.alias, &columns, registers, |binder| binder.condition(&option.condition))?;
             rules.check_option = Some(bound);
+            calls.extend(called);
+        }
+        if !calls.is_empty() {
+            rules.calls = Some(applied(Node::One, calls));
         }
         Ok(())
     }

@@ -144,6 +144,8 @@ pub(crate) struct Scope {
     pub(crate) named_windows: Vec<(tree::Name, tree::Window)>,
     /// Subqueries within windows.
     pub(crate) window_pending: Vec<PendingApply>,
+    /// The calls of functions whose values groups and aggregates read.
+    pub(crate) grouped_calls: Vec<PendingApply>,
     /// Conditions of inner joins that read subqueries' results, which are there only when all rows are joined.
     pub(crate) joined_conditions: Vec<Predicate>,
     /// The outer joins around the join being bound.

@@ -113,7 +113,7 @@ impl Binder<'_> {
 impl Binder<'_> {
     /// Whether all that waits to be placed are numbers.
     pub(crate) fn takes_only_numbers(&self) -> bool {
-        self.pending.len() == self.numbers.taken.len()
+        self.pending.iter().filter(|pending| !pending.is_call()).count() == self.numbers.taken.len()
     }
 
     /// A SELECT that takes numbers, and what cannot stand beside them.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::compile_table::into_target;
 use super::{
-    Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program, Setting, Variable,
+    FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program, Setting, Variable,
     syntax_error,
 };
 use crate::access::CatalogView;
-use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, assign_to, convert_to};
+use crate::bind::{self, Binder, Declared, Names, PendingApply, TriggerShape, Typed, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::settings::{Isolation, Settings};
@@ -90,6 +90,9 @@ pub fn compile_procedure(
     compiler.finish(Some(identity))
 }
 
+/// The error of an expression that must be evaluated by a statement of its own.
+const SUBQUERY_NOT_ALLOWED: i32 = 1046;
+
 /// A WHILE being compiled.
 struct Loop {
     start: usize,
@@ -121,8 +124,8 @@ pub(super) struct Compiler<'a> {
     user_types: RefCell<Vec<Arc<UserType>>>,
     /// What the text sees, of a trigger.
     pub(super) trigger: Option<Arc<TriggerShape>>,
-    /// The table variable that holds its rows, of a function.
-    pub(super) returns: Option<Arc<str>>,
+    /// Where a function leaves what it returns.
+    pub(super) returns: Option<FunctionResult>,
     late: Vec<Late>,
     pub(super) variables: Vec<Variable>,
     parameters: Vec<Parameter>,
@@ -260,7 +263,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// The slot for the value of RETURN, likewise.
-    fn return_slot(&self) -> usize {
+    pub(super) fn return_slot(&self) -> usize {
         self.reserved - 2
     }
 
@@ -334,6 +337,22 @@ impl<'a> Compiler<'a> {
         }
         let text = SqlType::NVarChar(Length::Limit(4000));
         Ok(convert_to(typed, &text)?.expr)
+    }
+
+    /// The text of an expression that calls functions of several statements, which one of its own evaluates before.
+    fn text_of_function(&mut self, expr: &tree::Expr) -> Option<Result<Expr, Fault>> {
+        let ty = {
+            let names = self.names();
+            let mut binder = Binder::new(&names, self.reserved);
+            let typed = binder.expr(expr).ok()?;
+            if binder.pending.is_empty() || !binder.pending.iter().all(PendingApply::is_call) {
+                return None;
+            }
+            if typed.ty.is_string() { typed.ty } else { SqlType::NVarChar(Length::Limit(4000)) }
+        };
+        let slot = self.return_slot();
+        self.late_statement(LateKind::Value { expr: expr.clone(), slot, ty });
+        Some(Ok(Expr::Slot(slot)))
     }
 
     /// Adds a statement to be bound late; binds it now as far as its names are known, to report its errors and to save the
@@ -443,7 +462,7 @@ impl<'a> Compiler<'a> {
             StatementKind::Throw(throw) => self.throw(throw.as_deref())?,
             StatementKind::RaiseError(raise) => self.raise_error(raise)?,
             StatementKind::Print(value) => {
-                let text = self.text_value(value)?;
+                let text = self.text_of_function(value).unwrap_or_else(|| self.text_value(value))?;
                 self.emit(Instruction::Print(text));
             }
             StatementKind::Goto(name) => {
@@ -625,6 +644,20 @@ impl<'a> Compiler<'a> {
     }
 
     fn ret(&mut self, value: Option<&tree::Expr>) -> Result<(), Fault> {
+        if let Some(FunctionResult::Value(slot, ty)) = self.returns {
+            let value = value.ok_or_else(|| SqlError::incorrect_syntax("RETURN"))?;
+            match self.typed_as(value, &ty) {
+                Ok(value) => {
+                    self.emit(Instruction::Assign { slot, value });
+                }
+                Err(fault) if fault.number == SUBQUERY_NOT_ALLOWED || self.is_deferred(&fault) => {
+                    self.late_statement(LateKind::Value { expr: value.clone(), slot, ty });
+                }
+                Err(fault) => return Err(fault),
+            }
+            self.emit(Instruction::Return(None));
+            return Ok(());
+        }
         if value.is_some() && (self.trigger.is_some() || self.returns.is_some()) {
             return Err(Box::new(SqlError::return_value_not_allowed()));
         }
@@ -632,7 +665,7 @@ impl<'a> Compiler<'a> {
             None => None,
             Some(value) => match self.typed_as(value, &SqlType::Int) {
                 Ok(value) => Some(value),
-                Err(fault) if fault.number == 1046 || self.is_deferred(&fault) => {
+                Err(fault) if fault.number == SUBQUERY_NOT_ALLOWED || self.is_deferred(&fault) => {
                     let slot = self.return_slot();
                     self.late_statement(LateKind::Value { expr: value.clone(), slot, ty: SqlType::Int });
                     Some(Expr::Slot(slot))

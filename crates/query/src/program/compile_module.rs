@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::compile::{CompileContext, Compiler};
-use super::{ProcedureIdentity, Program, Variable, check_statements, syntax_error};
-use crate::bind::{COLUMNS_UPDATED, TriggerShape};
+use super::{FunctionResult, ProcedureIdentity, Program, Variable, check_statements, syntax_error};
+use crate::bind::{COLUMNS_UPDATED, Declared, TriggerShape};
 use pikepole_tsql::{self as tree, StatementKind};
 use pikepole_types::{SqlError, SqlType};
 
@@ -37,7 +37,7 @@ pub(crate) fn compile_trigger(
     compiler.finish(Some(identity))
 }
 
-/// Compiles a table-valued function of several statements from its stored CREATE or ALTER statement.
+/// Compiles a function of statements, of a value or of rows, from its stored CREATE or ALTER statement.
 ///
 /// # Errors
 /// As [`compile`].
@@ -51,16 +51,28 @@ pub(crate) fn compile_function(
     let Some(StatementKind::CreateFunction(function)) = kind else {
         return Err(vec![SqlError::invalid_object(&identity.name)]);
     };
-    let tree::FunctionReturns::Table { variable, elements, body } = &function.returns else {
-        return Err(vec![SqlError::invalid_object(&identity.name)]);
+    let body = match &function.returns {
+        tree::FunctionReturns::Table { body, .. } | tree::FunctionReturns::Scalar { body, .. } => body,
+        tree::FunctionReturns::Inline(_) => return Err(vec![SqlError::invalid_object(&identity.name)]),
     };
     let mut compiler = Compiler::new(text, context);
     let statements = body.statements();
     compiler.reserve(function.parameters.len(), statements);
     compiler.parameters(&function.parameters);
-    let returned = tree::TableVariable { name: variable.clone(), elements: elements.clone() };
-    compiler.returned_table(returned);
-    compiler.returns = Some(variable.text.as_str().into());
+    match &function.returns {
+        tree::FunctionReturns::Table { variable, elements, .. } => {
+            let returned = tree::TableVariable { name: variable.clone(), elements: elements.clone() };
+            compiler.returned_table(returned);
+            compiler.returns = Some(FunctionResult::Table(variable.text.as_str().into()));
+        }
+        tree::FunctionReturns::Scalar { data_type, .. } => {
+            let declared = compiler.declared(data_type, 1);
+            if let Some(Declared::System(ty) | Declared::Alias(_, ty)) = compiler.keep(declared) {
+                compiler.returns = Some(FunctionResult::Value(compiler.return_slot(), ty));
+            }
+        }
+        tree::FunctionReturns::Inline(_) => {}
+    }
     compiler.declare_tables(statements);
     let checked = check_statements(statements);
     compiler.keep(checked);

@@ -12,6 +12,7 @@ mod compile_module;
 mod compile_table;
 mod function;
 
+pub(crate) use compile::is_missing;
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
 pub(crate) use compile_module::{compile_function, compile_trigger};
 pub(crate) use function::check_statements;
@@ -87,8 +88,17 @@ pub struct Program {
     pub(crate) user_types: Vec<Arc<UserType>>,
     /// What it sees of the table that it watches, when it is a trigger.
     pub(crate) trigger: Option<Arc<TriggerShape>>,
-    /// The table variable that holds its rows, when it is a function.
-    pub(crate) returns: Option<Arc<str>>,
+    /// Where it leaves what it returns, when it is a function.
+    pub(crate) returns: Option<FunctionResult>,
+}
+
+/// Where a function leaves what it returns.
+#[derive(Debug, Clone)]
+pub(crate) enum FunctionResult {
+    /// Rows in a table variable.
+    Table(Arc<str>),
+    /// A value of this type in a slot.
+    Value(usize, SqlType),
 }
 
 pub(crate) const NO_HANDLER: u32 = u32::MAX;

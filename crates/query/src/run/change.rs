@@ -5,7 +5,8 @@
 //!      │      (deletes come first then, updates next, inserts last)
 //!   Read      the row's newest version; if it is not what was joined, the statement begins again
 //!   Change    what it becomes is computed from the values kept
-//!   Write
+//!   Check     whether it may be so
+//!   Write     (behind the last row, those that got new keys are put in their places)
 //! ```
 
 use std::collections::HashMap;
@@ -28,6 +29,7 @@ enum Stage {
     Collect,
     Read,
     Change,
+    Check,
     Write,
 }
 
@@ -59,6 +61,7 @@ impl ChangeState {
         self.rows.clear();
         self.next = 0;
         self.variables.clear();
+        self.writer.iter_mut().for_each(TableWriter::begin_statement);
     }
 }
 
@@ -89,7 +92,7 @@ impl Machine<'_> {
         state.change.writer.get_or_insert_with(|| change.table.engine.writer());
         loop {
             let Some(taken) = state.change.rows.get(state.change.next) else {
-                return Ok(true);
+                return self.place_moved(&change.table, state.change.writer.as_mut());
             };
             let action = &change.branches[taken.branch].action;
             match state.change.stage {
@@ -99,6 +102,13 @@ impl Machine<'_> {
                 }
                 Stage::Change => {
                     self.compute_change(plan, change, action, state)?;
+                    let is_written = !matches!(action, BranchAction::Delete) && !state.firing.is_instead();
+                    state.change.stage = if is_written { Stage::Check } else { Stage::Write };
+                }
+                Stage::Check => {
+                    if let Some(rules) = &plan.rules {
+                        self.check_row(plan, rules, state)?;
+                    }
                     state.change.stage = Stage::Write;
                 }
                 Stage::Write => {
@@ -243,11 +253,7 @@ impl Machine<'_> {
         }
         let verb = if matches!(action, BranchAction::Insert(_)) { "INSERT" } else { "UPDATE" };
         let columns = 0..change.table.columns.len();
-        check_required(&change.table, columns, &state.change.row, verb)?;
-        if let Some(rules) = &plan.rules {
-            self.check_row(rules)?;
-        }
-        Ok(())
+        Ok(check_required(&change.table, columns, &state.change.row, verb)?)
     }
 
     fn compute_update(

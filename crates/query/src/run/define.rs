@@ -224,7 +224,7 @@ impl Machine<'_> {
                 Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
             bind::check_function(create, &names)?;
         }
-        if matches!(create.returns, tree::FunctionReturns::Table { .. }) {
+        if bind::is_run(create) {
             let name = create.name.name.text.clone();
             let identity = ProcedureIdentity { object_id: 0, name, owner: pikepole_engine::DBO };
             let context = self.context.compile_context(&*self.host);

@@ -1,7 +1,8 @@
-//! Table-valued functions of several statements: programs that fill a table variable for the statement that reads it.
+//! Functions of several statements: programs that fill a table variable, or compute a value, for the statement that reads it.
+//! A value is the only one of the only row.
 //!
-//! Where the arguments read no row the function runs once, before the statement begins; behind APPLY it runs for each row,
-//! while the statement waits. Its own statements are parts of that statement: they see what it sees, and begin and end
+//! Where the arguments of a table-valued one read no row the function runs once, before the statement begins; behind APPLY it runs for each row,
+//! while the statement waits, and so does one that gives a value. Its own statements are parts of that statement: they see what it sees, and begin and end
 //! nothing. An error in it is the statement's.
 
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::Machine;
 use super::call::{NESTING_MAX, first_error};
 use super::rules::{internal_names, show_values};
 use crate::expression::Fault;
-use crate::program::{ProcedureIdentity, Program, compile_function};
+use crate::program::{FunctionResult, ProcedureIdentity, Program, compile_function};
 use pikepole_engine::{DBO, Function};
 use pikepole_types::{SqlError, Value};
 
@@ -63,13 +64,11 @@ impl Machine<'_> {
 
     /// The end of a function: its rows go to who has called it.
     pub(crate) async fn leave_function(&mut self, called: Called) -> Result<(), Fault> {
-        let base = self.frame.slots.len();
-        let name = self.frame.program.returns.clone().unwrap_or_default();
-        let plan = self.internal_statement(&format!("SELECT * FROM {name}"), &internal_names(base, Vec::new()))?;
-        show_values(&mut self.frame.slots, base, Vec::new(), plan.slots);
-        let read = self.select_rows(&plan).await;
-        self.frame.slots.truncate(base);
-        let (_, rows) = read?;
+        let rows = match self.frame.program.returns.clone() {
+            Some(FunctionResult::Value(slot, _)) => vec![vec![std::mem::take(&mut self.frame.slots[slot])]],
+            Some(FunctionResult::Table(name)) => self.returned_rows(&name).await?,
+            None => Vec::new(),
+        };
         self.drop_frame();
         let (late, place) = match called {
             Called::Source(late) => (late, None),
@@ -81,5 +80,14 @@ impl Machine<'_> {
             Some(place) => state.virtual_rows[place] = Arc::new(rows),
         }
         Ok(())
+    }
+
+    async fn returned_rows(&mut self, variable: &str) -> Result<Vec<Vec<Value>>, Fault> {
+        let base = self.frame.slots.len();
+        let plan = self.internal_statement(&format!("SELECT * FROM {variable}"), &internal_names(base, Vec::new()))?;
+        show_values(&mut self.frame.slots, base, Vec::new(), plan.slots);
+        let read = self.select_rows(&plan).await;
+        self.frame.slots.truncate(base);
+        Ok(read?.1)
     }
 }

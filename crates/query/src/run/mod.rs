@@ -24,6 +24,7 @@ mod elsewhere;
 mod format;
 mod frame;
 mod function;
+mod gone;
 mod group;
 mod modify;
 mod more;

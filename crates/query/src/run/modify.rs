@@ -34,8 +34,12 @@ enum Stage {
     Test,
     /// What it becomes is to be computed.
     Change,
+    /// What it has become is to be looked at.
+    Check,
     /// It is to be written.
     Write,
+    /// There is none left; those that get new keys are to be put in their places.
+    Place,
 }
 
 /// The state of a statement that changes rows.
@@ -52,6 +56,7 @@ pub(crate) struct ModifyState {
     pub(crate) locator: Locator,
     /// The rows to change, when they are collected before the first is changed, and what is kept with each.
     collected: Vec<(Locator, Vec<Value>)>,
+    /// True until all are.
     collecting: bool,
     next: usize,
     /// Evaluates subqueries over the row's newest version.
@@ -102,6 +107,7 @@ impl ModifyState {
         self.collected.clear();
         self.collecting = true;
         self.next = 0;
+        self.writer.iter_mut().for_each(TableWriter::begin_statement);
         if let Some(cursor) = &mut self.again {
             cursor.forget();
             cursor.open();
@@ -178,8 +184,9 @@ impl Machine<'_> {
             }
             if state.modify.stage == Stage::Identity {
                 self.complete_row(plan, insert, state)?;
-                state.modify.stage = Stage::Write;
+                state.modify.stage = Stage::Check;
             }
+            self.check_new(plan, state)?;
             let modify = &mut state.modify;
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);
@@ -211,8 +218,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Gives the row what the statement does not: its identity value, its number, its computed columns; and looks whether it
-    /// may be so. What an INSTEAD OF trigger sees need not: it decides itself what is inserted.
+    /// Gives the row what the statement does not: its identity value, its number, its computed columns. What an INSTEAD OF
+    /// trigger sees has only the last: it decides itself what is inserted.
     fn complete_row(&mut self, plan: &Statement, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
         if state.firing.is_instead() {
             if let (Some(column), None) = (insert.table.identity, insert.explicit_identity) {
@@ -230,8 +237,17 @@ impl Machine<'_> {
         }
         let required = insert.required.iter().copied();
         check_required(&insert.table, required, &state.modify.row, "INSERT")?;
-        if let Some(rules) = &plan.rules {
-            self.check_row(rules)?;
+        Ok(())
+    }
+
+    /// Looks whether the row that was completed may be so.
+    #[inline]
+    fn check_new(&mut self, plan: &Statement, state: &mut StatementState) -> Result<(), Stop> {
+        if state.modify.stage == Stage::Check {
+            if let Some(rules) = plan.rules.as_ref().filter(|_| !state.firing.is_instead()) {
+                self.check_row(plan, rules, state)?;
+            }
+            state.modify.stage = Stage::Write;
         }
         Ok(())
     }
@@ -343,13 +359,15 @@ impl Machine<'_> {
         state: &mut StatementState,
     ) -> Result<bool, Stop> {
         loop {
-            if !self.next_current(plan, &update.changed, state)? {
-                return Ok(true);
+            if state.modify.stage == Stage::Place || !self.next_current(plan, &update.changed, state)? {
+                state.modify.stage = Stage::Place;
+                return self.place_moved(&update.changed.table, state.modify.writer.as_mut());
             }
             if state.modify.stage == Stage::Change {
                 self.complete_updated(plan, update, state)?;
-                state.modify.stage = Stage::Write;
+                state.modify.stage = Stage::Check;
             }
+            self.check_new(plan, state)?;
             let modify = &mut state.modify;
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);
@@ -384,7 +402,21 @@ impl Machine<'_> {
         }
     }
 
-    /// Computes the new row and looks whether it may be so; what an INSTEAD OF trigger sees need not.
+    /// Puts the rows that got new keys in their places. False: the quantum is over, there are more.
+    pub(super) fn place_moved(&mut self, table: &Table, writer: Option<&mut TableWriter>) -> Result<bool, Stop> {
+        let Some(writer) = writer else {
+            return Ok(true);
+        };
+        let (database, tx) = self.context.engine();
+        while !database.try_place_moved(tx, &table.engine, writer)? {
+            if quantum_over(0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Computes the new row.
     fn complete_updated(&mut self, plan: &Statement, update: &Update, state: &mut StatementState) -> Result<(), Stop> {
         let instead = state.firing.is_instead();
         let number = if instead { None } else { self.row_number(plan.rules.as_deref(), &update.changed.table.engine)? };
@@ -394,7 +426,6 @@ impl Machine<'_> {
             if !instead {
                 let computed = rules.computed.iter().map(|(column, _)| *column);
                 check_required(&update.changed.table, computed, &state.modify.row, "UPDATE")?;
-                self.check_row(rules)?;
             }
         }
         Ok(())
@@ -463,7 +494,7 @@ impl Machine<'_> {
     fn next_current(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<bool, Stop> {
         loop {
             match state.modify.stage {
-                Stage::Next | Stage::Identity => {
+                Stage::Next | Stage::Identity | Stage::Place => {
                     if !self.next_target(plan, changed, state)? {
                         return Ok(false);
                     }
@@ -477,19 +508,35 @@ impl Machine<'_> {
                     let holds = self.still_holds(plan, changed, state)?;
                     state.modify.stage = if holds { Stage::Change } else { Stage::Next };
                 }
-                Stage::Change | Stage::Write => return Ok(true),
+                Stage::Change | Stage::Check | Stage::Write => return Ok(true),
             }
         }
     }
 
     /// The next row to change: its locator is in the state then.
     fn next_target(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<bool, Stop> {
-        if !changed.collects {
+        if !changed.collects && state.modify.collecting {
             if !self.next_row(plan, state)? {
                 return Ok(false);
             }
             return Ok(state.take_locator());
         }
+        self.collect_targets(plan, changed, state)?;
+        let limit = self.context.settings.row_count;
+        if limit > 0 && state.rows >= limit {
+            return Ok(false);
+        }
+        let at = state.modify.next;
+        let Some((locator, _)) = state.modify.collected.get(at) else {
+            return Ok(false);
+        };
+        state.modify.locator.clone_from(locator);
+        state.modify.next += 1;
+        Ok(true)
+    }
+
+    /// Finds the rows to change that have not been found yet.
+    fn collect_targets(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<(), Stop> {
         while state.modify.collecting {
             if self.next_row(plan, state)? && state.take_locator() {
                 let locator = state.modify.locator.clone();
@@ -502,17 +549,18 @@ impl Machine<'_> {
                 state.modify.collecting = false;
             }
         }
-        let limit = self.context.settings.row_count;
-        if limit > 0 && state.rows >= limit {
-            return Ok(false);
-        }
-        let at = state.modify.next;
-        let Some((locator, _)) = state.modify.collected.get(at) else {
-            return Ok(false);
+        Ok(())
+    }
+
+    /// Finds the rows of a statement that changes columns, for when it is run.
+    pub(super) fn find_targets(&mut self, state: &mut StatementState) -> Result<(), Stop> {
+        let Some(plan) = state.plan() else {
+            return Ok(());
         };
-        state.modify.locator.clone_from(locator);
-        state.modify.next += 1;
-        Ok(true)
+        match &plan.action {
+            Action::Update(update) => self.collect_targets(&plan, &update.changed, state),
+            _ => Ok(()),
+        }
     }
 
     /// Reads the newest version of the row into its registers. False: it is gone.

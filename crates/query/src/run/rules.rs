@@ -8,12 +8,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Machine;
+use super::cursor::Cursor;
+use super::gone::{GoneKey, Part, put_in_order};
 use super::statement::{StatementState, function_elsewhere, quantum_over};
 use crate::access::Stop;
 use crate::bind::{self, Names};
 use crate::expression::Fault;
 use crate::output::ColumnInfo;
-use crate::plan::{Action, Statement};
+use crate::plan::{Action, Node, Statement};
 use crate::program::{LateKind, Variable};
 use crate::rules::{ReferencedRule, Rules};
 use pikepole_engine::{Reference, ReferentialAction, Residence, Table};
@@ -22,15 +24,30 @@ use pikepole_types::{SqlError, SqlType, Value};
 /// A cascade that always finds another row is not a race any more.
 const RUNS_MAX: u32 = 100;
 
-/// A key that a row had: the rule, the old values, and the new ones of a row that was not deleted.
-type GoneKey = (usize, Vec<Value>, Option<Vec<Value>>);
+/// The functions that the rules of a row call.
+struct Calls {
+    cursor: Cursor,
+    /// They are being called for the row at hand.
+    under_way: bool,
+}
 
-/// What is left to do after the last row.
+/// A statement that has found the rows that refer to the last key of a ring, for when their turn comes.
+struct Held {
+    state: Box<StatementState>,
+    values: Vec<Value>,
+}
+
+/// What rules ask for beside the row itself, and what is left to do after the last row.
 #[derive(Default)]
 pub(crate) struct LateWork {
+    calls: Option<Calls>,
     /// Keys that must be there, by rule.
     wanted: Vec<(usize, Vec<Value>)>,
     gone: Vec<GoneKey>,
+    ordered: bool,
+    /// The first key of the ring at hand has been reached; what was found for its last one.
+    opened: bool,
+    held: Option<Held>,
     found: usize,
     cascaded: usize,
     verified: usize,
@@ -55,6 +72,9 @@ impl LateWork {
         self.wanted.clear();
         self.gone.clear();
         (self.found, self.cascaded, self.verified, self.runs) = (0, 0, 0, 0);
+        self.calls = None;
+        (self.ordered, self.opened) = (false, false);
+        self.held = None;
         self.running = None;
     }
 
@@ -77,7 +97,7 @@ impl LateWork {
             let new = new.map(key_of);
             let complete = old.iter().all(|value| !value.is_null());
             if complete && new.as_ref() != Some(&old) {
-                self.gone.push((at, old, new));
+                self.gone.push(GoneKey { rule: at, old, new, part: Part::Plain });
             }
         }
     }
@@ -116,7 +136,37 @@ impl Machine<'_> {
     }
 
     /// The CHECK constraints of the row that was shaped last: one fails that is false, not one that is unknown.
-    pub(crate) fn check_row(&mut self, rules: &Rules) -> Result<(), Fault> {
+    pub(crate) fn check_row(
+        &mut self,
+        plan: &Statement,
+        rules: &Rules,
+        state: &mut StatementState,
+    ) -> Result<(), Stop> {
+        if let Some(node) = &rules.calls {
+            self.call_for_checks(node, plan, state)?;
+        }
+        Ok(self.test_row(rules)?)
+    }
+
+    /// Runs the functions that conditions call.
+    fn call_for_checks(&mut self, node: &Node, plan: &Statement, state: &mut StatementState) -> Result<(), Stop> {
+        let mut calls = match state.modify.late.calls.take() {
+            Some(calls) => calls,
+            None => Calls { cursor: Cursor::new(node, &plan.live), under_way: false },
+        };
+        if !calls.under_way {
+            calls.cursor.open();
+            calls.under_way = true;
+        }
+        let mut run = self.run_view(&state.virtual_rows, plan);
+        let called = calls.cursor.next(node, &mut run);
+        self.scratch = std::mem::take(&mut run.scratch);
+        calls.under_way = called.is_err();
+        state.modify.late.calls = Some(calls);
+        called.map(|_| ())
+    }
+
+    fn test_row(&mut self, rules: &Rules) -> Result<(), Fault> {
         if let Some(option) = &rules.check_option
             && !option.holds(&mut self.env())?
         {
@@ -159,29 +209,18 @@ impl Machine<'_> {
                     state.firing.absorb(&plan, &mut running.firing);
                 }
             }
-            let late = &mut state.modify.late;
-            if let Some((at, old, new)) = late.gone.get(late.cascaded) {
-                let rule = &rules.referenced[*at];
-                let action = if new.is_some() { rule.on_update } else { rule.on_delete };
-                let (at, old, new) = (*at, old.clone(), new.clone());
-                let refers = action != ReferentialAction::NoAction
-                    && self.look(late, (Side::Source, at), &rule.source, &rule.source_columns, &old)?;
-                let late = &mut state.modify.late;
-                if !refers {
-                    late.cascaded += 1;
-                    late.runs = 0;
-                    continue;
-                }
-                late.runs += 1;
-                if late.runs > RUNS_MAX {
-                    return Err(self.referenced_error(rules, rule).into());
-                }
-                let running = self.cascade(plan, rule, action, &old, new.as_deref())?;
-                state.modify.late.running = Some(running);
+            if !state.modify.late.ordered {
+                let follows = |rule: usize| rules.referenced[rule].on_update == ReferentialAction::Cascade;
+                put_in_order(&mut state.modify.late.gone, follows);
+                state.modify.late.ordered = true;
+            }
+            if state.modify.late.cascaded < state.modify.late.gone.len() {
+                self.next_cascade(plan, rules, state)?;
                 continue;
             }
-            if let Some((at, old, _)) = late.gone.get(late.verified) {
-                let (at, old) = (*at, old.clone());
+            let late = &mut state.modify.late;
+            if let Some(gone) = late.gone.get(late.verified) {
+                let (at, old) = (gone.rule, gone.old.clone());
                 let rule = &rules.referenced[at];
                 let refers = !self.look(late, (Side::Own, at), &rule.own, &rule.columns, &old)?
                     && self.look(late, (Side::Source, at), &rule.source, &rule.source_columns, &old)?;
@@ -204,6 +243,78 @@ impl Machine<'_> {
             }
             return Ok(true);
         }
+    }
+
+    /// Goes on to the next key that rows must follow, or begins a statement that lets them follow the one at hand.
+    fn next_cascade(&mut self, plan: &Statement, rules: &Rules, state: &mut StatementState) -> Result<(), Stop> {
+        let late = &mut state.modify.late;
+        let part = late.gone[late.cascaded].part;
+        if let Part::Opens(last) = part
+            && !late.opened
+        {
+            self.hold(plan, rules, last, state)?;
+            state.modify.late.opened = true;
+            return Ok(());
+        }
+        if part == Part::Closes {
+            late.opened = false;
+            match late.held.take() {
+                None => late.cascaded += 1,
+                Some(held) => {
+                    let slots = held.state.plan().map_or(0, |plan| plan.slots);
+                    show_values(&mut self.frame.slots, plan.slots, held.values, slots);
+                    late.running = Some(held.state);
+                }
+            }
+            return Ok(());
+        }
+        let at = late.cascaded;
+        let Some((rule, action)) = self.referring(rules, at, late)? else {
+            late.cascaded += 1;
+            late.runs = 0;
+            return Ok(());
+        };
+        late.runs += 1;
+        if late.runs > RUNS_MAX {
+            return Err(self.referenced_error(rules, rule).into());
+        }
+        let (running, _) = self.cascade(plan, rule, action, &late.gone[at])?;
+        late.running = Some(running);
+        Ok(())
+    }
+
+    /// The rule of a gone key and what it asks for, if rows refer to the key.
+    fn referring<'r>(
+        &mut self,
+        rules: &'r Rules,
+        at: usize,
+        late: &mut LateWork,
+    ) -> Result<Option<(&'r ReferencedRule, ReferentialAction)>, Stop> {
+        let gone = &late.gone[at];
+        let rule = &rules.referenced[gone.rule];
+        let action = if gone.new.is_some() { rule.on_update } else { rule.on_delete };
+        let (place, old) = ((Side::Source, gone.rule), gone.old.clone());
+        let refers = action != ReferentialAction::NoAction
+            && self.look(late, place, &rule.source, &rule.source_columns, &old)?;
+        Ok(refers.then_some((rule, action)))
+    }
+
+    /// Finds the rows that refer to the last key of a ring, before others refer to it that follow the one before.
+    fn hold(&mut self, plan: &Statement, rules: &Rules, last: usize, state: &mut StatementState) -> Result<(), Stop> {
+        let late = &mut state.modify.late;
+        let mut held = match late.held.take() {
+            Some(held) => held,
+            None => match self.referring(rules, last, late)? {
+                None => return Ok(()),
+                Some((rule, action)) => {
+                    let (state, values) = self.cascade(plan, rule, action, &late.gone[last])?;
+                    Held { state, values }
+                }
+            },
+        };
+        let found = self.find_targets(&mut held.state);
+        state.modify.late.held = Some(held);
+        found
     }
 
     fn look(
@@ -250,15 +361,15 @@ impl Machine<'_> {
         self.finish_rows(&plan, running)
     }
 
-    /// The statement that lets the referring rows follow. Its registers lie behind those of the statement it is for.
+    /// The statement that lets the referring rows follow, and its values. Its registers lie behind those of the statement it is for.
     fn cascade(
         &mut self,
         outer: &Statement,
         rule: &ReferencedRule,
         action: ReferentialAction,
-        old: &[Value],
-        new: Option<&[Value]>,
-    ) -> Result<Box<StatementState>, Fault> {
+        gone: &GoneKey,
+    ) -> Result<(Box<StatementState>, Vec<Value>), Fault> {
+        let (old, new) = (gone.old.as_slice(), gone.new.as_deref());
         let source = &rule.source;
         let names: Vec<String> = rule.source_columns.iter().map(|at| quoted(&source.columns[*at].name)).collect();
         let mut table = format!("{}.{}", quoted(&source.schema), quoted(&source.name));
@@ -287,11 +398,14 @@ impl Machine<'_> {
             }
         }
         let plan = self.internal_statement(&text, &variables)?;
-        show_values(&mut self.frame.slots, outer.slots, values, plan.slots);
+        if !plan.virtual_sources.is_empty() {
+            return Err(function_elsewhere());
+        }
+        show_values(&mut self.frame.slots, outer.slots, values.clone(), plan.slots);
         self.context.refresh_snapshot();
         let mut running = Box::new(StatementState::default());
         running.begin_inner(plan);
-        Ok(running)
+        Ok((running, values))
     }
 
     /// The plan of a statement that no user wrote.

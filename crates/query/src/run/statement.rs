@@ -219,6 +219,9 @@ impl Machine<'_> {
         let Some(plan) = state.plan.take() else {
             return Ok(None);
         };
+        if plan.virtual_sources.iter().any(VirtualSource::is_function) {
+            return Err(function_elsewhere().into());
+        }
         let result = self.drive_statement(&plan, 0, state);
         state.plan = Some(plan);
         result
@@ -630,7 +633,7 @@ impl Machine<'_> {
 
 /// Only statements of a program run functions of several statements.
 pub(crate) fn function_elsewhere() -> Fault {
-    crate::errors::unsupported("A table-valued function of several statements in a cursor's query")
+    crate::errors::unsupported("A function of several statements for a cursor, a load or rows that follow a key")
 }
 
 /// What the views show a session to do.
