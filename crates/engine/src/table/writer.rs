@@ -41,7 +41,7 @@ impl Locator {
 
 /// Cursors and buffers for changing a table; kept and reused by a session's compiled statement.
 pub struct TableWriter {
-    cursor: TreeCursor,
+    pub(super) cursor: TreeCursor,
     index_cursors: Vec<TreeCursor>,
     pub(super) key: Vec<u8>,
     rest: Vec<u8>,
@@ -84,7 +84,7 @@ impl TableWriter {
         self.done_at = tx.mark();
     }
 
-    fn cursor_of(&mut self, index: usize) -> &mut TreeCursor {
+    pub(super) fn cursor_of(&mut self, index: usize) -> &mut TreeCursor {
         if self.index_cursors.len() <= index {
             self.index_cursors.resize_with(index + 1, TreeCursor::default);
         }
@@ -251,7 +251,7 @@ impl Database {
     }
 
     #[cold]
-    fn duplicate(&self, table: &Table, index: usize, row: &[Value]) -> SqlError {
+    pub(super) fn duplicate(&self, table: &Table, index: usize, row: &[Value]) -> SqlError {
         let index = &table.indexes[index];
         let key = table.key_text(index, |i| &row[i]);
         if index.constraint {
