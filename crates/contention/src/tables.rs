@@ -96,6 +96,7 @@ name_table! {
         DEADLOCK_WAIT: "The search for deadlocks has nothing to do.",
         DIRTY_PAGE_POLL: "The background writer has nothing to do.",
         EXECSYNC: "Parallel workers wait for a shared step.",
+        IMPROV_IOWAIT: "A file that is being loaded has not been read so far.",
         IO_COMPLETION: "A file operation other than a page or the log.",
         LATCH_EX: "An exclusive latch other than a page's.",
         LATCH_SH: "A shared latch other than a page's.",

@@ -22,12 +22,14 @@
 //! | pages of rows | [`Database::bulk_writer`], [`Database::try_bulk_append`], [`Database::try_bulk_finish`] |
 //! | parts of a table | [`Database::try_cut`], [`TableParts`] |
 //! | rows in the order of keys | [`Table::portion`], [`Database::try_insert_portion`] |
+//! | the same into an empty table, not logged | [`Database::begin_fill`], [`Fill::portion`], [`Database::end_fill`] |
 //! | rows | [`Database::try_insert`], [`Database::try_next`], [`Database::try_get`], [`Database::try_read_current`], [`Database::try_update`], [`Database::try_delete`] |
 
 mod backup;
 mod catalog;
 mod database;
 mod error;
+mod fault;
 mod log_view;
 #[cfg(test)]
 mod long_tests;
@@ -47,6 +49,8 @@ mod crash_tests;
 mod fault_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unlogged_tests;
 
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
@@ -57,7 +61,7 @@ pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::user_type::{UserType, UserTypeKind};
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
-    ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, IndexDefinition, IndexExtras,
+    ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, Fill, IndexDefinition, IndexExtras,
     IndexKind, LogFullReason, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PutMode, RecordChange,
     RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition, TriggerDefinition,
 };

@@ -177,6 +177,14 @@ impl Disk {
         }
     }
 
+    /// Whether `path` is a file proper: no folder, and no pipe or device, which opening may wait for.
+    pub fn is_file(&self, path: impl AsRef<Path>) -> bool {
+        match &self.kind {
+            DiskKind::Real => path.as_ref().is_file(),
+            DiskKind::Simulated(_) | DiskKind::Null(_) => self.exists(&path) && !self.is_dir(&path),
+        }
+    }
+
     /// Makes the names in the folder `path` durable: what was created there, removed, or renamed from or to it.
     pub fn sync_dir(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();

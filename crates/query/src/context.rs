@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::access::{CatalogStamp, CatalogView, OtherStamp, Stop};
 use crate::application_lock::ApplicationLocks;
+use crate::bulk::ReadAhead;
 use crate::cache::PlanCache;
 use crate::expression::Fault;
 use crate::host::Host;
@@ -382,6 +383,14 @@ impl ExecutionContext {
         awaited(satisfied, left_ms, || look(cancelled)).await
     }
 
+    /// Waits until more of a file has been read.
+    ///
+    /// # Errors
+    /// 3617 when the batch was cancelled.
+    pub(crate) async fn await_file(&self, file: &ReadAhead) -> Result<(), Fault> {
+        awaited(file.ready(), None, || look(&self.cancelled)).await
+    }
+
     /// A statement begins that touches tables.
     #[inline]
     pub(crate) fn begin_statement(&mut self, writes: bool) -> Result<(), Fault> {
@@ -439,7 +448,9 @@ impl ExecutionContext {
                 Err(Stop::Blocked(need)) => self.satisfy(need).await?,
                 Err(Stop::Team(team)) => team.ended().await,
                 // The end of a statement reads no function.
-                Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
+                Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_) | Stop::Fill(_) | Stop::File(_)) => {
+                    return Err(crate::errors::definition_changed());
+                }
                 Err(Stop::Error(fault)) => return Err(fault),
             }
         }

@@ -74,7 +74,7 @@ fn entry_at(page: PageId) -> usize {
     PAGE_HEADER_BYTES + MAP_ENTRY_BYTES * (page.0 % MAP_PAGES / EXTENT_PAGES) as usize
 }
 
-fn page_bit(page: PageId) -> u8 {
+pub(crate) fn page_bit(page: PageId) -> u8 {
     1 << (page.0 % EXTENT_PAGES)
 }
 

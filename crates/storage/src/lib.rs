@@ -38,6 +38,7 @@ mod pool;
 pub mod records;
 mod redo;
 mod row;
+mod rows_in_log;
 mod store;
 #[cfg(test)]
 mod test_support;
@@ -56,5 +57,5 @@ pub use redo::Redo;
 pub use row::{LogContext, ROW_HEADER_BYTES, RowHeader};
 pub use store::{HeapInsertTargets, PAGES_FILE, Store, StoreOptions};
 pub use tree::{
-    ChangeOutcome, Direction, InsertOutcome, KEY_BYTES_MAX, ScanRange, ScanRow, Tree, TreeCursor, TreeScan,
+    ChangeOutcome, Direction, InsertOutcome, KEY_BYTES_MAX, LoggedPages, ScanRange, ScanRow, Tree, TreeCursor, TreeScan,
 };

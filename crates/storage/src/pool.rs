@@ -22,7 +22,7 @@ use std::sync::Arc;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::{Counter, Spinlock, SpinlockClass, Spinner, Statistics};
-use pikepole_log::LsnRange;
+use pikepole_log::{Lsn, LsnRange};
 use pikepole_machine::{MemoryGrant, Pages, Region};
 
 use crate::error::{Need, PageId, Stop};
@@ -523,6 +523,18 @@ impl<'a> Exclusive<'a> {
         if header.referenced.load(Ordering::Relaxed) == 0 {
             header.referenced.store(1, Ordering::Relaxed);
         }
+    }
+
+    /// Notes that a leaf has a change that no record tells of: the next checkpoint writes the page. Its lsn, which stays.
+    pub fn changed(&mut self) -> Lsn {
+        let lsn = self.page().lsn();
+        let header = self.header();
+        if header.rec_lsn.load(Ordering::Relaxed) == 0 {
+            // The page's last record begins before that, and every checkpoint to come behind it.
+            header.rec_lsn.store(lsn - 1, Ordering::Relaxed);
+        }
+        header.referenced.store(1, Ordering::Relaxed);
+        Lsn(lsn)
     }
 
     /// Notes that this record rebuilds the page as a whole.

@@ -213,7 +213,7 @@ record_table! {
             /// The columns of one row after the other.
             body: Rest,
         },
-        /// The same, with rows that are not in the log: the commit comes after they are on disk and the redo start is above.
+        /// A page of a heap or tree that was not in use is in use, with rows that are not in the log: the transaction goes on, or commits, after they are on disk and the redo start is above.
         11 = UsePage {
             /// Flags of the transaction.
             flags: Byte,
@@ -221,7 +221,7 @@ record_table! {
             xid: Xid,
             /// The page.
             page: Varint32,
-            /// The heap.
+            /// The heap or tree.
             object: Varint32,
         },
         /// The undo of the two above, or, of transaction 0, the removal of a page's only row: the page is not in use any more. Its extent stays the heap's.

@@ -26,12 +26,12 @@ use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
 use crate::checkpoint::{Master, Writer};
 use crate::error::{Need, PageId, Stop, StorageError};
 use crate::fault;
-use crate::heap::RowsInLog;
 use crate::io_totals::{IoStats, IoTotals};
 use crate::page::{PAGE_BYTES, Page, PageBytes};
 use crate::pool::Pool;
 use crate::records::Record;
 use crate::row::LogContext;
+use crate::rows_in_log::RowsInLog;
 
 /// Name of the file of pages in the store's folder.
 pub const PAGES_FILE: &str = "pages";

@@ -14,16 +14,18 @@ use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_scheduler::{self as scheduler, JoinHandle, Placement, TaskInfo};
 use pikepole_storage::{InsertOutcome, LogContext, TreeCursor};
-use pikepole_transaction::{Structure, TransactionId};
+use pikepole_transaction::TransactionId;
 use pikepole_types::{RowError, SqlError, Value};
 
 use super::Database;
+use super::unlogged::NewTrees;
 use crate::error::worker_lost;
 use crate::table::{ScanRange, Table, TableParts};
 use crate::transaction::Transaction;
 
-/// A table of fewer pages is read by the session's own task.
-const PAGES_MIN: usize = 128;
+/// A table of fewer pages is read by the session's own task, and what is made of its rows is logged: there is little to win. The
+/// tables of this crate's tests are not so large.
+pub(super) const PAGES_MIN: usize = if cfg!(test) { 16 } else { 128 };
 
 /// Entries of a tree that a worker sorts at once.
 const ENTRIES_MAX: usize = 64 * 1024;
@@ -44,10 +46,7 @@ struct Build {
     next: AtomicUsize,
     /// The least part that failed; those beyond it are not wanted.
     failed: AtomicUsize,
-    /// The rows move into a new clustered index.
-    base_is_new: bool,
-    /// Those of the other indexes that are new.
-    indexes: Vec<usize>,
+    trees: NewTrees,
 }
 
 /// Entries of one tree.
@@ -127,8 +126,7 @@ impl Builders<'_> {
             parts,
             next: AtomicUsize::new(0),
             failed: AtomicUsize::new(usize::MAX),
-            base_is_new,
-            indexes: new.new_indexes(old),
+            trees: NewTrees::of(old, new, database.may_fill_unlogged(old)),
         });
         let info = TaskInfo { session_id: Some(tx.session_id()), command: "CREATE INDEX" };
         let start = |(child, &on)| scheduler::spawn(info, Placement::On(on), Arc::clone(&build).work(child));
@@ -147,10 +145,11 @@ impl Builders<'_> {
         }
         database.merge_children(tx, children);
         database.end_statement(tx);
-        match failure {
-            Some((_, error)) => Err(error),
-            None => Ok(true),
+        if let Some((_, error)) = failure {
+            return Err(error);
         }
+        database.settle(tx, &build.trees).await?;
+        Ok(true)
     }
 }
 
@@ -170,9 +169,9 @@ impl Build {
         let wanted: Vec<usize> = (0..old.columns.len()).collect();
         let mut scan = old.scan(ScanRange::all(), &wanted);
         let mut row: Vec<Value> = wanted.iter().map(|_| Value::Null).collect();
-        let base = self.base_is_new.then_some(None);
-        let mut trees: Vec<Entries> =
-            base.into_iter().chain(self.indexes.iter().copied().map(Some)).map(Entries::new).collect();
+        let base = self.trees.base().map(|_| None);
+        let indexes = (0..self.new.secondary.len()).filter(|at| self.trees.index(*at).is_some());
+        let mut trees: Vec<Entries> = base.into_iter().chain(indexes.map(Some)).map(Entries::new).collect();
         let (mut locator, mut key) = (Vec::new(), Vec::new());
         loop {
             let part = self.next.fetch_add(1, Ordering::Relaxed);
@@ -230,13 +229,11 @@ impl Build {
         for entries in trees {
             entries.sort();
             let Entries { index, bytes, places, cursor } = entries;
-            let structure = match index {
-                Some(at) => &new.secondary[*at].structure,
-                None => &new.base,
+            let tree = match index {
+                Some(at) => self.trees.index(*at),
+                None => self.trees.base(),
             };
-            let Structure::Tree(tree) = structure else {
-                unreachable!("indexes are trees");
-            };
+            let tree = tree.expect("entries are of new trees");
             for Place { key, rest } in places.iter() {
                 let (key, rest) = (&bytes[key.clone()], &bytes[rest.clone()]);
                 let inserted = database.run(child, |tx| {

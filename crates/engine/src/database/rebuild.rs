@@ -1,12 +1,13 @@
 //! Filling new trees and heaps from a table's rows: CREATE INDEX on a table with rows, and changes of its columns.
 //!
 //! The table is locked with Sch-M. The copies are written as the system's changes, visible to all and undone by nobody: if the
-//! transaction rolls back, the new trees and heaps are given back as a whole.
+//! transaction rolls back, the new trees and heaps are given back as a whole. So trees need not be logged ([`super::unlogged`]).
 
-use pikepole_storage::{InsertOutcome, LogContext, TreeCursor};
+use pikepole_storage::{InsertOutcome, LogContext, Tree, TreeCursor};
 use pikepole_transaction::{Structure, TransactionId};
 use pikepole_types::{SqlError, Value};
 
+use super::unlogged::NewTrees;
 use super::{ColumnDefinition, Database};
 use crate::error::Interrupted;
 use crate::table::{ScanRange, Table};
@@ -44,7 +45,7 @@ impl Database {
             false => new.columns.iter().position(|column| column.rowversion),
         };
         let base_is_new = old.base.object() != new.base.object();
-        let new_indexes = new.new_indexes(old);
+        let trees = NewTrees::of(old, new, self.may_fill_unlogged(old));
         let mut cursors = vec![TreeCursor::new(); new.secondary.len() + 1];
         let (mut locator, mut key, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         self.begin_statement(tx);
@@ -69,34 +70,33 @@ impl Database {
                     .map_err(|error| self.place(tx, &new.full_name()).row(&error))?;
                 self.copy_row(tx, new, &mapped, locator.len(), &mut rest).await?;
                 let at = new.indexes.iter().position(|index| index.clustered);
-                self.place_copy(tx, new, &new.base, &mut cursors[0], at, &mut locator, &rest, &mapped).await?;
+                self.place_copy(tx, new, trees.base(), &mut cursors[0], at, &mut locator, &rest, &mapped).await?;
             } else {
                 locator.extend_from_slice(&scan.locator().0);
             }
-            for at in &new_indexes {
-                let index = &new.secondary[*at];
-                if !index.holds(|i| &mapped[i]) {
+            for (at, index) in new.secondary.iter().enumerate() {
+                let Some(tree) = trees.index(at).filter(|_| index.holds(|i| &mapped[i])) else {
                     continue;
-                }
+                };
                 index
                     .entry_key(|i| &mapped[i], &locator, &mut key)
                     .map_err(|error| self.place(tx, &new.full_name()).row(&error))?;
                 let cursor = &mut cursors[at + 1];
-                self.place_copy(tx, new, &index.structure, cursor, Some(index.at), &mut key, &locator, &mapped).await?;
+                self.place_copy(tx, new, Some(tree), cursor, Some(index.at), &mut key, &locator, &mapped).await?;
             }
             pikepole_scheduler::yield_if_due().await;
         }
         self.end_statement(tx);
-        Ok(())
+        self.settle(tx, &trees).await
     }
 
-    /// Puts one copy into a tree or heap; in a heap, `key` gets the row's rid.
+    /// Puts one copy into a new tree or, without one, into the table's heap; there, `key` gets the row's rid.
     #[expect(clippy::too_many_arguments, reason = "the buffers of one loop, not worth a name of their own")]
     async fn place_copy(
         &self,
         tx: &mut Transaction,
         table: &Table,
-        structure: &Structure,
+        tree: Option<&Tree>,
         cursor: &mut TreeCursor,
         index: Option<usize>,
         key: &mut Vec<u8>,
@@ -106,21 +106,23 @@ impl Database {
         let context = LogContext::new(TransactionId::SYSTEM.0);
         self.run(tx, |tx| {
             let stopped = |stop: pikepole_storage::Stop| self.stopped(tx, &table.full_name(), stop.into());
-            match structure {
-                Structure::Heap(heap) => {
+            match (tree, &table.base) {
+                (Some(tree), _) | (None, Structure::Tree(tree)) => {
+                    match tree.insert(cursor, &context, key, rest).map_err(stopped)? {
+                        InsertOutcome::Done(_) => Ok(()),
+                        InsertOutcome::Exists(_) => {
+                            let index = &table.indexes[index.unwrap_or_default()];
+                            let text = table.key_text(index, |i| &row[i]);
+                            Err(SqlError::duplicate_key_at_create(table.full_name(), &index.name, text).into())
+                        }
+                    }
+                }
+                (None, Structure::Heap(heap)) => {
                     let (rid, _) = heap.insert(&context, rest).map_err(stopped)?;
                     key.clear();
                     key.extend_from_slice(&rid.to_bytes());
                     Ok(())
                 }
-                Structure::Tree(tree) => match tree.insert(cursor, &context, key, rest).map_err(stopped)? {
-                    InsertOutcome::Done(_) => Ok(()),
-                    InsertOutcome::Exists(_) => {
-                        let index = &table.indexes[index.unwrap_or_default()];
-                        let text = table.key_text(index, |i| &row[i]);
-                        Err(SqlError::duplicate_key_at_create(table.full_name(), &index.name, text).into())
-                    }
-                },
             }
         })
         .await

@@ -136,7 +136,7 @@ impl Table {
     }
 
     /// Every tree and heap of the table.
-    fn structures(&self) -> impl Iterator<Item = &Structure> {
+    pub(crate) fn structures(&self) -> impl Iterator<Item = &Structure> {
         let indexes = self.secondary.iter().map(|index| &index.structure);
         indexes.chain([&self.base]).chain(self.overflow.as_ref().map(|overflow| &overflow.structure))
     }

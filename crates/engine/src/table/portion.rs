@@ -7,16 +7,19 @@
 //! numbered rows do, workers that have ranges of their own write to leaves of their own. Each row and each entry of an index is
 //! a change of its own, with a log record and an undo entry: nothing about them differs from rows that come one by one.
 //!
+//! A portion of a [`Fill`] writes to the trees that an empty table is to get, and neither logs nor undoes its rows.
+//!
 //! A portion belongs to one transaction (as a rule a child, see [`Database::try_begin_children`]) and one table.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use pikepole_scheduler as scheduler;
 use pikepole_transaction::LockMode;
 use pikepole_types::{RowError, Value};
 
 use super::{Table, TableWriter};
-use crate::database::Database;
+use crate::database::{Database, Fill};
 use crate::error::Blocked;
 use crate::transaction::Transaction;
 
@@ -46,6 +49,8 @@ pub struct Portion {
     ascends: bool,
     looks: u32,
     writer: TableWriter,
+    /// Where the rows go instead of the table as it is.
+    fill: Option<Arc<Fill>>,
 }
 
 /// A key for each row.
@@ -89,7 +94,12 @@ impl Portion {
             ascends: true,
             looks: 0,
             writer: table.writer(),
+            fill: None,
         }
+    }
+
+    pub(crate) fn of_fill(table: &Table, fill: Arc<Fill>) -> Portion {
+        Portion { fill: Some(fill), ..Portion::new(table) }
     }
 
     /// The row that comes next, to be given its values: one for each column, of its type.
@@ -193,6 +203,10 @@ impl Database {
         portion: &mut Portion,
         row: u32,
     ) -> Result<(), Blocked> {
+        if let Some(fill) = &portion.fill {
+            let fill = Arc::clone(fill);
+            return self.insert_into_fill(tx, table, portion, row, &fill);
+        }
         let Portion { rows, writer, locators, structure, .. } = portion;
         let values = &rows[row as usize];
         match structure.checked_sub(1) {
@@ -209,5 +223,39 @@ impl Database {
                 self.insert_entry(tx, table, writer, index, values)
             }
         }
+    }
+
+    /// The same for a portion of a fill.
+    fn insert_into_fill(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        portion: &mut Portion,
+        row: u32,
+        fill: &Fill,
+    ) -> Result<(), Blocked> {
+        let Portion { rows, writer, keys, locators, structure, .. } = portion;
+        let values = &rows[row as usize];
+        let index = structure.checked_sub(1);
+        let inserted = match index {
+            None => {
+                writer.old_key.clear();
+                let encoded = table.layout.encode_rest(|i| &values[i], &mut writer.old_key);
+                encoded.map_err(|error| self.row_error(tx, table, error))?;
+                fill.insert(None, &mut writer.cursor, keys.of(row), &writer.old_key)
+            }
+            Some(at) => fill.insert(index, writer.cursor_of(at), keys.of(row), locators.of(row)),
+        };
+        if !inserted.map_err(|stop| self.stop(tx, table, stop.into()))? {
+            let at = match index {
+                Some(at) => table.secondary[at].at,
+                None => table.indexes.iter().position(|index| index.clustered).unwrap_or_default(),
+            };
+            return Err(self.duplicate(table, at, values).into());
+        }
+        if index.is_none() && !table.secondary.is_empty() {
+            locators.set(row, keys.of(row));
+        }
+        Ok(())
     }
 }

@@ -5,8 +5,9 @@ mod names;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::bulk::ReadAhead;
 use crate::expression::{Fault, Width};
-use crate::parallel::Team;
+use crate::parallel::{Filling, Team};
 use crate::plan::{KeyValue, Scan};
 use crate::run::Run;
 pub use names::CatalogView;
@@ -33,6 +34,10 @@ pub(crate) enum Stop {
     Rows(HostCall),
     /// The workers of a parallel plan must end first.
     Team(Arc<Team>),
+    /// The session must begin or end the filling of an empty table first.
+    Fill(Arc<Filling>),
+    /// More of a file must be read first.
+    File(Arc<ReadAhead>),
     /// It failed.
     Error(Fault),
 }

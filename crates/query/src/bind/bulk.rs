@@ -12,13 +12,13 @@ use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
 impl Binder<'_> {
-    /// The INSERT of a file's rows, and the file, which `open` opens. The file has a field for each column of the table; those of computed
+    /// The INSERT of a file's rows, and the file, which `make` makes. The file has a field for each column of the table; those of computed
     /// columns, of rowversions and, without KEEPIDENTITY, of the identity column are passed over.
     pub(crate) fn bulk_insert(
         mut self,
         statement: &tree::BulkInsert,
         options: &BulkOptions,
-        open: impl FnOnce(Vec<FieldTarget>) -> Result<BulkFile, SqlError>,
+        make: impl FnOnce(Vec<FieldTarget>) -> BulkFile,
     ) -> Result<(Arc<Statement>, Arc<BulkFile>), Fault> {
         let table = self.target_table(&statement.table)?;
         self.require(Permission::Insert, &statement.table)?;
@@ -27,6 +27,7 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::invalid_column(&unknown.name.text)));
         }
         self.table_lock = options.locks_table.then(|| bulk_lock(&table));
+        self.fills = options.batch_rows == u64::MAX;
         self.passes_constraints = !options.checks_constraints;
         self.passes_triggers = !options.fires_triggers;
         let registers = self.registers(table.columns.len());
@@ -52,7 +53,7 @@ impl Binder<'_> {
             }
         }
         let row = self.complete(&table, &given, values)?;
-        let file = Arc::new(open(targets)?);
+        let file = Arc::new(make(targets));
         let source = Node::File(FileSource { file: Arc::clone(&file), registers });
         let plan = self.insert_plan(source, table, vec![row], None)?;
         Ok((plan, file))

@@ -146,6 +146,8 @@ pub(crate) struct Binder<'a> {
     passes_constraints: bool,
     /// No trigger is fired.
     passes_triggers: bool,
+    /// The plan inserts no more than once: see [`crate::plan::Insert::fills`].
+    fills: bool,
     /// What rows must be that are written through the view.
     check_option: Option<view::CheckOption>,
     /// MAXRECURSION of the statement; 0 for no limit.
@@ -199,6 +201,7 @@ impl<'a> Binder<'a> {
             recursions: Vec::new(),
             passes_constraints: false,
             passes_triggers: false,
+            fills: false,
             check_option: None,
             recursion_max: recursive::RECURSION_DEFAULT,
             numbers: sequence::Numbers::default(),

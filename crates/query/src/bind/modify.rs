@@ -84,6 +84,7 @@ impl Binder<'_> {
         }
         let (table, names) = self.insert_target(insert)?;
         self.table_lock(&insert.target, &table);
+        self.fills = true;
         self.push_insert_scope(insert);
         self.options(&insert.options)?;
         self.allow_numbers(if matches!(insert.source, tree::InsertSource::Query(_)) { 2 } else { 1 });
@@ -255,7 +256,8 @@ impl Binder<'_> {
         let explicit_identity =
             table.identity.filter(|identity| rows.iter().any(|row| !matches!(row[*identity], ColumnSource::Identity)));
         let table_lock = self.table_lock;
-        Insert { table, rows, template, required, explicit_identity, table_lock, output: None }
+        let fills = self.fills;
+        Insert { table, rows, template, required, explicit_identity, table_lock, fills, output: None }
     }
 
     /// The columns that values are given for, in the order of the values.

@@ -13,6 +13,7 @@ use pikepole_types::SqlError;
 use super::convert::{FieldTarget, convert};
 use super::options::{BulkOptions, TextFormat};
 use super::portion::Portion;
+use super::read_ahead::ReadAhead;
 use super::reader::Reader;
 use super::refusals::Refusals;
 use crate::access::Stop;
@@ -35,9 +36,30 @@ pub(crate) struct BulkFile {
 }
 
 struct State {
-    reader: Reader,
+    /// None before [`BulkFile::start`].
+    reader: Option<Reader>,
     /// Rows that the present batch still takes.
     left: u64,
+}
+
+/// What became of the beginning of a batch.
+pub(crate) enum Begun {
+    /// It begins with this row.
+    Row(u64),
+    /// The file has no more.
+    End,
+    /// The file must be waited for.
+    Wait(Arc<ReadAhead>),
+}
+
+/// What became of the cutting of a portion.
+enum Taken {
+    /// It has rows.
+    Rows,
+    /// The batch or the file has no more.
+    End,
+    /// The file must be waited for.
+    Wait(Arc<ReadAhead>),
 }
 
 impl std::fmt::Debug for BulkFile {
@@ -48,35 +70,21 @@ impl std::fmt::Debug for BulkFile {
 
 impl BulkFile {
     /// A file of rows whose fields become values as `targets` say.
-    ///
-    /// # Errors
-    /// 4860, 4861, 4862.
-    pub(crate) fn open(
-        disk: &Disk,
-        path: &Path,
-        name: &str,
-        options: &BulkOptions,
-        targets: Vec<FieldTarget>,
-        progress: Arc<Progress>,
-    ) -> Result<BulkFile, SqlError> {
-        if disk.is_dir(path) {
-            return Err(SqlError::bulk_file_not_opened(name, "5(Access is denied.)"));
-        }
-        let file = disk.open(path, OpenOptions { read_only: true, ..OpenOptions::default() });
-        let file = file.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => SqlError::bulk_file_missing(name),
-            _ => SqlError::bulk_file_not_opened(name, system_error(&error)),
-        })?;
-        let bytes_max = targets.iter().map(FieldTarget::bytes_max).collect();
-        let reader = Reader::new(file, name, options, bytes_max)?;
-        Ok(BulkFile {
+    pub(crate) fn new(options: &BulkOptions, targets: Vec<FieldTarget>, progress: Arc<Progress>) -> BulkFile {
+        BulkFile {
             targets,
             format: options.format.clone(),
             errors_max: options.errors_max,
-            state: Mutex::new(State { reader, left: 0 }),
+            state: Mutex::new(State { reader: None, left: 0 }),
             refusals: Mutex::default(),
             progress,
-        })
+        }
+    }
+
+    /// Begins to read. There are no rows before.
+    pub(crate) fn start(&self, file: ReadAhead, name: &str, options: &BulkOptions) {
+        let bytes_max = self.targets.iter().map(FieldTarget::bytes_max).collect();
+        self.state().reader = Some(Reader::new(Arc::new(file), name, options, bytes_max));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -87,21 +95,27 @@ impl BulkFile {
         self.refusals.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Begins the next batch, of so many rows; gives the number of its first row, or none at the end of the file.
+    /// Begins the next batch, of so many rows.
     ///
     /// # Errors
     /// 4862.
-    pub(crate) fn begin_batch(&self, rows: u64) -> Result<Option<u64>, SqlError> {
+    pub(crate) fn begin_batch(&self, rows: u64) -> Result<Begun, SqlError> {
         let mut state = self.state();
         state.left = rows;
-        if state.reader.is_at_end()? { Ok(None) } else { Ok(Some(state.reader.row())) }
+        let Some(reader) = &mut state.reader else { return Ok(Begun::End) };
+        Ok(match reader.is_at_end()? {
+            None => Begun::Wait(Arc::clone(reader.file())),
+            Some(true) => Begun::End,
+            Some(false) => Begun::Row(reader.row()),
+        })
     }
 
     /// What workers share: the numbers of rows that may come in this batch, a guess.
     pub(crate) fn rows_guessed(&self) -> Range<u64> {
         let state = self.state();
-        let bytes = state.reader.length() - state.reader.offset().min(state.reader.length());
-        let row = state.reader.row();
+        let Some(reader) = &state.reader else { return 0..0 };
+        let bytes = reader.length() - reader.offset().min(reader.length());
+        let row = reader.row();
         row..row + (bytes / ROW_BYTES_GUESS).min(state.left)
     }
 
@@ -128,15 +142,18 @@ impl BulkFile {
         written.map_err(|error| SqlError::bulk_error_file_not_written(name, system_error(&error)))
     }
 
-    /// Cuts the next portion; false at the end of the batch or of the file.
-    fn take(&self, portion: &mut Portion) -> Result<bool, (u64, SqlError)> {
+    /// Cuts the next portion.
+    fn take(&self, portion: &mut Portion) -> Result<Taken, (u64, SqlError)> {
         let mut state = self.state();
         let State { reader, left } = &mut *state;
+        let Some(reader) = reader else { return Ok(Taken::End) };
         let row = reader.row();
-        reader.take(*left, portion).map_err(|failure| (row, failure))?;
+        if !reader.take(*left, portion).map_err(|failure| (row, failure))? {
+            return Ok(Taken::Wait(Arc::clone(reader.file())));
+        }
         *left -= portion.rows() as u64;
         self.progress.set(reader.offset(), reader.length(), reader.row() - 1);
-        Ok(portion.rows() > 0)
+        Ok(if portion.rows() > 0 { Taken::Rows } else { Taken::End })
     }
 
     /// The values of a portion's rows.
@@ -209,8 +226,9 @@ impl FileRows {
                 return Err(Stop::Yield);
             }
             match self.file.take(&mut self.portion) {
-                Ok(true) => self.row = self.portion.first_row,
-                Ok(false) => return Ok(None),
+                Ok(Taken::Rows) => self.row = self.portion.first_row,
+                Ok(Taken::End) => return Ok(None),
+                Ok(Taken::Wait(file)) => return Err(Stop::File(file)),
                 Err((row, failure)) => {
                     self.row = row;
                     return Err(Stop::Error(Box::new(failure)));

@@ -7,16 +7,15 @@
 //! Outside of CSV each field but a row's last ends at a field's terminator, whatever stands before that, and the last one at a
 //! row's terminator. In CSV a row's end also ends a field, and neither counts within quotes.
 
+use std::sync::Arc;
+
 use memchr::memmem::Finder;
-use pikepole_machine::File;
 use pikepole_types::SqlError;
 
 use super::options::{BulkOptions, Encoding, TextFormat};
 use super::portion::{Field, Portion};
+use super::read_ahead::{CHUNK_BYTES, ReadAhead};
 use crate::batch::BATCH_ROWS;
-
-/// Bytes read from the file at once.
-const READ_BYTES: usize = 256 * 1024;
 
 /// The most bytes that a row may have; where its fields are is told in 32 bits.
 const ROW_BYTES_MAX: usize = 1 << 30;
@@ -26,12 +25,14 @@ const PORTION_BYTES: usize = 256 * 1024;
 
 /// Reads a file from its beginning to its end.
 pub(super) struct Reader {
-    file: File,
+    file: Arc<ReadAhead>,
     /// The name that errors say.
     name: String,
     length: u64,
-    /// How far the file has been read.
+    /// How much of the file has been taken.
     read_to: u64,
+    /// How many bytes the buffer is to have before anything more is cut; 0: it has them.
+    wanted: usize,
     format: TextFormat,
     field_end: Finder<'static>,
     row_end: Finder<'static>,
@@ -62,25 +63,17 @@ enum Cut {
 
 impl Reader {
     /// A reader of rows of so many fields.
-    ///
-    /// # Errors
-    /// 4862.
-    pub(super) fn new(
-        file: File,
-        name: &str,
-        options: &BulkOptions,
-        bytes_max: Vec<usize>,
-    ) -> Result<Reader, SqlError> {
-        let length = file.len().map_err(|error| not_read(name, &error))?;
+    pub(super) fn new(file: Arc<ReadAhead>, name: &str, options: &BulkOptions, bytes_max: Vec<usize>) -> Reader {
         let format = options.format.clone();
         let finder = |bytes: &[u8]| Finder::new(bytes).into_owned();
-        let mut reader = Reader {
+        Reader {
             field_end: finder(&format.field_end),
             row_end: finder(&format.row_end),
+            length: file.length(),
             file,
             name: name.to_owned(),
-            length,
             read_to: 0,
+            wanted: 0,
             format,
             bytes_max,
             buffer: Vec::new(),
@@ -91,20 +84,21 @@ impl Reader {
             first_row: options.first_row,
             last_row: options.last_row,
             failure: None,
-        };
-        reader.skip_mark()?;
-        Ok(reader)
+        }
     }
 
-    /// A mark of the byte order says nothing that is not known.
-    fn skip_mark(&mut self) -> Result<(), SqlError> {
-        self.read()?;
+    /// The file, which may have to be waited for.
+    pub(super) fn file(&self) -> &Arc<ReadAhead> {
+        &self.file
+    }
+
+    /// A mark of the byte order, at the file's beginning, says nothing that is not known.
+    fn skip_mark(&mut self) {
         // As the character is in UTF-8, which UTF-16 has become.
         if self.format.encoding != Encoding::Latin && self.buffer.starts_with("\u{FEFF}".as_bytes()) {
             self.at = 3;
             self.offset = if self.format.encoding == Encoding::Utf16 { 2 } else { 3 };
         }
-        Ok(())
     }
 
     /// The number of the next row.
@@ -120,23 +114,26 @@ impl Reader {
         self.offset
     }
 
-    /// Whether there is no row any more.
-    pub(super) fn is_at_end(&mut self) -> Result<bool, SqlError> {
-        if self.at == self.buffer.len() && !self.has_read_all() {
-            self.read()?;
+    /// Whether there is no row any more; none: the file must be waited for.
+    ///
+    /// # Errors
+    /// 4862.
+    pub(super) fn is_at_end(&mut self) -> Result<Option<bool>, SqlError> {
+        if (self.wanted > 0 || self.at == self.buffer.len()) && !self.read()? {
+            return Ok(None);
         }
-        Ok(self.row > self.last_row || (self.at == self.buffer.len() && self.has_read_all()))
+        Ok(Some(self.row > self.last_row || (self.at == self.buffer.len() && self.has_read_all())))
     }
 
     fn has_read_all(&self) -> bool {
         self.read_to == self.length
     }
 
-    /// The next rows, at most so many; without any at the end.
+    /// The next rows, at most so many; without any at the end. False: the file must be waited for, and there are none either.
     ///
     /// # Errors
     /// 4832, 4862, 4866, 4879, once the rows before have been given; again and again.
-    pub(super) fn take(&mut self, rows_max: u64, portion: &mut Portion) -> Result<(), SqlError> {
+    pub(super) fn take(&mut self, rows_max: u64, portion: &mut Portion) -> Result<bool, SqlError> {
         portion.clear();
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
@@ -146,7 +143,8 @@ impl Reader {
         let mut start = self.at;
         while portion.rows() < rows_max && self.row <= self.last_row && self.at - start < PORTION_BYTES {
             let fields = portion.fields.len();
-            let cut = if self.at == self.buffer.len() { Cut::Part } else { self.cut(start, &mut portion.fields) };
+            let has_bytes = self.wanted == 0 && self.at < self.buffer.len();
+            let cut = if has_bytes { self.cut(start, &mut portion.fields) } else { Cut::Part };
             match cut {
                 Cut::Row(end) if self.row < self.first_row => {
                     self.pass_to(end);
@@ -161,10 +159,12 @@ impl Reader {
                 Cut::Part => {
                     portion.fields.truncate(fields);
                     // What is read moves the bytes: not under rows that were cut already.
-                    if portion.rows() > 0 || self.has_read_all() {
+                    if portion.rows() > 0 || (self.wanted == 0 && self.has_read_all()) {
                         break;
                     }
-                    self.read().map_err(|failure| self.fail(failure))?;
+                    if !self.read().map_err(|failure| self.fail(failure))? {
+                        return Ok(false);
+                    }
                     start = self.at;
                 }
                 Cut::Failed(failure) => {
@@ -178,7 +178,7 @@ impl Reader {
             }
         }
         portion.bytes.extend_from_slice(&self.buffer[start..self.at]);
-        Ok(())
+        Ok(true)
     }
 
     fn fail(&mut self, failure: SqlError) -> SqlError {
@@ -193,28 +193,34 @@ impl Reader {
         self.row += 1;
     }
 
-    /// Reads more behind what there is; what lies before `at` goes.
-    fn read(&mut self) -> Result<(), SqlError> {
+    /// Takes more of the file behind what there is; what lies before `at` goes. False: it has not been read so far, call again.
+    fn read(&mut self) -> Result<bool, SqlError> {
         self.buffer.drain(..self.at);
         self.at = 0;
-        // A long row is looked through again from its beginning: twice as much each time.
-        let bytes = READ_BYTES.max(self.buffer.len()) as u64;
-        let bytes = bytes.min(self.length - self.read_to) as usize;
-        let behind = self.buffer.len();
-        if self.format.encoding != Encoding::Utf16 {
-            self.buffer.resize(behind + bytes, 0);
-            let read = self.file.read_at(&mut self.buffer[behind..], self.read_to);
-            read.map_err(|error| not_read(&self.name, &error))?;
-        } else {
-            let before = self.cut_off.len();
-            self.cut_off.resize(before + bytes, 0);
-            let read = self.file.read_at(&mut self.cut_off[before..], self.read_to);
-            read.map_err(|error| not_read(&self.name, &error))?;
-            let is_last = self.read_to + bytes as u64 == self.length;
-            decode(&mut self.cut_off, is_last, &mut self.buffer);
+        if self.wanted == 0 {
+            // A long row is looked through again from its beginning: twice as much each time.
+            self.wanted = self.buffer.len() + CHUNK_BYTES.max(self.buffer.len());
         }
-        self.read_to += bytes as u64;
-        Ok(())
+        while self.buffer.len() < self.wanted && !self.has_read_all() {
+            let taken = self.file.take().map_err(|error| not_read(&self.name, &error))?;
+            let Some(chunk) = taken else { return Ok(false) };
+            let is_first = self.read_to == 0;
+            self.read_to += chunk.len() as u64;
+            if self.format.encoding == Encoding::Utf16 {
+                self.cut_off.extend_from_slice(&chunk);
+                let is_last = self.has_read_all();
+                decode(&mut self.cut_off, is_last, &mut self.buffer);
+            } else if self.buffer.is_empty() {
+                self.buffer = chunk;
+            } else {
+                self.buffer.extend_from_slice(&chunk);
+            }
+            if is_first {
+                self.skip_mark();
+            }
+        }
+        self.wanted = 0;
+        Ok(true)
     }
 
     /// The row that begins at `at`; its fields count from `start`.

@@ -23,12 +23,14 @@
 //! - a session goes on only when all its workers have ended.
 
 mod exchange;
+mod fill;
 mod insert;
 mod portable;
 mod team;
 mod worker;
 
 pub(crate) use exchange::PacketList;
+pub(crate) use fill::Filling;
 pub(crate) use insert::{InsertWork, Target, insert};
 pub(crate) use portable::may_run_elsewhere;
 pub(crate) use team::{Crew, Dispenser, Team};

@@ -84,8 +84,9 @@ impl Worker {
                 Err(Stop::Yield) => scheduler::yield_now().await,
                 Err(Stop::Error(fault)) => return Err(fault),
                 Err(Stop::Blocked(need)) => self.satisfy(need).await?,
+                Err(Stop::File(file)) => awaited(file.ready(), None, || self.look()).await?,
                 Err(Stop::Stale) => return Err(errors::definition_changed()),
-                Err(Stop::Again(_) | Stop::Rows(_) | Stop::Team(_)) => {
+                Err(Stop::Again(_) | Stop::Rows(_) | Stop::Team(_) | Stop::Fill(_)) => {
                     return Err(errors::worker_lost());
                 }
             }

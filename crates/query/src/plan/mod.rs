@@ -425,6 +425,8 @@ pub struct Insert {
     pub explicit_identity: Option<usize>,
     /// The lock on the whole table that a hint asks for.
     pub table_lock: Option<LockMode>,
+    /// The plan inserts into the table no more than once: so that may get other storage, if it is empty.
+    pub fills: bool,
     /// OUTPUT.
     pub output: Option<OutputPlan>,
 }

@@ -1,6 +1,6 @@
 //! BULK INSERT: a file's rows, batch after batch, each a statement of its own.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::Machine;
@@ -8,11 +8,13 @@ use super::frame::Alone;
 use super::statement::StatementState;
 use super::trigger::Fire;
 use crate::bind::{Binder, Names};
-use crate::bulk::{self, BulkFile, BulkOptions};
+use crate::bulk::{self, Begun, BulkFile, BulkOptions, OpenFile, ReadAhead};
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Statement};
+use pikepole_contention::WaitType;
 use pikepole_engine::{Permission, Securable, TableRecord};
+use pikepole_scheduler as scheduler;
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
@@ -69,11 +71,15 @@ impl Machine<'_> {
             }
         }
         let path = server.folder().join(&statement.file);
-        let (mut plan, mut file) = self.bind_bulk(statement, &options, &path)?;
+        let (mut plan, mut file) = self.bind_bulk(statement, &options)?;
         self.context.check(&plan.requirements, self.procedure_owner())?;
+        let name = statement.file.clone();
+        let opened = scheduler::run_blocking(move || OpenFile::open(server.disk(), &path, &name));
+        let opened = scheduler::wait(WaitType::IMPROV_IOWAIT, opened).await?;
         if !options.checks_constraints && self.distrust_constraints(&plan).await? {
-            (plan, file) = self.bind_bulk(statement, &options, &path)?;
+            (plan, file) = self.bind_bulk(statement, &options)?;
         }
+        file.start(ReadAhead::start(opened, self.context.state.session_id), &statement.file, &options);
         Ok(BulkLoad { plan, file, options, error_file, batch: None, rows: 0, batches: 0 })
     }
 
@@ -81,7 +87,6 @@ impl Machine<'_> {
         &self,
         statement: &tree::BulkInsert,
         options: &BulkOptions,
-        path: &Path,
     ) -> Result<(Arc<Statement>, Arc<BulkFile>), Fault> {
         let catalog = self.context.catalog();
         let variables = &self.frame.program.variables;
@@ -89,7 +94,7 @@ impl Machine<'_> {
         let binder = Binder::new(&names, variables.len());
         binder.bulk_insert(statement, options, |targets| {
             let progress = Arc::clone(&self.context.progress);
-            BulkFile::open(self.context.server().disk(), path, &statement.file, options, targets, progress)
+            BulkFile::new(options, targets, progress)
         })
     }
 
@@ -122,7 +127,14 @@ impl Machine<'_> {
             let (first_row, mut state) = match batch.take() {
                 Some(batch) => batch,
                 None => {
-                    let Some(first_row) = file.begin_batch(options.batch_rows)? else { break };
+                    let first_row = match file.begin_batch(options.batch_rows)? {
+                        Begun::Row(first_row) => first_row,
+                        Begun::End => break,
+                        Begun::Wait(file) => {
+                            self.context.await_file(&file).await?;
+                            continue;
+                        }
+                    };
                     self.check_cancelled()?;
                     (first_row, Box::new(Machine::state_of(Arc::clone(plan))))
                 }

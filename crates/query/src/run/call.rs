@@ -437,6 +437,11 @@ impl Machine<'_> {
                 Ok(Some(_)) => return Ok(None),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
                 Err(Stop::Team(team)) => team.ended().await,
+                Err(Stop::Fill(filling)) => {
+                    let (database, tx) = self.context.engine();
+                    filling.step(database, tx).await?;
+                }
+                Err(Stop::File(file)) => self.context.await_file(&file).await?,
                 // It calls no function: its rows were collected, or are a file's.
                 Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
                 Err(Stop::Error(fault)) => return Err(fault),

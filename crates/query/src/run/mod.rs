@@ -326,6 +326,11 @@ impl Machine<'_> {
                     team.ended().await;
                     Ok(())
                 }
+                Err(Stop::File(file)) => self.context.await_file(&file).await,
+                Err(Stop::Fill(filling)) => {
+                    let (database, tx) = self.context.engine();
+                    filling.step(database, tx).await
+                }
                 Err(Stop::Error(fault)) => Err(fault),
             };
             if let Err(fault) = handled {

@@ -15,7 +15,7 @@ use crate::access::{Stop, Table};
 use crate::batch::Operator;
 use crate::errors;
 use crate::expression::{Fault, Width};
-use crate::parallel::{self, Crew, InsertWork, PacketList, Part, Target};
+use crate::parallel::{self, Crew, Filling, InsertWork, PacketList, Part, Target};
 use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, RowSubqueries, Statement, Update};
 use pikepole_engine::{Exchange, Locator, LockMode, Residence, RowCount, TableWriter, Transaction, TriggerEvent};
 use pikepole_types::{SqlError, SqlType, Value};
@@ -62,6 +62,8 @@ pub(crate) struct ModifyState {
     /// Evaluates subqueries over the row's newest version.
     pub(crate) again: Option<Cursor>,
     bulk: Bulk,
+    /// The empty table that workers fill.
+    filling: Option<Arc<Filling>>,
     /// What is left to do after the last row.
     pub(crate) late: LateWork,
 }
@@ -75,6 +77,8 @@ enum Bulk {
     Row,
     /// They are at it; each leaves its transaction and how many rows it has inserted.
     Workers(Crew<(Option<Transaction>, u64)>),
+    /// They have filled an empty table, which has their rows.
+    Filled,
 }
 
 impl ModifyState {
@@ -102,6 +106,7 @@ impl ModifyState {
     pub(crate) fn reset(&mut self) {
         self.stage = Stage::Next;
         self.bulk = Bulk::Undecided;
+        self.filling = None;
         self.list = 0;
         self.within = false;
         self.collected.clear();
@@ -261,6 +266,7 @@ impl Machine<'_> {
     ) -> Result<bool, Stop> {
         match &mut state.modify.bulk {
             Bulk::Row => return Ok(false),
+            Bulk::Filled => return Ok(true),
             Bulk::Workers(crew) => {
                 let Some((left, result)) = crew.outcome() else {
                     return Err(Stop::Team(crew.team()));
@@ -273,6 +279,10 @@ impl Machine<'_> {
                 database.merge_children(tx, children.into_iter().flatten().collect());
                 result?;
                 state.rows = gathered.unwrap_or_else(|| rows.into_iter().sum());
+                if let Some(filling) = state.modify.filling.take() {
+                    state.modify.bulk = Bulk::Filled;
+                    return Err(Stop::Fill(filling));
+                }
                 return Ok(true);
             }
             Bulk::Undecided => {}
@@ -312,7 +322,16 @@ impl Machine<'_> {
         let (_, tx) = self.context.engine();
         let table = &insert.table.engine;
         database.try_lock_table(tx, table, insert.table_lock.unwrap_or(LockMode::IX))?;
-        let targets: Vec<Target> = workers.iter().map(|_| Target::of(&database, tx, &insert.table)).collect();
+        if state.modify.filling.is_none() && insert.fills && database.try_can_fill(tx, table)? {
+            let filling = state.modify.filling.insert(Filling::new(table));
+            return Err(Stop::Fill(Arc::clone(filling)));
+        }
+        let fill = state.modify.filling.as_ref().and_then(|filling| filling.begun());
+        let target = |_: &_| match &fill {
+            Some(fill) => Target::Rows(fill.portion()),
+            None => Target::of(&database, tx, &insert.table),
+        };
+        let targets: Vec<Target> = workers.iter().map(target).collect();
         let children = database.try_begin_children(tx, workers.len(), true)?;
         let server = self.context.server();
         let packets = match server.exchange() {

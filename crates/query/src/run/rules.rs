@@ -450,7 +450,9 @@ impl Machine<'_> {
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
                 Err(Stop::Rows(call)) => self.fetch_call(&mut state, call).await?,
                 Err(Stop::Team(team)) => team.ended().await,
-                Err(Stop::Stale | Stop::Again(_)) => return Err(crate::errors::definition_changed()),
+                Err(Stop::Stale | Stop::Again(_) | Stop::Fill(_) | Stop::File(_)) => {
+                    return Err(crate::errors::definition_changed());
+                }
                 Err(Stop::Error(fault)) => return Err(fault),
             }
         }

@@ -246,8 +246,15 @@ fn workers_load_what_one_task_loads() {
     let serial = load(&mut client, "a int CHECK (a > -9), b varchar(60), c date", ", CHECK_CONSTRAINTS");
     assert_eq!((waits(&client), serial.split('|').next()), (0, Some("200000")));
     let keyed = "a int PRIMARY KEY, b varchar(60), c date, INDEX ix (c)";
-    let loads =
-        [("", ""), ("", ", TABLOCK"), ("", ", BATCHSIZE = 150000"), (keyed, ""), (keyed, ", BATCHSIZE = 150000")];
+    let loads = [
+        ("", ""),
+        ("", ", TABLOCK"),
+        ("", ", BATCHSIZE = 150000"),
+        (keyed, ""),
+        (keyed, ", BATCHSIZE = 150000"),
+        (keyed, ", TABLOCK"),
+        (keyed, ", TABLOCK, BATCHSIZE = 150000"),
+    ];
     for (columns, options) in loads {
         let before = waits(&client);
         assert_eq!(load(&mut client, columns, options), serial, "{columns} {options}");
@@ -289,17 +296,18 @@ fn workers_refuse_the_first_rows_of_the_file() {
 #[test]
 fn a_crash_leaves_whole_batches() {
     let rows = many(200_000);
-    for (seed, options, batch) in [
-        (1, "", 200_000),
-        (2, ", TABLOCK", 200_000),
-        (3, ", BATCHSIZE = 50000, TABLOCK", 50_000),
-        (4, ", BATCHSIZE = 140000", 140_000),
+    for (seed, key, options, batch) in [
+        (1, "", "", 200_000),
+        (2, "", ", TABLOCK", 200_000),
+        (3, "", ", BATCHSIZE = 50000, TABLOCK", 50_000),
+        (4, "", ", BATCHSIZE = 140000", 140_000),
+        (5, "PRIMARY KEY", ", TABLOCK", 200_000),
     ] {
         for stop_at in [1_000, 60_000, 199_000] {
             let disk = SimulatedDisk::new(seed);
             let mut before = world(&disk);
             let mut client = before.client();
-            client.quiet("CREATE TABLE t (a int, b varchar(60), c date)");
+            client.quiet(&format!("CREATE TABLE t (a int {key}, b varchar(60), c date)"));
             client.file("f", &rows);
             let server = std::sync::Arc::clone(&client.server);
             let progress = std::sync::Arc::clone(&client.context.progress);
@@ -345,4 +353,88 @@ fn triggers_see_a_load_when_it_says_so_batch_by_batch() {
     let lines = client.lines("DELETE t BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV', FIRE_TRIGGERS, BATCHSIZE = 2)");
     assert!(lines.iter().any(|line| line.starts_with("Msg 3609")), "{lines:?}");
     assert_eq!(client.shown("SELECT a FROM t ORDER BY a"), ["1", "2"]);
+}
+
+#[test]
+fn an_empty_table_with_keys_is_filled_without_logging_its_rows() {
+    let mut world = World::with_log(256 << 20);
+    let (mut client, mut other) = (world.client(), world.client());
+    client.file("f", many(200_000));
+    client.quiet("CREATE TABLE t (a int PRIMARY KEY, b varchar(60), c date, INDEX ix (c))");
+    let load = "BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV', TABLOCK)";
+    let logged = |client: &mut Client, batch: &str| {
+        let before = client.context.database().log_stats().record_bytes;
+        let lines = client.lines(batch);
+        (lines, client.context.database().log_stats().record_bytes - before)
+    };
+    let (lines, bytes) = logged(&mut client, load);
+    assert_eq!(lines, ["(200000 rows)"]);
+    assert!(bytes < 400_000, "{bytes}");
+    let sums = other.value(SUMS);
+    assert!(sums.starts_with("200000|"), "{sums}");
+    // It has rows now.
+    let (lines, bytes) =
+        logged(&mut client, "BEGIN TRAN INSERT t WITH (TABLOCK) SELECT a + 1000000, b, c FROM t ROLLBACK");
+    assert_eq!(lines, ["(200000 rows)"]);
+    assert!(bytes > 4_000_000, "{bytes}");
+    // Undone by its transaction, and loaded, changed and loaded again within one.
+    client.quiet("TRUNCATE TABLE t");
+    assert_eq!(
+        client.shown(&format!(
+            "BEGIN TRAN {load} UPDATE t SET b = 'x' WHERE a = 5 SELECT COUNT(*) FROM t ROLLBACK SELECT COUNT(*) FROM t"
+        )),
+        ["200000", "0"]
+    );
+    let twice = "BEGIN TRAN DECLARE @n int = 0
+        WHILE @n < 2 BEGIN
+            INSERT t WITH (TABLOCK) SELECT value + @n * 200000, 'made', NULL FROM GENERATE_SERIES(1, 200000)
+            SET @n += 1
+        END
+        COMMIT";
+    assert_eq!(client.lines(twice), ["(200000 rows)", "(200000 rows)"]);
+    assert_eq!(other.value("SELECT COUNT(*), MIN(a), MAX(a) FROM t"), "400000|1|400000");
+    // A key that is there twice: nothing is left, and the table takes rows again.
+    client.quiet("TRUNCATE TABLE t");
+    let lines =
+        client.lines("INSERT t WITH (TABLOCK) SELECT value % 199999, 'twice', NULL FROM GENERATE_SERIES(1, 200000)");
+    assert!(lines[0].starts_with("Msg 2627"), "{lines:?}");
+    assert_eq!(other.value("SELECT COUNT(*) FROM t"), "0");
+    client.quiet(load);
+    assert_eq!(other.value(SUMS), sums);
+    // Batches are loaded into a table that has rows, but for the first.
+    client.quiet("TRUNCATE TABLE t");
+    assert_eq!(client.lines("BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV', TABLOCK, BATCHSIZE = 150000)").len(), 2);
+    assert_eq!(other.value(SUMS), sums);
+}
+
+#[test]
+fn a_file_that_does_not_come_is_waited_for_until_the_batch_is_cancelled() {
+    let client = Client::alone();
+    let server = std::sync::Arc::clone(&client.server);
+    server.schedulers().block_on(async {
+        let file = crate::bulk::ReadAhead::stalled();
+        let mut wait = std::pin::pin!(client.context.await_file(&file));
+        let mut turns = 0;
+        let ended = std::future::poll_fn(|context| {
+            turns += 1;
+            client.context.cancelled.store(turns > 3, Ordering::Relaxed);
+            wait.as_mut().poll(context)
+        });
+        let error = ended.await.expect_err("nothing comes");
+        assert_eq!(error.number, 3617, "{error}");
+    });
+}
+
+#[test]
+fn a_read_that_fails_is_told_once_the_rows_before_are_in() {
+    let disk = SimulatedDisk::new(3);
+    let mut world = world(&disk);
+    let mut client = world.client();
+    client.file("f", many(60_000));
+    client.quiet("CREATE TABLE t (a int, b varchar(60), c date)");
+    disk.fail_nth(pikepole_machine::Operation::Read, 3);
+    let lines = client.lines("BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV')");
+    assert!(lines[0].starts_with("Msg 4862"), "{lines:?}");
+    assert_eq!(client.value("SELECT COUNT(*) FROM t"), "0");
+    assert_eq!(client.lines("BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV')"), ["(60000 rows)"]);
 }

@@ -13,12 +13,10 @@
 //! Invariants
 //! - the page that redo builds from the record is the page, byte for byte: both are made by [`PageMut::fill_heap`];
 //! - rows that were taken are in the log or in the writer: a need loses none;
-//! - rows stay out of the log ([`Record::UsePage`]) only while nobody needs the log to have them ([`RowsInLog`]).
+//! - rows stay out of the log ([`Record::UsePage`]) only while nobody needs the log to have them ([`crate::rows_in_log`]).
 
 use std::sync::Arc;
 
-use pikepole_contention::sync::atomic::{AtomicU32, Ordering};
-use pikepole_contention::sync::thread;
 use pikepole_log::LsnRange;
 use pikepole_log::field::{get_varint, put_varint};
 
@@ -196,46 +194,6 @@ impl PageMut<'_> {
         entry[..ROW_HEADER_BYTES].copy_from_slice(&header.0.to_le_bytes());
         entry[ROW_HEADER_BYTES..len].copy_from_slice(row);
         entry[len..].fill(0);
-    }
-}
-
-/// Whether somebody needs all rows to be in the log: whoever copies pages while they change, or keeps the log to restore from.
-///
-/// ```text
-///   page without its rows in the log   placing += 1; needed == 0? --> record appended --> placing -= 1
-///   who needs the rows                 needed += 1; waits until placing == 0: all records from here on have their rows
-/// ```
-/// The addition and the look of each are SeqCst: one of the two sees the other.
-#[derive(Default)]
-pub(crate) struct RowsInLog {
-    needed: AtomicU32,
-    placing: AtomicU32,
-}
-
-/// Held while a page is placed whose rows are not logged.
-struct Placing<'a>(&'a RowsInLog);
-
-impl Drop for Placing<'_> {
-    fn drop(&mut self) {
-        // Release pairs with the load in `need`: who sees 0 appends behind the page's record.
-        self.0.placing.fetch_sub(1, Ordering::Release);
-    }
-}
-
-impl RowsInLog {
-    /// The right to place a page without logging its rows; None: they are needed.
-    fn try_without(&self) -> Option<Placing<'_>> {
-        self.placing.fetch_add(1, Ordering::SeqCst);
-        let placing = Placing(self);
-        (self.needed.load(Ordering::SeqCst) == 0).then_some(placing)
-    }
-
-    fn need(&self) {
-        self.needed.fetch_add(1, Ordering::SeqCst);
-        // A placing is a few microseconds, and waits for nothing.
-        while self.placing.load(Ordering::SeqCst) > 0 {
-            thread::yield_now();
-        }
     }
 }
 
@@ -491,19 +449,6 @@ pub(super) fn place(
     frame.formatted(range);
     drop(frame);
     Ok(BulkPage { page, range, unlogged })
-}
-
-impl Store {
-    /// All rows from now on are in the log, until [`Store::need_rows_no_more`] was called as often.
-    pub fn need_rows_in_log(&self) {
-        self.rows_in_log.need();
-    }
-
-    /// Undoes one [`Store::need_rows_in_log`].
-    pub fn need_rows_no_more(&self) {
-        // Relaxed: whoever sees it late logs rows that nobody needs.
-        self.rows_in_log.needed.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 impl Heap {

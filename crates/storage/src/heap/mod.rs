@@ -28,8 +28,8 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use bulk::PackedRows;
 pub use bulk::{BulkPage, BulkPages, EncodedRows};
-pub(crate) use bulk::{PackedRows, RowsInLog};
 pub use scan::{HeapRow, HeapScan};
 
 use std::sync::Arc;
@@ -300,7 +300,7 @@ impl Heap {
         let mut changes = ChangeList::new();
         changes.image(page.as_page());
         let structure = context.of_system();
-        self.store.log_new_page(&structure, 0, spare, new, &bytes, changes)?;
+        self.store.log_new_page(&structure, 0, spare, new, &bytes, Some(changes))?;
         let frame = self.store.pool.lookup(id).ok_or(crate::error::Need::Page(id))?;
         Ok((frame as u64) << 32 | id.0 as u64)
     }

@@ -13,7 +13,7 @@
 //! the page is still in use when redo ends.
 //!
 //! A page whose rows were not logged ([`Record::UsePage`]) is met here only if its transaction did not commit: a commit waits
-//! until the redo start is above. So nothing is redone to it, and what the disk has of it is of no account, until a record
+//! until the redo start is above; or if its tree's pages were logged as they were in the end. So nothing is redone to it, and what the disk has of it is of no account, until a record
 //! rebuilds it for somebody else. Undo takes it out of use.
 //!
 //! # The rule, and why the end is that of one thread

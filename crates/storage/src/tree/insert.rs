@@ -39,6 +39,12 @@ impl Tree {
                 self.split_leaf(cursor, context, key, &|page| page.leaf_room(key.len()) >= wanted)?;
                 continue;
             }
+            if self.unlogged {
+                guard.page_mut().insert_leaf(slot, RowHeader::new(0, context.xid), key, rest);
+                let lsn = guard.changed();
+                cursor.went_to(slot);
+                return Ok(InsertOutcome::Done(LsnRange { start: lsn, end: lsn }));
+            }
             let record = Record::Insert {
                 flags: insert_flags(context, 0),
                 xid: context.xid,

@@ -18,7 +18,7 @@
 //!   pages go when the object does.
 //!
 //! Modules: `descent` finds a leaf, `insert` and `change` work on one, `split` makes room, `scan` reads in order, `cuts` finds keys
-//! that cut the tree into parts.
+//! that cut the tree into parts, `unlogged` is about trees whose rows are not logged while they are filled.
 
 mod change;
 mod cuts;
@@ -28,8 +28,10 @@ mod scan;
 mod split;
 #[cfg(test)]
 mod tests;
+mod unlogged;
 
 pub use scan::{Direction, ScanRange, ScanRow, TreeScan};
+pub use unlogged::LoggedPages;
 
 use std::sync::Arc;
 
@@ -54,6 +56,8 @@ pub struct Tree {
     object: u32,
     root: PageId,
     key_bytes_max: usize,
+    /// See [`Tree::unlogged`].
+    unlogged: bool,
 }
 
 /// Where a session last worked in a tree: the next operation nearby needs no descent. One cursor serves one tree at a
@@ -78,7 +82,7 @@ impl TreeCursor {
 /// What an insert did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InsertOutcome {
-    /// The row is in; its log record lies there.
+    /// The row is in; its log record lies there. Empty in a tree that is filled without logging.
     Done(LsnRange),
     /// The key is taken by a row with this header, perhaps a ghost. Nothing was changed.
     Exists(RowHeader),
@@ -113,13 +117,13 @@ impl Tree {
         PageMut(&mut bytes).format(root, object, PageKind::Leaf, 0);
         let mut changes = ChangeList::new();
         changes.image(PageMut(&mut bytes).as_page());
-        store.log_new_page(&LogContext::default(), 0, spare, page, &bytes, changes)?;
-        Ok(Tree { store: Arc::clone(store), object, root, key_bytes_max })
+        store.log_new_page(&LogContext::default(), 0, spare, page, &bytes, Some(changes))?;
+        Ok(Tree { store: Arc::clone(store), object, root, key_bytes_max, unlogged: false })
     }
 
     /// A handle on a tree made by [`Tree::create`] with the same numbers.
     pub fn open(store: &Arc<Store>, object: u32, root: PageId, key_bytes_max: usize) -> Tree {
-        Tree { store: Arc::clone(store), object, root, key_bytes_max }
+        Tree { store: Arc::clone(store), object, root, key_bytes_max, unlogged: false }
     }
 
     /// The root's page.

@@ -23,6 +23,7 @@ use crate::fault;
 use crate::page::Page;
 use crate::page::inner::Seek;
 use crate::pool::{Exclusive, FreeFrame};
+use crate::records::Record;
 use crate::row::LogContext;
 
 /// Tries to latch a page as it was found before that becomes a need.
@@ -129,12 +130,15 @@ impl Tree {
         let new = self.store.new_page(self.object, slot::current(), context.is_clr())?;
         let right_id = new.id;
         let right = moved_page(child.page(), right_id, cut);
-        let mut changes = ChangeList::new();
-        changes.image(Page(&right));
-        if !fault::half_split() {
-            changes.truncate(child.page().id(), cut.at, &cut.separator, Some(right_id));
-        }
-        changes.add_child(parent.page().id(), right_id, &cut.separator);
+        let changes = (!self.unlogged).then(|| {
+            let mut changes = ChangeList::new();
+            changes.image(Page(&right));
+            if !fault::half_split() {
+                changes.truncate(child.page().id(), cut.at, &cut.separator, Some(right_id));
+            }
+            changes.add_child(parent.page().id(), right_id, &cut.separator);
+            changes
+        });
         let mut left = Box::new(*child.page().0);
         PageMut(&mut left).truncate(cut.at, &cut.separator, Some(right_id));
         let mut above = Box::new(*parent.page().0);
@@ -160,9 +164,12 @@ impl Tree {
         let mut grown = PageMut(&mut above);
         grown.format(self.root, self.object, PageKind::Inner, level + 1);
         grown.add_child(new.id, &[]);
-        let mut changes = ChangeList::new();
-        changes.image(Page(&child));
-        changes.image(grown.as_page());
+        let changes = (!self.unlogged).then(|| {
+            let mut changes = ChangeList::new();
+            changes.image(Page(&child));
+            changes.image(Page(&above));
+            changes
+        });
 
         let page_lsn = root.page().lsn();
         let range = self.store.log_new_page(wanted.context, page_lsn, spare, new, &child, changes)?;
@@ -237,7 +244,8 @@ fn separator(left: &[u8], right: &[u8]) -> Vec<u8> {
 }
 
 impl Store {
-    /// Logs `changes`, which contain the image of a new page, with the map's change, and puts the page into a frame. If
+    /// Logs `changes`, which contain the image of a new page, with the map's change, and puts the page into a frame. Without
+    /// changes only the use of the page is logged. If
     /// the log refuses, frame and page are free again. `page_lsn` is the highest of the other pages that they change; what
     /// the new page was before, its map page has seen the end of.
     pub(crate) fn log_new_page(
@@ -247,12 +255,22 @@ impl Store {
         spare: FreeFrame<'_>,
         new: NewPage<'_>,
         bytes: &PageBytes,
-        mut changes: ChangeList,
+        changes: Option<ChangeList>,
     ) -> Result<LsnRange, Stop> {
         let (mut frame, fresh) = self.pool.install(spare, new.id)?;
         let logged = self.latch_map(new.id).and_then(|map| {
-            changes.use_page(map.page().id(), new.id, new.object);
-            Ok((self.append(context, page_lsn.max(map.page().lsn()), &changes.record())?, map))
+            let page_lsn = page_lsn.max(map.page().lsn());
+            let range = match changes {
+                Some(mut changes) => {
+                    changes.use_page(map.page().id(), new.id, new.object);
+                    self.append(context, page_lsn, &changes.record())?
+                }
+                None => {
+                    let (page, object) = (new.id.0, new.object);
+                    self.append(context, page_lsn, &Record::UsePage { flags: 0, xid: 0, page, object })?
+                }
+            };
+            Ok((range, map))
         });
         let (range, mut map) = match logged {
             Ok(logged) => logged,

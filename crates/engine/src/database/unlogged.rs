@@ -1,0 +1,93 @@
+//! The new trees of a table, which may be filled without logging what goes in: index builds, loads into empty tables.
+//!
+//! ```text
+//!   new trees, of a table with many rows, under SIMPLE      NewTrees: handles that do not log
+//!   filled, by one task or by workers
+//!   Database::settle                                        waits for a checkpoint; or logs the pages, if somebody needs them there now
+//!   the definition that names the trees is stored, the transaction commits
+//! ```
+//! A tree that was not settled belongs to no definition that recovery knows, and is given back with the transaction.
+
+use pikepole_storage::{LoggedPages, Tree};
+use pikepole_transaction::{Need, Structure};
+use pikepole_types::SqlError;
+
+use super::build::PAGES_MIN;
+use super::{Database, RecoveryModel};
+use crate::error::Blocked;
+use crate::fault;
+use crate::table::Table;
+use crate::temporary::TEMPDB_ID;
+use crate::transaction::Transaction;
+
+/// Handles on the trees that a table has and its former version has not, for filling them.
+pub(crate) struct NewTrees {
+    base: Option<Tree>,
+    /// For each of the table's other indexes.
+    indexes: Vec<Option<Tree>>,
+    unlogged: bool,
+}
+
+impl NewTrees {
+    /// Those of `new`, which succeeds `old`; `unlogged`: as [`Database::may_fill_unlogged`] says.
+    pub fn of(old: &Table, new: &Table, unlogged: bool) -> NewTrees {
+        let handle = |structure: &Structure| match structure {
+            Structure::Tree(tree) if unlogged => Some(tree.unlogged()),
+            Structure::Tree(tree) => Some(tree.clone()),
+            Structure::Heap(_) => None,
+        };
+        let base_is_new = old.base.object() != new.base.object();
+        let mut indexes = vec![None; new.secondary.len()];
+        for at in new.new_indexes(old) {
+            indexes[at] = handle(&new.secondary[at].structure);
+        }
+        NewTrees { base: if base_is_new { handle(&new.base) } else { None }, indexes, unlogged }
+    }
+
+    /// The tree of the rows themselves, if it is new and one.
+    pub fn base(&self) -> Option<&Tree> {
+        self.base.as_ref()
+    }
+
+    /// The tree of one of the other indexes, if it is new.
+    pub fn index(&self, at: usize) -> Option<&Tree> {
+        self.indexes[at].as_ref()
+    }
+}
+
+impl Database {
+    /// Whether trees that get the rows of this table are to be filled without logging.
+    pub(crate) fn may_fill_unlogged(&self, rows_of: &Table) -> bool {
+        // Nobody waits for the log of tempdb; and a checkpoint costs more than the log of a few pages.
+        self.id() != TEMPDB_ID
+            && self.options().recovery == RecoveryModel::Simple
+            && self.store.can_leave_rows_out()
+            && self.store.pages_of(rows_of.base.object()).0 >= PAGES_MIN as u64
+    }
+
+    /// Makes what the trees were filled with as safe as if it had been logged. Nobody fills them any more.
+    ///
+    /// # Errors
+    /// A checkpoint that failed; 9002 when pages are logged and there is no room.
+    pub(crate) async fn settle(&self, tx: &mut Transaction, trees: &NewTrees) -> Result<(), SqlError> {
+        if !trees.unlogged || fault::settles_nothing() {
+            return Ok(());
+        }
+        if let Some(end) = self.store.unlogged_end() {
+            let is_safe =
+                || if self.store.redo_start() < end { Err(Blocked::Need(Need::Checkpoint(end))) } else { Ok(()) };
+            return self.run(tx, |_| is_safe()).await;
+        }
+        for tree in trees.base.iter().chain(trees.indexes.iter().flatten()) {
+            let mut at = LoggedPages::default();
+            while self.run(tx, |tx| self.try_log_page(tx, tree, &mut at)).await? {
+                pikepole_scheduler::yield_if_due().await;
+            }
+        }
+        Ok(())
+    }
+
+    fn try_log_page(&self, tx: &mut Transaction, tree: &Tree, at: &mut LoggedPages) -> Result<bool, Blocked> {
+        tree.log_page(at).map_err(|stop| self.stopped(tx, "sys.objects", stop.into()))
+    }
+}
