@@ -85,6 +85,9 @@ const FUNCTIONS: &[Definition] = &[
         let global = kind.eq_ignore_ascii_case("global");
         Ok(Some(Value::SmallInt(call.context.cursor_status(name, global))))
     }),
+    function("NEWSEQUENTIALID", SqlType::UniqueIdentifier, (0, 0), |call| {
+        Ok(Some(Value::Guid(call.host.registry.next_guid())))
+    }),
     function("@@MICROSOFTVERSION", SqlType::Int, (0, 0), |_| int(0x1000_03e8)),
     // The server.
     function("SERVERPROPERTY", NAME, (1, 1), server_property),

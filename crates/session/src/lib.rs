@@ -17,6 +17,7 @@ mod connection;
 mod dbcc;
 pub mod error_log;
 mod functions;
+mod guids;
 mod host;
 mod modules;
 mod names;

@@ -6,6 +6,7 @@
 //! after it.
 
 use crate::connection::{ConnectionInfo, KillSwitch};
+use crate::guids::GuidSequence;
 use crate::options::ClientOptions;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
@@ -254,6 +255,7 @@ pub struct Registry {
     sessions: Spinlock<BTreeMap<i32, SharedCell>>,
     plans: Arc<PlanCache>,
     server_name: String,
+    guids: GuidSequence,
 }
 
 impl Registry {
@@ -263,12 +265,18 @@ impl Registry {
             sessions: Spinlock::new(SpinlockClass::SESSION_TABLE, statistics, BTreeMap::new()),
             plans: Arc::new(PlanCache::default()),
             server_name: machine_name(),
+            guids: GuidSequence::new(),
         })
     }
 
     /// The compiled texts of the server.
     pub(crate) fn plans(&self) -> &Arc<PlanCache> {
         &self.plans
+    }
+
+    /// `NEWSEQUENTIALID()`.
+    pub(crate) fn next_guid(&self) -> [u8; 16] {
+        self.guids.next()
     }
 
     /// `@@SERVERNAME`: the machine's name.

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pikepole_contention::Statistics;
+use pikepole_contention::{Statistics, WaitType};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
 use pikepole_log::{FlushOutcome, Log, LogWriters};
@@ -49,6 +49,9 @@ use backups::RestoringEntry;
 pub const MASTER: &str = "master";
 /// Its id.
 const MASTER_ID: i32 = 1;
+/// How often DROP DATABASE looks whether the sessions of the database have ended, and how many times.
+const LEAVING_LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(5);
+const LEAVING_LOOKS_MAX: usize = 100;
 /// The id of the first database that a user makes.
 const USER_DATABASE_ID_FIRST: i32 = 5;
 /// One log writer for each database, whatever `LOG_WRITERS` says. Looked at when the server starts,
@@ -460,6 +463,21 @@ impl Server {
         })
     }
 
+    /// Waits a while for the sessions of a database: clients that have just gone away are often told of by those who drop it
+    /// before the server has noticed.
+    async fn until_left(&self, key: &str) {
+        let in_use = || matches!(read(&self.databases).get(key), Some(Entry::Online(database)) if database.sessions() > 0);
+        let left = async {
+            for _ in 0..LEAVING_LOOKS_MAX {
+                if !in_use() {
+                    break;
+                }
+                pikepole_scheduler::sleep(LEAVING_LOOK_EVERY).await;
+            }
+        };
+        pikepole_scheduler::wait(WaitType::LCK_M_X, left).await;
+    }
+
     /// DROP DATABASE.
     ///
     /// # Errors
@@ -469,6 +487,7 @@ impl Server {
         if key == MASTER || key == TEMPDB {
             return Err(SqlError::system_object("drop", "database", name, "database"));
         }
+        self.until_left(&key).await;
         let entry = {
             let mut databases = write(&self.databases);
             match databases.get(&key) {

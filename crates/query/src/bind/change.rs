@@ -102,7 +102,13 @@ impl Binder<'_> {
             None => Ok(None),
             Some(top) if top.with_ties => Err(Box::new(SqlError::incorrect_syntax("TIES"))),
             Some(top) if top.percent => Ok(Some(TopCount::Percent(self.percent(&top.count)?))),
-            Some(top) => Ok(Some(TopCount::Rows(self.row_count(&top.count)?))),
+            Some(top) => {
+                let count = self.row_count(&top.count)?;
+                if !self.scope().counting.is_empty() {
+                    return Err(errors::unsupported("A subquery in TOP of UPDATE or DELETE"));
+                }
+                Ok(Some(TopCount::Rows(count)))
+            }
         }
     }
 

@@ -76,6 +76,9 @@ impl Binder<'_> {
             self.reads_clock |= !function.deterministic;
             return built_in(function, arguments);
         }
+        if name.eq_ignore_ascii_case("NEWSEQUENTIALID") && !self.whole_default {
+            return Err(Box::new(SqlError::sequential_id_outside_default()));
+        }
         match self.names.host.function(name) {
             Some(function) => {
                 let (min, max) = (function.arguments_min, function.arguments_max);

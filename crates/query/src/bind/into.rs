@@ -21,7 +21,7 @@ pub(crate) fn into_columns(
 ) -> Result<Vec<ColumnDefinition>, Fault> {
     let mut binder = Binder::new(names, first_register);
     Binder::refuse_for(query, "SELECT INTO")?;
-    let bound = binder.query(query)?;
+    let bound = binder.query(query)?.of_known_types();
     let identity = inherited_identity(query, names)?;
     let certain = certain_columns(query, bound.columns.len());
     let mut columns = Vec::with_capacity(bound.columns.len());

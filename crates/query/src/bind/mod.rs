@@ -154,6 +154,8 @@ pub(crate) struct Binder<'a> {
     recursion_max: u32,
     /// The numbers of sequences that the statement takes.
     numbers: sequence::Numbers,
+    /// What is bound is the whole of a DEFAULT, where NEWSEQUENTIALID may stand.
+    whole_default: bool,
 }
 
 /// Views expand within each other no deeper than this.
@@ -168,6 +170,15 @@ pub(crate) struct Bound {
     pub(crate) node: Node,
     pub(crate) columns: Vec<ColumnInfo>,
     pub(crate) values: Vec<Expr>,
+}
+
+impl Bound {
+    /// The columns as they are seen from outside: one that is a bare NULL in every row, which inside a statement is of any
+    /// type, is an int.
+    pub(crate) fn of_known_types(mut self) -> Bound {
+        self.columns.iter_mut().for_each(|column| column.ty = query::known_type(column.ty));
+        self
+    }
 }
 
 impl<'a> Binder<'a> {
@@ -205,6 +216,7 @@ impl<'a> Binder<'a> {
             check_option: None,
             recursion_max: recursive::RECURSION_DEFAULT,
             numbers: sequence::Numbers::default(),
+            whole_default: false,
         }
     }
 

@@ -167,6 +167,7 @@ impl Binder<'_> {
             Some(top) => Some(self.top_count(top)?),
         };
         let source = cut(bound.node, None, top);
+        let source = self.counted(source);
         let source = self.place_pending(0, source);
         let source = if self.calls_function(&source) || scans(&source, &table) { collected(source, &row) } else { source };
         self.insert_plan(source, table, vec![row], output)
@@ -331,10 +332,18 @@ impl Binder<'_> {
         let catalog = self.catalog().of_table(table);
         let schema = catalog.catalog.schema_by_id(table.engine.schema_id);
         let owner = schema.filter(|_| !table.is_temporary()).map(|schema| schema.owner);
-        let typed = self.in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expr(&expr)));
+        let typed = self.in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.default_expr(&expr)));
         self.numbers.depth = depth;
         self.scopes = scopes;
         column_value(table, column, typed?)
+    }
+
+    /// The expression of a DEFAULT.
+    pub(crate) fn default_expr(&mut self, expr: &tree::Expr) -> Result<Typed, Fault> {
+        self.whole_default = matches!(&expr.kind, tree::ExprKind::Function(call) if call.arguments.is_empty());
+        let typed = self.expr(expr);
+        self.whole_default = false;
+        typed
     }
 
     /// An UPDATE.

@@ -1,6 +1,7 @@
 //! OUTPUT of INSERT, UPDATE, DELETE and MERGE.
 
 use super::scope::{Clause, Source, SourceColumn};
+use super::query::known_type;
 use super::source::table_columns;
 use super::typed::Typed;
 use super::{Binder, Scope};
@@ -99,7 +100,9 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::subquery_in_output()));
         }
         let values = items.values.into_iter().map(|value| value.expr).collect();
-        Ok((items.columns, values, into))
+        let mut columns = items.columns;
+        columns.iter_mut().for_each(|column| column.ty = known_type(column.ty));
+        Ok((columns, values, into))
     }
 
     fn output_into(&mut self, into: &tree::OutputInto, items: &[tree::SelectItem]) -> Result<OutputInto, Fault> {

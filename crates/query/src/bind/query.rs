@@ -10,7 +10,7 @@ use super::{Binder, Bound, Scope, assign_to, conjuncts, filtered};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer, Predicate};
 use crate::output::ColumnInfo;
-use crate::plan::{Action, More, Node, Registers, SortKey, Statement, TopCount, WideTop};
+use crate::plan::{Action, JoinKind, More, Node, Registers, SortKey, Statement, TopCount, WideTop};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, implicit_type};
 
@@ -48,7 +48,7 @@ impl Binder<'_> {
         }
         self.recursion_hint(&query.options)?;
         self.allow_numbers(1);
-        let bound = self.query(query)?;
+        let bound = self.query(query)?.of_known_types();
         self.options(&query.options)?;
         let action = Action::Select { columns: bound.columns, values: bound.values };
         Ok(Arc::new(self.finish(bound.node, action)))
@@ -187,7 +187,7 @@ impl Binder<'_> {
         let columns = types
             .iter()
             .zip(nullable)
-            .map(|(ty, nullable)| ColumnInfo { name: String::new(), ty: known_type(*ty), nullable })
+            .map(|(ty, nullable)| ColumnInfo { name: String::new(), ty: *ty, nullable })
             .collect();
         Ok(Bound {
             node: Node::Values { rows: bound_rows, registers },
@@ -208,7 +208,8 @@ impl Binder<'_> {
         }
         let (offset, fetch) = self.offset_and_fetch(query)?;
         let node = sorted(bound.node, keys, &bound.values, &[]);
-        Ok(Bound { node: cut(node, offset, fetch), ..bound })
+        let node = self.counted(cut(node, offset, fetch));
+        Ok(Bound { node, ..bound })
     }
 
     fn offset_and_fetch(&mut self, query: &tree::Query) -> Result<(Option<Integer>, Option<Integer>), Fault> {
@@ -222,13 +223,32 @@ impl Binder<'_> {
     /// The count of TOP, OFFSET or FETCH: an integer expression without columns.
     pub(crate) fn row_count(&mut self, expr: &tree::Expr) -> Result<Integer, Fault> {
         let sources = std::mem::take(&mut self.scope().sources);
+        let mark = self.pending.len();
         let typed = self.expr(expr);
-        self.scope().sources = sources;
-        let typed = typed?;
+        let scope = self.scope();
+        scope.sources = sources;
+        let typed = match typed? {
+            // A literal beyond the integers.
+            typed if matches!(typed.ty, SqlType::Decimal { scale: 0, .. }) => convert_to(typed, &SqlType::BigInt)?,
+            typed => typed,
+        };
         if !typed.ty.is_integer() && typed.ty != SqlType::Bit {
             return Err(Box::new(SqlError::top_not_an_integer()));
         }
+        let subqueries = self.pending.split_off(mark);
+        self.scope().counting.extend(subqueries);
         Ok(typed.integer())
+    }
+
+    /// Rows that are cut, behind the subqueries that say where.
+    pub(super) fn counted(&mut self, node: Node) -> Node {
+        let subqueries = std::mem::take(&mut self.scope().counting);
+        if subqueries.is_empty() {
+            return node;
+        }
+        let left = Box::new(super::applied(Node::One, subqueries));
+        let kind = JoinKind::Inner;
+        Node::Join { left, right: Box::new(node), kind, on: None, right_registers: Vec::new() }
     }
 
     /// One SELECT with the ORDER BY, OFFSET and FETCH of its query, in the scope on top.
@@ -289,7 +309,8 @@ impl Binder<'_> {
         self.pending = late;
         node = self.in_order_of_numbers(node, &items)?;
         node = self.place_pending(0, node);
-        Ok(self.ordered(select, tail, top, node, items, keys))
+        let (node, items) = self.ordered(select, tail, top, node, items, keys);
+        Ok((self.counted(node), items))
     }
 
     fn ordered(
@@ -397,7 +418,7 @@ impl Binder<'_> {
                         (None, tree::ExprKind::Column(column)) => column.name.text.clone(),
                         _ => String::new(),
                     };
-                    items.columns.push(ColumnInfo { name, ty: known_type(typed.ty), nullable: typed.nullable });
+                    items.columns.push(ColumnInfo { name, ty: typed.ty, nullable: typed.nullable });
                     items.values.push(typed);
                     items.trees.push(Some(expr.clone()));
                 }

@@ -149,7 +149,7 @@ impl Binder<'_> {
         self.scopes.push(Scope { barrier: true, common: common.earlier(), ..Scope::default() });
         let anchor = self.body(body);
         self.scopes.pop();
-        let anchor = anchor?;
+        let anchor = anchor?.of_known_types();
         let mut columns = infos(&anchor.columns);
         rename(&mut columns, &table.columns, &name.text)?;
         columns.iter_mut().for_each(|column| column.nullable = true);
@@ -165,7 +165,7 @@ impl Binder<'_> {
             let bound = self.body(member);
             self.scopes.pop();
             self.recursions.pop();
-            nodes.push(member_values(bound?, &columns, &name.text)?);
+            nodes.push(member_values(bound?.of_known_types(), &columns, &name.text)?);
         }
         let depth_max = (self.recursion_max > 0).then_some(self.recursion_max);
         let recursive =

@@ -11,7 +11,7 @@ use super::join::{JoinTree, Leaf};
 use super::scope::SourceColumn;
 use super::source::{infos, rename, table_columns, too_few_arguments};
 use super::typed::Typed;
-use super::{Binder, Bound, Names, Scope, assign_to};
+use super::{Binder, Names, Scope, assign_to};
 use crate::access::CatalogView;
 use crate::errors;
 use crate::expression::{Expr, Fault};
@@ -425,7 +425,7 @@ impl Binder<'_> {
         if !lateral {
             self.scope().sources = sources;
         }
-        let bound: Bound = bound?;
+        let bound = bound?.of_known_types();
         let alias = source.alias.as_ref().map_or_else(|| name.name.text.clone(), |alias| alias.text.clone());
         let mut columns = infos(&bound.columns);
         rename(&mut columns, &source.columns, &alias)?;

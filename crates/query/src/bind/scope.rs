@@ -148,6 +148,8 @@ pub(crate) struct Scope {
     pub(crate) grouped_calls: Vec<PendingApply>,
     /// Conditions of inner joins that read subqueries' results, which are there only when all rows are joined.
     pub(crate) joined_conditions: Vec<Predicate>,
+    /// The subqueries of TOP, OFFSET and FETCH, which are evaluated before the first row.
+    pub(crate) counting: Vec<PendingApply>,
     /// The outer joins around the join being bound.
     pub(crate) outer_joins: usize,
     /// True once an expression at this level or below has read a column from outside.

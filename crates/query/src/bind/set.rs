@@ -80,15 +80,6 @@ impl Binder<'_> {
 
     /// Rows of several queries, one after the other, as rows of one type.
     pub(super) fn concat(&mut self, inputs: Vec<Bound>) -> Result<Bound, Fault> {
-        let mut inputs = inputs;
-        for input in &mut inputs {
-            // A bare NULL is of any type.
-            for (column, value) in input.columns.iter_mut().zip(&input.values) {
-                if column.ty == SqlType::Int && matches!(value, Expr::Const(Value::Null)) {
-                    column.ty = SqlType::Null;
-                }
-            }
-        }
         let mut columns = inputs.first().map(|first| first.columns.clone()).unwrap_or_default();
         for input in &inputs[1..] {
             if input.columns.len() != columns.len() {
@@ -99,7 +90,6 @@ impl Binder<'_> {
                 column.nullable |= other.nullable;
             }
         }
-        columns.iter_mut().for_each(|column| column.ty = super::query::known_type(column.ty));
         let registers = self.registers(columns.len());
         let mut nodes = Vec::with_capacity(inputs.len());
         for input in inputs {

@@ -414,7 +414,7 @@ impl Binder<'_> {
             binder.scopes.push(Scope { barrier: true, ..Scope::default() });
             let bound = binder.query(&view.query);
             binder.scopes.pop();
-            let bound = bound?;
+            let bound = bound?.of_known_types();
             let mut columns = infos(&bound.columns);
             rename(&mut columns, &view.columns, &view.name.name.text)?;
             Ok((Leaf::Derived(bound), columns))

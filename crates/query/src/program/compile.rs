@@ -101,6 +101,15 @@ struct Loop {
     pub(super) catch_depth: usize,
 }
 
+/// Where a GOTO leads.
+struct Label {
+    name: String,
+    target: usize,
+    catch_depth: usize,
+    /// The TRY and CATCH blocks that it is in.
+    guarded: Vec<usize>,
+}
+
 pub(super) struct Compiler<'a> {
     pub(super) text: &'a str,
     pub(super) context: &'a CompileContext<'a>,
@@ -112,8 +121,11 @@ pub(super) struct Compiler<'a> {
     trying: Vec<u32>,
     pub(super) catch_depth: usize,
     loops: Vec<Loop>,
-    labels: Vec<(String, usize, usize)>,
-    gotos: Vec<(usize, tree::Name)>,
+    labels: Vec<Label>,
+    gotos: Vec<(usize, tree::Name, Vec<usize>)>,
+    /// The TRY and CATCH blocks around what is compiled, by number, and how many there were.
+    guarded: Vec<usize>,
+    guarded_count: usize,
     /// The table variables declared so far.
     pub(super) tables: Vec<tree::Name>,
     /// The cursor variables declared so far.
@@ -153,6 +165,8 @@ impl<'a> Compiler<'a> {
             loops: Vec::new(),
             labels: Vec::new(),
             gotos: Vec::new(),
+            guarded: Vec::new(),
+            guarded_count: 0,
             tables: Vec::new(),
             cursors: Vec::new(),
             table_parameters: Vec::new(),
@@ -171,14 +185,12 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn finish(mut self, procedure: Option<ProcedureIdentity>) -> Result<Arc<Program>, Vec<SqlError>> {
-        for (at, name) in std::mem::take(&mut self.gotos) {
-            let label = self
-                .labels
-                .iter()
-                .find(|(label, _, _)| name.is(label))
-                .map(|(_, target, depth)| Instruction::Leave(*target, *depth));
-            match label {
-                Some(leave) => self.instructions[at] = leave,
+        for (at, name, from) in std::mem::take(&mut self.gotos) {
+            match self.labels.iter().find(|label| name.is(&label.name)) {
+                Some(label) if !from.starts_with(&label.guarded) => {
+                    self.errors.push(SqlError::goto_into_guarded().at_line(name.span.line));
+                }
+                Some(label) => self.instructions[at] = Instruction::Leave(label.target, label.catch_depth),
                 None => self.errors.push(SqlError::label_unknown(&name.text).at_line(name.span.line)),
             }
         }
@@ -467,7 +479,7 @@ impl<'a> Compiler<'a> {
             }
             StatementKind::Goto(name) => {
                 let at = self.emit(Instruction::Jump(usize::MAX));
-                self.gotos.push((at, name.clone()));
+                self.gotos.push((at, name.clone(), self.guarded.clone()));
             }
             StatementKind::Label(name) => self.label(name)?,
             StatementKind::WaitFor(tree::WaitFor::Delay(delay)) => {
@@ -681,22 +693,35 @@ impl<'a> Compiler<'a> {
         self.handlers.push(Handler { target: 0, caught_depth: self.catch_depth as u32 });
         let handler = self.handlers.len() - 1;
         self.trying.push(handler as u32);
-        self.statements(&block.body);
+        self.guarded_statements(&block.body);
         self.trying.pop();
         let over = self.emit(Instruction::Jump(usize::MAX));
         self.handlers[handler].target = self.here() as u32;
         self.catch_depth += 1;
-        self.statements(&block.handler);
+        self.guarded_statements(&block.handler);
         self.catch_depth -= 1;
         self.emit(Instruction::EndCatch);
         self.patch(over);
     }
 
+    /// The statements of a TRY or CATCH block, into which no GOTO leads.
+    fn guarded_statements(&mut self, statements: &[tree::Statement]) {
+        self.guarded.push(self.guarded_count);
+        self.guarded_count += 1;
+        self.statements(statements);
+        self.guarded.pop();
+    }
+
     fn label(&mut self, name: &tree::Name) -> Result<(), Fault> {
-        if self.labels.iter().any(|(label, _, _)| name.is(label)) {
+        if self.labels.iter().any(|label| name.is(&label.name)) {
             return Err(Box::new(SqlError::label_declared_twice(&name.text)));
         }
-        self.labels.push((name.text.clone(), self.here(), self.catch_depth));
+        self.labels.push(Label {
+            name: name.text.clone(),
+            target: self.here(),
+            catch_depth: self.catch_depth,
+            guarded: self.guarded.clone(),
+        });
         Ok(())
     }
 

@@ -186,7 +186,7 @@ impl Machine<'_> {
         let catalog = self.context.catalog();
         let names =
             Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
-        let typed = bind::Binder::new(&names, 0).expr(expr)?;
+        let typed = bind::Binder::new(&names, 0).default_expr(expr)?;
         let value: Expr = bind::assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
         self.functions.now = super::now();
         value.eval(&mut self.env())

@@ -99,7 +99,7 @@ impl Machine<'_> {
             Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
         let mut binder = bind::Binder::new(&names, 0);
         binder.allow_numbers(0);
-        match binder.expr(expr) {
+        match binder.default_expr(expr) {
             Err(fault) if fault.number == 207 => {
                 let name = match &expr.kind {
                     tree::ExprKind::Column(column) => column.name.text.clone(),

@@ -15,7 +15,7 @@ use std::sync::Arc;
 const TEXT_ROW_CHARACTERS: usize = 255;
 
 /// The object that a procedure is asked about: 15009 when it is not there.
-fn object(catalog: &Catalog, name: &str, database: &str) -> Result<Found, SqlError> {
+pub(super) fn object(catalog: &Catalog, name: &str, database: &str) -> Result<Found, SqlError> {
     let found = names::parts(name).and_then(|parts| names::find(catalog, parts.schema.as_deref(), &parts.name));
     found.ok_or_else(|| SqlError::object_not_in_database(name, database))
 }

@@ -1,9 +1,11 @@
 //! System procedures: which there are, how their arguments are matched, and calling one.
 
 mod application_lock;
+mod constraint;
 mod describe;
 mod error_log;
 mod odbc;
+mod privileges;
 mod rename;
 mod sequence;
 mod server;
@@ -20,6 +22,10 @@ struct Procedure {
     parameters: &'static [&'static str],
     required: usize,
 }
+
+/// The parameters of `sp_special_columns` and `sp_special_columns_100`.
+const SPECIAL_COLUMNS: &[&str] =
+    &["@table_name", "@table_owner", "@qualifier", "@col_type", "@scope", "@nullable", "@ODBCVer"];
 
 /// Every system procedure; a procedure's number is its place here.
 const PROCEDURES: &[Procedure] = &[
@@ -84,17 +90,21 @@ const PROCEDURES: &[Procedure] = &[
     },
     Procedure {
         name: "sp_special_columns",
-        parameters: &[
-            "@table_name",
-            "@table_owner",
-            "@table_qualifier",
-            "@col_type",
-            "@scope",
-            "@nullable",
-            "@ODBCVer",
-        ],
+        parameters: SPECIAL_COLUMNS,
         required: 1,
     },
+    Procedure { name: "sp_special_columns_100", parameters: SPECIAL_COLUMNS, required: 1 },
+    Procedure {
+        name: "sp_table_privileges",
+        parameters: &["@table_name", "@table_owner", "@table_qualifier", "@fUsePattern"],
+        required: 1,
+    },
+    Procedure {
+        name: "sp_column_privileges",
+        parameters: &["@table_name", "@table_owner", "@table_qualifier", "@column_name"],
+        required: 1,
+    },
+    Procedure { name: "sp_helpconstraint", parameters: &["@objname", "@nomsg"], required: 1 },
     Procedure {
         name: "sp_sproc_columns",
         parameters: &[
@@ -239,7 +249,10 @@ pub(crate) async fn call(
         "sp_pkeys" => odbc::primary_keys(&arguments, context, output),
         "sp_fkeys" => odbc::foreign_keys(&arguments, context, output),
         "sp_statistics" | "sp_statistics_100" => odbc::statistics(&arguments, context, output),
-        "sp_special_columns" => odbc::special_columns(&arguments, context, output),
+        "sp_table_privileges" => privileges::of_tables(&arguments, context, output),
+        "sp_column_privileges" => privileges::of_columns(&arguments, context, output),
+        "sp_helpconstraint" => constraint::help(&arguments, context, output)?,
+        "sp_special_columns" | "sp_special_columns_100" => odbc::special_columns(&arguments, context, output),
         "sp_sproc_columns" | "sp_sproc_columns_100" => odbc::procedure_columns(&arguments, context, output),
         "sp_stored_procedures" => odbc::procedures(&arguments, context, output),
         "sp_datatype_info" | "sp_datatype_info_100" => odbc::data_types(&arguments, output),

@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 const SMALL: SqlType = SqlType::SmallInt;
 
-fn matches(pattern: Option<&str>, name: &str) -> bool {
+pub(super) fn matches(pattern: Option<&str>, name: &str) -> bool {
     pattern.is_none_or(|pattern| LikePattern::new(pattern, None, Default::default()).matches(name))
 }
 
-fn is(wanted: Option<&str>, name: &str) -> bool {
+pub(super) fn is(wanted: Option<&str>, name: &str) -> bool {
     wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(name))
 }
 

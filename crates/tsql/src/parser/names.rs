@@ -8,8 +8,8 @@ use crate::tree::{DataType, Name, ObjectName, TypeArguments};
 impl Parser<'_> {
     /// A name of one to four parts; parts between may be empty, as in `db..t`.
     pub(super) fn object_name(&mut self) -> Parsed<ObjectName> {
-        let first = self.name()?;
-        self.object_name_after(first)
+        let first = if self.at_symbol(Symbol::Dot) { None } else { Some(self.name()?) };
+        self.object_name_from(first)
     }
 
     /// The rest of a name whose first part has been taken.
@@ -17,8 +17,14 @@ impl Parser<'_> {
         if !self.at_symbol(Symbol::Dot) {
             return Ok(ObjectName::of(first));
         }
-        let (start, line) = (first.span.start as usize, first.span.line);
-        let mut parts = [None, None, None, Some(first)];
+        self.object_name_from(Some(first))
+    }
+
+    /// A name whose first part has been taken, or is left out before a dot.
+    fn object_name_from(&mut self, first: Option<Name>) -> Parsed<ObjectName> {
+        let span = first.as_ref().map_or_else(|| self.span_of(self.peek()), |first| first.span);
+        let (start, line) = (span.start as usize, span.line);
+        let mut parts = [None, None, None, first];
         let mut count = 1;
         while self.eat_symbol(Symbol::Dot) {
             // `db..t`: a part that is left out. It is never the last one.

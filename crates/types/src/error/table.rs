@@ -131,6 +131,7 @@ error_table! {
     295 16 3 text_is_not_smalldatetime() "Conversion failed when converting character string to smalldatetime data type.";
     297 16 1 no_permission_for_action() "The user does not have permission to perform this action.";
     300 14 1 server_permission_denied(permission) "{permission} permission was denied on object 'server', database 'master'.";
+    302 16 0 sequential_id_outside_default() "The newsequentialid() built-in function can only be used in a DEFAULT expression for a column of type 'uniqueidentifier' in a CREATE TABLE or ALTER TABLE statement. It cannot be combined with other operators to form a complex scalar expression.";
     310 15 1 recursion_limit_invalid(value, maximum) "The value {value} specified for the MAXRECURSION option exceeds the allowed maximum of {maximum}.";
     313 16 2 too_few_arguments(name) "An insufficient number of arguments were supplied for the procedure or function {name}.";
     319 15 1 with_needs_semicolon() "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
@@ -187,6 +188,7 @@ error_table! {
     1013 16 1 same_exposed_names(left, right) "The objects \"{left}\" and \"{right}\" in the FROM clause have the same exposed names. Use correlation names to distinguish them.";
     1014 15 1 invalid_top() "A TOP or FETCH clause contains an invalid value.";
     1023 15 1 invalid_date_part_parameter(position, function) "Invalid parameter {position} specified for {function}.";
+    1026 15 1 goto_into_guarded() "GOTO cannot be used to jump into a TRY or CATCH scope.";
     1031 15 1 percent_out_of_range() "Percent values must be between 0 and 100.";
     1033 15 1 order_by_in_derived_table() "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table expressions, unless TOP, OFFSET or FOR XML is also specified.";
     1034 15 1 trigger_event_twice(event) "Syntax error: Duplicate specification of the action \"{event}\" in the trigger declaration.";

@@ -188,14 +188,34 @@ float_functions! {
     atan(x) x.atan();
     cos(x) x.cos();
     cot(x) 1.0 / x.tan();
-    degrees(x) x.to_degrees();
     exp(x) x.exp();
     log10(x) if x > 0.0 { x.log10() } else { f64::NAN };
-    radians(x) x.to_radians();
     sin(x) x.sin();
     sqrt(x) x.sqrt();
     square(x) x * x;
     tan(x) x.tan();
+}
+
+/// As [`same_number`], a decimal with at least 18 digits behind its point.
+pub(super) fn angle_type(types: &[SqlType]) -> Typed {
+    Ok(match same_number(types)? {
+        SqlType::Decimal { scale, .. } => SqlType::Decimal { precision: 38, scale: scale.max(18) },
+        other => other,
+    })
+}
+
+/// An angle in another unit, in the type of the one given: of an integer it is one, cut off.
+fn angle(values: &[Value], types: &[SqlType], convert_angle: fn(f64) -> f64) -> Evaluated {
+    let converted = of_float(convert_angle(float(values, types, 0)?))?;
+    convert::convert(&converted, &SqlType::Float, &angle_type(types)?, None)
+}
+
+pub(super) fn degrees(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    angle(values, types, f64::to_degrees)
+}
+
+pub(super) fn radians(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    angle(values, types, f64::to_radians)
 }
 
 pub(super) fn atn2(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
