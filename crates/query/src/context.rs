@@ -253,7 +253,9 @@ impl ExecutionContext {
     /// The functions' state for one batch.
     pub(crate) fn function_context(&mut self) -> Context {
         self.random_seed = self.random_seed.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645) | 1;
-        Context::new(crate::run::now(), self.random_seed)
+        let mut context = Context::new(crate::run::now(), self.random_seed);
+        context.date_first = self.settings.date_first;
+        context
     }
 
     /// Makes another database the current one.

@@ -80,6 +80,9 @@ const FUNCTIONS: &[Definition] = &[
     function("CONTEXT_INFO", SqlType::VarBinary(Length::Limit(128)), (0, 0), |call| {
         Ok(call.context.context_info.clone().map(Value::Bin))
     }),
+    function("SESSION_CONTEXT", TEXT, (1, 1), |call| {
+        Ok(call.text(0).and_then(|key| call.host.session_context.get(key)).map(Value::from))
+    }),
     function("CURSOR_STATUS", SqlType::SmallInt, (2, 2), |call| {
         let (Some(kind), Some(name)) = (call.text(0), call.text(1)) else { return Ok(None) };
         let global = kind.eq_ignore_ascii_case("global");

@@ -3,6 +3,7 @@
 use crate::options::ClientOptions;
 use crate::registry::{Registry, SharedCell};
 use crate::security::{self, Seen};
+use crate::session_context::SessionContext;
 use crate::{functions, procedures, statements, views};
 use pikepole_engine::{SecurityToken, Server};
 use pikepole_query::{Argument, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
@@ -24,6 +25,8 @@ pub(crate) struct SessionHost {
     pub(crate) options: ClientOptions,
     /// Trace flags switched on for this session only.
     pub(crate) trace_flags: BTreeSet<i32>,
+    /// What `sp_set_session_context` has set.
+    pub(crate) session_context: SessionContext,
 }
 
 impl Host for SessionHost {

@@ -28,6 +28,7 @@ mod request;
 mod result_set;
 mod security;
 mod session;
+mod session_context;
 mod statements;
 mod views;
 

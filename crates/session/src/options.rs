@@ -178,9 +178,7 @@ fn word(value: &OptionSetting) -> Option<&str> {
 
 fn date_first(value: &OptionSetting) -> Result<u8, SqlError> {
     match number(value) {
-        Some(7) => Ok(7),
-        // Weekdays are counted from Sunday wherever they are computed.
-        Some(day @ 1..=6) => Err(unsupported(format!("SET DATEFIRST {day}"))),
+        Some(day @ 1..=7) => Ok(day as u8),
         Some(day) => Err(SqlError::new(2742, 16, 1, format!("SET DATEFIRST {day} is out of range."))),
         None => Err(unsupported("SET DATEFIRST with a variable")),
     }

@@ -2,6 +2,7 @@
 
 use crate::options::ClientOptions;
 use crate::session::{Session, Watched};
+use crate::session_context::SessionContext;
 use pikepole_query::{Argument, ExecutionContext, Output, Prepared, RowTarget};
 use pikepole_types::{SqlError, Value};
 use std::sync::Arc;
@@ -101,6 +102,7 @@ impl Session {
         }
         host.options = ClientOptions::default();
         host.trace_flags.clear();
+        host.session_context = SessionContext::default();
         host.cell.show_transaction(context);
         host.cell.show_settings(context, &host.options);
         Ok(())

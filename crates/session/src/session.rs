@@ -4,6 +4,7 @@ use crate::connection::ConnectionInfo;
 use crate::host::SessionHost;
 use crate::options::ClientOptions;
 use crate::registry::{BatchEnd, Login, Registry, SharedCell};
+use crate::session_context::SessionContext;
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_engine::{LoginPrincipal, Server};
@@ -118,6 +119,7 @@ impl Session {
             program_name: options.program_name,
             options: ClientOptions::default(),
             trace_flags: BTreeSet::new(),
+            session_context: SessionContext::default(),
         };
         Ok(Session { context: Some(context), host, cell, first_database })
     }

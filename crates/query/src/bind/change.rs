@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::current::cursor_of;
 use super::output::{OutputRows, column_of};
 use super::scope::Clause;
 use super::target::TargetRows;
@@ -25,14 +26,21 @@ pub(super) struct SetClause {
 impl Binder<'_> {
     /// An UPDATE with more than one table to read, or through a view or common table.
     pub(super) fn joined_update(mut self, update: &tree::Update) -> Result<Arc<Statement>, Fault> {
-        let wanted = update.assignments.iter().filter_map(|assignment| match assignment {
-            tree::Assignment::Column { column, .. } | tree::Assignment::Both { column, .. } => {
-                Some(column.name.text.clone())
-            }
-            _ => None,
-        });
+        let wanted: Vec<String> = update
+            .assignments
+            .iter()
+            .filter_map(|assignment| match assignment {
+                tree::Assignment::Column { column, .. } | tree::Assignment::Both { column, .. } => {
+                    Some(column.name.text.clone())
+                }
+                _ => None,
+            })
+            .collect();
         self.target_permissions = vec![Permission::Update, Permission::Select];
-        let (tree, target) = self.target_rows(&update.target, &update.from, wanted.collect())?;
+        let (tree, target) = match cursor_of(update.filter.as_ref()) {
+            Some(cursor) => self.current_row(&update.target, &update.from, cursor, wanted)?,
+            None => self.target_rows(&update.target, &update.from, wanted)?,
+        };
         let (conditions, _) = self.modified_conditions(update.filter.as_ref(), None)?;
         let top = self.change_top(update.top.as_ref())?;
         let mark = self.pending.len();
@@ -67,7 +75,10 @@ impl Binder<'_> {
     /// A DELETE with more than one table to read, or through a view or common table.
     pub(super) fn joined_delete(mut self, delete: &tree::Delete) -> Result<Arc<Statement>, Fault> {
         self.target_permissions = vec![Permission::Delete, Permission::Select];
-        let (tree, target) = self.target_rows(&delete.target, &delete.from, Vec::new())?;
+        let (tree, target) = match cursor_of(delete.filter.as_ref()) {
+            Some(cursor) => self.current_row(&delete.target, &delete.from, cursor, Vec::new())?,
+            None => self.target_rows(&delete.target, &delete.from, Vec::new())?,
+        };
         let (conditions, _) = self.modified_conditions(delete.filter.as_ref(), None)?;
         let top = self.change_top(delete.top.as_ref())?;
         let others = self.other_sources(&target);

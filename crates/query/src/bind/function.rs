@@ -1,8 +1,8 @@
 //! Function calls: aggregates, built-in functions, the session's functions.
 
-use super::{Binder, PendingApply};
 use super::expression::global_value;
 use super::typed::{Typed, convert_to};
+use super::{Binder, PendingApply};
 use crate::errors;
 use crate::expression::{Call, Expr, Fault, Width};
 use crate::plan;
@@ -258,7 +258,12 @@ fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
 pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Result<Typed, Fault> {
     let types: Box<[SqlType]> = arguments.iter().map(|argument| argument.ty).collect();
     let ty = (function.result_type)(&types)?;
-    let constant = function.deterministic && arguments.iter().all(|argument| argument.expr.is_const());
+    let part = match arguments.first().map(|argument| &argument.expr) {
+        Some(Expr::Const(Value::Str(part))) => Some(part.as_str()),
+        _ => None,
+    };
+    let is_fixed = function.deterministic && !function.reads_date_first(part);
+    let constant = is_fixed && arguments.iter().all(|argument| argument.expr.is_const());
     let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
     let nullable = !types.is_empty();
     let expr = Expr::Call(Box::new(Call { function, arguments, types }));

@@ -169,7 +169,8 @@ impl Binder<'_> {
         let source = cut(bound.node, None, top);
         let source = self.counted(source);
         let source = self.place_pending(0, source);
-        let source = if self.calls_function(&source) || scans(&source, &table) { collected(source, &row) } else { source };
+        let source =
+            if self.calls_function(&source) || scans(&source, &table) { collected(source, &row) } else { source };
         self.insert_plan(source, table, vec![row], output)
     }
 
@@ -354,7 +355,8 @@ impl Binder<'_> {
             return self.update_instead(update, &name, trigger);
         }
         let wide = update.top.as_ref().is_some_and(|top| top.percent || top.with_ties);
-        if wide || !self.is_plain_target(&update.target, &update.from)? {
+        let current = super::current::cursor_of(update.filter.as_ref()).is_some();
+        if wide || current || !self.is_plain_target(&update.target, &update.from)? {
             return self.joined_update(update);
         }
         let (table, tree) = self.modified(&update.target, &update.from)?;
@@ -462,7 +464,8 @@ impl Binder<'_> {
             return self.delete_instead(delete, &name, trigger);
         }
         let wide = delete.top.as_ref().is_some_and(|top| top.percent || top.with_ties);
-        if wide || !self.is_plain_target(&delete.target, &delete.from)? {
+        let current = super::current::cursor_of(delete.filter.as_ref()).is_some();
+        if wide || current || !self.is_plain_target(&delete.target, &delete.from)? {
             return self.joined_delete(delete);
         }
         let (table, tree) = self.modified(&delete.target, &delete.from)?;
@@ -526,9 +529,8 @@ impl Binder<'_> {
         let mut conditions = Vec::new();
         match filter {
             None => {}
-            Some(tree::RowFilter::CurrentOf(_)) => {
-                return Err(errors::unsupported("WHERE CURRENT OF"));
-            }
+            // It stands for the only row of the source.
+            Some(tree::RowFilter::CurrentOf(_)) => {}
             Some(tree::RowFilter::Condition(condition)) => {
                 conjuncts(self.condition(condition)?, &mut conditions);
             }

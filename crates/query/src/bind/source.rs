@@ -70,8 +70,8 @@ impl Binder<'_> {
                 let alias = alias.as_ref().unwrap_or(name).text.clone();
                 self.add(alias, None, columns, leaf)
             }
-            tree::TableSource::Pivot(_) => Err(errors::unsupported("PIVOT")),
-            tree::TableSource::Unpivot(_) => Err(errors::unsupported("UNPIVOT")),
+            tree::TableSource::Pivot(pivot) => self.pivot(pivot),
+            tree::TableSource::Unpivot(unpivot) => self.unpivot(unpivot),
         }
     }
 
@@ -290,7 +290,7 @@ impl Binder<'_> {
         Ok(arguments)
     }
 
-    fn derived(&mut self, derived: &tree::DerivedTable, lateral: bool) -> Result<JoinTree, Fault> {
+    pub(super) fn derived(&mut self, derived: &tree::DerivedTable, lateral: bool) -> Result<JoinTree, Fault> {
         // A derived table does not see its siblings; the right side of APPLY does.
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let bound = self.query(&derived.query);

@@ -19,6 +19,8 @@ use pikepole_types::{SqlError, SqlType};
 /// What is asked of the query of a view or common table whose rows are changed.
 #[derive(Debug, Default)]
 pub(super) struct Expose {
+    /// Its rows are a cursor's: of the table's columns only those are wanted that tell whether a row has changed.
+    for_cursor: bool,
     /// The columns of its result that SET names; of no matter when it reads one table.
     wanted: Vec<String>,
     /// Its name, for errors.
@@ -214,12 +216,22 @@ impl Binder<'_> {
         }
         let wanted = std::mem::take(&mut self.target_wanted);
         let target = self.target_ref.take();
+        let bound = self.expose(query, scope, Expose { for_cursor: false, wanted, name: name.to_owned() });
+        self.target_ref = target;
+        bound
+    }
+
+    /// The same for a cursor.
+    pub(super) fn exposing_for_cursor(&mut self, query: &tree::Query, scope: Scope) -> Result<(Bound, Exposed), Fault> {
+        self.expose(query, scope, Expose { for_cursor: true, ..Expose::default() })
+    }
+
+    fn expose(&mut self, query: &tree::Query, scope: Scope, expose: Expose) -> Result<(Bound, Exposed), Fault> {
         self.scopes.push(scope);
-        self.expose = Some(Expose { wanted, name: name.to_owned() });
+        self.expose = Some(expose);
         let bound = self.query(query);
         self.expose = None;
         self.scopes.pop();
-        self.target_ref = target;
         let bound = bound?;
         match self.exposed.take() {
             Some(exposed) => Ok((bound, exposed)),
@@ -271,11 +283,14 @@ impl Binder<'_> {
         let columns = columns.collect();
         let source = &mut self.scope().sources[index];
         source.located = true;
-        source.used.fill(true);
+        let wanted = |ty: &SqlType| !expose.for_cursor || super::is_watched(ty);
+        for (used, column) in source.used.iter_mut().zip(&table.columns) {
+            *used |= wanted(&column.ty);
+        }
         let first = source.registers.first;
         let place = SqlType::VarBinary(pikepole_types::Length::Limit(8000));
         let hidden = table.columns.iter().map(|column| column.ty).chain([place]).enumerate();
-        for (offset, ty) in hidden {
+        for (offset, ty) in hidden.filter(|(_, ty)| wanted(ty)) {
             items.columns.push(ColumnInfo { name: String::new(), ty, nullable: true });
             items.values.push(Typed::new(Expr::Slot(first + offset), ty, true));
             items.trees.push(None);

@@ -361,6 +361,19 @@ pub enum VirtualSource {
     Inserted,
     /// `deleted` of the running trigger.
     Deleted,
+    /// The row that a cursor stands on: the table's columns, and its place.
+    Current(Box<CurrentRow>),
+}
+
+/// See [`VirtualSource::Current`].
+#[derive(Debug, Clone)]
+pub struct CurrentRow {
+    /// The cursor.
+    pub cursor: pikepole_tsql::CursorName,
+    /// The table whose row is to be changed.
+    pub table: Arc<pikepole_engine::Table>,
+    /// The columns that SET names.
+    pub sets: Vec<String>,
 }
 
 impl VirtualSource {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::compile_table::into_target;
 use super::{
-    FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program, Setting, Variable,
-    syntax_error,
+    FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program,
+    Setting, Variable, syntax_error,
 };
 use crate::access::CatalogView;
 use crate::bind::{self, Binder, Declared, Names, PendingApply, TriggerShape, Typed, assign_to, convert_to};

@@ -64,7 +64,7 @@ impl Compiler<'_> {
     }
 }
 
-/// A cursor's rows are read when it is opened. Kinds that promise to show what others change later are refused by name.
+/// A cursor's rows are read when it is opened, those of a DYNAMIC one too. One that promises locks is refused by name.
 fn declaration(
     statement: &Statement,
     definition: &tree::CursorDefinition,
@@ -73,15 +73,15 @@ fn declaration(
     replaces: bool,
 ) -> Result<CursorOperation, Fault> {
     let has = |word: &str| definition.properties.iter().any(|property| property == word);
-    if has("DYNAMIC") {
-        return Err(crate::errors::unsupported("A DYNAMIC cursor"));
-    }
     if has("SCROLL_LOCKS") {
         return Err(crate::errors::unsupported("A cursor with SCROLL_LOCKS"));
     }
     let forward = has("FORWARD_ONLY") || has("FAST_FORWARD");
-    let scroll = has("SCROLL") || (!forward && (has("STATIC") || has("KEYSET")));
+    let scroll = has("SCROLL") || (!forward && (has("STATIC") || has("KEYSET") || has("DYNAMIC")));
+    let fixed = ["STATIC", "INSENSITIVE", "FAST_FORWARD", "READ_ONLY"].iter().any(|word| has(word));
+    let columns = definition.update.iter().flatten().map(|column| column.text.clone());
+    let updates = (!fixed && !definition.read_only).then(|| columns.collect());
     let kind = StatementKind::Select(Box::new(definition.query.clone()));
     let query = Arc::new(Statement { kind, span: statement.span });
-    Ok(CursorOperation::Declare { name, local, scroll, replaces, query })
+    Ok(CursorOperation::Declare { name, local, scroll, replaces, updates, query })
 }

@@ -273,6 +273,8 @@ pub(crate) enum CursorOperation {
         scroll: bool,
         /// A cursor variable takes the new cursor for the one it had.
         replaces: bool,
+        /// The columns that can be changed where the cursor stands, all when empty; None: it is READ ONLY.
+        updates: Option<Arc<[String]>>,
         query: Arc<tree::Statement>,
     },
     Open(tree::CursorName),

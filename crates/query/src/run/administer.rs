@@ -1,6 +1,8 @@
-//! BACKUP and RESTORE with variables: the host reads the tree as parsed, so their values are put in their places first.
+//! BACKUP, RESTORE and SET DATEFIRST with variables: the host reads the tree as parsed, so their values are put in their places first.
 
-use pikepole_tsql::{Backup, Expr, ExprKind, Literal, SettingOption, SettingValue, Statement, StatementKind};
+use pikepole_tsql::{
+    Backup, Expr, ExprKind, Literal, OptionSetting, SetOption, SettingOption, SettingValue, Statement, StatementKind,
+};
 use pikepole_types::{Value, to_text};
 
 use super::Machine;
@@ -8,6 +10,10 @@ use super::Machine;
 impl Machine<'_> {
     /// The statement with values in the place of variables; None when it has none that are known.
     pub(super) fn with_values(&self, statement: &Statement) -> Option<Statement> {
+        if let StatementKind::SetOption(option) = &statement.kind {
+            let option = self.with_number(option)?;
+            return Some(Statement { kind: StatementKind::SetOption(option), span: statement.span });
+        }
         let (StatementKind::Backup(backup) | StatementKind::Restore(backup)) = &statement.kind else { return None };
         let mut filled: Backup = (**backup).clone();
         let mut changed = false;
@@ -26,6 +32,15 @@ impl Machine<'_> {
             _ => {}
         }
         changed.then_some(statement)
+    }
+
+    /// SET DATEFIRST with the value of its variable.
+    fn with_number(&self, option: &SetOption) -> Option<SetOption> {
+        let OptionSetting::Value(Expr { kind: ExprKind::Variable(name), span }) = &option.value else { return None };
+        let number = self.variable(&name.text)?.0.as_i64().and_then(|number| i32::try_from(number).ok())?;
+        let is_whole = option.names.iter().all(|name| name == "DATEFIRST");
+        let value = Expr::new(ExprKind::Literal(Literal::Int(number)), *span);
+        is_whole.then(|| SetOption { names: option.names.clone(), value: OptionSetting::Value(value) })
     }
 
     fn variable(&self, name: &str) -> Option<(Value, pikepole_types::SqlType)> {

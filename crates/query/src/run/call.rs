@@ -376,6 +376,7 @@ impl Machine<'_> {
             let isolation = settings.isolation;
             let have_changed = self.context.settings != settings;
             self.context.settings = settings;
+            self.functions.date_first = self.context.settings.date_first;
             self.context.set_isolation(isolation);
             if have_changed {
                 self.host.settings_changed(self.context);

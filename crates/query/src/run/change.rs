@@ -55,6 +55,11 @@ pub(crate) struct ChangeState {
 }
 
 impl ChangeState {
+    /// The row that was written last.
+    pub(crate) fn written(&self) -> &[Value] {
+        &self.row
+    }
+
     pub(crate) fn reset(&mut self) {
         self.stage = Stage::Collect;
         self.found.clear();

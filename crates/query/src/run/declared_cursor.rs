@@ -1,18 +1,23 @@
 //! Cursors: DECLARE, OPEN, FETCH, CLOSE, DEALLOCATE.
 //!
-//! OPEN reads all rows; FETCH moves among them. What others change after OPEN does not show, as in a STATIC cursor. The
-//! variables in the query have the values that they had when the cursor was declared.
+//! OPEN reads all rows; FETCH moves among them. What is changed after OPEN does not show, as in a STATIC cursor. The
+//! variables in the query have the values that they had when the cursor was declared. WHERE CURRENT OF changes the row of the
+//! table that the cursor stands on, if nobody else has changed it since OPEN.
 
 use std::sync::Arc;
 
 use super::Machine;
 use super::rules::{internal_names, show_values};
-use crate::bind;
+use super::statement::StatementState;
+use crate::access::Stop;
+use crate::bind::{self, CursorTable};
 use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Done, DoneKind};
+use crate::plan::{Change, CurrentRow};
 use crate::program::{CursorOperation, FetchTo, LateKind, Variable};
-use pikepole_tsql::{CursorName, Statement};
-use pikepole_types::{SqlError, SqlType, Target, Value};
+use pikepole_engine::{Locator, Table};
+use pikepole_tsql::{CursorName, Statement, StatementKind};
+use pikepole_types::{Collation, SqlError, SqlType, Target, Value};
 
 /// One cursor.
 struct DeclaredCursor {
@@ -20,6 +25,8 @@ struct DeclaredCursor {
     /// The nest level whose end is this cursor's; None for a global one.
     level: Option<i32>,
     scroll: bool,
+    /// The columns that can be changed where it stands, all when empty; None: it is READ ONLY.
+    updates: Option<Arc<[String]>>,
     query: Arc<Statement>,
     /// The declaring program's variables, with their values then.
     variables: Vec<(Variable, Value)>,
@@ -32,6 +39,20 @@ struct Opened {
     rows: Vec<Vec<Value>>,
     /// The row that was fetched last, counted from one; zero: before the first.
     at: usize,
+    /// The table whose rows they are, if they can be changed.
+    table: Option<OpenedTable>,
+}
+
+/// The rows of a table that a cursor's rows are.
+struct OpenedTable {
+    table: Arc<Table>,
+    rows: Vec<OpenedRow>,
+}
+
+/// A row of the table as it was read.
+struct OpenedRow {
+    place: Vec<u8>,
+    digest: u64,
 }
 
 /// The cursors of a session.
@@ -70,8 +91,19 @@ impl Cursors {
 impl Machine<'_> {
     pub(crate) async fn cursor_operation(&mut self, operation: &CursorOperation) -> Result<(), Fault> {
         match operation {
-            CursorOperation::Declare { name, local, scroll, replaces, query } => {
-                self.declare_cursor(name, *local, *scroll, *replaces, query)?;
+            CursorOperation::Declare { name, local, scroll, replaces, updates, query } => {
+                let level = local.then_some(self.context.state.nest_level);
+                let variables = self.frame.program.variables.iter().cloned();
+                let cursor = DeclaredCursor {
+                    name: Arc::clone(name),
+                    level,
+                    scroll: *scroll,
+                    updates: updates.clone(),
+                    query: Arc::clone(query),
+                    variables: variables.zip(self.frame.slots.iter().cloned()).collect(),
+                    opened: None,
+                };
+                self.declare_cursor(cursor, *replaces)?;
             }
             CursorOperation::Open(name) => self.open_cursor(name).await?,
             CursorOperation::Fetch { cursor, direction, into } => return self.fetch(cursor, direction, into),
@@ -102,25 +134,14 @@ impl Machine<'_> {
         })
     }
 
-    fn declare_cursor(
-        &mut self,
-        name: &Arc<str>,
-        local: bool,
-        scroll: bool,
-        replaces: bool,
-        query: &Arc<Statement>,
-    ) -> Result<(), Fault> {
-        let level = self.context.state.nest_level;
-        let level = local.then_some(level);
-        let same = |cursor: &DeclaredCursor| cursor.level == level && cursor.name.eq_ignore_ascii_case(name);
+    fn declare_cursor(&mut self, cursor: DeclaredCursor, replaces: bool) -> Result<(), Fault> {
+        let same =
+            |other: &DeclaredCursor| other.level == cursor.level && other.name.eq_ignore_ascii_case(&cursor.name);
         if replaces {
-            self.context.cursors.0.retain(|cursor| !same(cursor));
+            self.context.cursors.0.retain(|other| !same(other));
         } else if self.context.cursors.0.iter().any(same) {
-            return Err(Box::new(SqlError::cursor_exists(name)));
+            return Err(Box::new(SqlError::cursor_exists(&cursor.name)));
         }
-        let variables = self.frame.program.variables.iter().cloned().zip(self.frame.slots.iter().cloned()).collect();
-        let cursor =
-            DeclaredCursor { name: Arc::clone(name), level, scroll, query: Arc::clone(query), variables, opened: None };
         self.context.cursors.0.push(cursor);
         Ok(())
     }
@@ -135,12 +156,20 @@ impl Machine<'_> {
         let (variables, values): (Vec<Variable>, Vec<Value>) = cursor.variables.iter().cloned().unzip();
         let variables = internal_names(base, variables);
         let kind = LateKind::Statement(Arc::clone(&cursor.query));
-        let plan = {
+        let updates = cursor.updates.is_some();
+        let (plan, below) = {
             let catalog = self.context.catalog();
             let trigger = self.frame.program.trigger.as_deref();
             let (host, variables) = (&*self.host, variables.as_slice());
             let names = bind::Names { catalog: &catalog, host, variables, identity_insert: None, trigger };
-            bind::bind(&kind, &names, variables.len())?
+            let query = match &cursor.query.kind {
+                StatementKind::Select(query) if updates => Some(query),
+                _ => None,
+            };
+            match query.and_then(|query| bind::cursor_rows(query, &names, variables.len())) {
+                Some((plan, below)) => (plan, Some(below)),
+                None => (bind::bind(&kind, &names, variables.len())?, None),
+            }
         };
         let owner = self.procedure_owner();
         self.context.refresh_security()?;
@@ -150,12 +179,13 @@ impl Machine<'_> {
         self.context.begin_statement(false)?;
         let read = self.select_rows(&plan).await;
         self.frame.slots.truncate(base);
-        let (columns, rows) = read?;
+        let (mut columns, mut rows) = read?;
+        let table = below.map(|below| taken_off(&below, &mut columns, &mut rows));
         self.context.end_definition().await?;
         self.context.state.cursor_rows = i32::try_from(rows.len()).unwrap_or(i32::MAX);
         // Reading the rows has run other statements of nobody's: the cursor is where it was.
         if let Some(cursor) = self.context.cursors.0.get_mut(place) {
-            cursor.opened = Some(Opened { columns, rows, at: 0 });
+            cursor.opened = Some(Opened { columns, rows, at: 0, table });
         }
         Ok(())
     }
@@ -216,9 +246,98 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// The row that a cursor stands on, as it is now: its columns and its place.
+    ///
+    /// # Errors
+    /// 16916, 16917, 16929 and their kin for a cursor that does not stand on such a row; 16934 for a row that somebody else
+    /// has changed since the cursor was opened, 16947 for one that is gone.
+    pub(super) async fn current_row(&mut self, current: &CurrentRow) -> Result<Vec<Value>, Fault> {
+        let place = self.cursor_place(&current.cursor)?;
+        let cursor = &self.context.cursors.0[place];
+        let opened = cursor.opened.as_ref().ok_or_else(SqlError::cursor_not_open)?;
+        let (Some(updates), Some(below)) = (&cursor.updates, &opened.table) else {
+            return Err(Box::new(SqlError::cursor_read_only()));
+        };
+        if below.table.object_id != current.table.object_id || below.table.residence() != current.table.residence() {
+            return Err(Box::new(SqlError::cursor_of_another_table()));
+        }
+        if below.table.version() != current.table.version() {
+            return Err(Box::new(SqlError::cursor_table_changed()));
+        }
+        let may_set = |column: &String| updates.iter().any(|name| name.eq_ignore_ascii_case(column));
+        if !updates.is_empty() && !current.sets.iter().all(may_set) {
+            return Err(Box::new(SqlError::cursor_column_not_listed()));
+        }
+        let row = opened.at.checked_sub(1).and_then(|at| below.rows.get(at));
+        let OpenedRow { place, digest } = row.ok_or_else(SqlError::cursor_has_no_row)?;
+        let (place, digest) = (place.clone(), *digest);
+        let (locator, mut writer) = (Locator::from_bytes(place.clone()), current.table.writer());
+        let mut row = vec![Value::Null; current.table.columns.len()];
+        self.context.begin_statement(true)?;
+        loop {
+            let (database, tx) = self.context.engine();
+            match database.try_read_current(tx, &current.table, &mut writer, &locator, &mut row).map_err(Stop::from) {
+                Ok(true) => break,
+                Ok(false) => return Err(Box::new(SqlError::no_rows_changed())),
+                Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
+                Err(Stop::Error(fault)) => return Err(fault),
+                Err(_) => return Err(crate::errors::definition_changed()),
+            }
+        }
+        if digest_of(&current.table, &row) != digest {
+            return Err(Box::new(SqlError::cursor_row_changed()));
+        }
+        row.push(Value::Bin(place));
+        Ok(row)
+    }
+
+    /// The row that a cursor stands on has been changed through it: it is what it has become from now on.
+    pub(super) fn note_changed(&mut self, current: &CurrentRow, change: &Change, state: &StatementState) {
+        let deletes = change.kind == DoneKind::Delete;
+        if state.rows == 0 || deletes {
+            return;
+        }
+        let digest = digest_of(&current.table, state.change.written());
+        let Ok(place) = self.cursor_place(&current.cursor) else { return };
+        let opened = self.context.cursors.0[place].opened.as_mut();
+        let Some((at, below)) = opened.and_then(|opened| Some((opened.at.checked_sub(1)?, opened.table.as_mut()?)))
+        else {
+            return;
+        };
+        if let Some(row) = below.rows.get_mut(at) {
+            row.digest = digest;
+        }
+    }
+
     fn fetch_count(&mut self, expr: &Expr) -> Result<i64, Fault> {
         Ok(self.integer_value(expr)?.unwrap_or(0))
     }
+}
+
+/// Takes from a cursor's rows what they have for changing the table below, behind their own columns.
+fn taken_off(below: &CursorTable, columns: &mut Vec<ColumnInfo>, rows: &mut [Vec<Value>]) -> OpenedTable {
+    columns.truncate(below.visible);
+    let taken = rows.iter_mut().map(|row| {
+        let mut hidden = row.split_off(below.visible);
+        let place = match hidden.pop() {
+            Some(Value::Bin(place)) => place,
+            _ => Vec::new(),
+        };
+        OpenedRow { place, digest: digest_of_values(hidden.iter()) }
+    });
+    OpenedTable { table: Arc::clone(&below.table.engine), rows: taken.collect() }
+}
+
+/// A number that tells whether a row has changed, for all columns without long values.
+fn digest_of(table: &Table, row: &[Value]) -> u64 {
+    let watched = table.columns.iter().zip(row).filter(|(column, _)| bind::is_watched(&column.ty));
+    digest_of_values(watched.map(|(_, value)| value))
+}
+
+fn digest_of_values<'v>(values: impl Iterator<Item = &'v Value>) -> u64 {
+    values.fold(0, |digest: u64, value| {
+        digest.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ pikepole_types::hash(value, Collation::Binary)
+    })
 }
 
 /// What error 16911 calls a direction.

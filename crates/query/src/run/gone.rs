@@ -119,7 +119,8 @@ mod tests {
 
     #[test]
     fn a_ring_is_opened_by_the_key_before_its_first_one() {
-        let (opens, plain, closes) = (|at, last| (at, Part::Opens(last)), |at| (at, Part::Plain), |at| (at, Part::Closes));
+        let (opens, plain, closes) =
+            (|at, last| (at, Part::Opens(last)), |at| (at, Part::Plain), |at| (at, Part::Closes));
         assert_eq!(ordered(&[(1, 2), (2, 1)]), [opens(2, 1), closes(1)]);
         assert_eq!(ordered(&[(7, 8), (1, 2), (2, 3), (3, 1)]), [plain(7), opens(3, 3), plain(2), closes(1)]);
     }

@@ -532,6 +532,11 @@ impl Machine<'_> {
             },
         };
         self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
+        if let Action::Change(change) = &plan.action
+            && let [VirtualSource::Current(current), ..] = plan.virtual_sources.as_slice()
+        {
+            self.note_changed(current, change, state);
+        }
         let sends = plan.action.output().is_some_and(crate::plan::OutputPlan::sends);
         if sends && self.context.settings.nocount && self.captures.is_empty() {
             // A result set has an end, also where counts are not told.
@@ -574,6 +579,7 @@ impl Machine<'_> {
                 VirtualSource::Host { arguments: None, .. } | VirtualSource::Function { arguments: None, .. } => {
                     Arc::default()
                 }
+                VirtualSource::Current(current) => Arc::new(vec![self.current_row(current).await?]),
                 VirtualSource::Host { id, arguments: Some(arguments) } => {
                     let values = self.values_of(arguments)?;
                     Arc::new(self.host.virtual_rows(*id, &values, self.context).await?)

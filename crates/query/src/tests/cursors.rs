@@ -49,7 +49,7 @@ fn scopes_and_errors() {
         ("OPEN c OPEN c", "Msg 16905"),
         ("DECLARE @a int, @b int FETCH c INTO @a, @b", "Msg 16924"),
         ("DECLARE @c CURSOR OPEN @c", "Msg 16950"),
-        ("DECLARE d CURSOR DYNAMIC FOR SELECT 1", "Msg 40517"),
+        ("DECLARE d CURSOR SCROLL_LOCKS FOR SELECT 1", "Msg 40517"),
     ] {
         let lines = client.lines(statement);
         assert!(lines[0].starts_with(number), "{statement}: {lines:?}");

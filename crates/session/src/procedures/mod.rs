@@ -14,7 +14,7 @@ use crate::host::SessionHost;
 use crate::security::{MemberOf, change_membership};
 use pikepole_engine::{Permission, PrincipalKind, Securable};
 use pikepole_query::{Argument, ExecutionContext, Output};
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{SqlError, SqlType, Value};
 
 /// A system procedure: its name and its parameters in order, with how many of them must be given.
 struct Procedure {
@@ -151,6 +151,7 @@ const PROCEDURES: &[Procedure] = &[
         required: 2,
     },
     Procedure { name: "sp_releaseapplock", parameters: &["@Resource", "@LockOwner", "@DbPrincipal"], required: 1 },
+    Procedure { name: "sp_set_session_context", parameters: &["@key", "@value", "@read_only"], required: 2 },
     Procedure { name: "sp_sequence_get_range", parameters: sequence::PARAMETERS, required: 3 },
     Procedure { name: "sp_tablecollations_100", parameters: &["@object_name"], required: 1 },
 ];
@@ -198,6 +199,11 @@ impl<'a> Arguments<'a> {
     }
 }
 
+/// A value as text; None: it is NULL.
+fn shown(value: &Value, ty: &SqlType) -> Option<String> {
+    (!value.is_null()).then(|| pikepole_types::to_text(value, ty))
+}
+
 fn may_configure(context: &ExecutionContext) -> bool {
     context.token().has(Permission::AlterSettings, Securable::Server)
 }
@@ -227,6 +233,17 @@ pub(crate) async fn call(
         }
         "sp_getapplock" => return application_lock::get(&arguments, context).await,
         "sp_releaseapplock" => return application_lock::release(&arguments, context),
+        "sp_set_session_context" => {
+            let value = given.iter().enumerate().find(|(at, argument)| match &argument.name {
+                Some(name) => name.eq_ignore_ascii_case("@value"),
+                None => *at == 1,
+            });
+            let value = value.and_then(|(_, argument)| shown(&argument.value, &argument.ty));
+            let key = arguments.text(0).filter(|key| !key.is_empty());
+            let wrong = || SqlError::invalid_parameter_or_option("sys.sp_set_session_context");
+            let read_only = arguments.text(2).is_some_and(|flag| flag != "0");
+            host.session_context.set(&key.ok_or_else(wrong)?, value, read_only)?;
+        }
         "sp_flush_log" => server::flush_log(host, context).await?,
         "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
         "sp_who" => server::who(host, arguments.text(0).as_deref(), context, output),
@@ -271,7 +288,6 @@ pub(crate) async fn call(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pikepole_types::SqlType;
 
     fn argument(name: Option<&str>, value: i32) -> Argument {
         Argument {

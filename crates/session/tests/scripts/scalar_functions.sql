@@ -2,7 +2,7 @@
 CREATE TABLE part (id int PRIMARY KEY, whole int NULL, price money NOT NULL)
 INSERT part VALUES (1, NULL, 10), (2, 1, 3), (3, 2, 4), (4, 1, 1), (5, NULL, 7)
 GO
-CREATE FUNCTION dbo.cost (@id int, @tax decimal(4,2) = 0.5) RETURNS money WITH SCHEMABINDING AS
+CREATE FUNCTION dbo.cost (@id int, @tax decimal(6,2) = 0.5) RETURNS money WITH SCHEMABINDING AS
 BEGIN
   DECLARE @sum money = 0, @at int = @id
   SELECT @sum = price FROM dbo.part WHERE id = @id
@@ -25,7 +25,8 @@ CREATE FUNCTION dbo.fib (@n int) RETURNS int AS BEGIN RETURN CASE WHEN @n < 2 TH
 GO
 CREATE FUNCTION dbo.initials (@name nvarchar(100)) RETURNS nvarchar(20) AS
 BEGIN
-  DECLARE @out nvarchar(20) = '', @words table (n int IDENTITY, w nvarchar(50))
+  DECLARE @out nvarchar(20) = ''
+  DECLARE @words table (n int IDENTITY, w nvarchar(50))
   INSERT @words SELECT value FROM STRING_SPLIT(@name, ' ')
   DECLARE c CURSOR LOCAL FOR SELECT w FROM @words ORDER BY n
   DECLARE @w nvarchar(50)
@@ -41,7 +42,7 @@ BEGIN
 END
 GO
 SELECT id, dbo.cost(id, DEFAULT) AS cost FROM part WHERE dbo.cost(id, 0) > 1 ORDER BY dbo.cost(id, 1) DESC, id
-SELECT dbo.fact(10) AS f, dbo.fib(10) AS fib, dbo.initials('ada king lovelace') AS initials, dbo.fact(NULL) AS one
+SELECT dbo.fact(10) AS f, dbo.fib(10) AS fib, dbo.initials('ada king lovelace') AS initials
 SELECT SUM(dbo.cost(id, 1)) AS total, MAX(dbo.fact(id)) AS most FROM part
 SELECT dbo.cost(id, 0) % 3 AS rest, COUNT(*) AS n FROM part GROUP BY dbo.cost(id, 0) % 3 HAVING COUNT(*) > dbo.fact(1) ORDER BY rest
 SELECT a.id, b.id AS other FROM part a JOIN part b ON dbo.fact(a.id) = b.id WHERE a.id < 3 ORDER BY 1
@@ -60,8 +61,10 @@ SELECT dbo.fact(31) % 7
 GO
 -- Errors in a function are the statement's.
 SELECT dbo.fact(25)
+GO
 SELECT dbo.cost(1)
 SELECT dbo.cost(1, 2, 3)
+GO
 SELECT dbo.nothing(1)
 GO
 -- What changes rows calls them too, before the first row is changed.
@@ -77,17 +80,17 @@ WHEN NOT MATCHED THEN INSERT VALUES (s.id, NULL, dbo.fact(s.id - 20));
 SELECT id, price FROM part WHERE id IN (20, 22)
 GO
 -- DEFAULT and CHECK.
-CREATE TABLE rule (id int IDENTITY, n int CONSTRAINT d DEFAULT dbo.fact(3), CONSTRAINT small CHECK (dbo.fact(n) < 1000 AND n > 0))
-INSERT rule DEFAULT VALUES
-INSERT rule (n) VALUES (2), (3)
-INSERT rule (n) VALUES (4), (7)
-UPDATE rule SET n = n + 3
-UPDATE rule SET n = n + 1 WHERE n < 4
-INSERT rule (n) SELECT id FROM part WHERE id < 4
-MERGE rule USING (VALUES (6), (9)) AS s (n) ON rule.n = s.n WHEN NOT MATCHED THEN INSERT (n) VALUES (s.n);
-SELECT * FROM rule
-ALTER TABLE rule ADD doubled AS dbo.fact(n)
-INSERT rule (n) EXEC ('SELECT 1')
+CREATE TABLE ruled (id int IDENTITY, n int CONSTRAINT d DEFAULT dbo.fact(3), CONSTRAINT small CHECK (dbo.fact(n) < 1000 AND n > 0))
+INSERT ruled DEFAULT VALUES
+INSERT ruled (n) VALUES (2), (3)
+INSERT ruled (n) VALUES (4), (7)
+UPDATE ruled SET n = n + 3
+UPDATE ruled SET n = n + 1 WHERE n < 4
+INSERT ruled (n) SELECT id FROM part WHERE id < 4
+MERGE ruled USING (VALUES (6), (9)) AS s (n) ON ruled.n = s.n WHEN NOT MATCHED THEN INSERT (n) VALUES (s.n);
+SELECT * FROM ruled
+ALTER TABLE ruled ADD doubled AS dbo.fact(n)
+INSERT ruled (n) EXEC ('SELECT 1')
 GO
 -- What a function may not do.
 CREATE FUNCTION dbo.bad () RETURNS int AS BEGIN INSERT part VALUES (90, NULL, 1) RETURN 1 END

@@ -8,8 +8,8 @@ mod part;
 
 pub(crate) use format::{MONTHS, style_text, weekday_name};
 pub(crate) use parse::{ParseDate, parse_moment};
-pub use part::DatePart;
-pub(crate) use part::{date_add, date_diff, date_name, date_part, end_of_month};
+pub use part::{DatePart, SUNDAY};
+pub(crate) use part::{date_add, date_diff, date_name, date_part, day_of_week, end_of_month};
 
 /// Ticks of 100 ns in a second.
 pub(crate) const SECOND: i64 = 10_000_000;

@@ -15,9 +15,9 @@ pub enum DatePart {
     DayOfYear,
     /// `day`, `dd`, `d`.
     Day,
-    /// `week`, `wk`, `ww`: weeks begin on Sunday.
+    /// `week`, `wk`, `ww`: weeks begin on the first day that DATEFIRST says.
     Week,
-    /// `weekday`, `dw`, `w`: 1 is Sunday.
+    /// `weekday`, `dw`, `w`: 1 is the first day that DATEFIRST says.
     Weekday,
     /// `iso_week`, `isowk`, `isoww`.
     IsoWeek,
@@ -103,8 +103,8 @@ impl DatePart {
     }
 }
 
-/// DATEPART.
-pub(crate) fn date_part(part: DatePart, moment: Moment) -> i32 {
+/// DATEPART. `date_first`: the first day of weeks, 1 is Monday.
+pub(crate) fn date_part(part: DatePart, moment: Moment, date_first: u8) -> i32 {
     let days = moment.days();
     let (year, month, day) = ymd_from_days(days);
     let ticks = moment.time_ticks();
@@ -115,8 +115,8 @@ pub(crate) fn date_part(part: DatePart, moment: Moment) -> i32 {
         Month => month,
         Day => day,
         DayOfYear => days - new_year + 1,
-        Week => week_number(days) - week_number(new_year) + 1,
-        Weekday => (days + 1).rem_euclid(7) + 1,
+        Week => week_number(days, date_first) - week_number(new_year, date_first) + 1,
+        Weekday => day_of_week(days, date_first) + 1,
         IsoWeek => iso_week(days),
         Hour => (ticks / (3600 * SECOND)) as i32,
         Minute => (ticks / (60 * SECOND) % 60) as i32,
@@ -129,22 +129,30 @@ pub(crate) fn date_part(part: DatePart, moment: Moment) -> i32 {
 }
 
 /// DATENAME: the number of the part, the name of months and weekdays.
-pub(crate) fn date_name(part: DatePart, moment: Moment) -> String {
+pub(crate) fn date_name(part: DatePart, moment: Moment, date_first: u8) -> String {
     match part {
-        Month => MONTHS[date_part(Month, moment) as usize - 1].to_owned(),
+        Month => MONTHS[date_part(Month, moment, date_first) as usize - 1].to_owned(),
         Weekday => weekday_name(moment.days()).to_owned(),
         Offset => {
             let offset = moment.offset_minutes.unwrap_or(0);
             let sign = if offset < 0 { '-' } else { '+' };
             format!("{sign}{:02}:{:02}", offset.abs() / 60, offset.abs() % 60)
         }
-        _ => date_part(part, moment).to_string(),
+        _ => date_part(part, moment, date_first).to_string(),
     }
 }
 
-/// Weeks that begin on Sunday, counted from some Sunday on.
-fn week_number(days: i32) -> i32 {
-    (days + 1).div_euclid(7)
+/// DATEFIRST of a session that has not set it: weeks begin on Sunday.
+pub const SUNDAY: u8 = 7;
+
+/// Days since the first day of the week. The first day of all is a Monday.
+pub(crate) fn day_of_week(days: i32, date_first: u8) -> i32 {
+    (days + 1 - i32::from(date_first)).rem_euclid(7)
+}
+
+/// Weeks, counted from some week on.
+fn week_number(days: i32, date_first: u8) -> i32 {
+    (days + 1 - i32::from(date_first)).div_euclid(7)
 }
 
 /// The week of ISO 8601: the one that holds the year's first Thursday is 1.
@@ -180,7 +188,8 @@ fn in_calendar(moment: Moment) -> Option<Moment> {
     super::DateTime2::from_ticks(moment.ticks).map(|_| moment)
 }
 
-/// DATEDIFF: boundaries of the part that lie between two moments; `None` when they are too many to count.
+/// DATEDIFF: boundaries of the part that lie between two moments; `None` when they are too many to count. Weeks begin on Sunday,
+/// whatever DATEFIRST says.
 pub(crate) fn date_diff(part: DatePart, from: Moment, to: Moment) -> Option<i64> {
     let months = |moment: Moment| {
         let (year, month, _) = ymd_from_days(moment.days());
@@ -190,7 +199,7 @@ pub(crate) fn date_diff(part: DatePart, from: Moment, to: Moment) -> Option<i64>
         Year => months(to) / 12 - months(from) / 12,
         Quarter => months(to) / 3 - months(from) / 3,
         Month => months(to) - months(from),
-        Week | IsoWeek => i64::from(week_number(to.days()) - week_number(from.days())),
+        Week | IsoWeek => i64::from(week_number(to.days(), SUNDAY) - week_number(from.days(), SUNDAY)),
         Nanosecond => (to.ticks - from.ticks).checked_mul(100)?,
         Offset => return None,
         _ => {

@@ -119,6 +119,7 @@ error_table! {
     262 14 1 database_permission_denied(permission, database) "{permission} permission denied in database '{database}'.";
     263 16 1 no_table_to_select_from() "Must specify table to select from.";
     264 16 1 column_set_twice(column) "The column name '{column}' is specified more than once in the SET clause or column list of an INSERT. A column cannot be assigned more than one value in the same clause. Modify the clause to make sure that a column is updated only once. If this statement updates or inserts columns into a view, column aliasing can conceal the duplication in your code.";
+    265 16 1 pivot_column_conflicts(column, operator) "The column name \"{column}\" specified in the {operator} operator conflicts with the existing column name in the {operator} argument.";
     266 16 2 transaction_count_mismatch(previous, current) "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous count = {previous}, current count = {current}.";
     271 16 1 column_cannot_be_modified(column) "The column \"{column}\" cannot be modified because it is either a computed column or is the result of a UNION operator.";
     272 16 1 rowversion_not_updatable() "Cannot update a timestamp column.";
@@ -153,6 +154,7 @@ error_table! {
     462 16 1 recursive_outer_join(name) "Outer join is not allowed in the recursive part of a recursive common table expression '{name}'.";
     467 16 1 recursive_aggregate(name) "GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression '{name}'.";
     468 16 9 collation_conflict(left, right, operation) "Cannot resolve the collation conflict between \"{left}\" and \"{right}\" in the {operation} operation.";
+    473 16 1 pivot_value_incorrect(value) "The incorrect value \"{value}\" is supplied in the PIVOT operator.";
     487 16 1 invalid_option(statement) "An invalid option was specified for the statement \"{statement}\".";
     500 16 1 table_parameter_columns(given, wanted) "Trying to pass a table-valued parameter with {given} column(s) where the corresponding user-defined table type requires {wanted} column(s).";
     506 16 1 invalid_like_escape(text, predicate) "The invalid escape character \"{text}\" was specified in a {predicate} predicate.";
@@ -474,6 +476,7 @@ error_table! {
     8161 16 1 not_a_grouping_value(position, function) "Argument {position} of the {function} function does not match any of the expressions in the GROUP BY clause.";
     8162 16 2 not_an_output_parameter(parameter) "The formal parameter \"{parameter}\" was not declared as an OUTPUT parameter, but the actual parameter passed in requested output.";
     8164 16 1 insert_exec_nested() "An INSERT EXEC statement cannot be nested.";
+    8167 16 1 unpivot_types_differ(column) "The type of column \"{column}\" conflicts with the type of other columns specified in the UNPIVOT list.";
     8169 16 2 text_is_not_a_guid() "Conversion failed when converting from a character string to uniqueidentifier.";
     8170 16 2 no_space_for_guid() "Insufficient result space to convert uniqueidentifier value to char.";
     8178 16 1 query_parameter_not_supplied(query, parameter) "The parameterized query '{query}' expects the parameter '{parameter}', which was not supplied.";
@@ -568,6 +571,10 @@ error_table! {
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     15530 16 1 transferred_name_exists(name) "The object with name \"{name}\" already exists.";
+    15600 15 1 invalid_parameter_or_option(procedure) "An invalid parameter or option was specified for procedure '{procedure}'.";
+    15664 16 1 session_key_read_only(key) "Cannot set key '{key}' in the session context. The key has been set as read_only for this session.";
+    15665 16 1 session_context_full(key) "The value was not set for key '{key}' because the total size of keys and values in the session context would exceed the 1 MB limit.";
+    15666 16 1 session_key_too_long(key) "Cannot set key '{key}' in the session context. The size of the key cannot exceed 256 bytes.";
     16902 16 1 cursor_parameter_invalid(procedure, parameter) "{procedure}: The value of the parameter '{parameter}' is invalid.";
     16905 16 1 cursor_already_open() "The cursor is already open.";
     16909 16 1 cursor_handle_unknown(procedure, handle) "{procedure}: The cursor identifier value provided ({handle}) is not valid.";
@@ -577,8 +584,14 @@ error_table! {
     16917 16 1 cursor_not_open() "Cursor is not open.";
     16924 16 1 cursor_variables_differ() "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.";
     16929 16 1 cursor_read_only() "The cursor is READ ONLY.";
+    16931 16 1 cursor_has_no_row() "There are no rows in the current fetch buffer.";
+    16932 16 1 cursor_column_not_listed() "The cursor has a FOR UPDATE list and the requested column to be updated is not in this list.";
+    16933 16 1 cursor_of_another_table() "The cursor does not include the table being modified or the table is not updatable through the cursor.";
+    16934 16 1 cursor_row_changed() "Optimistic concurrency check failed. The row was modified outside of this cursor.";
     16937 16 1 cursor_not_possible() "A server cursor cannot be opened on the given statement or statements. Use a default result set or client cursor.";
+    16943 16 4 cursor_table_changed() "Could not complete cursor operation because the table schema changed after the cursor was declared.";
     16945 16 2 cursor_not_declared() "The cursor was not declared.";
+    16947 16 1 no_rows_changed() "No rows were updated or deleted.";
     16950 16 2 cursor_variable_empty(name) "The variable '{name}' does not currently have a cursor allocated to it.";
     16954 10 1 executing_directly() "Executing SQL directly; no cursor.";
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";

@@ -142,18 +142,18 @@ pub(super) fn datediff_big(_: &mut Context, values: &[Value], types: &[SqlType])
     count.map(Value::BigInt).ok_or_else(SqlError::datediff_overflow)
 }
 
-pub(super) fn datepart(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn datepart(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let part = part(values, types)?;
     let (moment, ty) = moment(values, types, 1)?;
     check_part(part, &ty, "datepart")?;
-    Ok(Value::Int(datetime::date_part(part, rounded_as(moment, &ty))))
+    Ok(Value::Int(datetime::date_part(part, rounded_as(moment, &ty), context.date_first)))
 }
 
-pub(super) fn datename(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn datename(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let part = part(values, types)?;
     let (moment, ty) = moment(values, types, 1)?;
     check_part(part, &ty, "datename")?;
-    Ok(Value::Str(datetime::date_name(part, rounded_as(moment, &ty))))
+    Ok(Value::Str(datetime::date_name(part, rounded_as(moment, &ty), context.date_first)))
 }
 
 /// `datetime` shows its ticks of 1/300 s as whole milliseconds: .00333 s as 3, .00667 s as 7.
@@ -164,7 +164,7 @@ fn rounded_as(moment: Moment, ty: &SqlType) -> Moment {
 fn part_of(part: DatePart, values: &[Value], types: &[SqlType]) -> Evaluated {
     let (moment, ty) = moment(values, types, 0)?;
     check_part(part, &ty, part.name())?;
-    Ok(Value::Int(datetime::date_part(part, moment)))
+    Ok(Value::Int(datetime::date_part(part, moment, datetime::SUNDAY)))
 }
 
 pub(super) fn year(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {

@@ -6,7 +6,7 @@
 
 use super::{Context, text};
 use crate::convert::{self, moment_of};
-use crate::datetime::{DatePart, MONTHS, Moment, date_part, weekday_name};
+use crate::datetime::{DatePart, MONTHS, Moment, SUNDAY, date_part, weekday_name};
 use crate::decimal::{Decimal, divide_rounded, power_of_ten};
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
@@ -158,7 +158,7 @@ fn format_date(moment: Moment, picture: &str) -> String {
 }
 
 fn push_part(moment: Moment, letter: char, count: usize, out: &mut String) {
-    let of = |part| date_part(part, moment);
+    let of = |part| date_part(part, moment, SUNDAY);
     let number = match (letter, count) {
         ('y', 1 | 2) => of(DatePart::Year) % 100,
         ('y', _) => of(DatePart::Year),

@@ -23,7 +23,7 @@ pub use table::{COLLATION_KEY, FUNCTIONS};
 
 use crate::collation::Collation;
 use crate::convert;
-use crate::datetime::DateTimeOffset;
+use crate::datetime::{DatePart, DateTimeOffset, SUNDAY};
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
@@ -55,6 +55,13 @@ pub struct Function {
 }
 
 impl Function {
+    /// Whether its result depends on the session's DATEFIRST. `part`: the word that names the date part.
+    pub fn reads_date_first(&self, part: Option<&str>) -> bool {
+        let part = part.filter(|_| self.date_part).and_then(DatePart::by_name);
+        matches!(part, Some(DatePart::Week | DatePart::Weekday))
+            && matches!(self.name, "DATENAME" | "DATEPART" | "DATETRUNC")
+    }
+
     /// Checks the number of arguments.
     ///
     /// # Errors
@@ -83,13 +90,16 @@ pub struct Context {
     pub now: DateTimeOffset,
     /// The collation of the database.
     pub collation: Collation,
+    /// DATEFIRST: the first day of weeks, 1 (Monday) to 7 (Sunday).
+    pub date_first: u8,
     random: [u64; 2],
 }
 
 impl Context {
     /// A context; `seed` feeds RAND and NEWID and must differ between sessions.
     pub fn new(now: DateTimeOffset, seed: u128) -> Context {
-        Context { now, collation: Collation::default(), random: [seed as u64, (seed >> 64) as u64] }
+        let random = [seed as u64, (seed >> 64) as u64];
+        Context { now, collation: Collation::default(), date_first: SUNDAY, random }
     }
 
     /// The next 64 random bits: two SplitMix64 streams, so that all 128 bits of the seed matter.

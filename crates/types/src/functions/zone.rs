@@ -2,7 +2,7 @@
 
 use super::{Context, text, whole};
 use crate::convert::{self, moment_of, time_of};
-use crate::datetime::{DAY, Date, DatePart, DateTimeOffset, Moment, SECOND, Time};
+use crate::datetime::{DAY, Date, DatePart, DateTimeOffset, Moment, SECOND, Time, day_of_week};
 use crate::error::SqlError;
 use crate::sql_type::SqlType;
 use crate::value::Value;
@@ -135,7 +135,7 @@ pub(super) fn datetimeoffsetfromparts(_: &mut Context, values: &[Value], types: 
 }
 
 /// The beginning of the year, month, ... that a date is in.
-pub(super) fn datetrunc(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn datetrunc(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let name = text(values, types, 0)?;
     let part = DatePart::by_name(&name).ok_or_else(|| SqlError::option_not_recognized(&name, "datetrunc"))?;
     let ty = trunc_type(types)?;
@@ -154,8 +154,7 @@ pub(super) fn datetrunc(_: &mut Context, values: &[Value], types: &[SqlType]) ->
         DatePart::Year => i64::from(first_of(1)) * DAY,
         DatePart::Quarter => i64::from(first_of((month - 1) / 3 * 3 + 1)) * DAY,
         DatePart::Month => i64::from(first_of(month)) * DAY,
-        // The first day of all is a Monday.
-        DatePart::Week => i64::from(days - (days + 1).rem_euclid(7)) * DAY,
+        DatePart::Week => i64::from(days - day_of_week(days, context.date_first)) * DAY,
         DatePart::IsoWeek => i64::from(days - days.rem_euclid(7)) * DAY,
         DatePart::Day | DatePart::DayOfYear => unit(DAY),
         DatePart::Hour => unit(3600 * SECOND),

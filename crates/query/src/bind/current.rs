@@ -1,0 +1,103 @@
+//! Cursors whose rows can be changed where they stand, and WHERE CURRENT OF.
+//!
+//! A cursor over one table keeps the place of each row, and a digest of what the row was. WHERE CURRENT OF finds the row by its
+//! place and changes it as rows are changed that FROM finds: the row is a list of one.
+
+use std::sync::Arc;
+
+use super::join::{JoinTree, Leaf};
+use super::scope::{Scope, Source};
+use super::source::table_columns;
+use super::target::{Exposed, TargetRows};
+use super::{Binder, Names};
+use crate::access::Table;
+use crate::errors;
+use crate::expression::Fault;
+use crate::plan::{Action, CurrentRow, Node, Registers, Statement, VirtualSource};
+use pikepole_tsql as tree;
+use pikepole_types::{Length, SqlType};
+
+/// What a cursor's query gives beside its own columns: those of the table below it that tell whether a row has changed, and
+/// then each row's place.
+pub(crate) struct CursorTable {
+    pub(crate) table: Arc<Table>,
+    /// How many columns the query itself has.
+    pub(crate) visible: usize,
+}
+
+/// Whether a change of this column is noticed. Long values are not read for it.
+pub(crate) fn is_watched(ty: &SqlType) -> bool {
+    let long = |length: &Length| *length == Length::Max;
+    !matches!(ty, SqlType::VarChar(length) | SqlType::NVarChar(length) | SqlType::VarBinary(length) if long(length))
+}
+
+/// The query of a cursor that can change the rows of the table below it; None: there is no one table whose rows its rows are.
+pub(crate) fn cursor_rows(
+    query: &tree::Query,
+    names: &Names<'_>,
+    first_register: usize,
+) -> Option<(Arc<Statement>, CursorTable)> {
+    let mut binder = Binder::new(names, first_register);
+    let cut = match &query.body {
+        tree::QueryBody::Select(select) => select.top.is_some() || select.into.is_some(),
+        _ => true,
+    };
+    if cut || query.for_clause.is_some() || query.offset.is_some() || !query.options.is_empty() {
+        return None;
+    }
+    let (bound, exposed) = binder.exposing_for_cursor(query, Scope::default()).ok()?;
+    let Exposed { table, columns } = exposed;
+    let action = Action::Select { columns: bound.columns, values: bound.values };
+    Some((Arc::new(binder.finish(bound.node, action)), CursorTable { table, visible: columns.len() }))
+}
+
+/// The cursor that WHERE names.
+pub(super) fn cursor_of(filter: Option<&tree::RowFilter>) -> Option<&tree::CursorName> {
+    match filter {
+        Some(tree::RowFilter::CurrentOf(cursor)) => Some(cursor),
+        _ => None,
+    }
+}
+
+impl Binder<'_> {
+    /// The row on which a cursor stands, as the one source of the scope. `sets` are the columns that SET names.
+    pub(super) fn current_row(
+        &mut self,
+        target: &tree::Target,
+        from: &[tree::TableSource],
+        cursor: &tree::CursorName,
+        sets: Vec<String>,
+    ) -> Result<(JoinTree, TargetRows), Fault> {
+        let variable;
+        let name = match (target, from) {
+            (tree::Target::Table { name, .. }, []) => name,
+            (tree::Target::Variable(name), []) => {
+                variable = tree::ObjectName::of(name.clone());
+                &variable
+            }
+            _ => return Err(errors::unsupported("WHERE CURRENT OF with FROM")),
+        };
+        let table = self.target_table(name)?;
+        self.require_target(name)?;
+        let count = table.columns.len();
+        let registers = self.registers(count + 1);
+        let index = self.virtual_sources.len();
+        let row = CurrentRow { cursor: cursor.clone(), table: Arc::clone(&table.engine), sets };
+        self.virtual_sources.push(VirtualSource::Current(Box::new(row)));
+        let shown = name.name.text.clone();
+        let schema = Some(name.schema_str().unwrap_or("dbo").to_owned());
+        let (columns, used) = (table_columns(&table), vec![true; count]);
+        let source = Source { alias: shown.clone(), schema, columns, registers, used, hidden: false, located: false };
+        self.scope().sources.push(source);
+        let at = self.scope().sources.len() - 1;
+        let rows = TargetRows {
+            source: at,
+            table,
+            registers: Registers { first: registers.first, count },
+            locator: registers.first + count,
+            columns: (0..count).map(Some).collect(),
+            name: shown,
+        };
+        Ok((JoinTree::Leaf(at, Leaf::Rows(Node::Virtual { index, registers })), rows))
+    }
+}
