@@ -52,7 +52,7 @@ impl GuidSequence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pikepole_types::{Value, compare};
+    use pikepole_types::{Collation, Value, compare};
     use std::cmp::Ordering::Less;
 
     #[test]
@@ -60,6 +60,7 @@ mod tests {
         let guids = GuidSequence::new();
         guids.next.store(0x1234_FFFF_FFFF, Ordering::Relaxed);
         let dealt: Vec<Value> = (0..3).map(|_| Value::Guid(guids.next())).collect();
-        assert!(dealt.windows(2).all(|pair| compare(&pair[0], &pair[1]) == Some(Less)), "{dealt:?}");
+        let ascends = |pair: &[Value]| compare(&pair[0], &pair[1], Collation::default()).unwrap() == Some(Less);
+        assert!(dealt.windows(2).all(ascends), "{dealt:?}");
     }
 }
