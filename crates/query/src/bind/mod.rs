@@ -306,6 +306,11 @@ impl<'a> Binder<'a> {
         slot
     }
 
+    /// Whether what was bound can be evaluated outside of a statement: it waits for nothing, and needs no permission.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.pending.is_empty() && self.requirements.is_empty()
+    }
+
     /// Puts the subqueries found since `mark` below what reads their results.
     pub(crate) fn place_pending(&mut self, mark: usize, node: Node) -> Node {
         applied(node, self.pending.split_off(mark))

@@ -301,7 +301,7 @@ impl Binder<'_> {
             return Err(unknown());
         };
         let ty: SqlType = sql_type(&catalog.catalog, data_type, TypePlace::Declaration, 1)?;
-        self.require(Permission::Execute, &call.name)?;
+        let owner = self.require(Permission::Execute, &call.name)?.or(self.view_owner);
         let arguments = self.routine_arguments(&function, call)?;
         let database = catalog.database.id();
         let place = (database, module.object_id);
@@ -314,7 +314,10 @@ impl Binder<'_> {
         };
         let mark = self.pending.len();
         self.expanding.push(place);
-        let typed = self.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.expr(value)));
+        // Who may call it may have what its owner has, as where it is run.
+        let typed = self.in_view_of(owner, |binder| {
+            binder.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.expr(value)))
+        });
         self.expanding.pop();
         let typed = typed?;
         // A subquery of the body can read an argument, and so the row that the call stands in.

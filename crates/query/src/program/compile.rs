@@ -9,7 +9,7 @@ use super::{
     Setting, Variable, syntax_error,
 };
 use crate::access::CatalogView;
-use crate::bind::{self, Binder, Declared, Names, PendingApply, TriggerShape, Typed, assign_to, convert_to};
+use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::settings::{Isolation, Settings};
@@ -91,7 +91,7 @@ pub fn compile_procedure(
 }
 
 /// The error of an expression that must be evaluated by a statement of its own.
-const SUBQUERY_NOT_ALLOWED: i32 = 1046;
+pub(super) const SUBQUERY_NOT_ALLOWED: i32 = 1046;
 
 /// A WHILE being compiled.
 struct Loop {
@@ -144,7 +144,7 @@ pub(super) struct Compiler<'a> {
     pub(super) errors: Vec<SqlError>,
     pub(super) line: u32,
     /// The slots of variables: those declared anywhere in the text, then the two hidden ones.
-    reserved: usize,
+    pub(super) reserved: usize,
     /// True once USE may have changed what names mean: statements are then bound when they run.
     database_changes: bool,
     /// Set when an expression of the instruction to come asks for the present time.
@@ -220,7 +220,7 @@ impl<'a> Compiler<'a> {
         }))
     }
 
-    fn names(&self) -> Names<'_> {
+    pub(super) fn names(&self) -> Names<'_> {
         Names {
             catalog: &self.context.catalog,
             host: self.context.host,
@@ -329,7 +329,7 @@ impl<'a> Compiler<'a> {
         let mut binder = Binder::new(&names, self.reserved);
         let typed = binder.expr(expr)?;
         self.note_clock(&binder);
-        if binder.pending.is_empty() { Ok(typed) } else { Err(Box::new(SqlError::subquery_not_allowed())) }
+        if binder.is_plain() { Ok(typed) } else { Err(Box::new(SqlError::subquery_not_allowed())) }
     }
 
     fn note_clock(&self, binder: &Binder<'_>) {
@@ -349,22 +349,6 @@ impl<'a> Compiler<'a> {
         }
         let text = SqlType::NVarChar(Length::Limit(4000));
         Ok(convert_to(typed, &text)?.expr)
-    }
-
-    /// The text of an expression that calls functions of several statements, which one of its own evaluates before.
-    fn text_of_function(&mut self, expr: &tree::Expr) -> Option<Result<Expr, Fault>> {
-        let ty = {
-            let names = self.names();
-            let mut binder = Binder::new(&names, self.reserved);
-            let typed = binder.expr(expr).ok()?;
-            if binder.pending.is_empty() || !binder.pending.iter().all(PendingApply::is_call) {
-                return None;
-            }
-            if typed.ty.is_string() { typed.ty } else { SqlType::NVarChar(Length::Limit(4000)) }
-        };
-        let slot = self.return_slot();
-        self.late_statement(LateKind::Value { expr: expr.clone(), slot, ty });
-        Some(Ok(Expr::Slot(slot)))
     }
 
     /// Adds a statement to be bound late; binds it now as far as its names are known, to report its errors and to save the
@@ -401,7 +385,7 @@ impl<'a> Compiler<'a> {
             binder.allow_numbers(0);
             let name = self.variables[slot].name.clone();
             let bound = binder.assignment(&name, op, expr);
-            let inline = binder.pending.is_empty();
+            let inline = binder.is_plain();
             if inline && bound.is_ok() {
                 self.note_clock(&binder);
             }
@@ -430,7 +414,7 @@ impl<'a> Compiler<'a> {
             let names = self.names();
             let mut binder = Binder::new(&names, self.reserved);
             let bound = binder.condition(condition);
-            let inline = binder.pending.is_empty();
+            let inline = binder.is_plain();
             if inline && bound.is_ok() {
                 self.note_clock(&binder);
             }
@@ -657,18 +641,7 @@ impl<'a> Compiler<'a> {
 
     fn ret(&mut self, value: Option<&tree::Expr>) -> Result<(), Fault> {
         if let Some(FunctionResult::Value(slot, ty)) = self.returns {
-            let value = value.ok_or_else(|| SqlError::incorrect_syntax("RETURN"))?;
-            match self.typed_as(value, &ty) {
-                Ok(value) => {
-                    self.emit(Instruction::Assign { slot, value });
-                }
-                Err(fault) if fault.number == SUBQUERY_NOT_ALLOWED || self.is_deferred(&fault) => {
-                    self.late_statement(LateKind::Value { expr: value.clone(), slot, ty });
-                }
-                Err(fault) => return Err(fault),
-            }
-            self.emit(Instruction::Return(None));
-            return Ok(());
+            return self.return_of_function(value, slot, ty);
         }
         if value.is_some() && (self.trigger.is_some() || self.returns.is_some()) {
             return Err(Box::new(SqlError::return_value_not_allowed()));

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
-use super::compile::{CompileContext, Compiler};
-use super::{FunctionResult, ProcedureIdentity, Program, Variable, check_statements, syntax_error};
-use crate::bind::{COLUMNS_UPDATED, Declared, TriggerShape};
+use super::compile::{CompileContext, Compiler, SUBQUERY_NOT_ALLOWED};
+use super::{
+    FunctionResult, Instruction, LateKind, ProcedureIdentity, Program, Variable, check_statements, syntax_error,
+};
+use crate::bind::{Binder, COLUMNS_UPDATED, Declared, PendingApply, TriggerShape};
+use crate::expression::{Expr, Fault};
 use pikepole_tsql::{self as tree, StatementKind};
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Length, SqlError, SqlType};
 
 /// Compiles a trigger from its stored CREATE or ALTER statement.
 ///
@@ -78,4 +81,43 @@ pub(crate) fn compile_function(
     compiler.keep(checked);
     compiler.statements(statements);
     compiler.finish(Some(identity))
+}
+
+impl Compiler<'_> {
+    /// The text of an expression that calls functions, which a statement of its own evaluates before.
+    pub(super) fn text_of_function(&mut self, expr: &tree::Expr) -> Option<Result<Expr, Fault>> {
+        let ty = {
+            let names = self.names();
+            let mut binder = Binder::new(&names, self.reserved);
+            let typed = binder.expr(expr).ok()?;
+            if binder.is_plain() || !binder.pending.iter().all(PendingApply::is_call) {
+                return None;
+            }
+            if typed.ty.is_string() { typed.ty } else { SqlType::NVarChar(Length::Limit(4000)) }
+        };
+        let slot = self.return_slot();
+        self.late_statement(LateKind::Value { expr: expr.clone(), slot, ty });
+        Some(Ok(Expr::Slot(slot)))
+    }
+
+    /// RETURN of a function that gives a value.
+    pub(super) fn return_of_function(
+        &mut self,
+        value: Option<&tree::Expr>,
+        slot: usize,
+        ty: SqlType,
+    ) -> Result<(), Fault> {
+        let value = value.ok_or_else(|| SqlError::incorrect_syntax("RETURN"))?;
+        match self.typed_as(value, &ty) {
+            Ok(value) => {
+                self.emit(Instruction::Assign { slot, value });
+            }
+            Err(fault) if fault.number == SUBQUERY_NOT_ALLOWED || self.is_deferred(&fault) => {
+                self.late_statement(LateKind::Value { expr: value.clone(), slot, ty });
+            }
+            Err(fault) => return Err(fault),
+        }
+        self.emit(Instruction::Return(None));
+        Ok(())
+    }
 }

@@ -3,6 +3,7 @@
 use super::change::{Change, apply};
 use super::{is_master, principals, securable_of};
 use crate::host::SessionHost;
+use crate::modules::function_kind;
 use crate::unsupported;
 use pikepole_engine::{
     Class, DBO, Grant, GrantState, Object, PUBLIC_ROLE, PUBLIC_SERVER_ROLE, Permission, Principal, PrincipalKind,
@@ -159,6 +160,9 @@ fn wanted(
             permission,
             Permission::Select | Permission::Insert | Permission::Update | Permission::Delete | Permission::References
         ),
+        (Some(Object::Function(function)), permission) if function_kind(&function.text).0 == "FN" => {
+            !matches!(permission, Permission::Select | Permission::Insert | Permission::Update | Permission::Delete)
+        }
         // What it stands for can be of any kind.
         (Some(Object::Synonym(_)), _) => true,
         (Some(_), permission) => permission != Permission::Execute,

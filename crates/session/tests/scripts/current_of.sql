@@ -14,7 +14,7 @@ FETCH c INTO @id, @n
 WHILE @@FETCH_STATUS = 0
 BEGIN
   IF @n = 30 DELETE FROM t WHERE CURRENT OF c
-  ELSE UPDATE t SET n = @n + 1, s = s + 'x' OUTPUT deleted.n, inserted.n WHERE CURRENT OF c
+  ELSE UPDATE t SET n = @n + 1, s = s + 'x' WHERE CURRENT OF c
   FETCH c INTO @id, @n
 END
 UPDATE t SET n = 0 WHERE CURRENT OF c

@@ -21,6 +21,8 @@ BEGIN
   RETURN @n * dbo.fact(@n - 1)
 END
 GO
+CREATE FUNCTION dbo.deep (@n int) RETURNS int AS BEGIN DECLARE @m int = @n - 1 IF @m = 0 RETURN @@NESTLEVEL RETURN dbo.deep(@m) END
+GO
 CREATE FUNCTION dbo.fib (@n int) RETURNS int AS BEGIN RETURN CASE WHEN @n < 2 THEN @n ELSE dbo.fib(@n - 1) + dbo.fib(@n - 2) END END
 GO
 CREATE FUNCTION dbo.initials (@name nvarchar(100)) RETURNS nvarchar(20) AS
@@ -46,7 +48,7 @@ SELECT dbo.fact(10) AS f, dbo.fib(10) AS fib, dbo.initials('ada king lovelace') 
 SELECT SUM(dbo.cost(id, 1)) AS total, MAX(dbo.fact(id)) AS most FROM part
 SELECT dbo.cost(id, 0) % 3 AS rest, COUNT(*) AS n FROM part GROUP BY dbo.cost(id, 0) % 3 HAVING COUNT(*) > dbo.fact(1) ORDER BY rest
 SELECT a.id, b.id AS other FROM part a JOIN part b ON dbo.fact(a.id) = b.id WHERE a.id < 3 ORDER BY 1
-DECLARE @x int = dbo.fact(3), @t nvarchar(50)
+DECLARE @x int = dbo.fact(2)
 SET @x += dbo.fact(@x)
 IF dbo.fact(4) = 24 PRINT dbo.initials('it holds')
 PRINT dbo.fact(5)
@@ -56,8 +58,8 @@ SELECT TOP (2) dbo.fact(dbo.fact(id)) AS twice FROM part ORDER BY id
 SELECT CASE WHEN id > 3 THEN dbo.fact(id * 1000) END AS never FROM part WHERE id < 3
 GO
 -- Too deep.
-SELECT dbo.fact(33)
-SELECT dbo.fact(31) % 7
+SELECT dbo.deep(32) AS levels
+SELECT dbo.deep(33) AS levels
 GO
 -- Errors in a function are the statement's.
 SELECT dbo.fact(25)
@@ -115,5 +117,5 @@ ALTER FUNCTION dbo.fact (@n int) RETURNS bigint AS BEGIN DECLARE @f bigint = 1 W
 GO
 SELECT dbo.fact(20) AS big
 DROP TABLE rule
-DROP FUNCTION dbo.fact, dbo.fib, dbo.initials, dbo.cost
+DROP FUNCTION dbo.fact, dbo.deep, dbo.fib, dbo.initials, dbo.cost
 DROP TABLE part

@@ -15,14 +15,14 @@ DECLARE @key nvarchar(200) = REPLICATE('k', 129)
 EXEC sp_set_session_context @key, 1
 GO
 DECLARE @value nvarchar(4000) = REPLICATE('v', 4000), @key nvarchar(10), @n int = 0
-WHILE @n < 140
+WHILE @n < 131
 BEGIN
   SET @n += 1
   SET @key = CONCAT('k', @n)
   EXEC sp_set_session_context @key, @value
 END
 GO
-SELECT SESSION_CONTEXT(N'k132') AS missing, LEN(SESSION_CONTEXT(N'k131')) AS length
+SELECT SESSION_CONTEXT(N'k131') AS missing, LEN(SESSION_CONTEXT(N'k130')) AS length
 GO
 -- 2024-01-01 is a Monday.
 SELECT @@DATEFIRST AS first, DATEPART(weekday, '20240101') AS day, DATEPART(week, '20240107') AS week, DATETRUNC(week, CAST('20240103' AS date)) AS begins

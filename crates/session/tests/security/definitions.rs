@@ -273,3 +273,30 @@ fn functions_of_several_statements_need_select() {
     assert_eq!(fixture.value(&mut ann, "SELECT k FROM dbo.shown()"), Value::Int(1));
     fixture.fails(&mut ann, 229, "SELECT k FROM dbo.hidden");
 }
+
+#[test]
+fn scalar_functions_need_execute_and_give_what_their_owner_has() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "CREATE TABLE dbo.hidden (k int); INSERT dbo.hidden VALUES (7)");
+    fixture.succeeds(
+        &mut owner,
+        "CREATE FUNCTION dbo.short () RETURNS int AS BEGIN RETURN (SELECT k FROM dbo.hidden) END",
+    );
+    let body = "DECLARE @k int; SELECT @k = k FROM dbo.hidden; RETURN @k;";
+    fixture.succeeds(&mut owner, &format!("CREATE FUNCTION dbo.long () RETURNS int AS BEGIN {body} END"));
+    fixture.succeeds(&mut owner, "CREATE TABLE dbo.ruled (a int DEFAULT dbo.long(), b int CHECK (b < dbo.long()))");
+    fixture.succeeds(&mut owner, "GRANT INSERT, SELECT ON dbo.ruled TO ann");
+    for name in ["short", "long"] {
+        fixture.fails(&mut ann, 229, &format!("SELECT dbo.{name}()"));
+        fixture.fails(&mut ann, 229, &format!("DECLARE @x int = dbo.{name}()"));
+        fixture.succeeds(&mut owner, &format!("GRANT EXECUTE ON dbo.{name} TO ann"));
+        assert_eq!(fixture.value(&mut ann, &format!("SELECT dbo.{name}()")), Value::Int(7));
+        fixture.succeeds(&mut owner, &format!("DENY EXECUTE ON dbo.{name} TO ann"));
+        fixture.fails(&mut ann, 229, &format!("SELECT dbo.{name}()"));
+    }
+    // What a table's definition calls is its owner's.
+    fixture.succeeds(&mut ann, "INSERT dbo.ruled (b) VALUES (6)");
+    fixture.fails(&mut ann, 547, "INSERT dbo.ruled (b) VALUES (8)");
+    assert_eq!(fixture.value(&mut ann, "SELECT a FROM dbo.ruled"), Value::Int(7));
+}
