@@ -300,7 +300,7 @@ fn a_crash_leaves_whole_batches() {
         (1, "", "", 200_000),
         (2, "", ", TABLOCK", 200_000),
         (3, "", ", BATCHSIZE = 50000, TABLOCK", 50_000),
-        (4, "", ", BATCHSIZE = 140000", 140517),
+        (4, "", ", BATCHSIZE = 140000", 140_000),
         (5, "PRIMARY KEY", ", TABLOCK", 200_000),
     ] {
         for stop_at in [1_000, 60_000, 199_000] {
