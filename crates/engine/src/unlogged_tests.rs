@@ -2,6 +2,7 @@
 //! middle leaves, what a backup that begins meanwhile has, and what there is after a power loss at any write.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_scheduler::{Placement, TaskInfo};
@@ -190,7 +191,35 @@ fn what_fails_in_the_middle_leaves_the_table_as_it_was() {
     assert_sound(&disk);
 }
 
-/// A backup that begins in the midst of a build, and one that ends there, restore to what was committed.
+/// A build that is at work: by a session of its own, on the other scheduler.
+async fn begin_build(db: &Arc<Database>, table: Arc<Table>) -> pikepole_scheduler::JoinHandle<()> {
+    let before = db.log().reserved().0;
+    let mut builder = Client::new(db, 52);
+    let job = async move {
+        build(&mut builder, &table, clustered(), 0).await.expect("keys are unique");
+        builder.commit().await;
+    };
+    let info = TaskInfo { session_id: Some(52), command: "TEST" };
+    let builder = pikepole_scheduler::spawn(info, Placement::On(1), job);
+    while db.log().reserved().0 < before + 300 {
+        pikepole_scheduler::yield_now().await;
+    }
+    assert!(!builder.is_finished() && db.log().reserved().0 < before + ENTRY_BYTES / 10, "it is at work");
+    builder
+}
+
+fn begin_backup(disk: &SimulatedDisk, db: &Arc<Database>, kind: BackupKind, file: &str) -> BackupJob {
+    let device = find_device(&Disk::simulated(disk.clone()), "/server".as_ref(), file, false).expect("a name");
+    BackupJob::begin(db.clone(), BackupOptions::new(kind, file), &device, 77).expect("a backup begins")
+}
+
+fn end_backup(mut job: BackupJob) {
+    while !job.is_copied() {
+        job.step().expect("a sound database");
+    }
+    job.end().expect("a whole backup");
+}
+
 #[test]
 fn a_backup_that_begins_in_the_midst_of_a_build_has_the_entries() {
     let disk = SimulatedDisk::new(3);
@@ -198,32 +227,49 @@ fn a_backup_that_begins_in_the_midst_of_a_build_has_the_entries() {
         let mut a = Client::new(&db, 51);
         let t = create(&mut a).await;
         let before = db.log().reserved().0;
-        let mut builder = Client::new(&db, 52);
-        let job = async move {
-            build(&mut builder, &t, clustered(), 0).await.expect("keys are unique");
-            builder.commit().await;
-        };
-        let info = TaskInfo { session_id: Some(52), command: "TEST" };
-        let builder = pikepole_scheduler::spawn(info, Placement::On(1), job);
-        while db.log().reserved().0 < before + 300 {
-            pikepole_scheduler::yield_now().await;
-        }
-        assert!(!builder.is_finished() && db.log().reserved().0 < before + ENTRY_BYTES / 10, "it is at work");
-        let device = find_device(&Disk::simulated(disk.clone()), "/server".as_ref(), "t.bak", false).expect("a name");
-        let options = BackupOptions::new(BackupKind::Database, "t.bak");
-        let mut job = BackupJob::begin(db.clone(), options, &device, 77).expect("a backup begins");
+        let builder = begin_build(&db, t).await;
+        let job = begin_backup(&disk, &db, BackupKind::Database, "t.bak");
         builder.await.expect("it does not panic");
         assert!(db.log().reserved().0 > before + ENTRY_BYTES, "the pages are logged");
-        while !job.is_copied() {
-            job.step().expect("a sound database");
-        }
-        job.end().expect("a whole backup");
+        end_backup(job);
         server.restore_database("copy", RestoreOptions::new("t.bak"), &mut |_| ()).await.expect("a restore");
         let copy = server.database("copy").expect("it is there");
-        let mut b = Client::new(&copy, 53);
         let t = table_of(&copy);
         assert!(!t.is_heap(), "the build was committed when the backup ended");
-        assert_eq!(rows_by_all_ways(&mut b, &t).await, Ok(all_rows(0)));
+        assert_eq!(rows_by_all_ways(&mut Client::new(&copy, 53), &t).await, Ok(all_rows(0)));
+    });
+    assert_sound(&disk);
+}
+
+/// The log is kept from the midst of a build on: it restores to each moment since.
+#[test]
+fn a_log_that_is_kept_from_the_midst_of_a_build_has_the_entries() {
+    let disk = SimulatedDisk::new(4);
+    with_server(&disk, async |server, db| {
+        let mut a = Client::new(&db, 51);
+        let t = create(&mut a).await;
+        let builder = begin_build(&db, t).await;
+        let options = DatabaseOptions { recovery: RecoveryModel::BulkLogged, ..db.options() };
+        db.set_options(options).expect("an option");
+        end_backup(begin_backup(&disk, &db, BackupKind::Database, "t.bak"));
+        assert!(!builder.is_finished(), "the backup was made in the midst");
+        builder.await.expect("it does not panic");
+        pikepole_scheduler::sleep(Duration::from_millis(5)).await;
+        let built_us = u64::try_from(pikepole_machine::clock::unix_time_us()).expect("after 1970");
+        pikepole_scheduler::sleep(Duration::from_millis(5)).await;
+        a.insert(&table_of(&db), &row(ROWS + 1, 1, "later")).await.expect("a new key");
+        end_backup(begin_backup(&disk, &db, BackupKind::Log, "t.trn"));
+        for (name, stop_at_us, rows) in [("whole", None, ROWS + 1), ("built", Some(built_us), ROWS)] {
+            let data = RestoreOptions { recovery: false, ..RestoreOptions::new("t.bak") };
+            server.restore_database(name, data, &mut |_| ()).await.expect("a restore");
+            let log = RestoreOptions { stop_at_us, ..RestoreOptions::new("t.trn") };
+            server.restore_log(name, log, &mut |_| ()).await.expect("a restore of the log");
+            let copy = server.database(name).expect("it is there");
+            let t = table_of(&copy);
+            assert!(!t.is_heap(), "{name}");
+            let keys = Client::new(&copy, 53).keys(&t).await;
+            assert!(keys.into_iter().eq((0..ROWS).chain((rows > ROWS).then_some(ROWS + 1))), "{name}");
+        }
     });
     assert_sound(&disk);
 }

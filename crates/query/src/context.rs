@@ -390,7 +390,15 @@ impl ExecutionContext {
     /// # Errors
     /// 3617 when the batch was cancelled.
     pub(crate) async fn await_file(&self, file: &ReadAhead) -> Result<(), Fault> {
-        awaited(file.ready(), None, || look(&self.cancelled)).await
+        self.unless_cancelled(file.ready()).await
+    }
+
+    /// Waits for what may take long.
+    ///
+    /// # Errors
+    /// 3617 when the batch was cancelled meanwhile; the wait's own.
+    pub(crate) async fn unless_cancelled(&self, wait: impl Future<Output = Result<(), SqlError>>) -> Result<(), Fault> {
+        awaited(wait, None, || look(&self.cancelled)).await
     }
 
     /// A statement begins that touches tables.

@@ -533,7 +533,9 @@ impl<'a> Exclusive<'a> {
             // The page's last record begins before that, and every checkpoint to come behind it.
             header.rec_lsn.store(lsn - 1, Ordering::Relaxed);
         }
-        header.referenced.store(1, Ordering::Relaxed);
+        if header.referenced.load(Ordering::Relaxed) == 0 {
+            header.referenced.store(1, Ordering::Relaxed);
+        }
         Lsn(lsn)
     }
 

@@ -41,7 +41,9 @@ impl NewTrees {
         for at in new.new_indexes(old) {
             indexes[at] = handle(&new.secondary[at].structure);
         }
-        NewTrees { base: if base_is_new { handle(&new.base) } else { None }, indexes, unlogged }
+        let base = if base_is_new { handle(&new.base) } else { None };
+        let has_any = base.is_some() || indexes.iter().any(Option::is_some);
+        NewTrees { base, indexes, unlogged: unlogged && has_any }
     }
 
     /// The tree of the rows themselves, if it is new and one.

@@ -1,17 +1,42 @@
-//! BULK INSERT: fields of a file become columns of a table.
+//! BULK INSERT: fields of a file become columns of a table; and files as values in FROM.
 
 use std::sync::Arc;
 
+use super::join::{JoinTree, Leaf};
 use super::modify::bulk_lock;
+use super::scope::SourceColumn;
+use super::source::rename;
 use super::{Binder, Scope};
-use crate::bulk::{BulkFile, BulkOptions, FieldTarget};
+use crate::bulk::{BulkFile, BulkOptions, FieldTarget, FileValue, ValueKind};
+use crate::errors;
 use crate::expression::{Expr, Fault};
-use crate::plan::{FileSource, Node, Statement};
+use crate::plan::{FileSource, Node, Statement, VirtualSource};
 use pikepole_engine::Permission;
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
 impl Binder<'_> {
+    /// OPENROWSET(BULK ..., SINGLE_BLOB) and its kin in FROM: one row of one column.
+    pub(super) fn bulk_rowset(&mut self, rowset: &tree::BulkRowset) -> Result<JoinTree, Fault> {
+        let Some(alias) = &rowset.alias else {
+            return Err(Box::new(SqlError::bulk_rowset_without_name()));
+        };
+        let kind = match rowset.options.as_slice() {
+            [option] if option.value.is_none() => ValueKind::of(&option.name),
+            _ => None,
+        };
+        let Some(kind) = kind else {
+            return Err(errors::unsupported(
+                "OPENROWSET(BULK ...) without SINGLE_BLOB, SINGLE_CLOB or SINGLE_NCLOB, or with other options",
+            ));
+        };
+        let mut columns = vec![SourceColumn { name: "BulkColumn".to_owned(), ty: kind.ty(), nullable: true }];
+        rename(&mut columns, &rowset.columns, &alias.text)?;
+        let file = FileValue { name: rowset.file.clone(), kind };
+        let node = self.called(columns.len(), Vec::new(), |_| VirtualSource::File(file));
+        self.add(alias.text.clone(), None, columns, Leaf::Rows(node))
+    }
+
     /// The INSERT of a file's rows, and the file, which `make` makes. The file has a field for each column of the table; those of computed
     /// columns, of rowversions and, without KEEPIDENTITY, of the identity column are passed over.
     pub(crate) fn bulk_insert(

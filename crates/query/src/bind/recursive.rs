@@ -45,7 +45,7 @@ fn source_refers(source: &tree::TableSource, name: &tree::Name) -> bool {
         tree::TableSource::Derived(derived) => refers(&derived.query.body, name),
         tree::TableSource::Pivot(pivot) => source_refers(&pivot.source, name),
         tree::TableSource::Unpivot(unpivot) => source_refers(&unpivot.source, name),
-        tree::TableSource::Function(_) | tree::TableSource::Variable { .. } => false,
+        tree::TableSource::Function(_) | tree::TableSource::Bulk(_) | tree::TableSource::Variable { .. } => false,
     }
 }
 

@@ -63,6 +63,7 @@ impl Binder<'_> {
                 self.add(alias, schema, columns, leaf)
             }
             tree::TableSource::Function(function) => self.table_function(function, false),
+            tree::TableSource::Bulk(rowset) => self.bulk_rowset(rowset),
             tree::TableSource::Derived(derived) => self.derived(derived, false),
             tree::TableSource::Join(join) => self.join(join),
             tree::TableSource::Variable { name, alias } => {

@@ -20,9 +20,11 @@ mod portion;
 mod read_ahead;
 mod reader;
 mod refusals;
+mod value;
 
 pub(crate) use convert::FieldTarget;
 pub(crate) use file::{Begun, BulkFile, FileRows, notes_beside};
 pub(crate) use options::BulkOptions;
 pub(crate) use read_ahead::{OpenFile, ReadAhead};
 pub(crate) use refusals::is_fatal;
+pub use value::{FileValue, ValueKind};

@@ -50,6 +50,21 @@ impl OpenFile {
     }
 }
 
+impl OpenFile {
+    /// The whole file. Blocks.
+    ///
+    /// # Errors
+    /// A failed read; a file of more bytes than a value can have.
+    pub(super) fn read_all(&self) -> io::Result<Vec<u8>> {
+        let Some(bytes) = i32::try_from(self.length).ok().and_then(|bytes| usize::try_from(bytes).ok()) else {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        };
+        let mut value = vec![0; bytes];
+        self.file.read_at(&mut value, 0)?;
+        Ok(value)
+    }
+}
+
 /// What the task has read and nobody has taken.
 #[derive(Default)]
 struct Chunks {

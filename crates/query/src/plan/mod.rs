@@ -23,7 +23,7 @@ pub use trigger::{FiringEvent, Instead, Triggers};
 use std::sync::Arc;
 
 use crate::access::Table;
-use crate::bulk::BulkFile;
+use crate::bulk::{BulkFile, FileValue};
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
 use pikepole_engine::{Function, LockMode};
@@ -357,6 +357,8 @@ pub enum VirtualSource {
         /// Its arguments, each of its parameter's type; `None` for the function of a [`Node::Call`].
         arguments: Option<Vec<Expr>>,
     },
+    /// One row: a file as a value.
+    File(FileValue),
     /// `inserted` of the running trigger.
     Inserted,
     /// `deleted` of the running trigger.

@@ -15,11 +15,13 @@ use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
 use crate::access::{CatalogStamp, HostCall, Stop};
 use crate::bind::{self, Names};
+use crate::bulk::FileValue;
 use crate::expression::{Expr, Fault};
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Node, Statement, VirtualSource};
 use crate::program::{Instruction, Late, LateKind, Program};
-use pikepole_engine::{Function, TriggerEvent};
+use pikepole_contention::WaitType;
+use pikepole_engine::{Function, Permission, Securable, TriggerEvent};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
 
@@ -576,6 +578,7 @@ impl Machine<'_> {
             let rows = match source {
                 VirtualSource::Inserted => Arc::clone(&inserted),
                 VirtualSource::Deleted => Arc::clone(&deleted),
+                VirtualSource::File(file) => Arc::new(vec![vec![self.file_value(file).await?]]),
                 VirtualSource::Host { arguments: None, .. } | VirtualSource::Function { arguments: None, .. } => {
                     Arc::default()
                 }
@@ -592,6 +595,23 @@ impl Machine<'_> {
         }
         state.virtual_ready = true;
         Ok(None)
+    }
+
+    /// Reads a file whose bytes are a value.
+    async fn file_value(&mut self, file: &FileValue) -> Result<Value, Fault> {
+        self.context.refresh_security()?;
+        if !self.context.token().has(Permission::AdministerBulkOperations, Securable::Server) {
+            return Err(Box::new(SqlError::bulk_load_denied()));
+        }
+        let (file, server) = (file.clone(), Arc::clone(self.context.server()));
+        let read = scheduler::run_blocking(move || file.read(server.disk(), server.folder()));
+        let mut value = Value::Null;
+        let kept = async {
+            value = scheduler::wait(WaitType::IMPROV_IOWAIT, read).await?;
+            Ok(())
+        };
+        self.context.unless_cancelled(kept).await?;
+        Ok(value)
     }
 
     fn values_of(&mut self, arguments: &[Expr]) -> Result<Vec<Value>, Fault> {

@@ -387,7 +387,7 @@ fn an_empty_table_with_keys_is_filled_without_logging_its_rows() {
     );
     let twice = "BEGIN TRAN DECLARE @n int = 0
         WHILE @n < 2 BEGIN
-            INSERT t WITH (TABLOCK) SELECT value + @n * 200000, 'made', NULL FROM GENERATE_SERIES(1, 200000)
+            INSERT t WITH (TABLOCK) SELECT value + @n * 200000, 'made', CAST(NULL AS date) FROM GENERATE_SERIES(1, 200000)
             SET @n += 1
         END
         COMMIT";
@@ -395,8 +395,9 @@ fn an_empty_table_with_keys_is_filled_without_logging_its_rows() {
     assert_eq!(other.value("SELECT COUNT(*), MIN(a), MAX(a) FROM t"), "400000|1|400000");
     // A key that is there twice: nothing is left, and the table takes rows again.
     client.quiet("TRUNCATE TABLE t");
-    let lines =
-        client.lines("INSERT t WITH (TABLOCK) SELECT value % 199999, 'twice', NULL FROM GENERATE_SERIES(1, 200000)");
+    let lines = client.lines(
+        "INSERT t WITH (TABLOCK) SELECT value % 199999, 'twice', CAST(NULL AS date) FROM GENERATE_SERIES(1, 200000)",
+    );
     assert!(lines[0].starts_with("Msg 2627"), "{lines:?}");
     assert_eq!(other.value("SELECT COUNT(*) FROM t"), "0");
     client.quiet(load);
@@ -437,4 +438,46 @@ fn a_read_that_fails_is_told_once_the_rows_before_are_in() {
     assert!(lines[0].starts_with("Msg 4862"), "{lines:?}");
     assert_eq!(client.value("SELECT COUNT(*) FROM t"), "0");
     assert_eq!(client.lines("BULK INSERT t FROM 'f' WITH (FORMAT = 'CSV')"), ["(60000 rows)"]);
+}
+
+#[test]
+fn a_file_is_a_value_in_from() {
+    let mut client = Client::alone();
+    let wide: Vec<u8> = "\u{FEFF}ž😀".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    client.file("wide", &wide);
+    client.file("latin", b"\xe9\0\x80");
+    client.file("none", b"");
+    let from = |file: &str, kind: &str| format!("FROM OPENROWSET(BULK '{file}', {kind}) AS f");
+    let cases = [
+        (format!("SELECT BulkColumn {}", from("wide", "SINGLE_NCLOB")), "ž😀"),
+        (format!("SELECT BulkColumn {}", from("latin", "SINGLE_BLOB")), "0xE90080"),
+        (format!("SELECT UNICODE(f.BulkColumn), DATALENGTH(BulkColumn) {}", from("latin", "SINGLE_CLOB")), "233|3"),
+        (format!("SELECT x, DATALENGTH(x) {}(x)", from("none", "single_blob")), "0x|0"),
+    ];
+    for (query, wanted) in cases {
+        assert_eq!(client.value(&query), wanted, "{query}");
+    }
+    // As rows to insert, with others, in a procedure that runs twice over a changed file.
+    client.quiet("CREATE TABLE t (n int, b varbinary(max))");
+    client.quiet("CREATE PROCEDURE p AS INSERT t SELECT n, BulkColumn FROM OPENROWSET(BULK 'latin', SINGLE_BLOB) f, (VALUES (1), (2)) AS v(n)");
+    client.quiet("EXEC p");
+    client.file("latin", b"again");
+    client.quiet("EXEC p");
+    let rows = client.shown("SELECT n, CAST(b AS varchar(10)) FROM t WHERE b = 0x616761696E ORDER BY n");
+    assert_eq!((rows, client.value("SELECT COUNT(*) FROM t")), (vec!["1|again".into(), "2|again".into()], "4".into()));
+    let errors = [
+        (from("latin", "SINGLE_NCLOB"), 4809),
+        (from("wide", "SINGLE_CLOB"), 4806),
+        (from("absent", "SINGLE_BLOB"), 4860),
+        (from("master", "SINGLE_BLOB"), 4861),
+        ("FROM OPENROWSET(BULK 'latin', SINGLE_BLOB)".to_owned(), 491),
+        (from("latin", "SINGLE_BLOB, CODEPAGE = 'RAW'"), 40517),
+        (from("latin", "FORMATFILE = 'x.fmt'"), 40517),
+        ("FROM OPENROWSET(BULK 'latin') AS f".to_owned(), 40517),
+        (format!("{}(a, b)", from("latin", "SINGLE_BLOB")), 8159),
+    ];
+    for (from, number) in errors {
+        let lines = client.lines(&format!("SELECT * {from}"));
+        assert!(lines[0].starts_with(&format!("Msg {number},")), "{from}: {lines:?}");
+    }
 }

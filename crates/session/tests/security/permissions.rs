@@ -76,10 +76,19 @@ fn loading_a_file_needs_a_permission_of_the_server_and_insert() {
     file.and_then(|file| file.write_at(b"7,70\n8,80\n", 0)).expect("a file that can be written");
     let load = "BULK INSERT dbo.t FROM 'rows.csv' WITH (FORMAT = 'CSV')";
     fixture.fails(&mut ann, 4834, load);
+    let read = "SELECT DATALENGTH(BulkColumn) FROM OPENROWSET(BULK 'rows.csv', SINGLE_BLOB) AS f";
+    fixture.fails(&mut ann, 4834, read);
+    // No chain of owners leads to a file.
+    fixture
+        .succeeds(&mut owner, &format!("CREATE VIEW dbo.f AS {}", read.replace("(BulkColumn)", "(BulkColumn) AS n")));
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.f TO ann");
+    fixture.fails(&mut ann, 4834, "SELECT n FROM dbo.f");
     fixture.succeeds(&mut owner, "GRANT INSERT ON dbo.t TO ann");
     fixture.fails(&mut ann, 4834, load);
     fixture.succeeds(&mut sa, "GRANT ADMINISTER BULK OPERATIONS TO ann");
     fixture.succeeds(&mut ann, load);
+    fixture.succeeds(&mut ann, read);
+    fixture.succeeds(&mut ann, "SELECT n FROM dbo.f");
     fixture.succeeds(&mut owner, "REVOKE INSERT ON dbo.t FROM ann; DELETE dbo.t WHERE k > 2");
     fixture.fails(&mut ann, 229, load);
     assert_eq!(fixture.value(&mut owner, "SELECT SUM(v) FROM dbo.t"), Value::Int(30));

@@ -221,6 +221,7 @@ impl Display for TableSource {
                 optional(f, " AS ", alias, "")
             }
             TableSource::Function(function) => function.fmt(f),
+            TableSource::Bulk(rowset) => rowset.fmt(f),
             TableSource::Derived(table) => {
                 write!(f, "({}) AS {}{}", table.query, table.alias, Parens(&table.columns))
             }
@@ -319,6 +320,16 @@ impl Display for SystemTime {
             SystemTime::ContainedIn(times) => write!(f, "CONTAINED IN ({}, {})", times[0], times[1]),
             SystemTime::All => f.write_str("ALL"),
         }
+    }
+}
+
+impl Display for BulkRowset {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "OPENROWSET(BULK {}", Quoted(&self.file))?;
+        self.options.iter().try_for_each(|option| write!(f, ", {option}"))?;
+        f.write_str(")")?;
+        optional(f, " AS ", &self.alias, "")?;
+        if self.columns.is_empty() { Ok(()) } else { Parens(&self.columns).fmt(f) }
     }
 }
 

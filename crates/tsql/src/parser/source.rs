@@ -5,8 +5,8 @@ use super::query::bare_query;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    ColumnKind, DerivedTable, Expr, Join, JoinHint, JoinKind, JsonColumn, Name, ObjectName, Pivot, Query, QueryBody,
-    SystemTime, TableFunction, TableHint, TableRef, TableSample, TableSource, Unpivot,
+    BulkRowset, ColumnKind, DerivedTable, Expr, Join, JoinHint, JoinKind, JsonColumn, Name, ObjectName, Pivot, Query,
+    QueryBody, SystemTime, TableFunction, TableHint, TableRef, TableSample, TableSource, Unpivot,
 };
 
 /// The hints that are no reserved words and take no arguments.
@@ -172,6 +172,11 @@ impl Parser<'_> {
             TokenKind::Variable => {
                 let name = self.variable()?;
                 Ok(TableSource::Variable { name, alias: self.optional_alias()? })
+            }
+            TokenKind::Keyword(Keyword::OpenRowset)
+                if self.nth_symbol(1, Symbol::Open) && self.nth(2).kind == TokenKind::Keyword(Keyword::Bulk) =>
+            {
+                self.bulk_rowset()
             }
             TokenKind::Keyword(
                 Keyword::OpenRowset
@@ -389,6 +394,23 @@ impl Parser<'_> {
         let columns = if alias.is_some() { self.optional_name_list()? } else { Vec::new() };
         self.grow()?;
         Ok(TableSource::Function(Box::new(TableFunction { call, alias, columns, schema })))
+    }
+
+    /// `OPENROWSET(BULK 'file', options) AS t (a, b)`
+    fn bulk_rowset(&mut self) -> Parsed<TableSource> {
+        self.bump();
+        self.expect_symbol(Symbol::Open)?;
+        self.expect_keyword(Keyword::Bulk)?;
+        let file = self.text()?;
+        let mut options = Vec::new();
+        while self.eat_symbol(Symbol::Comma) {
+            options.push(self.setting_option()?);
+        }
+        self.expect_symbol(Symbol::Close)?;
+        let alias = self.optional_alias()?;
+        let columns = if alias.is_some() { self.optional_name_list()? } else { Vec::new() };
+        self.grow()?;
+        Ok(TableSource::Bulk(Box::new(BulkRowset { file, options, alias, columns })))
     }
 
     fn json_column(&mut self) -> Parsed<JsonColumn> {

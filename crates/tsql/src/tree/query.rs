@@ -1,6 +1,8 @@
 //! Queries.
 
-use super::{ColumnDefinition, ColumnRef, Condition, Expr, FunctionCall, Name, ObjectName, Over, Span, Window};
+use super::{
+    ColumnDefinition, ColumnRef, Condition, Expr, FunctionCall, Name, ObjectName, Over, SettingOption, Span, Window,
+};
 
 /// A query: a query expression with what stands around it.
 #[derive(Debug, Clone, PartialEq)]
@@ -227,6 +229,8 @@ pub enum TableSource {
     },
     /// A table-valued function.
     Function(Box<TableFunction>),
+    /// `OPENROWSET(BULK 'file', ...) AS t (a, b)`
+    Bulk(Box<BulkRowset>),
     /// `(SELECT ...) AS t (a, b)`; also of VALUES.
     Derived(Box<DerivedTable>),
     /// A join.
@@ -285,6 +289,19 @@ pub struct TableHint {
     pub name: String,
     /// The indexes of `INDEX (...)` and `FORCESEEK (...)`, by name or number; the number of SPATIAL_WINDOW_MAX_CELLS.
     pub arguments: Vec<Expr>,
+}
+
+/// See [`TableSource::Bulk`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct BulkRowset {
+    /// The file.
+    pub file: String,
+    /// What it is, and how it is read: `SINGLE_BLOB`, `FORMATFILE = 'file'`, ...
+    pub options: Vec<SettingOption>,
+    /// Its alias.
+    pub alias: Option<Name>,
+    /// The columns' names.
+    pub columns: Vec<Name>,
 }
 
 /// See [`TableSource::Function`].

@@ -156,6 +156,7 @@ error_table! {
     468 16 9 collation_conflict(left, right, operation) "Cannot resolve the collation conflict between \"{left}\" and \"{right}\" in the {operation} operation.";
     473 16 1 pivot_value_incorrect(value) "The incorrect value \"{value}\" is supplied in the PIVOT operator.";
     487 16 1 invalid_option(statement) "An invalid option was specified for the statement \"{statement}\".";
+    491 16 1 bulk_rowset_without_name() "A correlation name must be specified for the bulk rowset in the from clause.";
     500 16 1 table_parameter_columns(given, wanted) "Trying to pass a table-valued parameter with {given} column(s) where the corresponding user-defined table type requires {wanted} column(s).";
     506 16 1 invalid_like_escape(text, predicate) "The invalid escape character \"{text}\" was specified in a {predicate} predicate.";
     512 16 1 subquery_many_rows() "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.";
@@ -380,6 +381,8 @@ error_table! {
     4701 16 1 truncate_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
     4708 16 2 truncate_not_a_table(name) "Could not truncate object '{name}' because it is not a table.";
     4712 16 1 truncate_is_referenced(name) "Cannot truncate table '{name}' because it is being referenced by a FOREIGN KEY constraint.";
+    4806 16 1 bulk_clob_is_unicode() "SINGLE_CLOB requires a double-byte character set (DBCS) (char) input file. The file specified is Unicode.";
+    4809 16 1 bulk_nclob_is_not_unicode() "SINGLE_NCLOB requires a UNICODE (widechar) input file. The file specified is not Unicode.";
     4832 16 1 bulk_file_ends() "Bulk load: An unexpected end of file was encountered in the data file.";
     4834 16 1 bulk_load_denied() "You do not have permission to use the bulk load statement.";
     4860 16 1 bulk_file_missing(file) "Cannot bulk load. The file \"{file}\" does not exist or you don't have file access rights.";
