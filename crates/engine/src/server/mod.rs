@@ -20,9 +20,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pikepole_contention::{Statistics, WaitType};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
+use pikepole_contention::{Statistics, WaitType};
 use pikepole_log::{FlushOutcome, Log, LogWriters};
 use pikepole_machine::{Disk, FolderLock, Topology};
 use pikepole_scheduler::{IdleOutcome, Moment, SchedulerOptions, Schedulers};
@@ -466,7 +466,8 @@ impl Server {
     /// Waits a while for the sessions of a database: clients that have just gone away are often told of by those who drop it
     /// before the server has noticed.
     async fn until_left(&self, key: &str) {
-        let in_use = || matches!(read(&self.databases).get(key), Some(Entry::Online(database)) if database.sessions() > 0);
+        let in_use =
+            || matches!(read(&self.databases).get(key), Some(Entry::Online(database)) if database.sessions() > 0);
         let left = async {
             for _ in 0..LEAVING_LOOKS_MAX {
                 if !in_use() {

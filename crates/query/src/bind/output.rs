@@ -1,7 +1,7 @@
 //! OUTPUT of INSERT, UPDATE, DELETE and MERGE.
 
-use super::scope::{Clause, Source, SourceColumn};
 use super::query::known_type;
+use super::scope::{Clause, Source, SourceColumn};
 use super::source::table_columns;
 use super::typed::Typed;
 use super::{Binder, Scope};

@@ -11,6 +11,7 @@ mod compile_error;
 mod compile_module;
 mod compile_table;
 mod function;
+mod jumps;
 
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
 pub(crate) use compile_module::{compile_function, compile_trigger};

@@ -127,7 +127,8 @@ pub(super) fn help(
         .map(|(from, key)| vec![string(format!("{database}.{}.{}: {}", from.schema, from.name, key.name))])
         .collect();
     if referring.is_empty() {
-        let text = format!("No foreign keys reference table '{name}', or you do not have permissions on referencing tables.");
+        let text =
+            format!("No foreign keys reference table '{name}', or you do not have permissions on referencing tables.");
         output.message(&SqlError::new(15470, 10, 1, text));
         return Ok(());
     }

@@ -88,11 +88,7 @@ const PROCEDURES: &[Procedure] = &[
         parameters: &["@table_name", "@table_owner", "@table_qualifier", "@index_name", "@is_unique", "@accuracy"],
         required: 1,
     },
-    Procedure {
-        name: "sp_special_columns",
-        parameters: SPECIAL_COLUMNS,
-        required: 1,
-    },
+    Procedure { name: "sp_special_columns", parameters: SPECIAL_COLUMNS, required: 1 },
     Procedure { name: "sp_special_columns_100", parameters: SPECIAL_COLUMNS, required: 1 },
     Procedure {
         name: "sp_table_privileges",
