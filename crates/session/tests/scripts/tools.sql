@@ -30,12 +30,14 @@ CREATE TABLE dbo.keyed (id uniqueidentifier NOT NULL DEFAULT NEWSEQUENTIALID() P
 INSERT dbo.keyed (n) VALUES (1), (2), (3);
 INSERT dbo.keyed (n) VALUES (4);
 SELECT n FROM dbo.keyed ORDER BY id;
+GO
 SELECT NEWSEQUENTIALID();
 GO
 CREATE TABLE dbo.wrong (id varchar(40) DEFAULT UPPER(NEWSEQUENTIALID()));
 GO
 -- A column that is added gets an identifier for each row.
 ALTER TABLE dbo.keyed ADD other uniqueidentifier NOT NULL DEFAULT NEWID();
+GO
 SELECT COUNT(DISTINCT other) AS n FROM dbo.keyed;
 GO
 -- Identity columns that SELECT INTO adds.
@@ -55,7 +57,7 @@ GO
 SELECT DEGREES(1) AS a, RADIANS(180) AS b, RADIANS(180e0) AS c, DEGREES(CAST(1 AS money)) AS d, RADIANS(CAST(NULL AS int)) AS e;
 SELECT CAST(RADIANS(90.0) AS decimal(9, 6)) AS a;
 -- Amounts, offsets, rowversions outside of tables.
-SELECT CAST('$   12.5' AS money) AS a, CAST('-₹ 3' AS money) AS b, CAST(N'￥100' AS money) AS c;
+SELECT CAST('$   12.5' AS money) AS a, CAST('-£ 3' AS money) AS b, CAST(N'￥100' AS money) AS c;
 SELECT CAST('2020-01-02 03:04:05 +8:5' AS datetimeoffset(0)) AS a;
 DECLARE @version rowversion = 0x01; SELECT @version AS a, CAST(0x02 AS timestamp) AS b;
 SELECT COUNT(DISTINCT s) AS n FROM (SELECT CHECKSUM(*) AS s FROM (VALUES (1, 'a'), (1, 'b'), (1, 'a')) AS v (x, y)) AS w;
