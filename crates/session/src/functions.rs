@@ -1,6 +1,7 @@
 //! Functions and globals that only a session can answer: names and numbers of objects, who and where the session is, what
 //! the server is. One table says which there are.
 
+use crate::connection::ConnectionInfo;
 use crate::host::SessionHost;
 use crate::names::{self, Found, Parts};
 use crate::security::{self, functions as who};
@@ -326,12 +327,19 @@ fn server_property(call: &Call<'_>) -> Answer {
 }
 
 fn connection_property(call: &Call<'_>) -> Answer {
-    match call.text(0).unwrap_or_default().to_ascii_lowercase().as_str() {
-        "net_transport" | "physical_net_transport" => string("Shared memory"),
-        "protocol_type" => string("TSQL"),
-        "auth_scheme" => string("SQL"),
-        _ => Ok(None),
-    }
+    let connection = call.host.cell.connection();
+    let transport = if connection.is_some() { "TCP" } else { "Shared memory" };
+    let of_connection =
+        |shown: fn(&ConnectionInfo) -> String| connection.map(|connection| Value::Str(shown(connection)));
+    Ok(match call.text(0).unwrap_or_default().to_ascii_lowercase().as_str() {
+        "net_transport" | "physical_net_transport" => return string(transport),
+        "protocol_type" => return string("TSQL"),
+        "auth_scheme" => return string("SQL"),
+        "local_net_address" => of_connection(|connection| connection.local.ip().to_string()),
+        "local_tcp_port" => of_connection(|connection| connection.local.port().to_string()),
+        "client_net_address" => of_connection(|connection| connection.client.ip().to_string()),
+        _ => None,
+    })
 }
 
 fn session_property(call: &Call<'_>) -> Answer {

@@ -1,7 +1,7 @@
 //! Finding objects by the names and numbers that functions and system procedures are given as text.
 
 use crate::views;
-use pikepole_engine::Catalog;
+use pikepole_engine::{Catalog, DEFAULT_SCHEMA};
 
 /// The parts of a name as it stands in a text: `a.b`, `[a b].c`, `"x".y`, `db..t` (an empty part). One to four parts.
 pub(crate) fn split(text: &str) -> Option<Vec<String>> {
@@ -66,29 +66,31 @@ pub(crate) struct Found {
 
 /// The object, constraint or system view of this name.
 pub(crate) fn find(catalog: &Catalog, schema: Option<&str>, name: &str) -> Option<Found> {
-    let schema_id = catalog.schema(schema.unwrap_or("dbo")).map(|schema| schema.schema_id);
+    let own = catalog.object(schema.unwrap_or(DEFAULT_SCHEMA), name);
+    if let Some(object) = own {
+        return Some(found(catalog, &views::objects::of_object(object)));
+    }
+    if let Some((number, view)) = views::find(schema, name) {
+        return Some(system_view(number, view));
+    }
+    let schema_id = catalog.schema(schema.unwrap_or(DEFAULT_SCHEMA))?.schema_id;
     let wanted = name.to_lowercase();
-    let own = views::objects::object_rows(catalog)
-        .into_iter()
-        .find(|object| Some(object.schema_id) == schema_id && object.name.to_lowercase() == wanted)
-        .map(|object| found(catalog, &object));
-    own.or_else(|| {
-        let (number, view) = views::find(schema, name)?;
-        Some(system_view(number, view))
-    })
+    let parts = views::objects::parts_of_tables(catalog);
+    let part = parts.iter().find(|part| part.schema_id == schema_id && part.name.to_lowercase() == wanted);
+    part.map(|part| found(catalog, part))
 }
 
 /// The object, constraint or system view of this number.
 pub(crate) fn by_id(catalog: &Catalog, object_id: i32) -> Option<Found> {
-    let own = views::objects::object_rows(catalog)
-        .into_iter()
-        .find(|object| object.object_id == object_id)
-        .map(|object| found(catalog, &object));
-    own.or_else(|| {
-        let view = views::by_object_id(object_id)?;
+    if let Some(object) = catalog.object_by_id(object_id) {
+        return Some(found(catalog, &views::objects::of_object(object)));
+    }
+    if let Some(view) = views::by_object_id(object_id) {
         let (number, view) = views::find(Some(view.schema), view.name)?;
-        Some(system_view(number, view))
-    })
+        return Some(system_view(number, view));
+    }
+    let parts = views::objects::parts_of_tables(catalog);
+    parts.iter().find(|part| part.object_id == object_id).map(|part| found(catalog, part))
 }
 
 fn found(catalog: &Catalog, object: &views::objects::ObjectRow<'_>) -> Found {

@@ -202,6 +202,11 @@ impl SessionCell {
         }
     }
 
+    /// What its client came over; none in the process of the server itself.
+    pub(crate) fn connection(&self) -> Option<&ConnectionInfo> {
+        self.login.connection.as_deref()
+    }
+
     /// How far a load of the session's is.
     pub(crate) fn progress(&self) -> &Arc<Progress> {
         &self.progress

@@ -151,7 +151,9 @@ fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<
         "image" => plain(SqlType::VarBinary(Length::Max)),
         "sysname" => plain(SqlType::NVarChar(Length::Limit(128))),
         "uniqueidentifier" => plain(SqlType::UniqueIdentifier),
-        "rowversion" | "timestamp" | "sql_variant" | "hierarchyid" | "geography" | "geometry" => {
+        // Only a column gets its numbers by itself; elsewhere it is the eight bytes of one.
+        "rowversion" | "timestamp" => plain(SqlType::Binary(8)),
+        "sql_variant" | "hierarchyid" | "geography" | "geometry" => {
             Err(crate::errors::unsupported(format!("The type {name}")))
         }
         _ => Err(Box::new(SqlError::type_unknown(position, shown(written)))),

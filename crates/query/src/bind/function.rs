@@ -40,6 +40,13 @@ impl Binder<'_> {
             check_count(name, call.arguments.len(), 0, 0)?;
             return Ok(global_value(global));
         }
+        if name.eq_ignore_ascii_case("IDENTITY") {
+            return Err(Box::new(SqlError::identity_without_into()));
+        }
+        if call.star && name.eq_ignore_ascii_case("CHECKSUM") {
+            let arguments = self.all_columns()?;
+            return self.named_call(name, arguments);
+        }
         let mut arguments = Vec::with_capacity(call.arguments.len());
         let date_part = pikepole_types::lookup(name).is_some_and(|function| function.date_part);
         for (index, argument) in call.arguments.iter().enumerate() {
@@ -64,6 +71,17 @@ impl Binder<'_> {
             }
         }
         self.named_call(name, arguments)
+    }
+
+    /// The columns that a star stands for.
+    fn all_columns(&mut self) -> Result<Vec<Typed>, Fault> {
+        let sources = self.scope().sources.iter();
+        let names = sources.flat_map(|source| {
+            let of_source = |column: &super::scope::SourceColumn| (source.alias.clone(), column.name.clone());
+            source.columns.iter().map(of_source)
+        });
+        let names: Vec<(String, String)> = names.collect();
+        names.iter().map(|(alias, name)| self.expr(&super::query::column_tree(Some(alias.clone()), name))).collect()
     }
 
     /// A call of a built-in or session function with bound arguments.

@@ -189,11 +189,11 @@ impl Binder<'_> {
         rows: &[Vec<tree::InsertValue>],
         output: Option<OutputPlan>,
     ) -> Result<Arc<Statement>, Fault> {
-        if insert.top.is_some() {
-            return Err(errors::unsupported("TOP in INSERT ... VALUES"));
-        }
         if rows.len() > VALUE_ROWS_MAX {
             return Err(Box::new(SqlError::too_many_value_rows()));
+        }
+        if insert.top.is_some() {
+            return self.insert_first_values(insert, table, columns, rows, output);
         }
         let mut bound = Vec::with_capacity(rows.len());
         for row in rows {
@@ -202,6 +202,28 @@ impl Binder<'_> {
         }
         let source = self.place_pending(0, Node::One);
         self.insert_plan(source, table, bound, output)
+    }
+
+    /// VALUES of which only the first are inserted: rows like those of a query.
+    fn insert_first_values(
+        mut self,
+        insert: &tree::Insert,
+        table: Arc<Table>,
+        columns: &[usize],
+        rows: &[Vec<tree::InsertValue>],
+        output: Option<OutputPlan>,
+    ) -> Result<Arc<Statement>, Fault> {
+        let mut given = Vec::with_capacity(rows.len());
+        for row in rows {
+            check_count(insert.columns.is_empty(), columns.len(), row.len())?;
+            let exprs = row.iter().map(|value| match value {
+                tree::InsertValue::Expr(expr) => Ok(expr.clone()),
+                tree::InsertValue::Default => Err(errors::unsupported("DEFAULT in INSERT TOP ... VALUES")),
+            });
+            given.push(exprs.collect::<Result<Vec<_>, Fault>>()?);
+        }
+        let bound = self.values(&given)?;
+        self.insert_rows(insert.top.as_ref(), table, columns, bound, output)
     }
 
     /// One list of VALUES.

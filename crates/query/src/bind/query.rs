@@ -154,7 +154,7 @@ impl Binder<'_> {
         }
     }
 
-    fn values(&mut self, rows: &[Vec<tree::Expr>]) -> Result<Bound, Fault> {
+    pub(super) fn values(&mut self, rows: &[Vec<tree::Expr>]) -> Result<Bound, Fault> {
         let width = rows.first().map_or(0, Vec::len);
         let mut types = vec![SqlType::Null; width];
         let mut nullable = vec![false; width];

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::compile_table::into_target;
+use super::jumps::Jumps;
 use super::{
     FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program,
     Setting, Variable, syntax_error,
@@ -101,19 +102,10 @@ struct Loop {
     pub(super) catch_depth: usize,
 }
 
-/// Where a GOTO leads.
-struct Label {
-    name: String,
-    target: usize,
-    catch_depth: usize,
-    /// The TRY and CATCH blocks that it is in.
-    guarded: Vec<usize>,
-}
-
 pub(super) struct Compiler<'a> {
     pub(super) text: &'a str,
     pub(super) context: &'a CompileContext<'a>,
-    instructions: Vec<Instruction>,
+    pub(super) instructions: Vec<Instruction>,
     lines: Vec<u32>,
     handler_of: Vec<u32>,
     handlers: Vec<Handler>,
@@ -121,11 +113,8 @@ pub(super) struct Compiler<'a> {
     trying: Vec<u32>,
     pub(super) catch_depth: usize,
     loops: Vec<Loop>,
-    labels: Vec<Label>,
-    gotos: Vec<(usize, tree::Name, Vec<usize>)>,
-    /// The TRY and CATCH blocks around what is compiled, by number, and how many there were.
-    guarded: Vec<usize>,
-    guarded_count: usize,
+    /// Labels and GOTOs.
+    pub(super) jumps: Jumps,
     /// The table variables declared so far.
     pub(super) tables: Vec<tree::Name>,
     /// The cursor variables declared so far.
@@ -163,10 +152,7 @@ impl<'a> Compiler<'a> {
             trying: Vec::new(),
             catch_depth: 0,
             loops: Vec::new(),
-            labels: Vec::new(),
-            gotos: Vec::new(),
-            guarded: Vec::new(),
-            guarded_count: 0,
+            jumps: Jumps::default(),
             tables: Vec::new(),
             cursors: Vec::new(),
             table_parameters: Vec::new(),
@@ -185,15 +171,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn finish(mut self, procedure: Option<ProcedureIdentity>) -> Result<Arc<Program>, Vec<SqlError>> {
-        for (at, name, from) in std::mem::take(&mut self.gotos) {
-            match self.labels.iter().find(|label| name.is(&label.name)) {
-                Some(label) if !from.starts_with(&label.guarded) => {
-                    self.errors.push(SqlError::goto_into_guarded().at_line(name.span.line));
-                }
-                Some(label) => self.instructions[at] = Instruction::Leave(label.target, label.catch_depth),
-                None => self.errors.push(SqlError::label_unknown(&name.text).at_line(name.span.line)),
-            }
-        }
+        self.resolve_gotos();
         if let Some(identity) = &procedure {
             for error in &mut self.errors {
                 error.procedure.get_or_insert_with(|| identity.name.clone());
@@ -240,7 +218,7 @@ impl<'a> Compiler<'a> {
         self.instructions.len() - 1
     }
 
-    fn here(&self) -> usize {
+    pub(super) fn here(&self) -> usize {
         self.instructions.len()
     }
 
@@ -463,7 +441,7 @@ impl<'a> Compiler<'a> {
             }
             StatementKind::Goto(name) => {
                 let at = self.emit(Instruction::Jump(usize::MAX));
-                self.gotos.push((at, name.clone(), self.guarded.clone()));
+                self.jumps.goto(at, name);
             }
             StatementKind::Label(name) => self.label(name)?,
             StatementKind::WaitFor(tree::WaitFor::Delay(delay)) => {
@@ -675,27 +653,6 @@ impl<'a> Compiler<'a> {
         self.catch_depth -= 1;
         self.emit(Instruction::EndCatch);
         self.patch(over);
-    }
-
-    /// The statements of a TRY or CATCH block, into which no GOTO leads.
-    fn guarded_statements(&mut self, statements: &[tree::Statement]) {
-        self.guarded.push(self.guarded_count);
-        self.guarded_count += 1;
-        self.statements(statements);
-        self.guarded.pop();
-    }
-
-    fn label(&mut self, name: &tree::Name) -> Result<(), Fault> {
-        if self.labels.iter().any(|label| name.is(&label.name)) {
-            return Err(Box::new(SqlError::label_declared_twice(&name.text)));
-        }
-        self.labels.push(Label {
-            name: name.text.clone(),
-            target: self.here(),
-            catch_depth: self.catch_depth,
-            guarded: self.guarded.clone(),
-        });
-        Ok(())
     }
 
     fn declarations(&mut self, variables: &[tree::VariableDeclaration]) -> Result<(), Fault> {

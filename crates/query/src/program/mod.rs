@@ -11,6 +11,7 @@ mod compile_error;
 mod compile_module;
 mod compile_table;
 mod function;
+mod jumps;
 
 pub(crate) use compile::is_missing;
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};

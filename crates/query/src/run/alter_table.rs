@@ -6,6 +6,7 @@ use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::{Env, Expr, Fault};
+use pikepole_contention::sync::Mutex;
 use pikepole_engine::{ColumnDefinition, NewColumn};
 use pikepole_tsql::{self as tree, Statement};
 use pikepole_types::{SqlError, SqlType, Target, Value};
@@ -20,6 +21,8 @@ enum ColumnMap {
     Compute(Expr),
     /// A rowversion: the engine deals each row its number.
     Number,
+    /// A DEFAULT that can be another one for each row: NEWID's.
+    Each { value: Expr, functions: Mutex<pikepole_types::Context> },
     /// The same value in every row.
     Fill { value: Value, allowed: bool, name: String },
 }
@@ -173,7 +176,13 @@ impl Machine<'_> {
             self.check_default(&default.expr)?;
             let wanted = !column.nullable;
             if wanted {
-                value = self.default_value(&default.expr, table, &column)?;
+                let (expr, changes) = self.default_expr(&default.expr, table, &column)?;
+                if changes {
+                    let functions = Mutex::new(self.functions.fork());
+                    let column = NewColumn { definition: column, source: None, rowversion: false };
+                    return Ok((column, ColumnMap::Each { value: expr, functions }));
+                }
+                value = expr.eval(&mut self.env())?;
             }
         }
         let map = ColumnMap::Fill { allowed: column.nullable || !value.is_null(), value, name: column.name.clone() };
@@ -181,15 +190,25 @@ impl Machine<'_> {
         Ok((column, map))
     }
 
-    /// The value of a default, computed once for all rows.
-    fn default_value(&mut self, expr: &tree::Expr, table: &Table, column: &ColumnDefinition) -> Result<Value, Fault> {
+    /// A default's value for the rows that are there, and whether it can be another one for each.
+    fn default_expr(
+        &mut self,
+        expr: &tree::Expr,
+        table: &Table,
+        column: &ColumnDefinition,
+    ) -> Result<(Expr, bool), Fault> {
+        if matches!(&expr.kind, tree::ExprKind::Function(call) if call.name.name.is("NEWSEQUENTIALID")) {
+            return Err(errors::unsupported("NEWSEQUENTIALID for the rows that a table has already"));
+        }
         let catalog = self.context.catalog();
         let names =
             Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
-        let typed = bind::Binder::new(&names, 0).default_expr(expr)?;
-        let value: Expr = bind::assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
+        let mut binder = bind::Binder::new(&names, 0);
+        let typed = binder.default_expr(expr)?;
+        let changes = binder.reads_clock;
+        let value = bind::assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
         self.functions.now = super::now();
-        value.eval(&mut self.env())
+        Ok((value, changes))
     }
 
     async fn alter_column(
@@ -300,6 +319,13 @@ impl ColumnMap {
                 let mut functions = pikepole_types::Context::new(super::epoch(), 0);
                 let mut env = Env { slots: old, state: &state, functions: &mut functions, host: None };
                 *new = expr.eval(&mut env).map_err(|fault| *fault)?;
+            }
+            ColumnMap::Each { value, functions } => {
+                // A panic elsewhere leaves random numbers random.
+                let mut functions = functions.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+                let state = crate::state::SessionState::new(0);
+                let mut env = Env { slots: &[], state: &state, functions: &mut functions, host: None };
+                *new = value.eval(&mut env).map_err(|fault| *fault)?;
             }
             ColumnMap::Number => (),
             ColumnMap::Fill { value, allowed, name } => {

@@ -59,7 +59,7 @@ impl Machine<'_> {
             let catalog = self.context.catalog();
             let variables = &self.frame.program.variables;
             let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert: None, trigger: None };
-            bind::into_columns(&into.query, &names, variables.len())?
+            bind::into_columns(&into.query, &into.target.name.text, &names, variables.len())?
         };
         let name = &into.target.name.text;
         if into.target.is_global_temporary() {

@@ -3,7 +3,7 @@
 use super::Arguments;
 use crate::names;
 use crate::unsupported;
-use pikepole_engine::{Durability, Table, TableRecord};
+use pikepole_engine::{Catalog, Durability, Table, TableRecord};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_types::SqlError;
 use std::sync::Arc;
@@ -29,13 +29,16 @@ pub(super) async fn rename(
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
     let (old, new) = (arguments.text(0).unwrap_or_default(), arguments.text(1).unwrap_or_default());
-    let kind = arguments.text(2).map(|kind| kind.to_ascii_uppercase());
+    let mut kind = arguments.text(2).map(|kind| kind.to_ascii_uppercase());
     if new.is_empty() {
         return Err(SqlError::new(15223, 11, 1, "Error: The input parameter '@newname' is not allowed to be null."));
     }
     let database = Arc::clone(context.database());
     let catalog = context.catalog();
     let catalog = Arc::clone(catalog.definitions());
+    if kind.is_none() {
+        kind = names::split(&old).and_then(|parts| part_kind(&catalog, &parts)).map(str::to_owned);
+    }
     let part_of_table = matches!(kind.as_deref(), Some("COLUMN" | "INDEX"));
     let mut parts = names::split(&old).ok_or_else(|| missing(&old, database.name()))?;
     let part = if part_of_table { parts.pop() } else { None };
@@ -82,6 +85,25 @@ pub(super) async fn rename(
     }
     output.message(&SqlError::new(15477, 10, 1, CAUTION));
     Ok(())
+}
+
+/// What a name without a type means when it is no object's: `table.column` or `table.index`, with the schema or without.
+fn part_kind(catalog: &Catalog, parts: &[String]) -> Option<&'static str> {
+    let [before @ .., part] = parts else { return None };
+    let (table, schemas) = before.split_last()?;
+    let schema = |schemas: &[String]| {
+        let given = schemas.last().filter(|schema| !schema.is_empty());
+        given.cloned().unwrap_or_else(|| pikepole_engine::DEFAULT_SCHEMA.to_owned())
+    };
+    if names::find(catalog, Some(&schema(before)), part).is_some() {
+        return None;
+    }
+    let table = catalog.table(&schema(schemas), table)?;
+    let has_index = || table.indexes.iter().any(|index| index.name.eq_ignore_ascii_case(part));
+    match table.column(part) {
+        Some(_) => Some("COLUMN"),
+        None => has_index().then_some("INDEX"),
+    }
 }
 
 /// Texts of the table's definition name columns: those stay as they are.

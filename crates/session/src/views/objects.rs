@@ -251,48 +251,58 @@ fn of_key<'a>(table: &TableRecord, index: &'a Index) -> ObjectRow<'a> {
     of_constraint(table, &index.name, index.constraint_id, code, kind)
 }
 
+/// What the views show of an object that has a name of its own.
+pub(crate) fn of_object(object: &Object) -> ObjectRow<'_> {
+    let (module, code, kind) = match object {
+        Object::Table(table) => return of_table(table),
+        Object::Sequence(sequence) => return of_sequence(sequence),
+        Object::Trigger(trigger) => return of_trigger(trigger),
+        Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
+        Object::View(module) => (module, "V ", "VIEW"),
+        Object::Synonym(synonym) => (synonym, "SN", "SYNONYM"),
+        Object::Function(module) => {
+            let (code, kind) = modules::function_kind(&module.text);
+            (module, code, kind)
+        }
+    };
+    ObjectRow {
+        name: &module.name,
+        object_id: module.object_id,
+        schema_id: module.schema_id,
+        parent_object_id: 0,
+        code,
+        kind,
+        created_us: module.created_us,
+        modified_us: module.modified_us,
+    }
+}
+
 /// Every object of a catalog, constraints behind their table.
 pub(crate) fn object_rows(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
     let mut rows = Vec::new();
     for object in catalog.objects() {
-        let (module, code, kind) = match object {
-            Object::Table(table) => {
-                rows.push(of_table(table));
-                push_constraints(table, &mut rows);
-                continue;
-            }
-            Object::Sequence(sequence) => {
-                rows.push(of_sequence(sequence));
-                continue;
-            }
-            Object::Trigger(trigger) => {
-                rows.push(of_trigger(trigger));
-                continue;
-            }
-            Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
-            Object::View(module) => (module, "V ", "VIEW"),
-            Object::Synonym(synonym) => (synonym, "SN", "SYNONYM"),
-            Object::Function(module) => {
-                let (code, kind) = modules::function_kind(&module.text);
-                (module, code, kind)
-            }
-        };
-        rows.push(ObjectRow {
-            name: &module.name,
-            object_id: module.object_id,
-            schema_id: module.schema_id,
-            parent_object_id: 0,
-            code,
-            kind,
-            created_us: module.created_us,
-            modified_us: module.modified_us,
-        });
+        rows.push(of_object(object));
+        if let Object::Table(table) = object {
+            push_constraints(table, &mut rows);
+        }
     }
+    push_table_types(catalog, &mut rows);
+    rows
+}
+
+/// The constraints of all tables, and the table types with theirs: what no catalog finds by its name.
+pub(crate) fn parts_of_tables(catalog: &Catalog) -> Vec<ObjectRow<'_>> {
+    let mut rows = Vec::new();
+    catalog.tables().for_each(|table| push_constraints(table, &mut rows));
+    push_table_types(catalog, &mut rows);
+    rows
+}
+
+fn push_table_types<'a>(catalog: &'a Catalog, rows: &mut Vec<ObjectRow<'a>>) {
     for shape in catalog.user_types().filter_map(|user_type| user_type.table()) {
         rows.push(ObjectRow { code: "TT", kind: "TYPE_TABLE", ..of_table(shape) });
-        push_constraints(shape, &mut rows);
+        push_constraints(shape, rows);
     }
-    rows
 }
 
 /// The constraints of a table.

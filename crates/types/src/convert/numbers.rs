@@ -223,7 +223,12 @@ fn to_money(value: &Value, from: &SqlType, to: &SqlType) -> Result<Value, SqlErr
     decimal.and_then(|v| money_from_decimal(&v, to)).ok_or_else(overflow)
 }
 
-/// `[-+][$]digits[,digits][.digits]`; an empty text is 0.
+/// The signs of currencies that may stand before an amount.
+fn is_currency(c: char) -> bool {
+    matches!(c, '$' | '\u{A2}'..='\u{A5}' | '৲' | '৳' | '฿' | '៛' | '\u{20A0}'..='\u{20B1}' | '﷼' | '﹩' | '＄' | '￠' | '￡' | '￥' | '￦')
+}
+
+/// `[-+][$]digits[,digits][.digits]`, with blanks behind the sign of the currency; an empty text is 0.
 fn money_from_text(text: &str, to: &SqlType) -> Result<Value, SqlError> {
     let mut plain = String::with_capacity(text.len());
     let (mut seen_sign, mut seen_currency, mut seen_point) = (false, false, false);
@@ -233,9 +238,10 @@ fn money_from_text(text: &str, to: &SqlType) -> Result<Value, SqlError> {
                 seen_sign = true;
                 plain.push(c);
             }
-            '$' | '£' | '€' | '¥' if !seen_currency && !plain.contains(|c: char| c.is_ascii_digit()) => {
+            _ if is_currency(c) && !seen_currency && !plain.contains(|c: char| c.is_ascii_digit()) => {
                 seen_currency = true;
             }
+            ' ' if seen_currency && !plain.contains(|c: char| c.is_ascii_digit()) => {}
             ',' if !seen_point => {}
             '.' if !seen_point => {
                 seen_point = true;

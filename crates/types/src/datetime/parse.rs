@@ -289,7 +289,7 @@ impl Reader<'_> {
         let Some(time) = self.time.as_mut().filter(|time| time.offset_minutes.is_none()) else {
             return Err(ParseDate::Syntax);
         };
-        if hours.1 > 2 || minutes.1 != 2 || minutes.0 > 59 || hours.0 * 60 + minutes.0 > 14 * 60 {
+        if hours.1 > 2 || minutes.1 > 2 || minutes.0 > 59 || hours.0 * 60 + minutes.0 > 14 * 60 {
             return Err(ParseDate::OutOfRange);
         }
         let offset = (hours.0 * 60 + minutes.0) as i16;

@@ -68,6 +68,7 @@ error_table! {
     169 15 1 order_by_column_twice() "A column has been specified more than once in the order by list. Columns in the order by list must be unique.";
     173 15 1 column_needs_type(column) "The definition for column '{column}' must include a data type.";
     174 15 1 function_needs_arguments(function, count) "The {function} function requires {count} argument(s).";
+    177 15 1 identity_without_into() "The IDENTITY function can only be used when the SELECT statement has an INTO clause.";
     178 15 1 return_value_not_allowed() "A RETURN statement with a return value cannot be used in this context.";
     179 15 1 output_of_constant() "Cannot use the OUTPUT option when passing a constant to a stored procedure.";
     180 15 1 too_many_parameters(statement, maximum) "There are too many parameters in this {statement} statement. The maximum number is {maximum}.";
@@ -450,6 +451,7 @@ error_table! {
     8102 16 1 identity_not_updatable(column) "Cannot update identity column '{column}'.";
     8106 16 1 no_identity_property(table) "Table '{table}' does not have the identity property. Cannot perform SET operation.";
     8107 16 1 identity_insert_elsewhere(on_table, table) "IDENTITY_INSERT is already ON for table '{on_table}'. Cannot perform SET operation for table '{table}'.";
+    8108 16 1 identity_inherited(table, column) "Cannot add identity column, using the SELECT INTO statement, to table '{table}', which already has column '{column}' that inherits the identity property.";
     8110 16 0 primary_key_twice(table) "Cannot add multiple PRIMARY KEY constraints to table '{table}'.";
     8111 16 1 primary_key_on_nullable(table) "Cannot define PRIMARY KEY constraint on nullable column in table '{table}'.";
     8112 16 0 clustered_twice(table) "Cannot add more than one clustered index for constraints on table '{table}'.";

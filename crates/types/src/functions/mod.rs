@@ -114,6 +114,11 @@ impl Context {
         mixed
     }
 
+    /// A context with random numbers of its own, for what runs beside this one.
+    pub fn fork(&mut self) -> Context {
+        Context { now: self.now, collation: self.collation, random: [self.random(), self.random()] }
+    }
+
     /// RAND with a seed: starts the stream over.
     pub(crate) fn seed(&mut self, seed: u64) {
         self.random = [seed, !seed];
