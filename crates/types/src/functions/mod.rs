@@ -116,7 +116,7 @@ impl Context {
 
     /// A context with random numbers of its own, for what runs beside this one.
     pub fn fork(&mut self) -> Context {
-        Context { now: self.now, collation: self.collation, random: [self.random(), self.random()] }
+        Context { random: [self.random(), self.random()], ..self.clone() }
     }
 
     /// RAND with a seed: starts the stream over.
