@@ -28,9 +28,9 @@ SELECT a, b FROM h ORDER BY a, b
 GO
 -- A row is changed once, though it moves on in the index that finds it.
 CREATE TABLE w (id int IDENTITY PRIMARY KEY, a int, b int, INDEX ix (a, b))
-INSERT w (a, b) SELECT 1, value FROM GENERATE_SERIES(1, 5)
-UPDATE w SET b = b + 1 WHERE a = 1 AND b > 0
-SELECT b FROM w
+INSERT w (a, b) SELECT 1, value FROM GENERATE_SERIES(1, 1000)
+UPDATE w SET b = b + 500 WHERE a = 1 AND b > 0
+SELECT MIN(b) AS least, MAX(b) AS most, SUM(b) AS total FROM w
 GO
 -- OUTPUT, joined updates, MERGE and triggers see each row once.
 UPDATE t SET id = id + 1 OUTPUT deleted.id, inserted.id, inserted.n

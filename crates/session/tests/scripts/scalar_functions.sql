@@ -23,6 +23,8 @@ END
 GO
 CREATE FUNCTION dbo.deep (@n int) RETURNS int AS BEGIN DECLARE @m int = @n - 1 IF @m = 0 RETURN @@NESTLEVEL RETURN dbo.deep(@m) END
 GO
+CREATE FUNCTION dbo.others (@id int) RETURNS money AS BEGIN DECLARE @s money SELECT @s = SUM(price) FROM part WHERE id <> @id RETURN @s END
+GO
 CREATE FUNCTION dbo.fib (@n int) RETURNS int AS BEGIN RETURN CASE WHEN @n < 2 THEN @n ELSE dbo.fib(@n - 1) + dbo.fib(@n - 2) END END
 GO
 CREATE FUNCTION dbo.initials (@name nvarchar(100)) RETURNS nvarchar(20) AS
@@ -72,6 +74,8 @@ GO
 -- What changes rows calls them too, before the first row is changed.
 UPDATE part SET price = dbo.cost(id, 100) WHERE dbo.cost(id, 0) < 100
 SELECT id, price FROM part
+UPDATE part SET price = dbo.others(id)
+SELECT id, price FROM part
 INSERT part SELECT id + 10, NULL, dbo.cost(id + 9, 0) FROM part
 INSERT part VALUES (20, NULL, dbo.cost(1, 0)), (21, NULL, dbo.fact(3))
 DELETE part WHERE dbo.cost(id, 0) = -1
@@ -117,5 +121,5 @@ ALTER FUNCTION dbo.fact (@n int) RETURNS bigint AS BEGIN DECLARE @f bigint = 1 W
 GO
 SELECT dbo.fact(20) AS big
 DROP TABLE rule
-DROP FUNCTION dbo.fact, dbo.deep, dbo.fib, dbo.initials, dbo.cost
+DROP FUNCTION dbo.fact, dbo.deep, dbo.others, dbo.fib, dbo.initials, dbo.cost
 DROP TABLE part
