@@ -115,12 +115,18 @@ impl Binder<'_> {
             Some(top) if top.percent => Ok(Some(TopCount::Percent(self.percent(&top.count)?))),
             Some(top) => {
                 let count = self.row_count(&top.count)?;
-                if !self.scope().counting.is_empty() {
-                    return Err(errors::unsupported("A subquery in TOP of UPDATE or DELETE"));
-                }
+                self.refuse_counting()?;
                 Ok(Some(TopCount::Rows(count)))
             }
         }
+    }
+
+    /// Refuses a subquery in TOP: the count is taken before the first row is read.
+    pub(super) fn refuse_counting(&mut self) -> Result<(), Fault> {
+        if self.scope().counting.is_empty() {
+            return Ok(());
+        }
+        Err(errors::unsupported("A subquery in TOP of UPDATE or DELETE"))
     }
 
     /// The statement that changes rows as joined rows say.

@@ -546,7 +546,11 @@ impl Binder<'_> {
     ) -> Result<(Vec<Predicate>, Option<Integer>), Fault> {
         let top = match top {
             None => None,
-            Some(top) => Some(self.top_count(top)?),
+            Some(top) => {
+                let count = self.top_count(top)?;
+                self.refuse_counting()?;
+                Some(count)
+            }
         };
         let mut conditions = Vec::new();
         match filter {

@@ -21,7 +21,10 @@ SELECT TOP 2147483648 n FROM (VALUES (7)) AS v (n);
 SELECT n FROM (VALUES (1), (2)) AS v (n) WHERE EXISTS (SELECT TOP (SELECT v.n - 1) 1 AS x);
 INSERT TOP (SELECT 1) INTO dbo.dated (b) SELECT n FROM (VALUES (1), (2)) AS v (n);
 INSERT TOP (2) INTO dbo.dated (b) VALUES (1), (2), (3);
+GO
 DELETE TOP (SELECT 1) FROM dbo.dated;
+GO
+UPDATE TOP (SELECT 1) d SET b = 0x09 FROM dbo.dated AS d;
 GO
 SELECT TOP (1.5) n FROM (VALUES (7)) AS v (n);
 GO
