@@ -196,6 +196,7 @@ impl Session {
             })
             .await;
         assert!(changed.map_err(|_| ())?, "nobody else changes the row");
+        while !db.drive(tx, |tx| db.try_place_moved(tx, table, &mut writer)).await.map_err(|_| ())? {}
         Ok(())
     }
 }

@@ -23,7 +23,7 @@
 //! | parts of a table | [`Database::try_cut`], [`TableParts`] |
 //! | rows in the order of keys | [`Table::portion`], [`Database::try_insert_portion`] |
 //! | the same into an empty table, not logged | [`Database::begin_fill`], [`Fill::portion`], [`Database::end_fill`] |
-//! | rows | [`Database::try_insert`], [`Database::try_next`], [`Database::try_get`], [`Database::try_read_current`], [`Database::try_update`], [`Database::try_delete`] |
+//! | rows | [`Database::try_insert`], [`Database::try_next`], [`Database::try_get`], [`Database::try_read_current`], [`Database::try_update`] and [`Database::try_place_moved`], [`Database::try_delete`] |
 
 mod backup;
 mod catalog;

@@ -149,6 +149,7 @@ impl Client {
                     })
                     .await?;
                 if changed {
+                    while !db.drive(tx, |tx| db.try_place_moved(tx, table, &mut writer)).await? {}
                     return Ok(true);
                 }
             }

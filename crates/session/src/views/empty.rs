@@ -1,7 +1,7 @@
 //! Views that tools read and that are always empty here: of what this engine does not have. A query over one is answered,
 //! with no rows, which is the truth.
 
-use super::Kind::{BigInt, Bit, Bytes, DateTime, Int, LongText, Name, SmallInt, Text, TinyInt};
+use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::objects::OBJECT;
 use super::{ColumnOf, Rows, Source, View, columns_of};
@@ -328,7 +328,11 @@ pub(super) const VIEWS: &[View] = &[
             ("algorithm_desc", Text(60), Yes),
             ("create_date", DateTime, No),
             ("modify_date", DateTime, No),
-            ("key_guid", super::Kind::Guid, Yes),
+            ("key_guid", Guid, Yes),
+            ("key_thumbprint", Bytes(32), Yes),
+            ("provider_type", Text(120), Yes),
+            ("cryptographic_provider_guid", Guid, Yes),
+            ("cryptographic_provider_algid", Bytes(32), Yes),
         ],
     ),
     empty(
@@ -345,6 +349,11 @@ pub(super) const VIEWS: &[View] = &[
             ("key_length", Int, No),
             ("sid", Bytes(85), Yes),
             ("string_sid", Text(128), Yes),
+            ("public_key", Bytes(8000), Yes),
+            ("attested_by", Text(260), Yes),
+            ("provider_type", Text(120), Yes),
+            ("cryptographic_provider_guid", Guid, Yes),
+            ("cryptographic_provider_algid", Bytes(32), Yes),
         ],
     ),
     empty(

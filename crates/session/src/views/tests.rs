@@ -134,6 +134,19 @@ fn views_have_the_documented_number_of_columns() {
         ("numbered_procedures", 3),
         ("external_data_sources", 11),
         ("availability_replicas", 10),
+        ("service_queues", 20),
+        ("services", 4),
+        ("service_contracts", 3),
+        ("service_message_types", 6),
+        ("symmetric_keys", 13),
+        ("asymmetric_keys", 16),
+        ("certificates", 17),
+        ("column_master_keys", 8),
+        ("column_encryption_keys", 4),
+        ("event_notifications", 11),
+        ("fulltext_stoplists", 5),
+        ("registered_search_property_lists", 5),
+        ("assembly_modules", 6),
     ];
     let standard = |name: &str| name.chars().all(|c| c.is_uppercase() || c == '_');
     for (name, count) in counts {
