@@ -3,6 +3,7 @@
 //! The stored form is JSON with a format number in front of it (see [`super::rows`]); a field added later has a default, so
 //! that older databases stay readable.
 
+use super::property::{Properties, PropertyHolder};
 use super::rows::RowKind;
 use super::sequence::SequenceRecord;
 use super::user_type::UserType;
@@ -362,6 +363,8 @@ pub enum StoredObject {
     Trigger(Trigger),
     /// A synonym.
     Synonym(Synonym),
+    /// Extended properties.
+    Properties(Properties),
 }
 
 impl StoredObject {
@@ -373,11 +376,16 @@ impl StoredObject {
                 Level::Database => RowKind::DatabasePrincipal,
             },
             StoredObject::Type(_) => RowKind::Type,
+            StoredObject::Properties(properties) => match properties.holder {
+                PropertyHolder::Database | PropertyHolder::Object(_) | PropertyHolder::Schema(_) => RowKind::Properties,
+                PropertyHolder::Principal(_) => RowKind::PrincipalProperties,
+                PropertyHolder::Type(_) => RowKind::TypeProperties,
+            },
             _ => RowKind::Object,
         }
     }
 
-    /// The number that names it among stored objects of its kind. Schemas count below zero.
+    /// The number that names it among stored objects of its kind. Schemas count below zero; zero is the database.
     pub(crate) fn stored_id(&self) -> i32 {
         match self {
             StoredObject::Schema(schema) => -schema.schema_id,
@@ -390,6 +398,11 @@ impl StoredObject {
             StoredObject::Type(user_type) => user_type.user_type_id,
             StoredObject::Sequence(sequence) => sequence.object_id,
             StoredObject::Trigger(trigger) => trigger.module.object_id,
+            StoredObject::Properties(properties) => match properties.holder {
+                PropertyHolder::Database => 0,
+                PropertyHolder::Schema(id) => -id,
+                PropertyHolder::Object(id) | PropertyHolder::Principal(id) | PropertyHolder::Type(id) => id,
+            },
         }
     }
 }

@@ -11,6 +11,7 @@
 //! version of its own: a compiled statement notes it and compares one number before it runs.
 
 pub(crate) mod definition;
+pub(crate) mod property;
 pub(crate) mod rows;
 pub(crate) mod sequence;
 pub(crate) mod user_type;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
 use definition::{ForeignKey, Function, Module, Procedure, Schema, Synonym, TableRecord, Trigger, TriggerEvent, View};
+use property::{Properties, PropertyHolder};
 use sequence::Sequence;
 use user_type::{USER_TYPE_FIRST, UserType};
 
@@ -114,6 +116,8 @@ pub struct Catalog {
     watchers: BTreeMap<i32, Vec<i32>>,
     /// Users' types, by their schemas and their names in lower case.
     types: BTreeMap<(i32, String), Arc<UserType>>,
+    /// Extended properties, by what has them.
+    properties: BTreeMap<PropertyHolder, Arc<Properties>>,
     /// Logins and server roles; those of the server in master's catalog, and nowhere else looked at.
     logins: Arc<Principals>,
     /// Users and roles.
@@ -129,6 +133,7 @@ impl Default for Catalog {
             names: BTreeMap::new(),
             watchers: BTreeMap::new(),
             types: BTreeMap::new(),
+            properties: BTreeMap::new(),
             logins: Arc::new(Principals::built_in(Level::Server)),
             users: Arc::new(Principals::built_in(Level::Database)),
         }
@@ -179,6 +184,11 @@ impl Catalog {
             }
         }
         visible.types.retain(|_, user_type| token.sees(self.securable_type(user_type)));
+        visible.properties.retain(|holder, _| match holder {
+            PropertyHolder::Object(id) => visible.objects.contains_key(id),
+            PropertyHolder::Type(id) => visible.types.values().any(|user_type| user_type.user_type_id == *id),
+            PropertyHolder::Database | PropertyHolder::Schema(_) | PropertyHolder::Principal(_) => true,
+        });
         visible
     }
 
@@ -351,6 +361,24 @@ impl Catalog {
 
     pub(crate) fn remove_type(&mut self, user_type: &UserType) {
         self.types.remove(&(user_type.schema_id, user_type.name.to_lowercase()));
+    }
+
+    /// The extended properties of what has some, with those of its parts.
+    pub fn properties_of(&self, holder: PropertyHolder) -> Option<&Properties> {
+        self.properties.get(&holder).map(Arc::as_ref)
+    }
+
+    /// All extended properties.
+    pub fn properties(&self) -> impl Iterator<Item = &Properties> {
+        self.properties.values().map(Arc::as_ref)
+    }
+
+    pub(crate) fn put_properties(&mut self, properties: Properties) {
+        if properties.entries.is_empty() {
+            self.properties.remove(&properties.holder);
+        } else {
+            self.properties.insert(properties.holder, Arc::new(properties));
+        }
     }
 
     /// All functions, by object id.

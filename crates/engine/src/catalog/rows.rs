@@ -8,6 +8,7 @@
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
 //!         kind 6: [ where a sequence stands 33 ], its chunk is the generation of the sequence
+//!         kinds 7, 8, 9: the extended properties of an object, a schema or the database (id 0), of a principal, of a type; as kind 1
 //! ```
 
 use super::definition::StoredObject;
@@ -35,6 +36,9 @@ pub(crate) enum RowKind {
     DatabasePrincipal = 4,
     Type = 5,
     Sequence = 6,
+    Properties = 7,
+    PrincipalProperties = 8,
+    TypeProperties = 9,
 }
 
 pub(crate) fn row_key(kind: RowKind, id: i32, chunk: u32) -> [u8; CATALOG_KEY_BYTES] {

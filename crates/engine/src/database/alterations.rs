@@ -246,6 +246,7 @@ impl Database {
                 None
             }
         };
+        self.move_properties(tx, &mut catalog, &table, &record, &Some).await?;
         let table = self.replace_table(tx, &mut catalog, &table, record, map).await?;
         self.end_change(tx, mark, catalog, &table);
         Ok(table)
@@ -313,6 +314,8 @@ impl Database {
             record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
         }
         self.renew_overflow(tx, &mut record).await?;
+        let place = |old: usize| columns.iter().position(|column| column.source == Some(old));
+        self.move_properties(tx, &mut catalog, &table, &record, &place).await?;
         let table = self.replace_table(tx, &mut catalog, &table, record, Some(map)).await?;
         self.end_change(tx, mark, catalog, &table);
         Ok(table)
@@ -365,6 +368,7 @@ impl Database {
             }
             catalog.remove(record.object_id);
         }
+        self.move_properties(tx, &mut catalog, &table, &record, &Some).await?;
         let table = self.replace_table(tx, &mut catalog, &table, record, None).await?;
         self.end_change(tx, mark, catalog, &table);
         Ok(table)

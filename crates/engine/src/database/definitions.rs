@@ -14,6 +14,7 @@ use super::{Database, lock};
 use crate::catalog::definition::{
     Column, Default, Identity, Index, IndexColumn, Schema, StorageRef, StoredObject, TableRecord,
 };
+use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::{RowKind, encode, row_key};
 use crate::catalog::{Catalog, Object};
 use crate::error::Blocked;
@@ -280,6 +281,7 @@ impl Database {
         }
         self.remove_rows(tx, RowKind::Object, -schema.schema_id, 0).await?;
         self.forget_grants(tx, &mut catalog, Class::Schema, schema.schema_id).await?;
+        self.forget_properties(tx, &mut catalog, PropertyHolder::Schema(schema.schema_id)).await?;
         catalog.remove_schema(name);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())
@@ -583,6 +585,7 @@ impl Database {
         self.remove_rows(tx, RowKind::Object, table.object_id, 0).await?;
         self.remove_rows(tx, RowKind::Identity, table.object_id, 0).await?;
         self.forget_grants(tx, &mut catalog, Class::Object, table.object_id).await?;
+        self.forget_properties(tx, &mut catalog, PropertyHolder::Object(table.object_id)).await?;
         self.remove_triggers(tx, &mut catalog, table.object_id).await?;
         catalog.remove(table.object_id);
         self.end_definition(tx, mark, catalog, self.new_version());

@@ -8,6 +8,7 @@ use super::Database;
 use super::definitions::{now_us, user_schema};
 use crate::catalog::Object;
 use crate::catalog::definition::{Module, StoredObject};
+use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::RowKind;
 use crate::security::Class;
 use crate::transaction::Transaction;
@@ -214,6 +215,7 @@ impl Database {
         };
         self.remove_rows(tx, RowKind::Object, object_id, 0).await?;
         self.forget_grants(tx, &mut catalog, Class::Object, object_id).await?;
+        self.forget_properties(tx, &mut catalog, PropertyHolder::Object(object_id)).await?;
         self.remove_triggers(tx, &mut catalog, object_id).await?;
         catalog.remove(object_id);
         self.end_definition(tx, mark, catalog, self.new_version());

@@ -13,6 +13,7 @@ use super::definitions::{now_us, user_schema};
 use super::{Database, lock};
 use crate::catalog::Object;
 use crate::catalog::definition::StoredObject;
+use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::{RowKind, row_key};
 use crate::catalog::sequence::{Dealt, Position, Sequence, SequenceRecord, SequenceState};
 use crate::error::Blocked;
@@ -109,6 +110,7 @@ impl Database {
         self.remove_rows(tx, RowKind::Object, old.object_id, 0).await?;
         self.remove_rows(tx, RowKind::Sequence, old.object_id, old.generation).await?;
         self.forget_grants(tx, &mut catalog, Class::Object, old.object_id).await?;
+        self.forget_properties(tx, &mut catalog, PropertyHolder::Object(old.object_id)).await?;
         catalog.remove(old.object_id);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())

@@ -12,6 +12,7 @@ use pikepole_types::SqlError;
 use super::definitions::now_us;
 use super::{Database, PutMode};
 use crate::catalog::definition::{Module, ReferentialAction, StoredObject, Trigger, TriggerEvent};
+use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::RowKind;
 use crate::catalog::{Catalog, Object};
 use crate::table::Table;
@@ -101,6 +102,7 @@ impl Database {
         let trigger = catalog.trigger(schema, name).cloned().ok_or_else(missing)?;
         self.renew_parent(tx, &mut catalog, trigger.parent_id).await?;
         self.remove_rows(tx, RowKind::Object, trigger.module.object_id, 0).await?;
+        self.forget_properties(tx, &mut catalog, PropertyHolder::Object(trigger.module.object_id)).await?;
         catalog.remove(trigger.module.object_id);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())
@@ -140,6 +142,7 @@ impl Database {
         let gone: Vec<i32> = catalog.triggers_of(parent_id).map(|trigger| trigger.module.object_id).collect();
         for object_id in gone {
             self.remove_rows(tx, RowKind::Object, object_id, 0).await?;
+            self.forget_properties(tx, catalog, PropertyHolder::Object(object_id)).await?;
             catalog.remove(object_id);
         }
         Ok(())

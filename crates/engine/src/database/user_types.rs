@@ -7,6 +7,7 @@ use pikepole_types::SqlError;
 use super::Database;
 use super::definitions::user_schema;
 use crate::catalog::definition::{StoredObject, TableRecord};
+use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::RowKind;
 use crate::catalog::user_type::{UserType, UserTypeKind};
 use crate::security::Class;
@@ -106,6 +107,7 @@ impl Database {
         }
         self.remove_rows(tx, RowKind::Type, id, 0).await?;
         self.forget_grants(tx, &mut catalog, Class::Type, id).await?;
+        self.forget_properties(tx, &mut catalog, PropertyHolder::Type(id)).await?;
         catalog.remove_type(&found);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())

@@ -9,6 +9,7 @@ use super::permission::{Class, Grant};
 use super::principal::{DBO, Level, Principal, PrincipalKind, Principals};
 use crate::catalog::Catalog;
 use crate::catalog::definition::StoredObject;
+use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::RowKind;
 use crate::database::{Database, Durability, now_us};
 use crate::transaction::Transaction;
@@ -84,6 +85,9 @@ impl Database {
             return Err(SqlError::item_missing("drop", kind.name(), id));
         }
         self.forget_grants(tx, &mut catalog, kind.class(), id).await?;
+        if level == Level::Database {
+            self.forget_properties(tx, &mut catalog, PropertyHolder::Principal(id)).await?;
+        }
         self.remove_rows(tx, row_kind(level), id, 0).await?;
         let mut principals = Principals::clone(catalog.principals(level));
         principals.remove(id);

@@ -4,6 +4,7 @@ mod application_lock;
 mod constraint;
 mod describe;
 mod error_log;
+mod extended_property;
 mod odbc;
 mod privileges;
 mod rename;
@@ -149,6 +150,9 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_releaseapplock", parameters: &["@Resource", "@LockOwner", "@DbPrincipal"], required: 1 },
     Procedure { name: "sp_set_session_context", parameters: &["@key", "@value", "@read_only"], required: 2 },
     Procedure { name: "sp_sequence_get_range", parameters: sequence::PARAMETERS, required: 3 },
+    Procedure { name: "sp_addextendedproperty", parameters: extended_property::WITH_VALUE, required: 1 },
+    Procedure { name: "sp_updateextendedproperty", parameters: extended_property::WITH_VALUE, required: 1 },
+    Procedure { name: "sp_dropextendedproperty", parameters: extended_property::WITHOUT_VALUE, required: 1 },
     Procedure { name: "sp_tablecollations_100", parameters: &["@object_name"], required: 1 },
 ];
 
@@ -200,6 +204,16 @@ fn shown(value: &Value, ty: &SqlType) -> Option<String> {
     (!value.is_null()).then(|| pikepole_types::to_text(value, ty))
 }
 
+/// What was given for a parameter of the type sql_variant, at its place or by its name, as text.
+fn sql_variant(given: &[Argument], place: usize, parameter: &str) -> Option<String> {
+    let mut given = given.iter().enumerate();
+    let (_, argument) = given.find(|(at, argument)| match &argument.name {
+        Some(name) => name.eq_ignore_ascii_case(parameter),
+        None => *at == place,
+    })?;
+    shown(&argument.value, &argument.ty)
+}
+
 fn may_configure(context: &ExecutionContext) -> bool {
     context.token().has(Permission::AlterSettings, Securable::Server)
 }
@@ -230,11 +244,7 @@ pub(crate) async fn call(
         "sp_getapplock" => return application_lock::get(&arguments, context).await,
         "sp_releaseapplock" => return application_lock::release(&arguments, context),
         "sp_set_session_context" => {
-            let value = given.iter().enumerate().find(|(at, argument)| match &argument.name {
-                Some(name) => name.eq_ignore_ascii_case("@value"),
-                None => *at == 1,
-            });
-            let value = value.and_then(|(_, argument)| shown(&argument.value, &argument.ty));
+            let value = sql_variant(given, 1, "@value");
             let key = arguments.text(0).filter(|key| !key.is_empty());
             let wrong = || SqlError::invalid_parameter_or_option("sys.sp_set_session_context");
             let read_only = arguments.text(2).is_some_and(|flag| flag != "0");
@@ -275,6 +285,9 @@ pub(crate) async fn call(
         "sp_who2" => server::who2(host, arguments.text(0).as_deref(), context, output),
         "sp_describe_first_result_set" => odbc::first_result_set(host, &arguments, context, output)?,
         "sp_sequence_get_range" => sequence::get_range(given, context).await?,
+        "sp_addextendedproperty" | "sp_updateextendedproperty" | "sp_dropextendedproperty" => {
+            extended_property::change(procedure, &arguments, given, context).await?;
+        }
         "sp_rename" => rename::rename(&arguments, context, output).await?,
         _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,
     }

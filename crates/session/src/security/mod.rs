@@ -94,7 +94,7 @@ fn is_master(context: &ExecutionContext) -> bool {
 }
 
 /// What permissions on a principal are asked for with.
-fn securable_of(principal: &Principal) -> Securable {
+pub(crate) fn securable_of(principal: &Principal) -> Securable {
     match principal.kind {
         PrincipalKind::Login => Securable::Login(principal.id),
         PrincipalKind::ServerRole => Securable::ServerRole(principal.id),

@@ -17,17 +17,6 @@ const fn empty(name: &'static str, columns: &'static [ColumnOf]) -> View {
 
 pub(super) const VIEWS: &[View] = &[
     empty(
-        "extended_properties",
-        &[
-            ("class", TinyInt, No),
-            ("class_desc", Text(60), Yes),
-            ("major_id", Int, No),
-            ("minor_id", Int, No),
-            ("name", Name, No),
-            ("value", Text(4000), Yes),
-        ],
-    ),
-    empty(
         "periods",
         &[
             ("name", Name, No),

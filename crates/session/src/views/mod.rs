@@ -15,6 +15,7 @@ pub(crate) mod databases;
 mod dblog;
 mod empty;
 mod execution;
+pub(crate) mod extended_properties;
 pub(crate) mod files;
 mod indexes;
 mod information_schema;
@@ -228,7 +229,7 @@ pub(crate) struct Function {
 }
 
 /// Every table-valued function of every module.
-const FUNCTIONS: &[&[Function]] = &[log::FUNCTIONS, files::FUNCTIONS, dblog::FUNCTIONS];
+const FUNCTIONS: &[&[Function]] = &[log::FUNCTIONS, files::FUNCTIONS, dblog::FUNCTIONS, extended_properties::FUNCTIONS];
 
 /// Every view of every module.
 const VIEWS: &[&[View]] = &[
@@ -248,6 +249,7 @@ const VIEWS: &[&[View]] = &[
     types::VIEWS,
     sequences::VIEWS,
     triggers::VIEWS,
+    extended_properties::VIEWS,
     indexes::VIEWS,
     information_schema::VIEWS,
     constraints::VIEWS,

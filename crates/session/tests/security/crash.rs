@@ -176,3 +176,46 @@ fn triggers_survive_a_power_loss() {
     fixture.succeeds(&mut sa, "ENABLE TRIGGER ALL ON dbo.t; DELETE dbo.told; INSERT dbo.t VALUES (2)");
     assert_eq!(fixture.texts(&mut sa, "SELECT b FROM dbo.told ORDER BY b"), ["kept", "quiet"]);
 }
+
+#[test]
+fn extended_properties_survive_a_power_loss() {
+    let disk = SimulatedDisk::new(5);
+    let fixture = Fixture::on(&disk);
+    let mut sa = fixture.sa();
+    fixture.succeeds(&mut sa, "CREATE DATABASE d");
+    fixture.succeeds(
+        &mut sa,
+        "USE d; CREATE TABLE dbo.t (gone int, a int); CREATE TABLE dbo.away (a int); CREATE TYPE dbo.short FROM int",
+    );
+    let long = "x".repeat(3_750);
+    fixture.succeeds(
+        &mut sa,
+        &format!(
+            "EXEC sp_addextendedproperty 'p', 'database'; EXEC sp_addextendedproperty 'p', 'dbo', 'SCHEMA', 'dbo';
+             EXEC sp_addextendedproperty 'p', '{long}', 'SCHEMA', 'dbo', 'TABLE', 't';
+             EXEC sp_addextendedproperty 'p', 'a', 'SCHEMA', 'dbo', 'TABLE', 't', 'COLUMN', 'a';
+             EXEC sp_addextendedproperty 'p', 'gone', 'SCHEMA', 'dbo', 'TABLE', 't', 'COLUMN', 'gone';
+             EXEC sp_addextendedproperty 'p', 'away', 'SCHEMA', 'dbo', 'TABLE', 'away';
+             EXEC sp_addextendedproperty 'p', 'type', 'SCHEMA', 'dbo', 'TYPE', 'short';
+             EXEC sp_addextendedproperty 'p', 'user', 'USER', 'dbo';
+             EXEC sp_addextendedproperty 'q', 'dropped'; EXEC sp_dropextendedproperty 'q'"
+        ),
+    );
+    fixture.succeeds(&mut sa, "ALTER TABLE dbo.t DROP COLUMN gone; DROP TABLE dbo.away");
+    fixture.succeeds(
+        &mut sa,
+        "BEGIN TRAN; EXEC sp_addextendedproperty 'q', 'lost'; EXEC sp_updateextendedproperty 'p', 'lost';
+         EXEC sp_dropextendedproperty 'p', 'SCHEMA', 'dbo', 'TABLE', 't'; DROP TYPE dbo.short",
+    );
+    let after = disk.crash(9);
+    drop((sa, fixture));
+    let fixture = Fixture::on(&after);
+    let mut sa = fixture.owner();
+    let values = "SELECT LEFT(value, 8) + '|' + CAST(LEN(value) AS varchar(9)) + '|' + CAST(minor_id AS varchar(9))
+                  FROM sys.extended_properties ORDER BY class, minor_id";
+    assert_eq!(
+        fixture.texts(&mut sa, values),
+        ["database|8|0", "xxxxxxxx|3750|0", "a|1|1", "dbo|3|0", "user|4|0", "type|4|0"]
+    );
+    fixture.succeeds(&mut sa, "EXEC sp_updateextendedproperty 'p', 'new'; EXEC sp_addextendedproperty 'q', 'new'");
+}

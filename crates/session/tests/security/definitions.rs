@@ -105,6 +105,41 @@ fn sequences_need_permissions() {
     fixture.succeeds(&mut ann, "CREATE SEQUENCE dbo.x; ALTER SEQUENCE dbo.s RESTART; DROP SEQUENCE dbo.x");
 }
 
+/// Who may alter something may give it properties; who has no permission on it does not see them.
+#[test]
+fn extended_properties_need_alter() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    let of_table = "EXEC sp_addextendedproperty 'p', 'x', 'SCHEMA', 'dbo', 'TABLE', 't', 'COLUMN', 'k'";
+    let of_type = "EXEC sp_addextendedproperty 'p', 'x', 'SCHEMA', 'dbo', 'TYPE', 'short'";
+    let of_schema = "EXEC sp_addextendedproperty 'p', 'x', 'SCHEMA', 'dbo'";
+    let of_user = "EXEC sp_addextendedproperty 'p', 'x', 'USER', 'ann'";
+    let of_database = "EXEC sp_addextendedproperty 'p', 'x'";
+    fixture.succeeds(&mut owner, "CREATE TYPE dbo.short FROM int");
+    for sql in [of_table, of_type, of_schema, of_user, of_database] {
+        fixture.fails(&mut ann, 15135, sql);
+    }
+    fixture.succeeds(&mut owner, "EXEC sp_addextendedproperty 'q', 'seen', 'SCHEMA', 'dbo', 'TABLE', 't'");
+    let seen = "SELECT value FROM sys.extended_properties
+                UNION ALL SELECT value FROM fn_listextendedproperty('q', 'SCHEMA', 'dbo', 'TABLE', 't', NULL, NULL)";
+    assert!(fixture.texts(&mut ann, seen).is_empty());
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.t TO ann");
+    assert_eq!(fixture.texts(&mut ann, seen), ["seen", "seen"]);
+    fixture.fails(&mut ann, 15135, of_table);
+    fixture.fails(&mut ann, 15135, "EXEC sp_dropextendedproperty 'q', 'SCHEMA', 'dbo', 'TABLE', 't'");
+    fixture.succeeds(&mut owner, "GRANT ALTER ON dbo.t TO ann");
+    fixture.succeeds(&mut ann, of_table);
+    fixture.succeeds(&mut owner, "DENY ALTER ON dbo.t TO ann");
+    fixture.fails(&mut ann, 15135, "EXEC sp_dropextendedproperty 'q', 'SCHEMA', 'dbo', 'TABLE', 't'");
+    fixture.succeeds(&mut owner, "ALTER ROLE db_ddladmin ADD MEMBER ann");
+    fixture.succeeds(&mut ann, &format!("{of_type}; {of_schema}"));
+    for sql in [of_user, of_database] {
+        fixture.fails(&mut ann, 15135, sql);
+    }
+    fixture.succeeds(&mut owner, "GRANT ALTER TO ann; GRANT ALTER ANY USER TO ann");
+    fixture.succeeds(&mut ann, &format!("{of_database}; {of_user}"));
+}
+
 #[test]
 fn owners_of_schemas_own_what_is_in_them() {
     let fixture = Fixture::with_logins(&["ann"]);

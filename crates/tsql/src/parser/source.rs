@@ -173,6 +173,12 @@ impl Parser<'_> {
                 let name = self.variable()?;
                 Ok(TableSource::Variable { name, alias: self.optional_alias()? })
             }
+            // The system's functions were once called so.
+            TokenKind::Symbol(Symbol::DoubleColon) => {
+                self.bump();
+                let name = ObjectName::of(self.name()?);
+                self.table_function(name)
+            }
             TokenKind::Keyword(Keyword::OpenRowset)
                 if self.nth_symbol(1, Symbol::Open) && self.nth(2).kind == TokenKind::Keyword(Keyword::Bulk) =>
             {

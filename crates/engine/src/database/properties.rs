@@ -1,0 +1,122 @@
+//! Extended properties as calls, each part of the caller's transaction.
+
+use pikepole_types::SqlError;
+
+use super::Database;
+use crate::catalog::Catalog;
+use crate::catalog::definition::{StoredObject, TableRecord};
+use crate::catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
+use crate::transaction::Transaction;
+
+/// What becomes of a property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PropertyChange {
+    /// It is added, with this text.
+    Add(Option<String>),
+    /// It gets this text.
+    Update(Option<String>),
+    /// It goes.
+    Drop,
+}
+
+/// Finds what a property is about in the definitions as they are while nobody else changes them.
+pub type PropertyPlace<'a> = &'a (dyn Fn(&Catalog) -> Result<(PropertyHolder, PropertyPart), SqlError> + Send + Sync);
+
+impl Database {
+    /// Adds, changes or drops the property called `name` of what `place` finds; errors call that `title`.
+    ///
+    /// # Errors
+    /// 15233 when a property to be added is there; 15217 when one to be changed or dropped is not; what `place` reports.
+    pub async fn change_property(
+        &self,
+        tx: &mut Transaction,
+        place: PropertyPlace<'_>,
+        title: &str,
+        name: &str,
+        change: PropertyChange,
+    ) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let (holder, part) = place(&catalog)?;
+        let mut properties =
+            catalog.properties_of(holder).cloned().unwrap_or(Properties { holder, entries: Vec::new() });
+        let found = properties.position(part, name);
+        match (change, found) {
+            (PropertyChange::Add(_), Some(_)) => return Err(SqlError::property_exists(name, title)),
+            (PropertyChange::Add(value), None) => {
+                properties.entries.push(ExtendedProperty { part, name: name.to_owned(), value });
+            }
+            (PropertyChange::Update(value), Some(at)) => properties.entries[at].value = value,
+            (PropertyChange::Drop, Some(at)) => drop(properties.entries.remove(at)),
+            (PropertyChange::Update(_) | PropertyChange::Drop, None) => {
+                return Err(SqlError::property_missing(name, title));
+            }
+        }
+        self.store_properties(tx, &mut catalog, properties).await?;
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    async fn store_properties(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        properties: Properties,
+    ) -> Result<(), SqlError> {
+        let stored = StoredObject::Properties(properties.clone());
+        if properties.entries.is_empty() {
+            self.remove_rows(tx, stored.row_kind(), stored.stored_id(), 0).await?;
+        } else {
+            self.store_object(tx, &stored).await?;
+        }
+        catalog.put_properties(properties);
+        Ok(())
+    }
+
+    /// What had properties is dropped: they go with it.
+    pub(crate) async fn forget_properties(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        holder: PropertyHolder,
+    ) -> Result<(), SqlError> {
+        if catalog.properties_of(holder).is_none() {
+            return Ok(());
+        }
+        self.store_properties(tx, catalog, Properties { holder, entries: Vec::new() }).await
+    }
+
+    /// The properties of a table whose definition becomes `record` and whose columns move; `place` finds the new place of a
+    /// column. Those of parts that are no more go.
+    pub(super) async fn move_properties(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        old: &TableRecord,
+        record: &TableRecord,
+        place: &(dyn Fn(usize) -> Option<usize> + Send + Sync),
+    ) -> Result<(), SqlError> {
+        let Some(former) = catalog.properties_of(PropertyHolder::Object(old.object_id)) else {
+            return Ok(());
+        };
+        let moved = |part: PropertyPart| match part {
+            PropertyPart::Column(column) => place(column).map(PropertyPart::Column),
+            PropertyPart::Constraint(id) => {
+                // A default is made anew with its column.
+                let is_own = |at: &usize| old.columns[*at].default.as_ref().is_some_and(|own| own.object_id == id);
+                let Some(column) = (0..old.columns.len()).find(is_own) else {
+                    return Some(part).filter(|part| part.is_in(record));
+                };
+                let default = record.columns.get(place(column)?)?.default.as_ref()?;
+                Some(PropertyPart::Constraint(default.object_id))
+            }
+            part => Some(part).filter(|part| part.is_in(record)),
+        };
+        let entries = former.entries.iter();
+        let entries = entries.filter_map(|entry| Some(ExtendedProperty { part: moved(entry.part)?, ..entry.clone() }));
+        let properties = Properties { holder: former.holder, entries: entries.collect() };
+        if properties == *former {
+            return Ok(());
+        }
+        self.store_properties(tx, catalog, properties).await
+    }
+}

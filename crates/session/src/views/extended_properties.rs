@@ -1,0 +1,255 @@
+//! `sys.extended_properties` and `fn_listextendedproperty`, and finding what a property is about by types and names.
+
+use super::Kind::{Int, Name, Text, TinyInt};
+use super::Nullable::{No, Yes};
+use super::{Function, Rows, Source, View};
+use pikepole_engine::{Catalog, ExtendedProperty, Object, PropertyHolder, PropertyPart, Schema, Table};
+use pikepole_types::{SqlError, Value};
+
+/// The longest text of a property, in characters: 7,500 bytes.
+pub(crate) const VALUE_CHARACTERS_MAX: usize = 3_750;
+
+pub(super) const VIEWS: &[View] = &[View {
+    schema: "sys",
+    name: "extended_properties",
+    columns: &[
+        ("class", TinyInt, No),
+        ("class_desc", Text(60), Yes),
+        ("major_id", Int, No),
+        ("minor_id", Int, No),
+        ("name", Name, No),
+        ("value", Text(4000), Yes),
+    ],
+    rows: extended_properties,
+}];
+
+pub(super) const FUNCTIONS: &[Function] = &[Function {
+    view: View {
+        schema: "sys",
+        name: "fn_listextendedproperty",
+        columns: &[("objtype", Name, Yes), ("objname", Name, Yes), ("name", Name, No), ("value", Text(4000), Yes)],
+        rows: list,
+    },
+    parameters: &[Name, Name, Name, Name, Name, Name, Name],
+}];
+
+/// What may be named at each level: the database's, a schema's, and the parts of what is in a schema.
+const TYPES: [&[&str]; 3] = [
+    &["SCHEMA", "USER"],
+    &["TABLE", "VIEW", "PROCEDURE", "FUNCTION", "SEQUENCE", "SYNONYM", "TYPE"],
+    &["COLUMN", "INDEX", "CONSTRAINT", "TRIGGER"],
+];
+
+/// The types and names that lead to what has properties; no name stands for all of the type.
+pub(crate) struct Path {
+    levels: Vec<(&'static str, Option<String>)>,
+}
+
+/// Something that properties are given to.
+pub(crate) struct Place {
+    /// Its type as the path has it; none for the database.
+    kind: Option<&'static str>,
+    name: Option<String>,
+    pub(crate) holder: PropertyHolder,
+    pub(crate) part: PropertyPart,
+}
+
+impl Place {
+    fn new(kind: &'static str, name: &str, holder: PropertyHolder, part: PropertyPart) -> Place {
+        Place { kind: Some(kind), name: Some(name.to_owned()), holder, part }
+    }
+}
+
+fn fits(wanted: Option<&str>, name: &str) -> bool {
+    wanted.is_none_or(|wanted| wanted.to_lowercase() == name.to_lowercase())
+}
+
+impl Path {
+    /// A path of types and names, the highest level first. None: a type that is none of its level, a name without a type, or a
+    /// level below one without a name.
+    pub(crate) fn of(given: [(Option<String>, Option<String>); 3]) -> Option<Path> {
+        let mut levels: Vec<(&'static str, Option<String>)> = Vec::new();
+        for (at, (kind, name)) in given.into_iter().enumerate() {
+            let Some(kind) = kind else {
+                if name.is_some() {
+                    return None;
+                }
+                continue;
+            };
+            if levels.len() < at || levels.last().is_some_and(|(_, name)| name.is_none()) {
+                return None;
+            }
+            let kind = TYPES[at].iter().find(|known| known.eq_ignore_ascii_case(&kind))?;
+            levels.push((kind, name));
+        }
+        Some(Path { levels })
+    }
+
+    /// Whether its last level stands for all of a type.
+    pub(crate) fn is_open(&self) -> bool {
+        self.levels.last().is_some_and(|(_, name)| name.is_none())
+    }
+
+    /// What errors call what it leads to.
+    pub(crate) fn title(&self) -> String {
+        let names: Vec<&str> = self.levels.iter().filter_map(|(_, name)| name.as_deref()).collect();
+        if names.is_empty() { "object specified".to_owned() } else { names.join(".") }
+    }
+
+    /// What it leads to. Schemas of the system have no properties.
+    pub(crate) fn places(&self, catalog: &Catalog) -> Vec<Place> {
+        let mut levels = self.levels.iter().map(|(kind, name)| (*kind, name.as_deref()));
+        let Some((kind, name)) = levels.next() else {
+            return vec![Place { kind: None, name: None, holder: PropertyHolder::Database, part: PropertyPart::Whole }];
+        };
+        let is_own = |schema: &&Schema| !matches!(schema.schema_id, 3 | 4) && fits(name, &schema.name);
+        let schemas = catalog.schemas().map(AsRef::as_ref).filter(is_own);
+        let Some(within) = levels.next() else {
+            if kind == "USER" {
+                let users = catalog.users().iter().filter(|user| fits(name, &user.name));
+                let place = |id, name: &str| Place::new(kind, name, PropertyHolder::Principal(id), PropertyPart::Whole);
+                return users.map(|user| place(user.id, &user.name)).collect();
+            }
+            let place = |schema: &Schema| {
+                Place::new(kind, &schema.name, PropertyHolder::Schema(schema.schema_id), PropertyPart::Whole)
+            };
+            return schemas.map(place).collect();
+        };
+        let part = levels.next();
+        schemas.flat_map(|schema| in_schema(catalog, schema, within, part)).collect()
+    }
+}
+
+fn is_of_type(object: &Object, kind: &str) -> bool {
+    match object {
+        Object::Table(_) => kind == "TABLE",
+        Object::View(_) => kind == "VIEW",
+        Object::Procedure(_) => kind == "PROCEDURE",
+        Object::Function(_) => kind == "FUNCTION",
+        Object::Sequence(_) => kind == "SEQUENCE",
+        Object::Synonym(_) => kind == "SYNONYM",
+        Object::Trigger(_) => false,
+    }
+}
+
+/// What is in a schema under a type and a name, or the parts of it.
+fn in_schema(
+    catalog: &Catalog,
+    schema: &Schema,
+    (kind, name): (&'static str, Option<&str>),
+    part: Option<(&'static str, Option<&str>)>,
+) -> Vec<Place> {
+    if kind == "TYPE" {
+        let own = catalog.user_types().filter(|own| own.schema_id == schema.schema_id && fits(name, &own.name));
+        let place = |id, name: &str| Place::new(kind, name, PropertyHolder::Type(id), PropertyPart::Whole);
+        return own.filter(|_| part.is_none()).map(|own| place(own.user_type_id, &own.name)).collect();
+    }
+    let own = catalog.objects().filter(|object| {
+        object.schema_id() == schema.schema_id && is_of_type(object, kind) && fits(name, object.name())
+    });
+    match part {
+        None => own
+            .map(|object| {
+                Place::new(kind, object.name(), PropertyHolder::Object(object.object_id()), PropertyPart::Whole)
+            })
+            .collect(),
+        Some((kind, name)) => {
+            let mut places: Vec<Place> = own.flat_map(|object| parts(catalog, object, kind)).collect();
+            places.retain(|place| place.name.as_deref().is_some_and(|own| fits(name, own)));
+            places
+        }
+    }
+}
+
+/// The parts of an object that are of a type.
+fn parts(catalog: &Catalog, object: &Object, kind: &'static str) -> Vec<Place> {
+    if kind == "TRIGGER" {
+        let place = |id, name: &str| Place::new(kind, name, PropertyHolder::Object(id), PropertyPart::Whole);
+        let triggers = catalog.triggers_of(object.object_id());
+        return triggers.map(|trigger| place(trigger.module.object_id, &trigger.module.name)).collect();
+    }
+    let Object::Table(table) = object else { return Vec::new() };
+    let place =
+        |(name, part): (&str, PropertyPart)| Place::new(kind, name, PropertyHolder::Object(table.object_id), part);
+    match kind {
+        "COLUMN" => {
+            let columns = table.columns.iter().enumerate();
+            columns.map(|(at, column)| place((&column.name, PropertyPart::Column(at)))).collect()
+        }
+        "INDEX" => {
+            let indexes = table.indexes.iter();
+            indexes.map(|index| place((&index.name, PropertyPart::Index(index.index_id)))).collect()
+        }
+        _ => constraints(table).map(|(name, id)| place((name, PropertyPart::Constraint(id)))).collect(),
+    }
+}
+
+/// The names and object ids of a table's constraints.
+fn constraints(table: &Table) -> impl Iterator<Item = (&str, i32)> {
+    let keys = table.indexes.iter().filter(|index| index.constraint);
+    let keys = keys.map(|index| (index.name.as_str(), index.constraint_id));
+    let defaults = table.columns.iter().filter_map(|column| column.default.as_ref());
+    let defaults = defaults.map(|default| (default.name.as_str(), default.object_id));
+    let checks = table.checks.iter().map(|check| (check.name.as_str(), check.object_id));
+    let foreign = table.foreign_keys.iter().map(|key| (key.name.as_str(), key.object_id));
+    keys.chain(defaults).chain(checks).chain(foreign)
+}
+
+/// Class, its name, and the two numbers under which the view shows a property.
+fn shown(holder: PropertyHolder, part: PropertyPart) -> (i32, &'static str, i32, i32) {
+    const OBJECT: (i32, &str) = (1, "OBJECT_OR_COLUMN");
+    let ((class, name), major, minor) = match (holder, part) {
+        (PropertyHolder::Database, _) => ((0, "DATABASE"), 0, 0),
+        (PropertyHolder::Schema(id), _) => ((3, "SCHEMA"), id, 0),
+        (PropertyHolder::Principal(id), _) => ((4, "DATABASE_PRINCIPAL"), id, 0),
+        (PropertyHolder::Type(id), _) => ((6, "TYPE"), id, 0),
+        (PropertyHolder::Object(id), PropertyPart::Whole) => (OBJECT, id, 0),
+        (PropertyHolder::Object(id), PropertyPart::Column(at)) => (OBJECT, id, i32::try_from(at + 1).unwrap_or(0)),
+        (PropertyHolder::Object(id), PropertyPart::Index(index_id)) => ((7, "INDEX"), id, index_id),
+        (PropertyHolder::Object(_), PropertyPart::Constraint(id)) => (OBJECT, id, 0),
+    };
+    (class, name, major, minor)
+}
+
+fn extended_properties(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |holder: PropertyHolder, property: &ExtendedProperty| {
+        let (class, class_name, major, minor) = shown(holder, property.part);
+        view.row()
+            .integer("class", class)
+            .text("class_desc", class_name)
+            .integer("major_id", major)
+            .integer("minor_id", minor)
+            .text("name", &property.name)
+            .text_if("value", property.value.as_deref())
+            .done()
+    };
+    let all = source.catalog.properties();
+    Ok(all.flat_map(|own| own.entries.iter().map(|property| row(own.holder, property))).collect())
+}
+
+/// What a path leads to that has properties; a wrong path leads nowhere.
+fn list(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    // 'default' in quotes says the same as the word.
+    let text = |at: usize| {
+        let text = source.arguments.get(at).and_then(Value::as_str);
+        text.filter(|text| !text.eq_ignore_ascii_case("default")).map(str::to_owned)
+    };
+    let wanted = text(0);
+    let Some(path) = Path::of([(text(1), text(2)), (text(3), text(4)), (text(5), text(6))]) else {
+        return Ok(Rows::new());
+    };
+    let mut rows = Rows::new();
+    for place in path.places(source.catalog) {
+        let Some(own) = source.catalog.properties_of(place.holder) else { continue };
+        let entries = own.entries.iter().filter(|entry| entry.part == place.part);
+        rows.extend(entries.filter(|entry| fits(wanted.as_deref(), &entry.name)).map(|entry| {
+            view.row()
+                .text_if("objtype", place.kind)
+                .text_if("objname", place.name.as_deref())
+                .text("name", &entry.name)
+                .text_if("value", entry.value.as_deref())
+                .done()
+        }));
+    }
+    Ok(rows)
+}
