@@ -102,6 +102,7 @@ fn views_have_the_documented_number_of_columns() {
         ("syscolumns", 32),
         ("sysdatabases", 12),
         ("extended_properties", 6),
+        ("fn_listextendedproperty", 4),
         ("synonyms", 13),
         ("sequences", 26),
         ("triggers", 13),
