@@ -183,6 +183,9 @@ fn longest_text(types: &[SqlType]) -> SqlType {
 
 #[cfg(test)]
 mod tests {
+#[cfg(test)]
+mod fit_tests;
+
     use super::*;
 
     #[test]

@@ -72,8 +72,9 @@ pub(super) fn switchoffset(_: &mut Context, values: &[Value], types: &[SqlType])
     let offset = minutes(values, types, 1, "switchoffset")?;
     let moment = moment_as(&values[0], &types[0], &SqlType::DateTimeOffset(7))?;
     let utc = moment.ticks - i64::from(moment.offset_minutes.unwrap_or(0)) * 60 * SECOND;
-    let switched = DateTimeOffset::new(utc, offset);
-    switched.map(Value::DateTimeOffset).ok_or_else(|| SqlError::date_overflow("datetimeoffset"))
+    // A datetime has finer parts than its digits say.
+    let switched = Moment { ticks: utc + i64::from(offset) * 60 * SECOND, offset_minutes: Some(offset) };
+    time_of(switched, &offset_type(types)?).ok_or_else(|| SqlError::date_overflow("datetimeoffset"))
 }
 
 /// A local time under an offset.
