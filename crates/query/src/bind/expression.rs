@@ -540,7 +540,7 @@ fn explicit(input: Typed, to: SqlType, style: Option<Typed>, lenient: bool) -> R
         return Err(Box::new(SqlError::explicit_conversion_not_allowed(from, to)));
     }
     let style_constant = style.as_ref().is_none_or(|style| style.expr.is_const());
-    let constant = input.expr.is_const() && style_constant;
+    let constant = input.expr.is_const() && style_constant && !super::typed::reads_date_format(&input.expr, &to);
     if input.ty == to && style.is_none() {
         return Ok(input);
     }

@@ -71,6 +71,16 @@ fn values_are_no_longer_than_their_types() {
 }
 
 #[test]
+fn a_date_format_is_kept() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("SET DATEFORMAT ymd");
+    assert_eq!(client.scalar("SELECT MONTH('03/01/02')"), Value::Int(1));
+    let call = Call::number(10).text("SELECT DAY('03/01/02')");
+    assert_eq!(rows(&client.call(&[call])), [&[Value::Int(2)][..]]);
+}
+
+#[test]
 fn a_procedure_in_a_batch_ends_as_one() {
     let fixture = Fixture::new();
     let mut client = fixture.client();
