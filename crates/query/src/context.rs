@@ -254,7 +254,7 @@ impl ExecutionContext {
     pub(crate) fn function_context(&mut self) -> Context {
         self.random_seed = self.random_seed.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645) | 1;
         let mut context = Context::new(crate::run::now(), self.random_seed);
-        context.date_first = self.settings.date_first;
+        self.settings.inform(&mut context);
         context
     }
 

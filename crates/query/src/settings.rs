@@ -1,5 +1,7 @@
 //! The SET options that change how statements run.
 
+use pikepole_types::{Context, DateFormat};
+
 /// Isolation levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Isolation {
@@ -56,8 +58,18 @@ pub struct Settings {
     pub lock_timeout_ms: i32,
     /// DATEFIRST, 1 (Monday) to 7 (Sunday).
     pub date_first: u8,
+    /// DATEFORMAT.
+    pub date_format: DateFormat,
     /// TRANSACTION ISOLATION LEVEL.
     pub isolation: Isolation,
+}
+
+impl Settings {
+    /// Tells functions and conversions what they need to know of the options.
+    pub(crate) fn inform(&self, functions: &mut Context) {
+        functions.date_first = self.date_first;
+        functions.date_format = self.date_format;
+    }
 }
 
 impl Default for Settings {
@@ -75,6 +87,7 @@ impl Default for Settings {
             row_count: 0,
             lock_timeout_ms: -1,
             date_first: 7,
+            date_format: DateFormat::default(),
             isolation: Isolation::default(),
         }
     }

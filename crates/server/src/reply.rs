@@ -49,6 +49,8 @@ pub(crate) struct Reply<'a> {
     failed: bool,
     /// Whether there was one that ends the connection.
     is_fatal: bool,
+    /// Whether a row could not be sent: what its batch gives before it is cancelled is not either.
+    is_cut_short: bool,
     status: Option<i32>,
     broken: Option<io::Error>,
 }
@@ -69,6 +71,7 @@ impl<'a> Reply<'a> {
             end: None,
             failed: false,
             is_fatal: false,
+            is_cut_short: false,
             status: None,
             broken: None,
         }
@@ -204,6 +207,9 @@ fn column_of(column: &ColumnInfo, version: TdsVersion) -> Column {
 
 impl Output for Reply<'_> {
     fn columns(&mut self, columns: &[ColumnInfo]) {
+        if self.is_cut_short {
+            return;
+        }
         self.go_on();
         let version = self.sender.writer.version();
         self.columns.clear();
@@ -212,15 +218,21 @@ impl Output for Reply<'_> {
     }
 
     fn row(&mut self, row: &[Value]) {
+        if self.is_cut_short {
+            return;
+        }
+        // The writer takes back what it has written of a row that fails.
         if let Err(error) = self.sender.writer.row(&self.columns, row) {
-            self.failed = true;
-            self.sender.writer.message(&error.to_sql_error(), self.server_name);
+            self.error(&error.to_sql_error());
+            self.is_cut_short = true;
             self.cancel.store(true, Ordering::Relaxed);
         }
     }
 
     fn done(&mut self, done: Ended) {
         match (self.answering, done.kind) {
+            // The end that the error was given stays the last.
+            _ if self.is_cut_short => {}
             (Answering::Quiet, _) | (Answering::Procedure, EndedKind::Procedure) => {}
             (Answering::Batch, EndedKind::Procedure) => self.ended(DoneKind::Procedure, done),
             (Answering::Batch, _) => self.ended(DoneKind::Statement, done),
@@ -230,7 +242,7 @@ impl Output for Reply<'_> {
 
     fn done_in_procedure(&mut self, done: Ended) {
         // The end of a call within a procedure is no statement's: that has none of its own.
-        if self.answering != Answering::Quiet && done.kind != EndedKind::Procedure {
+        if !self.is_cut_short && self.answering != Answering::Quiet && done.kind != EndedKind::Procedure {
             self.ended(DoneKind::InProcedure, done);
         }
     }
@@ -291,5 +303,46 @@ impl Output for Reply<'_> {
                 Poll::Ready(())
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::halves;
+    use pikepole_tds::MessageWriter;
+    use pikepole_types::Length;
+    use tokio::net::{TcpListener, TcpStream};
+
+    /// What a batch of one query with a column of varchar(1) is answered, without the packet's header.
+    async fn answer(rows: &[&str]) -> Vec<u8> {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let socket = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("a connection");
+        let (_receiver, mut sender) = halves(socket, MessageWriter::new(TdsVersion::V7_4, 51));
+        let cancel = AtomicBool::new(false);
+        let mut reply = Reply::new(&mut sender, "server", &cancel, Answering::Batch);
+        let column = ColumnInfo { name: "c".into(), ty: SqlType::VarChar(Length::Limit(1)), nullable: true };
+        reply.columns(&[column]);
+        rows.iter().for_each(|row| reply.row(&[Value::from(*row)]));
+        reply.done(Ended { kind: EndedKind::Select, rows: Some(rows.len() as u64) });
+        reply.finish_batch();
+        assert!(!reply.is_fatal());
+        sender.writer.ready()[8..].to_vec()
+    }
+
+    #[test]
+    fn a_value_that_does_not_fit_ends_the_batch_and_not_the_connection() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().expect("a runtime");
+        let (good, bad) = (runtime.block_on(answer(&["a"])), runtime.block_on(answer(&["a", "long", "b"])));
+        // The same columns and first row, and nothing of the others.
+        let behind_row = good.len() - 13;
+        assert_eq!(good[..behind_row], bad[..behind_row]);
+        let rest = &bad[behind_row..];
+        let (error, done) = rest.split_at(rest.len() - 13);
+        // ERROR: its length, number, state and severity.
+        assert_eq!((error[0], usize::from(error[1]) + usize::from(error[2]) * 256), (0xAA, error.len() - 3));
+        assert_eq!((&error[3..7], &error[7..9]), (&8630i32.to_le_bytes()[..], &[1, 16][..]));
+        // DONE: that there was an error, and nothing more.
+        assert_eq!(done[..3], [0xFD, 2, 0]);
     }
 }

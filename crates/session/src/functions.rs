@@ -28,6 +28,8 @@ const OPTION_IMPLICIT_TRANSACTIONS: i32 = 2;
 
 const NAME: SqlType = SqlType::NVarChar(Length::Limit(128));
 const TEXT: SqlType = SqlType::NVarChar(Length::Limit(4000));
+/// UTF-16 units of a name.
+const NAME_UNITS_MAX: usize = 128;
 const LONG_TEXT: SqlType = SqlType::NVarChar(Length::Max);
 const NUMERIC: SqlType = SqlType::Decimal { precision: 38, scale: 0 };
 
@@ -173,7 +175,12 @@ pub(crate) fn call(
 ) -> Result<Value, SqlError> {
     let function = FUNCTIONS.get(id as usize).ok_or_else(|| SqlError::invalid_object(id))?;
     let answer = (function.call)(&Call { host, arguments, context })?;
-    Ok(answer.unwrap_or(Value::Null))
+    let Some(answer) = answer else { return Ok(Value::Null) };
+    // What a client calls itself, or an error's text, may be longer than the type that tells of it.
+    if matches!(answer, Value::Str(_)) {
+        return pikepole_types::convert(&answer, &function.result, &function.result, None);
+    }
+    Ok(answer)
 }
 
 fn string(text: impl Into<String>) -> Answer {
@@ -644,6 +651,8 @@ fn parse_name(call: &Call<'_>) -> Answer {
     let (Some(parts), Some(place)) = (call.text(0).and_then(names::split), call.number(1)) else { return Ok(None) };
     let Some(from_end) = usize::try_from(place).ok().filter(|place| *place >= 1) else { return Ok(None) };
     let part = parts.iter().rev().nth(from_end - 1).filter(|part| !part.is_empty());
+    // What is longer is no name.
+    let part = part.filter(|part| part.encode_utf16().count() <= NAME_UNITS_MAX);
     Ok(part.map(|part| Value::Str(part.clone())))
 }
 

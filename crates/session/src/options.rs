@@ -4,7 +4,7 @@
 use crate::unsupported;
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{ExprKind, Literal, OptionSetting, SetOption, Statement, StatementKind, UnaryOp};
-use pikepole_types::SqlError;
+use pikepole_types::{DateFormat, SqlError};
 
 /// What a session's SET statements left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,7 +119,7 @@ impl ClientOptions {
             ("ARITHIGNORE", _) => self.arithignore = on,
             ("DEADLOCK_PRIORITY", _) => self.deadlock_priority = deadlock_priority(value)?,
             ("LANGUAGE", _) => return language(value, output),
-            ("DATEFORMAT", _) => return date_format(value),
+            ("DATEFORMAT", _) => settings.date_format = date_format(value)?,
             _ if INDIFFERENT.contains(&name) => {}
             (_, OptionSetting::On) if ALWAYS_ON.contains(&name) => {}
             (_, OptionSetting::Off) if ALWAYS_OFF.contains(&name) => {}
@@ -216,10 +216,8 @@ fn language(value: &OptionSetting, output: &mut dyn Output) -> Result<(), SqlErr
     }
 }
 
-fn date_format(value: &OptionSetting) -> Result<(), SqlError> {
-    match word(value) {
-        Some(name) if name.eq_ignore_ascii_case("mdy") => Ok(()),
-        Some(name) => Err(unsupported(format!("SET DATEFORMAT {name}"))),
-        None => Err(unsupported("SET DATEFORMAT with a variable")),
-    }
+fn date_format(value: &OptionSetting) -> Result<DateFormat, SqlError> {
+    let name = word(value).unwrap_or_default();
+    DateFormat::by_name(name.trim_end_matches(' '))
+        .ok_or_else(|| SqlError::new(2741, 16, 1, format!("SET DATEFORMAT date order '{name}' is invalid.")))
 }

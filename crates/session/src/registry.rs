@@ -12,6 +12,7 @@ use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
 use pikepole_query::{ExecutionContext, Isolation, PlanCache, Progress, Settings};
+use pikepole_types::DateFormat;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -57,6 +58,7 @@ pub(crate) struct SessionRow {
 pub(crate) struct ShownOptions {
     pub(crate) text_size: i32,
     pub(crate) date_first: u8,
+    pub(crate) date_format: DateFormat,
     pub(crate) quoted_identifier: bool,
     pub(crate) arithabort: bool,
     /// As the views number it.
@@ -71,6 +73,7 @@ impl ShownOptions {
         ShownOptions {
             text_size: options.text_size,
             date_first: settings.date_first,
+            date_format: settings.date_format,
             quoted_identifier: settings.quoted_identifier,
             arithabort: options.arithabort,
             isolation: match settings.isolation {

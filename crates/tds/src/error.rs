@@ -92,9 +92,15 @@ impl TdsError {
             TdsError::UnknownType(_) => SqlError::new(8009, 16, 1, format!("{CALL} {self}.")),
             TdsError::InvalidLength(_) => SqlError::new(8016, 16, 1, format!("{CALL} {self}.")),
             TdsError::InvalidValue(_) => SqlError::new(8023, 16, 1, format!("{CALL} {self}.")),
-            TdsError::Unsendable(_) | TdsError::InParameter { .. } => {
-                SqlError::new(7885, 20, 1, format!("The reply could not be sent: {self}."))
-            }
+            TdsError::Unsendable(_) | TdsError::InParameter { .. } => SqlError::new(
+                8630,
+                16,
+                1,
+                format!(
+                    "Internal Query Processor Error: The query processor encountered an unexpected error during execution. The \
+                     reply could not be sent: {self}."
+                ),
+            ),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a type, a value | [`SqlType`], [`Value`] |
 //! | an error with SQL Server's number and wording | [`SqlError`]'s constructors |
-//! | CAST, CONVERT, TRY_CAST | [`convert`], [`convert_into`], [`try_convert`] |
+//! | CAST, CONVERT, TRY_CAST | [`convert`], [`convert_into`], [`Context::try_convert`] |
 //! | storing into a column or variable | [`assign`] |
 //! | `+ - * / % & \| ^`, unary `-` and `~` | [`arithmetic`], [`arithmetic_into`], [`operator_type`], [`negate`], [`bit_not`] |
 //! | `= < >`, ORDER BY, GROUP BY | [`compare`], [`order`], [`hash`] |
@@ -37,8 +37,8 @@ pub use aggregate::{Accumulator, Aggregate, aggregate_type};
 pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate, operator_type};
 pub use collation::Collation;
 pub use compare::{compare, hash, order};
-pub use convert::{Conversion, Target, assign, conversion, convert, convert_into, try_convert};
-pub use datetime::{Date, DatePart, DateTime, DateTime2, DateTimeOffset, Moment, SmallDateTime, Time};
+pub use convert::{Conversion, Target, assign, conversion, convert, convert_into};
+pub use datetime::{Date, DateFormat, DatePart, DateTime, DateTime2, DateTimeOffset, Moment, SmallDateTime, Time};
 pub use decimal::{Decimal, PRECISION_MAX, add_type, divide_type, multiply_type, remainder_type};
 pub use display::{base64, float_in_document, iso_text, to_text, write_text};
 pub use error::{ERRORS, ErrorTemplate, SqlError};

@@ -432,8 +432,13 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
             width,
         )
     } else {
+        let lengths = left.ty.declared_length().zip(right.ty.declared_length());
         let (left, right) = operands(left, right)?;
         let exact = Expr::Arithmetic(Box::new(Arithmetic { op, operands: [left, right] }));
+        let exact = match lengths {
+            Some((left, right)) => cut_off(exact, left.limit().saturating_add(right.limit()), ty),
+            None => exact,
+        };
         match short {
             Some((integer, precision)) => Expr::Short(Box::new(Short { integer, precision, exact })),
             None => exact,
@@ -441,6 +446,18 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
     };
     let typed = Typed::new(expr, ty, nullable);
     Ok(if constant { typed.folded() } else { typed })
+}
+
+/// Joined strings or binaries of `length` units at most, cut off where their type holds fewer.
+fn cut_off(joined: Expr, length: usize, ty: SqlType) -> Expr {
+    use pikepole_types::Length::{Limit, Max};
+    let from = match ty {
+        SqlType::VarChar(Limit(most)) if length > usize::from(most) => SqlType::VarChar(Max),
+        SqlType::NVarChar(Limit(most)) if length > usize::from(most) => SqlType::NVarChar(Max),
+        SqlType::VarBinary(Limit(most)) if length > usize::from(most) => SqlType::VarBinary(Max),
+        _ => return joined,
+    };
+    Expr::Convert(Box::new(Convert { input: joined, from, to: ty, style: None, lenient: false }))
 }
 
 /// Arithmetic of whole numbers whose type is a decimal: in 64 bits, when no result can have more digits than those hold.
@@ -523,7 +540,7 @@ fn explicit(input: Typed, to: SqlType, style: Option<Typed>, lenient: bool) -> R
         return Err(Box::new(SqlError::explicit_conversion_not_allowed(from, to)));
     }
     let style_constant = style.as_ref().is_none_or(|style| style.expr.is_const());
-    let constant = input.expr.is_const() && style_constant;
+    let constant = input.expr.is_const() && style_constant && !super::typed::reads_date_format(&input.expr, &to);
     if input.ty == to && style.is_none() {
         return Ok(input);
     }

@@ -1,7 +1,7 @@
 //! Function calls: aggregates, built-in functions, the session's functions.
 
 use super::expression::global_value;
-use super::typed::{Typed, convert_to};
+use super::typed::{Typed, convert_to, reads_date_format};
 use super::{Binder, PendingApply};
 use crate::errors;
 use crate::expression::{Call, Expr, Fault, Width};
@@ -281,7 +281,9 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Re
         _ => None,
     };
     let is_fixed = function.deterministic && !function.reads_date_first(part);
-    let constant = is_fixed && arguments.iter().all(|argument| argument.expr.is_const());
+    // Texts may be read as dates, whatever the function.
+    let waits = |argument: &Typed| reads_date_format(&argument.expr, &SqlType::DateTime);
+    let constant = is_fixed && arguments.iter().all(|argument| argument.expr.is_const() && !waits(argument));
     let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
     let nullable = !types.is_empty();
     let expr = Expr::Call(Box::new(Call { function, arguments, types }));

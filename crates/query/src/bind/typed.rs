@@ -2,7 +2,7 @@
 
 use crate::expression::{Assign, Convert, Env, Expr, Fault, Integer, Width};
 use crate::state::SessionState;
-use pikepole_types::{Context, Conversion, SqlError, SqlType, Target, Value, conversion};
+use pikepole_types::{Context, Conversion, DateFormat, SqlError, SqlType, Target, Value, conversion};
 
 /// The digits that fit an `i64` whatever they are.
 pub(crate) const WHOLE_DIGITS_MAX: u8 = 18;
@@ -86,6 +86,12 @@ fn both_strings(a: &SqlType, b: &SqlType) -> bool {
     a.is_string() && b.is_string()
 }
 
+/// Whether a constant is a text whose conversion depends on the session's DATEFORMAT: plans are shared, so it waits until they
+/// run.
+pub(crate) fn reads_date_format(expr: &Expr, to: &SqlType) -> bool {
+    to.is_date_or_time() && matches!(expr, Expr::Const(Value::Str(text)) if DateFormat::matters_to(text))
+}
+
 /// An implicit conversion to the type operands meet at.
 pub(crate) fn convert_to(typed: Typed, to: &SqlType) -> Result<Typed, Fault> {
     if typed.ty == *to || typed.ty == SqlType::Null || both_strings(&typed.ty, to) {
@@ -98,7 +104,7 @@ pub(crate) fn convert_to(typed: Typed, to: &SqlType) -> Result<Typed, Fault> {
         return Err(Box::new(SqlError::operand_type_clash(typed.ty.error_name(), to.error_name())));
     }
     let nullable = typed.nullable;
-    let constant = typed.expr.is_const();
+    let constant = typed.expr.is_const() && !reads_date_format(&typed.expr, to);
     let expr =
         Expr::Convert(Box::new(Convert { input: typed.expr, from: typed.ty, to: *to, style: None, lenient: false }));
     let converted = Typed::new(expr, *to, nullable);
@@ -155,7 +161,9 @@ pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>
             return Err(Box::new(SqlError::operand_type_clash(from, to)));
         }
     }
-    if let Expr::Const(value) = &typed.expr {
+    if let Expr::Const(value) = &typed.expr
+        && !reads_date_format(&typed.expr, to)
+    {
         let target = match column {
             Some((table, column)) => Target::Column { table, column },
             None => Target::Variable,

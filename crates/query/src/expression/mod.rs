@@ -258,9 +258,9 @@ impl Convert {
         let mut scratch = Value::Null;
         let input = self.input.eval_ref(env, &mut scratch)?;
         if self.lenient {
-            *out = pikepole_types::try_convert(input, &self.from, &self.to, style)?;
+            *out = env.functions.try_convert(input, &self.from, &self.to, style)?;
         } else {
-            pikepole_types::convert_into(input, &self.from, &self.to, style, out)?;
+            env.functions.convert_into(input, &self.from, &self.to, style, out)?;
         }
         Ok(())
     }
@@ -274,7 +274,7 @@ impl Assign {
             Some((table, column)) => Target::Column { table, column },
             None => Target::Variable,
         };
-        pikepole_types::assign(input, &self.from, &self.to, target, out)?;
+        env.functions.assign(input, &self.from, &self.to, target, out)?;
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! BACKUP, RESTORE and SET DATEFIRST with variables: the host reads the tree as parsed, so their values are put in their places first.
+//! BACKUP, RESTORE, SET DATEFIRST and SET DATEFORMAT with variables: the host reads the tree as parsed, so their values are put in their places first.
 
 use pikepole_tsql::{
     Backup, Expr, ExprKind, Literal, OptionSetting, SetOption, SettingOption, SettingValue, Statement, StatementKind,
@@ -11,7 +11,7 @@ impl Machine<'_> {
     /// The statement with values in the place of variables; None when it has none that are known.
     pub(super) fn with_values(&self, statement: &Statement) -> Option<Statement> {
         if let StatementKind::SetOption(option) = &statement.kind {
-            let option = self.with_number(option)?;
+            let option = self.with_value(option)?;
             return Some(Statement { kind: StatementKind::SetOption(option), span: statement.span });
         }
         let (StatementKind::Backup(backup) | StatementKind::Restore(backup)) = &statement.kind else { return None };
@@ -34,13 +34,17 @@ impl Machine<'_> {
         changed.then_some(statement)
     }
 
-    /// SET DATEFIRST with the value of its variable.
-    fn with_number(&self, option: &SetOption) -> Option<SetOption> {
+    /// SET DATEFIRST or SET DATEFORMAT with the value of its variable.
+    fn with_value(&self, option: &SetOption) -> Option<SetOption> {
         let OptionSetting::Value(Expr { kind: ExprKind::Variable(name), span }) = &option.value else { return None };
-        let number = self.variable(&name.text)?.0.as_i64().and_then(|number| i32::try_from(number).ok())?;
-        let is_whole = option.names.iter().all(|name| name == "DATEFIRST");
-        let value = Expr::new(ExprKind::Literal(Literal::Int(number)), *span);
-        is_whole.then(|| SetOption { names: option.names.clone(), value: OptionSetting::Value(value) })
+        let value = self.variable(&name.text)?.0;
+        let literal = match option.names.first()?.as_str() {
+            "DATEFIRST" => Literal::Int(i32::try_from(value.as_i64()?).ok()?),
+            "DATEFORMAT" => Literal::String { value: value.as_str()?.to_owned(), national: true },
+            _ => return None,
+        };
+        let value = Expr::new(ExprKind::Literal(literal), *span);
+        Some(SetOption { names: option.names.clone(), value: OptionSetting::Value(value) })
     }
 
     fn variable(&self, name: &str) -> Option<(Value, pikepole_types::SqlType)> {

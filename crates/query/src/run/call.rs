@@ -19,7 +19,7 @@ use crate::program::{
 use crate::security::Requirement;
 use pikepole_engine::{Database, Permission};
 use pikepole_tsql::ObjectName;
-use pikepole_types::{SqlError, SqlType, Target, Value};
+use pikepole_types::{Context, SqlError, SqlType, Target, Value};
 
 /// A synonym that stands for nothing that is there.
 const SYNONYM_INVALID: i32 = 5313;
@@ -235,7 +235,7 @@ impl Machine<'_> {
                 Some(value) => {
                     let value = value.eval(&mut self.env())?;
                     let place = &mut frame.slots[slot];
-                    convert_argument(&value, &argument.ty, &parameter.ty, place)?;
+                    convert_argument(&self.functions, &value, &argument.ty, &parameter.ty, place)?;
                 }
             }
         }
@@ -281,7 +281,7 @@ impl Machine<'_> {
         for (argument, value) in call.arguments.iter().zip(arguments) {
             if let Some((slot, ty)) = argument.output {
                 let place = &mut self.frame.slots[slot];
-                convert_argument(&value.value, &value.ty, &ty, place)?;
+                convert_argument(&self.functions, &value.value, &value.ty, &ty, place)?;
             }
         }
         self.store_status(call.status, status)?;
@@ -297,7 +297,7 @@ impl Machine<'_> {
     fn store_status(&mut self, target: Option<(usize, SqlType)>, status: i32) -> Result<(), Fault> {
         if let Some((slot, ty)) = target {
             let place = &mut self.frame.slots[slot];
-            convert_argument(&Value::Int(status), &SqlType::Int, &ty, place)?;
+            convert_argument(&self.functions, &Value::Int(status), &SqlType::Int, &ty, place)?;
         }
         Ok(())
     }
@@ -328,7 +328,7 @@ impl Machine<'_> {
         });
         self.drop_frame();
         for (value, from, target, to) in values {
-            convert_argument(&value, &from, &to, &mut self.frame.slots[target])?;
+            convert_argument(&self.functions, &value, &from, &to, &mut self.frame.slots[target])?;
         }
         self.store_status(on_return.status, status)?;
         if self.callers.is_empty() {
@@ -376,7 +376,7 @@ impl Machine<'_> {
             let isolation = settings.isolation;
             let have_changed = self.context.settings != settings;
             self.context.settings = settings;
-            self.functions.date_first = self.context.settings.date_first;
+            self.context.settings.inform(&mut self.functions);
             self.context.set_isolation(isolation);
             if have_changed {
                 self.host.settings_changed(self.context);
@@ -483,7 +483,13 @@ pub(super) fn argument_slot(
 }
 
 /// Converts an argument to its parameter's type, or back; a failure is 8114.
-pub(super) fn convert_argument(value: &Value, from: &SqlType, to: &SqlType, place: &mut Value) -> Result<(), Fault> {
+pub(super) fn convert_argument(
+    functions: &Context,
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    place: &mut Value,
+) -> Result<(), Fault> {
     if value.is_null() {
         *place = Value::Null;
         return Ok(());
@@ -492,7 +498,7 @@ pub(super) fn convert_argument(value: &Value, from: &SqlType, to: &SqlType, plac
         place.clone_from(value);
         return Ok(());
     }
-    pikepole_types::assign(value, from, to, Target::Variable, place).map_err(|_| {
+    functions.assign(value, from, to, Target::Variable, place).map_err(|_| {
         let error = SqlError::error_converting(from.error_name(), to.error_name());
         Box::new(error)
     })

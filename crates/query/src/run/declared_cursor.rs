@@ -241,7 +241,7 @@ impl Machine<'_> {
         }
         let Some(row) = row else { return Ok(()) };
         for ((value, column), (slot, ty)) in row.iter().zip(&columns).zip(into) {
-            pikepole_types::assign(value, &column.ty, ty, Target::Variable, &mut self.frame.slots[*slot])?;
+            self.functions.assign(value, &column.ty, ty, Target::Variable, &mut self.frame.slots[*slot])?;
         }
         Ok(())
     }

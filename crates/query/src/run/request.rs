@@ -10,7 +10,8 @@ use crate::context::ExecutionContext;
 use crate::host::{Argument, Host, TableRows};
 use crate::output::{ColumnInfo, Done, Output};
 use crate::program::{Program, insert_program};
-use pikepole_types::{SqlError, Value};
+use crate::settings::Settings;
+use pikepole_types::{Context, SqlError, Value};
 
 /// A text with the declarations of its parameters, and its program once it has been compiled. The program is kept while it is
 /// the one that the present database and settings would find.
@@ -86,7 +87,7 @@ pub async fn call(
             return Err(errors.into_iter().next().unwrap_or_else(|| SqlError::incorrect_syntax("")));
         }
     };
-    let (mut values, tables, places) = match fill(&program, prepared, arguments) {
+    let (mut values, tables, places) = match fill(&program, prepared, arguments, &context.settings) {
         Ok(filled) => filled,
         Err(error) => {
             context.state.last_error = error.number;
@@ -187,7 +188,14 @@ impl Output for FirstError<'_> {
 type Filled = (Vec<Value>, Vec<Option<TableRows>>, Vec<usize>);
 
 /// Matches arguments with the program's parameters.
-fn fill(program: &Program, prepared: &Prepared, arguments: &mut [Argument]) -> Result<Filled, SqlError> {
+fn fill(
+    program: &Program,
+    prepared: &Prepared,
+    arguments: &mut [Argument],
+    settings: &Settings,
+) -> Result<Filled, SqlError> {
+    let mut functions = Context::new(super::epoch(), 0);
+    settings.inform(&mut functions);
     let parameters = &program.parameters;
     let mut tables = vec![None; parameters.len()];
     let mut values: Vec<Option<Value>> = Vec::new();
@@ -212,8 +220,10 @@ fn fill(program: &Program, prepared: &Prepared, arguments: &mut [Argument]) -> R
             (None, Some(_)) => {
                 return Err(SqlError::operand_type_clash("table type", parameters[slot].ty.error_name()));
             }
-            (None, None) => convert_argument(&argument.value, &argument.ty, &parameters[slot].ty, &mut value)
-                .map_err(|fault| *fault)?,
+            (None, None) => {
+                let (from, to) = (&argument.ty, &parameters[slot].ty);
+                convert_argument(&functions, &argument.value, from, to, &mut value).map_err(|fault| *fault)?;
+            }
         }
         if values[slot].replace(value).is_some() {
             return Err(SqlError::parameter_twice(&parameters[slot].name));

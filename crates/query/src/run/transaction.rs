@@ -106,7 +106,7 @@ impl Machine<'_> {
                 let filled = self.with_values(statement);
                 let statement = filled.as_ref().unwrap_or(statement);
                 self.host.statement(statement, self.context, self.output).await?;
-                self.functions.date_first = self.context.settings.date_first;
+                self.context.settings.inform(&mut self.functions);
                 // The host has told the views what it did.
                 self.command = "";
                 self.context.state.row_count = 0;

@@ -60,6 +60,27 @@ fn an_error_of_severity_20_ends_the_connection() {
 }
 
 #[test]
+fn values_are_no_longer_than_their_types() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    assert_eq!(client.scalar("SELECT CAST(N'😀' AS varchar(1))"), Value::from("?"));
+    assert_eq!(client.scalar("SELECT PARSENAME(REPLICATE('n', 129), 1)"), Value::Null);
+    assert_eq!(errors(&client.batch("SELECT TRANSLATE(N'a|b', '|', N'😀')")), [9828]);
+    assert_eq!(client.scalar("SELECT CONCAT_WS('--', 'a', 'b', 'c')"), Value::from("a--b--c"));
+    client.run("SELECT 1");
+}
+
+#[test]
+fn a_date_format_is_kept() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("SET DATEFORMAT ymd");
+    assert_eq!(client.scalar("SELECT MONTH('03/01/02')"), Value::Int(1));
+    let call = Call::number(10).text("SELECT DAY('03/01/02')");
+    assert_eq!(rows(&client.call(&[call])), [&[Value::Int(2)][..]]);
+}
+
+#[test]
 fn a_procedure_in_a_batch_ends_as_one() {
     let fixture = Fixture::new();
     let mut client = fixture.client();

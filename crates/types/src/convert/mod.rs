@@ -13,7 +13,9 @@ pub(crate) use numbers::{as_f64, exact, float_in, money_from_decimal};
 pub(crate) use text::{float_text, money_text, push_blanks, scientific};
 
 use crate::code_page;
+use crate::datetime::DateFormat;
 use crate::error::SqlError;
+use crate::functions::Context;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 
@@ -161,17 +163,6 @@ fn convert_slowly(
     Ok(())
 }
 
-/// TRY_CAST and TRY_CONVERT: NULL where this value does not convert.
-///
-/// # Errors
-/// 529 where the types never convert.
-pub fn try_convert(value: &Value, from: &SqlType, to: &SqlType, style: Option<i32>) -> Result<Value, SqlError> {
-    match convert(value, from, to, style) {
-        Err(error) if error.number != 529 => Ok(Value::Null),
-        result => result,
-    }
-}
-
 /// Converts a value to the type of what it is assigned to. Whether NULL is allowed there is the caller's to check.
 ///
 /// # Errors
@@ -247,4 +238,77 @@ fn check_length(value: &Value, to: &SqlType, table: &str, column: &str) -> Resul
 #[cold]
 fn too_long(start: &str, table: &str, column: &str) -> SqlError {
     if table.is_empty() { SqlError::truncated() } else { SqlError::truncated_in_column(table, column, start) }
+}
+
+/// Conversions by the session's DATEFORMAT. Those without a session read texts as `mdy`.
+impl Context {
+    /// [`convert`] in this session.
+    ///
+    /// # Errors
+    /// As [`convert`].
+    pub fn convert(&self, value: &Value, from: &SqlType, to: &SqlType, style: Option<i32>) -> Result<Value, SqlError> {
+        let mut out = Value::Null;
+        self.convert_into(value, from, to, style, &mut out)?;
+        Ok(out)
+    }
+
+    /// [`convert_into`] in this session.
+    ///
+    /// # Errors
+    /// As [`convert_into`].
+    #[inline]
+    pub fn convert_into(
+        &self,
+        value: &Value,
+        from: &SqlType,
+        to: &SqlType,
+        style: Option<i32>,
+        out: &mut Value,
+    ) -> Result<(), SqlError> {
+        if self.date_format != DateFormat::default()
+            && to.is_date_or_time()
+            && let Value::Str(text) = value
+        {
+            *out = dates::from_text(text, from, to, style, self.date_format)?;
+            return Ok(());
+        }
+        convert_into(value, from, to, style, out)
+    }
+
+    /// TRY_CAST and TRY_CONVERT: NULL where this value does not convert.
+    ///
+    /// # Errors
+    /// 529 where the types never convert.
+    pub fn try_convert(
+        &self,
+        value: &Value,
+        from: &SqlType,
+        to: &SqlType,
+        style: Option<i32>,
+    ) -> Result<Value, SqlError> {
+        match self.convert(value, from, to, style) {
+            Err(error) if error.number != 529 => Ok(Value::Null),
+            result => result,
+        }
+    }
+
+    /// [`assign`] in this session.
+    ///
+    /// # Errors
+    /// As [`assign`].
+    #[inline]
+    pub fn assign(
+        &self,
+        value: &Value,
+        from: &SqlType,
+        to: &SqlType,
+        target: Target<'_>,
+        out: &mut Value,
+    ) -> Result<(), SqlError> {
+        // Texts convert to dates and times without being asked.
+        if matches!(value, Value::Str(_)) && to.is_date_or_time() {
+            return self.convert_into(value, from, to, None, out);
+        }
+        assign(value, from, to, target, out)
+    }
 }

@@ -7,7 +7,8 @@ mod parse;
 mod part;
 
 pub(crate) use format::{MONTHS, style_text, weekday_name};
-pub(crate) use parse::{ParseDate, parse_moment};
+pub use parse::DateFormat;
+pub(crate) use parse::{ParseDate, Reading, parse_moment};
 pub use part::{DatePart, SUNDAY};
 pub(crate) use part::{date_add, date_diff, date_name, date_part, day_of_week, end_of_month};
 

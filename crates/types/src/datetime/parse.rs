@@ -1,7 +1,7 @@
 //! Reading dates and times from text.
 //!
 //! Understood: `yyyymmdd`, `yymmdd`, `yyyy`; numbers with `-`, `/` or `.` between them, the year first when it has four
-//! digits, else in the order of the style (month, day, year without one); a month's name with a day and a year in any
+//! digits, else in the order of the style, or of the session without one; a month's name with a day and a year in any
 //! order; a time `hh:mm[:ss[.fffffff]]` or `hh AM` with or without a date; ISO 8601 with a `T`, a `Z` or an offset.
 
 use super::{DAY, DAYS_TO_1900, Moment, SECOND, days_from_ymd};
@@ -24,28 +24,96 @@ pub(crate) enum ParseDate {
     Style(i32),
 }
 
-/// In which order three numbers stand.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Order {
-    MonthDayYear,
-    DayMonthYear,
-    YearMonthDay,
+/// DATEFORMAT: in which order the three numbers of a date stand, where none of them says by its digits that it is the year.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DateFormat {
+    /// Month, day, year.
+    #[default]
+    Mdy,
+    /// Month, year, day.
+    Myd,
+    /// Day, month, year.
+    Dmy,
+    /// Day, year, month.
+    Dym,
+    /// Year, month, day.
+    Ymd,
+    /// Year, day, month; of the older types only.
+    Ydm,
 }
 
-fn order_of(style: Option<i32>) -> Result<Order, ParseDate> {
+impl DateFormat {
+    const ALL: [DateFormat; 6] =
+        [DateFormat::Mdy, DateFormat::Myd, DateFormat::Dmy, DateFormat::Dym, DateFormat::Ymd, DateFormat::Ydm];
+
+    /// The format of a name, in any case.
+    pub fn by_name(name: &str) -> Option<DateFormat> {
+        Self::ALL.into_iter().find(|format| format.name().eq_ignore_ascii_case(name))
+    }
+
+    /// As SET DATEFORMAT spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            DateFormat::Mdy => "mdy",
+            DateFormat::Myd => "myd",
+            DateFormat::Dmy => "dmy",
+            DateFormat::Dym => "dym",
+            DateFormat::Ymd => "ymd",
+            DateFormat::Ydm => "ydm",
+        }
+    }
+
+    /// Whether a text is one date in one format and another, or none, in another.
+    pub fn matters_to(text: &str) -> bool {
+        [true, false].into_iter().any(|to_old_type| {
+            let read = |format| parse_moment(text, None, Reading { format, to_old_type });
+            let first = read(DateFormat::Mdy);
+            Self::ALL.into_iter().any(|format| read(format) != first)
+        })
+    }
+
+    /// Which of the three numbers is the year, from 0.
+    fn place_of_year(self) -> usize {
+        match self {
+            DateFormat::Ymd | DateFormat::Ydm => 0,
+            DateFormat::Myd | DateFormat::Dym => 1,
+            DateFormat::Mdy | DateFormat::Dmy => 2,
+        }
+    }
+
+    fn is_month_first(self) -> bool {
+        matches!(self, DateFormat::Mdy | DateFormat::Myd | DateFormat::Ymd)
+    }
+}
+
+/// How a text is read that is converted without a style.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Reading {
+    /// The session's.
+    pub format: DateFormat,
+    /// Whether it becomes a `datetime` or `smalldatetime`: there the format says also what follows a year of four digits.
+    pub to_old_type: bool,
+}
+
+/// The format of a style; none when the session's holds.
+fn format_of(style: Option<i32>) -> Result<Option<DateFormat>, ParseDate> {
     Ok(match style.unwrap_or(0) {
-        0 | 100 | 1 | 101 | 7 | 107 | 8 | 108 | 9 | 109 | 10 | 110 | 14 | 114 | 22 | 24 => Order::MonthDayYear,
-        3..=6 | 103..=106 | 13 | 113 => Order::DayMonthYear,
-        2 | 102 | 11 | 111 | 12 | 112 | 20 | 21 | 23 | 25 | 120 | 121 | 126 | 127 => Order::YearMonthDay,
+        0 | 100 => None,
+        1 | 101 | 7 | 107 | 8 | 108 | 9 | 109 | 10 | 110 | 14 | 114 | 22 | 24 => Some(DateFormat::Mdy),
+        3..=6 | 103..=106 | 13 | 113 => Some(DateFormat::Dmy),
+        2 | 102 | 11 | 111 | 12 | 112 | 20 | 21 | 23 | 25 | 120 | 121 | 126 | 127 => Some(DateFormat::Ymd),
         style => return Err(ParseDate::Style(style)),
     })
 }
 
 /// Reads a date, a time or both. An empty text is 1900-01-01 00:00, a time alone is on that day, a date alone at 00:00.
-pub(crate) fn parse_moment(text: &str, style: Option<i32>) -> Result<ParsedMoment, ParseDate> {
-    let order = order_of(style)?;
+pub(crate) fn parse_moment(text: &str, style: Option<i32>, reading: Reading) -> Result<ParsedMoment, ParseDate> {
+    let reading = match format_of(style)? {
+        Some(format) => Reading { format, to_old_type: false },
+        None => reading,
+    };
     let mut reader =
-        Reader { rest: text.as_bytes(), order, date: None, month: None, numbers: Numbers::default(), time: None };
+        Reader { rest: text.as_bytes(), reading, date: None, month: None, numbers: Numbers::default(), time: None };
     reader.read_all()?;
     let days = reader.days()?;
     let time = reader.time.unwrap_or_default();
@@ -74,7 +142,7 @@ struct Numbers {
 
 struct Reader<'t> {
     rest: &'t [u8],
-    order: Order,
+    reading: Reading,
     /// Year, month, day.
     date: Option<(i32, i32, i32)>,
     /// A month given by its name.
@@ -192,12 +260,23 @@ impl Reader<'_> {
             return Err(ParseDate::Syntax);
         }
         let third = self.digits()?;
-        let (year, month, day) = match self.order {
-            _ if first.1 == 4 => (first, second, third),
-            Order::DayMonthYear => (third, second, first),
-            Order::YearMonthDay if third.1 != 4 => (first, second, third),
-            Order::MonthDayYear | Order::YearMonthDay => (third, first, second),
+        let Reading { format, to_old_type } = self.reading;
+        if format == DateFormat::Ydm && !to_old_type && first.1 != 4 {
+            return Err(ParseDate::Syntax);
+        }
+        let place_of_year = match (first.1, third.1) {
+            (4, _) => 0,
+            (_, 4) => 2,
+            _ => format.place_of_year(),
         };
+        // With hyphens it is the date of ISO 8601, whatever the format.
+        let is_year_first = first.1 == 4 && (separator == b'-' || !to_old_type);
+        let (year, one, other) = match place_of_year {
+            0 => (first, second, third),
+            1 => (second, first, third),
+            _ => (third, first, second),
+        };
+        let (month, day) = if is_year_first || format.is_month_first() { (one, other) } else { (other, one) };
         if month.1 > 2 || day.1 > 2 {
             return Err(ParseDate::Syntax);
         }
@@ -333,4 +412,49 @@ fn month_by_name(name: &[u8]) -> Option<i32> {
         month.eq_ignore_ascii_case(name) || name.len() == 3 && month[..3].eq_ignore_ascii_case(name)
     });
     position.map(|at| at as i32 + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::datetime::ymd_from_days;
+
+    fn read(text: &str, format: DateFormat, to_old_type: bool) -> Option<(i32, i32, i32)> {
+        let parsed = parse_moment(text, None, Reading { format, to_old_type }).ok()?;
+        Some(ymd_from_days(parsed.moment.days()))
+    }
+
+    #[test]
+    fn the_format_orders_what_digits_do_not() {
+        let orders = [
+            (DateFormat::Mdy, (2003, 1, 2)),
+            (DateFormat::Myd, (2002, 1, 3)),
+            (DateFormat::Dmy, (2003, 2, 1)),
+            (DateFormat::Dym, (2002, 3, 1)),
+            (DateFormat::Ymd, (2001, 2, 3)),
+            (DateFormat::Ydm, (2001, 3, 2)),
+        ];
+        for (format, date) in orders {
+            assert_eq!(DateFormat::by_name(&format.name().to_uppercase()), Some(format));
+            assert_eq!(read("1/2/03", format, true), Some(date), "{format:?}");
+            assert_eq!(read("1/2/03", format, false), Some(date).filter(|_| format != DateFormat::Ydm), "{format:?}");
+            let (month, day) = if format.is_month_first() { (1, 2) } else { (2, 1) };
+            assert_eq!(read("1.2.2003", format, true), Some((2003, month, day)), "{format:?}");
+            assert_eq!(read("2003/1/2", format, true), Some((2003, month, day)), "{format:?}");
+            for text in ["2003/1/2", "2003-1-2", "20030102", "030102", "2 January 2003"] {
+                assert_eq!(read(text, format, false), Some((2003, 1, 2)), "{format:?} {text}");
+            }
+        }
+        assert_eq!(DateFormat::by_name("mmd"), None);
+    }
+
+    #[test]
+    fn a_format_matters_to_few_texts() {
+        for text in ["01/02/2003", "13.1.2003 10:00", "1-2-03", "2003/01/02"] {
+            assert!(DateFormat::matters_to(text), "{text}");
+        }
+        for text in ["", "hello", "2003-01-02", "20030102 10:00", "2 Jan 03", "10:00", "2003-01-02T10:00:00Z"] {
+            assert!(!DateFormat::matters_to(text), "{text}");
+        }
+    }
 }

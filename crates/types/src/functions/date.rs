@@ -1,7 +1,7 @@
 //! Date and time functions.
 
 use super::{Context, text, whole};
-use crate::convert::{self, moment_of, time_of};
+use crate::convert::{moment_of, time_of};
 use crate::datetime::{self, DAY, Date, DatePart, Moment, SECOND};
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
@@ -72,12 +72,12 @@ fn part(values: &[Value], types: &[SqlType]) -> Result<DatePart, SqlError> {
 }
 
 /// An argument as a moment, and the type it has as a date: text is read as `datetime2` for its digits, numbers are days.
-fn moment(values: &[Value], types: &[SqlType], at: usize) -> Result<(Moment, SqlType), SqlError> {
+fn moment(context: &Context, values: &[Value], types: &[SqlType], at: usize) -> Result<(Moment, SqlType), SqlError> {
     if let Some(moment) = moment_of(&values[at]) {
         return Ok((moment, types[at]));
     }
     let ty = if types[at].is_string() { SqlType::DateTimeOffset(7) } else { SqlType::DateTime };
-    let converted = convert::convert(&values[at], &types[at], &ty, None)?;
+    let converted = context.convert(&values[at], &types[at], &ty, None)?;
     let moment = moment_of(&converted).ok_or_else(SqlError::text_is_not_a_date)?;
     Ok((moment, ty))
 }
@@ -93,14 +93,14 @@ fn check_part(part: DatePart, ty: &SqlType, function: &str) -> Result<(), SqlErr
     if fits { Ok(()) } else { Err(SqlError::date_part_not_supported(part.name(), function, ty.error_name())) }
 }
 
-pub(super) fn dateadd(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn dateadd(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let part = part(values, types)?;
     let count = whole(values, types, 1)?;
     let ty = dateadd_type(types)?;
     let given = match moment_of(&values[2]) {
         Some(moment) => moment,
         None => {
-            let converted = convert::convert(&values[2], &types[2], &ty, None)?;
+            let converted = context.convert(&values[2], &types[2], &ty, None)?;
             moment_of(&converted).ok_or_else(SqlError::text_is_not_a_date)?
         }
     };
@@ -116,9 +116,9 @@ pub(super) fn dateadd(_: &mut Context, values: &[Value], types: &[SqlType]) -> E
 }
 
 /// Boundaries between two dates; those with an offset count in UTC.
-fn difference(values: &[Value], types: &[SqlType], function: &str) -> Result<Option<i64>, SqlError> {
+fn difference(context: &Context, values: &[Value], types: &[SqlType], function: &str) -> Result<Option<i64>, SqlError> {
     let part = part(values, types)?;
-    let ((from, from_type), (to, to_type)) = (moment(values, types, 1)?, moment(values, types, 2)?);
+    let ((from, from_type), (to, to_type)) = (moment(context, values, types, 1)?, moment(context, values, types, 2)?);
     if part == DatePart::Offset {
         return Err(SqlError::date_part_not_supported(part.name(), function, from_type.error_name()));
     }
@@ -132,26 +132,26 @@ fn difference(values: &[Value], types: &[SqlType], function: &str) -> Result<Opt
     Ok(datetime::date_diff(part, utc(from), utc(to)))
 }
 
-pub(super) fn datediff(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let count = difference(values, types, "datediff")?.and_then(|count| i32::try_from(count).ok());
+pub(super) fn datediff(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let count = difference(context, values, types, "datediff")?.and_then(|count| i32::try_from(count).ok());
     count.map(Value::Int).ok_or_else(SqlError::datediff_overflow)
 }
 
-pub(super) fn datediff_big(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let count = difference(values, types, "datediff_big")?;
+pub(super) fn datediff_big(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let count = difference(context, values, types, "datediff_big")?;
     count.map(Value::BigInt).ok_or_else(SqlError::datediff_overflow)
 }
 
 pub(super) fn datepart(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let part = part(values, types)?;
-    let (moment, ty) = moment(values, types, 1)?;
+    let (moment, ty) = moment(context, values, types, 1)?;
     check_part(part, &ty, "datepart")?;
     Ok(Value::Int(datetime::date_part(part, rounded_as(moment, &ty), context.date_first)))
 }
 
 pub(super) fn datename(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let part = part(values, types)?;
-    let (moment, ty) = moment(values, types, 1)?;
+    let (moment, ty) = moment(context, values, types, 1)?;
     check_part(part, &ty, "datename")?;
     Ok(Value::Str(datetime::date_name(part, rounded_as(moment, &ty), context.date_first)))
 }
@@ -161,30 +161,30 @@ fn rounded_as(moment: Moment, ty: &SqlType) -> Moment {
     if *ty == SqlType::DateTime { moment.rounded(3) } else { moment }
 }
 
-fn part_of(part: DatePart, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let (moment, ty) = moment(values, types, 0)?;
+fn part_of(context: &Context, part: DatePart, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (moment, ty) = moment(context, values, types, 0)?;
     check_part(part, &ty, part.name())?;
     Ok(Value::Int(datetime::date_part(part, moment, datetime::SUNDAY)))
 }
 
-pub(super) fn year(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    part_of(DatePart::Year, values, types)
+pub(super) fn year(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    part_of(context, DatePart::Year, values, types)
 }
 
-pub(super) fn month(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    part_of(DatePart::Month, values, types)
+pub(super) fn month(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    part_of(context, DatePart::Month, values, types)
 }
 
-pub(super) fn day(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    part_of(DatePart::Day, values, types)
+pub(super) fn day(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    part_of(context, DatePart::Day, values, types)
 }
 
-pub(super) fn eomonth(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn eomonth(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     if values[0].is_null() {
         return Ok(Value::Null);
     }
     let months = if values.len() > 1 && !values[1].is_null() { whole(values, types, 1)? } else { 0 };
-    let (moment, _) = moment(values, types, 0)?;
+    let (moment, _) = moment(context, values, types, 0)?;
     let days = datetime::end_of_month(moment.days(), months).and_then(Date::from_days);
     days.map(Value::Date).ok_or_else(|| SqlError::date_overflow("date"))
 }
@@ -233,16 +233,16 @@ pub(super) fn datetime2fromparts(_: &mut Context, values: &[Value], types: &[Sql
 }
 
 /// 1 when the argument reads as a `datetime`.
-pub(super) fn isdate(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn isdate(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let reads = match &values[0] {
         Value::Null => false,
         Value::DateTime(_) | Value::SmallDateTime(_) => true,
         Value::Str(text) if text.trim().is_empty() => false,
-        Value::Str(_) => convert::convert(&values[0], &types[0], &SqlType::DateTime, None).is_ok(),
+        Value::Str(_) => context.convert(&values[0], &types[0], &SqlType::DateTime, None).is_ok(),
         // Numbers are read as text: 2020 is a year, 20200101 a day.
         other if other.as_i64().is_some() => {
             let digits = Value::Str(text(values, types, 0)?.into_owned());
-            convert::convert(&digits, &SqlType::VarChar(Length::Max), &SqlType::DateTime, None).is_ok()
+            context.convert(&digits, &SqlType::VarChar(Length::Max), &SqlType::DateTime, None).is_ok()
         }
         _ => false,
     };

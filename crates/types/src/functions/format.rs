@@ -5,6 +5,7 @@
 //! looked at.
 
 use super::{Context, text};
+use crate::code_page;
 use crate::convert::{self, moment_of};
 use crate::datetime::{DatePart, MONTHS, Moment, SUNDAY, date_part, weekday_name};
 use crate::decimal::{Decimal, divide_rounded, power_of_ten};
@@ -12,26 +13,30 @@ use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 
+/// UTF-16 units of a picture and of what is made by it.
+const UNITS_MAX: usize = 4000;
+
 pub(super) fn format_type(types: &[SqlType]) -> Result<SqlType, SqlError> {
     if types[0].is_number() || types[0].is_date_or_time() || types[0] == SqlType::Null {
-        return Ok(SqlType::NVarChar(Length::Limit(4000)));
+        return Ok(SqlType::NVarChar(Length::Limit(UNITS_MAX as u16)));
     }
     Err(SqlError::argument_type_invalid(types[0].error_name(), 1, "format"))
 }
 
 pub(super) fn format(_: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
     let picture = text(values, types, 1)?;
+    let picture = code_page::prefix(&picture, UNITS_MAX, true);
     let formatted = match moment_of(&values[0]) {
-        Some(moment) => Some(format_date(moment, &picture)),
+        Some(moment) => Some(format_date(moment, picture)),
         None => {
             let number = match convert::exact(&values[0]) {
                 Some(number) => Some(number),
                 None => convert::as_f64(&values[0]).and_then(as_long_decimal),
             };
-            number.and_then(|number| format_number(&number, &picture))
+            number.and_then(|number| format_number(&number, picture))
         }
     };
-    Ok(formatted.map_or(Value::Null, Value::Str))
+    Ok(formatted.map_or(Value::Null, |text| Value::from(code_page::prefix(&text, UNITS_MAX, true))))
 }
 
 /// A float with as many digits after the point as fit.

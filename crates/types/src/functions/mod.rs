@@ -23,7 +23,7 @@ pub use table::{COLLATION_KEY, FUNCTIONS};
 
 use crate::collation::Collation;
 use crate::convert;
-use crate::datetime::{DatePart, DateTimeOffset, SUNDAY};
+use crate::datetime::{DateFormat, DatePart, DateTimeOffset, SUNDAY};
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
@@ -92,6 +92,8 @@ pub struct Context {
     pub collation: Collation,
     /// DATEFIRST: the first day of weeks, 1 (Monday) to 7 (Sunday).
     pub date_first: u8,
+    /// DATEFORMAT: how texts are read as dates.
+    pub date_format: DateFormat,
     random: [u64; 2],
 }
 
@@ -99,7 +101,7 @@ impl Context {
     /// A context; `seed` feeds RAND and NEWID and must differ between sessions.
     pub fn new(now: DateTimeOffset, seed: u128) -> Context {
         let random = [seed as u64, (seed >> 64) as u64];
-        Context { now, collation: Collation::default(), date_first: SUNDAY, random }
+        Context { now, collation: Collation::default(), date_first: SUNDAY, date_format: DateFormat::default(), random }
     }
 
     /// The next 64 random bits: two SplitMix64 streams, so that all 128 bits of the seed matter.
@@ -180,6 +182,9 @@ fn longest_text(types: &[SqlType]) -> SqlType {
         (false, false) => SqlType::VarChar(Length::Limit(8000)),
     }
 }
+
+#[cfg(test)]
+mod fit_tests;
 
 #[cfg(test)]
 mod tests {

@@ -34,11 +34,11 @@ pub(super) fn choose_type(types: &[SqlType]) -> Typed {
     meeting_type(&types[1..])
 }
 
-pub(super) fn isnull(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn isnull(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     if !values[0].is_null() {
         return Ok(values[0].clone());
     }
-    convert::convert(&values[1], &types[1], &isnull_type(types)?, None)
+    context.convert(&values[1], &types[1], &isnull_type(types)?, None)
 }
 
 pub(super) fn nullif(context: &mut Context, values: &[Value], _: &[SqlType]) -> Evaluated {
@@ -46,12 +46,12 @@ pub(super) fn nullif(context: &mut Context, values: &[Value], _: &[SqlType]) -> 
     Ok(if equal { Value::Null } else { values[0].clone() })
 }
 
-pub(super) fn choose(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn choose(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     if values[0].is_null() {
         return Ok(Value::Null);
     }
     let chosen = usize::try_from(whole(values, types, 0)?).ok().filter(|&at| at > 0 && at < values.len());
-    chosen.map_or(Ok(Value::Null), |at| convert::convert(&values[at], &types[at], &choose_type(types)?, None))
+    chosen.map_or(Ok(Value::Null), |at| context.convert(&values[at], &types[at], &choose_type(types)?, None))
 }
 
 /// The extreme one of the arguments that are not NULL.
@@ -59,7 +59,7 @@ fn extreme(context: &Context, values: &[Value], types: &[SqlType], wanted: Order
     let meeting = meeting_type(types)?;
     let mut best = Value::Null;
     for (value, ty) in values.iter().zip(types) {
-        let value = convert::convert(value, ty, &meeting, None)?;
+        let value = context.convert(value, ty, &meeting, None)?;
         if !value.is_null() && (best.is_null() || order(&value, &best, context.collation) == wanted) {
             best = value;
         }

@@ -52,11 +52,25 @@ pub(super) fn long_text(types: &[SqlType]) -> Typed {
     Ok(longest_text(types))
 }
 
+/// Units that an argument's text has at most.
+fn length_max(ty: &SqlType) -> usize {
+    text_type(ty).declared_length().map_or(0, Length::limit)
+}
+
 /// The sum of the lengths.
 pub(super) fn concat_type(types: &[SqlType]) -> Typed {
+    joined_type(types, 0)
+}
+
+/// The sum of the lengths, with a separator between any two texts.
+pub(super) fn concat_ws_type(types: &[SqlType]) -> Typed {
+    // One separator is in the sum already.
+    joined_type(types, length_max(&types[0]).saturating_mul(types.len().saturating_sub(3)))
+}
+
+fn joined_type(types: &[SqlType], more: usize) -> Typed {
     let longest = longest_text(types);
-    let sum =
-        types.iter().map(|ty| text_type(ty).declared_length().map_or(0, Length::limit)).fold(0, usize::saturating_add);
+    let sum = types.iter().map(length_max).fold(more, usize::saturating_add);
     let fit = |most: usize| Length::Limit(sum.clamp(1, most) as u16);
     Ok(match longest {
         SqlType::NVarChar(Length::Limit(_)) => SqlType::NVarChar(fit(4000)),
@@ -106,7 +120,8 @@ pub(super) fn substring(_: &mut Context, values: &[Value], types: &[SqlType]) ->
         return Err(SqlError::invalid_length_of_left_or_substring());
     }
     // A start before the first character takes from the length.
-    let (from, to) = ((start - 1).max(0), (start - 1).saturating_add(length).max(0));
+    let first = start.saturating_sub(1);
+    let (from, to) = (first.max(0), first.saturating_add(length).max(0));
     let (from, to) = (from as usize, (to.max(from)) as usize);
     if let Value::Bin(bytes) = &values[0] {
         return Ok(Value::Bin(bytes[from.min(bytes.len())..to.min(bytes.len())].to_vec()));
@@ -225,7 +240,7 @@ pub(super) fn patindex(context: &mut Context, values: &[Value], types: &[SqlType
 pub(super) fn replace(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let (text, wanted, by) = (text(values, types, 0)?, text(values, types, 1)?, text(values, types, 2)?);
     if wanted.is_empty() {
-        return Ok(Value::from(&*text));
+        return limited(text.into_owned(), types);
     }
     let mut replaced = String::with_capacity(text.len());
     let mut from = 0;
@@ -384,12 +399,15 @@ pub(super) fn quotename(_: &mut Context, values: &[Value], types: &[SqlType]) ->
 
 pub(super) fn translate(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let (text, from, to) = (text(values, types, 0)?, text(values, types, 1)?, text(values, types, 2)?);
-    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
-    if from.len() != to.len() {
+    // Units are translated into as many units: the two halves of a surrogate pair stay together.
+    if !from.chars().map(char::len_utf16).eq(to.chars().map(char::len_utf16)) {
         return Err(SqlError::translate_lengths_differ());
     }
+    let unicode = types[0].is_unicode();
+    let in_type = |c: char| if unicode || code_page::to_byte(c).is_some() { c } else { '?' };
     let fold = |c: char| context.collation.fold(c);
-    let translated = text.chars().map(|c| from.iter().position(|&f| fold(f) == fold(c)).map_or(c, |at| to[at]));
+    let pairs: Vec<(char, char)> = from.chars().map(fold).zip(to.chars().map(in_type)).collect();
+    let translated = text.chars().map(|c| pairs.iter().find(|(from, _)| *from == fold(c)).map_or(c, |(_, to)| *to));
     Ok(Value::Str(translated.collect()))
 }
 

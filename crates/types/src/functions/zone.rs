@@ -1,7 +1,7 @@
 //! Functions on offsets from UTC, and the younger ones on dates.
 
 use super::{Context, text, whole};
-use crate::convert::{self, moment_of, time_of};
+use crate::convert::{moment_of, time_of};
 use crate::datetime::{DAY, Date, DatePart, DateTimeOffset, Moment, SECOND, Time, day_of_week};
 use crate::error::SqlError;
 use crate::sql_type::SqlType;
@@ -62,24 +62,25 @@ fn offset_of(written: &str) -> Option<i64> {
 }
 
 /// An argument as a moment of a type.
-fn moment_as(value: &Value, from: &SqlType, ty: &SqlType) -> Result<Moment, SqlError> {
-    let converted = convert::convert(value, from, ty, None)?;
+fn moment_as(context: &Context, value: &Value, from: &SqlType, ty: &SqlType) -> Result<Moment, SqlError> {
+    let converted = context.convert(value, from, ty, None)?;
     moment_of(&converted).ok_or_else(SqlError::text_is_not_a_date)
 }
 
 /// The same point in time under another offset.
-pub(super) fn switchoffset(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn switchoffset(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let offset = minutes(values, types, 1, "switchoffset")?;
-    let moment = moment_as(&values[0], &types[0], &SqlType::DateTimeOffset(7))?;
+    let moment = moment_as(context, &values[0], &types[0], &SqlType::DateTimeOffset(7))?;
     let utc = moment.ticks - i64::from(moment.offset_minutes.unwrap_or(0)) * 60 * SECOND;
-    let switched = DateTimeOffset::new(utc, offset);
-    switched.map(Value::DateTimeOffset).ok_or_else(|| SqlError::date_overflow("datetimeoffset"))
+    // A datetime has finer parts than its digits say.
+    let switched = Moment { ticks: utc + i64::from(offset) * 60 * SECOND, offset_minutes: Some(offset) };
+    time_of(switched, &offset_type(types)?).ok_or_else(|| SqlError::date_overflow("datetimeoffset"))
 }
 
 /// A local time under an offset.
-pub(super) fn todatetimeoffset(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn todatetimeoffset(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let offset = minutes(values, types, 1, "todatetimeoffset")?;
-    let moment = moment_as(&values[0], &types[0], &SqlType::DateTime2(7))?;
+    let moment = moment_as(context, &values[0], &types[0], &SqlType::DateTime2(7))?;
     let moment = Moment { ticks: moment.ticks, offset_minutes: Some(offset) };
     time_of(moment, &offset_type(types)?).ok_or_else(|| SqlError::date_overflow("datetimeoffset"))
 }
@@ -140,7 +141,7 @@ pub(super) fn datetrunc(context: &mut Context, values: &[Value], types: &[SqlTyp
     let part = DatePart::by_name(&name).ok_or_else(|| SqlError::option_not_recognized(&name, "datetrunc"))?;
     let ty = trunc_type(types)?;
     let unsupported = || SqlError::date_part_not_supported(part.name(), "datetrunc", ty.error_name());
-    let moment = moment_as(&values[1], &types[1], &ty)?;
+    let moment = moment_as(context, &values[1], &types[1], &ty)?;
     let of_time = part.is_of_time();
     if (of_time && ty == SqlType::Date) || (!of_time && matches!(ty, SqlType::Time(_))) {
         return Err(unsupported());
