@@ -60,6 +60,7 @@ fn samples() -> Vec<(Value, SqlType)> {
         narrow("json"),
         narrow(&"x".repeat(8000)),
         wide("😀"),
+        wide("|]"),
         wide("aΩ]😀"),
         wide("+05:30"),
         wide(&"]".repeat(129)),
@@ -108,7 +109,7 @@ fn what_a_function_gives_fits_the_type_it_declares() {
     });
     let mut misfits = Vec::new();
     'functions: for function in FUNCTIONS {
-        for count in function.min_args..=function.max_args.min(function.min_args.max(3)) {
+        for count in function.min_args..=function.max_args.min((function.min_args + 1).max(3)) {
             let places = |at| if at == 0 && function.date_part { &parts[..] } else { &samples[..] };
             let combinations: usize = (0..count).map(|at| places(at).len()).product();
             // All of a few arguments, a part of those of many.
