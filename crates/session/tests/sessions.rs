@@ -160,7 +160,10 @@ fn every_view_can_be_selected_from_whole() {
             panic!("{row:?}")
         };
         // Functions are called with NULL for all that they take.
-        let calls: &[&str] = if kind == "TF" { &["(NULL)", "(NULL, NULL)"] } else { &[""] };
+        let calls = match kind.as_str() {
+            "TF" => [1, 2, 7].map(|arguments| format!("({})", vec!["NULL"; arguments].join(", "))).to_vec(),
+            _ => vec![String::new()],
+        };
         let outputs =
             calls.iter().map(|call| fixture.run(&mut session, &format!("SELECT * FROM {schema}.{name}{call}")));
         let outputs: Vec<Collected> = outputs.filter(|output| output.errors().is_empty()).collect();
