@@ -17,7 +17,7 @@ use crate::program::{
     CallArgument, Execute, ExecuteTarget, InsertCaptured, Parameter, ProcedureIdentity, Program, compile_procedure,
 };
 use crate::security::Requirement;
-use pikepole_engine::{Database, Permission};
+use pikepole_engine::{Database, Permission, TEMPDB};
 use pikepole_tsql::ObjectName;
 use pikepole_types::{Context, SqlError, SqlType, Target, Value};
 
@@ -38,7 +38,7 @@ impl Machine<'_> {
             .get(..3)
             .is_some_and(|prefix| prefix.eq_ignore_ascii_case("sp_") || prefix.eq_ignore_ascii_case("xp_"));
         if system && let Some(id) = self.host.system_procedure(plain) {
-            return self.execute_host(id, call).await;
+            return self.execute_system(&name, id, call).await;
         }
         let title = name.name.text.clone();
         let Some(database) = self.elsewhere(&name)? else {
@@ -52,6 +52,23 @@ impl Machine<'_> {
         self.context.move_back(&home);
         self.call(program?, &call.arguments, call.status, &title)?;
         self.context.move_to(&database)
+    }
+
+    /// A procedure of the host's, which works in the database that its name says. What is temporary is the session's everywhere.
+    async fn execute_system(&mut self, name: &ObjectName, id: u32, call: &Execute) -> Result<(), Fault> {
+        let says = |database: &str| !database.eq_ignore_ascii_case(TEMPDB);
+        let database = match name.database_str().filter(|database| says(database)) {
+            None => None,
+            Some(_) => self.elsewhere(name)?,
+        };
+        let Some(database) = database else {
+            return self.execute_host(id, call).await;
+        };
+        let home = Arc::clone(self.context.database());
+        self.context.move_to(&database)?;
+        let executed = self.execute_host(id, call).await;
+        self.context.move_back(&home);
+        executed
     }
 
     /// The database of a procedure that is not the current one.

@@ -69,3 +69,17 @@ DROP SYNONYM s, dbo.tables
 GO
 SELECT * FROM dbo.s
 GO
+-- System procedures work in the database that their name says.
+CREATE DATABASE described
+GO
+EXEC described.sys.sp_addextendedproperty 'owner', 'nobody'
+EXEC described..sp_addextendedproperty 'owner', 'nobody'
+SELECT name, value, DB_NAME() AS current_database FROM described.sys.extended_properties
+SELECT COUNT(*) AS here FROM sys.extended_properties
+EXEC nowhere.sys.sp_dropextendedproperty 'owner'
+GO
+EXEC described.dbo.sp_dropextendedproperty 'owner'
+SELECT COUNT(*) AS there FROM described.sys.extended_properties
+GO
+DROP DATABASE described
+GO
