@@ -13,7 +13,7 @@ use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{SqlError, Value};
 
 use crate::backup::{BackupJob, find_device};
-use crate::tests::{Client, definition, index, master, options, primary_key, row, server, stop};
+use crate::tests::{Client, assert_sound, definition, index, options, primary_key, row, table_of, with_server};
 use crate::*;
 
 const CHILDREN: usize = 3;
@@ -183,21 +183,6 @@ async fn counts_of_indexes(client: &mut Client, table: &Table) -> Vec<u64> {
     counts
 }
 
-fn with_server(disk: &SimulatedDisk, test: impl AsyncFnOnce(Arc<Server>, Arc<Database>)) {
-    let server = server(disk);
-    server.schedulers().block_on(test(server.clone(), master(&server)));
-    stop(&server);
-}
-
-fn assert_sound(disk: &SimulatedDisk) {
-    let report = Server::check(&Disk::simulated(disk.clone()), "/server".as_ref(), &mut |_| ()).expect("a folder");
-    assert_eq!(report.damage, Vec::<String>::new());
-}
-
-fn table_of(db: &Database) -> Arc<Table> {
-    db.current_catalog().table("dbo", "t").expect("it was made before").clone()
-}
-
 #[test]
 fn children_fill_a_heap_that_others_see_after_the_commit() {
     let disk = SimulatedDisk::new(1);
@@ -224,7 +209,7 @@ fn children_fill_a_heap_that_others_see_after_the_commit() {
     assert_sound(&disk);
     with_server(&disk, async |_, db| {
         let mut a = Client::new(&db, 51);
-        let t = table_of(&db);
+        let t = table_of(&db, "t");
         assert_eq!(counts(&mut a, &t).await, BTreeMap::from([(0, 1), (1, 9_000), (3, 2_331)]));
     });
 }
@@ -322,7 +307,7 @@ fn a_parent_waits_for_a_child_that_is_at_work() {
         let worker = pikepole_scheduler::spawn(info, Placement::On(1), late);
         a.rollback().await;
         assert!(worker.is_finished(), "the rollback came after the child");
-        assert_eq!(a.keys(&table_of(&a.db)).await, Vec::<i64>::new());
+        assert_eq!(a.keys(&table_of(&a.db, "t")).await, Vec::<i64>::new());
         let waits = server.statistics().waits();
         let waited = waits.iter().find(|wait| wait.wait_type == "XACTWORKSPACE_SYNC").expect("a wait type");
         assert_eq!(waited.waiting_tasks_count, 1);
@@ -430,7 +415,7 @@ fn run(disk: &SimulatedDisk, seed: u64, run: Run) -> Known {
     if let Ok(db) = server.database(MASTER) {
         server.schedulers().block_on(async {
             let mut a = Client::new(&db, 51);
-            let t = table_of(&db);
+            let t = table_of(&db, "t");
             for value in 1..=6 {
                 let minimal = run != Run::Keys && (run == Run::LockedHeap) == (value % 3 != 0);
                 let load_of = Load { table_lock: minimal, varying: value % 2 == 0, ..Load::of(run.rows(), value) };
@@ -476,7 +461,7 @@ fn read_back(disk: &SimulatedDisk) -> Result<BTreeMap<i32, usize>, String> {
     let db = server.database(MASTER).map_err(|e| e.to_string())?;
     let found = server.schedulers().block_on(async {
         let mut a = Client::new(&db, 51);
-        let t = table_of(&db);
+        let t = table_of(&db, "t");
         let found = counts(&mut a, &t).await;
         let by_index = counts_of_indexes(&mut a, &t).await;
         drop(a);
@@ -602,7 +587,7 @@ fn a_backup_has_all_rows_of_bulk_inserts_around_it() {
         server.restore_database("copy", RestoreOptions::new("t.bak"), &mut |_| ()).await.expect("a restore");
         let copy = server.database("copy").expect("it is there");
         let mut b = Client::new(&copy, 52);
-        let t = table_of(&copy);
+        let t = table_of(&copy, "t");
         assert_eq!(counts(&mut b, &t).await, BTreeMap::from([(1, 6_000), (2, 6_000), (3, 6_000)]));
     });
     assert_sound(&disk);

@@ -8,7 +8,9 @@ use pikepole_machine::{Disk, Operation, SimulatedDisk};
 use pikepole_scheduler::sleep;
 use pikepole_types::{Length, SqlError, SqlType, Value};
 
-use crate::tests::{Client, definition, index, master, options, primary_key, row, server, stop};
+use crate::tests::{
+    Client, assert_sound, definition, index, master, options, primary_key, row, server, stop, table_of, with_server,
+};
 use crate::*;
 
 /// A text that leaves no room for a second one in its page.
@@ -21,10 +23,6 @@ fn wide(name: &str, indexes: Vec<IndexDefinition>) -> TableDefinition {
     let mut table = definition(name, indexes);
     table.columns[2].ty = SqlType::VarChar(Length::Limit(8_000));
     table
-}
-
-fn table_of(db: &Database, name: &str) -> Arc<Table> {
-    db.current_catalog().table("dbo", name).expect("it was made before").clone()
 }
 
 /// Inserts long rows from `first` on until one fails: the key that failed, and why.
@@ -82,23 +80,11 @@ fn assert_no_log(error: &SqlError) {
     assert!(error.message.starts_with("The log for database 'master' is not available."), "{error}");
 }
 
-fn assert_sound(disk: &SimulatedDisk) {
-    let report = Server::check(&Disk::simulated(disk.clone()), "/server".as_ref(), &mut |_| ()).expect("a folder");
-    assert_eq!(report.damage, Vec::<String>::new());
-}
-
-/// Runs `work` on a server of this disk, which is closed in order afterwards.
-fn with_server(disk: &SimulatedDisk, work: impl AsyncFnOnce(Arc<Database>)) {
-    let server = server(disk);
-    server.schedulers().block_on(work(master(&server)));
-    stop(&server);
-}
-
 /// What a restart after a power failure finds, without more room than there was.
 fn keys_after_crash(disk: &SimulatedDisk, seed: u64, table: &str) -> Vec<i64> {
     let disk = disk.crash(seed);
     let mut keys = Vec::new();
-    with_server(&disk, async |db| {
+    with_server(&disk, async |_, db| {
         let mut a = Client::new(&db, 51);
         keys = a.keys(&table_of(&db, table)).await;
     });
@@ -109,7 +95,7 @@ fn keys_after_crash(disk: &SimulatedDisk, seed: u64, table: &str) -> Vec<i64> {
 #[test]
 fn a_data_file_that_cannot_grow_ends_one_statement() {
     let disk = SimulatedDisk::new(3);
-    with_server(&disk, async |db| {
+    with_server(&disk, async |_, db| {
         let mut a = Client::new(&db, 51);
         let t = a.create(wide("t", primary_key())).await;
         grow_log(&mut a, &t).await;
@@ -136,7 +122,7 @@ fn a_data_file_that_cannot_grow_ends_one_statement() {
 #[test]
 fn a_full_data_file_names_the_table_of_heaps_and_indexes() {
     let disk = SimulatedDisk::new(4);
-    with_server(&disk, async |db| {
+    with_server(&disk, async |_, db| {
         let mut a = Client::new(&db, 51);
         let heap = a.create(wide("heap", Vec::new())).await;
         let indexed = a.create(wide("indexed", vec![index(IndexKind::Index, false, &["v", "k"])])).await;
@@ -237,7 +223,7 @@ fn a_log_held_by_a_transaction_is_full_until_that_ends() {
 #[test]
 fn a_log_that_cannot_grow_is_used_again_without_an_error() {
     let disk = SimulatedDisk::new(6);
-    with_server(&disk, async |db| {
+    with_server(&disk, async |_, db| {
         let mut a = Client::new(&db, 51);
         let t = a.create(wide("t", primary_key())).await;
         for k in 0..20 {
@@ -280,7 +266,7 @@ fn an_undo_that_finds_no_page_is_finished_when_there_is_room() {
         let master = pikepole_storage::Store::read_master(&Disk::simulated(disk.clone()), data).expect("a master");
         assert_eq!(master.clean, way == "room", "there is something to undo");
         disk.set_capacity(None);
-        with_server(&disk, async |db| {
+        with_server(&disk, async |_, db| {
             let mut b = Client::new(&db, 52);
             assert_undone(&mut b, &table_of(&db, "t")).await;
         });
@@ -368,7 +354,7 @@ fn a_failed_write_of_the_log_stops_changes_and_nothing_else() {
     drop((db, server));
     for disk in [disk.crash(80), disk.crash(81), disk] {
         let mut keys = Vec::new();
-        with_server(&disk, async |db| {
+        with_server(&disk, async |_, db| {
             let (mut a, t) = (Client::new(&db, 51), table_of(&db, "t"));
             keys = a.keys(&t).await;
             a.insert(&t, &row(11, 0, "again")).await.expect("a log that works");

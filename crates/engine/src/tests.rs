@@ -196,6 +196,23 @@ impl Client {
     }
 }
 
+/// Runs `test` on a server of this disk, which is closed in order afterwards.
+pub(crate) fn with_server(disk: &SimulatedDisk, test: impl AsyncFnOnce(Arc<Server>, Arc<Database>)) {
+    let server = server(disk);
+    server.schedulers().block_on(test(server.clone(), master(&server)));
+    stop(&server);
+}
+
+pub(crate) fn assert_sound(disk: &SimulatedDisk) {
+    let report = Server::check(&Disk::simulated(disk.clone()), "/server".as_ref(), &mut |_| ()).expect("a folder");
+    assert_eq!(report.damage, Vec::<String>::new());
+}
+
+/// A table of the schema dbo.
+pub(crate) fn table_of(db: &Database, name: &str) -> Arc<Table> {
+    db.current_catalog().table("dbo", name).expect("it was made before").clone()
+}
+
 pub(crate) fn master(server: &Server) -> Arc<Database> {
     server.database("MASTER").expect("it is always there")
 }

@@ -10,7 +10,7 @@ use pikepole_types::{SqlError, Value};
 
 use crate::backup::{BackupJob, find_device};
 use crate::fault;
-use crate::tests::{Client, definition, index, master, options, primary_key, row, server, stop};
+use crate::tests::{Client, assert_sound, definition, index, options, primary_key, row, table_of, with_server};
 use crate::*;
 
 /// Rows of the table: more than the pages from which on builds are not logged.
@@ -53,10 +53,6 @@ fn by_text() -> IndexDefinition {
     index(IndexKind::UniqueConstraint, false, &["s"])
 }
 
-fn table_of(db: &Database) -> Arc<Table> {
-    db.current_catalog().table("dbo", "t").expect("it was made before").clone()
-}
-
 /// Builds an index, by so many workers.
 async fn build(
     client: &mut Client,
@@ -97,21 +93,10 @@ fn all_rows(value: i32) -> Vec<(i64, i32)> {
     (0..ROWS).map(|k| (k, value)).collect()
 }
 
-fn with_server(disk: &SimulatedDisk, test: impl AsyncFnOnce(Arc<Server>, Arc<Database>)) {
-    let server = server(disk);
-    server.schedulers().block_on(test(server.clone(), master(&server)));
-    stop(&server);
-}
-
-fn assert_sound(disk: &SimulatedDisk) {
-    let report = Server::check(&Disk::simulated(disk.clone()), "/server".as_ref(), &mut |_| ()).expect("a folder");
-    assert_eq!(report.damage, Vec::<String>::new());
-}
-
 /// Bytes of log records that building an index appends.
 async fn logged_by(client: &mut Client, index: IndexDefinition, workers: usize) -> u64 {
     let before = client.db.log().reserved().0;
-    let t = build(client, &table_of(&client.db), index, workers).await.expect("keys are unique");
+    let t = build(client, &table_of(&client.db, "t"), index, workers).await.expect("keys are unique");
     client.commit().await;
     assert_eq!(rows_by_all_ways(client, &t).await, Ok(all_rows(0)));
     client.db.log().reserved().0 - before
@@ -132,7 +117,7 @@ fn a_build_logs_its_entries_only_when_somebody_restores_from_the_log() {
         assert_sound(&disk);
         with_server(&disk, async |_, db| {
             let mut a = Client::new(&db, 51);
-            let t = table_of(&db);
+            let t = table_of(&db, "t");
             assert_eq!(rows_by_all_ways(&mut a, &t).await, Ok(all_rows(0)));
             let simple = db.options();
             for (number, recovery) in [RecoveryModel::Full, RecoveryModel::BulkLogged].into_iter().enumerate() {
@@ -143,12 +128,12 @@ fn a_build_logs_its_entries_only_when_somebody_restores_from_the_log() {
             }
             db.set_options(simple).expect("an option");
             let before = db.log().reserved().0;
-            db.rebuild_indexes(&mut a.tx, &table_of(&db), None).await.expect("room");
+            db.rebuild_indexes(&mut a.tx, &table_of(&db, "t"), None).await.expect("room");
             db.end_statement(&mut a.tx);
             a.commit().await;
             let rebuilt = db.log().reserved().0 - before;
             assert!(rebuilt < ENTRY_BYTES / 10, "{rebuilt}");
-            assert_eq!(rows_by_all_ways(&mut a, &table_of(&db)).await, Ok(all_rows(0)));
+            assert_eq!(rows_by_all_ways(&mut a, &table_of(&db, "t")).await, Ok(all_rows(0)));
         });
         assert_sound(&disk);
     }
@@ -163,21 +148,21 @@ fn what_fails_in_the_middle_leaves_the_table_as_it_was() {
         for workers in [0, 2] {
             let twice =
                 IndexDefinition { unique: true, name: Some("twice".into()), ..index(IndexKind::Index, true, &["v"]) };
-            let error = build(&mut a, &table_of(&db), twice, workers).await.expect_err("all values are 0");
+            let error = build(&mut a, &table_of(&db, "t"), twice, workers).await.expect_err("all values are 0");
             assert_eq!(error.number, 1505, "{error}");
             a.rollback().await;
             // Built whole, changed, and rolled back.
             a.tx.begin();
             let mark = a.tx.mark();
-            let new = build(&mut a, &table_of(&db), clustered(), workers).await.expect("keys are unique");
+            let new = build(&mut a, &table_of(&db, "t"), clustered(), workers).await.expect("keys are unique");
             assert!(a.change(&new, 17, Some(&row(17, 1, &text(17)))).await.expect("an update"));
             db.rollback_to(&mut a.tx, mark).await.expect("a rollback");
-            assert_eq!(rows_by_all_ways(&mut a, &table_of(&db)).await, Ok(all_rows(0)));
+            assert_eq!(rows_by_all_ways(&mut a, &table_of(&db, "t")).await, Ok(all_rows(0)));
             a.rollback().await;
             disk.set_capacity(Some(disk.used()));
             // The file has some room in itself.
             let error = loop {
-                match build(&mut a, &table_of(&db), by_text(), workers).await {
+                match build(&mut a, &table_of(&db, "t"), by_text(), workers).await {
                     Ok(_) => a.commit().await,
                     Err(error) => break error,
                 }
@@ -185,7 +170,7 @@ fn what_fails_in_the_middle_leaves_the_table_as_it_was() {
             assert!(matches!(error.number, 1105 | 9002), "{error}");
             a.rollback().await;
             disk.set_capacity(None);
-            assert_eq!(rows_by_all_ways(&mut a, &table_of(&db)).await, Ok(all_rows(0)));
+            assert_eq!(rows_by_all_ways(&mut a, &table_of(&db, "t")).await, Ok(all_rows(0)));
         }
     });
     assert_sound(&disk);
@@ -234,7 +219,7 @@ fn a_backup_that_begins_in_the_midst_of_a_build_has_the_entries() {
         end_backup(job);
         server.restore_database("copy", RestoreOptions::new("t.bak"), &mut |_| ()).await.expect("a restore");
         let copy = server.database("copy").expect("it is there");
-        let t = table_of(&copy);
+        let t = table_of(&copy, "t");
         assert!(!t.is_heap(), "the build was committed when the backup ended");
         assert_eq!(rows_by_all_ways(&mut Client::new(&copy, 53), &t).await, Ok(all_rows(0)));
     });
@@ -257,7 +242,7 @@ fn a_log_that_is_kept_from_the_midst_of_a_build_has_the_entries() {
         pikepole_scheduler::sleep(Duration::from_millis(5)).await;
         let built_us = u64::try_from(pikepole_machine::clock::unix_time_us()).expect("after 1970");
         pikepole_scheduler::sleep(Duration::from_millis(5)).await;
-        a.insert(&table_of(&db), &row(ROWS + 1, 1, "later")).await.expect("a new key");
+        a.insert(&table_of(&db, "t"), &row(ROWS + 1, 1, "later")).await.expect("a new key");
         end_backup(begin_backup(&disk, &db, BackupKind::Log, "t.trn"));
         for (name, stop_at_us, rows) in [("whole", None, ROWS + 1), ("built", Some(built_us), ROWS)] {
             let data = RestoreOptions { recovery: false, ..RestoreOptions::new("t.bak") };
@@ -265,7 +250,7 @@ fn a_log_that_is_kept_from_the_midst_of_a_build_has_the_entries() {
             let log = RestoreOptions { stop_at_us, ..RestoreOptions::new("t.trn") };
             server.restore_log(name, log, &mut |_| ()).await.expect("a restore of the log");
             let copy = server.database(name).expect("it is there");
-            let t = table_of(&copy);
+            let t = table_of(&copy, "t");
             assert!(!t.is_heap(), "{name}");
             let keys = Client::new(&copy, 53).keys(&t).await;
             assert!(keys.into_iter().eq((0..ROWS).chain((rows > ROWS).then_some(ROWS + 1))), "{name}");
@@ -381,7 +366,7 @@ fn an_empty_table_is_filled_without_logging_and_undone_as_a_whole() {
         assert!(a.change(&new, 3, Some(&row(3, 9, &text(3)))).await.expect("an update"));
         assert_eq!(db.current_catalog().table("dbo", "t").map(|t| t.version), Some(t.version), "nobody else sees it");
         a.rollback().await;
-        let t = table_of(&db);
+        let t = table_of(&db, "t");
         assert_eq!(rows_by_all_ways(&mut b, &t).await, Ok(Vec::new()));
         let new = load(&mut a, 3, 0).await.expect("room");
         a.commit().await;
@@ -390,14 +375,14 @@ fn an_empty_table_is_filled_without_logging_and_undone_as_a_whole() {
             (id, t.record().modified_us),
             "no definition was changed"
         );
-        assert_eq!(rows_by_all_ways(&mut b, &table_of(&db)).await, Ok(loaded_rows(3)));
+        assert_eq!(rows_by_all_ways(&mut b, &table_of(&db, "t")).await, Ok(loaded_rows(3)));
         assert!(!can_fill(&mut a, &new, LockMode::X).await, "it has rows");
-        let error = b.insert(&table_of(&db), &row(5, 0, "again")).await.expect_err("the key is there");
+        let error = b.insert(&table_of(&db, "t"), &row(5, 0, "again")).await.expect_err("the key is there");
         assert_eq!(error.number, 2627, "{error}");
         b.tx.rest();
-        db.truncate_table(&mut a.tx, &table_of(&db)).await.expect("a table");
+        db.truncate_table(&mut a.tx, &table_of(&db, "t")).await.expect("a table");
         a.commit().await;
-        let t = table_of(&db);
+        let t = table_of(&db, "t");
         assert!(can_fill(&mut a, &t, LockMode::X).await);
         let simple = db.options();
         for recovery in [RecoveryModel::Full, RecoveryModel::BulkLogged] {
@@ -483,7 +468,7 @@ async fn work_on_indexes(a: &mut Client, known: &mut Known) -> Result<(), ()> {
     {
         a.tx.begin();
         let index = IndexDefinition { name: Some(format!("i{at}")), ..index };
-        let t = build(a, &table_of(&db), index, workers).await.map_err(drop)?;
+        let t = build(a, &table_of(&db, "t"), index, workers).await.map_err(drop)?;
         let key = at as i64 * 100 + 5;
         a.change(&t, key, Some(&row(key, 1, &text(key)))).await.map_err(drop)?;
         if keeps {
@@ -510,7 +495,7 @@ async fn work_on_loads(a: &mut Client, known: &mut Known) -> Result<(), ()> {
         }
         known.commit(a, state(&t, &rows)).await?;
         if value == 2 {
-            db.truncate_table(&mut a.tx, &table_of(&db)).await.map_err(drop)?;
+            db.truncate_table(&mut a.tx, &table_of(&db, "t")).await.map_err(drop)?;
             known.commit(a, state(&t, &[])).await?;
         }
     }
@@ -522,7 +507,7 @@ fn read_back(disk: &SimulatedDisk) -> Result<State, String> {
     let db = server.database(MASTER).map_err(|e| e.to_string())?;
     let found = server.schedulers().block_on(async {
         let mut a = Client::new(&db, 51);
-        let t = table_of(&db);
+        let t = table_of(&db, "t");
         let rows = rows_by_all_ways(&mut a, &t).await?;
         drop(a);
         server.shutdown().await.map_err(|e| e.to_string())?;

@@ -16,6 +16,15 @@ pub(super) fn world(disk: &SimulatedDisk) -> World {
     World { server: Server::open(options).expect("the folder is usable"), plans: PlanCache::new(), next_session: 51 }
 }
 
+/// What there is after the power fails while `before` runs and its sessions, `clients`, are connected.
+pub(super) fn after_power_loss<C>(disk: &SimulatedDisk, seed: u64, before: World, clients: C) -> World {
+    disk.power_off();
+    let after = disk.crash(seed);
+    drop(clients);
+    drop(before);
+    world(&after)
+}
+
 #[test]
 fn rules_outlive_a_crash() {
     let disk = SimulatedDisk::new(3);
@@ -36,11 +45,7 @@ fn rules_outlive_a_crash() {
         "BEGIN TRAN ALTER TABLE c ADD CONSTRAINT late CHECK (pid < 0 OR pid > 0) INSERT c (pid, n) VALUES (2, 7)",
     );
     let last = client.value("SELECT CONVERT(varchar(20), MAX(v), 1) FROM c");
-    disk.power_off();
-    let after = disk.crash(9);
-    drop(client);
-    drop(before);
-    let mut world = world(&after);
+    let mut world = after_power_loss(&disk, 9, before, client);
     let mut client = world.client();
     assert_eq!(
         client.shown("SELECT pid, n, twice FROM c ORDER BY pid, n SELECT dbo.half(9) SELECT pid, n FROM copied"),
@@ -74,11 +79,7 @@ fn a_parallel_insert_into_a_table_with_keys_is_there_whole_or_not_at_all() {
         let committed = client.lines(insert) == ["(140000 rows)"];
         let crashed = disk.is_off();
         assert!(super::parallel::waits_of(&client, "CXCONSUMER") > 0 || crashed);
-        disk.power_off();
-        let after = disk.crash(seed);
-        drop(client);
-        drop(before);
-        let mut world = world(&after);
+        let mut world = after_power_loss(&disk, seed, before, client);
         let mut client = world.client();
         let counts = client.lines("SELECT COUNT(*), SUM(n) FROM t SELECT COUNT(*) FROM t WHERE v = 3");
         if committed || counts[0].starts_with("140001") {
@@ -117,11 +118,7 @@ fn what_reaches_another_database_outlives_a_crash_as_a_whole() {
     );
     other.quiet("BEGIN TRAN INSERT near (n) VALUES (3)");
     client.quiet("BEGIN TRAN CREATE SYNONYM lost FOR far..t");
-    disk.power_off();
-    let after = disk.crash(9);
-    drop((client, other));
-    drop(before);
-    let mut world = world(&after);
+    let mut world = after_power_loss(&disk, 9, before, (client, other));
     let mut client = world.client();
     assert_eq!(client.shown("SELECT n FROM near ORDER BY n SELECT n FROM s.moved"), ["1", "2", "1"]);
     for name in ["lost", "gone", "moved", "##g"] {
@@ -147,11 +144,7 @@ fn an_index_that_workers_build_is_there_whole_or_not_at_all() {
         }
         let make = "ALTER TABLE t ADD CONSTRAINT pk PRIMARY KEY (n) WITH (MAXDOP = 3)";
         let committed = client.lines(make).is_empty();
-        disk.power_off();
-        let after = disk.crash(seed);
-        drop(client);
-        drop(before);
-        let mut world = world(&after);
+        let mut world = after_power_loss(&disk, seed, before, client);
         let mut client = world.client();
         let counts = "SELECT COUNT(*), SUM(n) FROM t SELECT COUNT(*) FROM t WHERE n BETWEEN 1 AND 15013";
         let expected = client.lines(counts);
@@ -199,11 +192,7 @@ fn triggers_outlive_a_crash() {
          GO
          INSERT t VALUES (2)",
     );
-    disk.power_off();
-    let after = disk.crash(11);
-    drop(client);
-    drop(before);
-    let mut world = world(&after);
+    let mut world = after_power_loss(&disk, 11, before, client);
     let mut client = world.client();
     client.quiet("INSERT t VALUES (3) DELETE t WHERE a = 1");
     assert_eq!(client.shown("SELECT a, b FROM told ORDER BY a"), ["-1|kept", "1|kept", "3|kept"]);

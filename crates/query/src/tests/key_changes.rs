@@ -1,7 +1,7 @@
 //! Keys changed as a set, beside other sessions and crashes.
 
 use super::World;
-use super::crash::world;
+use super::crash::{after_power_loss, world};
 use pikepole_machine::SimulatedDisk;
 
 #[test]
@@ -61,11 +61,7 @@ fn after_a_crash_all_keys_are_the_old_ones_or_all_are_the_new_ones() {
         let end = if commits { "COMMIT" } else { "" };
         let told = client.lines(&format!("BEGIN TRAN UPDATE t SET id = id + 1, u = u + 1 {end}"));
         let committed = commits && !disk.is_off() && told == ["(3000 rows)"];
-        disk.power_off();
-        let after = disk.crash(seed);
-        drop(client);
-        drop(before);
-        let mut world = world(&after);
+        let mut world = after_power_loss(&disk, seed, before, client);
         let mut client = world.client();
         let found = client.value("SELECT MIN(id), MAX(id), MIN(u), MAX(u), COUNT(*) FROM t WHERE id = u");
         assert!(found == "1|3000|1|3000|3000" || found == "2|3001|2|3001|3000", "{found}");

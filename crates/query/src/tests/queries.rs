@@ -348,10 +348,15 @@ fn recursive_common_tables() {
     );
 }
 
-#[test]
-fn windows_look_at_other_rows() {
+fn with_places() -> Client {
     let mut client = with_rows();
     client.quiet("CREATE TABLE p (d int PRIMARY KEY, k char(1), x int NULL) INSERT p VALUES (1, 'a', 1), (2, 'a', 3), (3, 'a', 3), (4, 'b', NULL), (5, 'b', 8), (6, 'a', 5)");
+    client
+}
+
+#[test]
+fn windows_look_at_other_rows() {
+    let mut client = with_places();
     check(
         &mut client,
         &[
@@ -422,6 +427,11 @@ fn windows_look_at_other_rows() {
             ("SELECT TOP (2) d FROM p ORDER BY SUM(d) OVER (PARTITION BY k) DESC, d", &["1", "2"]),
         ],
     );
+}
+
+#[test]
+fn windows_are_refused_where_they_mean_nothing() {
+    let mut client = with_places();
     check_errors(
         &mut client,
         &[
