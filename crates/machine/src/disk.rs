@@ -276,6 +276,19 @@ fn parent_of(path: &Path) -> &Path {
     }
 }
 
+/// Reads into one buffer after the other.
+pub(crate) fn in_turn(
+    buffers: &mut [io::IoSliceMut<'_>],
+    mut offset: u64,
+    mut read_at: impl FnMut(&mut [u8], u64) -> io::Result<()>,
+) -> io::Result<()> {
+    for buffer in buffers {
+        read_at(buffer, offset)?;
+        offset += buffer.len() as u64;
+    }
+    Ok(())
+}
+
 /// An open file. Cheap to clone: clones are the same open file. All methods take offsets from the file's start and
 /// may be called from several threads at once.
 #[derive(Clone, Debug)]
@@ -325,6 +338,20 @@ impl File {
             FileKind::Real(file) => file.read_at(buffer, offset),
             FileKind::Simulated(file) => file.read_at(buffer, offset),
             FileKind::Null(file) => file.read_at(buffer, offset),
+        }
+        .map_err(|error| self.describe("read", error))
+    }
+
+    /// Fills `buffers`, one after the other, from `offset` on: one request of the device where that can be.
+    ///
+    /// # Errors
+    /// As of [`read_at`](Self::read_at).
+    pub fn read_parts_at(&self, buffers: &mut [io::IoSliceMut<'_>], offset: u64) -> io::Result<()> {
+        buffers.iter().for_each(|buffer| self.assert_aligned(buffer, offset));
+        match &self.0.kind {
+            FileKind::Real(file) => file.read_parts_at(buffers, offset),
+            FileKind::Simulated(file) => in_turn(buffers, offset, |buffer, at| file.read_at(buffer, at)),
+            FileKind::Null(file) => in_turn(buffers, offset, |buffer, at| file.read_at(buffer, at)),
         }
         .map_err(|error| self.describe("read", error))
     }

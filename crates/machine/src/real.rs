@@ -9,6 +9,7 @@ use std::path::Path;
 use pikepole_contention::sync::OnceLock;
 use pikepole_contention::sync::atomic::{AtomicU8, Ordering};
 
+use crate::disk::in_turn;
 use crate::{BLOCK, DurableMethod, OpenOptions};
 
 /// An open file of the operating system.
@@ -83,6 +84,16 @@ impl RealFile {
 
     pub(crate) fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         self.file.read_exact_at(buffer, offset)
+    }
+
+    /// Reads into all buffers by one call; what that leaves out, because the file ends there or the kernel stopped, by one for each.
+    pub(crate) fn read_parts_at(&self, buffers: &mut [io::IoSliceMut<'_>], offset: u64) -> io::Result<()> {
+        let mut done = read_parts(&self.file, buffers, offset).unwrap_or(0);
+        in_turn(buffers, offset, |buffer, at| {
+            let whole = done >= buffer.len();
+            done = done.saturating_sub(buffer.len());
+            if whole { Ok(()) } else { self.read_at(buffer, at) }
+        })
     }
 
     pub(crate) fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
@@ -176,6 +187,16 @@ impl RealFile {
         }
         Ok(())
     }
+}
+
+/// The bytes that one call read: parts of it may be missing.
+fn read_parts(file: &fs::File, buffers: &mut [io::IoSliceMut<'_>], offset: u64) -> io::Result<usize> {
+    let offset = libc::off_t::try_from(offset).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    let count = libc::c_int::try_from(buffers.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: `IoSliceMut` is documented to have the layout of `iovec`; `buffers` are live, exclusively borrowed for the call, and
+    // counted; `file` keeps the descriptor open.
+    let read = unsafe { libc::preadv(file.as_raw_fd(), buffers.as_mut_ptr().cast(), count, offset) };
+    usize::try_from(read).map_err(|_| io::Error::last_os_error())
 }
 
 /// One write that returns when its bytes are on stable storage; may write less than asked for.

@@ -200,6 +200,19 @@ impl Space {
         Some((extent, self.extents[extent as usize].used))
     }
 
+    /// The used pages of an object among `count` from `first` on, up to the next extent that is neither its own nor a map page's.
+    pub fn used_run(&self, object: u32, first: PageId, count: u32) -> Vec<PageId> {
+        let mut pages = Vec::with_capacity(count as usize);
+        for page in (first.0..first.0 + count).map(PageId) {
+            match self.entry(page.0 / EXTENT_PAGES) {
+                Some((owner, used)) if owner == object => pages.extend((used & page_bit(page) != 0).then_some(page)),
+                Some((OWNER_STORE, _)) => {}
+                _ => break,
+            }
+        }
+        pages
+    }
+
     pub fn objects(&self) -> Vec<u32> {
         let mut objects: Vec<u32> = self.objects.keys().copied().collect();
         objects.sort_unstable();

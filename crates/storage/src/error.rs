@@ -16,11 +16,23 @@ impl fmt::Display for PageId {
     }
 }
 
+/// Pages of an object that follow each other in the data file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageRun {
+    pub(crate) object: u32,
+    /// The one that is lacking.
+    pub(crate) first: PageId,
+    /// At most so many.
+    pub(crate) count: u32,
+}
+
 /// What an operation lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// The page is not in the buffer pool: it has to be read (`PAGEIOLATCH_*`).
     Page(PageId),
+    /// The same of a scan, which will want the pages behind it too.
+    Pages(PageRun),
     /// The page's latch stayed taken for longer than a spin (`PAGELATCH_*`).
     PageLatch(PageId),
     /// No free frame in the buffer pool: dirty pages have to be written first.

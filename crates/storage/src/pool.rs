@@ -11,7 +11,8 @@
 //! - the map names a frame only if that frame holds the page, seen under its latch; without the latch the answer is a
 //!   hint to be checked;
 //! - `rec_lsn != 0` as long as the disk may lack a change of the page; such a page never leaves the pool;
-//! - a frame on the free list has no page, level 0, and nobody writes it.
+//! - a frame on the free list has no page, level 0, and nobody writes it; who takes it from there has its latch, under which a page
+//!   is read from the disk into it.
 //!
 //! Memory is touched when it is first used; with `touch_ahead` the lazy writer stays a little ahead of the frames in use,
 //! since the first touch of cold memory costs microseconds a page, and a whole pool at once would delay every start.
@@ -289,19 +290,35 @@ impl Pool {
         if taken { Ok(()) } else { Err(Stop::Need(Need::PageLatch(page))) }
     }
 
-    /// Takes a free frame for a page to come.
+    /// Takes a free frame for a page to come, and its latch.
     pub fn take_free(&self) -> Result<FreeFrame<'_>, Stop> {
+        let frame = self.pop_free().ok_or(Need::Frame)?;
+        self.free_count.fetch_sub(1, Ordering::Relaxed);
+        let header = self.header(frame);
+        // Somebody who followed an old hint can hold the latch for a moment.
+        let mut spinner = Spinner::new();
+        let latched = (0..LATCH_SPINS).any(|_| {
+            header.try_exclusive() || {
+                spinner.spin();
+                false
+            }
+        });
+        if !latched {
+            self.give_free(frame);
+            return Err(Stop::Need(Need::Frame));
+        }
+        Ok(FreeFrame(Some(Exclusive { pool: self, frame })))
+    }
+
+    fn pop_free(&self) -> Option<u32> {
         let mut free = self.free.lock();
-        let frame = match free.list.pop() {
-            Some(frame) => frame,
+        match free.list.pop() {
             None if free.fresh < self.frames => {
                 free.fresh += 1;
-                free.fresh - 1
+                Some(free.fresh - 1)
             }
-            None => return Err(Stop::Need(Need::Frame)),
-        };
-        self.free_count.fetch_sub(1, Ordering::Relaxed);
-        Ok(FreeFrame { pool: self, frame: Some(frame) })
+            frame => frame,
+        }
     }
 
     fn give_free(&self, frame: u32) {
@@ -309,31 +326,31 @@ impl Pool {
         self.free_count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Makes `page` the content of a free frame, latched, its bytes to be filled by the caller at once; if the page is
+    /// Makes `page` the content of a free frame, whose bytes are the page already or are filled by the caller at once; if the page is
     /// in the pool already, its frame is latched instead (`false`) and the free one goes back.
-    pub fn install<'a>(&'a self, mut spare: FreeFrame<'a>, page: PageId) -> Result<(Exclusive<'a>, bool), Stop> {
+    pub fn install<'a>(&'a self, spare: FreeFrame<'a>, page: PageId) -> Result<(Exclusive<'a>, bool), Stop> {
+        match self.publish(spare, page) {
+            Some(guard) => Ok((guard, true)),
+            None => Ok((self.exclusive(page)?, false)),
+        }
+    }
+
+    /// The first half of [`Pool::install`]; `None`: the page is in the pool already.
+    pub fn publish<'a>(&'a self, mut spare: FreeFrame<'a>, page: PageId) -> Option<Exclusive<'a>> {
         let entry = self.map.get_or_make(page);
-        let frame = spare.frame.expect("a free frame is used once");
-        let header = self.header(frame);
-        // Somebody who followed an old hint can hold the latch for a moment.
-        self.spin_uncounted(page, || header.try_exclusive())?;
+        let guard = spare.guard();
+        let header = guard.header();
         header.set_page(Some(page.0));
         // Release pairs with the Acquire in `lookup`.
-        if entry.compare_exchange(0, frame + 1, Ordering::Release, Ordering::Relaxed).is_err() {
+        if entry.compare_exchange(0, guard.frame + 1, Ordering::Release, Ordering::Relaxed).is_err() {
             header.set_page(None);
-            header.release_exclusive();
-            return Ok((self.exclusive(page)?, false));
+            return None;
         }
-        spare.frame = None;
         header.referenced.store(1, Ordering::Relaxed);
         header.format_lsn.store(0, Ordering::Relaxed);
         header.io.store(IO_IDLE, Ordering::Relaxed);
         self.statistics.add(Counter::DatabasePages, 1);
-        Ok((Exclusive { pool: self, frame }, true))
-    }
-
-    fn spin_uncounted(&self, page: PageId, take: impl Fn() -> bool) -> Result<(), Stop> {
-        if take() { Ok(()) } else { self.spin(page, take) }
+        spare.0.take()
     }
 
     /// Takes the page out of its frame, which becomes free. Its changes are lost: the caller has seen it clean, or the
@@ -413,16 +430,26 @@ impl Pool {
     }
 }
 
-/// A frame taken from the free list; goes back when dropped unused.
-pub(crate) struct FreeFrame<'a> {
-    pool: &'a Pool,
-    frame: Option<u32>,
+/// A frame taken from the free list, latched; goes back when dropped unused.
+pub(crate) struct FreeFrame<'a>(Option<Exclusive<'a>>);
+
+impl<'a> FreeFrame<'a> {
+    fn guard(&mut self) -> &mut Exclusive<'a> {
+        self.0.as_mut().expect("only using it up takes the latch out")
+    }
+
+    /// The bytes of the page to come.
+    pub fn bytes_mut(&mut self) -> &mut PageBytes {
+        self.guard().bytes_mut()
+    }
 }
 
 impl Drop for FreeFrame<'_> {
     fn drop(&mut self) {
-        if let Some(frame) = self.frame {
-            self.pool.give_free(frame);
+        if let Some(guard) = self.0.take() {
+            let (pool, frame) = (guard.pool, guard.frame);
+            drop(guard);
+            pool.give_free(frame);
         }
     }
 }

@@ -11,6 +11,7 @@
 //! first three are only taken by blocking code, which may satisfy needs while it holds them. See `docs/locks.md`.
 
 use std::collections::HashSet;
+use std::io::IoSliceMut;
 use std::path::Path;
 use std::sync::Arc;
 use std::task::Poll;
@@ -28,7 +29,7 @@ use crate::error::{Need, PageId, Stop, StorageError};
 use crate::fault;
 use crate::io_totals::{IoStats, IoTotals};
 use crate::page::{PAGE_BYTES, Page, PageBytes};
-use crate::pool::Pool;
+use crate::pool::{FreeFrame, Pool};
 use crate::records::Record;
 use crate::row::LogContext;
 use crate::rows_in_log::RowsInLog;
@@ -366,7 +367,7 @@ impl Store {
                 self.latch_freed(page).await;
                 Ok(())
             }
-            Need::Page(_) | Need::Frame | Need::Space => {
+            Need::Page(_) | Need::Pages(_) | Need::Frame | Need::Space => {
                 let store = Arc::clone(self);
                 pikepole_scheduler::run_blocking(move || store.satisfy_now(need)).await
             }
@@ -398,6 +399,7 @@ impl Store {
     pub fn satisfy_now(&self, need: Need) -> Result<(), StorageError> {
         match need {
             Need::Page(page) => self.load_page(page),
+            Need::Pages(run) => self.load_run(run),
             Need::PageLatch(page) => {
                 let begin_us = clock::now_us();
                 while self.is_latched(page) {
@@ -431,11 +433,8 @@ impl Store {
         if !self.begin_load(page) {
             return Ok(());
         }
-        let result = self.read_page(page).and_then(|bytes| {
-            Page(&bytes).validate(page)?;
-            self.put_page(page, &bytes)
-        });
-        self.end_load(page);
+        let result = self.until_done(|| self.pool.take_free()).and_then(|frame| self.read_frames(page, vec![frame]));
+        self.end_load(&[page]);
         match result {
             // Somebody has made the page meanwhile: the disk has nothing of it yet.
             Err(StorageError::Corrupt { .. }) if self.pool.lookup(page).is_some() => Ok(()),
@@ -461,8 +460,12 @@ impl Store {
     }
 
     /// After [`Store::begin_load`] said yes, in any case.
-    pub(crate) fn end_load(&self, page: PageId) {
-        lock(&self.loading).remove(&page.0);
+    pub(crate) fn end_load(&self, pages: &[PageId]) {
+        let mut loading = lock(&self.loading);
+        for page in pages {
+            loading.remove(&page.0);
+        }
+        drop(loading);
         self.loaded.notify_all();
     }
 
@@ -481,6 +484,13 @@ impl Store {
         false
     }
 
+    /// Those of the pages that are not in the pool and that nobody reads or makes; the caller is to read them.
+    pub(crate) fn begin_loads(&self, mut pages: Vec<PageId>) -> Vec<PageId> {
+        let mut loading = lock(&self.loading);
+        pages.retain(|&page| self.pool.lookup(page).is_none() && loading.insert(page.0));
+        pages
+    }
+
     /// The page's bytes on disk, unchecked.
     pub(crate) fn read_page(&self, page: PageId) -> Result<Box<PageBytes>, StorageError> {
         if page.0 >= self.pages_in_file.load(Ordering::Acquire) {
@@ -496,14 +506,28 @@ impl Store {
         Ok(bytes)
     }
 
-    /// Puts a page that was read into a frame.
-    pub(crate) fn put_page(&self, page: PageId, bytes: &PageBytes) -> Result<(), StorageError> {
-        self.until_done(|| {
-            let (mut guard, fresh) = self.pool.install(self.pool.take_free()?, page)?;
-            if fresh {
-                guard.set_page(bytes);
+    /// Reads pages that follow each other, whose loading the caller has begun, into frames and puts these into the pool.
+    ///
+    /// # Errors
+    /// Nothing was read, or a page is damaged: those behind it are not in the pool.
+    pub(crate) fn read_frames(&self, first: PageId, mut frames: Vec<FreeFrame<'_>>) -> Result<(), StorageError> {
+        if first.0 as usize + frames.len() > self.pages_in_file.load(Ordering::Acquire) as usize {
+            return Err(StorageError::corrupt(first, "it lies beyond the end of the data file"));
+        }
+        let mut parts: Vec<IoSliceMut<'_>> =
+            frames.iter_mut().map(|frame| IoSliceMut::new(frame.bytes_mut())).collect();
+        self.data_io
+            .read(parts.len() * PAGE_BYTES, || self.data.read_parts_at(&mut parts, first.0 as u64 * PAGE_BYTES as u64))
+            .map_err(|error| StorageError::io(format!("reading page {first}"), error))?;
+        self.pool.statistics.add(Counter::PageReads, frames.len() as u64);
+        for (page, mut frame) in (first.0..).map(PageId).zip(frames) {
+            let content = Page(frame.bytes_mut());
+            content.validate(page)?;
+            let level = content.level();
+            if let Some(mut guard) = self.pool.publish(frame, page) {
+                guard.set_level(level);
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }

@@ -345,7 +345,7 @@ impl Database {
         use pikepole_contention::WaitType;
         use pikepole_storage::Need;
         let wait_type = match need {
-            Need::Page(_) => WaitType::PAGEIOLATCH_SH,
+            Need::Page(_) | Need::Pages(_) => WaitType::PAGEIOLATCH_SH,
             Need::PageLatch(_) => WaitType::PAGELATCH_EX,
             Need::LogBuffer => WaitType::LOGBUFFER,
             Need::Frame | Need::Space => WaitType::IO_COMPLETION,

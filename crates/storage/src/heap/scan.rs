@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use super::*;
 use crate::allocation::EXTENT_PAGES;
+use crate::error::Need;
+use crate::read_ahead::ReadAhead;
 
 /// A row as it was when its page was copied. Ghosts are rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,7 @@ pub struct HeapScan {
     page: u32,
     /// The extent behind the last one wanted.
     end: usize,
+    ahead: ReadAhead,
     bodies: Vec<u8>,
     /// Place, header, and where the columns end in `bodies`.
     rows: Vec<(Rid, RowHeader, u32)>,
@@ -42,7 +45,15 @@ impl Heap {
     /// they were first.
     pub fn scan_extents(&self, extents: Range<usize>) -> HeapScan {
         let Range { start, end } = extents;
-        HeapScan { heap: self.clone(), extent: start, page: 0, end, bodies: Vec::new(), rows: Vec::new() }
+        HeapScan {
+            heap: self.clone(),
+            extent: start,
+            page: 0,
+            end,
+            ahead: ReadAhead::new(self.object, EXTENT_PAGES),
+            bodies: Vec::new(),
+            rows: Vec::new(),
+        }
     }
 }
 
@@ -63,7 +74,11 @@ impl HeapScan {
                 return Ok(false);
             };
             if used >> self.page & 1 != 0 {
-                self.copy(&heap, PageId(extent * EXTENT_PAGES + self.page))?;
+                let page = PageId(extent * EXTENT_PAGES + self.page);
+                self.copy(&heap, page).map_err(|stop| match stop {
+                    Stop::Need(Need::Page(lacking)) if lacking == page => self.ahead.need(page).into(),
+                    other => other,
+                })?;
             }
             self.page += 1;
             if self.page == EXTENT_PAGES {

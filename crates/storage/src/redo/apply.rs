@@ -209,7 +209,7 @@ impl Applier {
                         let is_old = fresh || guard.page().lsn() <= range.start.0;
                         set(guard, is_old);
                     });
-                    store.end_load(page);
+                    store.end_load(&[page]);
                     return installed;
                 }
                 None => {}

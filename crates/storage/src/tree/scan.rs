@@ -7,9 +7,11 @@
 use std::ops::Bound;
 
 use super::*;
+use crate::error::Need;
 use crate::page::Page;
 use crate::page::inner::Seek;
 use crate::page::slotted::LeafEntry;
+use crate::read_ahead::ReadAhead;
 
 /// Which way a scan goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +68,7 @@ pub struct TreeScan {
     /// The entries of the last leaf, one after the other, and where each ends.
     entries: Vec<u8>,
     ends: Vec<u32>,
+    ahead: ReadAhead,
 }
 
 impl Tree {
@@ -80,6 +83,7 @@ impl Tree {
             fence: Vec::new(),
             entries: Vec::new(),
             ends: Vec::new(),
+            ahead: ReadAhead::new(self.object, 1),
         };
         scan.restart(range);
         scan
@@ -109,7 +113,12 @@ impl TreeScan {
                 return Ok(false);
             }
             let tree = self.tree.clone();
-            let guard = tree.leaf_shared(self.seek())?;
+            let guard = match tree.leaf_shared(self.seek()) {
+                Err(Stop::Need(Need::Page(page))) if self.direction == Direction::Forward => {
+                    return Err(self.ahead.need(page).into());
+                }
+                leaf => leaf?,
+            };
             self.copy(guard.page());
             self.go_on(guard.page());
             if !self.ends.is_empty() {
