@@ -41,8 +41,8 @@ impl Machine<'_> {
             }
             tree::TypeKind::Table { elements, options } => {
                 check_elements(elements, options)?;
-                let types = &catalog.catalog;
-                UserTypeKind::Table(self.shape_of(name, elements, types).await?)
+                let shape = self.shape_of(name, elements, &catalog.catalog).await?;
+                UserTypeKind::Table(Box::new(shape))
             }
         };
         let (database, tx) = self.context.engine();

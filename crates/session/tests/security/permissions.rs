@@ -363,7 +363,7 @@ fn modules_act_for_whom_their_execute_as_says() {
     // A procedure that it calls acts for the same, and ends before it.
     fixture.succeeds(&mut owner, &format!("CREATE PROCEDURE dbo.inner_one AS {who}"));
     fixture.succeeds(&mut owner, "CREATE PROCEDURE dbo.outer_one WITH EXECUTE AS 'bob' AS EXEC other.p");
-    fixture.succeeds(&mut owner, &format!("CREATE PROCEDURE other.p WITH EXECUTE AS OWNER AS EXEC dbo.inner_one"));
+    fixture.succeeds(&mut owner, "CREATE PROCEDURE other.p WITH EXECUTE AS OWNER AS EXEC dbo.inner_one");
     fixture.succeeds(&mut owner, "GRANT EXECUTE ON SCHEMA::other TO bob");
     assert_eq!(value(&mut ann, "EXEC dbo.outer_one"), "dbo ann");
     // A trigger's is that of its statement's table.
