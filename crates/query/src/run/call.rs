@@ -11,6 +11,7 @@ use super::user_type::Lent;
 use super::{Machine, Pause};
 use crate::access::{CatalogView, Stop};
 use crate::bind::{Binder, Names};
+use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::host::Argument;
 use crate::output::{ColumnInfo, Done, DoneKind};
@@ -36,6 +37,10 @@ impl Machine<'_> {
             return self.execute_sql(call);
         }
         if let Some(procedure) = Definition::of(plain) {
+            let home = self.context.database().name();
+            if name.database_str().is_some_and(|database| !database.eq_ignore_ascii_case(home)) {
+                return Err(errors::unsupported(format!("{plain} in another database")));
+            }
             return self.execute_definition(procedure, call);
         }
         let system = plain

@@ -15,6 +15,8 @@ EXEC sp_addtype other, 'int', 'PERHAPS'
 GO
 EXEC sp_addtype other
 GO
+EXEC tempdb..sp_addtype other, 'int'
+GO
 EXEC sp_addtype id, 'int'
 GO
 EXEC sp_droptype id
