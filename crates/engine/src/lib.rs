@@ -54,8 +54,8 @@ mod unlogged_tests;
 
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
-    Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, Module, Procedure,
-    ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent, View,
+    Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, LockEscalation, Module,
+    Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent, View,
 };
 pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
@@ -63,8 +63,9 @@ pub use catalog::user_type::{UserType, UserTypeKind};
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
     ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, Fill, IndexDefinition, IndexExtras,
-    IndexKind, LogFullReason, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PropertyChange, PropertyPlace,
-    PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition, TriggerDefinition,
+    IndexKind, LogFullReason, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PropertyChange,
+    PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition,
+    TriggerDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

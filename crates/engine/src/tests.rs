@@ -469,7 +469,9 @@ fn definitions_are_part_of_their_transaction() {
         assert!(db.catalog(&a.tx).table("DBO", "U").is_some());
         assert!(db.catalog(&b.tx).table("dbo", "u").is_none());
         let save = a.tx.mark();
-        db.put_procedure(&mut a.tx, "dbo", "p", "CREATE PROCEDURE p AS SELECT 1", PutMode::Create).await.expect("new");
+        let text = "CREATE PROCEDURE p AS SELECT 1";
+        let procedure = ModuleDefinition { schema: "dbo", name: "p", text, execute_as: None };
+        db.put_procedure(&mut a.tx, procedure, PutMode::Create).await.expect("new");
         db.rollback_to(&mut a.tx, save).await.expect("a savepoint");
         assert!(db.catalog(&a.tx).procedure("dbo", "p").is_none());
         assert!(db.catalog(&a.tx).table("dbo", "u").is_some());
@@ -542,7 +544,8 @@ fn everything_is_there_after_a_restart() {
             assert_eq!(next, number);
         }
         db.create_schema(&mut a.tx, "s", crate::DBO).await.expect("a new schema");
-        db.put_procedure(&mut a.tx, "s", "p", &text, PutMode::CreateOrAlter).await.expect("new");
+        let procedure = ModuleDefinition { schema: "s", name: "p", text: &text, execute_as: Some(Module::AS_OWNER) };
+        db.put_procedure(&mut a.tx, procedure, PutMode::CreateOrAlter).await.expect("new");
         a.commit().await;
     });
     first.set_policy("TRANSACTION_IDS", "SPINLOCK").expect("a policy");

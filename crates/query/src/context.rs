@@ -74,6 +74,8 @@ pub struct ExecutionContext {
     pub(crate) security: SessionSecurity,
     /// The EXECUTE AS that were in force when the running procedure or text was entered: REVERT does not end them.
     pub(crate) impersonations_below: usize,
+    /// The running module acts for another, by its own EXECUTE AS: that is the last of those below.
+    pub(crate) module_acts: bool,
     /// `CONTEXT_INFO()`.
     pub context_info: Option<Vec<u8>>,
 }
@@ -90,6 +92,7 @@ impl ExecutionContext {
         ExecutionContext {
             security: SessionSecurity::of_sa(&database),
             impersonations_below: 1,
+            module_acts: false,
             transaction: database.transaction(session_id),
             application_locks: ApplicationLocks::default(),
             server,

@@ -19,7 +19,8 @@ use std::sync::Arc;
 use crate::access::{CatalogStamp, CatalogView, Place};
 use crate::context::ExecutionContext;
 use crate::expression::Fault;
-use pikepole_engine::{Database, LoginPrincipal, Permission, Principal, Securable, SecurityToken};
+use crate::program::Program;
+use pikepole_engine::{Database, LoginPrincipal, Module, Permission, Principal, Securable, SecurityToken};
 use pikepole_tsql::ObjectName;
 use pikepole_types::SqlError;
 
@@ -95,10 +96,25 @@ impl Requirement {
 
 /// Who EXECUTE AS made a session.
 #[derive(Debug, Clone)]
-enum Impersonated {
+pub(crate) enum Impersonated {
     Login(LoginPrincipal),
     /// A user, by its id, of the database with this id.
     User(i32, i32),
+}
+
+/// Who EXECUTE AS made a session, and what that may do; None: nobody else.
+pub(crate) type Acting = (Option<Impersonated>, Arc<SecurityToken>);
+
+/// Whether a principal is one that a session can be.
+fn is_person(user: &Principal) -> bool {
+    /// The ids of INFORMATION_SCHEMA and sys.
+    const OF_THE_SYSTEM: [i32; 2] = [3, 4];
+    !user.kind.is_role() && !OF_THE_SYSTEM.contains(&user.id)
+}
+
+fn may_act_for(own: &SecurityToken, user: &Principal) -> bool {
+    let may = user.id == own.user().id || own.has(Permission::Impersonate, Securable::User(user.id));
+    is_person(user) && may && (user.id != pikepole_engine::DBO || own.is_dbo())
 }
 
 /// Who a session is at the moment.
@@ -107,7 +123,7 @@ pub struct SessionSecurity {
     /// Who has logged in.
     login: LoginPrincipal,
     /// Who that is in the current database, and then who each EXECUTE AS made of it.
-    tokens: Vec<(Option<Impersonated>, Arc<SecurityToken>)>,
+    tokens: Vec<Acting>,
     /// Never zero, and another one whenever the token is another.
     serial: u64,
     /// What the tokens were last compared with.
@@ -141,7 +157,7 @@ impl SessionSecurity {
         self.tokens.len()
     }
 
-    fn set_tokens(&mut self, tokens: Vec<(Option<Impersonated>, Arc<SecurityToken>)>) {
+    fn set_tokens(&mut self, tokens: Vec<Acting>) {
         self.tokens = tokens;
         self.changed();
     }
@@ -328,18 +344,81 @@ impl ExecutionContext {
         let database = Arc::clone(self.database());
         let refused = || SqlError::cannot_execute_as_user(name);
         let own = self.token_in(&database).ok_or_else(refused)?;
-        let found: Option<Arc<Principal>> = own.users().find(name).cloned();
-        let user = found.filter(|user| !user.kind.is_role() && !matches!(user.id, 3 | 4)).ok_or_else(refused)?;
-        let may = user.id == own.user().id || own.has(Permission::Impersonate, Securable::User(user.id));
-        if !may || user.id == pikepole_engine::DBO && !own.is_dbo() {
-            return Err(refused());
-        }
-        let token = own.of_user(&user);
+        let user = own.users().find(name).cloned().filter(|user| may_act_for(&own, user)).ok_or_else(refused)?;
         let impersonated = Impersonated::User(user.id, database.id());
-        self.security.tokens.push((Some(impersonated), Arc::new(token)));
+        self.act_as((Some(impersonated), Arc::new(own.of_user(&user))));
+        Ok(())
+    }
+
+    fn act_as(&mut self, acting: Acting) {
+        self.security.tokens.push(acting);
         self.security.changed();
         self.security.seen = None;
-        Ok(())
+    }
+
+    /// EXECUTE AS CALLER: in a module that acts for another, who has called it. Elsewhere the session is that already.
+    pub fn execute_as_caller(&mut self) {
+        if self.module_acts {
+            let caller = self.security.tokens[self.impersonations_below - 2].clone();
+            self.act_as(caller);
+        }
+    }
+
+    /// Who the statements of a module of `owner`'s that is to be made act for, by what its EXECUTE AS says.
+    ///
+    /// # Errors
+    /// 15517 when there is no such user or the session may not act for it.
+    pub(crate) fn module_principal(&self, says: &str, owner: i32) -> Result<Option<i32>, SqlError> {
+        let own = self.token();
+        let is = |word: &str| says.eq_ignore_ascii_case(word);
+        if is("CALLER") {
+            return Ok(None);
+        }
+        if is("SELF") {
+            return Ok(Some(own.user().id));
+        }
+        let users = own.users();
+        let user = if is("OWNER") { users.get(owner) } else { users.find(says) };
+        let user = user.filter(|user| may_act_for(own, user));
+        let user = user.ok_or_else(|| SqlError::cannot_execute_as_user(says))?;
+        Ok(Some(if is("OWNER") { Module::AS_OWNER } else { user.id }))
+    }
+
+    /// Who a module of the current database acts for when this one calls it.
+    ///
+    /// # Errors
+    /// 15517 when its owner is a role.
+    pub(crate) fn module_context(&self, program: &Program) -> Result<Option<Acting>, Fault> {
+        let Some(identity) = &program.procedure else { return Ok(None) };
+        let Some(id) = identity.execute_as else { return Ok(None) };
+        let id = if id == Module::AS_OWNER { identity.owner } else { id };
+        let own = self.token();
+        let user = own.users().get(id).filter(|user| is_person(user));
+        let user = user.ok_or_else(|| SqlError::cannot_execute_as_user(identity.name.as_str()))?;
+        let impersonated = Impersonated::User(user.id, self.database().id());
+        Ok(Some((Some(impersonated), Arc::new(own.of_user(user)))))
+    }
+
+    /// The module that has just been entered acts for another.
+    pub(crate) fn begin_module_context(&mut self, acting: Option<Acting>) {
+        if let Some(acting) = acting {
+            self.act_as(acting);
+            self.impersonations_below = self.security.depth();
+            self.module_acts = true;
+        }
+    }
+
+    /// EXECUTE AS ends with what it was said in, and with the module that it is said of; `before` was so of the caller.
+    pub(crate) fn end_module_context(&mut self, before: (usize, bool)) {
+        self.security.revert_to(self.impersonations_below - usize::from(self.module_acts));
+        (self.impersonations_below, self.module_acts) = before;
+    }
+
+    /// What is entered now has begun no EXECUTE AS yet; the result is for [`ExecutionContext::end_module_context`].
+    pub(crate) fn enter_module_context(&mut self) -> (usize, bool) {
+        let before = (self.impersonations_below, self.module_acts);
+        (self.impersonations_below, self.module_acts) = (self.security.depth(), false);
+        before
     }
 
     /// REVERT: ends the newest EXECUTE AS of the running procedure or batch, if there is any.

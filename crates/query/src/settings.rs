@@ -50,6 +50,8 @@ pub struct Settings {
     pub cursor_close_on_commit: bool,
     /// ANSI_NULLS, which is always on.
     pub ansi_nulls: bool,
+    /// ANSI_WARNINGS: no text is cut to fit into a column, and NULLs that an aggregate leaves out are told.
+    pub ansi_warnings: bool,
     /// QUOTED_IDENTIFIER.
     pub quoted_identifier: bool,
     /// ROWCOUNT: a statement stops after so many rows; 0 means all.
@@ -69,6 +71,7 @@ impl Settings {
     pub(crate) fn inform(&self, functions: &mut Context) {
         functions.date_first = self.date_first;
         functions.date_format = self.date_format;
+        functions.cuts_silently = !self.ansi_warnings;
     }
 }
 
@@ -83,6 +86,7 @@ impl Default for Settings {
             fmtonly: false,
             cursor_close_on_commit: false,
             ansi_nulls: true,
+            ansi_warnings: true,
             quoted_identifier: true,
             row_count: 0,
             lock_timeout_ms: -1,

@@ -27,7 +27,6 @@ const REFUSED: &[&str] = &[
     "CLEANTABLE",
     "CLONEDATABASE",
     "DBREINDEX",
-    "DROPCLEANBUFFERS",
     "FREESESSIONCACHE",
     "FREESYSTEMCACHE",
     "HELP",
@@ -61,6 +60,15 @@ pub(crate) async fn run(
         "OPENTRAN" => open_transactions(host, command, context, output)?,
         "CHECKIDENT" => check_identity::run(command, context, output).await?,
         "USEROPTIONS" => user_options(host, context, output),
+        "DROPCLEANBUFFERS" => {
+            for info in host.server.databases() {
+                if let Some(database) = host.server.database_by_id(info.id) {
+                    database.store().drop_clean_pages();
+                }
+            }
+        }
+        // Since SQL Server 2005 tables cannot be pinned, and asking for it does nothing.
+        "PINTABLE" | "UNPINTABLE" => {}
         "FREEPROCCACHE" => host.registry.plans().clear(),
         name if REFUSED.contains(&name) => return Err(unsupported(format!("DBCC {name}"))),
         _ => return Err(SqlError::incorrect_dbcc()),
@@ -281,7 +289,7 @@ fn user_options(host: &SessionHost, context: &ExecutionContext, output: &mut dyn
         ("quoted_identifier", settings.quoted_identifier),
         ("arithabort", host.options.arithabort),
         ("ansi_null_dflt_on", true),
-        ("ansi_warnings", true),
+        ("ansi_warnings", settings.ansi_warnings),
         ("ansi_padding", true),
         ("ansi_nulls", true),
         ("concat_null_yields_null", true),

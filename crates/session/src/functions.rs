@@ -16,8 +16,9 @@ use std::sync::Arc;
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
 pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
 const LANGUAGE: &str = "us_english";
-/// `@@OPTIONS`, what is always on: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
-const OPTION_BITS: i32 = 8 | 16 | 32 | 1024 | 4096;
+/// `@@OPTIONS`, what is always on: ANSI_PADDING, ANSI_NULLS, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
+const OPTION_BITS: i32 = 16 | 32 | 1024 | 4096;
+const OPTION_ANSI_WARNINGS: i32 = 8;
 const OPTION_CURSOR_CLOSE_ON_COMMIT: i32 = 4;
 const OPTION_ARITHABORT: i32 = 64;
 const OPTION_ARITHIGNORE: i32 = 128;
@@ -291,6 +292,7 @@ fn options(call: &Call<'_>) -> i32 {
         (settings.cursor_close_on_commit, OPTION_CURSOR_CLOSE_ON_COMMIT),
         (call.host.options.arithabort, OPTION_ARITHABORT),
         (call.host.options.arithignore, OPTION_ARITHIGNORE),
+        (settings.ansi_warnings, OPTION_ANSI_WARNINGS),
         (settings.quoted_identifier, OPTION_QUOTED_IDENTIFIER),
         (settings.nocount, OPTION_NOCOUNT),
         (settings.xact_abort, OPTION_XACT_ABORT),
@@ -352,7 +354,8 @@ fn connection_property(call: &Call<'_>) -> Answer {
 fn session_property(call: &Call<'_>) -> Answer {
     let on = match call.text(0).unwrap_or_default().to_ascii_uppercase().as_str() {
         "QUOTED_IDENTIFIER" => call.context.settings.quoted_identifier,
-        "ANSI_NULLS" | "ANSI_PADDING" | "ANSI_WARNINGS" | "ARITHABORT" | "CONCAT_NULL_YIELDS_NULL" => true,
+        "ANSI_WARNINGS" => call.context.settings.ansi_warnings,
+        "ANSI_NULLS" | "ANSI_PADDING" | "ARITHABORT" | "CONCAT_NULL_YIELDS_NULL" => true,
         "NUMERIC_ROUNDABORT" => false,
         _ => return Ok(None),
     };

@@ -27,7 +27,7 @@ impl Default for ClientOptions {
 
 /// Options that are always on here; OFF would change what statements mean.
 const ALWAYS_ON: &[&str] =
-    &["ANSI_NULLS", "ANSI_PADDING", "ANSI_WARNINGS", "ANSI_DEFAULTS", "CONCAT_NULL_YIELDS_NULL", "ANSI_NULL_DFLT_ON"];
+    &["ANSI_NULLS", "ANSI_PADDING", "ANSI_DEFAULTS", "CONCAT_NULL_YIELDS_NULL", "ANSI_NULL_DFLT_ON"];
 /// Options that are always off here; ON would change what statements do.
 const ALWAYS_OFF: &[&str] = &[
     "NUMERIC_ROUNDABORT",
@@ -115,6 +115,14 @@ impl ClientOptions {
             ("QUERY_GOVERNOR_COST_LIMIT", _) if number(value) == Some(0) => {}
             ("DATEFIRST", _) => settings.date_first = date_first(value)?,
             ("TEXTSIZE", _) => self.text_size = text_size(value)?,
+            // Without both, overflows and divisions by zero are NULL.
+            ("ANSI_WARNINGS", OptionSetting::Off) if !self.arithabort => {
+                return Err(unsupported("SET ANSI_WARNINGS OFF while ARITHABORT is off"));
+            }
+            ("ARITHABORT", OptionSetting::Off) if !settings.ansi_warnings => {
+                return Err(unsupported("SET ARITHABORT OFF while ANSI_WARNINGS is off"));
+            }
+            ("ANSI_WARNINGS", _) => settings.ansi_warnings = on,
             ("ARITHABORT", _) => self.arithabort = on,
             ("ARITHIGNORE", _) => self.arithignore = on,
             ("DEADLOCK_PRIORITY", _) => self.deadlock_priority = deadlock_priority(value)?,

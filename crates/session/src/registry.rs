@@ -60,6 +60,7 @@ pub(crate) struct ShownOptions {
     pub(crate) date_first: u8,
     pub(crate) date_format: DateFormat,
     pub(crate) quoted_identifier: bool,
+    pub(crate) ansi_warnings: bool,
     pub(crate) arithabort: bool,
     /// As the views number it.
     pub(crate) isolation: i32,
@@ -75,6 +76,7 @@ impl ShownOptions {
             date_first: settings.date_first,
             date_format: settings.date_format,
             quoted_identifier: settings.quoted_identifier,
+            ansi_warnings: settings.ansi_warnings,
             arithabort: options.arithabort,
             isolation: match settings.isolation {
                 Isolation::ReadUncommitted => 1,

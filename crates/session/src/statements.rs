@@ -3,9 +3,11 @@
 
 use crate::host::SessionHost;
 use crate::{backups, configuration, dbcc, security, unsupported};
-use pikepole_engine::{Permission, ProcessAffinity, Securable};
+use pikepole_engine::{Object, Permission, ProcessAffinity, Securable};
 use pikepole_query::{ExecutionContext, Output};
-use pikepole_tsql::{Backup, Dbcc, Kill, Literal, ServerConfiguration, SettingValue, Statement, StatementKind};
+use pikepole_tsql::{
+    Backup, CreateStatistics, Dbcc, Kill, Literal, ServerConfiguration, SettingValue, Statement, StatementKind,
+};
 use pikepole_types::SqlError;
 use std::sync::Arc;
 
@@ -39,8 +41,26 @@ pub(crate) async fn run(
         StatementKind::Revert => security::revert(context),
         // There are no statistics to be made or brought up to date.
         StatementKind::UpdateStatistics(_) => Ok(()),
-        StatementKind::CreateStatistics(_) => Err(unsupported("CREATE STATISTICS")),
+        StatementKind::CreateStatistics(create) => check_statistics(create, context),
         _ => Err(unsupported("This statement")),
+    }
+}
+
+/// CREATE STATISTICS: whether there could be such. Nothing is kept, since no plan asks for any.
+fn check_statistics(create: &CreateStatistics, context: &ExecutionContext) -> Result<(), SqlError> {
+    let missing = || SqlError::object_not_found(create.table.dotted());
+    let view = context.catalog();
+    let catalog = view.definitions();
+    let table =
+        catalog.table(create.table.schema_str().unwrap_or(pikepole_engine::DEFAULT_SCHEMA), &create.table.name.text);
+    let table = table.ok_or_else(missing)?;
+    let securable = catalog.securable(&Object::Table(table.clone()));
+    if !context.token().has(Permission::Alter, securable) {
+        return Err(missing());
+    }
+    match create.columns.iter().find(|column| table.column(&column.text).is_none()) {
+        Some(column) => Err(SqlError::key_column_unknown(&column.text)),
+        None => Ok(()),
     }
 }
 

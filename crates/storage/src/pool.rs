@@ -414,6 +414,14 @@ impl Pool {
         swept.freed += usize::from(self.evict(frame));
     }
 
+    /// Frees every frame whose page is clean and that nobody holds, however recently it was used.
+    pub fn evict_clean(&self) {
+        for frame in 0..self.frames_used() {
+            self.header(frame).referenced.store(0, Ordering::Relaxed);
+            self.evict(frame);
+        }
+    }
+
     /// Frees a frame if its page is clean and nobody holds it.
     pub fn evict(&self, frame: u32) -> bool {
         let Some(guard) = self.try_exclusive_at(frame) else { return false };

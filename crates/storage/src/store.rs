@@ -256,6 +256,11 @@ impl Store {
         &self.pool.statistics
     }
 
+    /// Empties the buffer pool of pages that are on disk as they are in it.
+    pub fn drop_clean_pages(&self) {
+        self.pool.evict_clean();
+    }
+
     /// The pages of the system that the buffer pool is in.
     pub fn memory(&self) -> &MemoryGrant {
         self.pool.grant()

@@ -114,6 +114,32 @@ pub struct ForeignKey {
     pub system_named: bool,
 }
 
+/// `SET (LOCK_ESCALATION = ...)` of a table, numbered as the views number them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum LockEscalation {
+    /// To the table.
+    #[default]
+    Table,
+    /// Not at all.
+    Disable,
+    /// To the table, or to the partition of a partitioned one.
+    Auto,
+}
+
+impl LockEscalation {
+    /// All of them, by number.
+    pub const ALL: [LockEscalation; 3] = [LockEscalation::Table, LockEscalation::Disable, LockEscalation::Auto];
+
+    /// Its name in T-SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            LockEscalation::Table => "TABLE",
+            LockEscalation::Disable => "DISABLE",
+            LockEscalation::Auto => "AUTO",
+        }
+    }
+}
+
 /// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
@@ -205,6 +231,9 @@ pub struct TableRecord {
     /// FOREIGN KEY constraints of this table.
     #[serde(default)]
     pub foreign_keys: Vec<ForeignKey>,
+    /// What was said of its locks. Nothing here escalates: a row's lock is the id of its last writer.
+    #[serde(default)]
+    pub lock_escalation: LockEscalation,
     /// When it was created, in microseconds since 1970.
     pub created_us: u64,
     /// When its definition changed last, in microseconds since 1970.
@@ -287,6 +316,14 @@ pub struct Module {
     pub created_us: u64,
     /// When its text changed last, in microseconds since 1970.
     pub modified_us: u64,
+    /// The user that its statements act for, or [`Module::AS_OWNER`]; None: whoever calls it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execute_as: Option<i32>,
+}
+
+impl Module {
+    /// EXECUTE AS OWNER: whoever owns the module when it runs.
+    pub const AS_OWNER: i32 = -2;
 }
 
 /// What a trigger watches.

@@ -152,6 +152,7 @@ mod tests {
             text,
             created_us: 1,
             modified_us: 2,
+            execute_as: None,
         })
     }
 

@@ -36,7 +36,7 @@ pub enum UserTypeKind {
         nullable: bool,
     },
     /// The shape of a table. Its object id and name are those that `sys.table_types` shows.
-    Table(TableRecord),
+    Table(Box<TableRecord>),
 }
 
 impl UserType {

@@ -12,7 +12,7 @@ use pikepole_types::{SqlError, SqlType};
 use super::rebuild::RowMap;
 use super::{Database, lock};
 use crate::catalog::definition::{
-    Column, Default, Identity, Index, IndexColumn, Schema, StorageRef, StoredObject, TableRecord,
+    Column, Default, Identity, Index, IndexColumn, LockEscalation, Schema, StorageRef, StoredObject, TableRecord,
 };
 use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::{RowKind, encode, row_key};
@@ -372,6 +372,7 @@ impl Database {
             overflow: None,
             checks: Vec::new(),
             foreign_keys: Vec::new(),
+            lock_escalation: LockEscalation::default(),
             created_us: now,
             modified_us: now,
         };

@@ -55,7 +55,7 @@ pub(crate) use files::{DATABASE_FILE, DatabaseFile, FORMAT, LogChain, Restoring}
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub use fill::Fill;
 pub(crate) use identity::Mark;
-pub use modules::PutMode;
+pub use modules::{ModuleDefinition, PutMode};
 pub use named::{NAMED_LOCK_FIRST, NamedLock};
 pub(crate) use open::{OpenContext, check_database};
 pub use properties::{PropertyChange, PropertyPlace};

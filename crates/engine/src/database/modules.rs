@@ -24,6 +24,19 @@ pub enum PutMode {
     CreateOrAlter,
 }
 
+/// A procedure to be made or changed.
+#[derive(Debug, Clone, Copy)]
+pub struct ModuleDefinition<'a> {
+    /// Its schema.
+    pub schema: &'a str,
+    /// Its name.
+    pub name: &'a str,
+    /// The whole CREATE statement; of a synonym the name that it stands for.
+    pub text: &'a str,
+    /// See [`Module::execute_as`].
+    pub execute_as: Option<i32>,
+}
+
 /// What the text is of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ModuleKind {
@@ -79,12 +92,10 @@ impl Database {
     pub async fn put_procedure(
         &self,
         tx: &mut Transaction,
-        schema: &str,
-        name: &str,
-        text: &str,
+        definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        self.put_module(tx, ModuleKind::Procedure, schema, name, text, mode).await
+        self.put_module(tx, ModuleKind::Procedure, definition, mode).await
     }
 
     /// CREATE or ALTER VIEW: keeps its text.
@@ -99,7 +110,8 @@ impl Database {
         text: &str,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        self.put_module(tx, ModuleKind::View, schema, name, text, mode).await
+        let definition = ModuleDefinition { schema, name, text, execute_as: None };
+        self.put_module(tx, ModuleKind::View, definition, mode).await
     }
 
     /// CREATE or ALTER FUNCTION: keeps its text.
@@ -114,7 +126,8 @@ impl Database {
         text: &str,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        self.put_module(tx, ModuleKind::Function, schema, name, text, mode).await
+        let definition = ModuleDefinition { schema, name, text, execute_as: None };
+        self.put_module(tx, ModuleKind::Function, definition, mode).await
     }
 
     /// DROP FUNCTION.
@@ -136,7 +149,8 @@ impl Database {
         name: &str,
         base: &str,
     ) -> Result<(), SqlError> {
-        self.put_module(tx, ModuleKind::Synonym, schema, name, base, PutMode::Create).await
+        let definition = ModuleDefinition { schema, name, text: base, execute_as: None };
+        self.put_module(tx, ModuleKind::Synonym, definition, PutMode::Create).await
     }
 
     /// DROP SYNONYM.
@@ -151,11 +165,10 @@ impl Database {
         &self,
         tx: &mut Transaction,
         kind: ModuleKind,
-        schema: &str,
-        name: &str,
-        text: &str,
+        definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
+        let ModuleDefinition { schema, name, text, execute_as } = definition;
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let schema = user_schema(&catalog, schema)?;
         let existing = match catalog.object(&schema.name, name) {
@@ -177,6 +190,7 @@ impl Database {
             text: text.to_owned(),
             created_us,
             modified_us: now,
+            execute_as,
         };
         self.store_object(tx, &kind.stored(module.clone())).await?;
         catalog.remove(module.object_id);

@@ -33,6 +33,8 @@ pub struct TriggerDefinition {
     pub instead_of: bool,
     /// NOT FOR REPLICATION.
     pub not_for_replication: bool,
+    /// See [`Module::execute_as`].
+    pub execute_as: Option<i32>,
 }
 
 impl Database {
@@ -48,7 +50,8 @@ impl Database {
         mode: PutMode,
     ) -> Result<(), SqlError> {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
-        let TriggerDefinition { name, text, parent_id, events, instead_of, not_for_replication } = definition;
+        let TriggerDefinition { name, text, parent_id, events, instead_of, not_for_replication, execute_as } =
+            definition;
         let parent = catalog.object_by_id(parent_id).cloned();
         let parent = parent.ok_or_else(|| SqlError::trigger_target_invalid(&name))?;
         let schema = catalog.schema_by_id(parent.schema_id()).cloned();
@@ -77,6 +80,7 @@ impl Database {
                 text,
                 created_us: existing.as_ref().map_or(now, |existing| existing.module.created_us),
                 modified_us: now,
+                execute_as,
             },
             parent_id,
             events,

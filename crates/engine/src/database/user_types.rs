@@ -32,7 +32,7 @@ impl Database {
             return Err(SqlError::type_exists(format!("{}.{name}", schema.name)));
         }
         let kind = match kind {
-            UserTypeKind::Table(record) => UserTypeKind::Table(self.shape(record, name)),
+            UserTypeKind::Table(record) => UserTypeKind::Table(Box::new(self.shape(*record, name))),
             alias => alias,
         };
         let made = UserType {

@@ -45,14 +45,12 @@ pub(crate) fn parsed_function(text: &str, name: &str) -> Result<tree::CreateFunc
 /// # Errors
 /// Names and types of its body; 4514 for a column without a name; what is not supported, by name.
 pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>) -> Result<(), Fault> {
-    for option in &function.options {
-        match option {
-            tree::ModuleOption::Word(word) if word == "RETURNS NULL ON NULL INPUT" => {
-                return Err(errors::unsupported("RETURNS NULL ON NULL INPUT"));
-            }
-            tree::ModuleOption::ExecuteAs(_) => return Err(errors::unsupported("EXECUTE AS of a function")),
-            _ => {}
-        }
+    if tree::execute_as(&function.options).is_some_and(|says| !says.eq_ignore_ascii_case("CALLER")) {
+        return Err(errors::unsupported("EXECUTE AS other than CALLER of a function"));
+    }
+    let of_nulls = |option: &tree::ModuleOption| matches!(option, tree::ModuleOption::Word(word) if word == "RETURNS NULL ON NULL INPUT");
+    if function.options.iter().any(of_nulls) {
+        return Err(errors::unsupported("RETURNS NULL ON NULL INPUT"));
     }
     let mut binder = Binder::new(names, 0);
     let mut arguments = Vec::new();

@@ -271,8 +271,8 @@ impl Assign {
         let mut scratch = Value::Null;
         let input = self.input.eval_ref(env, &mut scratch)?;
         let target = match &self.column {
-            Some((table, column)) => Target::Column { table, column },
-            None => Target::Variable,
+            Some((table, column)) if !env.functions.cuts_silently => Target::Column { table, column },
+            _ => Target::Variable,
         };
         env.functions.assign(input, &self.from, &self.to, target, out)?;
         Ok(())

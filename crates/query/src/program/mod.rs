@@ -24,7 +24,7 @@ use crate::bind::TriggerShape;
 use crate::expression::{Expr, Predicate};
 use crate::plan;
 use pikepole_contention::sync::Mutex;
-use pikepole_engine::{Catalog, UserType};
+use pikepole_engine::{Catalog, DBO, Module, UserType};
 use pikepole_tsql as tree;
 use pikepole_types::SqlType;
 
@@ -61,6 +61,21 @@ pub struct ProcedureIdentity {
     pub name: String,
     /// The principal that owns it.
     pub owner: i32,
+    /// See [`Module::execute_as`].
+    pub execute_as: Option<i32>,
+}
+
+impl ProcedureIdentity {
+    /// A module of the catalog.
+    pub(crate) fn of(module: &Module, owner: i32) -> ProcedureIdentity {
+        let (object_id, name) = (module.object_id, module.name.clone());
+        ProcedureIdentity { object_id, name, owner, execute_as: module.execute_as }
+    }
+
+    /// A module that is compiled to see whether it can be.
+    pub(crate) fn to_be(name: &str) -> ProcedureIdentity {
+        ProcedureIdentity { object_id: 0, name: name.to_owned(), owner: DBO, execute_as: None }
+    }
 }
 
 /// Where an error in a TRY block goes.
@@ -256,8 +271,8 @@ pub(crate) struct DeclaredTable {
 /// What a table variable is made of.
 #[derive(Debug)]
 pub(crate) enum DeclaredKind {
-    /// `TABLE (...)`: the text of its declaration, and where that begins in the program's text.
-    Inline { variable: tree::TableVariable, text: Arc<str>, start: u32 },
+    /// `TABLE (...)`
+    Inline(tree::TableVariable),
     /// A table type.
     OfType { name: String, user_type: Arc<UserType> },
     /// A parameter: what the caller gave, or an empty table.

@@ -1,14 +1,14 @@
 //! ALTER TABLE: columns and keys added, changed and dropped. ALTER INDEX.
 
 use super::Machine;
-use super::table_definition::{self, Described};
+use super::table_definition;
 use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::{Env, Expr, Fault};
 use pikepole_contention::sync::Mutex;
-use pikepole_engine::{ColumnDefinition, NewColumn};
-use pikepole_tsql::{self as tree, Statement};
+use pikepole_engine::{Catalog, ColumnDefinition, LockEscalation, NewColumn};
+use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{SqlError, SqlType, Target, Value};
 
 /// Where a new row's column comes from.
@@ -29,22 +29,17 @@ enum ColumnMap {
 
 impl Machine<'_> {
     /// ALTER TABLE.
-    pub(crate) async fn alter_table(
-        &mut self,
-        alter: &tree::AlterTable,
-        statement: &Statement,
-        text: &str,
-    ) -> Result<(), Fault> {
+    pub(crate) async fn alter_table(&mut self, alter: &tree::AlterTable) -> Result<(), Fault> {
         let catalog = self.context.catalog();
-        let described = Described { text, start: statement.span.start, catalog: &catalog.catalog };
+        let types = &catalog.catalog;
         match &alter.action {
             tree::AlterTableAction::Add { elements, check } => {
-                self.add_elements(&alter.table, elements, &described, check.unwrap_or(true)).await
+                self.add_elements(&alter.table, elements, types, check.unwrap_or(true)).await
             }
             tree::AlterTableAction::SetConstraints { check, enable, names } => {
                 self.set_constraints(&alter.table, check.unwrap_or(false), *enable, names).await
             }
-            tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column, &described).await,
+            tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column, types).await,
             tree::AlterTableAction::Drop(elements) => {
                 for element in elements {
                     self.drop_element(&alter.table, element).await?;
@@ -56,8 +51,34 @@ impl Machine<'_> {
             tree::AlterTableAction::SetTriggers { enable, names } => {
                 self.set_triggers_of_table(&alter.table, *enable, names).await
             }
+            tree::AlterTableAction::Set(options) => self.set_table_options(&alter.table, options).await,
             _ => Err(errors::unsupported("This form of ALTER TABLE")),
         }
+    }
+
+    /// ALTER TABLE ... SET (LOCK_ESCALATION = ...): kept for the views, since nothing here escalates.
+    async fn set_table_options(&mut self, name: &ObjectName, options: &[tree::SettingOption]) -> Result<(), Fault> {
+        let missing = || Box::new(SqlError::alter_table_not_found(name.dotted()));
+        let table = self.context.catalog().table(name)?.ok_or_else(missing)?;
+        for option in options {
+            if option.name != "LOCK_ESCALATION" {
+                return Err(errors::unsupported(format!("ALTER TABLE ... SET ({})", option.name)));
+            }
+            let word = match &option.value {
+                Some(tree::SettingValue::Word(word)) => word.to_uppercase(),
+                Some(value) => value.to_string(),
+                None => String::new(),
+            };
+            let wanted = LockEscalation::ALL.into_iter().find(|known| known.name() == word);
+            let wanted = wanted.ok_or_else(|| Box::new(SqlError::incorrect_syntax(word)))?;
+            let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
+                record.lock_escalation = wanted;
+                Ok(())
+            };
+            let (database, tx) = self.context.engine();
+            database.alter_definition(tx, &table.engine, &change).await?;
+        }
+        Ok(())
     }
 
     /// ALTER INDEX. What its options say this engine decides by itself, and its trees need no reorganizing.
@@ -87,7 +108,7 @@ impl Machine<'_> {
         &mut self,
         name: &tree::ObjectName,
         elements: &[tree::TableElement],
-        described: &Described<'_>,
+        types: &Catalog,
         check_rows: bool,
     ) -> Result<(), Fault> {
         let table = self.altered(name)?;
@@ -98,10 +119,10 @@ impl Machine<'_> {
             match element {
                 tree::TableElement::Column(definition) => {
                     let before = wishes.computed.len();
-                    wishes.column(definition, described);
+                    wishes.column(definition);
                     let (column, map) = match wishes.computed.get(before) {
                         Some(wanted) => self.new_computed(&table, wanted)?,
-                        None => self.new_column(&table, definition, columns.len() + 1, described)?,
+                        None => self.new_column(&table, definition, columns.len() + 1, types)?,
                     };
                     columns.push(column);
                     maps.push(map);
@@ -114,7 +135,7 @@ impl Machine<'_> {
                     tree::ConstraintKind::Default { expr, column, .. } => {
                         self.check_default(expr)?;
                         let name = constraint.name.as_ref().map(|name| name.text.clone());
-                        let text = described.expression(expr);
+                        let text = tree::catalog_expression(expr);
                         set_default(&table, &mut columns, column, (name, text))?;
                     }
                     kind => {
@@ -161,9 +182,9 @@ impl Machine<'_> {
         table: &Table,
         definition: &tree::ColumnDefinition,
         position: usize,
-        described: &Described<'_>,
+        types: &Catalog,
     ) -> Result<(NewColumn, ColumnMap), Fault> {
-        let column = table_definition::column(definition, position, &table.name, described)?;
+        let column = table_definition::column(definition, position, &table.name, types)?;
         if column.identity.is_some() {
             return Err(errors::unsupported("An IDENTITY column added to a table"));
         }
@@ -215,7 +236,7 @@ impl Machine<'_> {
         &mut self,
         name: &tree::ObjectName,
         definition: &tree::ColumnDefinition,
-        described: &Described<'_>,
+        types: &Catalog,
     ) -> Result<(), Fault> {
         let table = self.altered(name)?;
         let Some(at) = table.column(&definition.name.text) else {
@@ -235,7 +256,7 @@ impl Machine<'_> {
                 format!("Cannot alter column '{}' because it is '{what}'.", old.name),
             )));
         }
-        let wanted = table_definition::column(definition, at + 1, &table.name, described)?;
+        let wanted = table_definition::column(definition, at + 1, &table.name, types)?;
         if wanted.ty != old.ty {
             self.check_column_is_free(&table, at, "ALTER TABLE ALTER COLUMN")?;
         }

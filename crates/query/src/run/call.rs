@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::definition_procedure::Definition;
 use super::frame::{Alone, Frame, Return, Returned};
 use super::statement::StatementState;
 use super::transaction::Capturing;
@@ -10,6 +11,7 @@ use super::user_type::Lent;
 use super::{Machine, Pause};
 use crate::access::{CatalogView, Stop};
 use crate::bind::{Binder, Names};
+use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::host::Argument;
 use crate::output::{ColumnInfo, Done, DoneKind};
@@ -34,6 +36,13 @@ impl Machine<'_> {
         if plain.eq_ignore_ascii_case("sp_executesql") {
             return self.execute_sql(call);
         }
+        if let Some(procedure) = Definition::of(plain) {
+            let home = self.context.database().name();
+            if name.database_str().is_some_and(|database| !database.eq_ignore_ascii_case(home)) {
+                return Err(errors::unsupported(format!("{plain} in another database")));
+            }
+            return self.execute_definition(procedure, call);
+        }
         let system = plain
             .get(..3)
             .is_some_and(|prefix| prefix.eq_ignore_ascii_case("sp_") || prefix.eq_ignore_ascii_case("xp_"));
@@ -43,15 +52,22 @@ impl Machine<'_> {
         let title = name.name.text.clone();
         let Some(database) = self.elsewhere(&name)? else {
             let program = self.procedure(&name)?;
-            return self.call(program, &call.arguments, call.status, &title);
+            let acting = self.context.module_context(&program)?;
+            self.call(program, &call.arguments, call.status, &title)?;
+            self.context.begin_module_context(acting);
+            return Ok(());
         };
         // It is compiled and runs there; its arguments are values of here.
         let home = Arc::clone(self.context.database());
         self.context.move_to(&database)?;
         let program = self.procedure(&name);
+        let acting = program.as_ref().map_or(Ok(None), |program| self.context.module_context(program));
         self.context.move_back(&home);
+        let acting = acting?;
         self.call(program?, &call.arguments, call.status, &title)?;
-        self.context.move_to(&database)
+        self.context.move_to(&database)?;
+        self.context.begin_module_context(acting);
+        Ok(())
     }
 
     /// A procedure of the host's, which works in the database that its name says. What is temporary is the session's everywhere.
@@ -111,10 +127,11 @@ impl Machine<'_> {
         let database = place.view.database.id();
         if let Some(program) = self.context.plans.procedure(database, found.object_id, &found.text)
             && program.fits(|| view.catalog.clone())
+            && program.procedure.as_ref().is_some_and(|known| known.execute_as == found.execute_as)
         {
             return Ok(program);
         }
-        let identity = ProcedureIdentity { object_id: found.object_id, name: found.name.clone(), owner };
+        let identity = ProcedureIdentity::of(&found, owner);
         let context = self.context.compile_context(&*self.host);
         let compiled = compile_procedure(&found.text, identity, &context);
         let program = compiled.map_err(first_error)?;
@@ -174,7 +191,7 @@ impl Machine<'_> {
     }
 
     /// Enters a program with arguments.
-    fn call(
+    pub(crate) fn call(
         &mut self,
         program: Arc<Program>,
         arguments: &[CallArgument],
@@ -203,12 +220,11 @@ impl Machine<'_> {
     /// Goes on in a frame of its own, one level down.
     pub(crate) fn push_frame(&mut self, mut frame: Frame, program: &Program) {
         frame.database = Some(Arc::clone(self.context.database()));
+        frame.caller_context = self.context.enter_module_context();
         let state = &mut self.context.state;
         frame.transaction_count = state.transaction_count;
         frame.caught_base = state.caught.len();
         frame.settings = Some(self.context.settings.clone());
-        frame.impersonations_below =
-            std::mem::replace(&mut self.context.impersonations_below, self.context.security.depth());
         frame.caller_procedure = state.procedure_id;
         frame.caller_identity = std::mem::replace(&mut state.scope_identity, Value::Null);
         if let Some(identity) = &program.procedure {
@@ -385,9 +401,7 @@ impl Machine<'_> {
             self.context.move_back(&home);
             self.host.settings_changed(self.context);
         }
-        // EXECUTE AS ends with what it was said in.
-        self.context.security.revert_to(self.context.impersonations_below);
-        self.context.impersonations_below = frame.impersonations_below;
+        self.context.end_module_context(frame.caller_context);
         self.context.end_scope(level);
         if let Some(settings) = frame.settings.take() {
             let isolation = settings.isolation;

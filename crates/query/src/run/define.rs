@@ -4,14 +4,14 @@
 //! is checked first: types, names, defaults, the bodies of procedures and views.
 
 use super::Machine;
-use super::table_definition::{self, Described};
+use super::table_definition;
 use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
 use crate::program::{ProcedureIdentity, compile_function, compile_procedure};
 use pikepole_engine::{
-    DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, PutMode, RecoveryModel, Residence,
+    DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, ModuleDefinition, PutMode, RecoveryModel, Residence,
 };
 use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::SqlError;
@@ -37,8 +37,8 @@ impl Machine<'_> {
 
     async fn define_object(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
         match &statement.kind {
-            StatementKind::CreateTable(create) => self.create_table(create, statement, text).await,
-            StatementKind::AlterTable(alter) => self.alter_table(alter, statement, text).await,
+            StatementKind::CreateTable(create) => self.create_table(create).await,
+            StatementKind::AlterTable(alter) => self.alter_table(alter).await,
             StatementKind::CreateIndex(create) => self.create_index(create).await,
             StatementKind::AlterIndex(alter) => self.alter_index(alter).await,
             StatementKind::DropIndex(drop) => self.drop_indexes(drop).await,
@@ -49,7 +49,7 @@ impl Machine<'_> {
             StatementKind::CreateFunction(create) => self.create_function(create, text).await,
             StatementKind::CreateTrigger(create) => self.create_trigger(create, text).await,
             StatementKind::SetTrigger(set) => self.set_triggers(set).await,
-            StatementKind::CreateType(create) => self.create_type(create, statement, text).await,
+            StatementKind::CreateType(create) => self.create_type(create).await,
             StatementKind::CreateSequence(create) => self.define_sequence(create).await,
             StatementKind::CreateSynonym(create) => self.create_synonym(create).await,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Type => self.drop_types(drop).await,
@@ -80,16 +80,10 @@ impl Machine<'_> {
         }
     }
 
-    async fn create_table(
-        &mut self,
-        create: &tree::CreateTable,
-        statement: &Statement,
-        text: &str,
-    ) -> Result<(), Fault> {
+    async fn create_table(&mut self, create: &tree::CreateTable) -> Result<(), Fault> {
         let residence = if create.name.is_temporary() { Residence::Temporary } else { Residence::Database };
         let catalog = self.context.catalog();
-        let described = Described { text, start: statement.span.start, catalog: &catalog.catalog };
-        self.create_table_as(create, &described, residence).await
+        self.create_table_as(create, &catalog.catalog, residence).await
     }
 
     /// A DEFAULT may call functions, and name no column and no variable.
@@ -119,11 +113,17 @@ impl Machine<'_> {
         }
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
         let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
+        let wants_clustered = create.clustered.unwrap_or(false);
+        // Rows lie by a unique key or in a heap. Where they lie in one already, the index is refused as a second clustered one.
+        let stays_heap = wants_clustered && !create.unique && table.engine.clustered().is_none();
+        if stays_heap {
+            self.output.message(&errors::clustered_over_heap(&create.name.text));
+        }
         let definition = IndexDefinition {
             name: Some(create.name.text.clone()),
             kind: IndexKind::Index,
             unique: create.unique,
-            clustered: create.clustered.unwrap_or(false),
+            clustered: wants_clustered && !stays_heap,
             columns: table_definition::key_columns(&create.columns),
             extras: table_definition::extras(&create.include, create.filter.as_ref())?,
         };
@@ -157,20 +157,30 @@ impl Machine<'_> {
     }
 
     async fn create_procedure(&mut self, create: &tree::CreateProcedure, text: &str) -> Result<(), Fault> {
-        check_module_options(&create.options)?;
         if create.name.is_temporary() {
+            if tree::execute_as(&create.options).is_some_and(|says| !says.eq_ignore_ascii_case("CALLER")) {
+                return Err(errors::unsupported("EXECUTE AS other than CALLER of a temporary procedure"));
+            }
             return self.create_temporary_procedure(create, text);
         }
         let schema = self.own_schema(&create.name)?;
-        let identity =
-            ProcedureIdentity { object_id: 0, name: create.name.name.text.clone(), owner: pikepole_engine::DBO };
+        let acts_for = self.module_principal(&create.options, &schema)?;
+        let identity = ProcedureIdentity::to_be(&create.name.name.text);
         let context = self.context.compile_context(&*self.host);
         if let Err(found) = compile_procedure(text, identity, &context) {
             return Err(self.report_all(found));
         }
         let (database, tx) = self.context.engine();
-        let (name, mode) = (&create.name.name.text, put_mode(create.mode));
-        Ok(database.put_procedure(tx, &schema, name, text, mode).await?)
+        let name = create.name.name.text.as_str();
+        let definition = ModuleDefinition { schema: &schema, name, text, execute_as: acts_for };
+        Ok(database.put_procedure(tx, definition, put_mode(create.mode)).await?)
+    }
+
+    /// Who a module of a schema is to act for.
+    pub(super) fn module_principal(&self, options: &[tree::ModuleOption], schema: &str) -> Result<Option<i32>, Fault> {
+        let Some(says) = tree::execute_as(options) else { return Ok(None) };
+        let owner = self.context.catalog().catalog.schema(schema).map_or(pikepole_engine::DBO, |found| found.owner);
+        Ok(self.context.module_principal(says, owner)?)
     }
 
     /// Reports all errors but the last, which is the statement's.
@@ -184,7 +194,9 @@ impl Machine<'_> {
 
     async fn create_view(&mut self, create: &tree::CreateView, text: &str) -> Result<(), Fault> {
         let schema = self.own_schema(&create.name)?;
-        check_module_options(&create.options)?;
+        if let Some(says) = tree::execute_as(&create.options) {
+            return Err(Box::new(SqlError::incorrect_syntax(says)));
+        }
         self.check_view(create)?;
         if create.check_option {
             self.check_option(create)?;
@@ -225,8 +237,7 @@ impl Machine<'_> {
             bind::check_function(create, &names)?;
         }
         if bind::is_run(create) {
-            let name = create.name.name.text.clone();
-            let identity = ProcedureIdentity { object_id: 0, name, owner: pikepole_engine::DBO };
+            let identity = ProcedureIdentity::to_be(&create.name.name.text);
             let context = self.context.compile_context(&*self.host);
             if let Err(found) = compile_function(text, identity, &context) {
                 return Err(self.report_all(found));
@@ -495,17 +506,4 @@ fn database_option(option: &tree::SettingOption, database: &str) -> Result<Optio
         name if ACCEPTED_OPTIONS.contains(&name) => return Ok(None),
         _ => return Err(invalid()),
     }))
-}
-
-/// Options of a procedure or view that would change whose permissions count.
-pub(super) fn check_module_options(options: &[tree::ModuleOption]) -> Result<(), Fault> {
-    let caller = |who: &tree::Expr| who.to_string().trim_matches('\'').eq_ignore_ascii_case("CALLER");
-    for option in options {
-        if let tree::ModuleOption::ExecuteAs(who) = option
-            && !caller(who)
-        {
-            return Err(errors::unsupported("WITH EXECUTE AS other than CALLER"));
-        }
-    }
-    Ok(())
 }

@@ -1,19 +1,18 @@
 //! CREATE, ALTER, DROP, ENABLE and DISABLE TRIGGER.
 
 use super::Machine;
-use super::define::{check_module_options, put_mode};
+use super::define::put_mode;
 use crate::bind::{Names, TriggerShape};
 use crate::errors;
 use crate::expression::Fault;
 use crate::program::{ProcedureIdentity, compile_trigger};
-use pikepole_engine::{DBO, Object, TriggerDefinition, TriggerEvent};
+use pikepole_engine::{Object, TriggerDefinition, TriggerEvent};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::SqlError;
 
 impl Machine<'_> {
     /// CREATE and ALTER TRIGGER.
     pub(crate) async fn create_trigger(&mut self, create: &tree::CreateTrigger, text: &str) -> Result<(), Fault> {
-        check_module_options(&create.options)?;
         let parent = self.trigger_target(&create.on)?;
         let events = events(&create.events)?;
         let is_view = match &parent {
@@ -38,7 +37,9 @@ impl Machine<'_> {
             let own = schema.as_ref().and_then(|schema| view.catalog.trigger(&schema.name, &name));
             TriggerShape::of(own.map_or(0, |own| own.module.object_id), parent.object_id(), &names)?
         };
-        let identity = ProcedureIdentity { object_id: 0, name: name.clone(), owner: DBO };
+        let own_schema = schema.as_ref().map_or("dbo", |schema| schema.name.as_str());
+        let acts_for = self.module_principal(&create.options, own_schema)?;
+        let identity = ProcedureIdentity::to_be(&name);
         let context = self.context.compile_context(&*self.host);
         if let Err(found) = compile_trigger(text, identity, shape, &context) {
             return Err(self.report_all(found));
@@ -50,6 +51,7 @@ impl Machine<'_> {
             events,
             instead_of: create.instead_of,
             not_for_replication: create.not_for_replication,
+            execute_as: acts_for,
         };
         let (database, tx) = self.context.engine();
         Ok(database.put_trigger(tx, definition, put_mode(create.mode)).await?)

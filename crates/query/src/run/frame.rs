@@ -37,8 +37,8 @@ pub(crate) struct Frame {
     pub(crate) database: Option<Arc<Database>>,
     /// How many caught errors the frames below hold.
     pub(crate) caught_base: usize,
-    /// The EXECUTE AS of the caller that REVERT may end.
-    pub(crate) impersonations_below: usize,
+    /// Of the caller: see [`crate::context::ExecutionContext::enter_module_context`].
+    pub(crate) caller_context: (usize, bool),
     /// The settings to restore when the frame ends.
     pub(crate) settings: Option<Settings>,
     /// The caller's `@@PROCID` and `SCOPE_IDENTITY()`.
@@ -93,7 +93,7 @@ impl Frame {
             transaction_count: 0,
             database: None,
             caught_base: 0,
-            impersonations_below: 1,
+            caller_context: (1, false),
             settings: None,
             caller_procedure: 0,
             caller_identity: Value::Null,

@@ -55,7 +55,7 @@ impl Machine<'_> {
             return Ok(program);
         }
         let owner = view.catalog.schema_by_id(function.schema_id).map_or(DBO, |schema| schema.owner);
-        let identity = ProcedureIdentity { object_id: function.object_id, name: function.name.clone(), owner };
+        let identity = ProcedureIdentity::of(function, owner);
         let context = self.context.compile_context(&*self.host);
         let program = compile_function(&function.text, identity, &context).map_err(first_error)?;
         self.context.plans.keep_procedure(database, function.object_id, &function.text, &program);

@@ -19,6 +19,7 @@ mod cursor;
 mod declared_cursor;
 mod define;
 mod define_trigger;
+mod definition_procedure;
 mod document;
 mod elsewhere;
 mod format;
@@ -280,7 +281,7 @@ async fn run_at(
     context.state.caught.clear();
     context.state.triggers.clear();
     context.functions = 0;
-    context.impersonations_below = 1;
+    (context.impersonations_below, context.module_acts) = (1, false);
     if let Err(fault) = context.refresh_security() {
         context.state.last_error = fault.number;
         output.error(&fault);

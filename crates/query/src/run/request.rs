@@ -97,10 +97,9 @@ pub async fn call(
     };
     let settings = context.settings.clone();
     let database = Arc::clone(context.database());
-    let below = std::mem::replace(&mut context.impersonations_below, context.security.depth());
+    let caller_context = context.enter_module_context();
     let result = run_at(1, &program, &mut values, tables, context, host, output).await;
-    context.security.revert_to(context.impersonations_below);
-    context.impersonations_below = below;
+    context.end_module_context(caller_context);
     if context.settings != settings {
         let isolation = settings.isolation;
         context.settings = settings;

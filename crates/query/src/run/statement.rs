@@ -508,7 +508,7 @@ impl Machine<'_> {
         if let Some(cursor) = &mut state.cursor {
             cursor.forget();
         }
-        if state.null_eliminated {
+        if state.null_eliminated && self.context.settings.ansi_warnings {
             let mut message = SqlError::null_eliminated();
             message.line = self.line();
             self.output.message(&message);

@@ -68,7 +68,7 @@ impl Machine<'_> {
         owner: i32,
         text: &str,
     ) -> Result<Arc<Program>, Vec<SqlError>> {
-        let identity = ProcedureIdentity { object_id, name: name.to_owned(), owner };
+        let identity = ProcedureIdentity { object_id, name: name.to_owned(), owner, execute_as: None };
         compile_procedure(text, identity, &self.context.compile_context(&*self.host))
     }
 

@@ -227,6 +227,7 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::nesting_level_exceeded(NESTING_MAX)));
         }
         let program = self.trigger_program(&fire.trigger)?;
+        let acting = self.context.module_context(&program)?;
         let mut frame = self.context.spare_frames.take(&program);
         let updated = &fire.updated;
         let bits = updated.chunks(8).map(|eight| {
@@ -245,6 +246,7 @@ impl Machine<'_> {
         let running = RunningTrigger { object_id: module.object_id, instead_of: fire.trigger.instead_of };
         self.context.state.triggers.push(running);
         self.push_frame(frame, &program);
+        self.context.begin_module_context(acting);
         self.context.state.row_count = i64::try_from(fire.row_count).unwrap_or(i64::MAX);
         if !self.context.settings.xact_abort {
             self.context.settings.xact_abort = true;
@@ -259,6 +261,7 @@ impl Machine<'_> {
         let module = &trigger.module;
         if let Some(program) = self.context.plans.procedure(database, module.object_id, &module.text)
             && program.fits(|| view.catalog.clone())
+            && program.procedure.as_ref().is_some_and(|known| known.execute_as == module.execute_as)
         {
             return Ok(program);
         }
@@ -268,7 +271,7 @@ impl Machine<'_> {
             TriggerShape::of(module.object_id, trigger.parent_id, &names)?
         };
         let owner = view.catalog.schema_by_id(module.schema_id).map_or(DBO, |schema| schema.owner);
-        let identity = ProcedureIdentity { object_id: module.object_id, name: module.name.clone(), owner };
+        let identity = ProcedureIdentity::of(module, owner);
         let context = self.context.compile_context(&*self.host);
         let program = compile_trigger(&module.text, identity, shape, &context).map_err(first_error)?;
         self.context.plans.keep_procedure(database, module.object_id, &module.text, &program);

@@ -153,6 +153,7 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_addextendedproperty", parameters: extended_property::WITH_VALUE, required: 1 },
     Procedure { name: "sp_updateextendedproperty", parameters: extended_property::WITH_VALUE, required: 1 },
     Procedure { name: "sp_dropextendedproperty", parameters: extended_property::WITHOUT_VALUE, required: 1 },
+    Procedure { name: "sp_updatestats", parameters: &["@resample"], required: 0 },
     Procedure { name: "sp_tablecollations_100", parameters: &["@object_name"], required: 1 },
 ];
 
@@ -241,6 +242,11 @@ pub(crate) async fn call(
         "sp_configure" if arguments.text(1).is_some() && !may_configure(context) => {
             return Err(SqlError::no_permission());
         }
+        "sp_updatestats" if !context.token().has(Permission::Control, Securable::Database) => {
+            return Err(SqlError::no_permission());
+        }
+        // There are none to be brought up to date.
+        "sp_updatestats" => output.message(&SqlError::statistics_updated()),
         "sp_getapplock" => return application_lock::get(&arguments, context).await,
         "sp_releaseapplock" => return application_lock::release(&arguments, context),
         "sp_set_session_context" => {

@@ -12,7 +12,10 @@ pub(crate) fn execute_as(statement: &ExecuteAs, context: &mut ExecutionContext) 
         return Err(unsupported("EXECUTE AS ... WITH NO REVERT"));
     }
     let name = match statement.name.as_ref().map(|name| name.literal()) {
-        None if statement.kind == "CALLER" => return Ok(()),
+        None if statement.kind == "CALLER" => {
+            context.execute_as_caller();
+            return Ok(());
+        }
         None => return Err(SqlError::incorrect_syntax(&statement.kind)),
         Some(Some(Literal::String { value, .. })) => value,
         Some(_) => return Err(unsupported("EXECUTE AS with a variable")),

@@ -238,6 +238,10 @@ pub(super) async fn drop(
         {
             return Err(SqlError::principal_owns("schema"));
         }
+        let acts = |module: &pikepole_engine::Module| module.execute_as == Some(principal.id);
+        if kind != PrincipalKind::ServerRole && view.definitions().modules().any(acts) {
+            return Err(SqlError::principal_is_context());
+        }
     }
     let owns = all.iter().any(|role| role.kind == PrincipalKind::Role && role.owner == principal.id);
     if kind != PrincipalKind::ServerRole && owns && principal.id != DBO {

@@ -104,11 +104,24 @@ fn old_type(code: &'static str) -> &'static str {
     if matches!(code, "PK" | "UQ") { "K " } else { code }
 }
 
+/// The low four bits of `sysstat`, which scripts of old ask for what an object is.
+fn kind_bits(code: &str) -> Option<i64> {
+    match code.trim() {
+        "S" => Some(1),
+        "V" => Some(2),
+        "U" => Some(3),
+        "P" => Some(4),
+        "TR" => Some(8),
+        _ => None,
+    }
+}
+
 fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(object_rows(source.catalog)
         .iter()
         .map(|object| {
-            view.row()
+            let row = view
+                .row()
                 .text("name", object.name)
                 .integer("id", object.object_id)
                 .text("xtype", object.code)
@@ -120,8 +133,11 @@ fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .text("type", old_type(object.code))
                 .moment("refdate", object.modified_us)
                 .integer("version", 0)
-                .integer("category", 0)
-                .done()
+                .integer("category", 0);
+            match kind_bits(object.code) {
+                Some(bits) => row.integer("sysstat", bits).done(),
+                None => row.done(),
+            }
         })
         .collect())
 }

@@ -388,8 +388,8 @@ fn tables(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .integer("text_in_row_limit", 0)
             .bit("large_value_types_out_of_row", false)
             .bit("is_tracked_by_cdc", false)
-            .integer("lock_escalation", 0)
-            .text("lock_escalation_desc", "TABLE")
+            .integer("lock_escalation", table.lock_escalation as i64)
+            .text("lock_escalation_desc", table.lock_escalation.name())
             .bit("is_filetable", false)
             .bit("is_memory_optimized", false)
             .integer("durability", 0)
@@ -468,7 +468,8 @@ fn sql_modules(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .catalog
         .modules()
         .map(|module| {
-            view.row()
+            let row = view
+                .row()
                 .integer("object_id", module.object_id)
                 .text_if("definition", source.shown_text(module))
                 .bit("uses_ansi_nulls", true)
@@ -479,8 +480,11 @@ fn sql_modules(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .bit("null_on_null_input", false)
                 .bit("uses_native_compilation", false)
                 .bit("inline_type", false)
-                .bit("is_inlineable", false)
-                .done()
+                .bit("is_inlineable", false);
+            match module.execute_as {
+                Some(user) => row.integer("execute_as_principal_id", user).done(),
+                None => row.done(),
+            }
         })
         .collect())
 }

@@ -325,3 +325,78 @@ fn execute_as_and_revert() {
     assert_eq!(value(&mut owner, &format!("EXECUTE AS USER = 'ann'; EXEC dbo.q; {who}")), "ann ann sa");
     fixture.fails(&mut owner, 40517, "EXECUTE AS USER = 'ann' WITH NO REVERT");
 }
+
+#[test]
+fn modules_act_for_whom_their_execute_as_says() {
+    let fixture = Fixture::with_logins(&["ann", "bob"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    let value = |session: &mut _, sql: &str| fixture.value(session, sql).as_str().unwrap_or_default().to_string();
+    let who = "SELECT USER_NAME() + ' ' + ORIGINAL_LOGIN()";
+    fixture.succeeds(&mut owner, "CREATE SCHEMA other");
+    fixture.succeeds(&mut owner, "CREATE TABLE other.u (k int)");
+    // A text that a procedure runs has no chain of owners: it is asked for permissions.
+    let text = "EXEC ('SELECT k FROM dbo.t')";
+    fixture.succeeds(&mut owner, &format!("CREATE PROCEDURE dbo.as_caller WITH EXECUTE AS CALLER AS {text}; {who}"));
+    fixture.succeeds(&mut owner, &format!("CREATE PROCEDURE dbo.as_owner WITH EXECUTE AS OWNER AS {who}; {text}"));
+    fixture.succeeds(&mut owner, &format!("CREATE PROCEDURE dbo.as_self WITH EXECUTE AS SELF AS {who}"));
+    fixture.succeeds(&mut owner, &format!("CREATE PROCEDURE dbo.as_bob WITH EXECUTE AS 'bob' AS {who}; {text}"));
+    fixture.succeeds(&mut owner, "GRANT EXECUTE ON SCHEMA::dbo TO ann");
+    fixture.fails(&mut ann, 229, "EXEC dbo.as_caller");
+    assert_eq!(value(&mut ann, "EXEC dbo.as_owner"), "dbo ann");
+    assert_eq!(value(&mut ann, "EXEC dbo.as_self"), "dbo ann");
+    fixture.fails(&mut ann, 229, "EXEC dbo.as_bob");
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.t TO bob");
+    assert_eq!(value(&mut ann, "EXEC dbo.as_bob"), "bob ann");
+    // It ends with the module, also with one that fails.
+    assert_eq!(value(&mut ann, &format!("EXEC dbo.as_owner; {who}")), "dbo ann");
+    fixture.succeeds(&mut owner, "CREATE PROCEDURE dbo.failing WITH EXECUTE AS OWNER AS THROW 50001, 'x', 1");
+    fixture.fails(&mut ann, 50001, "EXEC dbo.failing");
+    assert_eq!(value(&mut ann, who), "ann ann");
+    // REVERT does not end it, and EXECUTE AS CALLER does until REVERT.
+    fixture.succeeds(&mut owner, &format!("CREATE PROCEDURE dbo.reverting WITH EXECUTE AS OWNER AS REVERT; {who}"));
+    assert_eq!(value(&mut ann, "EXEC dbo.reverting"), "dbo ann");
+    fixture.succeeds(
+        &mut owner,
+        &format!("CREATE PROCEDURE dbo.back WITH EXECUTE AS OWNER AS EXECUTE AS CALLER; {who}; REVERT; {text}"),
+    );
+    assert_eq!(value(&mut ann, "EXEC dbo.back"), "ann ann");
+    // A procedure that it calls acts for the same, and ends before it.
+    fixture.succeeds(&mut owner, &format!("CREATE PROCEDURE dbo.inner_one AS {who}"));
+    fixture.succeeds(&mut owner, "CREATE PROCEDURE dbo.outer_one WITH EXECUTE AS 'bob' AS EXEC other.p");
+    fixture.succeeds(&mut owner, "CREATE PROCEDURE other.p WITH EXECUTE AS OWNER AS EXEC dbo.inner_one");
+    fixture.succeeds(&mut owner, "GRANT EXECUTE ON SCHEMA::other TO bob");
+    assert_eq!(value(&mut ann, "EXEC dbo.outer_one"), "dbo ann");
+    // A trigger's is that of its statement's table.
+    fixture.succeeds(&mut owner, "CREATE TABLE dbo.log (who varchar(30)); CREATE TABLE dbo.watched (k int)");
+    let trigger = "AS EXEC ('INSERT dbo.log VALUES (USER_NAME())')";
+    fixture.succeeds(
+        &mut owner,
+        &format!("CREATE TRIGGER dbo.tr ON dbo.watched WITH EXECUTE AS OWNER AFTER INSERT {trigger}"),
+    );
+    fixture.succeeds(&mut owner, "GRANT INSERT ON dbo.watched TO ann");
+    fixture.succeeds(&mut ann, "INSERT dbo.watched VALUES (1)");
+    assert_eq!(value(&mut owner, "SELECT who FROM dbo.log"), "dbo");
+    // The views show it; nobody drops a user that a module acts for.
+    let shown = "SELECT CAST(execute_as_principal_id AS varchar(10)) FROM sys.sql_modules WHERE object_id = ";
+    assert_eq!(value(&mut owner, &format!("{shown} OBJECT_ID('dbo.as_owner')")), "-2");
+    assert_eq!(value(&mut owner, &format!("{shown} OBJECT_ID('dbo.as_self')")), "1");
+    fixture.fails(&mut owner, 15136, "DROP USER bob");
+}
+
+#[test]
+fn nobody_makes_a_module_that_acts_for_one_whom_he_may_not_act_for() {
+    let fixture = Fixture::with_logins(&["ann", "bob"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "GRANT CREATE PROCEDURE TO ann; GRANT ALTER ON SCHEMA::dbo TO ann");
+    fixture.fails(&mut ann, 15517, "CREATE PROCEDURE dbo.p WITH EXECUTE AS OWNER AS SELECT 1");
+    fixture.fails(&mut ann, 15517, "CREATE PROCEDURE dbo.p WITH EXECUTE AS 'dbo' AS SELECT 1");
+    fixture.fails(&mut ann, 15517, "CREATE PROCEDURE dbo.p WITH EXECUTE AS 'bob' AS SELECT 1");
+    fixture.fails(&mut ann, 15517, "CREATE PROCEDURE dbo.p WITH EXECUTE AS 'nobody' AS SELECT 1");
+    fixture.succeeds(&mut ann, "CREATE PROCEDURE dbo.p WITH EXECUTE AS SELF AS SELECT 1");
+    fixture.fails(&mut ann, 15517, "ALTER PROCEDURE dbo.p WITH EXECUTE AS OWNER AS SELECT 1");
+    fixture.succeeds(&mut owner, "GRANT IMPERSONATE ON USER::bob TO ann");
+    fixture.succeeds(&mut ann, "ALTER PROCEDURE dbo.p WITH EXECUTE AS 'bob' AS SELECT 1");
+    fixture.fails(&mut owner, 40517, "CREATE PROCEDURE #p WITH EXECUTE AS OWNER AS SELECT 1");
+    fixture.fails(&mut owner, 40517, "CREATE FUNCTION dbo.f() RETURNS int WITH EXECUTE AS OWNER AS BEGIN RETURN 1 END");
+    fixture.succeeds(&mut owner, "CREATE FUNCTION dbo.f() RETURNS int WITH EXECUTE AS CALLER AS BEGIN RETURN 1 END");
+}

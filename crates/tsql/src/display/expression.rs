@@ -10,7 +10,7 @@ use crate::tree::*;
 const SPECIAL: &[&str] = &["CAST", "IIF", "PARSE", "TRIM", "TRY_CAST", "TRY_PARSE"];
 
 /// How strongly the outermost operator of an expression binds.
-fn strength(expr: &Expr) -> u8 {
+pub(super) fn strength(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Binary(binary) => match binary.op {
             BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => 2,

@@ -1,6 +1,7 @@
 //! Trees as T-SQL text. Parsing the text gives an equal tree.
 
 mod administration;
+mod catalog;
 mod control;
 mod definition;
 mod expression;
@@ -8,6 +9,8 @@ mod modification;
 mod module;
 mod query;
 mod table;
+
+pub use catalog::{catalog_condition, catalog_expression};
 
 use std::fmt::{Display, Formatter, Result};
 

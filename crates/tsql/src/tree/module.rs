@@ -2,7 +2,7 @@
 //!
 //! A module's text is the text of its whole statement: the statement's span.
 
-use super::{DataType, Expr, Name, ObjectName, Query, Span, Statement, TableElement};
+use super::{DataType, Expr, Literal, Name, ObjectName, Query, Span, Statement, TableElement};
 
 /// How a module comes to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +89,17 @@ pub enum ModuleOption {
     ExecuteAs(Expr),
     /// `INLINE = ON | OFF`
     Inline(bool),
+}
+
+/// What the EXECUTE AS among a module's options says: `CALLER`, `SELF`, `OWNER`, or the name of a user.
+pub fn execute_as(options: &[ModuleOption]) -> Option<&str> {
+    options.iter().find_map(|option| match option {
+        ModuleOption::ExecuteAs(who) => match who.literal() {
+            Some(Literal::String { value, .. }) => Some(value.as_str()),
+            _ => None,
+        },
+        _ => None,
+    })
 }
 
 /// `CREATE FUNCTION`

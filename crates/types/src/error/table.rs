@@ -547,12 +547,14 @@ error_table! {
     11741 15 1 number_in_case() "NEXT VALUE FOR function cannot be used within CASE, CHOOSE, COALESCE, IIF, ISNULL and NULLIF.";
     11742 15 1 number_in_merge() "NEXT VALUE FOR function can only be used with MERGE if it is defined within a default constraint on the target table for insert actions.";
     14262 16 1 specified_item_unknown(kind, name) "The specified {kind} ('{name}') does not exist.";
+    15005 10 1 statistics_updated() "Statistics for all tables have been updated.";
     15006 16 1 principal_name_invalid(name) "'{name}' is not a valid name because it contains invalid characters.";
     15007 16 1 not_a_login(name) "'{name}' is not a valid login or you do not have permission.";
     15009 16 1 object_not_in_database(name, database) "The object '{name}' does not exist in database '{database}' or is invalid for this operation.";
     15014 16 1 role_missing(name) "The role '{name}' does not exist in the current database.";
     15023 16 1 user_exists(name) "User, group, or role '{name}' already exists in the current database.";
     15025 16 1 login_exists(name) "The server principal '{name}' already exists.";
+    15036 16 1 data_type_missing(name) "The data type '{name}' does not exist or you do not have permission.";
     15063 16 1 login_has_a_user() "The login already has an account under a different user name.";
     15081 16 1 public_membership() "Membership of the public role cannot be changed.";
     15097 16 1 property_too_long() "The size associated with an extended property cannot be more than 7,500 bytes.";
@@ -561,6 +563,7 @@ error_table! {
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
     15129 16 1 configuration_value_invalid(value, name) "'{value}' is not a valid value for configuration option '{name}'.";
     15135 16 8 property_object_invalid(name) "Object is invalid. Extended properties are not permitted on '{name}', or the object does not exist.";
+    15136 16 1 principal_is_context() "The database principal is set as the execution context of one or more procedures, functions, or event notifications and cannot be dropped.";
     15138 16 1 principal_owns(kind) "The database principal owns a {kind} in the database, and cannot be dropped.";
     15144 16 1 role_has_members() "The role has members. It must be empty before it can be dropped.";
     15150 16 1 principal_cannot(action, kind, name) "Cannot {action} the {kind} '{name}'.";

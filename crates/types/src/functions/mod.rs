@@ -94,6 +94,8 @@ pub struct Context {
     pub date_first: u8,
     /// DATEFORMAT: how texts are read as dates.
     pub date_format: DateFormat,
+    /// ANSI_WARNINGS is off: a text that is too long for its column is cut to fit.
+    pub cuts_silently: bool,
     random: [u64; 2],
 }
 
@@ -101,7 +103,8 @@ impl Context {
     /// A context; `seed` feeds RAND and NEWID and must differ between sessions.
     pub fn new(now: DateTimeOffset, seed: u128) -> Context {
         let random = [seed as u64, (seed >> 64) as u64];
-        Context { now, collation: Collation::default(), date_first: SUNDAY, date_format: DateFormat::default(), random }
+        let (collation, date_format) = (Collation::default(), DateFormat::default());
+        Context { now, collation, date_first: SUNDAY, date_format, cuts_silently: false, random }
     }
 
     /// The next 64 random bits: two SplitMix64 streams, so that all 128 bits of the seed matter.
