@@ -46,7 +46,7 @@ impl Binder<'_> {
         {
             return self.assigning_select(query, select);
         }
-        self.recursion_hint(&query.options)?;
+        self.plan_hints(&query.options)?;
         self.allow_numbers(1);
         let bound = self.query(query)?.of_known_types();
         self.options(&query.options)?;
@@ -61,7 +61,7 @@ impl Binder<'_> {
         }
         Self::refuse_for(query, "ASSIGNMENT")?;
         self.options(&query.options)?;
-        self.recursion_hint(&query.options)?;
+        self.plan_hints(&query.options)?;
         self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
         self.allow_numbers(1);
         let (node, items) = self.select(select, query)?;
@@ -297,6 +297,14 @@ impl Binder<'_> {
         // Everything is bound: the sources know which columns are read, and the tree can be built.
         let late = self.pending.split_off(having_applies);
         let having_pending = self.pending.split_off(where_applies);
+        if let Some(from) = from.as_ref().filter(|_| !items.assignments.is_empty()) {
+            let assigned = |slot: usize| items.assignments.iter().any(|(variable, _)| *variable == slot);
+            let mut reads = false;
+            from.visit_read(&mut |slot| reads |= assigned(slot));
+            conditions.iter().for_each(|condition| condition.visit_slots(&mut |slot| reads |= assigned(slot)));
+            // What the next row is depends on those before it.
+            self.scope().keeps_order |= reads;
+        }
         let mut node = self.rows(from, conditions);
         if let Some(grouping) = self.scope().grouping.take() {
             node = super::applied(node, std::mem::take(&mut self.scope().grouped_calls));
@@ -394,13 +402,26 @@ impl Binder<'_> {
             condition.visit_slots(&mut |slot| reads |= results.contains(&slot));
             reads
         };
-        let (after, mut before): (Vec<_>, Vec<_>) = conditions.drain(..).partition(reads_result);
+        let (mut after, mut before): (Vec<_>, Vec<_>) = conditions.drain(..).partition(reads_result);
         let node = match from {
             None => Node::One,
             Some(tree) => self.join_node(tree, &mut before, &mut Vec::new()),
         };
-        let node = filtered(node, before);
-        let node = self.place_pending(0, node);
+        let mut node = filtered(node, before);
+        // A row that one subquery's result has dropped is none that the next one is evaluated for.
+        let mut missing = results.clone();
+        for subquery in std::mem::take(&mut self.pending) {
+            missing.retain(|slot| *slot != subquery.slot);
+            node = super::applied(node, vec![subquery]);
+            let is_ready = |condition: &Predicate| {
+                let mut ready = true;
+                condition.visit_slots(&mut |slot| ready &= !missing.contains(&slot));
+                ready
+            };
+            let (ready, rest): (Vec<_>, Vec<_>) = after.into_iter().partition(is_ready);
+            node = filtered(node, ready);
+            after = rest;
+        }
         filtered(node, after)
     }
 
