@@ -511,7 +511,9 @@ impl Costs {
         let rows = (outer * matches).max(1.0);
         let alone = self.access(relation, &|slot| fixed.contains(&slot));
         let read = relation.read * alone.share * if alone.secondary { LOOKUP } else { 1.0 };
-        let kept = (read * KEEP / self.openings + outer * PROBE).max(if outer * self.openings > 1.0 { 0.0 } else { read });
+        // Rows that are asked for once pass by without being kept.
+        let is_kept = outer * self.openings > 1.0;
+        let kept = if is_kept { read * KEEP / self.openings + outer * PROBE } else { read };
         let again = outer * (LOOKUP + read * relation.row);
         let (cost, keeps) = match relation.found {
             Found::Table => {
