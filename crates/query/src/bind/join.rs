@@ -160,6 +160,38 @@ fn equal_sides(condition: &Predicate) -> Option<(Expr, Expr)> {
 }
 
 impl Binder<'_> {
+    /// The rows of FROM and WHERE, with the subqueries of WHERE in between.
+    pub(crate) fn rows(&mut self, from: Option<JoinTree>, mut conditions: Vec<Predicate>) -> Node {
+        conditions.append(&mut self.scope().joined_conditions);
+        let results: Vec<usize> = self.pending.iter().map(|pending| pending.slot).collect();
+        let reads_result = |condition: &Predicate| {
+            let mut reads = false;
+            condition.visit_slots(&mut |slot| reads |= results.contains(&slot));
+            reads
+        };
+        let (mut after, mut before): (Vec<_>, Vec<_>) = conditions.drain(..).partition(reads_result);
+        let node = match from {
+            None => Node::One,
+            Some(tree) => self.join_node(tree, &mut before, &mut Vec::new()),
+        };
+        let mut node = filtered(node, before);
+        // A row that one subquery's result has dropped is none that the next one is evaluated for.
+        let mut missing = results.clone();
+        for subquery in std::mem::take(&mut self.pending) {
+            missing.retain(|slot| *slot != subquery.slot);
+            node = super::applied(node, vec![subquery]);
+            let is_ready = |condition: &Predicate| {
+                let mut ready = true;
+                condition.visit_slots(&mut |slot| ready &= !missing.contains(&slot));
+                ready
+            };
+            let (ready, rest): (Vec<_>, Vec<_>) = after.into_iter().partition(is_ready);
+            node = filtered(node, ready);
+            after = rest;
+        }
+        filtered(node, after)
+    }
+
     /// Turns joins into operators. Conditions go down to the first place where all they read is there; those left in
     /// `conditions` must be tested above.
     pub(crate) fn join_node(
@@ -169,9 +201,7 @@ impl Binder<'_> {
         available: &mut Vec<Registers>,
     ) -> Node {
         match tree {
-            JoinTree::Leaf(index, leaf) => {
-                self.leaf_node(index, leaf, false, conditions, available)
-            }
+            JoinTree::Leaf(index, leaf) => self.leaf_node(index, leaf, false, conditions, available),
             JoinTree::Marked(inner, slot) => {
                 let input = Box::new(self.join_node(*inner, conditions, available));
                 available.push(Registers { first: slot, count: 1 });
@@ -196,12 +226,7 @@ impl Binder<'_> {
     }
 
     /// Inner joins, one after the other.
-    fn run_node(
-        &mut self,
-        tree: JoinTree,
-        conditions: &mut Vec<Predicate>,
-        available: &mut Vec<Registers>,
-    ) -> Node {
+    fn run_node(&mut self, tree: JoinTree, conditions: &mut Vec<Predicate>, available: &mut Vec<Registers>) -> Node {
         let places = self.places(tree, conditions);
         let mut joined = None;
         for place in places {
@@ -343,13 +368,7 @@ fn never_holds(condition: &Predicate) -> bool {
 }
 
 /// The rows of a table: by a range of a key, or from a spool.
-fn scan_node(
-    source: &Source,
-    table: Arc<Table>,
-    keeps: bool,
-    mine: &mut Vec<Predicate>,
-    ready: &Ready<'_>,
-) -> Node {
+fn scan_node(source: &Source, table: Arc<Table>, keeps: bool, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
     let registers = source.registers;
     let locator = source.located.then_some(registers.first + source.columns.len());
     let scan = |range: KeyRange, table: Arc<Table>| {

@@ -81,14 +81,29 @@ fn equality(condition: &Predicate) -> Option<(Side, Side, Way)> {
         _ => Side::Computed,
     };
     match condition {
-        Predicate::Integers(Comparison::Equal, sides) => {
-            Some((integer(&sides[0]), integer(&sides[1]), Way::Integers))
-        }
+        Predicate::Integers(Comparison::Equal, sides) => Some((integer(&sides[0]), integer(&sides[1]), Way::Integers)),
         Predicate::Values(Comparison::Equal, sides, collation) => {
             Some((value(&sides[0]), value(&sides[1]), Way::Values(*collation)))
         }
         _ => None,
     }
+}
+
+/// The slots that each side of an equality reads.
+fn read_by_sides(condition: &Predicate) -> Option<[Vec<usize>; 2]> {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    match condition {
+        Predicate::Integers(Comparison::Equal, sides) => {
+            sides[0].visit_slots(&mut |slot| a.push(slot));
+            sides[1].visit_slots(&mut |slot| b.push(slot));
+        }
+        Predicate::Values(Comparison::Equal, sides, _) => {
+            sides[0].visit_slots(&mut |slot| a.push(slot));
+            sides[1].visit_slots(&mut |slot| b.push(slot));
+        }
+        _ => return None,
+    }
+    Some([a, b])
 }
 
 /// An equality with another slot at one side.
@@ -388,22 +403,10 @@ impl Costs {
             });
             return;
         }
-        let members_in = |visit: &dyn Fn(&mut dyn FnMut(usize))| {
-            let mut set = Set::default();
-            visit(&mut |slot| set = owner(slot).map_or(set, |owner| set.with(owner)));
-            set
-        };
-        let sides = match condition {
-            Predicate::Integers(Comparison::Equal, sides) => {
-                let [a, b] = sides.as_ref();
-                Some((members_in(&|visit| a.visit_slots(visit)), members_in(&|visit| b.visit_slots(visit))))
-            }
-            Predicate::Values(Comparison::Equal, sides, _) => {
-                let [a, b] = sides.as_ref();
-                Some((members_in(&|visit| a.visit_slots(visit)), members_in(&|visit| b.visit_slots(visit))))
-            }
-            _ => None,
-        };
+        let sides = read_by_sides(condition).map(|[a, b]| {
+            let members = |slots: Vec<usize>| Set::of(slots.into_iter().filter_map(owner));
+            (members(a), members(b))
+        });
         self.others.push(Other { reads, share: share(condition), sides });
     }
 

@@ -15,8 +15,8 @@
 
 use super::join::{JoinTree, Leaf};
 use super::join_cost::Costs;
-use super::{Binder, conjuncts, conjunction};
-use crate::expression::Predicate;
+use super::{Binder, conjunction, conjuncts};
+use crate::expression::{Expr, Predicate};
 use crate::plan::{JoinKind, TableSize};
 use std::sync::Arc;
 
@@ -145,6 +145,20 @@ impl Binder<'_> {
         let mut members: Vec<Option<Member>> = members.into_iter().map(Some).collect();
         let member = |(at, keeps): (usize, bool)| members[at].take().map(|member| Place { member, keeps });
         order.into_iter().zip(kept).filter_map(member).collect()
+    }
+
+    /// Keeps the order of FROM when what the next row is depends on what a SELECT has assigned for those before it.
+    pub(super) fn keep_order_of_assigned(
+        &mut self,
+        from: &JoinTree,
+        conditions: &[Predicate],
+        assignments: &[(usize, Expr)],
+    ) {
+        let assigned = |slot: usize| assignments.iter().any(|(variable, _)| *variable == slot);
+        let mut reads = false;
+        from.visit_read(&mut |slot| reads |= assigned(slot));
+        conditions.iter().for_each(|condition| condition.visit_slots(&mut |slot| reads |= assigned(slot)));
+        self.scope().keeps_order |= reads;
     }
 
     /// Which members each one must come after: those whose columns it reads. The right side of APPLY stays behind all that
@@ -297,12 +311,7 @@ fn greedy_from(start: usize, after: &[Set], steps: Steps<'_>) -> Option<Vec<usiz
 }
 
 /// The member whose step leaves the least to do: what it costs, and the rows that all to come is done for.
-fn cheapest(
-    members: impl Iterator<Item = usize>,
-    placed: &Set,
-    rows: f64,
-    steps: Steps<'_>,
-) -> Option<(usize, Step)> {
+fn cheapest(members: impl Iterator<Item = usize>, placed: &Set, rows: f64, steps: Steps<'_>) -> Option<(usize, Step)> {
     let weight = |step: &Step| step.cost + step.rows;
     let candidates = members.map(|member| (member, steps(placed, rows, member)));
     candidates.min_by(|(_, a), (_, b)| weight(a).total_cmp(&weight(b)))

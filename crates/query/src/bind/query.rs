@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::collate::{exact_key, is_exact, refuse_exact};
-use super::join::JoinTree;
 use super::scope::{Clause, CommonTable, Source, SourceColumn};
 use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, Scope, assign_to, conjuncts, filtered};
 use crate::errors;
-use crate::expression::{Expr, Fault, Integer, Predicate};
+use crate::expression::{Expr, Fault, Integer};
 use crate::output::ColumnInfo;
 use crate::plan::{Action, JoinKind, More, Node, Registers, SortKey, Statement, TopCount, WideTop};
 use pikepole_tsql as tree;
@@ -298,12 +297,7 @@ impl Binder<'_> {
         let late = self.pending.split_off(having_applies);
         let having_pending = self.pending.split_off(where_applies);
         if let Some(from) = from.as_ref().filter(|_| !items.assignments.is_empty()) {
-            let assigned = |slot: usize| items.assignments.iter().any(|(variable, _)| *variable == slot);
-            let mut reads = false;
-            from.visit_read(&mut |slot| reads |= assigned(slot));
-            conditions.iter().for_each(|condition| condition.visit_slots(&mut |slot| reads |= assigned(slot)));
-            // What the next row is depends on those before it.
-            self.scope().keeps_order |= reads;
+            self.keep_order_of_assigned(from, &conditions, &items.assignments);
         }
         let mut node = self.rows(from, conditions);
         if let Some(grouping) = self.scope().grouping.take() {
@@ -391,38 +385,6 @@ impl Binder<'_> {
         let typed = self.expr(expr);
         self.scope().sources = sources;
         Ok(convert_to(typed?, &SqlType::Float)?.expr)
-    }
-
-    /// The rows of FROM and WHERE, with the subqueries of WHERE in between.
-    pub(crate) fn rows(&mut self, from: Option<JoinTree>, mut conditions: Vec<Predicate>) -> Node {
-        conditions.append(&mut self.scope().joined_conditions);
-        let results: Vec<usize> = self.pending.iter().map(|pending| pending.slot).collect();
-        let reads_result = |condition: &Predicate| {
-            let mut reads = false;
-            condition.visit_slots(&mut |slot| reads |= results.contains(&slot));
-            reads
-        };
-        let (mut after, mut before): (Vec<_>, Vec<_>) = conditions.drain(..).partition(reads_result);
-        let node = match from {
-            None => Node::One,
-            Some(tree) => self.join_node(tree, &mut before, &mut Vec::new()),
-        };
-        let mut node = filtered(node, before);
-        // A row that one subquery's result has dropped is none that the next one is evaluated for.
-        let mut missing = results.clone();
-        for subquery in std::mem::take(&mut self.pending) {
-            missing.retain(|slot| *slot != subquery.slot);
-            node = super::applied(node, vec![subquery]);
-            let is_ready = |condition: &Predicate| {
-                let mut ready = true;
-                condition.visit_slots(&mut |slot| ready &= !missing.contains(&slot));
-                ready
-            };
-            let (ready, rest): (Vec<_>, Vec<_>) = after.into_iter().partition(is_ready);
-            node = filtered(node, ready);
-            after = rest;
-        }
-        filtered(node, after)
     }
 
     pub(super) fn items(&mut self, list: &[tree::SelectItem]) -> Result<Items, Fault> {

@@ -39,7 +39,8 @@ fn schema(chance: &mut Chance) -> String {
         let rows = if chance.one_in(9) { 0 } else { 1 + chance.below(12) };
         for row in 0..rows {
             let a = if chance.one_in(5) { "NULL".to_owned() } else { chance.below(5).to_string() };
-            let c = if chance.one_in(5) { "NULL".to_owned() } else { format!("'{}'", chance.pick(&["x", "Y", "y", "z"])) };
+            let c =
+                if chance.one_in(5) { "NULL".to_owned() } else { format!("'{}'", chance.pick(&["x", "Y", "y", "z"])) };
             script += &format!("INSERT t{table} VALUES ({row}, {a}, {}, {c});\n", chance.below(4));
         }
     }
@@ -180,7 +181,8 @@ fn hints_keep_the_order_of_from() {
     let first = |client: &mut Client, query: &str| client.shown(query)[0].clone();
     assert_eq!(first(&mut client, query), "50", "the items come first");
     assert_eq!(first(&mut client, &format!("{query} OPTION (FORCE ORDER)")), "1", "the parts come first");
-    let hinted = "SELECT part.p FROM part CROSS JOIN supplier INNER LOOP JOIN item ON item.p = part.p AND item.s = supplier.s";
+    let hinted =
+        "SELECT part.p FROM part CROSS JOIN supplier INNER LOOP JOIN item ON item.p = part.p AND item.s = supplier.s";
     assert_eq!(first(&mut client, hinted), "1");
     assert_eq!(first(&mut client, &hinted.replace(" LOOP", "")), "50");
     let into = format!("{} OPTION (FORCE ORDER)", query.replace("FROM", "INTO kept FROM"));
