@@ -47,6 +47,9 @@ pub const MAP_EXTENTS: u32 = ((PAGE_BYTES - PAGE_HEADER_BYTES) / MAP_ENTRY_BYTES
 /// Object ids from here on are the caller's; smaller ones are the store's own.
 pub const OBJECT_FIRST: u32 = 16;
 
+/// An object with more extents is large; its pages are not counted one extent after the other for a guess.
+const EXTENTS_COUNTED_MAX: usize = 64;
+
 const MAP_ENTRY_BYTES: usize = 8;
 const MAP_PAGES: u32 = MAP_EXTENTS * EXTENT_PAGES;
 pub(crate) const OWNER_FREE: u32 = 0;
@@ -388,6 +391,16 @@ impl Store {
         let Some(own) = space.objects.get(&object) else { return (0, 0) };
         let used = own.extents.iter().map(|extent| u64::from(space.extents[*extent as usize].used.count_ones()));
         (used.sum(), own.extents.len() as u64 * u64::from(EXTENT_PAGES))
+    }
+
+    /// Pages that an object uses, for guesses: of a large one all that are in its extents, so that the map is not held for long.
+    pub(crate) fn pages_guessed(&self, object: u32) -> u64 {
+        let space = self.space.lock();
+        let Some(own) = space.objects.get(&object) else { return 0 };
+        if own.extents.len() > EXTENTS_COUNTED_MAX {
+            return own.extents.len() as u64 * u64::from(EXTENT_PAGES);
+        }
+        own.extents.iter().map(|extent| u64::from(space.extents[*extent as usize].used.count_ones())).sum()
     }
 
     /// How many extents an object has.

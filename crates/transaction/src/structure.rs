@@ -27,6 +27,14 @@ impl Structure {
         }
     }
 
+    /// About how many pages it has.
+    pub fn pages_guessed(&self) -> u64 {
+        match self {
+            Structure::Tree(tree) => tree.pages_guessed(),
+            Structure::Heap(heap) => heap.pages_guessed(),
+        }
+    }
+
     /// Looks at the row called `name` (a key, or a rid as bytes), ghosts included.
     pub fn get<R>(&self, name: &[u8], look: impl FnOnce(RowHeader, &[u8]) -> R) -> Result<Option<R>, Stop> {
         match self {

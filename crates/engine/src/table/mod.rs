@@ -201,6 +201,11 @@ impl Table {
         &self.record.schema
     }
 
+    /// About how many pages its rows are in, without its indexes and long values: cheap, for guesses.
+    pub fn pages_guessed(&self) -> u64 {
+        self.base.pages_guessed()
+    }
+
     /// The codec of its rows.
     pub fn row_layout(&self) -> &RowLayout {
         &self.layout

@@ -27,7 +27,10 @@ impl Binder<'_> {
             }
             Condition::CompareQuery(compare) => self.compare_query(compare),
             Condition::And(parts) => self.all(parts).map(Predicate::And),
-            Condition::Or(parts) => self.all(parts).map(Predicate::Or),
+            Condition::Or(parts) => match factored(parts) {
+                Some(condition) => self.condition_kind(&condition),
+                None => self.all(parts).map(Predicate::Or),
+            },
             Condition::Not(inner) => Ok(Predicate::Not(Box::new(self.condition(inner)?))),
             Condition::IsNull { expr, negated } => {
                 let expr = self.expr(expr)?;
@@ -212,6 +215,39 @@ impl Binder<'_> {
     }
 }
 
+/// `(a AND b) OR (a AND c)` as `a AND (b OR c)`: an equality in `a` can join tables then. None when no condition is in all parts.
+fn factored(parts: &[tree::Condition]) -> Option<tree::Condition> {
+    use tree::Condition;
+    fn list<'c>(condition: &'c Condition, into: &mut Vec<&'c Condition>) {
+        match condition {
+            Condition::And(parts) => parts.iter().for_each(|part| list(part, into)),
+            other => into.push(other),
+        }
+    }
+    if !parts.iter().all(|part| matches!(part, Condition::And(_))) {
+        return None;
+    }
+    let mut lists = vec![Vec::new(); parts.len()];
+    parts.iter().zip(&mut lists).for_each(|(part, into)| list(part, into));
+    let (first, others) = lists.split_first()?;
+    let in_all = |condition: &&Condition| others.iter().all(|other| other.contains(condition));
+    let common: Vec<&Condition> = first.iter().copied().filter(in_all).collect();
+    if common.is_empty() {
+        return None;
+    }
+    let mut rests = Vec::with_capacity(lists.len());
+    for list in &lists {
+        let rest = list.iter().copied().filter(|condition| !common.contains(condition));
+        rests.push(Condition::And(rest.cloned().collect()));
+    }
+    let mut all: Vec<Condition> = common.into_iter().cloned().collect();
+    // A part that says nothing else lets every row pass that the others do.
+    if !rests.iter().any(|rest| matches!(rest, Condition::And(parts) if parts.is_empty())) {
+        all.push(Condition::Or(rests));
+    }
+    Some(Condition::And(all))
+}
+
 fn negate(negated: bool, predicate: Predicate) -> Predicate {
     if negated { Predicate::Not(Box::new(predicate)) } else { predicate }
 }
@@ -224,5 +260,34 @@ fn comparison(op: tree::CompareOp) -> Comparison {
         tree::CompareOp::LessOrEqual => Comparison::LessOrEqual,
         tree::CompareOp::Greater => Comparison::Greater,
         tree::CompareOp::GreaterOrEqual => Comparison::GreaterOrEqual,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::factored;
+    use pikepole_tsql::{Condition, QueryBody, StatementKind, parse};
+
+    /// What `factored` makes of the condition of a WHERE.
+    fn text(condition: &str) -> Option<String> {
+        let batch = parse(&format!("SELECT 1 WHERE {condition}")).expect("it can be parsed");
+        let StatementKind::Select(query) = &batch.statements[0].kind else { panic!("no query") };
+        let QueryBody::Select(select) = &query.body else { panic!("no SELECT") };
+        let Some(Condition::Or(parts)) = &select.filter else { panic!("no OR") };
+        factored(parts).map(|condition| condition.to_string())
+    }
+
+    #[test]
+    fn what_all_parts_of_an_or_say_stands_before_it() {
+        let found = text("(a = b AND c = 1 AND d > 2) OR (a = b AND d > 2 AND e = 3)");
+        assert_eq!(found.as_deref(), Some("a = b AND d > 2 AND (c = 1 OR e = 3)"));
+        let found = text("(a = b AND c = 1) OR a = b AND (c = 1 AND d = 2)");
+        assert_eq!(found.as_deref(), Some("a = b AND c = 1"), "the second part says more than the first");
+    }
+
+    #[test]
+    fn an_or_without_a_common_condition_stays() {
+        assert_eq!(text("(a = b AND c = 1) OR (a = d AND e = 1)"), None);
+        assert_eq!(text("a = b OR (a = b AND c = 1)"), None);
     }
 }

@@ -197,6 +197,7 @@ impl Binder<'_> {
         target: &tree::ObjectName,
     ) -> Result<Arc<Statement>, Fault> {
         self.scopes.push(Scope::default());
+        self.plan_hints(&query.options)?;
         self.options(&query.options)?;
         let added = new_identity(query, self.names)?;
         let rest = added.as_ref().map(|added| added.without(query));

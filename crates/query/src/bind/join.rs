@@ -1,11 +1,13 @@
 //! The joins of FROM, from their tree to operators.
 //!
-//! All joins run as nested loops over the tables in the order of FROM; what makes them quick is how the inner side finds its
-//! rows. By the order of preference: a range of a key that the outer row's values bound; a spool, which finds rows by equality
-//! in a hash table made of them once; all rows, tested one by one.
+//! All joins run as nested loops, inner ones in the order that [`super::join_order`] chooses; what makes them quick is how the inner
+//! side finds its rows. By the order of preference: a range of a key that the outer row's values bound; a spool, which finds
+//! rows by equality in a hash table made of them once; all rows, tested one by one. Where so many rows would be looked up that
+//! reading all of them once is cheaper, the spool comes first.
 
 use std::sync::Arc;
 
+use super::join_order::{Member, Place};
 use super::key_range::key_range;
 use super::scope::Source;
 use super::{Binder, Bound, filtered};
@@ -49,14 +51,41 @@ pub(crate) enum JoinTree {
 impl JoinTree {
     /// Calls `visit` with every table and the index of its source.
     pub(crate) fn visit_tables(&self, visit: &mut dyn FnMut(usize, &Arc<Table>)) {
-        match self {
-            JoinTree::Leaf(index, Leaf::Table(table)) => visit(*index, table),
-            JoinTree::Leaf(..) => {}
-            JoinTree::Join { left, right, .. } | JoinTree::Full { left, right, .. } => {
-                left.visit_tables(visit);
-                right.visit_tables(visit);
+        self.visit_leaves(&mut |index, leaf| {
+            if let Leaf::Table(table) = leaf {
+                visit(index, table);
             }
-            JoinTree::Marked(inner, _) => inner.visit_tables(visit),
+        });
+    }
+
+    /// Calls `visit` with every source's index and rows.
+    pub(super) fn visit_leaves(&self, visit: &mut dyn FnMut(usize, &Leaf)) {
+        match self {
+            JoinTree::Leaf(index, leaf) => visit(*index, leaf),
+            JoinTree::Join { left, right, .. } | JoinTree::Full { left, right, .. } => {
+                left.visit_leaves(visit);
+                right.visit_leaves(visit);
+            }
+            JoinTree::Marked(inner, _) => inner.visit_leaves(visit),
+        }
+    }
+
+    /// Calls `visit` with every slot that its conditions and the plans of its sources read; those that the plans fill
+    /// themselves are among them.
+    pub(super) fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
+        match self {
+            JoinTree::Leaf(_, Leaf::Table(_) | Leaf::Work(_)) => {}
+            JoinTree::Leaf(_, Leaf::Rows(node)) => node.touched().each(visit),
+            JoinTree::Leaf(_, Leaf::Derived(bound)) => {
+                bound.node.touched().each(visit);
+                bound.values.iter().for_each(|value| value.visit_slots(visit));
+            }
+            JoinTree::Join { left, right, on, .. } | JoinTree::Full { left, right, on } => {
+                left.visit_read(visit);
+                right.visit_read(visit);
+                on.iter().for_each(|condition| condition.visit_slots(visit));
+            }
+            JoinTree::Marked(inner, _) => inner.visit_read(visit),
         }
     }
 }
@@ -131,6 +160,38 @@ fn equal_sides(condition: &Predicate) -> Option<(Expr, Expr)> {
 }
 
 impl Binder<'_> {
+    /// The rows of FROM and WHERE, with the subqueries of WHERE in between.
+    pub(crate) fn rows(&mut self, from: Option<JoinTree>, mut conditions: Vec<Predicate>) -> Node {
+        conditions.append(&mut self.scope().joined_conditions);
+        let results: Vec<usize> = self.pending.iter().map(|pending| pending.slot).collect();
+        let reads_result = |condition: &Predicate| {
+            let mut reads = false;
+            condition.visit_slots(&mut |slot| reads |= results.contains(&slot));
+            reads
+        };
+        let (mut after, mut before): (Vec<_>, Vec<_>) = conditions.drain(..).partition(reads_result);
+        let node = match from {
+            None => Node::One,
+            Some(tree) => self.join_node(tree, &mut before, &mut Vec::new()),
+        };
+        let mut node = filtered(node, before);
+        // A row that one subquery's result has dropped is none that the next one is evaluated for.
+        let mut missing = results.clone();
+        for subquery in std::mem::take(&mut self.pending) {
+            missing.retain(|slot| *slot != subquery.slot);
+            node = super::applied(node, vec![subquery]);
+            let is_ready = |condition: &Predicate| {
+                let mut ready = true;
+                condition.visit_slots(&mut |slot| ready &= !missing.contains(&slot));
+                ready
+            };
+            let (ready, rest): (Vec<_>, Vec<_>) = after.into_iter().partition(is_ready);
+            node = filtered(node, ready);
+            after = rest;
+        }
+        filtered(node, after)
+    }
+
     /// Turns joins into operators. Conditions go down to the first place where all they read is there; those left in
     /// `conditions` must be tested above.
     pub(crate) fn join_node(
@@ -140,31 +201,18 @@ impl Binder<'_> {
         available: &mut Vec<Registers>,
     ) -> Node {
         match tree {
-            JoinTree::Leaf(index, leaf) => {
-                let source = self.scope().sources[index].clone();
-                self.leaf_node(&source, leaf, conditions, available)
-            }
+            JoinTree::Leaf(index, leaf) => self.leaf_node(index, leaf, false, conditions, available),
             JoinTree::Marked(inner, slot) => {
                 let input = Box::new(self.join_node(*inner, conditions, available));
                 available.push(Registers { first: slot, count: 1 });
                 Node::Compute { input, assignments: vec![(slot, Expr::Const(Value::Bit(true)))] }
             }
-            JoinTree::Join { left, right, kind: JoinKind::Inner, lateral, on } => {
-                conditions.extend(on);
-                let left = self.join_node(*left, conditions, available);
-                let right = self.inner_side(*right, lateral, conditions, available);
-                Node::Join {
-                    left: Box::new(left),
-                    right: Box::new(right),
-                    kind: JoinKind::Inner,
-                    on: None,
-                    right_registers: Vec::new(),
-                }
-            }
+            tree @ JoinTree::Join { kind: JoinKind::Inner, .. } => self.run_node(tree, conditions, available),
             JoinTree::Join { left, right, kind: JoinKind::Left, lateral, mut on } => {
                 let left = self.join_node(*left, conditions, available);
                 let before = available.len();
-                let right = self.inner_side(*right, lateral, &mut on, available);
+                let place = Place { member: Member { tree: *right, lateral }, keeps: false };
+                let right = self.inner_side(place, &mut on, available);
                 Node::Join {
                     left: Box::new(left),
                     right: Box::new(right),
@@ -177,17 +225,34 @@ impl Binder<'_> {
         }
     }
 
+    /// Inner joins, one after the other.
+    fn run_node(&mut self, tree: JoinTree, conditions: &mut Vec<Predicate>, available: &mut Vec<Registers>) -> Node {
+        let places = self.places(tree, conditions);
+        let mut joined = None;
+        for place in places {
+            joined = Some(match joined {
+                None => self.join_node(place.member.tree, conditions, available),
+                Some(left) => Node::Join {
+                    left: Box::new(left),
+                    right: Box::new(self.inner_side(place, conditions, available)),
+                    kind: JoinKind::Inner,
+                    on: None,
+                    right_registers: Vec::new(),
+                },
+            });
+        }
+        joined.unwrap_or(Node::One)
+    }
+
     /// The right side of a join. Rows that are dear to make and read nothing of the left side are kept.
-    fn inner_side(
-        &mut self,
-        tree: JoinTree,
-        lateral: bool,
-        conditions: &mut Vec<Predicate>,
-        available: &mut Vec<Registers>,
-    ) -> Node {
+    fn inner_side(&mut self, place: Place, conditions: &mut Vec<Predicate>, available: &mut Vec<Registers>) -> Node {
+        let Place { member: Member { tree, lateral }, keeps } = place;
         let derived = matches!(&tree, JoinTree::Leaf(_, Leaf::Derived(_)));
         let first = available.len();
-        let node = self.join_node(tree, conditions, available);
+        let node = match tree {
+            JoinTree::Leaf(index, leaf) => self.leaf_node(index, leaf, keeps, conditions, available),
+            tree => self.join_node(tree, conditions, available),
+        };
         if lateral || !derived || matches!(&node, Node::More(more) if matches!(more.as_ref(), More::Spool(_))) {
             return node;
         }
@@ -255,13 +320,16 @@ impl Binder<'_> {
         Node::More(Box::new(More::Full(join)))
     }
 
+    /// A source with the conditions that can be tested there; `keeps`: see [`super::join_order::Step`].
     fn leaf_node(
         &mut self,
-        source: &Source,
+        index: usize,
         leaf: Leaf,
+        keeps: bool,
         conditions: &mut Vec<Predicate>,
         available: &mut Vec<Registers>,
     ) -> Node {
+        let source = &self.scope().sources[index].clone();
         let all: Vec<Registers> = self.scope().sources.iter().map(|source| source.registers).collect();
         let variables = self.names.variables.len();
         let ready = Ready { all: &all, available, own: source.registers, variables };
@@ -277,7 +345,7 @@ impl Binder<'_> {
             return Node::Values { rows: Vec::new(), registers: source.registers };
         }
         let node = match leaf {
-            Leaf::Table(table) => scan_node(source, table, &mut mine, &ready),
+            Leaf::Table(table) => scan_node(source, table, keeps, &mut mine, &ready),
             Leaf::Rows(node) => node,
             Leaf::Derived(bound) => spooled(derived_node(source, bound), source, &mut mine, &ready),
             Leaf::Work(_) => Node::One,
@@ -300,7 +368,7 @@ fn never_holds(condition: &Predicate) -> bool {
 }
 
 /// The rows of a table: by a range of a key, or from a spool.
-fn scan_node(source: &Source, table: Arc<Table>, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
+fn scan_node(source: &Source, table: Arc<Table>, keeps: bool, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
     let registers = source.registers;
     let locator = source.located.then_some(registers.first + source.columns.len());
     let scan = |range: KeyRange, table: Arc<Table>| {
@@ -318,7 +386,7 @@ fn scan_node(source: &Source, table: Arc<Table>, mine: &mut Vec<Predicate>, read
     for key in &range.prefix {
         key.expr.visit_slots(&mut |slot| by_row |= !ready.is_variable(slot));
     }
-    if by_row {
+    if by_row && !keeps {
         *mine = bounded;
         return scan(range, table);
     }
@@ -357,7 +425,7 @@ fn spooled(node: Node, source: &Source, mine: &mut Vec<Predicate>, ready: &Ready
 }
 
 /// A list that is joined quicker than it is put into a hash table.
-fn is_short_list(node: &Node) -> bool {
+pub(super) fn is_short_list(node: &Node) -> bool {
     match node {
         Node::One | Node::Values { .. } => true,
         Node::Compute { input, .. } => is_short_list(input),

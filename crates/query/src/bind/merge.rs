@@ -20,7 +20,7 @@ impl Binder<'_> {
     /// A MERGE.
     pub(crate) fn merge_statement(mut self, merge: &tree::Merge) -> Result<Arc<Statement>, Fault> {
         check_clauses(&merge.clauses)?;
-        self.recursion_hint(&merge.options)?;
+        self.plan_hints(&merge.options)?;
         self.push_change_scope(&merge.with);
         let source = self.table_source(&merge.source)?;
         let (target_tree, target) = self.merge_target(merge)?;

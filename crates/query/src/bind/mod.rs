@@ -12,6 +12,9 @@ mod function;
 mod grouping;
 mod into;
 mod join;
+mod join_cost;
+mod join_order;
+mod join_size;
 mod key_range;
 mod merge;
 mod modify;
@@ -53,7 +56,7 @@ use crate::access::CatalogView;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::output::ColumnInfo;
-use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, Test, VirtualSource};
+use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, TableSize, Test, VirtualSource};
 use crate::program::{LateKind, Variable};
 use crate::security::Requirement;
 use pikepole_engine::{LockMode, Permission};
@@ -157,6 +160,10 @@ pub(crate) struct Binder<'a> {
     recursion_max: u32,
     /// The numbers of sequences that the statement takes.
     numbers: sequence::Numbers,
+    /// `OPTION (FORCE ORDER)`: joins run in the order of FROM.
+    keeps_order: bool,
+    /// The tables whose sizes have decided how joins run, and how many pages they had.
+    sizes: Vec<TableSize>,
     /// What is bound is the whole of a DEFAULT, where NEWSEQUENTIALID may stand.
     whole_default: bool,
 }
@@ -219,8 +226,19 @@ impl<'a> Binder<'a> {
             check_option: None,
             recursion_max: recursive::RECURSION_DEFAULT,
             numbers: sequence::Numbers::default(),
+            keeps_order: false,
+            sizes: Vec::new(),
             whole_default: false,
         }
+    }
+
+    /// Takes what OPTION says about plans, before the first of them is made: the order of joins, the depth of recursion.
+    ///
+    /// # Errors
+    /// As [`Binder::recursion_hint`].
+    pub(crate) fn plan_hints(&mut self, hints: &[tree::QueryHint]) -> Result<(), Fault> {
+        self.keeps_order |= hints.iter().any(|hint| hint.name == "FORCE ORDER");
+        self.recursion_hint(hints)
     }
 
     /// Takes what OPTION says: the number of workers. Other hints change no result.
@@ -339,6 +357,7 @@ impl<'a> Binder<'a> {
             live: LiveSlots::default(),
             bound_to: self.names.catalog.stamp(),
             others: self.names.catalog.others(),
+            sizes: self.sizes,
         };
         statement.live = LiveSlots::of(&statement);
         statement

@@ -77,7 +77,7 @@ impl Binder<'_> {
 
     /// An INSERT whose rows are VALUES or a query.
     pub(crate) fn insert_statement(mut self, insert: &tree::Insert) -> Result<Arc<Statement>, Fault> {
-        self.recursion_hint(&insert.options)?;
+        self.plan_hints(&insert.options)?;
         if let Some((name, trigger)) = self.stand_in(&insert.target, &[], TriggerEvent::Insert)? {
             self.push_insert_scope(insert);
             return self.insert_instead(insert, &name, trigger);
@@ -101,7 +101,7 @@ impl Binder<'_> {
             }
             tree::InsertSource::Query(query) => {
                 self.options(&query.options)?;
-                self.recursion_hint(&query.options)?;
+                self.plan_hints(&query.options)?;
                 Self::refuse_for(query, "INSERT")?;
                 let bound = self.query(query)?;
                 self.insert_rows(insert.top.as_ref(), table, &columns, bound, output)
@@ -371,7 +371,7 @@ impl Binder<'_> {
 
     /// An UPDATE.
     pub(crate) fn update_statement(mut self, update: &tree::Update) -> Result<Arc<Statement>, Fault> {
-        self.recursion_hint(&update.options)?;
+        self.plan_hints(&update.options)?;
         self.push_change_scope(&update.with);
         if let Some((name, trigger)) = self.stand_in(&update.target, &update.from, TriggerEvent::Update)? {
             return self.update_instead(update, &name, trigger);
@@ -480,7 +480,7 @@ impl Binder<'_> {
 
     /// A DELETE.
     pub(crate) fn delete_statement(mut self, delete: &tree::Delete) -> Result<Arc<Statement>, Fault> {
-        self.recursion_hint(&delete.options)?;
+        self.plan_hints(&delete.options)?;
         self.push_change_scope(&delete.with);
         if let Some((name, trigger)) = self.stand_in(&delete.target, &delete.from, TriggerEvent::Delete)? {
             return self.delete_instead(delete, &name, trigger);

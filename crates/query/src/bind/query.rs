@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::collate::{exact_key, is_exact, refuse_exact};
-use super::join::JoinTree;
 use super::scope::{Clause, CommonTable, Source, SourceColumn};
 use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, Scope, assign_to, conjuncts, filtered};
 use crate::errors;
-use crate::expression::{Expr, Fault, Integer, Predicate};
+use crate::expression::{Expr, Fault, Integer};
 use crate::output::ColumnInfo;
 use crate::plan::{Action, JoinKind, More, Node, Registers, SortKey, Statement, TopCount, WideTop};
 use pikepole_tsql as tree;
@@ -46,7 +45,7 @@ impl Binder<'_> {
         {
             return self.assigning_select(query, select);
         }
-        self.recursion_hint(&query.options)?;
+        self.plan_hints(&query.options)?;
         self.allow_numbers(1);
         let bound = self.query(query)?.of_known_types();
         self.options(&query.options)?;
@@ -61,7 +60,7 @@ impl Binder<'_> {
         }
         Self::refuse_for(query, "ASSIGNMENT")?;
         self.options(&query.options)?;
-        self.recursion_hint(&query.options)?;
+        self.plan_hints(&query.options)?;
         self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
         self.allow_numbers(1);
         let (node, items) = self.select(select, query)?;
@@ -297,6 +296,9 @@ impl Binder<'_> {
         // Everything is bound: the sources know which columns are read, and the tree can be built.
         let late = self.pending.split_off(having_applies);
         let having_pending = self.pending.split_off(where_applies);
+        if let Some(from) = from.as_ref().filter(|_| !items.assignments.is_empty()) {
+            self.keep_order_of_assigned(from, &conditions, &items.assignments);
+        }
         let mut node = self.rows(from, conditions);
         if let Some(grouping) = self.scope().grouping.take() {
             node = super::applied(node, std::mem::take(&mut self.scope().grouped_calls));
@@ -383,25 +385,6 @@ impl Binder<'_> {
         let typed = self.expr(expr);
         self.scope().sources = sources;
         Ok(convert_to(typed?, &SqlType::Float)?.expr)
-    }
-
-    /// The rows of FROM and WHERE, with the subqueries of WHERE in between.
-    pub(crate) fn rows(&mut self, from: Option<JoinTree>, mut conditions: Vec<Predicate>) -> Node {
-        conditions.append(&mut self.scope().joined_conditions);
-        let results: Vec<usize> = self.pending.iter().map(|pending| pending.slot).collect();
-        let reads_result = |condition: &Predicate| {
-            let mut reads = false;
-            condition.visit_slots(&mut |slot| reads |= results.contains(&slot));
-            reads
-        };
-        let (after, mut before): (Vec<_>, Vec<_>) = conditions.drain(..).partition(reads_result);
-        let node = match from {
-            None => Node::One,
-            Some(tree) => self.join_node(tree, &mut before, &mut Vec::new()),
-        };
-        let node = filtered(node, before);
-        let node = self.place_pending(0, node);
-        filtered(node, after)
     }
 
     pub(super) fn items(&mut self, list: &[tree::SelectItem]) -> Result<Items, Fault> {

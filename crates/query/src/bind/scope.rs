@@ -152,6 +152,8 @@ pub(crate) struct Scope {
     pub(crate) counting: Vec<PendingApply>,
     /// The outer joins around the join being bound.
     pub(crate) outer_joins: usize,
+    /// A hint of a join: this level's joins run in the order of FROM.
+    pub(crate) keeps_order: bool,
     /// True once an expression at this level or below has read a column from outside.
     pub(crate) correlated: bool,
     pub(crate) common: Vec<CommonTable>,

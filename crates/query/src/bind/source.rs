@@ -324,6 +324,7 @@ impl Binder<'_> {
             tree::TableSource::Function(function) => self.table_function(function, lateral)?,
             other => self.table_source(other)?,
         };
+        self.scope().keeps_order |= join.hint.is_some();
         let mut on = Vec::new();
         if let Some(condition) = &join.on {
             let mark = self.pending.len();

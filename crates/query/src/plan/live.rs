@@ -199,12 +199,18 @@ impl Node {
         }
     }
 
-    /// Whether this plan reads nothing that the rows of `other` fill.
-    pub(crate) fn is_independent_of(&self, other: &Node) -> bool {
+    /// The slots that this plan reads, and those that its rows fill.
+    pub(crate) fn touched(&self) -> LiveSlots {
         let mut read = LiveSlots::default();
         // What it computes counts as read: all of it is looked at.
         self.visit_filled(&mut |slot| read.add(slot));
         read.node(self);
+        read
+    }
+
+    /// Whether this plan reads nothing that the rows of `other` fill.
+    pub(crate) fn is_independent_of(&self, other: &Node) -> bool {
+        let read = self.touched();
         let mut independent = true;
         other.visit_filled(&mut |slot| independent &= !read.has(slot));
         independent

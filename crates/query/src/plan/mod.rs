@@ -525,6 +525,34 @@ pub struct Statement {
     pub bound_to: crate::access::CatalogStamp,
     /// The other databases that it uses, and the versions of their catalogs that it was bound against.
     pub others: Vec<crate::access::OtherStamp>,
+    /// The tables whose sizes have decided how its joins run.
+    pub sizes: Vec<TableSize>,
+}
+
+/// How large a table was when a plan was made.
+#[derive(Debug, Clone)]
+pub struct TableSize {
+    /// The table.
+    pub table: Arc<pikepole_engine::Table>,
+    /// About how many pages its rows were in.
+    pub pages: u64,
+}
+
+impl TableSize {
+    /// A table that is so many times what it was is joined in another way. Smaller ones are read quickly in any way.
+    const GROWTH: u64 = 10;
+    const PAGES_MIN: u64 = 8;
+
+    fn is_outgrown(&self) -> bool {
+        self.table.pages_guessed() > self.pages.max(TableSize::PAGES_MIN) * TableSize::GROWTH
+    }
+}
+
+impl Statement {
+    /// Whether a table has become so much larger that the statement's joins are to be planned anew.
+    pub fn is_outgrown(&self) -> bool {
+        self.sizes.iter().any(TableSize::is_outgrown)
+    }
 }
 
 impl Action {

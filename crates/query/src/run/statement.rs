@@ -67,15 +67,36 @@ pub(crate) struct StatementState {
     null_eliminated: bool,
     /// The session's serial when the plan's permissions were last checked; zero: not yet.
     checked: u64,
+    /// How often a plan with joins has been run.
+    runs: u32,
     /// All rows are done, not all that follows from them.
     rows_done: bool,
     /// The client is not told how many rows there were.
     quiet: bool,
 }
 
+/// How often a session runs a plan between two looks at the sizes of its tables.
+const RUNS_PER_LOOK: u32 = 16;
+
 impl StatementState {
+    /// Whether the plan's tables have grown so much that it is to be made anew; looks now and then.
+    #[inline]
+    fn is_outgrown(&mut self) -> bool {
+        let Some(plan) = self.plan.as_ref().filter(|plan| !plan.sizes.is_empty()) else {
+            return false;
+        };
+        self.runs = self.runs.wrapping_add(1);
+        self.runs.is_multiple_of(RUNS_PER_LOOK) && plan.is_outgrown()
+    }
+
     /// Back to the beginning, buffers kept.
     pub(crate) fn reset(&mut self) {
+        // Rows that a statement kept which did not come to its end are those of its snapshot.
+        if self.phase != Phase::Idle
+            && let Some(cursor) = &mut self.cursor
+        {
+            cursor.forget();
+        }
         self.phase = Phase::Idle;
         self.virtual_ready = false;
         self.virtual_rows.clear();
@@ -203,7 +224,7 @@ impl Machine<'_> {
         // A function that has been run for the plan has made and dropped tables of its own: the plan is none the older for that.
         if state.phase == Phase::Idle && !state.has_fetched() {
             let stamp = self.context.catalog_stamp();
-            if state.plan.as_ref().is_none_or(|plan| !self.fits(plan, stamp)) {
+            if state.plan.as_ref().is_none_or(|plan| !self.fits(plan, stamp)) || state.is_outgrown() {
                 self.bind(late, state)?;
             }
             self.check_identity(late, state)?;
@@ -305,6 +326,7 @@ impl Machine<'_> {
         let shared = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone();
         if let Some(plan) = shared
             && self.fits(&plan, stamp)
+            && !plan.is_outgrown()
         {
             state.set_plan(plan);
             return Ok(());

@@ -8,6 +8,7 @@ mod definitions;
 mod elsewhere;
 mod flow;
 mod functions;
+mod joins;
 mod key_changes;
 mod long_values;
 mod modify;

@@ -145,6 +145,11 @@ impl Heap {
         self.object
     }
 
+    /// About how many pages the heap has.
+    pub fn pages_guessed(&self) -> u64 {
+        self.store.pages_guessed(self.object)
+    }
+
     /// Inserts a row with a header of no flags and the context's transaction; returns its place.
     ///
     /// # Errors

@@ -136,6 +136,11 @@ impl Tree {
         self.object
     }
 
+    /// About how many pages the tree has.
+    pub fn pages_guessed(&self) -> u64 {
+        self.store.pages_guessed(self.object)
+    }
+
     /// The longest key allowed, in bytes.
     pub fn key_bytes_max(&self) -> usize {
         self.key_bytes_max

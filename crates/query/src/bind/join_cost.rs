@@ -1,0 +1,605 @@
+//! What joins cost, as far as that can be guessed before they run.
+//!
+//! There are no statistics of values. What is known: about how many pages each table has, which keys are unique, which columns
+//! must be equal to each other. The rest are the guesses of System R (Selinger et al., 1979): one row in ten has a wanted value, one in
+//! three is on the wanted side of a bound.
+//!
+//! ```text
+//!   a.x = b.y AND b.y = c.z     a class of columns: x, y, z. Joining any two members of it leaves one pair in `values`:
+//!                               as many as the smallest table has rows that has one of the columns as its whole unique key
+//! ```
+//! Costs are in rows read. The inner side of a join is looked up in an index for each outer row, kept in a hash table, or read
+//! again and again: see [`super::join`].
+
+use std::sync::Arc;
+
+use super::join::{JoinTree, Leaf, is_short_list};
+use super::join_order::{Member, Set, Step, owners};
+use super::join_size::{self, table_rows};
+use super::scope::Source;
+use crate::access::Table;
+use crate::expression::{Comparison, Expr, Integer, Predicate};
+use crate::plan::Registers;
+use pikepole_types::Collation;
+
+/// Finding a place in an index.
+pub(super) const LOOKUP: f64 = 8.0;
+/// Making a row, reading it a second time and putting it into a hash table; a join needs memory for it, too.
+pub(super) const KEEP: f64 = 5.0;
+/// Finding rows in a hash table.
+pub(super) const PROBE: f64 = 2.0;
+/// Testing a row that lies in memory.
+const TEST: f64 = 0.1;
+/// How often a subquery is taken to run that reads the row outside it, or the member of a recursive common table.
+const OPENINGS: f64 = 100.0;
+
+/// The share of the rows for which a condition holds.
+pub(super) fn share(condition: &Predicate) -> f64 {
+    let list = |items: usize| (items as f64 / 10.0).min(0.5);
+    let compared = |op: &Comparison| match op {
+        Comparison::Equal => 0.1,
+        Comparison::NotEqual => 0.9,
+        _ => 1.0 / 3.0,
+    };
+    match condition {
+        Predicate::Const(truth) => f64::from(u8::from(*truth == Some(true))),
+        Predicate::Integers(op, _) | Predicate::Values(op, _, _) => compared(op),
+        Predicate::And(parts) => parts.iter().map(share).product(),
+        Predicate::Or(parts) => parts.iter().map(share).sum::<f64>().min(1.0),
+        Predicate::Not(inner) => 1.0 - share(inner),
+        Predicate::IsNull(_) | Predicate::Like { .. } | Predicate::LikeConst(..) => 0.1,
+        Predicate::InIntegers(_, values, _) => list(values.len()),
+        Predicate::InValues(_, values, _) => list(values.len()),
+        Predicate::Slot(_) => 0.5,
+    }
+}
+
+/// In which way two values are compared. Equality is passed on only within one way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Integers,
+    Values(Collation),
+}
+
+/// A side of an equality.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Slot(usize),
+    Constant,
+    Computed,
+}
+
+fn equality(condition: &Predicate) -> Option<(Side, Side, Way)> {
+    let integer = |side: &Integer| match side {
+        Integer::Slot(slot) => Side::Slot(*slot),
+        Integer::Const(_) => Side::Constant,
+        _ => Side::Computed,
+    };
+    let value = |side: &Expr| match side {
+        Expr::Slot(slot) => Side::Slot(*slot),
+        Expr::Const(_) => Side::Constant,
+        _ => Side::Computed,
+    };
+    match condition {
+        Predicate::Integers(Comparison::Equal, sides) => Some((integer(&sides[0]), integer(&sides[1]), Way::Integers)),
+        Predicate::Values(Comparison::Equal, sides, collation) => {
+            Some((value(&sides[0]), value(&sides[1]), Way::Values(*collation)))
+        }
+        _ => None,
+    }
+}
+
+/// The slots that each side of an equality reads.
+fn read_by_sides(condition: &Predicate) -> Option<[Vec<usize>; 2]> {
+    let (mut a, mut b) = (Vec::new(), Vec::new());
+    match condition {
+        Predicate::Integers(Comparison::Equal, sides) => {
+            sides[0].visit_slots(&mut |slot| a.push(slot));
+            sides[1].visit_slots(&mut |slot| b.push(slot));
+        }
+        Predicate::Values(Comparison::Equal, sides, _) => {
+            sides[0].visit_slots(&mut |slot| a.push(slot));
+            sides[1].visit_slots(&mut |slot| b.push(slot));
+        }
+        _ => return None,
+    }
+    Some([a, b])
+}
+
+/// An equality with another slot at one side.
+fn with_slot(condition: &Predicate, from: usize, to: usize) -> Predicate {
+    match condition {
+        Predicate::Integers(op, sides) => {
+            let side = |side: &Integer| match side {
+                Integer::Slot(slot) if *slot == from => Integer::Slot(to),
+                other => other.clone(),
+            };
+            Predicate::Integers(*op, Box::new([side(&sides[0]), side(&sides[1])]))
+        }
+        Predicate::Values(op, sides, collation) => {
+            let side = |side: &Expr| match side {
+                Expr::Slot(slot) if *slot == from => Expr::Slot(to),
+                other => other.clone(),
+            };
+            Predicate::Values(*op, Box::new([side(&sides[0]), side(&sides[1])]), *collation)
+        }
+        other => other.clone(),
+    }
+}
+
+fn slots_equal(a: usize, b: usize, way: Way) -> Predicate {
+    match way {
+        Way::Integers => Predicate::Integers(Comparison::Equal, Box::new([Integer::Slot(a), Integer::Slot(b)])),
+        Way::Values(collation) => {
+            Predicate::Values(Comparison::Equal, Box::new([Expr::Slot(a), Expr::Slot(b)]), collation)
+        }
+    }
+}
+
+/// Columns that must be equal to each other.
+#[derive(Debug)]
+struct Class {
+    way: Way,
+    /// The slots and their members.
+    slots: Vec<(usize, usize)>,
+    members: Set,
+    /// Pairs that a condition names.
+    pairs: Vec<(usize, usize)>,
+    /// Equal to a constant or variable.
+    constant: bool,
+    /// Equal to a value of the row outside.
+    outside: bool,
+    /// Such a condition that can be passed on to the other columns, and its slot; and whether it is one with a constant.
+    passed: Option<(Predicate, usize)>,
+    passes_constant: bool,
+    /// How many values there are; `known` when a unique key says so.
+    values: f64,
+    known: bool,
+}
+
+impl Class {
+    fn new(slot: usize, member: usize, way: Way) -> Class {
+        let (slots, members) = (vec![(slot, member)], Set::of([member]));
+        Class {
+            way,
+            slots,
+            members,
+            pairs: Vec::new(),
+            constant: false,
+            outside: false,
+            passed: None,
+            passes_constant: false,
+            values: 1.0,
+            known: false,
+        }
+    }
+
+    fn has(&self, slot: usize) -> bool {
+        self.slots.iter().any(|(own, _)| *own == slot)
+    }
+
+    /// The share of a table's rows that have one value.
+    fn share(&self) -> f64 {
+        if self.constant && !self.known { 0.1 } else { 1.0 / self.values.max(1.0) }
+    }
+}
+
+/// A condition that makes no class.
+#[derive(Debug)]
+struct Other {
+    reads: Set,
+    share: f64,
+    /// What the sides of an equality read.
+    sides: Option<(Set, Set)>,
+}
+
+/// How the rows of a member are found again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// By an index or in a hash table.
+    Table,
+    /// In a hash table.
+    Hash,
+    /// By testing all of a list.
+    List,
+    /// They are made anew.
+    Anew,
+}
+
+/// A key of a table, by its slots.
+#[derive(Debug)]
+struct Key {
+    slots: Vec<usize>,
+    unique: bool,
+    secondary: bool,
+}
+
+/// What is known about a member's rows.
+#[derive(Debug)]
+struct Relation {
+    found: Found,
+    /// The table whose rows come first, and its registers.
+    head: Option<(Arc<Table>, Registers)>,
+    /// All rows, what making them costs, and what each costs.
+    rows: f64,
+    read: f64,
+    row: f64,
+    /// The share that conditions on this member alone leave, equalities aside.
+    own: f64,
+    /// The slots that such conditions bound.
+    ranged: Vec<usize>,
+    keys: Vec<Key>,
+    /// Its slots in classes.
+    joins: Vec<(usize, usize)>,
+}
+
+impl Relation {
+    fn of(tree: &JoinTree, sources: &[Source], variables: usize) -> Relation {
+        let plain = |found, rows: f64, read: f64| Relation {
+            found,
+            head: None,
+            rows,
+            read,
+            row: 1.0,
+            own: 1.0,
+            ranged: Vec::new(),
+            keys: Vec::new(),
+            joins: Vec::new(),
+        };
+        match tree {
+            JoinTree::Leaf(source, Leaf::Table(table)) => {
+                let rows = table_rows(table);
+                let registers = sources[*source].registers;
+                let keys = keys(table, registers);
+                Relation { head: Some((Arc::clone(table), registers)), keys, ..plain(Found::Table, rows, rows) }
+            }
+            JoinTree::Leaf(_, Leaf::Rows(node)) => {
+                let size = join_size::of(node);
+                let found = if join_size::is_at_hand(node) { Found::List } else { Found::Anew };
+                plain(found, size.rows, size.cost + size.once)
+            }
+            JoinTree::Leaf(_, Leaf::Derived(bound)) => {
+                let size = join_size::of(&bound.node);
+                let found = match is_short_list(&bound.node) {
+                    true => Found::List,
+                    false if bound.node.is_fixed(variables) => Found::Hash,
+                    false => Found::Anew,
+                };
+                plain(found, size.rows, size.cost + size.once)
+            }
+            JoinTree::Leaf(_, Leaf::Work(_)) => plain(Found::List, 1.0, 0.0),
+            JoinTree::Marked(inner, _) => Relation::of(inner, sources, variables),
+            JoinTree::Full { left, right, .. } => {
+                let (left, right) = (Relation::of(left, sources, variables), Relation::of(right, sources, variables));
+                plain(Found::Anew, left.rows + right.rows, left.read + right.read * KEEP)
+            }
+            JoinTree::Join { left, right, kind, .. } => {
+                let (left, right) = (Relation::of(left, sources, variables), Relation::of(right, sources, variables));
+                let inner = *kind == crate::plan::JoinKind::Inner;
+                let (first, second) = if inner && right.rows > left.rows { (right, left) } else { (left, right) };
+                Relation { read: first.read + second.read, row: first.row + second.row + LOOKUP, ..first }
+            }
+        }
+    }
+
+    fn is_unique(&self, bound: &dyn Fn(usize) -> bool) -> bool {
+        self.keys.iter().any(|key| key.unique && key.slots.iter().all(|slot| bound(*slot)))
+    }
+}
+
+fn keys(table: &Table, registers: Registers) -> Vec<Key> {
+    let is_unique = |id: Option<i32>| {
+        let is_it = |index: &&pikepole_engine::Index| id.map_or(index.clustered, |id| index.index_id == id);
+        let index = table.engine.indexes.iter().find(is_it);
+        index.is_some_and(|index| index.unique && index.filter.is_none())
+    };
+    let clustered = (!table.key.is_empty()).then_some((&table.key, None));
+    let secondary = table.indexes.iter().map(|index| (&index.key, Some(index.id)));
+    let keys = clustered.into_iter().chain(secondary).map(|(columns, id)| Key {
+        slots: columns.iter().map(|key| registers.first + key.column).collect(),
+        unique: is_unique(id),
+        secondary: id.is_some(),
+    });
+    keys.collect()
+}
+
+/// The part of a table that a range of a key leaves.
+struct Access<'k> {
+    share: f64,
+    prefix: &'k [usize],
+    secondary: bool,
+}
+
+/// The costs of joining the members of a run.
+pub(super) struct Costs {
+    relations: Vec<Relation>,
+    classes: Vec<Class>,
+    others: Vec<Other>,
+    /// How often the run is opened.
+    openings: f64,
+}
+
+impl Costs {
+    /// Looks at the members and at the pool of conditions. A slot that is no member's is of a row outside, but for the variables,
+    /// which are the first slots.
+    pub(super) fn of(members: &[Member], sources: &[Source], pool: &[Predicate], variables: usize) -> Costs {
+        let owners = owners(members, sources.len());
+        let owner = |slot: usize| {
+            let source = sources.iter().position(|source| source.registers.range().contains(&slot))?;
+            owners[source]
+        };
+        let relations = members.iter().map(|member| Relation::of(&member.tree, sources, variables)).collect();
+        let recurs = members.iter().any(|member| matches!(member.tree, JoinTree::Leaf(_, Leaf::Work(_))));
+        let openings = if recurs { OPENINGS } else { 1.0 };
+        let mut costs = Costs { relations, classes: Vec::new(), others: Vec::new(), openings };
+        let mut rest: Vec<&Predicate> = Vec::new();
+        for condition in pool {
+            if !costs.take_pair(condition, &owner) {
+                rest.push(condition);
+            }
+        }
+        for condition in rest {
+            costs.take(condition, &owner, variables);
+        }
+        costs.count_values();
+        costs
+    }
+
+    /// The class of a slot, which is made when there is none; none when it is compared in another way there.
+    fn class(&mut self, slot: usize, member: usize, way: Way) -> Option<usize> {
+        match self.classes.iter().position(|class| class.has(slot)) {
+            Some(at) => (self.classes[at].way == way).then_some(at),
+            None => {
+                self.classes.push(Class::new(slot, member, way));
+                Some(self.classes.len() - 1)
+            }
+        }
+    }
+
+    /// Takes an equality between columns of two members.
+    fn take_pair(&mut self, condition: &Predicate, owner: &dyn Fn(usize) -> Option<usize>) -> bool {
+        let Some((Side::Slot(a), Side::Slot(b), way)) = equality(condition) else { return false };
+        let (Some(left), Some(right)) = (owner(a), owner(b)) else { return false };
+        if left == right {
+            return false;
+        }
+        let (Some(into), Some(from)) = (self.class(a, left, way), self.class(b, right, way)) else { return false };
+        if into != from {
+            let (into, from) = (into.min(from), into.max(from));
+            let merged = self.classes.remove(from);
+            let class = &mut self.classes[into];
+            class.slots.extend(merged.slots);
+            class.pairs.extend(merged.pairs);
+            class.members = Set::of(class.slots.iter().map(|(_, member)| *member));
+            class.pairs.push((a, b));
+        } else {
+            self.classes[into].pairs.push((a, b));
+        }
+        true
+    }
+
+    /// Takes any other condition.
+    fn take(&mut self, condition: &Predicate, owner: &dyn Fn(usize) -> Option<usize>, variables: usize) {
+        let mut reads = Set::default();
+        let mut outside = false;
+        condition.visit_slots(&mut |slot| match owner(slot) {
+            Some(owner) => reads = reads.with(owner),
+            None => outside |= slot >= variables,
+        });
+        if outside {
+            self.openings = OPENINGS;
+        }
+        let Some(member) = (0..self.relations.len()).find(|member| reads.has(*member)) else { return };
+        if reads.count() == 1 {
+            if self.bind(condition, member, owner, outside) {
+                return;
+            }
+            let relation = &mut self.relations[member];
+            relation.own *= share(condition);
+            condition.visit_slots(&mut |slot| {
+                if owner(slot).is_some() && matches!(condition, Predicate::Integers(..) | Predicate::Values(..)) {
+                    relation.ranged.push(slot);
+                }
+            });
+            return;
+        }
+        let sides = read_by_sides(condition).map(|[a, b]| {
+            let members = |slots: Vec<usize>| Set::of(slots.into_iter().filter_map(owner));
+            (members(a), members(b))
+        });
+        self.others.push(Other { reads, share: share(condition), sides });
+    }
+
+    /// Takes the equality of a column with a value from elsewhere.
+    fn bind(
+        &mut self,
+        condition: &Predicate,
+        member: usize,
+        owner: &dyn Fn(usize) -> Option<usize>,
+        outside: bool,
+    ) -> bool {
+        let Some((left, right, way)) = equality(condition) else { return false };
+        let own = |side: Side| match side {
+            Side::Slot(slot) if owner(slot).is_some() => Some(slot),
+            _ => None,
+        };
+        let (slot, other) = match (own(left), own(right)) {
+            (Some(slot), None) => (slot, right),
+            (None, Some(slot)) => (slot, left),
+            _ => return false,
+        };
+        let mut computed_of_own = 0;
+        condition.visit_slots(&mut |slot| computed_of_own += usize::from(owner(slot).is_some()));
+        if computed_of_own > 1 {
+            return false;
+        }
+        let Some(at) = self.class(slot, member, way) else { return false };
+        let class = &mut self.classes[at];
+        // What is computed may be dear, or another value each time; a constant says more than the row outside does.
+        let is_better = class.passed.is_none() || (!outside && !class.passes_constant);
+        if other != Side::Computed && is_better {
+            class.passed = Some((condition.clone(), slot));
+            class.passes_constant = !outside;
+        }
+        class.constant |= !outside;
+        class.outside |= outside;
+        true
+    }
+
+    /// Guesses how many values each class has, and notes the classes of each member.
+    fn count_values(&mut self) {
+        for (at, class) in self.classes.iter_mut().enumerate() {
+            let (mut largest, mut key) = (1.0f64, None::<f64>);
+            for (slot, member) in &class.slots {
+                let relation = &mut self.relations[*member];
+                relation.joins.push((*slot, at));
+                if relation.is_unique(&|bound| bound == *slot) {
+                    key = Some(key.map_or(relation.rows, |key| key.min(relation.rows)));
+                }
+                largest = largest.max(relation.rows);
+            }
+            class.known = key.is_some();
+            class.values = key.unwrap_or(largest / 10.0);
+        }
+    }
+
+    /// The range of a key that the binder takes when these slots have values.
+    fn access<'r>(&self, relation: &'r Relation, bound: &dyn Fn(usize) -> bool) -> Access<'r> {
+        for key in &relation.keys {
+            let length = key.slots.iter().take_while(|slot| bound(**slot)).count();
+            let (prefix, rest) = key.slots.split_at(length);
+            let bounds = rest.first().map_or(0, |slot| relation.ranged.iter().filter(|own| *own == slot).count());
+            if prefix.is_empty() && (key.secondary || bounds == 0) {
+                continue;
+            }
+            let of_slot = |slot: &usize| {
+                let class = self.classes.iter().find(|class| class.has(*slot));
+                class.map_or(0.1, Class::share)
+            };
+            let guessed = prefix.iter().map(of_slot).product::<f64>() * (1.0f64 / 3.0).powi(bounds.min(2) as i32);
+            let share = if key.unique && rest.is_empty() { 1.0 / relation.rows } else { guessed };
+            return Access { share, prefix, secondary: key.secondary };
+        }
+        Access { share: 1.0, prefix: &[], secondary: false }
+    }
+
+    /// Joins a member to those placed.
+    pub(super) fn step(&self, placed: &Set, outer: f64, next: usize) -> Step {
+        let relation = &self.relations[next];
+        let (mut fixed, mut by_row) = (Vec::new(), Vec::new());
+        let (mut constant, mut joined) = (1.0, 1.0);
+        for (slot, class) in &relation.joins {
+            let class = &self.classes[*class];
+            if class.constant {
+                fixed.push(*slot);
+                constant *= class.share();
+            } else if class.outside || class.members.meets(placed) {
+                by_row.push(*slot);
+                joined *= class.share();
+            }
+        }
+        let bound = |slot: usize| fixed.contains(&slot) || by_row.contains(&slot);
+        let mut matches = if relation.is_unique(&bound) {
+            relation.own
+        } else {
+            relation.rows * relation.own * constant * joined.max(self.share_of_keys(placed, next))
+        };
+        let mut hashed = !by_row.is_empty();
+        let here = placed.with(next);
+        for other in self.others.iter().filter(|other| other.reads.has(next) && other.reads.is_within(&here)) {
+            matches *= other.share;
+            let own = Set::of([next]);
+            hashed |= other.sides.is_some_and(|(a, b)| (a == own && !b.has(next)) || (b == own && !a.has(next)));
+        }
+        let rows = (outer * matches).max(1.0);
+        let alone = self.access(relation, &|slot| fixed.contains(&slot));
+        let read = relation.read * alone.share * if alone.secondary { LOOKUP } else { 1.0 };
+        // Rows that are asked for once pass by without being kept.
+        let is_kept = outer * self.openings > 1.0;
+        let kept = if is_kept { read * KEEP / self.openings + outer * PROBE } else { read };
+        let again = outer * (LOOKUP + read * relation.row);
+        let (cost, keeps) = match relation.found {
+            Found::Table => {
+                let found = self.access(relation, &bound);
+                let by_index = found.prefix.iter().any(|slot| by_row.contains(slot));
+                let each = relation.row * if found.secondary { LOOKUP } else { 1.0 };
+                let looked_up = outer * (LOOKUP + relation.rows * found.share * each);
+                let kept = kept + rows * (relation.row - 1.0);
+                // Only the rows of a table alone are kept instead.
+                let is_alone = relation.row <= 1.0;
+                match (by_index, hashed) {
+                    (true, _) if looked_up <= kept || !is_alone => (looked_up, false),
+                    (true, _) => (kept, true),
+                    (false, true) => (kept, false),
+                    (false, false) => (again, false),
+                }
+            }
+            Found::Hash if hashed => (kept, false),
+            Found::Hash => (read + outer * relation.rows * TEST, false),
+            Found::List => (relation.read + outer * relation.rows * TEST, false),
+            Found::Anew => (again, false),
+        };
+        Step { cost: cost + rows, rows, keeps }
+    }
+
+    /// The share of all pairs that can match because a row of `next` finds no more than one row of a placed member.
+    fn share_of_keys(&self, placed: &Set, next: usize) -> f64 {
+        let share = |relation: &Relation| {
+            let bound = |slot: usize| {
+                let class = self.classes.iter().find(|class| class.has(slot));
+                class.is_some_and(|class| class.constant || class.members.has(next))
+            };
+            if relation.is_unique(&bound) { 1.0 / relation.rows } else { 0.0 }
+        };
+        let placed = self.relations.iter().enumerate().filter(|(at, _)| placed.has(*at));
+        placed.map(|(_, relation)| share(relation)).fold(0.0, f64::max)
+    }
+
+    /// How often the run is opened.
+    pub(super) fn openings(&self) -> f64 {
+        self.openings
+    }
+
+    /// The tables whose sizes this is about.
+    pub(super) fn tables(&self) -> impl Iterator<Item = &Arc<pikepole_engine::Table>> {
+        self.relations.iter().filter_map(|relation| relation.head.as_ref()).map(|(table, _)| &table.engine)
+    }
+
+    /// Adds what follows from equalities: a constant for each column of a class, or an equality for each member that is
+    /// joined to none that a condition names.
+    pub(super) fn add_implied(&self, order: &[usize], pool: &mut Vec<Predicate>) {
+        for class in &self.classes {
+            if let Some((condition, from)) = &class.passed {
+                let rest = class.slots.iter().map(|(slot, _)| *slot).filter(|slot| slot != from);
+                let all: Vec<Predicate> = rest.map(|slot| with_slot(condition, *from, slot)).collect();
+                // All columns equal one value: that they equal each other need not be tested.
+                pool.retain(|condition| !class.is_pair(condition));
+                pool.extend(all);
+                continue;
+            }
+            let mut placed: Vec<usize> = Vec::new();
+            for member in order {
+                let own = || class.slots.iter().filter(|(_, of)| of == member).map(|(slot, _)| *slot);
+                let is_joined = own().any(|slot| placed.iter().any(|other| class.names(slot, *other)));
+                if let (false, Some(slot), Some(other)) = (is_joined, own().next(), placed.first()) {
+                    pool.push(slots_equal(*other, slot, class.way));
+                }
+                placed.extend(own());
+            }
+        }
+    }
+}
+
+impl Class {
+    /// Whether a condition names the two slots.
+    fn names(&self, a: usize, b: usize) -> bool {
+        self.pairs.contains(&(a, b)) || self.pairs.contains(&(b, a))
+    }
+
+    fn is_pair(&self, condition: &Predicate) -> bool {
+        match equality(condition) {
+            Some((Side::Slot(a), Side::Slot(b), way)) => way == self.way && self.names(a, b),
+            _ => false,
+        }
+    }
+}

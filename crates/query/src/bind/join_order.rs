@@ -1,0 +1,321 @@
+//! The order in which inner joins run.
+//!
+//! A run of joins is what inner and cross joins put together, in whatever way they are nested: its members are tables, queries,
+//! outer joins and the right sides of APPLY, and the conditions of all its ONs and of WHERE are one pool. The members are joined
+//! one after the other, each as the inner side of a nested loop over all before it.
+//!
+//! ```text
+//!   FROM a, b JOIN (c LEFT JOIN d ON ..) ON .. , e      members   a   b   c-d   e
+//!                                                       order     e   a   c-d   b      (((e a) c-d) b)
+//! ```
+//! The order is the cheapest that [`super::join_cost`] knows: found among all orders for a few members, as System R does it (Selinger et
+//! al., "Access Path Selection in a Relational Database Management System", 1979); among those that take the cheapest next
+//! member again and again for more. What is known about the rows is little and mostly guessed, so an order counts as better
+//! than that of FROM only when it is so by far: so the order of FROM stays where it matters little.
+
+use super::join::{JoinTree, Leaf};
+use super::join_cost::Costs;
+use super::{Binder, conjunction, conjuncts};
+use crate::expression::{Expr, Predicate};
+use crate::plan::{JoinKind, TableSize};
+use std::sync::Arc;
+
+/// Joins whose order of FROM costs no more, in rows read, are not thought about.
+const CHEAP: f64 = 2_000.0;
+/// How many times cheaper than that of FROM an order must seem to be.
+const GAIN_MIN: f64 = 2.0;
+/// Members that are tried in all orders, at most.
+const EXHAUSTIVE_MAX: usize = 8;
+/// Members each of which is tried as the first one, at most.
+const STARTS_MAX: usize = 20;
+/// Members that are ordered at all, at most.
+const MEMBERS_MAX: usize = 256;
+
+/// A set of members of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Set([u64; MEMBERS_MAX / 64]);
+
+impl Set {
+    /// The first members, as the bits of a number say.
+    fn of_bits(bits: u64) -> Set {
+        let mut set = Set::default();
+        set.0[0] = bits;
+        set
+    }
+
+    /// The set with these members; those beyond the largest one possible are left out.
+    pub(super) fn of(members: impl IntoIterator<Item = usize>) -> Set {
+        members.into_iter().fold(Set::default(), Set::with)
+    }
+
+    pub(super) fn with(mut self, member: usize) -> Set {
+        if let Some(word) = self.0.get_mut(member / 64) {
+            *word |= 1 << (member % 64);
+        }
+        self
+    }
+
+    pub(super) fn has(&self, member: usize) -> bool {
+        self.0.get(member / 64).is_some_and(|word| word >> (member % 64) & 1 == 1)
+    }
+
+    pub(super) fn is_within(&self, other: &Set) -> bool {
+        self.0.iter().zip(other.0).all(|(own, other)| own & !other == 0)
+    }
+
+    pub(super) fn meets(&self, other: &Set) -> bool {
+        self.0.iter().zip(other.0).any(|(own, other)| own & other != 0)
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.iter().map(|word| word.count_ones() as usize).sum()
+    }
+}
+
+/// What it comes to when a member is joined to those before it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Step {
+    /// What is read and tested for it, in rows.
+    pub(super) cost: f64,
+    /// The rows that there are then.
+    pub(super) rows: f64,
+    /// Its rows are better kept in a hash table than looked up in an index.
+    pub(super) keeps: bool,
+}
+
+/// What a step costs: the members that are placed, their rows, and the one to come.
+pub(super) type Steps<'a> = &'a dyn Fn(&Set, f64, usize) -> Step;
+
+/// A member of a run.
+pub(super) struct Member {
+    pub(super) tree: JoinTree,
+    /// The right side of CROSS APPLY, or such a one at the left end of what it is joined to.
+    pub(super) lateral: bool,
+}
+
+/// Where a member stands in the order.
+pub(super) struct Place {
+    pub(super) member: Member,
+    /// See [`Step::keeps`].
+    pub(super) keeps: bool,
+}
+
+/// Takes a tree of inner joins apart. The conditions go to the pool, those of outer joins before those within.
+fn members_of(tree: JoinTree, lateral: bool, members: &mut Vec<Member>, pool: &mut Vec<Predicate>) {
+    match tree {
+        // What stands at the right of APPLY stays together.
+        JoinTree::Join { left, right, kind: JoinKind::Inner, lateral: inner, on } if !lateral => {
+            pool.extend(on);
+            members_of(*left, false, members, pool);
+            members_of(*right, inner, members, pool);
+        }
+        tree => members.push(Member { tree, lateral }),
+    }
+}
+
+impl Binder<'_> {
+    /// The members of a run of inner joins in the order in which they are to be joined. Conditions that follow from others
+    /// are added where the order makes use of them.
+    pub(super) fn places(&mut self, tree: JoinTree, pool: &mut Vec<Predicate>) -> Vec<Place> {
+        let mut members = Vec::new();
+        members_of(tree, false, &mut members, pool);
+        if members.len() < 2 || members.len() > MEMBERS_MAX {
+            return members.into_iter().map(|member| Place { member, keeps: false }).collect();
+        }
+        let variables = self.names.variables.len();
+        let keeps_order = self.keeps_order || self.scope().keeps_order;
+        if !keeps_order {
+            self.add_restrictions(&members, pool);
+        }
+        let after = self.dependencies(&members);
+        let costs = Costs::of(&members, &self.scope().sources, pool, variables);
+        let steps = |placed: &Set, rows: f64, next: usize| costs.step(placed, rows, next);
+        let order = match keeps_order {
+            true => (0..members.len()).collect(),
+            false => choose(&after, &steps, CHEAP / costs.openings()),
+        };
+        let kept: Vec<bool> = walk(&order, &steps).map(|step| step.keeps).collect();
+        if !keeps_order {
+            costs.add_implied(&order, pool);
+        }
+        for table in costs.tables() {
+            let pages = table.pages_guessed();
+            self.sizes.push(TableSize { table: Arc::clone(table), pages });
+        }
+        let mut members: Vec<Option<Member>> = members.into_iter().map(Some).collect();
+        let member = |(at, keeps): (usize, bool)| members[at].take().map(|member| Place { member, keeps });
+        order.into_iter().zip(kept).filter_map(member).collect()
+    }
+
+    /// Keeps the order of FROM when what the next row is depends on what a SELECT has assigned for those before it.
+    pub(super) fn keep_order_of_assigned(
+        &mut self,
+        from: &JoinTree,
+        conditions: &[Predicate],
+        assignments: &[(usize, Expr)],
+    ) {
+        let assigned = |slot: usize| assignments.iter().any(|(variable, _)| *variable == slot);
+        let mut reads = false;
+        from.visit_read(&mut |slot| reads |= assigned(slot));
+        conditions.iter().for_each(|condition| condition.visit_slots(&mut |slot| reads |= assigned(slot)));
+        self.scope().keeps_order |= reads;
+    }
+
+    /// Which members each one must come after: those whose columns it reads. The right side of APPLY stays behind all that
+    /// stand before it, since it is made anew for each of their rows.
+    fn dependencies(&mut self, members: &[Member]) -> Vec<Set> {
+        let sources = &self.scope().sources;
+        let owners = owners(members, sources.len());
+        let mut after = Vec::with_capacity(members.len());
+        for (at, member) in members.iter().enumerate() {
+            let mut set = if member.lateral { Set::of(0..at) } else { Set::default() };
+            member.tree.visit_read(&mut |slot| {
+                let source = sources.iter().position(|source| source.registers.range().contains(&slot));
+                if let Some(owner) = source.and_then(|source| owners[source]).filter(|owner| *owner != at) {
+                    set = set.with(owner);
+                }
+            });
+            after.push(set);
+        }
+        after
+    }
+
+    /// What an OR over several members says about each of them alone: of `(a.x = 1 AND b.y = 2) OR (a.x = 3 AND b.y = 4)`,
+    /// `a.x = 1 OR a.x = 3`.
+    fn add_restrictions(&mut self, members: &[Member], pool: &mut Vec<Predicate>) {
+        let sources = &self.scope().sources;
+        let owners = owners(members, sources.len());
+        let owner = |slot: usize| {
+            let source = sources.iter().position(|source| source.registers.range().contains(&slot))?;
+            owners[source]
+        };
+        let read_by = |condition: &Predicate| {
+            let mut read = Set::default();
+            condition.visit_slots(&mut |slot| read = owner(slot).map_or(read, |owner| read.with(owner)));
+            read
+        };
+        let mut added = Vec::new();
+        for condition in pool.iter() {
+            let Predicate::Or(branches) = condition else { continue };
+            let read = read_by(condition);
+            if read.count() < 2 {
+                continue;
+            }
+            for member in (0..members.len()).filter(|member| read.has(*member)) {
+                let alone = |branch: &Predicate| {
+                    let mut parts = Vec::new();
+                    conjuncts(branch.clone(), &mut parts);
+                    parts.retain(|part| read_by(part) == Set::of([member]));
+                    conjunction(parts)
+                };
+                let parts: Option<Vec<Predicate>> = branches.iter().map(alone).collect();
+                added.extend(parts.map(Predicate::Or));
+            }
+        }
+        pool.append(&mut added);
+    }
+}
+
+/// The member that each source of the scope belongs to.
+pub(super) fn owners(members: &[Member], sources: usize) -> Vec<Option<usize>> {
+    let mut owners = vec![None; sources];
+    for (at, member) in members.iter().enumerate() {
+        member.tree.visit_leaves(&mut |source, _: &Leaf| owners[source] = Some(at));
+    }
+    owners
+}
+
+/// The steps of an order.
+fn walk<'a>(order: &'a [usize], steps: Steps<'a>) -> impl Iterator<Item = Step> + 'a {
+    order.iter().scan((Set::default(), 1.0), move |(placed, rows), next| {
+        let step = steps(placed, *rows, *next);
+        (*placed, *rows) = (placed.with(*next), step.rows);
+        Some(step)
+    })
+}
+
+fn cost_of(order: &[usize], steps: Steps<'_>) -> f64 {
+    walk(order, steps).map(|step| step.cost).sum()
+}
+
+/// The order to join members in; `after` says for each which others it must come after. An order of FROM that costs no more
+/// than `cheap` stays.
+pub(super) fn choose(after: &[Set], steps: Steps<'_>, cheap: f64) -> Vec<usize> {
+    let written: Vec<usize> = (0..after.len()).collect();
+    let cost = cost_of(&written, steps);
+    if cost <= cheap {
+        return written;
+    }
+    let found = if after.len() <= EXHAUSTIVE_MAX { exhaustive(after, steps) } else { greedy(after, steps) };
+    match found {
+        Some(found) if cost_of(&found, steps) * GAIN_MIN < cost => found,
+        _ => written,
+    }
+}
+
+/// The cheapest way to join a set of members: what it costs, the rows, and the order.
+#[derive(Clone)]
+struct Best {
+    cost: f64,
+    rows: f64,
+    order: Vec<usize>,
+}
+
+/// The cheapest of all orders; of equal ones one that begins as FROM does.
+fn exhaustive(after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
+    let mut best: Vec<Option<Best>> = vec![None; 1 << after.len()];
+    best[0] = Some(Best { cost: 0.0, rows: 1.0, order: Vec::new() });
+    for bits in 0..best.len() {
+        let Some(from) = best[bits].clone() else { continue };
+        let placed = Set::of_bits(bits as u64);
+        for (next, needs) in after.iter().enumerate() {
+            if placed.has(next) || !needs.is_within(&placed) {
+                continue;
+            }
+            let step = steps(&placed, from.rows, next);
+            let cost = from.cost + step.cost;
+            let known = &mut best[bits | 1 << next];
+            if known.as_ref().is_none_or(|known| cost < known.cost) {
+                let order = from.order.iter().copied().chain([next]).collect();
+                *known = Some(Best { cost, rows: step.rows, order });
+            }
+        }
+    }
+    best.pop().flatten().map(|best| best.order)
+}
+
+/// Orders that go on with the cheapest next member, from the cheapest first one or from each.
+fn greedy(after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
+    let mut starts: Vec<usize> = (0..after.len()).filter(|member| after[*member] == Set::default()).collect();
+    if after.len() > STARTS_MAX {
+        let first = cheapest(starts.iter().copied(), &Set::default(), 1.0, steps).map(|(first, _)| first);
+        starts = first.into_iter().collect();
+    }
+    let orders = starts.into_iter().filter_map(|start| greedy_from(start, after, steps));
+    let by_cost = |a: &(f64, Vec<usize>), b: &(f64, Vec<usize>)| a.0.total_cmp(&b.0);
+    orders.map(|order| (cost_of(&order, steps), order)).min_by(by_cost).map(|(_, order)| order)
+}
+
+fn greedy_from(start: usize, after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
+    let mut order = vec![start];
+    let mut placed = Set::of([start]);
+    let mut rows = steps(&Set::default(), 1.0, start).rows;
+    while order.len() < after.len() {
+        let free = (0..after.len()).filter(|next| !placed.has(*next) && after[*next].is_within(&placed));
+        let (next, step) = cheapest(free, &placed, rows, steps)?;
+        order.push(next);
+        placed = placed.with(next);
+        rows = step.rows;
+    }
+    Some(order)
+}
+
+/// The member whose step leaves the least to do: what it costs, and the rows that all to come is done for.
+fn cheapest(members: impl Iterator<Item = usize>, placed: &Set, rows: f64, steps: Steps<'_>) -> Option<(usize, Step)> {
+    let weight = |step: &Step| step.cost + step.rows;
+    let candidates = members.map(|member| (member, steps(placed, rows, member)));
+    candidates.min_by(|(_, a), (_, b)| weight(a).total_cmp(&weight(b)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! How many rows tables and plans are likely to have.
+
+use super::join_cost::{KEEP, LOOKUP, PROBE, share};
+use crate::access::Table;
+use crate::expression::Integer;
+use crate::plan::{KeyRange, More, Node};
+use pikepole_types::SqlType;
+
+/// Bytes of a page that rows are in, when it is not quite full.
+const PAGE_BYTES: f64 = 6_000.0;
+/// What a row takes beside its values.
+const ROW_BYTES: f64 = 20.0;
+/// A value of a type without a limit, as far as it is in the row.
+const LONG_BYTES: f64 = 32.0;
+/// The rows of what nothing is known about.
+const UNKNOWN_ROWS: f64 = 100.0;
+
+/// What a plan comes to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Size {
+    /// The rows it gives.
+    pub(super) rows: f64,
+    /// What each opening costs, in rows read.
+    pub(super) cost: f64,
+    /// What only the first openings cost.
+    pub(super) once: f64,
+}
+
+impl Size {
+    fn rows(rows: f64) -> Size {
+        Size { rows, cost: rows, once: 0.0 }
+    }
+}
+
+/// About how many rows a table has: what fits on its pages when values of variable length are half as long as they may be.
+pub(super) fn table_rows(table: &Table) -> f64 {
+    let value = |column: &crate::access::Column| {
+        let bytes = match column.ty.max_length() {
+            -1 => LONG_BYTES,
+            bytes => f64::from(bytes.max(1)),
+        };
+        // Blanks at the end are not stored.
+        let varies = column.ty.is_string() || matches!(column.ty, SqlType::VarBinary(_));
+        if varies { bytes / 2.0 } else { bytes }
+    };
+    let row = table.columns.iter().map(value).sum::<f64>() + ROW_BYTES;
+    (table.engine.pages_guessed().max(1) as f64 * (PAGE_BYTES / row)).max(1.0)
+}
+
+/// Whether the rows of a source lie in memory, or cost no more than such.
+pub(super) fn is_at_hand(node: &Node) -> bool {
+    matches!(node, Node::One | Node::Virtual { .. } | Node::Values { .. } | Node::Kept { .. } | Node::Series(_))
+}
+
+/// The size of a plan.
+pub(super) fn of(node: &Node) -> Size {
+    match node {
+        Node::One => Size::rows(1.0),
+        Node::Scan(scan) => {
+            let KeyRange { prefix, low, high, point, .. } = &scan.range;
+            let all = table_rows(&scan.table);
+            let sides = i32::from(low.is_some()) + i32::from(high.is_some());
+            let part = all * 0.1f64.powi(prefix.len() as i32) * (1.0f64 / 3.0).powi(sides);
+            let rows = if *point { 1.0 } else { part.max(1.0) };
+            Size { rows, cost: rows + if rows < all { LOOKUP } else { 0.0 }, once: 0.0 }
+        }
+        Node::Virtual { .. } | Node::Call { .. } | Node::File(_) => Size::rows(UNKNOWN_ROWS),
+        Node::Values { rows, .. } => Size::rows(rows.len() as f64),
+        Node::Kept { rows, .. } => Size::rows(rows.len() as f64),
+        Node::Series(series) => Size::rows(match (&series.start, &series.stop, &series.step) {
+            (Integer::Const(Some(start)), Integer::Const(Some(stop)), None) => stop.abs_diff(*start) as f64 + 1.0,
+            _ => UNKNOWN_ROWS,
+        }),
+        Node::Filter { input, predicate } => {
+            let input = of(input);
+            Size { rows: (input.rows * share(predicate)).max(1.0), ..input }
+        }
+        Node::Compute { input, .. } | Node::Sort { input, .. } | Node::Number { input, .. } => of(input),
+        Node::Apply { input, subquery, correlated, .. } => {
+            let (input, inner) = (of(input), of(subquery));
+            let (each, once) = if *correlated { (inner.cost, inner.once) } else { (0.0, inner.cost + inner.once) };
+            Size { rows: input.rows, cost: input.cost + input.rows * each, once: input.once + once }
+        }
+        Node::Join { left, right, on, .. } => {
+            let (left, right) = (of(left), of(right));
+            let kept = on.as_ref().map_or(1.0, share);
+            let rows = (left.rows * right.rows * kept).max(1.0);
+            Size { rows, cost: left.cost + left.rows * right.cost, once: left.once + right.once }
+        }
+        Node::Group { input, keys, .. } => {
+            let input = of(input);
+            Size { rows: if keys.is_empty() { 1.0 } else { (input.rows / 10.0).max(1.0) }, ..input }
+        }
+        Node::Top { input, count, .. } => {
+            let input = of(input);
+            match count {
+                Some(Integer::Const(Some(count))) => Size { rows: input.rows.min(*count as f64).max(1.0), ..input },
+                _ => input,
+            }
+        }
+        Node::Concat { inputs, .. } => {
+            let sum = |a: Size, b: Size| Size { rows: a.rows + b.rows, cost: a.cost + b.cost, once: a.once + b.once };
+            inputs.iter().map(|(input, _)| of(input)).fold(Size::rows(0.0), sum)
+        }
+        Node::More(more) => further(more),
+    }
+}
+
+fn further(more: &More) -> Size {
+    match more {
+        // Most joins are by a key of one side: one row is found.
+        More::Spool(spool) => {
+            let input = of(&spool.input);
+            let once = input.once + input.cost * KEEP;
+            match spool.keys.is_empty() {
+                true => Size { rows: input.rows, cost: input.rows, once },
+                false => Size { rows: 1.0, cost: PROBE, once },
+            }
+        }
+        More::Full(join) => {
+            let (left, right) = (of(&join.left), of(&join.right));
+            let cost = left.cost + right.cost * KEEP;
+            Size { rows: left.rows + right.rows, cost, once: left.once + right.once }
+        }
+        More::Top(top) => of(&top.input),
+        More::Expand(expand) => {
+            let input = of(&expand.input);
+            Size { rows: input.rows * expand.sets.len() as f64, ..input }
+        }
+        More::Windows(windows) => of(&windows.input),
+        More::Recursive(_) | More::OpenJson(_) | More::Split(_) => Size::rows(UNKNOWN_ROWS),
+        More::Next(_) => Size::rows(1.0),
+        More::Document(document) => Size { rows: 1.0, ..of(&document.input) },
+    }
+}

@@ -1,0 +1,315 @@
+//! Joins give the same rows in whatever order they run.
+
+use super::*;
+
+/// Numbers that look like chance and are the same each time.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % limit
+    }
+
+    fn one_in(&mut self, count: usize) -> bool {
+        self.below(count) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+        items[self.below(items.len())]
+    }
+}
+
+const TABLES: usize = 5;
+
+/// Tables `t0` to `t4` with the columns k, a, b and c; some have keys and indexes, and one has no rows now and then.
+fn schema(chance: &mut Chance) -> String {
+    let mut script = String::new();
+    for table in 0..TABLES {
+        let key = match chance.below(4) {
+            0 => "k int NOT NULL, a int, b int NOT NULL, c varchar(10)",
+            1 => "k int NOT NULL, a int, b int NOT NULL, c varchar(10), UNIQUE (b, k)",
+            2 => "k int NOT NULL, a int, b int NOT NULL, c varchar(10), PRIMARY KEY (b, k)",
+            _ => "k int NOT NULL PRIMARY KEY, a int, b int NOT NULL, c varchar(10)",
+        };
+        script += &format!("DROP TABLE IF EXISTS t{table};\nCREATE TABLE t{table} ({key});\n");
+        if chance.one_in(2) {
+            script += &format!("CREATE INDEX i{table} ON t{table} ({});\n", chance.pick(&["a", "c", "a, b"]));
+        }
+        let rows = if chance.one_in(9) { 0 } else { 1 + chance.below(12) };
+        for row in 0..rows {
+            let a = if chance.one_in(5) { "NULL".to_owned() } else { chance.below(5).to_string() };
+            let c =
+                if chance.one_in(5) { "NULL".to_owned() } else { format!("'{}'", chance.pick(&["x", "Y", "y", "z"])) };
+            script += &format!("INSERT t{table} VALUES ({row}, {a}, {}, {c});\n", chance.below(4));
+        }
+    }
+    script
+}
+
+/// A condition on one source, or on two of them.
+fn condition(chance: &mut Chance, sources: &[String]) -> String {
+    let (x, y) = (&sources[chance.below(sources.len())], &sources[chance.below(sources.len())]);
+    let (p, q) = (chance.pick(&["k", "a", "b"]), chance.pick(&["k", "a", "b"]));
+    let value = chance.below(5);
+    match chance.below(12) {
+        0 => format!("{x}.{p} = {value}"),
+        1 => format!("{x}.{p} < {value}"),
+        2 => format!("{x}.{p} <= {y}.{q}"),
+        3 => format!("{x}.c = {y}.c"),
+        4 => format!("({x}.{p} = {y}.{q} AND {x}.b = {value} OR {x}.{p} = {y}.{q} AND {y}.b = 1)"),
+        5 => format!("({x}.a = 1 AND {y}.b = {value} OR {x}.a = 2 AND {y}.b = 0)"),
+        6 => format!("{x}.{p} + 1 = {y}.{q}"),
+        7 => format!("{x}.{p} IN (1, 2, {value})"),
+        8 => format!("{x}.c = 'y'"),
+        _ => format!("{x}.{p} = {y}.{q}"),
+    }
+}
+
+fn conditions(chance: &mut Chance, sources: &[String], least: usize) -> String {
+    let count = least + chance.below(3);
+    let all: Vec<String> = (0..count).map(|_| condition(chance, sources)).collect();
+    if all.is_empty() { "1 = 1".to_owned() } else { all.join(" AND ") }
+}
+
+/// FROM, and what its sources are called.
+fn from(chance: &mut Chance) -> (String, Vec<String>) {
+    let count = 2 + chance.below(TABLES - 1);
+    let mut sources = vec!["x0".to_owned()];
+    let mut text = format!("t{} x0", chance.below(TABLES));
+    // The sources that an ON may name: those since the last comma.
+    let mut since = 0;
+    while sources.len() < count {
+        let at = sources.len();
+        let name = format!("x{at}");
+        let table = format!("t{} {name}", chance.below(TABLES));
+        let before = sources[since..].to_vec();
+        sources.push(name.clone());
+        let within = sources[since..].to_vec();
+        match chance.below(9) {
+            0 | 1 => {
+                text += &format!(", {table}");
+                since = at;
+            }
+            2 => text += &format!(" CROSS JOIN {table}"),
+            3 | 4 => text += &format!(" LEFT JOIN {table} ON {}", conditions(chance, &within, 1)),
+            5 => {
+                let kind = chance.pick(&["CROSS", "OUTER"]);
+                let inner = conditions(chance, &[before, vec!["z".to_owned()]].concat(), 1);
+                let table = chance.below(TABLES);
+                text += &format!(" {kind} APPLY (SELECT z.k, z.a, z.b, z.c FROM t{table} z WHERE {inner}) {name}");
+            }
+            6 if sources.len() < count => {
+                let other = format!("x{}", at + 1);
+                let pair = [name, other.clone()];
+                sources.push(other.clone());
+                let kind = chance.pick(&["JOIN", "LEFT JOIN"]);
+                let outer = chance.pick(&["JOIN", "LEFT JOIN"]);
+                let table2 = format!("t{} {other}", chance.below(TABLES));
+                let on = conditions(chance, &pair, 1);
+                let all = sources[since..].to_vec();
+                text += &format!(" {outer} ({table} {kind} {table2} ON {on}) ON {}", conditions(chance, &all, 1));
+            }
+            7 => {
+                let columns = "k, MAX(a) a, MIN(b) b, MAX(c) c";
+                let table = chance.below(TABLES);
+                let on = conditions(chance, &within, 1);
+                text += &format!(" JOIN (SELECT {columns} FROM t{table} GROUP BY k) {name} ON {on}");
+            }
+            _ => text += &format!(" JOIN {table} ON {}", conditions(chance, &within, 1)),
+        }
+    }
+    (text, sources)
+}
+
+/// WHERE, with a subquery of two tables now and then.
+fn filter(chance: &mut Chance, sources: &[String]) -> String {
+    let mut text = conditions(chance, sources, 0);
+    if chance.one_in(3) {
+        let not = chance.pick(&["", "NOT "]);
+        let (a, b) = (chance.below(TABLES), chance.below(TABLES));
+        let inner = conditions(chance, &["z".to_owned(), "w".to_owned(), sources[0].clone()], 2);
+        text += &format!(" AND {not}EXISTS (SELECT * FROM t{a} z, t{b} w WHERE {inner})");
+    }
+    text
+}
+
+#[test]
+fn the_order_of_joins_changes_no_result() {
+    let mut client = Client::alone();
+    let (mut reordered, mut given) = (0, 0);
+    for seed in 0..400 {
+        let mut chance = Chance(seed);
+        if seed % 10 == 0 {
+            client.quiet(&schema(&mut chance));
+        }
+        let (from, sources) = from(&mut chance);
+        let filter = filter(&mut chance, &sources);
+        let columns: Vec<String> = sources.iter().map(|x| format!("{x}.k, {x}.a, {x}.b, {x}.c")).collect();
+        let query = format!("SELECT {} FROM {from} WHERE {filter}", columns.join(", "));
+        let free = client.lines(&query);
+        let kept = client.lines(&format!("{query} OPTION (FORCE ORDER)"));
+        assert!(!free.iter().any(|line| line.starts_with("Msg")), "{query}: {free:?}");
+        let sorted = |lines: &[String]| {
+            // Where no rows are joined, the order says whether those of a grouped member are made at all.
+            let mut rows: Vec<String> = lines.iter().filter(|line| !line.starts_with("Warning")).cloned().collect();
+            rows.sort();
+            rows
+        };
+        assert_eq!(sorted(&free), sorted(&kept), "seed {seed}: {query}");
+        given += usize::from(free.len() > 1);
+        reordered += usize::from(free != kept);
+    }
+    assert!(given > 100, "{given} queries have rows");
+    assert!(reordered > 10, "{reordered} queries were joined in another order");
+}
+
+/// Part, supplier and what joins them, written so that the order of FROM multiplies the first two.
+const SHOP: &str = "
+    CREATE TABLE part (p int PRIMARY KEY, name varchar(20) NOT NULL);
+    CREATE TABLE supplier (s int PRIMARY KEY, name varchar(20) NOT NULL);
+    CREATE TABLE item (i int PRIMARY KEY, p int NOT NULL, s int NOT NULL);
+    INSERT part SELECT value, 'part' FROM GENERATE_SERIES(1, 50);
+    INSERT supplier SELECT value, 'supplier' FROM GENERATE_SERIES(1, 50);
+    INSERT item SELECT value, 51 - value, value FROM GENERATE_SERIES(1, 50);";
+
+#[test]
+fn hints_keep_the_order_of_from() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let query = "SELECT part.p FROM part, supplier, item WHERE item.p = part.p AND item.s = supplier.s";
+    let first = |client: &mut Client, query: &str| client.shown(query)[0].clone();
+    assert_eq!(first(&mut client, query), "50", "the items come first");
+    assert_eq!(first(&mut client, &format!("{query} OPTION (FORCE ORDER)")), "1", "the parts come first");
+    let hinted =
+        "SELECT part.p FROM part CROSS JOIN supplier INNER LOOP JOIN item ON item.p = part.p AND item.s = supplier.s";
+    assert_eq!(first(&mut client, hinted), "1");
+    assert_eq!(first(&mut client, &hinted.replace(" LOOP", "")), "50");
+    let into = format!("{} OPTION (FORCE ORDER)", query.replace("FROM", "INTO kept FROM"));
+    client.quiet(&into);
+    assert_eq!(first(&mut client, "SELECT p FROM kept"), "1");
+}
+
+#[test]
+fn a_select_whose_conditions_read_what_it_assigns_keeps_the_order_of_from() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let script = "DECLARE @last int = 0;
+        SELECT @last = part.p FROM part, supplier, item
+        WHERE item.p = part.p AND item.s = supplier.s AND part.p > @last;
+        SELECT @last;";
+    assert_eq!(client.value(script), "50", "each part is larger than the one before it");
+}
+
+#[test]
+fn changes_through_joins_keep_their_target() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let joined = "FROM part, supplier, item WHERE item.p = part.p AND item.s = supplier.s AND supplier.s <= 3";
+    client.quiet(&format!("UPDATE supplier SET name = 'near ' + part.name {joined}"));
+    assert_eq!(client.value("SELECT COUNT(*) FROM supplier WHERE name = 'near part'"), "3");
+    client.quiet(&format!("DELETE part {joined}"));
+    assert_eq!(client.shown("SELECT p FROM part WHERE p > 46"), ["47"]);
+    client.quiet(
+        "MERGE part USING (SELECT item.p FROM part, supplier, item WHERE item.p = part.p AND item.s = supplier.s
+             AND supplier.s = 4) source ON part.p = source.p
+         WHEN MATCHED THEN UPDATE SET name = 'merged';",
+    );
+    assert_eq!(client.shown("SELECT p, name FROM part WHERE name <> 'part'"), ["47|merged"]);
+}
+
+#[test]
+fn equal_columns_share_their_constants() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let joined = "SELECT COUNT(*) FROM part, supplier, item WHERE part.p = item.p AND item.p = supplier.s";
+    assert_eq!(client.value(joined), "50");
+    assert_eq!(client.value(&format!("{joined} AND supplier.s = 7")), "1");
+    assert_eq!(client.value(&format!("{joined} AND supplier.s = 7 AND part.p = 8")), "0", "7 is not 8");
+    assert_eq!(client.value(&format!("{joined} AND supplier.s = NULL")), "0");
+    assert_eq!(client.value(&format!("DECLARE @s int = 9; {joined} AND supplier.s = @s")), "1");
+}
+
+/// The plan of a query that has been run.
+fn plan(client: &mut Client, query: &str) -> Arc<crate::plan::Statement> {
+    let program = prepare(query, "", &client.context, &client.host).expect("it can be compiled");
+    run_again(client, &program)
+}
+
+/// Runs a program of one statement and gives its plan.
+fn run_again(client: &mut Client, program: &Arc<Program>) -> Arc<crate::plan::Statement> {
+    let mut output = Collected::default();
+    let server = Arc::clone(&client.server);
+    let (context, host) = (&mut client.context, &mut client.host);
+    let ended = server.schedulers().block_on(crate::run(program, &mut [], Vec::new(), context, host, &mut output));
+    assert!(ended.is_ok());
+    Arc::clone(program.late[0].plan.lock().expect("no panic").as_ref().expect("it has run"))
+}
+
+/// How a plan reads its tables: each by name with `=` for a range that equalities bound, `#` within a spool with keys.
+fn reads(client: &mut Client, query: &str) -> String {
+    let mut reads = Vec::new();
+    plan(client, query).source.visit_nodes(&mut |node| match node {
+        crate::plan::Node::Scan(scan) => {
+            let mark = if scan.range.prefix.is_empty() { "" } else { "=" };
+            reads.push(format!("{}{mark}", scan.table.name));
+        }
+        crate::plan::Node::More(more) => {
+            if let crate::plan::More::Spool(spool) = more.as_ref() {
+                reads.push("#".repeat(spool.keys.len()));
+            }
+        }
+        _ => {}
+    });
+    reads.join(" ")
+}
+
+#[test]
+fn tables_meet_by_their_keys() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let all = "SELECT 1 FROM part, supplier, item WHERE item.p = part.p AND item.s = supplier.s";
+    assert_eq!(reads(&mut client, all), "item # part # supplier", "all of them are wanted: each is read once");
+    let few = "SELECT 1 FROM part, supplier, item WHERE item.p = part.p AND item.s = supplier.s AND item.i = 7";
+    assert_eq!(reads(&mut client, few), "item= part= supplier=", "one of each is wanted");
+    // A constant for one column is one for all that equal it.
+    let one = "SELECT 1 FROM item, part WHERE item.p = part.p AND item.p = 7";
+    assert_eq!(reads(&mut client, one), "item part=");
+    let other = "SELECT 1 FROM part JOIN item ON item.p = part.p WHERE item.p = 7";
+    assert_eq!(reads(&mut client, other), "part= item");
+    // What all parts of an OR say is a condition of the join.
+    let or = "SELECT 1 FROM part, item WHERE (item.p = part.p AND item.s = 1) OR (item.p = part.p AND part.name = 'a')";
+    assert_eq!(reads(&mut client, or), "part # item");
+    // Two members that only a third one joins are equal to each other, too.
+    let chain = "SELECT 1 FROM item a, part, item b WHERE a.s = part.p AND part.p = b.s";
+    assert!(!reads(&mut client, chain).contains("item item"), "{}", reads(&mut client, chain));
+}
+
+#[test]
+fn subqueries_find_their_rows_by_what_they_read_outside() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let by_hash = "SELECT 1 FROM part WHERE EXISTS (SELECT * FROM item WHERE item.p = part.p)";
+    assert_eq!(reads(&mut client, by_hash), "part # item");
+    let by_key = "SELECT 1 FROM item WHERE EXISTS (SELECT * FROM part WHERE item.p = part.p)";
+    assert_eq!(reads(&mut client, by_key), "item part=");
+    let joined = "SELECT 1 FROM part WHERE 1 < (SELECT COUNT(*) FROM supplier, item WHERE item.p = part.p AND item.s = supplier.s)";
+    assert_eq!(reads(&mut client, joined), "part # item # supplier");
+}
+
+#[test]
+fn plans_of_joins_are_made_anew_when_tables_have_grown() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let query = "SELECT COUNT(*) FROM part, supplier, item WHERE item.p = part.p AND item.s = supplier.s";
+    let program = prepare(query, "", &client.context, &client.host).expect("it can be compiled");
+    let first = run_again(&mut client, &program);
+    assert!(!first.is_outgrown());
+    assert!(Arc::ptr_eq(&first, &run_again(&mut client, &program)), "a plan is kept while tables are as they were");
+    for thousand in 1..50 {
+        let series = format!("GENERATE_SERIES({thousand}000, {thousand}999)");
+        client.quiet(&format!("INSERT item SELECT value, value % 50 + 1, value % 50 + 1 FROM {series};"));
+    }
+    assert!(first.is_outgrown());
+    assert!(!Arc::ptr_eq(&first, &run_again(&mut client, &program)), "the plan was made for small tables");
+}
