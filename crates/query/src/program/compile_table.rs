@@ -21,9 +21,7 @@ impl Compiler<'_> {
         let mut tables: Vec<DeclaredTable> = self.table_parameters.iter().map(parameter).collect();
         each_declaration(statements, &mut |statement| match &statement.kind {
             StatementKind::DeclareTable(variable) => {
-                let text = self.text.get(statement.span.range()).unwrap_or(self.text).into();
-                let variable = tree::TableVariable::clone(variable);
-                let kind = DeclaredKind::Inline { variable, text, start: statement.span.start };
+                let kind = DeclaredKind::Inline(tree::TableVariable::clone(variable));
                 tables.push(DeclaredTable { kind, line: statement.line() });
             }
             StatementKind::Declare(variables) => {
@@ -46,7 +44,7 @@ impl Compiler<'_> {
     /// The table that a function fills.
     pub(super) fn returned_table(&mut self, variable: tree::TableVariable) {
         let (name, line) = (variable.name.clone(), variable.name.span.line);
-        let kind = DeclaredKind::Inline { variable, text: self.text.into(), start: 0 };
+        let kind = DeclaredKind::Inline(variable);
         self.emit(Instruction::DeclareTables([DeclaredTable { kind, line }].into()));
         self.tables.push(name);
     }

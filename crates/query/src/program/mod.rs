@@ -256,8 +256,8 @@ pub(crate) struct DeclaredTable {
 /// What a table variable is made of.
 #[derive(Debug)]
 pub(crate) enum DeclaredKind {
-    /// `TABLE (...)`: the text of its declaration, and where that begins in the program's text.
-    Inline { variable: tree::TableVariable, text: Arc<str>, start: u32 },
+    /// `TABLE (...)`
+    Inline(tree::TableVariable),
     /// A table type.
     OfType { name: String, user_type: Arc<UserType> },
     /// A parameter: what the caller gave, or an empty table.

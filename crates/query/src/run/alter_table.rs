@@ -1,14 +1,14 @@
 //! ALTER TABLE: columns and keys added, changed and dropped. ALTER INDEX.
 
 use super::Machine;
-use super::table_definition::{self, Described};
+use super::table_definition;
 use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::{Env, Expr, Fault};
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{ColumnDefinition, NewColumn};
-use pikepole_tsql::{self as tree, Statement};
+use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, Target, Value};
 
 /// Where a new row's column comes from.
@@ -29,22 +29,15 @@ enum ColumnMap {
 
 impl Machine<'_> {
     /// ALTER TABLE.
-    pub(crate) async fn alter_table(
-        &mut self,
-        alter: &tree::AlterTable,
-        statement: &Statement,
-        text: &str,
-    ) -> Result<(), Fault> {
-        let catalog = self.context.catalog();
-        let described = Described { text, start: statement.span.start, catalog: &catalog.catalog };
+    pub(crate) async fn alter_table(&mut self, alter: &tree::AlterTable) -> Result<(), Fault> {
         match &alter.action {
             tree::AlterTableAction::Add { elements, check } => {
-                self.add_elements(&alter.table, elements, &described, check.unwrap_or(true)).await
+                self.add_elements(&alter.table, elements, check.unwrap_or(true)).await
             }
             tree::AlterTableAction::SetConstraints { check, enable, names } => {
                 self.set_constraints(&alter.table, check.unwrap_or(false), *enable, names).await
             }
-            tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column, &described).await,
+            tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column).await,
             tree::AlterTableAction::Drop(elements) => {
                 for element in elements {
                     self.drop_element(&alter.table, element).await?;
@@ -87,7 +80,6 @@ impl Machine<'_> {
         &mut self,
         name: &tree::ObjectName,
         elements: &[tree::TableElement],
-        described: &Described<'_>,
         check_rows: bool,
     ) -> Result<(), Fault> {
         let table = self.altered(name)?;
@@ -98,10 +90,10 @@ impl Machine<'_> {
             match element {
                 tree::TableElement::Column(definition) => {
                     let before = wishes.computed.len();
-                    wishes.column(definition, described);
+                    wishes.column(definition);
                     let (column, map) = match wishes.computed.get(before) {
                         Some(wanted) => self.new_computed(&table, wanted)?,
-                        None => self.new_column(&table, definition, columns.len() + 1, described)?,
+                        None => self.new_column(&table, definition, columns.len() + 1)?,
                     };
                     columns.push(column);
                     maps.push(map);
@@ -114,7 +106,7 @@ impl Machine<'_> {
                     tree::ConstraintKind::Default { expr, column, .. } => {
                         self.check_default(expr)?;
                         let name = constraint.name.as_ref().map(|name| name.text.clone());
-                        let text = described.expression(expr);
+                        let text = tree::stored_expression(expr);
                         set_default(&table, &mut columns, column, (name, text))?;
                     }
                     kind => {
@@ -161,9 +153,8 @@ impl Machine<'_> {
         table: &Table,
         definition: &tree::ColumnDefinition,
         position: usize,
-        described: &Described<'_>,
     ) -> Result<(NewColumn, ColumnMap), Fault> {
-        let column = table_definition::column(definition, position, &table.name, described)?;
+        let column = table_definition::column(definition, position, &table.name, &self.context.catalog().catalog)?;
         if column.identity.is_some() {
             return Err(errors::unsupported("An IDENTITY column added to a table"));
         }
@@ -215,7 +206,6 @@ impl Machine<'_> {
         &mut self,
         name: &tree::ObjectName,
         definition: &tree::ColumnDefinition,
-        described: &Described<'_>,
     ) -> Result<(), Fault> {
         let table = self.altered(name)?;
         let Some(at) = table.column(&definition.name.text) else {
@@ -235,7 +225,7 @@ impl Machine<'_> {
                 format!("Cannot alter column '{}' because it is '{what}'.", old.name),
             )));
         }
-        let wanted = table_definition::column(definition, at + 1, &table.name, described)?;
+        let wanted = table_definition::column(definition, at + 1, &table.name, &self.context.catalog().catalog)?;
         if wanted.ty != old.ty {
             self.check_column_is_free(&table, at, "ALTER TABLE ALTER COLUMN")?;
         }

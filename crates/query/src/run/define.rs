@@ -4,7 +4,7 @@
 //! is checked first: types, names, defaults, the bodies of procedures and views.
 
 use super::Machine;
-use super::table_definition::{self, Described};
+use super::table_definition;
 use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::Fault;
@@ -37,8 +37,8 @@ impl Machine<'_> {
 
     async fn define_object(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
         match &statement.kind {
-            StatementKind::CreateTable(create) => self.create_table(create, statement, text).await,
-            StatementKind::AlterTable(alter) => self.alter_table(alter, statement, text).await,
+            StatementKind::CreateTable(create) => self.create_table(create).await,
+            StatementKind::AlterTable(alter) => self.alter_table(alter).await,
             StatementKind::CreateIndex(create) => self.create_index(create).await,
             StatementKind::AlterIndex(alter) => self.alter_index(alter).await,
             StatementKind::DropIndex(drop) => self.drop_indexes(drop).await,
@@ -49,7 +49,7 @@ impl Machine<'_> {
             StatementKind::CreateFunction(create) => self.create_function(create, text).await,
             StatementKind::CreateTrigger(create) => self.create_trigger(create, text).await,
             StatementKind::SetTrigger(set) => self.set_triggers(set).await,
-            StatementKind::CreateType(create) => self.create_type(create, statement, text).await,
+            StatementKind::CreateType(create) => self.create_type(create).await,
             StatementKind::CreateSequence(create) => self.define_sequence(create).await,
             StatementKind::CreateSynonym(create) => self.create_synonym(create).await,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Type => self.drop_types(drop).await,
@@ -80,16 +80,9 @@ impl Machine<'_> {
         }
     }
 
-    async fn create_table(
-        &mut self,
-        create: &tree::CreateTable,
-        statement: &Statement,
-        text: &str,
-    ) -> Result<(), Fault> {
+    async fn create_table(&mut self, create: &tree::CreateTable) -> Result<(), Fault> {
         let residence = if create.name.is_temporary() { Residence::Temporary } else { Residence::Database };
-        let catalog = self.context.catalog();
-        let described = Described { text, start: statement.span.start, catalog: &catalog.catalog };
-        self.create_table_as(create, &described, residence).await
+        self.create_table_as(create, residence).await
     }
 
     /// A DEFAULT may call functions, and name no column and no variable.

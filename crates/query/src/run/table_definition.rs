@@ -9,24 +9,6 @@ use pikepole_engine::{
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
-/// The text of a statement and where it begins in its batch.
-pub(crate) struct Described<'t> {
-    pub(crate) text: &'t str,
-    pub(crate) start: u32,
-    /// Where types are looked up.
-    pub(crate) catalog: &'t Catalog,
-}
-
-impl Described<'_> {
-    /// The text of an expression, in parentheses as the catalog views show it.
-    pub(crate) fn expression(&self, expr: &tree::Expr) -> String {
-        let span = expr.span;
-        let from = span.start.saturating_sub(self.start) as usize;
-        let to = span.end.saturating_sub(self.start) as usize;
-        format!("({})", self.text.get(from..to).unwrap_or_default())
-    }
-}
-
 /// What a table's definition says beside columns and keys.
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
@@ -95,13 +77,13 @@ impl Wishes {
     }
 
     /// Notes what a column is beside its type.
-    pub(crate) fn column(&mut self, definition: &tree::ColumnDefinition, described: &Described<'_>) {
+    pub(crate) fn column(&mut self, definition: &tree::ColumnDefinition) {
         let name = definition.name.text.clone();
         match &definition.kind {
             tree::ColumnKind::Computed { expr, persisted } => self.computed.push(WantedComputed {
                 name,
                 expr: expr.clone(),
-                text: described.expression(expr),
+                text: tree::stored_expression(expr),
                 persisted: *persisted,
                 not_null: definition.nullable == Some(false),
             }),
@@ -122,7 +104,7 @@ fn is_rowversion(data_type: &tree::DataType) -> bool {
 pub(crate) fn table(
     create: &tree::CreateTable,
     schema: String,
-    described: &Described<'_>,
+    catalog: &Catalog,
 ) -> Result<(TableDefinition, Wishes), Fault> {
     for option in &create.options {
         let plain = matches!(option.value, Some(tree::SettingValue::Off) | None);
@@ -139,8 +121,8 @@ pub(crate) fn table(
         match element {
             tree::TableElement::Column(definition) => {
                 let position = columns.len() + 1;
-                columns.push(column(definition, position, &name, described)?);
-                wishes.column(definition, described);
+                columns.push(column(definition, position, &name, catalog)?);
+                wishes.column(definition);
                 for constraint in &definition.constraints {
                     let own = Some(&definition.name);
                     indexes.extend(wishes.constraint(&constraint.kind, constraint.name.as_ref(), own)?);
@@ -202,7 +184,7 @@ fn clustered_defaults(indexes: Vec<Wanted>) -> Vec<IndexDefinition> {
 /// Bytes of a rowversion.
 const ROWVERSION_BYTES: u16 = 8;
 
-/// A column of a table.
+/// A column of a table; `catalog` is where its type is looked up.
 ///
 /// # Errors
 /// Types, identities, constructs not supported.
@@ -210,7 +192,7 @@ pub(crate) fn column(
     definition: &tree::ColumnDefinition,
     position: usize,
     table: &str,
-    described: &Described<'_>,
+    catalog: &Catalog,
 ) -> Result<ColumnDefinition, Fault> {
     let name = &definition.name.text;
     let tree::ColumnKind::Stored(data_type) = &definition.kind else {
@@ -235,7 +217,7 @@ pub(crate) fn column(
     if let Some(collation) = &definition.collation {
         check_collation(collation)?;
     }
-    let declared = declared(described.catalog, data_type, position)?;
+    let declared = declared(catalog, data_type, position)?;
     let ty = declared.scalar().ok_or_else(|| Box::new(SqlError::column_of_table_type(name)))?;
     let identity = match &definition.identity {
         None => None,
@@ -247,7 +229,7 @@ pub(crate) fn column(
             return Err(Box::new(SqlError::default_on_identity(table, name)));
         }
         Some(default) => {
-            Some((default.name.as_ref().map(|name| name.text.clone()), described.expression(&default.expr)))
+            Some((default.name.as_ref().map(|name| name.text.clone()), tree::stored_expression(&default.expr)))
         }
     };
     Ok(ColumnDefinition {
@@ -390,7 +372,7 @@ pub(crate) fn extras(include: &[tree::Name], filter: Option<&tree::Condition>) -
     }
     Ok(IndexExtras {
         included: include.iter().map(|name| name.text.clone()).collect(),
-        filter: filter.map(|filter| format!("({filter})")),
+        filter: filter.map(tree::stored_condition),
         not_null,
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Machine;
-use super::table_definition::{self, Described};
+use super::table_definition;
 use crate::bind::{self, Names};
 use crate::expression::Fault;
 use crate::program::{DeclaredKind, DeclaredTable, SelectInto};
@@ -25,7 +25,7 @@ impl Machine<'_> {
         self.context.use_temporary().await?;
         for table in tables {
             let made = match &table.kind {
-                DeclaredKind::Inline { variable, text, start } => self.declare_inline(variable, text, *start).await,
+                DeclaredKind::Inline(variable) => self.declare_inline(variable).await,
                 DeclaredKind::OfType { name, user_type } => self.declare_of_type(name, user_type).await,
                 DeclaredKind::Parameter { slot, name, user_type } => self.fill_table(*slot, name, user_type).await,
             };
@@ -34,11 +34,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    async fn declare_inline(&mut self, variable: &tree::TableVariable, text: &str, start: u32) -> Result<(), Fault> {
+    async fn declare_inline(&mut self, variable: &tree::TableVariable) -> Result<(), Fault> {
         let create = of_elements(variable.name.clone(), variable.elements.clone());
-        let catalog = self.context.catalog();
-        let described = Described { text, start, catalog: &catalog.catalog };
-        self.create_table_as(&create, &described, Residence::Variable).await
+        self.create_table_as(&create, Residence::Variable).await
     }
 
     /// Makes a table that is in no catalog.
@@ -112,11 +110,10 @@ impl Machine<'_> {
     pub(crate) async fn create_table_as(
         &mut self,
         create: &tree::CreateTable,
-        described: &Described<'_>,
         residence: Residence,
     ) -> Result<(), Fault> {
         let schema = self.schema_of_new(&create.name)?;
-        let (mut definition, wishes) = match table_definition::table(create, schema, described) {
+        let (mut definition, wishes) = match table_definition::table(create, schema, &self.context.catalog().catalog) {
             Err(fault) if fault.number == KEY_ON_NULLABLE => {
                 // Two errors say it: why, and what did not come of it.
                 self.output.error(&fault.at_line(self.line()));

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::Machine;
-use super::table_definition::Described;
 use super::temporary::of_elements;
 use crate::access::CatalogView;
 use crate::bind::{self, Declared};
@@ -13,7 +12,7 @@ use crate::host::TableRows;
 use crate::program::{CallArgument, InsertCaptured, Parameter};
 use crate::security::Requirement;
 use pikepole_engine::{Permission, Residence, Securable, UserType, UserTypeKind};
-use pikepole_tsql::{self as tree, Name, ObjectName, Statement};
+use pikepole_tsql::{self as tree, Name, ObjectName};
 use pikepole_types::{SqlError, SqlType};
 
 /// A table variable that a call passes on, and the parameter that takes it.
@@ -25,12 +24,7 @@ pub(crate) struct Lent {
 
 impl Machine<'_> {
     /// CREATE TYPE.
-    pub(crate) async fn create_type(
-        &mut self,
-        create: &tree::CreateType,
-        statement: &Statement,
-        text: &str,
-    ) -> Result<(), Fault> {
+    pub(crate) async fn create_type(&mut self, create: &tree::CreateType) -> Result<(), Fault> {
         let schema = self.own_schema(&create.name)?;
         let name = create.name.name.text.as_str();
         let catalog = self.context.catalog();
@@ -47,8 +41,7 @@ impl Machine<'_> {
             }
             tree::TypeKind::Table { elements, options } => {
                 check_elements(elements, options)?;
-                let described = Described { text, start: statement.span.start, catalog: &catalog.catalog };
-                UserTypeKind::Table(self.shape_of(name, elements, &described).await?)
+                UserTypeKind::Table(self.shape_of(name, elements).await?)
             }
         };
         let (database, tx) = self.context.engine();
@@ -60,7 +53,6 @@ impl Machine<'_> {
         &mut self,
         name: &str,
         elements: &[tree::TableElement],
-        described: &Described<'_>,
     ) -> Result<pikepole_engine::TableRecord, Fault> {
         // No variable of a text has a blank in its name.
         let variable = Name { text: format!("@ {name}"), span: tree::Span::default() };
@@ -69,7 +61,7 @@ impl Machine<'_> {
             self.context.transaction().drop_temporary(&left.engine)?;
         }
         let create = of_elements(variable.clone(), elements.to_vec());
-        let made = self.create_table_as(&create, described, Residence::Variable).await;
+        let made = self.create_table_as(&create, Residence::Variable).await;
         let table = self.context.catalog().table(&ObjectName::of(variable))?;
         if let Some(table) = &table {
             self.context.transaction().drop_temporary(&table.engine)?;
