@@ -84,8 +84,8 @@ const FUNCTIONS: &[Definition] = &[
     function("CONTEXT_INFO", SqlType::VarBinary(Length::Limit(128)), (0, 0), |call| {
         Ok(call.context.context_info.clone().map(Value::Bin))
     }),
-    function("SESSION_CONTEXT", TEXT, (1, 1), |call| {
-        Ok(call.text(0).and_then(|key| call.host.session_context.get(key)).map(Value::from))
+    function("SESSION_CONTEXT", SqlType::Variant, (1, 1), |call| {
+        Ok(call.text(0).and_then(|key| call.host.session_context.get(key)).cloned())
     }),
     function("CURSOR_STATUS", SqlType::SmallInt, (2, 2), |call| {
         let (Some(kind), Some(name)) = (call.text(0), call.text(1)) else { return Ok(None) };
@@ -97,8 +97,8 @@ const FUNCTIONS: &[Definition] = &[
     }),
     function("@@MICROSOFTVERSION", SqlType::Int, (0, 0), |_| int(0x1000_03e8)),
     // The server.
-    function("SERVERPROPERTY", NAME, (1, 1), server_property),
-    function("CONNECTIONPROPERTY", NAME, (1, 1), connection_property),
+    function("SERVERPROPERTY", SqlType::Variant, (1, 1), server_property),
+    function("CONNECTIONPROPERTY", SqlType::Variant, (1, 1), connection_property),
     // Who and where the session is.
     function("SUSER_NAME", NAME, (0, 1), |call| who::login_name(call.host, call.context, call.arguments)),
     function("SUSER_SNAME", NAME, (0, 1), |call| who::login_name_of_sid(call.host, call.context, call.arguments)),
@@ -125,7 +125,7 @@ const FUNCTIONS: &[Definition] = &[
     // Databases.
     function("DB_ID", SqlType::Int, (0, 1), database_id),
     function("DB_NAME", NAME, (0, 1), database_name),
-    function("DATABASEPROPERTYEX", NAME, (2, 2), database_property),
+    function("DATABASEPROPERTYEX", SqlType::Variant, (2, 2), database_property),
     // Schemas and objects.
     function("SCHEMA_ID", SqlType::Int, (0, 1), schema_id),
     function("SCHEMA_NAME", NAME, (0, 1), schema_name),
@@ -157,7 +157,7 @@ const FUNCTIONS: &[Definition] = &[
     // Names.
     function("PARSENAME", NAME, (2, 2), parse_name),
     function("QUOTENAME", SqlType::NVarChar(Length::Limit(258)), (1, 2), quote_name),
-    function("SESSIONPROPERTY", TEXT, (1, 1), session_property),
+    function("SESSIONPROPERTY", SqlType::Variant, (1, 1), session_property),
 ];
 
 /// The function or global called `name`.
@@ -177,11 +177,25 @@ pub(crate) fn call(
     let function = FUNCTIONS.get(id as usize).ok_or_else(|| SqlError::invalid_object(id))?;
     let answer = (function.call)(&Call { host, arguments, context })?;
     let Some(answer) = answer else { return Ok(Value::Null) };
+    if function.result == SqlType::Variant {
+        return in_variant(&answer);
+    }
     // What a client calls itself, or an error's text, may be longer than the type that tells of it.
     if matches!(answer, Value::Str(_)) {
         return pikepole_types::convert(&answer, &function.result, &function.result, None);
     }
     Ok(answer)
+}
+
+/// A property: what is a `sql_variant` already, a name, a longer text or a number.
+fn in_variant(property: &Value) -> Result<Value, SqlError> {
+    let ty = match property {
+        Value::Variant(_) => SqlType::Variant,
+        Value::Str(text) if text.encode_utf16().count() <= NAME_UNITS_MAX => NAME,
+        Value::Str(_) => TEXT,
+        _ => SqlType::Int,
+    };
+    pikepole_types::convert(property, &ty, &SqlType::Variant, None)
 }
 
 fn string(text: impl Into<String>) -> Answer {
@@ -312,13 +326,13 @@ fn server_property(call: &Call<'_>) -> Answer {
         "productbuild" => "1000".to_string(),
         "productlevel" => "RTM".to_string(),
         "edition" => "Developer Edition (64-bit)".to_string(),
-        "engineedition" => "3".to_string(),
+        "engineedition" => return int(3),
         "servername" | "machinename" | "computernamephysicalnetbios" => server_name(),
         "collation" => COLLATION.to_string(),
-        "lcid" => "1033".to_string(),
+        "lcid" => return int(1033),
         "sqlcharsetname" => "iso_1".to_string(),
         "sqlsortordername" => "nocase_iso".to_string(),
-        "processid" => std::process::id().to_string(),
+        "processid" => return int(i32::try_from(std::process::id()).unwrap_or(i32::MAX)),
         "licensetype" => "DISABLED".to_string(),
         "instancedefaultdatapath" | "instancedefaultlogpath" => folder(),
         "isclustered"
@@ -329,7 +343,7 @@ fn server_property(call: &Call<'_>) -> Answer {
         | "isxtpsupported"
         | "islocaldb"
         | "ispolybaseinstalled"
-        | "isadvancedanalyticsinstalled" => "0".to_string(),
+        | "isadvancedanalyticsinstalled" => return int(0),
         _ => return Ok(None),
     };
     string(text)
@@ -345,7 +359,7 @@ fn connection_property(call: &Call<'_>) -> Answer {
         "protocol_type" => return string("TSQL"),
         "auth_scheme" => return string("SQL"),
         "local_net_address" => of_connection(|connection| connection.local.ip().to_string()),
-        "local_tcp_port" => of_connection(|connection| connection.local.port().to_string()),
+        "local_tcp_port" => connection.map(|connection| Value::Int(connection.local.port().into())),
         "client_net_address" => of_connection(|connection| connection.client.ip().to_string()),
         _ => None,
     })
@@ -359,7 +373,7 @@ fn session_property(call: &Call<'_>) -> Answer {
         "NUMERIC_ROUNDABORT" => false,
         _ => return Ok(None),
     };
-    string(if on { "1" } else { "0" })
+    int(on.into())
 }
 
 fn database_id(call: &Call<'_>) -> Answer {
@@ -393,20 +407,20 @@ fn database_property(call: &Call<'_>) -> Answer {
         "recovery" => string(database.options.recovery.name()),
         "updateability" => string("READ_WRITE"),
         "useraccess" => string("MULTI_USER"),
-        "version" => string("957"),
-        "compatibilitylevel" => string(COMPATIBILITY_LEVEL.to_string()),
+        "version" => int(957),
+        "compatibilitylevel" => int(COMPATIBILITY_LEVEL.into()),
         "isansinullsenabled"
         | "isansipaddingenabled"
         | "isansiwarningsenabled"
         | "isquotedidentifiersenabled"
         | "isnullconcat"
-        | "isarithmeticabortenabled" => string("1"),
+        | "isarithmeticabortenabled" => int(1),
         "isautoclose"
         | "isautoshrink"
         | "isinstandby"
         | "isautocreatestatistics"
         | "isautoupdatestatistics"
-        | "isfulltextenabled" => string("0"),
+        | "isfulltextenabled" => int(0),
         _ => Ok(None),
     }
 }

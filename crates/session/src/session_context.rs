@@ -1,6 +1,6 @@
 //! What a session keeps for its own statements: `sp_set_session_context` and SESSION_CONTEXT.
 
-use pikepole_types::SqlError;
+use pikepole_types::{SqlError, Value};
 
 /// Bytes of all keys and values of one session at most.
 const BYTES_MAX: usize = 1 << 20;
@@ -11,31 +11,31 @@ const KEY_BYTES_MAX: usize = 256;
 #[derive(Debug, Clone)]
 struct Entry {
     key: String,
-    value: Option<String>,
+    value: Option<Value>,
     read_only: bool,
 }
 
 impl Entry {
     fn bytes(&self) -> usize {
-        bytes(&self.key) + self.value.as_deref().map_or(0, bytes)
+        bytes(&self.key) + self.value.as_ref().map_or(0, value_bytes)
     }
 }
 
-/// The keys of a session and their values, as text: there is no sql_variant.
+/// The keys of a session and their values, each a `sql_variant`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionContext(Vec<Entry>);
 
 impl SessionContext {
     /// The value of a key, in whatever case it is written.
-    pub(crate) fn get(&self, key: &str) -> Option<&str> {
-        self.0.iter().find(|entry| is_same(&entry.key, key)).and_then(|entry| entry.value.as_deref())
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
+        self.0.iter().find(|entry| is_same(&entry.key, key)).and_then(|entry| entry.value.as_ref())
     }
 
     /// Gives a key a value; none takes it away. A key that is set read-only stays as it is until the session ends.
     ///
     /// # Errors
     /// 15664 for a key that is read-only, 15665 when there is no room, 15666 for a key that is too long.
-    pub(crate) fn set(&mut self, key: &str, value: Option<String>, read_only: bool) -> Result<(), SqlError> {
+    pub(crate) fn set(&mut self, key: &str, value: Option<Value>, read_only: bool) -> Result<(), SqlError> {
         if bytes(key) > KEY_BYTES_MAX {
             return Err(SqlError::session_key_too_long(key));
         }
@@ -62,6 +62,14 @@ impl SessionContext {
 
 fn is_same(key: &str, other: &str) -> bool {
     key.to_lowercase() == other.to_lowercase()
+}
+
+/// Bytes of a value.
+fn value_bytes(value: &Value) -> usize {
+    match value {
+        Value::Variant(variant) => variant.data_bytes(),
+        _ => 0,
+    }
 }
 
 /// Bytes of a text as nvarchar.

@@ -18,7 +18,7 @@ use pikepole_tds::{
     Argument, BulkLoad, Limits, Login7, Message, MessageWriter, PacketKind, PacketStatus, PreLogin, Reassembler,
     ReturnValue, RpcMessage, SqlBatch, TdsVersion, TransactionRequest, TypeInfo, write_packets,
 };
-use pikepole_types::{Date, DateTime, Decimal, Length, SqlType, Value};
+use pikepole_types::{Date, DateTime, Decimal, Length, SqlType, Time, Value, Variant};
 use support::*;
 
 /// A message as a client sends it.
@@ -69,7 +69,14 @@ fn values() -> Vec<(SqlType, Value)> {
         (SqlType::VarChar(Length::Max), Value::Str("abc".into())),
         (SqlType::NVarChar(Length::Max), Value::Str("a😀é".into())),
         (SqlType::VarBinary(Length::Max), Value::Bin(vec![7; 50])),
+        (SqlType::Variant, variant(SqlType::Time(3), Value::Time(Time::from_ticks(70_000).expect("a time")))),
+        (SqlType::Variant, variant(SqlType::NVarChar(limit), Value::Str("a😀".into()))),
+        (SqlType::Variant, Value::Null),
     ]
+}
+
+fn variant(ty: SqlType, value: Value) -> Value {
+    Value::Variant(Box::new(Variant::new(ty, value).expect("it is held")))
 }
 
 fn samples() -> Vec<Sample> {

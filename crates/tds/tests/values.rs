@@ -3,7 +3,9 @@
 mod support;
 
 use pikepole_tds::{TdsError, TdsVersion, TypeInfo};
-use pikepole_types::{Date, DateTime, DateTime2, DateTimeOffset, Decimal, Length, SmallDateTime, SqlType, Time, Value};
+use pikepole_types::{
+    Date, DateTime, DateTime2, DateTimeOffset, Decimal, Length, SmallDateTime, SqlType, Time, Value, Variant,
+};
 use proptest::prelude::*;
 use support::{VERSIONS, hex, typed, utf16};
 
@@ -142,6 +144,41 @@ fn every_type_round_trips_at_its_edges() {
 }
 
 #[test]
+fn a_variant_brings_any_type_along() {
+    for (ty, value) in edges().into_iter().filter(|(ty, _)| Variant::holds(ty)) {
+        let variant = |value: &Value| Value::Variant(Box::new(Variant::new(ty, value.clone()).expect("it is held")));
+        let bytes = typed(&SqlType::Variant, &variant(&value), V);
+        let (info, read_back) = read(&bytes, V).expect("it is read back");
+        assert_eq!(info.sql_type(), SqlType::Variant);
+        let Value::Variant(read_back) = read_back else { panic!("{ty}: {read_back:?}") };
+        assert_eq!(*read_back.ty(), ty);
+        assert!(same(read_back.value(), &value), "{ty}: {value:?} became {read_back:?}");
+        for end in (0..bytes.len()).rev().take(300) {
+            assert!(read(&bytes[..end], V).is_err(), "{ty}: {end} bytes");
+        }
+    }
+    let variant = |ty, value| Value::Variant(Box::new(Variant::new(ty, value).expect("it is held")));
+    let decimal = Value::Decimal(Decimal::new(12_345, 5, 2).expect("it fits"));
+    for (value, bytes) in [
+        (Value::Null, "62 491F0000 00000000"),
+        (variant(SqlType::Int, Value::Int(1)), "62 491F0000 06000000 38 00 01000000"),
+        (variant(SqlType::Decimal { precision: 5, scale: 2 }, decimal), "62 491F0000 09000000 6A 02 0502 01 39300000"),
+        (variant(SqlType::VarChar(Length::Limit(5)), str_of("ab")), "62 491F0000 0B000000 A7 07 0904D00034 0500 6162"),
+        (variant(SqlType::NVarChar(Length::Limit(4)), str_of("é")), "62 491F0000 0B000000 E7 07 0904D00034 0800 E900"),
+        (
+            variant(SqlType::Time(0), Value::Time(Time::from_ticks(10_000_000).expect("a time"))),
+            "62 491F0000 06000000 29 01 00 010000",
+        ),
+    ] {
+        assert_eq!(typed(&SqlType::Variant, &value, V), hex(bytes), "{value:?}");
+    }
+    // A text that is longer than its type.
+    let long = variant(SqlType::VarChar(Length::Limit(1)), str_of("ab"));
+    let sent = TypeInfo::of(&SqlType::Variant, true, V).write_value(&SqlType::Variant, &long, &mut Vec::new());
+    assert!(sent.is_err());
+}
+
+#[test]
 fn bytes_are_the_protocols() {
     let datetime = Value::DateTime(DateTime::from_ticks(86_400 * 300 + 1).expect("in range"));
     let noon = Value::Time(Time::from_ticks(DAY / 2).expect("a time"));
@@ -241,7 +278,6 @@ fn other_types_of_clients_are_understood() {
 fn what_no_type_has_is_refused() {
     let unsupported = |bytes: &str| assert!(matches!(read(&hex(bytes), V), Err(TdsError::Unsupported(_))), "{bytes}");
     unsupported("F0 FFFF 00 00 00 0000");
-    unsupported("62 491F0000 06000000 38 00 01000000");
     unsupported("F4");
     unsupported("F3 00 00 00 FFFF 00 00");
     unsupported("A7 0500 1904D0006A 0100 E9");

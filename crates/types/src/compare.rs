@@ -5,6 +5,7 @@ use crate::convert;
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType, implicit_type};
 use crate::value::Value;
+use crate::variant;
 use std::cmp::Ordering;
 
 /// The order in which `uniqueidentifier` compares its bytes.
@@ -33,6 +34,9 @@ fn compare_others(left: &Value, right: &Value, collation: Collation) -> Result<O
     if let Some(order) = same_kind(left, right, collation) {
         return Ok(Some(order));
     }
+    if matches!(left, Value::Variant(_)) || matches!(right, Value::Variant(_)) {
+        return Ok(Some(variant::order(left, right, collation)));
+    }
     if let (Some(a), Some(b)) = (convert::exact(left), convert::exact(right)) {
         return Ok(Some(a.cmp(&b)));
     }
@@ -45,7 +49,7 @@ fn compare_others(left: &Value, right: &Value, collation: Collation) -> Result<O
 
 /// Compares values of one kind; `None` when the kinds differ or one is NULL.
 #[inline]
-fn same_kind(left: &Value, right: &Value, collation: Collation) -> Option<Ordering> {
+pub(crate) fn same_kind(left: &Value, right: &Value, collation: Collation) -> Option<Ordering> {
     use Value::*;
     Some(match (left, right) {
         (Str(a), Str(b)) => collation.compare(a, b),
@@ -89,6 +93,7 @@ pub fn hash(value: &Value, collation: Collation) -> u64 {
         Str(text) => collation.hash(text),
         Bin(bytes) => hash_bytes(trim_zeros(bytes).iter().copied()),
         Guid(bytes) => hash_bytes(bytes.iter().copied()),
+        Variant(variant) => variant::hash(variant, collation),
         Decimal(v) => {
             // By value, not by scale: trailing zeros go first.
             let (mut mantissa, mut scale) = (v.mantissa(), v.scale());
@@ -150,6 +155,7 @@ pub(crate) fn natural_type(value: &Value) -> SqlType {
         Value::Str(_) => SqlType::VarChar(Length::Max),
         Value::Bin(_) => SqlType::VarBinary(Length::Max),
         Value::Guid(_) => SqlType::UniqueIdentifier,
+        Value::Variant(_) => SqlType::Variant,
     }
 }
 

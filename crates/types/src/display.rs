@@ -56,6 +56,10 @@ pub fn write_text(value: &Value, ty: &SqlType, out: &mut String) {
             write_guid(bytes, out);
             Ok(())
         }
+        Value::Variant(variant) => {
+            write_text(variant.value(), variant.ty(), out);
+            Ok(())
+        }
         Value::Date(_)
         | Value::Time(_)
         | Value::DateTime(_)

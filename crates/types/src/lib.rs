@@ -32,6 +32,7 @@ mod like;
 mod row;
 mod sql_type;
 mod value;
+mod variant;
 
 pub use aggregate::{Accumulator, Aggregate, aggregate_type};
 pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate, operator_type};
@@ -47,3 +48,4 @@ pub use like::LikePattern;
 pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
 pub use sql_type::{Length, SqlType, implicit_type};
 pub use value::Value;
+pub use variant::Variant;

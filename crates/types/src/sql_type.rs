@@ -78,6 +78,8 @@ pub enum SqlType {
     VarBinary(Length),
     /// `uniqueidentifier`.
     UniqueIdentifier,
+    /// `sql_variant`.
+    Variant,
 }
 
 use SqlType::*;
@@ -110,6 +112,7 @@ impl SqlType {
             Binary(_) => "binary",
             VarBinary(_) => "varbinary",
             UniqueIdentifier => "uniqueidentifier",
+            Variant => "sql_variant",
         }
     }
 
@@ -147,6 +150,7 @@ impl SqlType {
             Binary(_) => 173,
             VarBinary(_) => 165,
             UniqueIdentifier => 36,
+            Variant => 98,
         }
     }
 
@@ -176,6 +180,7 @@ impl SqlType {
             VarChar(length) | VarBinary(length) => varying(length, 1),
             NVarChar(length) => varying(length, 2),
             UniqueIdentifier => 16,
+            Variant => 8016,
         }
     }
 
@@ -299,6 +304,7 @@ impl SqlType {
             DateTime => 21,
             DateTime2(_) => 22,
             DateTimeOffset(_) => 23,
+            Variant => 24,
         }
     }
 }

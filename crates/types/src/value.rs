@@ -2,6 +2,7 @@
 
 use crate::datetime::{Date, DateTime, DateTime2, DateTimeOffset, SmallDateTime, Time};
 use crate::decimal::Decimal;
+use crate::variant::Variant;
 
 /// One value. It does not carry its whole type: `varchar(10)` and `nvarchar(max)` are both [`Value::Str`], and the
 /// [`SqlType`](crate::SqlType) that travels beside it says which. 32 bytes.
@@ -51,6 +52,8 @@ pub enum Value {
     /// `uniqueidentifier`, in the byte order that the type stores and casts to binary: the first three groups
     /// little-endian.
     Guid([u8; 16]),
+    /// `sql_variant`: a value of another type, with that type.
+    Variant(Box<Variant>),
 }
 
 impl Value {
@@ -131,6 +134,7 @@ impl Clone for Value {
             Value::Str(v) => Value::Str(v.clone()),
             Value::Bin(v) => Value::Bin(v.clone()),
             Value::Guid(v) => Value::Guid(*v),
+            Value::Variant(v) => Value::Variant(v.clone()),
         }
     }
 

@@ -36,6 +36,7 @@ fn sql_type(text: &str) -> SqlType {
         "binary" => SqlType::Binary(number(0)),
         "varbinary" => SqlType::VarBinary(length()),
         "uniqueidentifier" => SqlType::UniqueIdentifier,
+        "sql_variant" => SqlType::Variant,
         _ => panic!("no type {text}"),
     }
 }

@@ -27,6 +27,7 @@ fn sql_type() -> impl Strategy<Value = SqlType> {
         (0u8..=7).prop_map(DateTime2),
         (0u8..=7).prop_map(DateTimeOffset),
         Just(UniqueIdentifier),
+        Just(Variant),
         (1u16..40).prop_map(Char),
         (1u16..40).prop_map(NChar),
         (1u16..40).prop_map(Binary),
@@ -164,7 +165,9 @@ proptest! {
         let order = compare(&left, &right, Collation::default());
         let back = compare(&right, &left, Collation::default());
         prop_assert_eq!(order.clone().ok(), back.ok().map(|back| back.map(std::cmp::Ordering::reverse)));
-        if implicit_type(&left_type, &right_type).is_err() && !left.is_null() && !right.is_null() {
+        // A value alone does not tell that its type is too long for a sql_variant.
+        let with_variant = left_type == SqlType::Variant || right_type == SqlType::Variant;
+        if implicit_type(&left_type, &right_type).is_err() && !left.is_null() && !right.is_null() && !with_variant {
             prop_assert!(order.is_err());
         }
     }

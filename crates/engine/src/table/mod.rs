@@ -298,5 +298,5 @@ fn column_key_bytes_max(ty: &SqlType) -> usize {
 
 /// Whether a column of this type can be in a key.
 pub(crate) fn can_be_key(ty: &SqlType) -> bool {
-    !matches!(ty, SqlType::VarChar(Length::Max) | SqlType::NVarChar(Length::Max) | SqlType::VarBinary(Length::Max))
+    !ty.is_max() && *ty != SqlType::Variant
 }

@@ -20,7 +20,7 @@
 
 use pikepole_storage::{Heap, PageId, Rid, RowHeader, StorageError, Tree};
 use pikepole_transaction::{RID_BYTES, Structure};
-use pikepole_types::{RowError, RowLayout, Value, content_bytes_max};
+use pikepole_types::{RowError, RowLayout, SqlType, Value, content_bytes_max};
 
 use crate::catalog::definition::TableRecord;
 
@@ -34,6 +34,9 @@ pub(super) const PART_BYTES: usize = Heap::ROW_BYTES_MAX - PART_HEADER_BYTES;
 pub(super) const VALUE_BYTES_MAX: usize = i32::MAX as usize;
 /// Of a value's buffer so much is allocated before its bytes come.
 const TRUSTED_BYTES: usize = 1 << 20;
+
+/// Bytes of a `sql_variant` at most: its type, and a text of 4000 UTF-16 units. It is never elsewhere.
+const VARIANT_BYTES_MAX: usize = 4000 * 3 + 6;
 
 const MARK_POINTERS: u8 = 1;
 
@@ -65,6 +68,7 @@ impl Room {
         let mut columns = Vec::new();
         for (at, column) in record.columns.iter().enumerate() {
             match content_bytes_max(&column.ty) {
+                None if column.ty == SqlType::Variant => others_bytes_max += VARIANT_BYTES_MAX,
                 None => others_bytes_max += 26,
                 Some(bytes) if bytes <= POINTER_BYTES => others_bytes_max += bytes + 1,
                 Some(_) => {

@@ -186,11 +186,11 @@ impl Binder<'_> {
     }
 
     fn like(&mut self, like: &tree::Like) -> Result<Predicate, Fault> {
-        let text = self.text(&like.expr)?;
-        let pattern = self.text(&like.pattern)?;
+        let text = self.text_of_like(&like.expr, 1)?;
+        let pattern = self.text_of_like(&like.pattern, 2)?;
         let escape = match &like.escape {
             None => None,
-            Some(escape) => Some(self.text(escape)?),
+            Some(escape) => Some(self.text_of_like(escape, 3)?),
         };
         let exact = is_exact(&like.expr)? || is_exact(&like.pattern)?;
         let collation = if exact { Collation::Binary } else { self.collation };
@@ -204,11 +204,14 @@ impl Binder<'_> {
         Ok(negate(like.negated, found))
     }
 
-    /// An expression as text.
-    fn text(&mut self, expr: &tree::Expr) -> Result<Expr, Fault> {
+    /// An operand of LIKE as text.
+    fn text_of_like(&mut self, expr: &tree::Expr, place: usize) -> Result<Expr, Fault> {
         let typed = self.expr(expr)?;
         if typed.ty.is_string() {
             return Ok(typed.expr);
+        }
+        if typed.ty == SqlType::Variant {
+            return Err(Box::new(SqlError::argument_type_invalid(typed.ty.error_name(), place, "like")));
         }
         let ty = SqlType::NVarChar(pikepole_types::Length::Limit(4000));
         Ok(convert_to(typed, &ty)?.expr)

@@ -151,11 +151,10 @@ fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<
         "image" => plain(SqlType::VarBinary(Length::Max)),
         "sysname" => plain(SqlType::NVarChar(Length::Limit(128))),
         "uniqueidentifier" => plain(SqlType::UniqueIdentifier),
+        "sql_variant" => plain(SqlType::Variant),
         // Only a column gets its numbers by itself; elsewhere it is the eight bytes of one.
         "rowversion" | "timestamp" => plain(SqlType::Binary(8)),
-        "sql_variant" | "hierarchyid" | "geography" | "geometry" => {
-            Err(crate::errors::unsupported(format!("The type {name}")))
-        }
+        "hierarchyid" | "geography" | "geometry" => Err(crate::errors::unsupported(format!("The type {name}"))),
         _ => Err(Box::new(SqlError::type_unknown(position, shown(written)))),
     }
 }

@@ -239,6 +239,10 @@ impl Binder<'_> {
 /// Functions that look for one text in another, which they do by the database's collation.
 const SEARCHING: [&str; 4] = ["CHARINDEX", "PATINDEX", "REPLACE", "TRANSLATE"];
 
+/// Functions that take a `sql_variant` as it is; for all others it is to be converted first.
+const TAKES_VARIANTS: [&str; 7] =
+    ["CHECKSUM", "CHOOSE", "DATALENGTH", "GREATEST", "LEAST", "NULLIF", "SQL_VARIANT_PROPERTY"];
+
 /// What STRING_AGG makes of values that are no text.
 const NUMBER_TEXT: SqlType = SqlType::NVarChar(pikepole_types::Length::Limit(4000));
 
@@ -275,6 +279,12 @@ fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
 /// A call of a function of the types, with as many arguments as it takes.
 pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Result<Typed, Fault> {
     let types: Box<[SqlType]> = arguments.iter().map(|argument| argument.ty).collect();
+    if let Some(place) = types.iter().position(|ty| *ty == SqlType::Variant)
+        && !TAKES_VARIANTS.contains(&function.name)
+    {
+        let (ty, name) = (SqlType::Variant.error_name(), function.name.to_ascii_lowercase());
+        return Err(Box::new(SqlError::argument_type_invalid(ty, place + 1, name)));
+    }
     let ty = (function.result_type)(&types)?;
     let part = match arguments.first().map(|argument| &argument.expr) {
         Some(Expr::Const(Value::Str(part))) => Some(part.as_str()),

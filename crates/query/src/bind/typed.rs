@@ -101,7 +101,11 @@ pub(crate) fn convert_to(typed: Typed, to: &SqlType) -> Result<Typed, Fault> {
         return Ok(integer_to(typed, from, width));
     }
     if conversion(&typed.ty, to) != Conversion::Implicit {
-        return Err(Box::new(SqlError::operand_type_clash(typed.ty.error_name(), to.error_name())));
+        let (from, to) = (typed.ty.error_name(), to.error_name());
+        return Err(Box::new(match typed.ty {
+            SqlType::Variant => SqlError::implicit_conversion_not_allowed(from, to),
+            _ => SqlError::operand_type_clash(from, to),
+        }));
     }
     let nullable = typed.nullable;
     let constant = typed.expr.is_const() && !reads_date_format(&typed.expr, to);

@@ -7,7 +7,7 @@ use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::{Env, Expr, Fault};
 use pikepole_contention::sync::Mutex;
-use pikepole_engine::{Catalog, ColumnDefinition, LockEscalation, NewColumn};
+use pikepole_engine::{ColumnDefinition, LockEscalation, NewColumn};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{SqlError, SqlType, Target, Value};
 
@@ -30,16 +30,14 @@ enum ColumnMap {
 impl Machine<'_> {
     /// ALTER TABLE.
     pub(crate) async fn alter_table(&mut self, alter: &tree::AlterTable) -> Result<(), Fault> {
-        let catalog = self.context.catalog();
-        let types = &catalog.catalog;
         match &alter.action {
             tree::AlterTableAction::Add { elements, check } => {
-                self.add_elements(&alter.table, elements, types, check.unwrap_or(true)).await
+                self.add_elements(&alter.table, elements, check.unwrap_or(true)).await
             }
             tree::AlterTableAction::SetConstraints { check, enable, names } => {
                 self.set_constraints(&alter.table, check.unwrap_or(false), *enable, names).await
             }
-            tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column, types).await,
+            tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column).await,
             tree::AlterTableAction::Drop(elements) => {
                 for element in elements {
                     self.drop_element(&alter.table, element).await?;
@@ -108,7 +106,6 @@ impl Machine<'_> {
         &mut self,
         name: &tree::ObjectName,
         elements: &[tree::TableElement],
-        types: &Catalog,
         check_rows: bool,
     ) -> Result<(), Fault> {
         let table = self.altered(name)?;
@@ -122,7 +119,7 @@ impl Machine<'_> {
                     wishes.column(definition);
                     let (column, map) = match wishes.computed.get(before) {
                         Some(wanted) => self.new_computed(&table, wanted)?,
-                        None => self.new_column(&table, definition, columns.len() + 1, types)?,
+                        None => self.new_column(&table, definition, columns.len() + 1)?,
                     };
                     columns.push(column);
                     maps.push(map);
@@ -135,7 +132,7 @@ impl Machine<'_> {
                     tree::ConstraintKind::Default { expr, column, .. } => {
                         self.check_default(expr)?;
                         let name = constraint.name.as_ref().map(|name| name.text.clone());
-                        let text = tree::catalog_expression(expr);
+                        let text = tree::stored_expression(expr);
                         set_default(&table, &mut columns, column, (name, text))?;
                     }
                     kind => {
@@ -182,9 +179,8 @@ impl Machine<'_> {
         table: &Table,
         definition: &tree::ColumnDefinition,
         position: usize,
-        types: &Catalog,
     ) -> Result<(NewColumn, ColumnMap), Fault> {
-        let column = table_definition::column(definition, position, &table.name, types)?;
+        let column = table_definition::column(definition, position, &table.name, &self.context.catalog().catalog)?;
         if column.identity.is_some() {
             return Err(errors::unsupported("An IDENTITY column added to a table"));
         }
@@ -236,7 +232,6 @@ impl Machine<'_> {
         &mut self,
         name: &tree::ObjectName,
         definition: &tree::ColumnDefinition,
-        types: &Catalog,
     ) -> Result<(), Fault> {
         let table = self.altered(name)?;
         let Some(at) = table.column(&definition.name.text) else {
@@ -256,7 +251,7 @@ impl Machine<'_> {
                 format!("Cannot alter column '{}' because it is '{what}'.", old.name),
             )));
         }
-        let wanted = table_definition::column(definition, at + 1, &table.name, types)?;
+        let wanted = table_definition::column(definition, at + 1, &table.name, &self.context.catalog().catalog)?;
         if wanted.ty != old.ty {
             self.check_column_is_free(&table, at, "ALTER TABLE ALTER COLUMN")?;
         }

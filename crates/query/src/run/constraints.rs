@@ -122,7 +122,7 @@ impl Machine<'_> {
                 Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
             bind::table_condition(&wanted.condition, &table.name, &table_columns(&table), &names)?;
         }
-        let text = tree::catalog_condition(&wanted.condition);
+        let text = pikepole_tsql::stored_condition(&wanted.condition);
         let column = wanted.column.as_ref().and_then(|column| table.column(column));
         let change = |record: &mut pikepole_engine::TableRecord, new_id: &mut dyn FnMut() -> i32| {
             let object_id = new_id();

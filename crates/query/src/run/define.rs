@@ -82,8 +82,7 @@ impl Machine<'_> {
 
     async fn create_table(&mut self, create: &tree::CreateTable) -> Result<(), Fault> {
         let residence = if create.name.is_temporary() { Residence::Temporary } else { Residence::Database };
-        let catalog = self.context.catalog();
-        self.create_table_as(create, &catalog.catalog, residence).await
+        self.create_table_as(create, residence).await
     }
 
     /// A DEFAULT may call functions, and name no column and no variable.

@@ -83,7 +83,7 @@ impl Wishes {
             tree::ColumnKind::Computed { expr, persisted } => self.computed.push(WantedComputed {
                 name,
                 expr: expr.clone(),
-                text: tree::catalog_expression(expr),
+                text: tree::stored_expression(expr),
                 persisted: *persisted,
                 not_null: definition.nullable == Some(false),
             }),
@@ -104,7 +104,7 @@ fn is_rowversion(data_type: &tree::DataType) -> bool {
 pub(crate) fn table(
     create: &tree::CreateTable,
     schema: String,
-    types: &Catalog,
+    catalog: &Catalog,
 ) -> Result<(TableDefinition, Wishes), Fault> {
     for option in &create.options {
         let plain = matches!(option.value, Some(tree::SettingValue::Off) | None);
@@ -121,7 +121,7 @@ pub(crate) fn table(
         match element {
             tree::TableElement::Column(definition) => {
                 let position = columns.len() + 1;
-                columns.push(column(definition, position, &name, types)?);
+                columns.push(column(definition, position, &name, catalog)?);
                 wishes.column(definition);
                 for constraint in &definition.constraints {
                     let own = Some(&definition.name);
@@ -184,7 +184,7 @@ fn clustered_defaults(indexes: Vec<Wanted>) -> Vec<IndexDefinition> {
 /// Bytes of a rowversion.
 const ROWVERSION_BYTES: u16 = 8;
 
-/// A column of a table.
+/// A column of a table; `catalog` is where its type is looked up.
 ///
 /// # Errors
 /// Types, identities, constructs not supported.
@@ -192,7 +192,7 @@ pub(crate) fn column(
     definition: &tree::ColumnDefinition,
     position: usize,
     table: &str,
-    types: &Catalog,
+    catalog: &Catalog,
 ) -> Result<ColumnDefinition, Fault> {
     let name = &definition.name.text;
     let tree::ColumnKind::Stored(data_type) = &definition.kind else {
@@ -217,7 +217,7 @@ pub(crate) fn column(
     if let Some(collation) = &definition.collation {
         check_collation(collation)?;
     }
-    let declared = declared(types, data_type, position)?;
+    let declared = declared(catalog, data_type, position)?;
     let ty = declared.scalar().ok_or_else(|| Box::new(SqlError::column_of_table_type(name)))?;
     let identity = match &definition.identity {
         None => None,
@@ -229,7 +229,7 @@ pub(crate) fn column(
             return Err(Box::new(SqlError::default_on_identity(table, name)));
         }
         Some(default) => {
-            Some((default.name.as_ref().map(|name| name.text.clone()), tree::catalog_expression(&default.expr)))
+            Some((default.name.as_ref().map(|name| name.text.clone()), tree::stored_expression(&default.expr)))
         }
     };
     Ok(ColumnDefinition {
@@ -372,7 +372,7 @@ pub(crate) fn extras(include: &[tree::Name], filter: Option<&tree::Condition>) -
     }
     Ok(IndexExtras {
         included: include.iter().map(|name| name.text.clone()).collect(),
-        filter: filter.map(|filter| format!("({filter})")),
+        filter: filter.map(tree::stored_condition),
         not_null,
     })
 }

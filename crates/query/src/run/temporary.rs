@@ -7,7 +7,7 @@ use super::table_definition;
 use crate::bind::{self, Names};
 use crate::expression::Fault;
 use crate::program::{DeclaredKind, DeclaredTable, SelectInto};
-use pikepole_engine::{Catalog, ColumnDefinition, Residence, TableDefinition};
+use pikepole_engine::{ColumnDefinition, Residence, TableDefinition};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::SqlError;
 
@@ -36,8 +36,7 @@ impl Machine<'_> {
 
     async fn declare_inline(&mut self, variable: &tree::TableVariable) -> Result<(), Fault> {
         let create = of_elements(variable.name.clone(), variable.elements.clone());
-        let catalog = self.context.catalog();
-        self.create_table_as(&create, &catalog.catalog, Residence::Variable).await
+        self.create_table_as(&create, Residence::Variable).await
     }
 
     /// Makes a table that is in no catalog.
@@ -111,11 +110,10 @@ impl Machine<'_> {
     pub(crate) async fn create_table_as(
         &mut self,
         create: &tree::CreateTable,
-        types: &Catalog,
         residence: Residence,
     ) -> Result<(), Fault> {
         let schema = self.schema_of_new(&create.name)?;
-        let (mut definition, wishes) = match table_definition::table(create, schema, types) {
+        let (mut definition, wishes) = match table_definition::table(create, schema, &self.context.catalog().catalog) {
             Err(fault) if fault.number == KEY_ON_NULLABLE => {
                 // Two errors say it: why, and what did not come of it.
                 self.output.error(&fault.at_line(self.line()));

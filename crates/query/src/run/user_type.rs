@@ -11,7 +11,7 @@ use crate::expression::Fault;
 use crate::host::TableRows;
 use crate::program::{CallArgument, InsertCaptured, Parameter};
 use crate::security::Requirement;
-use pikepole_engine::{Catalog, Permission, Residence, Securable, UserType, UserTypeKind};
+use pikepole_engine::{Permission, Residence, Securable, UserType, UserTypeKind};
 use pikepole_tsql::{self as tree, Name, ObjectName};
 use pikepole_types::{SqlError, SqlType};
 
@@ -41,8 +41,7 @@ impl Machine<'_> {
             }
             tree::TypeKind::Table { elements, options } => {
                 check_elements(elements, options)?;
-                let shape = self.shape_of(name, elements, &catalog.catalog).await?;
-                UserTypeKind::Table(Box::new(shape))
+                UserTypeKind::Table(Box::new(self.shape_of(name, elements).await?))
             }
         };
         let (database, tx) = self.context.engine();
@@ -54,7 +53,6 @@ impl Machine<'_> {
         &mut self,
         name: &str,
         elements: &[tree::TableElement],
-        types: &Catalog,
     ) -> Result<pikepole_engine::TableRecord, Fault> {
         // No variable of a text has a blank in its name.
         let variable = Name { text: format!("@ {name}"), span: tree::Span::default() };
@@ -63,7 +61,7 @@ impl Machine<'_> {
             self.context.transaction().drop_temporary(&left.engine)?;
         }
         let create = of_elements(variable.clone(), elements.to_vec());
-        let made = self.create_table_as(&create, types, Residence::Variable).await;
+        let made = self.create_table_as(&create, Residence::Variable).await;
         let table = self.context.catalog().table(&ObjectName::of(variable))?;
         if let Some(table) = &table {
             self.context.transaction().drop_temporary(&table.engine)?;

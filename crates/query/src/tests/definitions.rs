@@ -75,3 +75,47 @@ fn databases_come_and_go() {
     client.quiet("USE master DROP DATABASE lab");
     assert!(client.lines("USE lab")[0].starts_with("Msg 911"));
 }
+
+/// What is stored of a definition is printed anew; it must mean what was written.
+#[test]
+fn stored_definitions_mean_what_was_written() {
+    let mut client = Client::alone();
+    let expressions = [
+        "a - -b",
+        "a - -b * 2 - (b - a)",
+        "a + b * 2 & ~1 | a ^ b",
+        "-(a + b) % 3",
+        "CASE WHEN a NOT BETWEEN 2 AND b THEN 'out' ELSE s END",
+        "CASE WHEN a IN (1, NULL, b - 20) THEN 1 WHEN a NOT IN (2, 3) THEN 2 END",
+        "CASE WHEN NOT (a = 1 OR b = 2) AND (s LIKE N'x!%' ESCAPE '!' OR s IS NULL) THEN 1 ELSE 0 END",
+        "CASE WHEN a = 1 AND (b > 5 OR s = 'x') AND NOT s LIKE '%y%' THEN a ELSE -b END",
+        "CASE a WHEN 1 THEN 'one' WHEN 2 THEN s END",
+        "IIF(a > 1 OR s IS NOT NULL, b, -2147483648)",
+        "CAST(a AS decimal(18, 4)) / 7",
+        "CONVERT(varchar(30), d, 126) + ' ' + ISNULL(s, '?') + N'it''s'",
+        "TRY_CAST(s AS int)",
+        "COALESCE(s, NULLIF('x', s), TRIM('0' FROM '00a0'), TRIM(' b '))",
+        "s COLLATE Latin1_General_BIN2 + 'z'",
+        "YEAR(d) * 10000 + MONTH(d) * 100 + DAY(d)",
+        "DATEADD(dd, -a, DATEADD(mi, 5, d))",
+        "DATEPART(dw, d) + DATEDIFF(yy, '20000101', d)",
+        "a * 1e-3 + 0.1e0 + 1.5 + .25 + 9000000000 + $2.5",
+        "LEFT(s, 1) + RIGHT('xyz', 2) + CAST(0x4142 AS varchar(2))",
+        "DATEADD(hour, a, d) AT TIME ZONE 'UTC'",
+    ];
+    for (number, expression) in expressions.iter().enumerate() {
+        client.quiet(&format!(
+            "CREATE TABLE t{number} (a int, b int, s nvarchar(20), d datetime, x AS {expression})
+             INSERT t{number} VALUES (1, 21, N'x%', '20240131 10:20:30'), (2, 2, NULL, '19991231'), (3, 1, N'y', NULL), (NULL, 7, N'12', '20200229')"
+        ));
+        let [stored, meant] =
+            ["x", expression].map(|x| client.shown(&format!("SELECT {x} FROM t{number} ORDER BY b, a")));
+        assert_eq!(stored, meant, "{expression}");
+    }
+    client.quiet(
+        "CREATE TABLE d (a int, w int DEFAULT -2 - -3, x float DEFAULT -1.5e-3, y nvarchar(20) DEFAULT N'it''s', z date DEFAULT DATEADD(dd, 1, '20240101'))
+         ALTER TABLE d ADD CONSTRAINT later DEFAULT (9) FOR a
+         INSERT d DEFAULT VALUES",
+    );
+    assert_eq!(client.shown("SELECT * FROM d"), ["9|1|-0.0015|it's|2024-01-02"]);
+}

@@ -333,6 +333,7 @@ pub(super) fn odbc_type(ty: &SqlType) -> (i16, Option<i16>) {
         SqlType::VarBinary(Max) => (-4, None),
         SqlType::VarBinary(_) => (-3, None),
         SqlType::UniqueIdentifier => (-11, None),
+        SqlType::Variant => (-150, None),
     }
 }
 

@@ -15,7 +15,7 @@ use crate::host::SessionHost;
 use crate::security::{MemberOf, change_membership};
 use pikepole_engine::{Permission, PrincipalKind, Securable};
 use pikepole_query::{Argument, ExecutionContext, Output};
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{SqlError, SqlType, Target, Value};
 
 /// A system procedure: its name and its parameters in order, with how many of them must be given.
 struct Procedure {
@@ -200,19 +200,20 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// A value as text; None: it is NULL.
-fn shown(value: &Value, ty: &SqlType) -> Option<String> {
-    (!value.is_null()).then(|| pikepole_types::to_text(value, ty))
-}
-
-/// What was given for a parameter of the type sql_variant, at its place or by its name, as text.
-fn sql_variant(given: &[Argument], place: usize, parameter: &str) -> Option<String> {
+/// What was given for a parameter of the type sql_variant, at its place or by its name; none for NULL.
+///
+/// # Errors
+/// 206 for a value of a type that is none of those which it holds.
+fn sql_variant(given: &[Argument], place: usize, parameter: &str) -> Result<Option<Value>, SqlError> {
     let mut given = given.iter().enumerate();
-    let (_, argument) = given.find(|(at, argument)| match &argument.name {
+    let given = given.find(|(at, argument)| match &argument.name {
         Some(name) => name.eq_ignore_ascii_case(parameter),
         None => *at == place,
-    })?;
-    shown(&argument.value, &argument.ty)
+    });
+    let Some((_, argument)) = given else { return Ok(None) };
+    let mut value = Value::Null;
+    pikepole_types::assign(&argument.value, &argument.ty, &SqlType::Variant, Target::Variable, &mut value)?;
+    Ok(Some(value).filter(|value| !value.is_null()))
 }
 
 fn may_configure(context: &ExecutionContext) -> bool {
@@ -250,7 +251,7 @@ pub(crate) async fn call(
         "sp_getapplock" => return application_lock::get(&arguments, context).await,
         "sp_releaseapplock" => return application_lock::release(&arguments, context),
         "sp_set_session_context" => {
-            let value = sql_variant(given, 1, "@value");
+            let value = sql_variant(given, 1, "@value")?;
             let key = arguments.text(0).filter(|key| !key.is_empty());
             let wrong = || SqlError::invalid_parameter_or_option("sys.sp_set_session_context");
             let read_only = arguments.text(2).is_some_and(|flag| flag != "0");

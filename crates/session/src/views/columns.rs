@@ -228,6 +228,7 @@ pub(crate) const TYPES: &[SqlType] = &[
     SqlType::Money,
     SqlType::DateTime,
     SqlType::Float,
+    SqlType::Variant,
     SqlType::Bit,
     SqlType::Decimal { precision: 38, scale: 38 },
     SqlType::SmallMoney,

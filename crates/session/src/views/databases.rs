@@ -1,6 +1,6 @@
 //! `sys.databases`, `configurations`, `messages`.
 
-use super::Kind::{Bit, Bytes, DateTime, Guid, Int, Name, SmallInt, Text, TinyInt};
+use super::Kind::{Bit, Bytes, DateTime, Guid, Int, Name, SmallInt, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
 use super::columns::COLLATION;
 use super::{RowBuilder, Rows, Source, View};
@@ -113,10 +113,10 @@ pub(super) const VIEWS: &[View] = &[
         columns: &[
             ("configuration_id", Int, No),
             ("name", Text(35), No),
-            ("value", Text(128), Yes),
-            ("minimum", Text(128), Yes),
-            ("maximum", Text(128), Yes),
-            ("value_in_use", Text(128), Yes),
+            ("value", Variant, Yes),
+            ("minimum", Variant, Yes),
+            ("maximum", Variant, Yes),
+            ("value_in_use", Variant, Yes),
             ("description", Text(255), No),
             ("is_dynamic", Bit, No),
             ("is_advanced", Bit, No),
@@ -248,20 +248,28 @@ fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
 }
 
 fn configurations(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    Ok(configuration::options(source.server)
-        .iter()
-        .enumerate()
+    // Numbers are int, words nvarchar.
+    let set = |row: RowBuilder, column: &str, value: &str| match value.parse::<i32>() {
+        Ok(number) => row.integer(column, number),
+        Err(_) => row.text(column, value),
+    };
+    let options = configuration::options(source.server).into_iter().enumerate();
+    Ok(options
         .map(|(place, option)| {
-            view.row()
+            let values = [
+                ("value", Some(&option.configured)),
+                ("minimum", option.minimum.as_ref()),
+                ("maximum", option.maximum.as_ref()),
+                ("value_in_use", Some(&option.running)),
+            ];
+            let row = view
+                .row()
                 .integer("configuration_id", place as i64 + 1)
                 .text("name", &option.name)
-                .text("value", &option.configured)
-                .text_if("minimum", option.minimum.as_ref())
-                .text_if("maximum", option.maximum.as_ref())
-                .text("value_in_use", &option.running)
                 .text("description", &option.description)
-                .bit("is_dynamic", option.dynamic)
-                .done()
+                .bit("is_dynamic", option.dynamic);
+            let values = values.into_iter().filter_map(|(column, value)| Some((column, value?)));
+            values.fold(row, |row, (column, value)| set(row, column, value)).done()
         })
         .collect())
 }

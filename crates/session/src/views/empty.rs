@@ -1,7 +1,7 @@
 //! Views that tools read and that are always empty here: of what this engine does not have. A query over one is answered,
 //! with no rows, which is the truth.
 
-use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, LongText, Name, SmallInt, Text, TinyInt};
+use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, LongText, Name, SmallInt, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
 use super::objects::OBJECT;
 use super::{ColumnOf, Rows, Source, View, columns_of};
@@ -156,7 +156,7 @@ pub(super) const VIEWS: &[View] = &[
     ),
     empty(
         "partition_range_values",
-        &[("function_id", Int, No), ("boundary_id", Int, No), ("parameter_id", Int, No), ("value", Text(4000), Yes)],
+        &[("function_id", Int, No), ("boundary_id", Int, No), ("parameter_id", Int, No), ("value", Variant, Yes)],
     ),
     empty(
         "partition_parameters",

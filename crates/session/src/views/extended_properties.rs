@@ -1,6 +1,6 @@
 //! `sys.extended_properties` and `fn_listextendedproperty`, and finding what a property is about by types and names.
 
-use super::Kind::{Int, Name, Text, TinyInt};
+use super::Kind::{Int, Name, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
 use super::{Function, Rows, Source, View};
 use pikepole_engine::{Catalog, ExtendedProperty, Object, PropertyHolder, PropertyPart, Schema, Table};
@@ -18,7 +18,7 @@ pub(super) const VIEWS: &[View] = &[View {
         ("major_id", Int, No),
         ("minor_id", Int, No),
         ("name", Name, No),
-        ("value", Text(4000), Yes),
+        ("value", Variant, Yes),
     ],
     rows: extended_properties,
 }];
@@ -27,7 +27,7 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     view: View {
         schema: "sys",
         name: "fn_listextendedproperty",
-        columns: &[("objtype", Name, Yes), ("objname", Name, Yes), ("name", Name, No), ("value", Text(4000), Yes)],
+        columns: &[("objtype", Name, Yes), ("objname", Name, Yes), ("name", Name, No), ("value", Variant, Yes)],
         rows: list,
     },
     parameters: &[Name, Name, Name, Name, Name, Name, Name],

@@ -35,7 +35,7 @@ use crate::registry::Registry;
 use crate::security as security_of;
 use pikepole_engine::{Catalog, Database, Lsn, Module, SecurityToken, Server};
 use pikepole_query::ColumnInfo;
-use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value};
+use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value, Variant};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -117,6 +117,7 @@ pub(crate) enum Kind {
     /// `varbinary(8)`: addresses; `varbinary(85)`: security ids.
     Bytes(u16),
     Guid,
+    Variant,
 }
 
 impl Kind {
@@ -138,6 +139,7 @@ impl Kind {
             Kind::Code => SqlType::Char(2),
             Kind::Bytes(length) => SqlType::VarBinary(Length::Limit(length)),
             Kind::Guid => SqlType::UniqueIdentifier,
+            Kind::Variant => SqlType::Variant,
         }
     }
 
@@ -156,6 +158,7 @@ impl Kind {
             Kind::Name | Kind::Text(_) | Kind::LongText | Kind::Code => Value::Str(String::new()),
             Kind::Bytes(length) => Value::Bin(vec![0; usize::from(length.min(8))]),
             Kind::Guid => Value::Guid([0; 16]),
+            Kind::Variant => Value::Null,
         }
     }
 
@@ -168,6 +171,7 @@ impl Kind {
             Kind::Int => Value::Int(number.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32),
             Kind::Real => Value::Real(number as f32),
             Kind::Float => Value::Float(number as f64),
+            Kind::Variant => in_variant(SqlType::Int, Kind::Int.integer(number)),
             _ => Value::BigInt(number),
         }
     }
@@ -403,10 +407,13 @@ impl RowBuilder {
         }
     }
 
-    /// Sets a text.
+    /// Sets a text, in a `sql_variant` column one of `nvarchar`.
     pub(crate) fn text(mut self, name: &str, text: impl Into<String>) -> Self {
-        let (place, _) = self.column(name);
-        self.values[place] = Value::Str(text.into());
+        let (place, kind) = self.column(name);
+        self.values[place] = match kind {
+            Kind::Variant => in_variant(SqlType::NVarChar(Length::Limit(TEXT_UNITS_MAX)), Value::Str(text.into())),
+            _ => Value::Str(text.into()),
+        };
         self
     }
 
@@ -439,6 +446,13 @@ impl RowBuilder {
     pub(crate) fn done(self) -> Vec<Value> {
         self.values
     }
+}
+
+/// UTF-16 units of a text in a `sql_variant`.
+const TEXT_UNITS_MAX: u16 = 4000;
+
+fn in_variant(ty: SqlType, value: Value) -> Value {
+    Variant::new(ty, value).map_or(Value::Null, |variant| Value::Variant(Box::new(variant)))
 }
 
 /// Microseconds since 1970, now.

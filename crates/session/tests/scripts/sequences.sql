@@ -131,6 +131,8 @@ DROP SEQUENCE IF EXISTS dbo.none;
 GO
 -- Ranges.
 DECLARE @first sql_variant;
+EXEC sp_sequence_get_range @sequence_name = N'dbo.plain', @range_size = 1, @range_first_value = @first OUTPUT;
+SELECT SQL_VARIANT_PROPERTY(@first, 'BaseType') AS type;
 GO
 ALTER SEQUENCE dbo.plain RESTART WITH 1;
 DECLARE @first bigint, @last bigint, @cycles int, @increment bigint, @least bigint, @most bigint;

@@ -22,7 +22,12 @@ BEGIN
   EXEC sp_set_session_context @key, @value
 END
 GO
-SELECT SESSION_CONTEXT(N'k131') AS missing, LEN(SESSION_CONTEXT(N'k130')) AS length
+SELECT SESSION_CONTEXT(N'k131') AS missing, DATALENGTH(SESSION_CONTEXT(N'k130')) AS bytes, LEN(CAST(SESSION_CONTEXT(N'k130') AS nvarchar(4000))) AS length
+SELECT SQL_VARIANT_PROPERTY(SESSION_CONTEXT(N'name'), 'BaseType') AS type, SQL_VARIANT_PROPERTY(SESSION_CONTEXT(N'name'), 'MaxLength') AS length
+EXEC sp_set_session_context N'when', 1.5
+SELECT SQL_VARIANT_PROPERTY(SESSION_CONTEXT(N'when'), 'BaseType') AS type, CAST(SESSION_CONTEXT(N'when') AS decimal(5, 2)) * 2 AS twice
+DECLARE @long nvarchar(max) = N'too long'
+EXEC sp_set_session_context N'long', @long
 GO
 -- 2024-01-01 is a Monday.
 SELECT @@DATEFIRST AS first, DATEPART(weekday, '20240101') AS day, DATEPART(week, '20240107') AS week, DATETRUNC(week, CAST('20240103' AS date)) AS begins

@@ -2,6 +2,7 @@
 
 use super::collation::Encoding;
 use super::type_info::{Framing, TypeInfo, TypeToken as T, time_bytes};
+use super::variant::read_variant_value;
 use crate::error::TdsError;
 use crate::read::{Reader, push_utf16};
 use pikepole_types::{
@@ -49,7 +50,7 @@ impl TypeInfo {
             },
             Framing::Long => long_value(reader, place)?,
             Framing::Chunks => return self.read_chunks(reader, value),
-            Framing::Variant => return Err(TdsError::Unsupported("A sql_variant in a row of a client".into())),
+            Framing::Variant => return read_variant_value(reader, value),
         };
         match bytes {
             None => set_null(value),

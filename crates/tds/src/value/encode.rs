@@ -3,6 +3,7 @@
 use super::Place;
 use super::collation::Encoding;
 use super::type_info::{Framing, TypeInfo, TypeToken as T, time_bytes};
+use super::variant::put_variant;
 use crate::error::TdsError;
 use crate::put::{Put, utf16_units};
 use pikepole_types::{Decimal, SqlType, Value, code_page, write_text};
@@ -26,6 +27,7 @@ impl TypeInfo {
             return self.put_null(place, out);
         }
         match (self.framing(), value) {
+            (Framing::Variant, Value::Variant(variant)) => put_variant(variant, out),
             (Framing::Fixed(_), _) => self.put_small(value, out),
             (Framing::Byte, _) => {
                 let at = out.len();
@@ -59,7 +61,8 @@ impl TypeInfo {
             Framing::Byte => out.put_u8(0),
             Framing::Short => out.put_u16(u16::MAX),
             Framing::Long if place == Place::Row => out.put_u8(0),
-            Framing::Long | Framing::Variant => out.put_u32(u32::MAX),
+            Framing::Long => out.put_u32(u32::MAX),
+            Framing::Variant => out.put_u32(0),
             Framing::Chunks => out.put_u64(u64::MAX),
         }
         Some(())
@@ -103,26 +106,30 @@ impl TypeInfo {
             T::NChar | T::NVarChar | T::NText | T::Xml => {
                 let count = utf16_units(text) * 2;
                 self.put_length(count, place, out)?;
-                out.put_utf16(text);
             }
             T::Char | T::VarChar | T::Text => {
                 let is_utf8 = self.encoding() == Encoding::Utf8;
                 let count = if is_utf8 || text.is_ascii() { text.len() } else { narrow_bytes(text) };
                 self.put_length(count, place, out)?;
-                if is_utf8 || text.is_ascii() {
-                    out.extend_from_slice(text.as_bytes());
-                } else {
-                    put_narrow(text, out);
-                }
             }
             _ => return None,
         }
+        self.put_text_bytes(text, out);
         self.put_end(out);
         Some(())
     }
 
+    /// A string without its length.
+    pub(super) fn put_text_bytes(&self, text: &str, out: &mut Vec<u8>) {
+        match self.token() {
+            T::NChar | T::NVarChar | T::NText | T::Xml => out.put_utf16(text),
+            _ if self.encoding() == Encoding::Utf8 || text.is_ascii() => out.extend_from_slice(text.as_bytes()),
+            _ => put_narrow(text, out),
+        }
+    }
+
     /// A value that is neither a string nor a binary, without its length.
-    fn put_small(&self, value: &Value, out: &mut Vec<u8>) -> Option<()> {
+    pub(super) fn put_small(&self, value: &Value, out: &mut Vec<u8>) -> Option<()> {
         let at = out.len();
         match (self.token(), value) {
             (T::Bit | T::BitN, Value::Bit(v)) => out.put_u8(u8::from(*v)),

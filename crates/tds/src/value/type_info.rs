@@ -9,6 +9,8 @@ use pikepole_types::{Length, SqlType};
 
 /// The most bytes of a string or binary that is not a (max) type.
 const BYTES_MAX: u32 = 8000;
+/// The most bytes of a `sql_variant`, as its columns tell it.
+const VARIANT_BYTES_MAX: u32 = 8009;
 /// The length of a (max) type where other types have theirs.
 const MAX_LENGTH: u32 = 0xFFFF;
 
@@ -225,6 +227,7 @@ impl TypeInfo {
                 TypeInfo { precision, ..TypeInfo::scaled(T::DecimalN, scale, decimal_bytes(precision)) }
             }
             SqlType::UniqueIdentifier => TypeInfo::plain(T::Guid, 16),
+            SqlType::Variant => TypeInfo::plain(T::Variant, VARIANT_BYTES_MAX),
             // As texts to older clients: 0001-01-01, 00:00:00.0000000, both, both with +00:00.
             SqlType::Date if !version.has_date_types() => TypeInfo::plain(T::NVarChar, 10 * 2),
             SqlType::Time(_) if !version.has_date_types() => TypeInfo::plain(T::NVarChar, 16 * 2),
@@ -305,14 +308,15 @@ impl TypeInfo {
     }
 
     /// The T-SQL type of the values. Strings in UTF-8 are `nvarchar` here, because a `varchar` cannot hold all of them;
-    /// `xml` is its text; a `sql_variant` says with each value what it is and is [`SqlType::Null`] here.
+    /// `xml` is its text.
     pub fn sql_type(&self) -> SqlType {
         let bytes = Length::Limit(self.length.clamp(1, BYTES_MAX) as u16);
         let units = (self.length / 2).clamp(1, BYTES_MAX / 2) as u16;
         let is_max = matches!(self.framing(), Framing::Chunks | Framing::Long);
         let is_utf8 = self.encoding() == Encoding::Utf8;
         match self.token {
-            T::Null | T::Variant | T::Udt | T::Table | T::Vector => SqlType::Null,
+            T::Null | T::Udt | T::Table | T::Vector => SqlType::Null,
+            T::Variant => SqlType::Variant,
             T::Bit | T::BitN => SqlType::Bit,
             T::Int1 => SqlType::TinyInt,
             T::Int2 => SqlType::SmallInt,

@@ -9,12 +9,58 @@
 use super::collation::WireCollation;
 use super::type_info::{Framing, TypeInfo, TypeToken as T};
 use crate::error::TdsError;
+use crate::put::Put;
 use crate::read::Reader;
-use pikepole_types::Value;
+use crate::version::TdsVersion;
+use pikepole_types::{Value, Variant};
 
 const WHAT: &str = "a sql_variant";
 /// The most bytes a value and its parameters have.
 const BYTES_MAX: u32 = 8016;
+
+/// Reads a `sql_variant` of a row.
+pub(super) fn read_variant_value(reader: &mut Reader<'_>, value: &mut Value) -> Result<(), TdsError> {
+    let (info, inner) = read_variant(reader)?;
+    *value = Value::Null;
+    if !inner.is_null() {
+        // In UTF-8 a text may be longer than any other.
+        let variant = Variant::new(info.sql_type(), inner).ok_or(TdsError::InvalidLength(T::Variant as u8))?;
+        *value = Value::Variant(Box::new(variant));
+    }
+    Ok(())
+}
+
+/// Appends a `sql_variant`; `None` when it is longer than its type.
+pub(super) fn put_variant(variant: &Variant, out: &mut Vec<u8>) -> Option<()> {
+    let info = TypeInfo::of(variant.ty(), false, TdsVersion::V8_0);
+    let start = out.len();
+    out.put_u32(0);
+    out.put_u8(info.token() as u8);
+    match info.token() {
+        T::Time | T::DateTime2 | T::DateTimeOffset => out.extend_from_slice(&[1, info.scale()]),
+        T::DecimalN => out.extend_from_slice(&[2, info.precision(), info.scale()]),
+        T::VarBinary | T::Binary => {
+            out.put_u8(2);
+            out.put_u16(info.length() as u16);
+        }
+        T::VarChar | T::Char | T::NVarChar | T::NChar => {
+            out.put_u8(7);
+            out.extend_from_slice(&info.collation().to_bytes());
+            out.put_u16(info.length() as u16);
+        }
+        _ => out.put_u8(0),
+    }
+    let data = out.len();
+    match variant.value() {
+        Value::Str(text) => info.put_text_bytes(text, out),
+        Value::Bin(bytes) => out.extend_from_slice(bytes),
+        small => info.put_small(small, out)?,
+    }
+    (out.len() - data <= info.length() as usize).then_some(())?;
+    let length = u32::try_from(out.len() - start - 4).ok()?;
+    out[start..start + 4].copy_from_slice(&length.to_le_bytes());
+    Some(())
+}
 
 /// Reads a `sql_variant` of a parameter: the type of its value, and the value.
 pub(crate) fn read_variant(reader: &mut Reader<'_>) -> Result<(TypeInfo, Value), TdsError> {

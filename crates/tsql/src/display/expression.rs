@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{Commas, Quoted, optional, words};
+use super::{Bracketed, Commas, Quoted, is_plain, optional, words};
 use crate::lexer::Keyword;
 use crate::tree::*;
 
@@ -10,7 +10,7 @@ use crate::tree::*;
 const SPECIAL: &[&str] = &["CAST", "IIF", "PARSE", "TRIM", "TRY_CAST", "TRY_PARSE"];
 
 /// How strongly the outermost operator of an expression binds.
-pub(super) fn strength(expr: &Expr) -> u8 {
+fn strength(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Binary(binary) => match binary.op {
             BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => 2,
@@ -139,19 +139,13 @@ impl Display for BinaryOp {
     }
 }
 
-/// Writes a function's name. Some reserved words are functions, and some functions are not what their bare name calls.
-fn function_name(f: &mut Formatter<'_>, call: &FunctionCall) -> Result {
-    let name = &call.name;
-    let text = name.name.text.as_str();
-    if name.schema.is_some() {
-        return name.fmt(f);
+/// Whether a built-in function can be called by its name without brackets. Some reserved words are functions, and some
+/// functions are not what their bare name calls.
+pub(super) fn is_bare_function(name: &str) -> bool {
+    if SPECIAL.iter().any(|word| word.eq_ignore_ascii_case(name)) {
+        return false;
     }
-    let special = SPECIAL.iter().any(|word| word.eq_ignore_ascii_case(text));
-    let plain_trim = text.eq_ignore_ascii_case("TRIM") && call.arguments.len() == 1 && !call.distinct;
-    if special && !plain_trim {
-        return write!(f, "[{text}]");
-    }
-    match Keyword::of(text) {
+    match Keyword::of(name) {
         Some(
             Keyword::Left
             | Keyword::Right
@@ -164,9 +158,18 @@ fn function_name(f: &mut Formatter<'_>, call: &FunctionCall) -> Result {
             | Keyword::OpenDatasource
             | Keyword::ContainsTable
             | Keyword::FreetextTable,
-        ) => f.write_str(text),
-        _ => name.fmt(f),
+        ) => true,
+        _ => is_plain(name),
     }
+}
+
+fn function_name(f: &mut Formatter<'_>, call: &FunctionCall) -> Result {
+    let text = call.name.name.text.as_str();
+    if call.name.schema.is_some() || call.name.database.is_some() {
+        return call.name.fmt(f);
+    }
+    let plain_trim = text.eq_ignore_ascii_case("TRIM") && call.arguments.len() == 1 && !call.distinct;
+    if plain_trim || is_bare_function(text) { f.write_str(text) } else { Bracketed(text).fmt(f) }
 }
 
 impl Display for FunctionCall {

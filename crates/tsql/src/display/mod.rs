@@ -1,16 +1,16 @@
 //! Trees as T-SQL text. Parsing the text gives an equal tree.
 
 mod administration;
-mod catalog;
 mod control;
 mod definition;
 mod expression;
 mod modification;
 mod module;
 mod query;
+mod stored;
 mod table;
 
-pub use catalog::{catalog_condition, catalog_expression};
+pub use stored::{stored_condition, stored_expression};
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -102,6 +102,15 @@ impl Display for Quoted<'_> {
     }
 }
 
+/// A name in brackets.
+pub(crate) struct Bracketed<'a>(pub(crate) &'a str);
+
+impl Display for Bracketed<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "[{}]", self.0.replace(']', "]]"))
+    }
+}
+
 /// `before`, the item and `behind`, if there is an item.
 pub(crate) fn optional<T: Display>(f: &mut Formatter<'_>, before: &str, item: &Option<T>, behind: &str) -> Result {
     match item {
@@ -146,7 +155,7 @@ impl Display for Name {
         if self.text.starts_with('@') || is_plain(&self.text) {
             return f.write_str(&self.text);
         }
-        write!(f, "[{}]", self.text.replace(']', "]]"))
+        Bracketed(&self.text).fmt(f)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::error::SqlError;
 use crate::functions::Context;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
+use crate::variant::Variant;
 
 /// Whether and how one type converts to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +55,9 @@ pub fn conversion(from: &SqlType, to: &SqlType) -> Conversion {
     let (from_number, to_number) = (from.is_number(), to.is_number());
     match (from, to) {
         (_, Null) => None,
+        (_, Variant) if crate::variant::Variant::holds(from) => Implicit,
+        (_, Variant) => None,
+        (Variant, _) => Explicit,
         _ if from.is_string() => {
             if to.is_binary() {
                 Explicit
@@ -148,8 +152,12 @@ fn convert_slowly(
     if conversion(from, to) == Conversion::None {
         return Err(SqlError::explicit_conversion_not_allowed(from.error_name(), to.error_name()));
     }
+    if let (Value::Variant(variant), true) = (value, *to != Variant) {
+        return convert_into(variant.value(), variant.ty(), to, style, out);
+    }
     match to {
         Null => *out = Value::Null,
+        Variant => *out = in_variant(value, from)?,
         Bit | TinyInt | SmallInt | Int | BigInt | Decimal { .. } | Money | SmallMoney | Real | Float => {
             *out = numbers::to_number(value, from, to)?;
         }
@@ -161,6 +169,16 @@ fn convert_slowly(
         UniqueIdentifier => *out = binary::to_guid(value)?,
     }
     Ok(())
+}
+
+/// A value, of type `from`, as a `sql_variant`.
+fn in_variant(value: &Value, from: &SqlType) -> Result<Value, SqlError> {
+    if let Value::Variant(_) = value {
+        return Ok(value.clone());
+    }
+    let clash = || SqlError::operand_type_clash(from.error_name(), SqlType::Variant.error_name());
+    let variant = Variant::new(*from, value.clone()).ok_or_else(clash)?;
+    Ok(Value::Variant(Box::new(variant)))
 }
 
 /// Converts a value to the type of what it is assigned to. Whether NULL is allowed there is the caller's to check.
@@ -265,17 +283,19 @@ impl Context {
         style: Option<i32>,
         out: &mut Value,
     ) -> Result<(), SqlError> {
-        if self.date_format != DateFormat::default()
-            && to.is_date_or_time()
-            && let Value::Str(text) = value
-        {
-            *out = dates::from_text(text, from, to, style, self.date_format)?;
-            return Ok(());
+        if self.date_format != DateFormat::default() && to.is_date_or_time() {
+            if let Value::Variant(variant) = value {
+                return self.convert_into(variant.value(), variant.ty(), to, style, out);
+            }
+            if let Value::Str(text) = value {
+                *out = dates::from_text(text, from, to, style, self.date_format)?;
+                return Ok(());
+            }
         }
         convert_into(value, from, to, style, out)
     }
 
-    /// TRY_CAST and TRY_CONVERT: NULL where this value does not convert.
+    /// TRY_CAST and TRY_CONVERT: NULL where this value does not convert. Of a `sql_variant` its type is a matter of the value.
     ///
     /// # Errors
     /// 529 where the types never convert.
@@ -287,7 +307,7 @@ impl Context {
         style: Option<i32>,
     ) -> Result<Value, SqlError> {
         match self.convert(value, from, to, style) {
-            Err(error) if error.number != 529 => Ok(Value::Null),
+            Err(error) if error.number != 529 || *from == SqlType::Variant => Ok(Value::Null),
             result => result,
         }
     }

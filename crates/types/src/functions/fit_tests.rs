@@ -36,6 +36,7 @@ fn fits(value: &Value, ty: &SqlType) -> bool {
         | (Value::DateTime(_), SqlType::DateTime)
         | (Value::SmallDateTime(_), SqlType::SmallDateTime)
         | (Value::Guid(_), SqlType::UniqueIdentifier) => true,
+        (Value::Variant(variant), SqlType::Variant) => fits(variant.value(), variant.ty()),
         _ => false,
     }
 }

@@ -84,6 +84,20 @@ pub(super) fn checksum(context: &mut Context, values: &[Value], _: &[SqlType]) -
     Ok(Value::Int((sum ^ sum >> 32) as i32))
 }
 
+pub(super) fn variant_type(_: &[SqlType]) -> Typed {
+    Ok(SqlType::Variant)
+}
+
+/// What a value is as a `sql_variant`: a name or a number in another one.
+pub(super) fn variant_property(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let variant = context.convert(&values[0], &types[0], &SqlType::Variant, None)?;
+    let name = text(values, types, 1)?;
+    Ok(match variant {
+        Value::Variant(variant) => variant.property(&name, context.collation),
+        _ => Value::Null,
+    })
+}
+
 /// A random identifier (version 4).
 pub(super) fn newid(context: &mut Context, _: &[Value], _: &[SqlType]) -> Evaluated {
     let mut bytes = [0u8; 16];

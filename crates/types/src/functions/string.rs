@@ -106,6 +106,7 @@ pub(super) fn len(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evalu
 
 pub(super) fn datalength(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let bytes = match &values[0] {
+        Value::Variant(variant) => variant.data_bytes(),
         Value::Bin(bytes) => bytes.len(),
         Value::Str(text) if types[0].is_unicode() => units(text, true) * 2,
         Value::Str(text) => units(text, false),

@@ -138,6 +138,7 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("SMALLDATETIMEFROMPARTS", 5..=5, zone::smalldatetime_type, zone::smalldatetimefromparts),
     strict!("SOUNDEX", 1..=1, words::soundex_type, words::soundex),
     strict!("SPACE", 1..=1, string::long_text, string::space),
+    lenient!("SQL_VARIANT_PROPERTY", 2..=2, other::variant_type, other::variant_property),
     strict!("SQRT", 1..=1, math::float_type, math::sqrt),
     strict!("SQUARE", 1..=1, math::float_type, math::square),
     strict!("STR", 1..=3, string::long_text, string::str),

@@ -30,6 +30,7 @@ pub fn write_json(value: &Value, ty: &SqlType, out: &mut String) {
             base64(bytes, out);
             out.push('"');
         }
+        Value::Variant(variant) => write_json(variant.value(), variant.ty(), out),
         Value::Guid(_) => {
             out.push('"');
             write_text(value, ty, out);

@@ -10,7 +10,7 @@ use crate::value::Value;
 
 /// Whether a value can be read back from its key bytes.
 pub(super) fn gives_back(ty: &SqlType) -> bool {
-    !(ty.is_string() || ty.is_binary() || matches!(ty, SqlType::DateTimeOffset(_)))
+    !(ty.is_string() || ty.is_binary() || matches!(ty, SqlType::DateTimeOffset(_) | SqlType::Variant))
 }
 
 /// Bytes of a type's key, when they are always as many.

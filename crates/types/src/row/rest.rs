@@ -5,8 +5,9 @@ use crate::code_page;
 use crate::convert::push_blanks;
 use crate::datetime::{Date, DateTime, DateTime2, DateTimeOffset, SmallDateTime, Time};
 use crate::decimal::Decimal;
-use crate::sql_type::SqlType;
+use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
+use crate::variant::Variant;
 
 /// Appends a number in groups of 7 bits, lowest first; the top bit says that more follow.
 #[inline]
@@ -136,9 +137,72 @@ fn encode_others(value: &Value, ty: &SqlType, out: &mut Vec<u8>) -> Option<()> {
         }
         (SqlType::Binary(_) | SqlType::VarBinary(_), Value::Bin(bytes)) => push_bytes(bytes, out),
         (SqlType::UniqueIdentifier, Value::Guid(bytes)) => out.extend_from_slice(bytes),
+        (SqlType::Variant, Value::Variant(variant)) => {
+            push_type(variant.ty(), out);
+            encode(variant.value(), variant.ty(), 0, out).ok()?;
+        }
         _ => return None,
     }
     Some(())
+}
+
+/// Appends a type: its number in `sys.types`, and its parameters as varints.
+fn push_type(ty: &SqlType, out: &mut Vec<u8>) {
+    out.push(ty.system_type_id());
+    match *ty {
+        SqlType::Decimal { precision, scale } => out.extend_from_slice(&[precision, scale]),
+        SqlType::Time(scale) | SqlType::DateTime2(scale) | SqlType::DateTimeOffset(scale) => out.push(scale),
+        _ => {
+            if let Some(Length::Limit(length)) = ty.declared_length() {
+                push_varint(length.into(), out);
+            }
+        }
+    }
+}
+
+/// Reads a type that a `sql_variant` holds.
+fn take_type(bytes: &[u8]) -> Option<(SqlType, &[u8])> {
+    let (&number, behind) = bytes.split_first()?;
+    let plain = [
+        SqlType::Bit,
+        SqlType::TinyInt,
+        SqlType::SmallInt,
+        SqlType::Int,
+        SqlType::BigInt,
+        SqlType::Money,
+        SqlType::SmallMoney,
+        SqlType::Real,
+        SqlType::Float,
+        SqlType::Date,
+        SqlType::DateTime,
+        SqlType::SmallDateTime,
+        SqlType::UniqueIdentifier,
+    ];
+    if let Some(ty) = plain.into_iter().find(|ty| ty.system_type_id() == number) {
+        return Some((ty, behind));
+    }
+    let scaled = [SqlType::Time, SqlType::DateTime2, SqlType::DateTimeOffset];
+    if let Some(of) = scaled.into_iter().find(|of| of(0).system_type_id() == number) {
+        let (&scale, behind) = behind.split_first()?;
+        return (scale <= 7).then_some((of(scale), behind));
+    }
+    if number == (SqlType::Decimal { precision: 1, scale: 0 }).system_type_id() {
+        let (&[precision, scale], behind) = behind.split_first_chunk()?;
+        let possible = (1..=38).contains(&precision) && scale <= precision;
+        return possible.then_some((SqlType::Decimal { precision, scale }, behind));
+    }
+    let long: [fn(u16) -> SqlType; 6] = [
+        SqlType::Char,
+        SqlType::NChar,
+        SqlType::Binary,
+        |n| SqlType::VarChar(Length::Limit(n)),
+        |n| SqlType::NVarChar(Length::Limit(n)),
+        |n| SqlType::VarBinary(Length::Limit(n)),
+    ];
+    let of = long.into_iter().find(|of| of(1).system_type_id() == number)?;
+    let (length, behind) = take_varint(behind)?;
+    let length = u16::try_from(length).ok().filter(|length| *length <= 8000)?;
+    Some((of(length), behind))
 }
 
 /// Reads one value into `place`, if it is wanted, and gives the bytes behind it; `None` when they are damaged.
@@ -253,6 +317,12 @@ fn decode_others<'b>(bytes: &'b [u8], ty: &SqlType) -> Option<(Value, &'b [u8])>
         SqlType::UniqueIdentifier => {
             let (own, behind) = bytes.split_first_chunk()?;
             (Value::Guid(*own), behind)
+        }
+        SqlType::Variant => {
+            let (own, behind) = take_type(bytes)?;
+            let mut value = Value::Null;
+            let behind = decode(behind, &own, Some(&mut value))?;
+            (Value::Variant(Box::new(Variant::new(own, value)?)), behind)
         }
         _ => return None,
     })

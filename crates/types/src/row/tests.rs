@@ -41,6 +41,7 @@ fn sql_type() -> impl Strategy<Value = SqlType> {
         Just(DateTime2(7)),
         Just(DateTimeOffset(7)),
         Just(UniqueIdentifier),
+        Just(Variant),
         Just(Char(12)),
         Just(VarChar(Length::Limit(40))),
         Just(NChar(12)),
@@ -96,6 +97,7 @@ fn value(ty: SqlType) -> BoxedStrategy<Value> {
             .prop_map(|(ticks, offset)| Value::DateTimeOffset(DateTimeOffset::new(ticks, offset).expect("fits")))
             .boxed(),
         SqlType::UniqueIdentifier => any::<[u8; 16]>().prop_map(Value::Guid).boxed(),
+        SqlType::Variant => variants(),
         SqlType::Binary(n) => proptest::collection::vec(0u8..3, usize::from(n)).prop_map(Value::Bin).boxed(),
         SqlType::VarBinary(_) => {
             proptest::collection::vec(prop_oneof![Just(0), Just(1), Just(255)], 0..5).prop_map(Value::Bin).boxed()
@@ -112,6 +114,18 @@ fn value(ty: SqlType) -> BoxedStrategy<Value> {
     }
 }
 
+/// Values of all types that a `sql_variant` holds.
+fn variants() -> BoxedStrategy<Value> {
+    let types = sql_type().prop_filter("it holds them", crate::variant::Variant::holds);
+    let pairs = types.prop_flat_map(|ty| (Just(ty), value(ty)));
+    pairs
+        .prop_map(|(ty, value)| {
+            let variant = crate::variant::Variant::new(ty, value).expect("it holds them");
+            Value::Variant(Box::new(variant))
+        })
+        .boxed()
+}
+
 fn nullable_value(column: ColumnType) -> BoxedStrategy<Value> {
     let nulls = if column.nullable { 1 } else { 0 };
     prop_oneof![5 => value(column.ty), nulls => Just(Value::Null)].boxed()
@@ -125,8 +139,12 @@ fn column() -> impl Strategy<Value = ColumnType> {
 /// Columns, a key and two rows.
 fn table() -> impl Strategy<Value = (Vec<ColumnType>, Vec<KeyColumn>, Vec<Value>, Vec<Value>)> {
     proptest::collection::vec(column(), 1..7).prop_flat_map(|columns| {
-        let keys = proptest::collection::vec((0..columns.len(), any::<bool>()), 0..4)
-            .prop_map(|key| key.into_iter().map(|(column, descending)| KeyColumn { column, descending }).collect());
+        // No sql_variant is in a key.
+        let is_key: Vec<bool> = columns.iter().map(|column| column.ty != SqlType::Variant).collect();
+        let keys = proptest::collection::vec((0..columns.len(), any::<bool>()), 0..4).prop_map(move |key| {
+            let key = key.into_iter().filter(|(column, _)| is_key[*column]);
+            key.map(|(column, descending)| KeyColumn { column, descending }).collect()
+        });
         let row = || columns.iter().map(|&column| nullable_value(column)).collect::<Vec<_>>();
         // Half of the second row's values are the first's, so that later key columns decide too.
         let mixed = (row(), row(), proptest::collection::vec(any::<bool>(), columns.len())).prop_map(|(a, b, same)| {
