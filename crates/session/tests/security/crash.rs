@@ -211,7 +211,7 @@ fn extended_properties_survive_a_power_loss() {
     drop((sa, fixture));
     let fixture = Fixture::on(&after);
     let mut sa = fixture.owner();
-    let values = "SELECT LEFT(value, 8) + '|' + CAST(LEN(value) AS varchar(9)) + '|' + CAST(minor_id AS varchar(9))
+    let values = "SELECT CAST(value AS varchar(8)) + '|' + CAST(DATALENGTH(value) / 2 AS varchar(9)) + '|' + CAST(minor_id AS varchar(9))
                   FROM sys.extended_properties ORDER BY class, minor_id";
     assert_eq!(
         fixture.texts(&mut sa, values),

@@ -120,8 +120,8 @@ fn extended_properties_need_alter() {
         fixture.fails(&mut ann, 15135, sql);
     }
     fixture.succeeds(&mut owner, "EXEC sp_addextendedproperty 'q', 'seen', 'SCHEMA', 'dbo', 'TABLE', 't'");
-    let seen = "SELECT value FROM sys.extended_properties
-                UNION ALL SELECT value FROM fn_listextendedproperty('q', 'SCHEMA', 'dbo', 'TABLE', 't', NULL, NULL)";
+    let seen = "SELECT CAST(value AS varchar(9)) FROM sys.extended_properties
+                UNION ALL SELECT CAST(value AS varchar(9)) FROM fn_listextendedproperty('q', 'SCHEMA', 'dbo', 'TABLE', 't', NULL, NULL)";
     assert!(fixture.texts(&mut ann, seen).is_empty());
     fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.t TO ann");
     assert_eq!(fixture.texts(&mut ann, seen), ["seen", "seen"]);
