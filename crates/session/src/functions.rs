@@ -408,7 +408,7 @@ fn database_property(call: &Call<'_>) -> Answer {
         "updateability" => string("READ_WRITE"),
         "useraccess" => string("MULTI_USER"),
         "version" => int(957),
-        "compatibilitylevel" => int(COMPATIBILITY_LEVEL.into()),
+        "compatibilitylevel" => int(COMPATIBILITY_LEVEL),
         "isansinullsenabled"
         | "isansipaddingenabled"
         | "isansiwarningsenabled"
