@@ -16,10 +16,11 @@
 //!   blocks arrive.
 
 use crate::commit::Hardened;
+use crate::company::Company;
 use crate::field::get_varint;
 use crate::format::{BLOCK_HEADER_BYTES, BlockHeader, LENGTH_BYTES_MAX, block_disk_bytes};
 use crate::log::{Log, lock};
-use crate::policy::CommitBy;
+use crate::policy::{CommitBy, Gathering};
 use crate::segments::FirstBlock;
 use crate::space::Room;
 use crate::stats::add;
@@ -158,8 +159,13 @@ impl Log {
     }
 
     /// For schedulers that have nothing else to run: writes when commits of this scheduler are in no block yet, or appends
-    /// wait for room. The thread waits for the device: nothing is as quick as that for a commit alone.
+    /// wait for room. The thread waits for the device: nothing is as quick as that for a commit alone. [`Gathering::Returning`]
+    /// may put the write off for a moment; the outcome is `Busy` then.
     pub fn idle_step(&self) -> FlushOutcome {
+        self.step(self.gathering())
+    }
+
+    fn step(&self, gathering: Gathering) -> FlushOutcome {
         let reaped = self.reap();
         if reaped > 0 {
             return FlushOutcome::Wrote(reaped);
@@ -168,7 +174,12 @@ impl Log {
             return FlushOutcome::Nothing;
         }
         let wanted = self.commits.wanted(slot::current());
+        let company = &self.company[slot::current()];
         if wanted > self.written.load(Ordering::Relaxed) || self.space_waiters.any() {
+            if gathering == Gathering::Returning && self.awaits_more(company) {
+                return FlushOutcome::Busy;
+            }
+            company.writes();
             // A simulated device has no time of its own: there, writes are on their way until the next look.
             let is_beside_another =
                 self.queue.as_ref().is_some_and(|queue| queue.is_simulated() || queue.in_flight() > 0);
@@ -176,6 +187,8 @@ impl Log {
             if let FlushOutcome::Wrote(_) = outcome {
                 return outcome;
             }
+        } else {
+            company.has_nothing();
         }
         match self.reap_or_wait() {
             0 if wanted > self.commits.durable() => FlushOutcome::Busy,
@@ -184,12 +197,18 @@ impl Log {
         }
     }
 
+    /// Whether a write that is due can wait for more committers.
+    fn awaits_more(&self, company: &Company) -> bool {
+        let write_us = self.write_us.load(Ordering::Relaxed);
+        !self.space_waiters.any() && company.is_expected(clock::now_us(), write_us)
+    }
+
     /// For schedulers that have other work, often: ends what the device has finished, and begins a write when commits of
     /// this scheduler are in no block yet and no write that it began is on its way. Never waits for the device, unless
     /// the kernel has no way to write beside other work and `quantum_over`.
     pub fn busy_step(&self, quantum_over: bool) -> FlushOutcome {
         let Some(queue) = &self.queue else {
-            return if quantum_over { self.idle_step() } else { FlushOutcome::Nothing };
+            return if quantum_over { self.step(Gathering::None) } else { FlushOutcome::Nothing };
         };
         let mut outcome = FlushOutcome::Nothing;
         let is_by_scheduler = self.commit_by() == CommitBy::Scheduler && !self.is_poisoned();
@@ -371,6 +390,11 @@ impl Log {
         if let Err(error) = outcome {
             self.poison();
             return Err(error.into());
+        }
+        if self.device_takes_time {
+            // The mean of the last eight or so. Of writes that end at once one may go uncounted.
+            let mean_us = self.write_us.load(Ordering::Relaxed);
+            self.write_us.store(if mean_us == 0 { write_us } else { (mean_us * 7 + write_us) / 8 }, Ordering::Relaxed);
         }
         let mut wakers = Vec::new();
         let mut hardened = Hardened::default();

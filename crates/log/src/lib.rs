@@ -68,6 +68,8 @@
 
 #[cfg_attr(loom, allow(dead_code, reason = "a model uses a part of it"))]
 mod commit;
+#[cfg(not(loom))]
+mod company;
 mod error;
 pub mod field;
 #[cfg_attr(loom, allow(dead_code, reason = "a model uses a part of it"))]
@@ -136,7 +138,9 @@ pub use log::{DurableAfter, Log};
 pub use lsn::{Lsn, LsnRange};
 #[cfg(not(loom))]
 pub use options::{LogOptions, RECORD_BYTES_MAX};
-pub use policy::{BLOCK_BYTES_CLASSIC, CommitBy, FlushQueue, LOG_WRITERS_MAX, LogIo, LogWriters, Policy, Reservation};
+pub use policy::{
+    BLOCK_BYTES_CLASSIC, CommitBy, FlushQueue, Gathering, LOG_WRITERS_MAX, LogIo, LogWriters, Policy, Reservation,
+};
 #[cfg(not(loom))]
 pub use reader::{Entry, Reader};
 #[doc(hidden)]

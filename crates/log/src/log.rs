@@ -2,11 +2,12 @@
 
 use crate::buffer::Buffer;
 use crate::commit::{Commits, Waiter};
+use crate::company::Company;
 use crate::field::{put_varint, varint_len};
 use crate::flush::Flusher;
 use crate::in_flight::InFlight;
 use crate::options::LogOptions;
-use crate::policy::{CommitBy, Policy};
+use crate::policy::{CommitBy, Gathering, Policy};
 use crate::record::LogRecord;
 use crate::reservation::{Place, Reservations, Space};
 use crate::segments::{Growing, SegmentFile, Segments, segment_number};
@@ -39,6 +40,12 @@ pub struct Log {
     pub(crate) buffer: Buffer,
     pub(crate) written: CachePadded<AtomicU64>,
     pub(crate) commits: Commits,
+    /// Who of each slot waits for `durable`.
+    pub(crate) company: Box<[CachePadded<Company>]>,
+    /// What a durable write took lately, in microseconds; 0 on a device that takes no time of its own.
+    pub(crate) write_us: AtomicU64,
+    /// Not simulated.
+    pub(crate) device_takes_time: bool,
     /// The flusher role: its holder takes from the buffer into a block, and moves `written`.
     pub(crate) flusher: Mutex<Flusher>,
     /// Blocks on their way, and the horizon behind them.
@@ -63,6 +70,7 @@ pub struct Log {
     pub(crate) options: LogOptions,
     pub(crate) block_bytes_max: AtomicUsize,
     pub(crate) commit_by: AtomicU8,
+    pub(crate) gathering: AtomicU8,
     /// Shut down: no more appends.
     pub(crate) closed: AtomicBool,
     pub(crate) statistics: Arc<Statistics>,
@@ -245,14 +253,14 @@ impl Log {
     /// Dropping it gives the wait up.
     #[inline]
     pub fn durable_after(&self, end: Lsn) -> DurableAfter<'_> {
-        DurableAfter { log: self, end, waiter: None, hurry: false }
+        DurableAfter { log: self, end, slot: slot::current(), waiter: None, hurry: false }
     }
 
     /// As [`durable_after`](Self::durable_after), and asks the log writer to write now. For checkpoints and page
     /// writes.
     pub fn flush_to(&self, end: Lsn) -> DurableAfter<'_> {
         debug_assert!(end <= self.reserved(), "nothing beyond the last record can become durable");
-        DurableAfter { log: self, end, waiter: None, hurry: true }
+        DurableAfter { log: self, end, slot: slot::current(), waiter: None, hurry: true }
     }
 
     /// Ready when all that was appended before the call is durable.
@@ -314,6 +322,7 @@ impl Log {
                 // Whoever waits now must be seen to by somebody.
                 self.wake_writer();
             }
+            Policy::Gathering(policy) => self.gathering.store(policy as u8, Ordering::Relaxed),
             Policy::BlockBytesMax(bytes) => {
                 LogOptions { block_bytes_max: bytes, ..self.options.clone() }.check()?;
                 self.block_bytes_max.store(bytes, Ordering::Relaxed);
@@ -323,11 +332,12 @@ impl Log {
     }
 
     /// The policies in force.
-    pub fn policies(&self) -> [Policy; 4] {
+    pub fn policies(&self) -> [Policy; 5] {
         [
             Policy::Reservation(self.reservations.policy()),
             Policy::FlushQueue(self.commits.policy()),
             Policy::CommitBy(self.commit_by()),
+            Policy::Gathering(self.gathering()),
             Policy::BlockBytesMax(self.block_bytes_max.load(Ordering::Relaxed)),
         ]
     }
@@ -336,6 +346,13 @@ impl Log {
         match self.commit_by.load(Ordering::Relaxed) {
             0 => CommitBy::LogWriter,
             _ => CommitBy::Scheduler,
+        }
+    }
+
+    pub(crate) fn gathering(&self) -> Gathering {
+        match self.gathering.load(Ordering::Relaxed) {
+            0 => Gathering::None,
+            _ => Gathering::Returning,
         }
     }
 
@@ -459,6 +476,8 @@ impl Drop for Unfinished<'_> {
 pub struct DurableAfter<'a> {
     log: &'a Log,
     end: Lsn,
+    /// Of the thread that waits.
+    slot: usize,
     waiter: Option<Arc<Waiter>>,
     /// The log writer is to write at once.
     hurry: bool,
@@ -470,7 +489,10 @@ impl Future for DurableAfter<'_> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
         let is_new = this.waiter.is_none();
-        let outcome = this.log.commits.poll(slot::current(), this.end, &mut this.waiter, cx);
+        let outcome = this.log.commits.poll(this.slot, this.end, &mut this.waiter, cx);
+        if is_new && this.waiter.is_some() {
+            this.log.company[this.slot].came();
+        }
         if outcome.is_pending() && is_new {
             // On a scheduler, the idle hook writes; anywhere else only the log writer does.
             let by_writer = this.hurry
@@ -488,6 +510,7 @@ impl Drop for DurableAfter<'_> {
     fn drop(&mut self) {
         if let Some(waiter) = &self.waiter {
             waiter.forget();
+            self.log.company[self.slot].left();
         }
     }
 }

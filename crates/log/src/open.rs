@@ -197,10 +197,11 @@ impl Log {
         };
         let lsn = position.lsn;
         let disk = &segments.folder.disk;
+        let device_takes_time = disk.as_simulated().is_none();
         let queue = match options.io {
             LogIo::IoUring => WriteQueue::new(disk, IN_FLIGHT_MAX as u32),
             // In a simulation, writes are on their way whenever the real disk could have them so.
-            LogIo::Auto if disk.as_simulated().is_some() => WriteQueue::new(disk, IN_FLIGHT_MAX as u32),
+            LogIo::Auto if !device_takes_time => WriteQueue::new(disk, IN_FLIGHT_MAX as u32),
             LogIo::Auto | LogIo::WriteFlag | LogIo::Dsync => None,
         };
         let log = Log {
@@ -208,6 +209,9 @@ impl Log {
             buffer: Buffer::new(options.ring_bytes, options.memory_pages)?,
             written: CachePadded::new(AtomicU64::new(lsn)),
             commits: Commits::new(lsn, options.flush_queue, statistics),
+            company: (0..SLOTS_MAX).map(|_| CachePadded::default()).collect(),
+            write_us: AtomicU64::new(0),
+            device_takes_time,
             flusher: Mutex::new(Flusher::new(lsn)),
             in_flight: InFlight::new(position.sequence, lsn),
             queue,
@@ -222,6 +226,7 @@ impl Log {
             space_waiters: SpaceWaiters::default(),
             block_bytes_max: AtomicUsize::new(options.block_bytes_max),
             commit_by: AtomicU8::new(options.commit_by as u8),
+            gathering: AtomicU8::new(options.gathering as u8),
             closed: AtomicBool::new(false),
             statistics: Arc::clone(statistics),
             totals: Totals::default(),

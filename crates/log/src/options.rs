@@ -1,7 +1,7 @@
 //! Sizes and policies of a log.
 
 use crate::reservation::CHUNK_BYTES_MAX;
-use crate::{CommitBy, FlushQueue, LOG_WRITERS_MAX, LogError, LogIo, LogWriters, Reservation};
+use crate::{CommitBy, FlushQueue, Gathering, LOG_WRITERS_MAX, LogError, LogIo, LogWriters, Reservation};
 use pikepole_contention::slot::SLOTS_MAX;
 use pikepole_machine::Pages;
 
@@ -37,6 +37,8 @@ pub struct LogOptions {
     pub flush_queue: FlushQueue,
     /// Who writes for a commit.
     pub commit_by: CommitBy,
+    /// Whether an idle scheduler waits for its sessions to commit again.
+    pub gathering: Gathering,
     /// How many log writers there are.
     pub writers: LogWriters,
     /// How durable writes reach the device.
@@ -57,6 +59,7 @@ impl Default for LogOptions {
             reservation: Reservation::Chunk,
             flush_queue: FlushQueue::LockFree,
             commit_by: CommitBy::Scheduler,
+            gathering: Gathering::Returning,
             writers: LogWriters::Auto,
             io: LogIo::Auto,
         }

@@ -101,6 +101,23 @@ impl CommitBy {
     }
 }
 
+/// Whether an idle scheduler puts off a write for its sessions that committed with the last one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Gathering {
+    /// It writes at once, for whoever waits.
+    None = 0,
+    /// It waits until as many wait as before, for half the time of a write at most.
+    Returning = 1,
+}
+
+impl Gathering {
+    /// Every one, the classic way first.
+    pub fn all() -> [Self; 2] {
+        [Self::None, Self::Returning]
+    }
+}
+
 /// Log writers of one log at most.
 pub const LOG_WRITERS_MAX: usize = 8;
 
@@ -150,6 +167,8 @@ pub enum Policy {
     FlushQueue(FlushQueue),
     /// Who writes for a commit.
     CommitBy(CommitBy),
+    /// `COMMIT_GATHERING`.
+    Gathering(Gathering),
     /// Bytes of a block at most, header included: 60 KB is the classic size.
     BlockBytesMax(usize),
 }

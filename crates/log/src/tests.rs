@@ -586,6 +586,7 @@ fn policies_change_while_running() {
         Policy::Reservation(Reservation::Spinlock),
         Policy::FlushQueue(FlushQueue::Spinlock),
         Policy::CommitBy(CommitBy::LogWriter),
+        Policy::Gathering(Gathering::None),
         Policy::BlockBytesMax(BLOCK_BYTES_CLASSIC),
         Policy::Reservation(Reservation::Atomic),
     ]
@@ -604,7 +605,7 @@ fn policies_change_while_running() {
     assert_eq!(log.idle_step(), FlushOutcome::Nothing);
     flush(&log);
     assert_eq!(poll(waiting, &wakes), Poll::Ready(Ok(())));
-    assert_eq!(check(&disk).unwrap().records, 5);
+    assert_eq!(check(&disk).unwrap().records, 6);
 }
 
 #[test]

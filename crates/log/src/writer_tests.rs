@@ -3,7 +3,7 @@
 use crate::tests::{FOLDER, append};
 use crate::*;
 use pikepole_contention::{Statistics, WaitType};
-use pikepole_machine::{Disk, SimulatedDisk};
+use pikepole_machine::{Disk, SimulatedDisk, SlowDevice};
 use pikepole_scheduler::{IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo, wait};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,10 @@ struct Server {
 
 impl Server {
     fn on(schedulers: Arc<Schedulers>, statistics: Arc<Statistics>, options: LogOptions) -> Self {
-        let disk = Disk::simulated(SimulatedDisk::new(1));
+        Self::with_disk(Disk::simulated(SimulatedDisk::new(1)), schedulers, statistics, options)
+    }
+
+    fn with_disk(disk: Disk, schedulers: Arc<Schedulers>, statistics: Arc<Statistics>, options: LogOptions) -> Self {
         let log = Arc::new(Log::create(&disk, FOLDER, options, &statistics).unwrap());
         let hook = Arc::clone(&log);
         schedulers.set_idle_hook(Arc::new(move |moment| {
@@ -174,6 +177,28 @@ fn threads_from_outside_are_served_by_the_log_writer() {
     }
     server.schedulers.block_on(server.log.flush_all()).unwrap();
     assert_eq!(server.log.durable(), server.log.reserved());
+    server.log.shutdown().unwrap();
+    server.schedulers.shutdown();
+}
+
+#[test]
+fn who_comes_back_alone_is_put_off_for_a_moment_only() {
+    let statistics = Statistics::new();
+    let threads = SchedulerOptions { cpus: vec![0], pin: false, ..SchedulerOptions::default() };
+    let schedulers = Schedulers::start(threads, Arc::clone(&statistics)).unwrap();
+    let disk = Disk::null().slowed(SlowDevice { delay: Duration::from_millis(1), bytes_per_second: None });
+    // Nobody but the scheduler writes, and nobody prepares a second segment. Of three sessions two end early, and the third is
+    // expected to have their company.
+    let one_segment = LogOptions { first_segment_bytes: 1 << 20, ..options(CommitBy::Scheduler, FlushQueue::LockFree) };
+    let server = Server::with_disk(disk, schedulers, statistics, one_segment);
+    let rounds = [3, 3, 9];
+    let tasks: Vec<_> = rounds.into_iter().flat_map(|rounds| server.commit(1, rounds, true)).collect();
+    for task in tasks {
+        task.join().unwrap();
+    }
+    let stats = server.log.stats();
+    assert_eq!(stats.flush_waits, 15);
+    assert!(stats.flushes >= 9, "each of the nine waits for a write of its own: {stats:?}");
     server.log.shutdown().unwrap();
     server.schedulers.shutdown();
 }

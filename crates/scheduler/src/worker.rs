@@ -319,7 +319,7 @@ impl Worker {
         let mut end = begun + self.spin_ticks;
         let last = begun + self.spin_ticks * SPINS_FOR_SOON;
         let mut soon = true;
-        while clock::ticks() < end {
+        loop {
             if soon {
                 thread::yield_now();
             } else {
@@ -343,7 +343,10 @@ impl Worker {
             if self.has_work() {
                 return true;
             }
+            if clock::ticks() >= if soon { last } else { end } {
+                // The last look may be long ago, and what the hook announced may be its own to do.
+                return soon && self.call_hook(Moment::Idle) == IdleOutcome::Worked;
+            }
         }
-        false
     }
 }

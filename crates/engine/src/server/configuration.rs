@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use pikepole_contention::Statistics;
-use pikepole_log::{CommitBy, FlushQueue, LOG_WRITERS_MAX, LogIo, LogOptions, LogWriters, Policy, Reservation};
+use pikepole_log::{
+    CommitBy, FlushQueue, Gathering, LOG_WRITERS_MAX, LogIo, LogOptions, LogWriters, Policy, Reservation,
+};
 use pikepole_machine::{CpuLimits, Pages, Topology, affinity};
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{HeapInsertTargets, StoreOptions};
@@ -86,6 +88,7 @@ const NESTED_TRANSACTIONS: usize = 9;
 const MAX_DEGREE: usize = 10;
 const EXCHANGE: usize = 11;
 const LARGE_PAGES: usize = 12;
+const COMMIT_GATHERING: usize = 13;
 
 /// The place of `LOG_WRITER_CPUS`' values in its table.
 const ISOLATED: usize = 1;
@@ -106,7 +109,7 @@ const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-const POLICIES: [PolicyDefinition; 13] = [
+const POLICIES: [PolicyDefinition; 14] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -197,6 +200,13 @@ const POLICIES: [PolicyDefinition; 13] = [
         default: 1,
         description: "memory of buffer pools and log buffers: pages of 4 KB, of 2 MB where the kernel finds them, of 2 MB that were set aside (vm.nr_hugepages); trace flag 834: RESERVED",
         takes_effect: Effect::NextStart,
+    },
+    PolicyDefinition {
+        name: "COMMIT_GATHERING",
+        allowed: &["NONE", "RETURNING"],
+        default: 1,
+        description: "whether an idle scheduler writes for its first committer, or waits up to half a write for as many as last time",
+        takes_effect: Effect::Now,
     },
 ];
 
@@ -377,6 +387,10 @@ impl ServerConfiguration {
         if self.is_classic(COMMIT_BY) { CommitBy::LogWriter } else { CommitBy::Scheduler }
     }
 
+    fn gathering(&self) -> Gathering {
+        if self.is_classic(COMMIT_GATHERING) { Gathering::None } else { Gathering::Returning }
+    }
+
     fn log_block_bytes(&self) -> usize {
         if self.is_classic(LOG_BLOCK) { pikepole_log::BLOCK_BYTES_CLASSIC } else { 1 << 20 }
     }
@@ -485,6 +499,7 @@ impl ServerConfiguration {
             Policy::Reservation(self.reservation()),
             Policy::FlushQueue(self.flush_queue()),
             Policy::CommitBy(self.commit_by()),
+            Policy::Gathering(self.gathering()),
             Policy::BlockBytesMax(self.log_block_bytes()),
         ];
         for policy in policies {

@@ -98,6 +98,7 @@ const CLASSIC: &[(&str, &str)] = &[
     ("LOG_RESERVATION", "SPINLOCK"),
     ("LOG_FLUSH_QUEUE", "SPINLOCK"),
     ("COMMIT_BY", "LOG_WRITER"),
+    ("COMMIT_GATHERING", "NONE"),
     ("LOG_BLOCK", "60KB"),
 ];
 
