@@ -6,7 +6,8 @@
 //!        \--row changes------------|--- published at its commit -----------/
 //! ```
 //!
-//! A catalog is immutable. A transaction that changes definitions holds the catalog's lock to its end, so there is one
+//! A catalog is immutable; two that follow each other share what is the same in both, so that a change costs no copy of a database's
+//! thousand tables, and a transaction that makes them all can keep each step to go back to. A transaction that changes definitions holds the catalog's lock to its end, so there is one
 //! catalog in the making at most; it is the current one of that transaction only, until the commit publishes it. Each has a
 //! version of its own: a compiled statement notes it and compares one number before it runs.
 
@@ -16,13 +17,13 @@ pub(crate) mod rows;
 pub(crate) mod sequence;
 pub(crate) mod user_type;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
 use definition::{ForeignKey, Function, Module, Procedure, Schema, Synonym, TableRecord, Trigger, TriggerEvent, View};
 use property::{Properties, PropertyHolder};
+use rpds::{RedBlackTreeMapSync as Map, RedBlackTreeSetSync as Set};
 use sequence::Sequence;
 use user_type::{USER_TYPE_FIRST, UserType};
 
@@ -109,15 +110,18 @@ impl Object {
 #[derive(Debug, Clone)]
 pub struct Catalog {
     pub(crate) version: u64,
-    schemas: BTreeMap<String, Arc<Schema>>,
-    objects: BTreeMap<i32, Object>,
-    names: BTreeMap<(i32, String), i32>,
+    schemas: Map<String, Arc<Schema>>,
+    objects: Map<i32, Object>,
+    /// Objects, by their schemas and their names in lower case.
+    names: Map<(i32, String), i32>,
+    /// The names of tables' constraints, likewise.
+    constraints: Set<(i32, String)>,
     /// The triggers of tables and views, ascending.
-    watchers: BTreeMap<i32, Vec<i32>>,
+    watchers: Map<i32, Vec<i32>>,
     /// Users' types, by their schemas and their names in lower case.
-    types: BTreeMap<(i32, String), Arc<UserType>>,
+    types: Map<(i32, String), Arc<UserType>>,
     /// Extended properties, by what has them.
-    properties: BTreeMap<PropertyHolder, Arc<Properties>>,
+    properties: Map<PropertyHolder, Arc<Properties>>,
     /// Logins and server roles; those of the server in master's catalog, and nowhere else looked at.
     logins: Arc<Principals>,
     /// Users and roles.
@@ -128,12 +132,13 @@ impl Default for Catalog {
     fn default() -> Self {
         Catalog {
             version: 0,
-            schemas: BTreeMap::new(),
-            objects: BTreeMap::new(),
-            names: BTreeMap::new(),
-            watchers: BTreeMap::new(),
-            types: BTreeMap::new(),
-            properties: BTreeMap::new(),
+            schemas: Map::default(),
+            objects: Map::default(),
+            names: Map::default(),
+            constraints: Set::default(),
+            watchers: Map::default(),
+            types: Map::default(),
+            properties: Map::default(),
             logins: Arc::new(Principals::built_in(Level::Server)),
             users: Arc::new(Principals::built_in(Level::Database)),
         }
@@ -183,12 +188,19 @@ impl Catalog {
                 visible.remove(object.object_id());
             }
         }
-        visible.types.retain(|_, user_type| token.sees(self.securable_type(user_type)));
-        visible.properties.retain(|holder, _| match holder {
-            PropertyHolder::Object(id) => visible.objects.contains_key(id),
-            PropertyHolder::Type(id) => visible.types.values().any(|user_type| user_type.user_type_id == *id),
-            PropertyHolder::Database | PropertyHolder::Schema(_) | PropertyHolder::Principal(_) => true,
-        });
+        for user_type in self.types.values().filter(|user_type| !token.sees(self.securable_type(user_type))) {
+            visible.remove_type(user_type);
+        }
+        for holder in self.properties.keys() {
+            let is_visible = match holder {
+                PropertyHolder::Object(id) => visible.objects.contains_key(id),
+                PropertyHolder::Type(id) => visible.user_type_by_id(*id).is_some(),
+                PropertyHolder::Database | PropertyHolder::Schema(_) | PropertyHolder::Principal(_) => true,
+            };
+            if !is_visible {
+                visible.properties.remove_mut(holder);
+            }
+        }
         visible
     }
 
@@ -356,11 +368,11 @@ impl Catalog {
     }
 
     pub(crate) fn put_type(&mut self, user_type: Arc<UserType>) {
-        self.types.insert((user_type.schema_id, user_type.name.to_lowercase()), user_type);
+        self.types.insert_mut((user_type.schema_id, user_type.name.to_lowercase()), user_type);
     }
 
     pub(crate) fn remove_type(&mut self, user_type: &UserType) {
-        self.types.remove(&(user_type.schema_id, user_type.name.to_lowercase()));
+        self.types.remove_mut(&(user_type.schema_id, user_type.name.to_lowercase()));
     }
 
     /// The extended properties of what has some, with those of its parts.
@@ -375,9 +387,9 @@ impl Catalog {
 
     pub(crate) fn put_properties(&mut self, properties: Properties) {
         if properties.entries.is_empty() {
-            self.properties.remove(&properties.holder);
+            self.properties.remove_mut(&properties.holder);
         } else {
-            self.properties.insert(properties.holder, Arc::new(properties));
+            self.properties.insert_mut(properties.holder, Arc::new(properties));
         }
     }
 
@@ -446,41 +458,60 @@ impl Catalog {
     }
 
     pub(crate) fn put_schema(&mut self, schema: Schema) {
-        self.schemas.insert(schema.name.to_lowercase(), Arc::new(schema));
+        self.schemas.insert_mut(schema.name.to_lowercase(), Arc::new(schema));
     }
 
     pub(crate) fn remove_schema(&mut self, name: &str) {
-        self.schemas.remove(&name.to_lowercase());
+        self.schemas.remove_mut(&name.to_lowercase());
     }
 
     pub(crate) fn put(&mut self, object: Object) {
         let (id, schema_id) = (object.object_id(), object.schema_id());
-        self.names.insert((schema_id, object.name().to_lowercase()), id);
+        self.names.insert_mut((schema_id, object.name().to_lowercase()), id);
         if let Object::Trigger(trigger) = &object {
-            let own = self.watchers.entry(trigger.parent_id).or_default();
+            let mut own = self.watchers.get(&trigger.parent_id).cloned().unwrap_or_default();
             if let Err(place) = own.binary_search(&id) {
                 own.insert(place, id);
             }
+            self.watchers.insert_mut(trigger.parent_id, own);
         }
-        self.objects.insert(id, object);
+        if let Some(former) = self.table_by_id(id).cloned() {
+            self.remove_constraints(&former);
+        }
+        if let Object::Table(table) = &object {
+            for name in table.constraint_names() {
+                self.constraints.insert_mut((schema_id, name.to_lowercase()));
+            }
+        }
+        self.objects.insert_mut(id, object);
+    }
+
+    fn remove_constraints(&mut self, table: &Table) {
+        for name in table.constraint_names() {
+            self.constraints.remove_mut(&(table.schema_id, name.to_lowercase()));
+        }
     }
 
     pub(crate) fn remove(&mut self, object_id: i32) {
-        if let Some(object) = self.objects.remove(&object_id) {
-            self.names.remove(&(object.schema_id(), object.name().to_lowercase()));
-            if let Object::Trigger(trigger) = &object
-                && let Some(own) = self.watchers.get_mut(&trigger.parent_id)
-            {
-                own.retain(|other| *other != object_id);
+        let Some(object) = self.objects.get(&object_id).cloned() else {
+            return;
+        };
+        self.objects.remove_mut(&object_id);
+        self.names.remove_mut(&(object.schema_id(), object.name().to_lowercase()));
+        match &object {
+            Object::Trigger(trigger) => {
+                let of_parent = self.watchers.get(&trigger.parent_id).into_iter().flatten().copied();
+                let others = of_parent.filter(|other| *other != object_id).collect();
+                self.watchers.insert_mut(trigger.parent_id, others);
             }
+            Object::Table(table) => self.remove_constraints(table),
+            _ => {}
         }
     }
 
     /// Whether a constraint of the schema has this name.
     pub(crate) fn constraint_exists(&self, schema_id: i32, name: &str) -> bool {
-        let name = name.to_lowercase();
-        let mut tables = self.tables().filter(|table| table.schema_id == schema_id);
-        tables.any(|table| table.constraint_names().any(|own| own.to_lowercase() == name))
+        self.constraints.contains(&(schema_id, name.to_lowercase()))
     }
 
     /// The foreign keys that refer to a table, with the tables they are of.

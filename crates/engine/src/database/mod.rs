@@ -31,6 +31,7 @@ mod triggers;
 mod unlogged;
 mod user_types;
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ use pikepole_storage::{StorageError, Store};
 use pikepole_transaction::{LockRow, OpenTransaction, Structure, TableLock, TransactionRow, Transactions};
 use pikepole_types::SqlError;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Object};
 use crate::server::TraceFlags;
 use crate::transaction::Transaction;
 pub(crate) use chain::Hold;
@@ -311,16 +312,24 @@ impl Database {
     /// Makes `catalog` the current one: a transaction that changed definitions has committed and still holds its locks.
     pub(crate) fn publish_catalog(&self, catalog: Arc<Catalog>, created: &[u32]) {
         let mut current = lock(&self.catalog);
-        let kept: Vec<u32> = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).collect();
-        let former = current.tables().flat_map(|t| t.storages().map(|s| s.object));
-        let gone: Vec<u32> = former.chain(created.iter().copied()).filter(|object| !kept.contains(object)).collect();
+        let mut gone = created.to_vec();
         for table in current.tables() {
-            let version = catalog.table_by_id(table.object_id).map_or(u64::MAX, |t| t.version);
-            table.state.publish(version);
+            let new = catalog.table_by_id(table.object_id);
+            if !new.is_some_and(|new| Arc::ptr_eq(new, table)) {
+                gone.extend(table.storages().map(|storage| storage.object));
+                table.state.publish(new.map_or(u64::MAX, |new| new.version));
+            }
+        }
+        if !gone.is_empty() {
+            let kept: HashSet<u32> = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).collect();
+            gone.retain(|object| !kept.contains(object));
         }
         for sequence in current.sequences() {
-            let same = |new: &Arc<crate::catalog::sequence::Sequence>| Arc::ptr_eq(&new.state, &sequence.state);
-            if !catalog.sequences().any(same) {
+            let is_kept = match catalog.object_by_id(sequence.object_id) {
+                Some(Object::Sequence(new)) => Arc::ptr_eq(&new.state, &sequence.state),
+                _ => false,
+            };
+            if !is_kept {
                 sequence.state.publish(u64::MAX);
             }
         }
