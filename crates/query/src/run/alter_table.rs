@@ -1,6 +1,7 @@
 //! ALTER TABLE: columns and keys added, changed and dropped. ALTER INDEX.
 
 use super::Machine;
+use super::constraints::ColumnChange;
 use super::table_definition;
 use crate::access::Table;
 use crate::bind::{self, Names};
@@ -26,6 +27,9 @@ enum ColumnMap {
     /// The same value in every row.
     Fill { value: Value, allowed: bool, name: String },
 }
+
+/// DROP CONSTRAINT of a name that is none.
+const NOT_A_CONSTRAINT: i32 = 3728;
 
 impl Machine<'_> {
     /// ALTER TABLE.
@@ -253,7 +257,7 @@ impl Machine<'_> {
         }
         let wanted = table_definition::column(definition, at + 1, &table.name, &self.context.catalog().catalog)?;
         if wanted.ty != old.ty {
-            self.check_column_is_free(&table, at, "ALTER TABLE ALTER COLUMN")?;
+            self.check_column_is_free(&table, at, ColumnChange::Retype(wanted.ty))?;
         }
         let (mut columns, mut maps) = kept_columns(&table, None);
         let nullable = definition.nullable.unwrap_or(true);
@@ -278,8 +282,15 @@ impl Machine<'_> {
                     return Ok(());
                 }
                 let (database, tx) = self.context.engine();
-                let dropped = database.drop_index(tx, &table.engine, &element.name.text, true);
-                dropped.await?;
+                let dropped = database.drop_index(tx, &table.engine, &element.name.text, true).await;
+                if let Err(error) = &dropped
+                    && error.number == NOT_A_CONSTRAINT
+                {
+                    // Two errors say it: why, and what did not come of it.
+                    self.output.error(&error.clone().at_line(self.line()));
+                    return Err(Box::new(SqlError::constraint_not_dropped()));
+                }
+                dropped?;
                 Ok(())
             }
             tree::DropElementKind::Column => {
@@ -297,7 +308,7 @@ impl Machine<'_> {
                 if table.columns.len() == 1 {
                     return Err(Box::new(SqlError::only_column(&column.name, &table.name)));
                 }
-                self.check_column_is_free(&table, at, "ALTER TABLE DROP COLUMN")?;
+                self.check_column_is_free(&table, at, ColumnChange::Drop)?;
                 let (columns, maps) = kept_columns(&table, Some(at));
                 self.change_columns(&table, &columns, &maps).await
             }

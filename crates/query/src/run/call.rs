@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::definition_procedure::Definition;
 use super::frame::{Alone, Frame, Return, Returned};
 use super::statement::StatementState;
+use super::text_procedure::TextProcedure;
 use super::transaction::Capturing;
 use super::trigger::Fire;
 use super::user_type::Lent;
@@ -36,12 +36,14 @@ impl Machine<'_> {
         if plain.eq_ignore_ascii_case("sp_executesql") {
             return self.execute_sql(call);
         }
-        if let Some(procedure) = Definition::of(plain) {
+        if let Some(procedure) = TextProcedure::of(plain) {
             let home = self.context.database().name();
-            if name.database_str().is_some_and(|database| !database.eq_ignore_ascii_case(home)) {
+            let is_here =
+                |database: &str| database.eq_ignore_ascii_case(home) || procedure == TextProcedure::ForEachDatabase;
+            if name.database_str().is_some_and(|database| !is_here(database)) {
                 return Err(errors::unsupported(format!("{plain} in another database")));
             }
-            return self.execute_definition(procedure, call);
+            return self.execute_text_procedure(procedure, call);
         }
         let system = plain
             .get(..3)
@@ -353,7 +355,9 @@ impl Machine<'_> {
             values.push((value, from, target, to));
         }
         let (before, now) = (self.frame.transaction_count, self.context.state.transaction_count);
-        let mismatch = (before != now).then(|| {
+        // A transaction that began by itself is the client's to end.
+        let implicit = self.context.settings.implicit_transactions && before == 0 && now == 1;
+        let mismatch = (before != now && !implicit).then(|| {
             let mut error = SqlError::transaction_count_mismatch(before, now);
             error.line = self.line();
             error.procedure = self.procedure_name();

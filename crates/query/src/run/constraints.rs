@@ -13,7 +13,7 @@ use crate::errors;
 use crate::expression::Fault;
 use pikepole_engine::{Check, Computed, ForeignKey, ReferentialAction, TableDefinition};
 use pikepole_tsql::{self as tree, ObjectName};
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Length, SqlError, SqlType};
 
 /// The columns of a table as its own expressions see them.
 pub(crate) fn table_columns(table: &Table) -> Vec<TableColumn> {
@@ -256,7 +256,7 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::foreign_key_set_null(shown)));
         }
         let cascades = actions.iter().any(|action| *action != tree::ReferentialAction::NoAction);
-        if cascades && reaches_twice(&catalog.catalog, table.object_id, target.object_id) {
+        if cascades && reaches_twice(&catalog.catalog, table.object_id, target.object_id, actions.map(action)) {
             return Err(Box::new(SqlError::foreign_key_cycles(shown, &table.name)));
         }
         let key = ForeignKey {
@@ -371,15 +371,17 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// What stands in the way of dropping or retyping a column: 5074 for each, and then 4922.
-    pub(crate) fn check_column_is_free(&mut self, table: &Table, at: usize, statement: &str) -> Result<(), Fault> {
+    /// What stands in the way of dropping or retyping a column: 5074 for each, and then 4922. Another length of a `varchar` or its
+    /// like stands in nobody's way but a primary key's and a foreign key's, a shorter one in that of an index, too.
+    pub(crate) fn check_column_is_free(&mut self, table: &Table, at: usize, change: ColumnChange) -> Result<(), Fault> {
         let columns = table_columns(table);
+        let (resized, lengthened) = change.of_length(&table.columns[at].ty);
         let mut found: Vec<(&str, String)> = Vec::new();
         {
             let catalog = self.context.catalog();
             let names =
                 Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
-            for check in &table.engine.checks {
+            for check in table.engine.checks.iter().filter(|_| !resized) {
                 if bind::reads_columns(&check.text, true, &columns, &names)?.contains(&at) {
                     found.push(("object", check.name.clone()));
                 }
@@ -397,12 +399,15 @@ impl Machine<'_> {
             let others = others.filter(|(_, key)| key.referenced_columns.contains(&at));
             found.extend(others.map(|(_, key)| ("object", key.name.clone())));
             for index in &table.engine.indexes {
+                if !index.primary_key && (lengthened || index.constraint && resized) {
+                    continue;
+                }
                 let in_key = index.columns.iter().any(|key| key.column == at);
                 if in_key || index.included.contains(&at) || index.not_null.contains(&at) {
                     found.push((if index.constraint { "object" } else { "index" }, index.name.clone()));
                 }
             }
-            if statement.ends_with("DROP COLUMN")
+            if matches!(change, ColumnChange::Drop)
                 && let Some(default) = &table.engine.columns[at].default
             {
                 found.push(("object", default.name.clone()));
@@ -416,7 +421,35 @@ impl Machine<'_> {
         for (kind, name) in found {
             self.output.error(&SqlError::object_depends_on_column(kind, name, column).at_line(line));
         }
-        Err(Box::new(SqlError::column_is_in_use(statement, column)))
+        Err(Box::new(SqlError::column_is_in_use(change.statement(), column)))
+    }
+}
+
+/// What ALTER TABLE does to a column.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ColumnChange {
+    Drop,
+    Retype(SqlType),
+}
+
+impl ColumnChange {
+    fn statement(self) -> &'static str {
+        match self {
+            ColumnChange::Drop => "ALTER TABLE DROP COLUMN",
+            ColumnChange::Retype(_) => "ALTER TABLE ALTER COLUMN",
+        }
+    }
+
+    /// Whether nothing but the length of a type of variable length changes, and whether it gets no shorter. A `(max)` is another
+    /// type: no key has it.
+    fn of_length(self, old: &SqlType) -> (bool, bool) {
+        let ColumnChange::Retype(new) = self else { return (false, false) };
+        match (old, &new) {
+            (SqlType::VarChar(Length::Limit(old)), SqlType::VarChar(Length::Limit(new)))
+            | (SqlType::NVarChar(Length::Limit(old)), SqlType::NVarChar(Length::Limit(new)))
+            | (SqlType::VarBinary(Length::Limit(old)), SqlType::VarBinary(Length::Limit(new))) => (true, new >= old),
+            _ => (false, false),
+        }
     }
 }
 
@@ -432,29 +465,29 @@ fn same_type(own: &SqlType, other: &SqlType) -> bool {
     }
 }
 
-/// Whether a new cascade from `target` to `table` closes a circle, or is a second way from some table to another.
-fn reaches_twice(catalog: &pikepole_engine::Catalog, table: i32, target: i32) -> bool {
-    let cascades = |from: i32| -> Vec<i32> {
-        let follows = |key: &ForeignKey| {
-            [key.on_delete, key.on_update].iter().any(|action| *action != ReferentialAction::NoAction)
+/// Whether a new key of `table` to `target` with these actions closes a circle of cascades, or makes a second way from some table
+/// to another. What follows a DELETE is told from what follows an UPDATE: SET NULL and SET DEFAULT update, and so go on only to
+/// keys that say something ON UPDATE.
+fn reaches_twice(catalog: &pikepole_engine::Catalog, table: i32, target: i32, new: [ReferentialAction; 2]) -> bool {
+    let cascades = |from: i32, deletes: bool| -> Vec<(i32, bool)> {
+        let follows = |[on_delete, on_update]: [ReferentialAction; 2]| {
+            let action = if deletes { on_delete } else { on_update };
+            (action != ReferentialAction::NoAction).then_some(deletes && action == ReferentialAction::Cascade)
         };
-        let mut reached: Vec<i32> =
-            catalog.references_to(from).filter(|(_, key)| follows(key)).map(|(table, _)| table.object_id).collect();
-        if from == target {
-            reached.push(table);
-        }
-        reached
+        let keys = catalog.references_to(from).map(|(table, key)| (table.object_id, [key.on_delete, key.on_update]));
+        let keys = keys.chain((from == target).then_some((table, new)));
+        keys.filter_map(|(table, actions)| Some((table, follows(actions)?))).collect()
     };
     // Every table from which the new cascade can be reached is one that `target` hangs on: a walk from each.
     let starts: Vec<i32> = catalog.tables().map(|table| table.object_id).collect();
-    starts.into_iter().any(|start| {
-        let (mut seen, mut next) = (vec![start], vec![start]);
-        while let Some(from) = next.pop() {
-            for reached in cascades(from) {
-                if seen.contains(&reached) {
+    starts.into_iter().flat_map(|start| [(start, true), (start, false)]).any(|start| {
+        let (mut seen, mut next) = (vec![start.0], vec![start]);
+        while let Some((from, deletes)) = next.pop() {
+            for reached in cascades(from, deletes) {
+                if seen.contains(&reached.0) {
                     return true;
                 }
-                seen.push(reached);
+                seen.push(reached.0);
                 next.push(reached);
             }
         }

@@ -10,8 +10,10 @@ use crate::output::{ColumnInfo, Done, Output};
 use crate::program::{Instruction, Name, RaiseError};
 use pikepole_contention::WaitType;
 use pikepole_scheduler as scheduler;
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{ERRORS, SqlError, SqlType, Value};
 
+/// The lowest number of a message that RAISERROR takes.
+const RAISED_MIN: i64 = 13_000;
 /// A long WAITFOR looks this often whether its batch was cancelled.
 const WAITFOR_SLICE: Duration = Duration::from_millis(250);
 
@@ -182,7 +184,8 @@ impl Machine<'_> {
     }
 
     fn raise_error(&mut self, raise: &RaiseError) -> Result<(), Fault> {
-        let severity = self.integer_value(&raise.severity)?.unwrap_or(0).clamp(0, 25);
+        let given = self.integer_value(&raise.severity)?.unwrap_or(0);
+        let severity = given.clamp(0, 25);
         let state = self.integer_value(&raise.state)?.unwrap_or(0);
         // A negative state counts as 1, one that is too large as 255.
         let state = if state < 0 { 1 } else { state.min(255) };
@@ -191,14 +194,25 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::severity_needs_log(18)));
         }
         let (severity, state) = (severity as u8, state as u8);
+        let mut arguments = Vec::with_capacity(raise.arguments.len());
+        for (argument, ty) in &raise.arguments {
+            arguments.push((argument.eval(&mut self.env())?, *ty));
+        }
         let error = if raise.message_is_number {
             let number = message.as_i64().unwrap_or(0);
-            SqlError::message_not_found(number, severity, state)
-        } else {
-            let mut arguments = Vec::with_capacity(raise.arguments.len());
-            for (argument, ty) in &raise.arguments {
-                arguments.push((argument.eval(&mut self.env())?, *ty));
+            if number < RAISED_MIN || number == 50_000 {
+                return Err(Box::new(SqlError::error_number_invalid(number, RAISED_MIN, i32::MAX)));
             }
+            match ERRORS.iter().find(|known| i64::from(known.number) == number) {
+                // -1 says: as severe as the message is.
+                Some(known) => {
+                    let severity = if given == -1 { known.severity } else { severity };
+                    let text = known.filled(arguments.iter().map(|(value, ty)| shown(value, ty)));
+                    SqlError::new(known.number, severity, state, text)
+                }
+                None => SqlError::message_not_found(number, severity, state),
+            }
+        } else {
             let text = message.as_str().unwrap_or_default();
             let text = super::format::format_message(text, &arguments)?;
             SqlError::new(50000, severity, state, text)
@@ -216,6 +230,11 @@ impl Machine<'_> {
         self.output.message(&message);
         Ok(())
     }
+}
+
+/// An argument of RAISERROR in the text of a message.
+fn shown(value: &Value, ty: &SqlType) -> String {
+    if value.is_null() { "(null)".to_owned() } else { pikepole_types::to_text(value, ty) }
 }
 
 /// An output that keeps rows for an INSERT ... EXEC and passes messages on.

@@ -113,7 +113,9 @@ fn table_indexes(table: &Table, output: &mut dyn Output) {
         return;
     }
     let mut set = ResultSet::new(&[("index_name", NAME), ("index_description", text(210)), ("index_keys", text(2126))]);
-    for index in &table.indexes {
+    let mut indexes: Vec<_> = table.indexes.iter().collect();
+    indexes.sort_by_key(|index| index.name.to_lowercase());
+    for index in indexes {
         let mut description = String::from(if index.clustered { "clustered" } else { "nonclustered" });
         if index.unique {
             description.push_str(", unique");

@@ -27,6 +27,10 @@ impl Parser<'_> {
         let mut query = self.query()?;
         query.with = with;
         query.options = self.query_options()?;
+        // FOR may stand behind OPTION, too.
+        if !query.options.is_empty() && query.for_clause.is_none() {
+            query.for_clause = self.optional_for()?;
+        }
         Ok(query)
     }
 
@@ -63,13 +67,18 @@ impl Parser<'_> {
                 }
             }
         }
+        query.for_clause = self.optional_for()?;
+        Ok(())
+    }
+
+    fn optional_for(&mut self) -> Parsed<Option<ForClause>> {
         if self.at_keyword(Keyword::For)
             && (self.nth_word(1, "XML") || self.nth_word(1, "JSON") || self.nth_keyword(1, Keyword::Browse))
         {
             self.bump();
-            query.for_clause = Some(self.for_clause()?);
+            return self.for_clause().map(Some);
         }
-        Ok(())
+        Ok(None)
     }
 
     fn row_word(&mut self) -> Parsed<()> {

@@ -22,6 +22,21 @@ pub struct ErrorTemplate {
     pub text: &'static str,
 }
 
+impl ErrorTemplate {
+    /// The text with these in its places, one after the other; a place that nothing is left for says `(null)`.
+    pub fn filled(&self, arguments: impl IntoIterator<Item = String>) -> String {
+        let mut arguments = arguments.into_iter();
+        let mut parts = self.text.split('{');
+        let mut filled = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (_, rest) = part.split_once('}').unwrap_or_default();
+            filled.push_str(&arguments.next().unwrap_or_else(|| "(null)".to_owned()));
+            filled.push_str(rest);
+        }
+        filled
+    }
+}
+
 /// An error, or a message of severity 10 and below, as it is sent to a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SqlError {
