@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::join::{JoinTree, Leaf};
 use super::scope::{CommonTable, Source, SourceColumn};
 use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts};
-use crate::access::Table;
+use crate::access::{Column, Table};
 use crate::errors;
 use crate::expression::{Fault, Integer, Predicate, Width};
 use crate::host::VirtualTable;
@@ -232,7 +232,7 @@ impl Binder<'_> {
             Some(alias) => alias.text.clone(),
             None => function.call.name.name.text.clone(),
         };
-        let mut columns = vec![SourceColumn { name: "value".to_owned(), ty, nullable: false }];
+        let mut columns = vec![SourceColumn::new("value", ty, false)];
         rename(&mut columns, &function.columns, &alias)?;
         let series = Series { start, stop, step, slot: self.register(), width };
         self.add(alias, None, columns, Leaf::Rows(Node::Series(Box::new(series))))
@@ -440,18 +440,23 @@ pub(crate) fn too_few_arguments(name: &str) -> SqlError {
 }
 
 pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
-    table
-        .columns
-        .iter()
-        .map(|column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
-        .collect()
+    let column = |column: &Column| SourceColumn {
+        name: column.name.clone(),
+        ty: column.ty,
+        nullable: column.nullable,
+        collated: column.collated(),
+    };
+    table.columns.iter().map(column).collect()
 }
 
 pub(crate) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
-    columns
-        .iter()
-        .map(|column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
-        .collect()
+    let column = |column: &ColumnInfo| SourceColumn {
+        name: column.name.clone(),
+        ty: column.ty,
+        nullable: column.nullable,
+        collated: column.collated.of_column(),
+    };
+    columns.iter().map(column).collect()
 }
 
 /// Gives the columns the names listed behind an alias; every column must have a name in the end.
