@@ -40,13 +40,13 @@ impl Host for TestHost {
                 id: 1,
                 name: "numbers".into(),
                 columns: vec![int("n"), int("square")],
-                parameters: Vec::new(),
+                parameters: None,
             }),
             "first_numbers" if sys => Some(VirtualTable {
                 id: 2,
                 name: "first_numbers".into(),
                 columns: vec![int("n")],
-                parameters: vec![SqlType::Int],
+                parameters: Some(vec![SqlType::Int]),
             }),
             _ => None,
         }
