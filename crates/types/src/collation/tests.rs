@@ -66,6 +66,7 @@ fn each_level_counts_where_the_name_says_so() {
     let equal = |name: &str, a: &str, b: &str| of(name).compare(a, b) == Ordering::Equal;
     assert!(equal("Latin1_General_CI_AI", "Éa", "eA") && equal("Latin1_General_CS_AI", "é", "e"));
     assert!(!equal("Latin1_General_CS_AI", "É", "e") && !equal("Latin1_General_CS_AS", "a", "A"));
+    assert_eq!(of("Latin1_General_CS_AS").compare("A", "à"), Ordering::Less, "accents come before case");
     assert!(equal("Latin1_General_100_CS_AS", "a ", "a") && equal("SQL_Latin1_General_CP1_CI_AI", "ß", "SS"));
     let sorted = |name: &str| {
         let mut texts = ["B", "Aa", "b", "A", "á", "aa", "áb", "a"];
