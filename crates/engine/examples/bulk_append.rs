@@ -36,6 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             default: None,
             identity: None,
             user_type: None,
+            collation: Default::default(),
         };
         let columns = vec![column("a", SqlType::BigInt), column("b", SqlType::Int), column("c", SqlType::DateTime)];
         let table = TableDefinition { schema: "dbo".into(), name: "t".into(), columns, indexes: Vec::new() };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_scheduler::{JoinHandle, Placement, TaskInfo};
-use pikepole_types::{Length, SqlError, SqlType, Value};
+use pikepole_types::{Collation, Length, SqlError, SqlType, Value};
 
 use crate::*;
 
@@ -28,7 +28,15 @@ pub(crate) fn stop(server: &Server) {
 }
 
 pub(crate) fn column(name: &str, ty: SqlType) -> ColumnDefinition {
-    ColumnDefinition { name: name.to_owned(), ty, nullable: true, default: None, identity: None, user_type: None }
+    ColumnDefinition {
+        name: name.to_owned(),
+        ty,
+        nullable: true,
+        default: None,
+        identity: None,
+        user_type: None,
+        collation: Collation::default(),
+    }
 }
 
 pub(crate) fn index(kind: IndexKind, clustered: bool, columns: &[&str]) -> IndexDefinition {

@@ -24,8 +24,8 @@ pub struct VirtualTable {
     pub name: String,
     /// Its columns.
     pub columns: Vec<ColumnInfo>,
-    /// The types of its arguments when it is a function.
-    pub parameters: Vec<SqlType>,
+    /// The types of its arguments when it is a function; `None`: a view.
+    pub parameters: Option<Vec<SqlType>>,
 }
 
 /// A function that only the session can answer: `OBJECT_ID`, `DB_NAME`, `@@VERSION`, ...

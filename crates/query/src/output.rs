@@ -2,7 +2,7 @@
 
 use std::task::{Context, Poll};
 
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{Collated, SqlError, SqlType, Value};
 
 /// One column of a result set.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +13,15 @@ pub struct ColumnInfo {
     pub ty: SqlType,
     /// False when the column can hold no NULL.
     pub nullable: bool,
+    /// How its texts compare.
+    pub collated: Collated,
+}
+
+impl ColumnInfo {
+    /// A column whose texts compare as the default collation says.
+    pub fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> ColumnInfo {
+        ColumnInfo { name: name.into(), ty, nullable, collated: Collated::Default }
+    }
 }
 
 /// What kind of statement a [`Done`] ends.

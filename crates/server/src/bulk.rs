@@ -167,13 +167,12 @@ impl Bulk {
     /// The first row has come: the columns are known.
     async fn begin(&mut self, session: &mut Session) -> Result<(), SqlError> {
         let columns = self.load.columns().map_err(|error| error.to_sql_error())?.unwrap_or_default();
-        let info = |column: &BulkColumn| ColumnInfo {
-            name: String::new(),
-            ty: match column.info.sql_type() {
+        let info = |column: &BulkColumn| {
+            let ty = match column.info.sql_type() {
                 SqlType::Null => SqlType::NVarChar(Length::Max),
                 ty => ty,
-            },
-            nullable: true,
+            };
+            ColumnInfo::new("", ty, true)
         };
         let infos: Vec<ColumnInfo> = columns.iter().map(info).collect();
         if infos.len() != self.statement.columns.len() {

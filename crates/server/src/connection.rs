@@ -168,7 +168,7 @@ impl Connection {
         writer.set_session(self.session.id() as u16);
         writer.env_change(&EnvChange::Database { new: &self.database, old: "master" });
         writer.message(&SqlError::changed_database(&self.database), server);
-        let collation = WireCollation::of(Collation::Latin1CiAs);
+        let collation = WireCollation::of(Collation::default());
         writer.env_change(&EnvChange::Collation { new: collation, old: None });
         writer.env_change(&EnvChange::Language { new: LANGUAGE, old: "" });
         writer.message(&SqlError::changed_language(LANGUAGE), server);

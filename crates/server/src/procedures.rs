@@ -327,7 +327,7 @@ fn column_type(ty: SqlType) -> SqlType {
 fn table_rows(table: &TableArgument<'_>) -> TableRows {
     let place = |at: &usize| {
         let column = &table.columns[*at];
-        ColumnInfo { name: column.name.clone(), ty: column_type(column.info.sql_type()), nullable: true }
+        ColumnInfo::new(&column.name, column_type(column.info.sql_type()), true)
     };
     let mut rows = Vec::with_capacity(table.row_count);
     let taken = table.rows(|row| {

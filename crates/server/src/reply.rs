@@ -202,7 +202,7 @@ impl<'a> Reply<'a> {
 fn column_of(column: &ColumnInfo, version: TdsVersion) -> Column {
     let flags = ColumnFlags { nullable: column.nullable, updateable: true, ..ColumnFlags::default() };
     let ty = if column.ty == SqlType::Null { SqlType::Int } else { column.ty };
-    Column::new(column.name.as_str(), ty, flags, version)
+    Column::new(column.name.as_str(), ty, flags, version).with_collation(column.collated.shown())
 }
 
 impl Output for Reply<'_> {
@@ -311,7 +311,7 @@ mod tests {
     use super::*;
     use crate::transport::halves;
     use pikepole_tds::MessageWriter;
-    use pikepole_types::Length;
+    use pikepole_types::{Collated, Collation, Length};
     use tokio::net::{TcpListener, TcpStream};
 
     /// What a batch of one query with a column of varchar(1) is answered, without the packet's header.
@@ -321,13 +321,26 @@ mod tests {
         let (_receiver, mut sender) = halves(socket, MessageWriter::new(TdsVersion::V7_4, 51));
         let cancel = AtomicBool::new(false);
         let mut reply = Reply::new(&mut sender, "server", &cancel, Answering::Batch);
-        let column = ColumnInfo { name: "c".into(), ty: SqlType::VarChar(Length::Limit(1)), nullable: true };
+        let column = ColumnInfo::new("c", SqlType::VarChar(Length::Limit(1)), true);
         reply.columns(&[column]);
         rows.iter().for_each(|row| reply.row(&[Value::from(*row)]));
         reply.done(Ended { kind: EndedKind::Select, rows: Some(rows.len() as u64) });
         reply.finish_batch();
         assert!(!reply.is_fatal());
         sender.writer.ready()[8..].to_vec()
+    }
+
+    #[test]
+    fn columns_carry_their_collations() {
+        let sent = |ty, collated| {
+            let column = ColumnInfo { collated, ..ColumnInfo::new("c", ty, true) };
+            column_of(&column, TdsVersion::V7_4).info().collation().to_bytes()
+        };
+        let text = SqlType::NVarChar(Length::Limit(9));
+        assert_eq!(sent(text, Collated::Default), Collation::default().wire_bytes());
+        assert_eq!(sent(text, Collated::Implicit(Collation::BINARY)), [0x09, 0x04, 0x00, 0x02, 0x00]);
+        let accents = Collation::by_name("Latin1_General_100_CI_AI").expect("a collation");
+        assert_eq!(sent(SqlType::Char(3), Collated::Explicit(accents)), [0x09, 0x04, 0xF0, 0x20, 0x00]);
     }
 
     #[test]

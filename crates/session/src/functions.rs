@@ -10,7 +10,7 @@ use crate::views::columns::{COLLATION, TYPES};
 use crate::views::databases::COMPATIBILITY_LEVEL;
 use pikepole_engine::{Catalog, Database, Table, Trigger, TriggerEvent};
 use pikepole_query::{ExecutionContext, HostFunction, RunningTrigger};
-use pikepole_types::{Decimal, Length, SqlError, SqlType, Value};
+use pikepole_types::{Collation, Decimal, Length, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
@@ -98,6 +98,7 @@ const FUNCTIONS: &[Definition] = &[
     function("@@MICROSOFTVERSION", SqlType::Int, (0, 0), |_| int(0x1000_03e8)),
     // The server.
     function("SERVERPROPERTY", SqlType::Variant, (1, 1), server_property),
+    function("COLLATIONPROPERTY", SqlType::Variant, (2, 2), collation_property),
     function("CONNECTIONPROPERTY", SqlType::Variant, (1, 1), connection_property),
     // Who and where the session is.
     function("SUSER_NAME", NAME, (0, 1), |call| who::login_name(call.host, call.context, call.arguments)),
@@ -313,6 +314,18 @@ fn options(call: &Call<'_>) -> i32 {
         (settings.implicit_transactions, OPTION_IMPLICIT_TRANSACTIONS),
     ];
     switched.iter().filter(|(on, _)| *on).fold(OPTION_BITS, |bits, (_, bit)| bits | bit)
+}
+
+fn collation_property(call: &Call<'_>) -> Answer {
+    let (Some(name), Some(property)) = (call.text(0), call.text(1)) else { return Ok(None) };
+    let Some(collation) = Collation::by_name(name) else { return Ok(None) };
+    match property.to_ascii_lowercase().as_str() {
+        "codepage" => int(collation.code_page()),
+        "lcid" => int(collation.lcid()),
+        "comparisonstyle" => int(collation.comparison_style()),
+        "version" => Ok(Some(Value::TinyInt(collation.version()))),
+        _ => Ok(None),
+    }
 }
 
 fn server_property(call: &Call<'_>) -> Answer {

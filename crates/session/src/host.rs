@@ -32,7 +32,8 @@ pub(crate) struct SessionHost {
 impl Host for SessionHost {
     fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable> {
         let (id, view) = views::find(schema, name)?;
-        let parameters = views::parameters(id).unwrap_or_default().iter().map(|kind| kind.sql_type()).collect();
+        let types = |kinds: &[views::Kind]| kinds.iter().map(|kind| kind.sql_type()).collect();
+        let parameters = views::parameters(id).map(types);
         Some(VirtualTable { id, name: view.name.to_string(), columns: view.column_infos(), parameters })
     }
 

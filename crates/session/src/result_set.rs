@@ -20,7 +20,7 @@ pub(crate) struct ResultSet {
 impl ResultSet {
     /// An empty set with these columns, all of which may be NULL.
     pub(crate) fn new(columns: &[(&str, SqlType)]) -> Self {
-        let column = |(name, ty): &(&str, SqlType)| ColumnInfo { name: (*name).to_string(), ty: *ty, nullable: true };
+        let column = |(name, ty): &(&str, SqlType)| ColumnInfo::new(*name, *ty, true);
         ResultSet { columns: columns.iter().map(column).collect(), rows: Vec::new() }
     }
 

@@ -36,14 +36,14 @@ mod variant;
 
 pub use aggregate::{Accumulator, Aggregate, aggregate_type};
 pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate, operator_type};
-pub use collation::Collation;
+pub use collation::{Collated, Collation};
 pub use compare::{compare, hash, order};
 pub use convert::{Conversion, Target, assign, conversion, convert, convert_into};
 pub use datetime::{Date, DateFormat, DatePart, DateTime, DateTime2, DateTimeOffset, Moment, SmallDateTime, Time};
 pub use decimal::{Decimal, PRECISION_MAX, add_type, divide_type, multiply_type, remainder_type};
 pub use display::{base64, float_in_document, iso_text, to_text, write_text};
 pub use error::{ERRORS, ErrorTemplate, SqlError};
-pub use functions::{COLLATION_KEY, Context, Eval, FUNCTIONS, Function, ResultType, lookup};
+pub use functions::{Context, Eval, FUNCTIONS, Function, ResultType, lookup};
 pub use like::LikePattern;
 pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
 pub use sql_type::{Length, SqlType, implicit_type};

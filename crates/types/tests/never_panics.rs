@@ -195,6 +195,6 @@ proptest! {
     #[test]
     fn patterns(pattern in "[%_a\\[\\]^!-]{0,8}", text in "[ab! -]{0,8}") {
         let _ = LikePattern::new(&pattern, None, Collation::default()).matches(&text);
-        let _ = LikePattern::new(&pattern, Some('!'), Collation::Binary).matches(&text);
+        let _ = LikePattern::new(&pattern, Some('!'), Collation::BINARY).matches(&text);
     }
 }

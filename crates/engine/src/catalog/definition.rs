@@ -8,7 +8,7 @@ use super::rows::RowKind;
 use super::sequence::SequenceRecord;
 use super::user_type::UserType;
 use crate::security::{Level, Principal};
-use pikepole_types::SqlType;
+use pikepole_types::{Collated, Collation, SqlType};
 use serde::{Deserialize, Serialize};
 
 /// Where the rows of a tree or heap are in the store.
@@ -162,6 +162,20 @@ pub struct Column {
     /// The id of the user's type that it was declared with; [`Column::ty`] is what that stands for.
     #[serde(default)]
     pub user_type: Option<i32>,
+    /// How its texts compare.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub collation: Collation,
+}
+
+fn is_default(collation: &Collation) -> bool {
+    *collation == Collation::default()
+}
+
+impl Column {
+    /// What its values bring to comparisons.
+    pub fn collated(&self) -> Collated {
+        Collated::of_stored(&self.ty, self.collation)
+    }
 }
 
 /// A column of an index's key.
@@ -274,6 +288,11 @@ impl TableRecord {
         let checks = self.checks.iter().map(|check| &check.name);
         let foreign = self.foreign_keys.iter().map(|key| &key.name);
         keys.chain(defaults).chain(checks).chain(foreign).map(String::as_str)
+    }
+
+    /// Whether texts of a column compare otherwise than by the default collation.
+    pub(crate) fn has_collations(&self) -> bool {
+        self.columns.iter().any(|column| !is_default(&column.collation))
     }
 
     /// Every tree and heap of the table.

@@ -3,7 +3,7 @@
 //! ```text
 //!   key   [ kind 1 | id 4 | chunk 4 ]      all big-endian; an id's sign bit is flipped so that bytes compare as numbers
 //!   rest  kind 1: [ format 1 | JSON ...]   cut into chunks of CHUNK_BYTES, so that a long procedure fits; format 2: a table with
-//!                                          a place for long values
+//!                                          a place for long values; format 3: one with collations of its own
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
@@ -11,7 +11,7 @@
 //!         kinds 7, 8, 9: the extended properties of an object, a schema or the database (id 0), of a principal, of a type; as kind 1
 //! ```
 
-use super::definition::StoredObject;
+use super::definition::{StoredObject, TableRecord};
 use super::sequence::Position;
 
 /// The catalog's tree in the store.
@@ -25,6 +25,8 @@ const CHUNK_BYTES: usize = 3_000;
 const FORMAT: u8 = 1;
 /// A table whose rows end in marks: who does not know of them must not read its rows.
 const FORMAT_MARKED: u8 = 2;
+/// A table whose columns have collations: who does not know of them must not search its keys. Its rows may end in marks.
+const FORMAT_COLLATED: u8 = 3;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,8 +62,12 @@ fn parse_key(key: &[u8]) -> Option<(u8, i32, u32)> {
 pub(crate) fn encode(object: &StoredObject) -> Vec<Vec<u8>> {
     let json = serde_json::to_vec(object).expect("definitions are plain data");
     let mut bytes = Vec::with_capacity(json.len() + 1);
-    let marked = matches!(object, StoredObject::Table(table) if table.overflow.is_some());
-    bytes.push(if marked { FORMAT_MARKED } else { FORMAT });
+    bytes.push(match object {
+        StoredObject::Table(table) if table.has_collations() => FORMAT_COLLATED,
+        StoredObject::Type(of) if of.table().is_some_and(TableRecord::has_collations) => FORMAT_COLLATED,
+        StoredObject::Table(table) if table.overflow.is_some() => FORMAT_MARKED,
+        _ => FORMAT,
+    });
     bytes.extend_from_slice(&json);
     bytes.chunks(CHUNK_BYTES).map(<[u8]>::to_vec).collect()
 }
@@ -118,7 +124,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT | FORMAT_MARKED), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT | FORMAT_MARKED | FORMAT_COLLATED), json)) => match serde_json::from_slice(json) {
                 Ok(object) => self.objects.push(object),
                 Err(error) => self.damage.push(format!("object {id}: {error}")),
             },
@@ -142,6 +148,7 @@ impl Decoder {
 mod tests {
     use super::super::definition::Module;
     use super::*;
+    use pikepole_types::Collation;
 
     fn module(id: i32, text: String) -> StoredObject {
         StoredObject::Procedure(Module {
@@ -170,6 +177,35 @@ mod tests {
         assert_eq!(decoder.objects, objects);
         assert_eq!((decoder.mark(7), decoder.mark(8)), (Some(41), None));
         assert!(decoder.damage.is_empty());
+    }
+
+    #[test]
+    fn a_table_with_collations_is_of_a_format_of_its_own() {
+        let table = |collation: &str| {
+            let column = format!(
+                r#"{{"name":"w","ty":{{"Char":9}},"nullable":true,"default":null,"identity":null{collation}}}"#
+            );
+            let table = format!(
+                r#"{{"Table":{{"object_id":3,"schema_id":1,"schema":"dbo","name":"t","columns":[{column}],"indexes":[],
+                "heap":null,"created_us":1,"modified_us":2}}}}"#
+            );
+            serde_json::from_str::<StoredObject>(&table).expect("a table")
+        };
+        let (old, new) = (table(""), table(r#","collation":"Latin1_General_BIN2""#));
+        assert_eq!((encode(&old)[0][0], encode(&new)[0][0]), (FORMAT, FORMAT_COLLATED));
+        for (object, collation) in [(old, Collation::default()), (new, Collation::BINARY)] {
+            let mut decoder = Decoder::default();
+            decoder.row(&row_key(RowKind::Object, 3, 0), &encode(&object)[0]);
+            let decoder = decoder.finish();
+            assert_eq!(decoder.objects, [object]);
+            let [StoredObject::Table(table)] = decoder.objects.as_slice() else { panic!("no table") };
+            assert_eq!(table.columns[0].collation, collation);
+        }
+        let mut decoder = Decoder::default();
+        let known = encode(&table(r#","collation":"Latin1_General_BIN2""#)).concat();
+        let unknown = String::from_utf8(known).expect("a text").replace("Latin1_General_BIN2", "Turkish_CI_AS");
+        decoder.row(&row_key(RowKind::Object, 3, 0), unknown.as_bytes());
+        assert_eq!(decoder.finish().damage.len(), 1, "a collation that is not known is damage, and no other one");
     }
 
     #[test]

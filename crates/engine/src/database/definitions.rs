@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pikepole_storage::{Tree, TreeCursor};
 use pikepole_transaction::{Inserted, LockMode, TableLock};
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Collation, SqlError, SqlType};
 
 use super::rebuild::RowMap;
 use super::{Database, lock};
@@ -42,6 +42,8 @@ pub struct ColumnDefinition {
     pub identity: Option<Identity>,
     /// The id of the user's type that stands for the type.
     pub user_type: Option<i32>,
+    /// How its texts compare.
+    pub collation: Collation,
 }
 
 /// What kind of index.
@@ -432,6 +434,7 @@ impl Database {
                 computed: None,
                 rowversion: false,
                 user_type: definition.user_type,
+                collation: definition.collation,
             });
         }
         Ok(columns)

@@ -25,9 +25,9 @@ use std::sync::Arc;
 
 use pikepole_storage::{Heap, PageId, Store, Tree};
 use pikepole_transaction::{RID_BYTES, Structure};
-use pikepole_types::{Collation, ColumnType, KeyColumn, Length, RowError, RowLayout, SqlType, Value};
+use pikepole_types::{ColumnType, KeyColumn, Length, RowError, RowLayout, SqlType, Value};
 
-use crate::catalog::definition::{Index, IndexColumn, StorageRef, TableRecord};
+use crate::catalog::definition::{Column, Index, IndexColumn, StorageRef, TableRecord};
 use crate::temporary::Residence;
 pub use bulk::BulkWriter;
 use overflow::Overflow;
@@ -264,7 +264,7 @@ fn layout(record: &TableRecord, key: &[IndexColumn]) -> RowLayout {
     let columns: Vec<ColumnType> = record
         .columns
         .iter()
-        .map(|column| ColumnType { ty: column.ty, nullable: column.nullable, collation: Collation::default() })
+        .map(|column| ColumnType { ty: column.ty, nullable: column.nullable, collation: column.collation })
         .collect();
     let key: Vec<KeyColumn> =
         key.iter().map(|column| KeyColumn { column: column.column, descending: column.descending }).collect();
@@ -274,7 +274,7 @@ fn layout(record: &TableRecord, key: &[IndexColumn]) -> RowLayout {
 /// Bytes of an encoded key of these columns at most: what a tree is created for.
 pub(crate) fn key_bytes_max(record: &TableRecord, columns: &[IndexColumn], clustered: bool, unique: bool) -> u16 {
     let cap = if clustered { CLUSTERED_KEY_BYTES_MAX } else { INDEX_KEY_BYTES_MAX };
-    let own: usize = columns.iter().map(|key| column_key_bytes_max(&record.columns[key.column].ty)).sum();
+    let own: usize = columns.iter().map(|key| column_key_bytes_max(&record.columns[key.column])).sum();
     let locator = match record.clustered() {
         _ if clustered || unique => 0,
         Some(index) => usize::from(index.storage.key_bytes_max),
@@ -284,9 +284,9 @@ pub(crate) fn key_bytes_max(record: &TableRecord, columns: &[IndexColumn], clust
 }
 
 /// Bytes of one column in a key at most; strings take room for weights, escapes and an end.
-fn column_key_bytes_max(ty: &SqlType) -> usize {
-    let string = |units: usize| units * 4 + 8;
-    match ty {
+fn column_key_bytes_max(column: &Column) -> usize {
+    let string = |units: usize| units * column.collation.key_bytes_per_unit() + 8;
+    match &column.ty {
         SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => string(usize::from(*n)),
         SqlType::VarChar(length) | SqlType::NVarChar(length) | SqlType::VarBinary(length) => match length {
             Length::Limit(n) => string(usize::from(*n)),

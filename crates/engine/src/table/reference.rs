@@ -12,7 +12,7 @@ use std::ops::Bound;
 
 use pikepole_storage::RowHeader;
 use pikepole_transaction::{LockMode, Need, Status, TransactionId};
-use pikepole_types::{Collation, Value};
+use pikepole_types::Value;
 
 use super::{ScanRange, Table, TableScan};
 use crate::database::Database;
@@ -173,8 +173,9 @@ impl Database {
                 }
             }
         }
-        for (own, value) in look.row.iter().zip(values) {
-            if pikepole_types::compare(own, value, Collation::default())? != Some(std::cmp::Ordering::Equal) {
+        for ((own, value), column) in look.row.iter().zip(values).zip(&scan.wanted) {
+            let collation = table.columns[*column].collation;
+            if pikepole_types::compare(own, value, collation)? != Some(std::cmp::Ordering::Equal) {
                 return Ok(false);
             }
         }

@@ -16,7 +16,7 @@ pub(crate) use pikepole_engine::Need;
 use pikepole_engine::{self as engine, Blocked, Locator, Residence, ScanRange, TEMPDB, TableScan};
 use pikepole_scheduler as scheduler;
 use pikepole_tsql as tree;
-use pikepole_types::{SqlType, Value};
+use pikepole_types::{Collated, Collation, SqlType, Value};
 
 /// Why an operator or statement stopped.
 #[derive(Debug)]
@@ -104,6 +104,15 @@ pub struct Column {
     pub computed: bool,
     /// Whether each change of the row gives it a new number.
     pub rowversion: bool,
+    /// How its texts compare.
+    pub collation: Collation,
+}
+
+impl Column {
+    /// What its values bring to comparisons.
+    pub(crate) fn collated(&self) -> Collated {
+        Collated::of_stored(&self.ty, self.collation)
+    }
 }
 
 /// A column of a key.
@@ -192,6 +201,7 @@ impl Table {
                     default: column.default.as_ref().map(|default| default.text.clone()),
                     computed: column.computed.is_some(),
                     rowversion: column.rowversion,
+                    collation: column.collation,
                 })
                 .collect(),
             key: engine.clustered().map(key).unwrap_or_default(),

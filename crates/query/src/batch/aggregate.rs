@@ -19,7 +19,7 @@ use crate::parallel::{self, Crew, Part, Worker};
 use crate::plan::{Aggregate, Node};
 use crate::run::{Cursor, Run};
 use pikepole_engine::Transaction;
-use pikepole_types::{Accumulator, Aggregate as Function, Collation, Value};
+use pikepole_types::{Accumulator, Aggregate as Function, Value};
 
 /// The aggregates over a part of the rows.
 #[derive(Clone)]
@@ -30,8 +30,9 @@ pub(crate) struct Partial {
 }
 
 impl Partial {
-    pub(crate) fn new(aggregates: &[Aggregate], collation: Collation) -> Result<Partial, Fault> {
-        let state = |aggregate: &Aggregate| Accumulator::new(aggregate.function, &aggregate.input_type, collation);
+    pub(crate) fn new(aggregates: &[Aggregate]) -> Result<Partial, Fault> {
+        let state =
+            |aggregate: &Aggregate| Accumulator::new(aggregate.function, &aggregate.input_type, aggregate.collation);
         let states = aggregates.iter().map(state).collect::<Result<_, _>>()?;
         Ok(Partial { states, null_eliminated: false })
     }
@@ -195,7 +196,7 @@ impl AggregateCursor {
             let whole = match &mut self.stage {
                 Stage::Given => return Ok(false),
                 Stage::Fresh => {
-                    let empty = Partial::new(aggregates, run.collation())?;
+                    let empty = Partial::new(aggregates)?;
                     self.stage = match start(&mut self.input, &empty, node, aggregates, run)? {
                         Some(crew) => Stage::Parallel(crew),
                         None if self.serial.is_some() => Stage::Serial,
@@ -211,7 +212,7 @@ impl AggregateCursor {
                     let (database, tx) = run.engine()?;
                     database.merge_children(tx, children.into_iter().flatten().collect());
                     result?;
-                    let mut whole = Partial::new(aggregates, run.collation())?;
+                    let mut whole = Partial::new(aggregates)?;
                     parts.iter().try_for_each(|part| whole.merge(part))?;
                     whole
                 }

@@ -30,7 +30,7 @@ impl Binder<'_> {
                 "OPENROWSET(BULK ...) without SINGLE_BLOB, SINGLE_CLOB or SINGLE_NCLOB, or with other options",
             ));
         };
-        let mut columns = vec![SourceColumn { name: "BulkColumn".to_owned(), ty: kind.ty(), nullable: true }];
+        let mut columns = vec![SourceColumn::new("BulkColumn", kind.ty(), true)];
         rename(&mut columns, &rowset.columns, &alias.text)?;
         let file = FileValue { name: rowset.file.clone(), kind };
         let node = self.called(columns.len(), Vec::new(), |_| VirtualSource::File(file));

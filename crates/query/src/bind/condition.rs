@@ -1,7 +1,7 @@
 //! Conditions.
 
 use super::Binder;
-use super::collate::{exact_key, is_exact, refuse_exact};
+use super::collate::compared;
 use super::typed::{Typed, convert_to};
 use crate::errors;
 use crate::expression::{Comparison, Expr, Fault, Predicate, Width};
@@ -50,7 +50,6 @@ impl Binder<'_> {
                 let found = match list {
                     tree::InList::Values(values) => self.in_list(expr, values)?,
                     tree::InList::Query(query) => {
-                        refuse_exact(expr, "IN (SELECT ...)")?;
                         let left = self.expr(expr)?;
                         self.in_query(left, query)?
                     }
@@ -77,6 +76,7 @@ impl Binder<'_> {
         if let (Some(left), Some(right)) = (left.whole(), right.whole()) {
             return Ok(Predicate::Integers(op, Box::new([left, right])));
         }
+        let collation = compared(op, &left, &right, &ty)?;
         let left = convert_to(left, &ty)?;
         let right = convert_to(right, &ty)?;
         if Width::of(&ty).is_some() {
@@ -84,7 +84,7 @@ impl Binder<'_> {
             return Ok(Predicate::Integers(op, operands));
         }
         let operands = Box::new([left.expr, right.expr]);
-        Ok(Predicate::Values(op, operands, self.collation))
+        Ok(Predicate::Values(op, operands, collation))
     }
 
     fn distinct(&mut self, left: Typed, right: Typed, negated: bool) -> Result<Predicate, Fault> {
@@ -101,23 +101,20 @@ impl Binder<'_> {
     }
 
     fn in_list(&mut self, expr: &tree::Expr, values: &[tree::Expr]) -> Result<Predicate, Fault> {
-        let mut left = self.expr(expr)?;
-        let exact = is_exact(expr)? && left.ty.is_string();
-        if exact {
-            left = exact_key(left);
-        }
+        let left = self.expr(expr)?;
         let mut ty = left.ty;
         let mut items = Vec::with_capacity(values.len());
         for value in values {
-            let mut item = self.expr(value)?;
-            if exact && item.ty.is_string() {
-                item = exact_key(item);
-            }
+            let item = self.expr(value)?;
             ty = implicit_type(&ty, &item.ty)?;
             items.push(item);
         }
         if ty == SqlType::Null {
             return Ok(Predicate::Const(None));
+        }
+        let mut collations = Vec::with_capacity(items.len());
+        for item in &items {
+            collations.push(compared(Comparison::Equal, &left, item, &ty)?);
         }
         let left = convert_to(left, &ty)?;
         let mut list = Vec::with_capacity(items.len());
@@ -134,11 +131,18 @@ impl Binder<'_> {
             integers.sort_unstable();
             return Ok(Predicate::InIntegers(Box::new(left.integer()), integers, has_null));
         }
-        Ok(Predicate::InValues(Box::new(left.expr), list, self.collation))
+        let first = collations.first().copied().unwrap_or_default();
+        if collations.iter().all(|collation| *collation == first) {
+            return Ok(Predicate::InValues(Box::new(left.expr), list, first));
+        }
+        let equal =
+            |(item, collation)| Predicate::Values(Comparison::Equal, Box::new([left.expr.clone(), item]), collation);
+        Ok(Predicate::Or(list.into_iter().zip(collations).map(equal).collect()))
     }
 
     fn in_query(&mut self, left: Typed, query: &tree::Query) -> Result<Predicate, Fault> {
-        self.row_test(left, query, |left, right| Test::In { left, right })
+        let test = |left, right, collation| Test::In { left, right, collation };
+        self.row_test(left, query, Comparison::Equal, test)
     }
 
     /// A test of a value against those of a subquery's rows.
@@ -146,7 +150,8 @@ impl Binder<'_> {
         &mut self,
         left: Typed,
         query: &tree::Query,
-        test: impl FnOnce(Expr, Expr) -> Test,
+        op: Comparison,
+        test: impl FnOnce(Expr, Expr, Collation) -> Test,
     ) -> Result<Predicate, Fault> {
         let (bound, correlated) = self.subquery(query)?;
         let [column] = bound.columns.as_slice() else {
@@ -154,11 +159,12 @@ impl Binder<'_> {
         };
         let nullable = column.nullable;
         let right = bound.values.into_iter().next().unwrap_or(Expr::NULL);
-        let right = Typed::new(right, column.ty, nullable);
+        let right = Typed::new(right, column.ty, nullable).collated(column.collated.of_column());
         let ty = implicit_type(&left.ty, &right.ty)?;
+        let collation = compared(op, &left, &right, &ty)?;
         let left = convert_to(left, &ty)?.expr;
         let right = convert_to(right, &ty)?.expr;
-        Ok(self.apply(bound.node, test(left, right), correlated))
+        Ok(self.apply(bound.node, test(left, right, collation), correlated))
     }
 
     fn exists(&mut self, query: &tree::Query) -> Result<Predicate, Fault> {
@@ -173,14 +179,14 @@ impl Binder<'_> {
     /// `= ANY` is IN, `<> ALL` is NOT IN; the others look at the extremes of the rows' values.
     fn compare_query(&mut self, compare: &tree::CompareQuery) -> Result<Predicate, Fault> {
         use tree::CompareOp;
-        refuse_exact(&compare.left, "a comparison with ANY or ALL")?;
         let left = self.expr(&compare.left)?;
         match (compare.op, compare.all) {
             (CompareOp::Equal, false) => self.in_query(left, &compare.query),
             (CompareOp::NotEqual, true) => Ok(negate(true, self.in_query(left, &compare.query)?)),
             (op, all) => {
                 let op = comparison(op);
-                self.row_test(left, &compare.query, |left, right| Test::Extremes { left, right, op, all })
+                let test = |left, right, collation| Test::Extremes { left, right, op, all, collation };
+                self.row_test(left, &compare.query, op, test)
             }
         }
     }
@@ -190,10 +196,10 @@ impl Binder<'_> {
         let pattern = self.text_of_like(&like.pattern, 2)?;
         let escape = match &like.escape {
             None => None,
-            Some(escape) => Some(self.text_of_like(escape, 3)?),
+            Some(escape) => Some(self.text_of_like(escape, 3)?.expr),
         };
-        let exact = is_exact(&like.expr)? || is_exact(&like.pattern)?;
-        let collation = if exact { Collation::Binary } else { self.collation };
+        let collation = text.collated.compared(pattern.collated, "like")?;
+        let (text, pattern) = (text.expr, pattern.expr);
         let found = match (&pattern, &escape) {
             (Expr::Const(Value::Str(pattern)), None) => {
                 let pattern = LikePattern::new(pattern, None, collation);
@@ -205,16 +211,16 @@ impl Binder<'_> {
     }
 
     /// An operand of LIKE as text.
-    fn text_of_like(&mut self, expr: &tree::Expr, place: usize) -> Result<Expr, Fault> {
+    fn text_of_like(&mut self, expr: &tree::Expr, place: usize) -> Result<Typed, Fault> {
         let typed = self.expr(expr)?;
         if typed.ty.is_string() {
-            return Ok(typed.expr);
+            return Ok(typed);
         }
         if typed.ty == SqlType::Variant {
             return Err(Box::new(SqlError::argument_type_invalid(typed.ty.error_name(), place, "like")));
         }
         let ty = SqlType::NVarChar(pikepole_types::Length::Limit(4000));
-        Ok(convert_to(typed, &ty)?.expr)
+        convert_to(typed, &ty)
     }
 }
 

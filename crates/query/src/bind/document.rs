@@ -119,7 +119,7 @@ impl Binder<'_> {
         };
         Ok(Bound {
             node: Node::More(Box::new(More::Document(document))),
-            columns: vec![ColumnInfo { name: name.to_owned(), ty: SqlType::NVarChar(Length::Max), nullable: true }],
+            columns: vec![ColumnInfo::new(name, SqlType::NVarChar(Length::Max), true)],
             values: vec![Expr::Slot(slot)],
         })
     }

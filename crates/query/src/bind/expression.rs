@@ -1,9 +1,9 @@
 //! Scalar expressions.
 
 use super::Binder;
-use super::collate::comparable;
+use super::collate::met;
 use super::data_type::{TypePlace, sql_type};
-use super::scope::{Clause, Column};
+use super::scope::{Clause, Column, GroupKey};
 use super::typed::{Typed, WHOLE_DIGITS_MAX, convert_to};
 use crate::errors;
 use crate::expression::{
@@ -12,7 +12,7 @@ use crate::expression::{
 use crate::plan::{Guard, Test};
 use crate::state::Global;
 use pikepole_tsql as tree;
-use pikepole_types::{ArithmeticOp, Length, SqlError, SqlType, Value, implicit_type};
+use pikepole_types::{ArithmeticOp, Collated, Length, SqlError, SqlType, Value, implicit_type};
 
 /// The branches of a CASE and its ELSE.
 type BoundCase = (Vec<(Predicate, Typed)>, Option<Typed>);
@@ -94,10 +94,8 @@ impl Binder<'_> {
             }
             ExprKind::Coalesce(choices) => self.coalesce(choices),
             ExprKind::NullIf(operands) => {
-                let left = self.expr(&operands[0])?;
-                let right = self.expr(&operands[1])?;
-                let [one, other] = comparable([&operands[0], &operands[1]], [left.clone(), right])?;
-                let equal = self.compare(Comparison::Equal, one, other)?;
+                let [left, right] = self.operands([&operands[0], &operands[1]])?;
+                let equal = self.compare(Comparison::Equal, left.clone(), right)?;
                 let null = Typed::constant(Value::Null, left.ty);
                 cases(vec![(equal, null)], Some(left))
             }
@@ -111,7 +109,7 @@ impl Binder<'_> {
     fn column(&mut self, column: &tree::ColumnRef) -> Result<Typed, Fault> {
         let found = self.resolve(column)?;
         self.check_grouped(&found)?;
-        Ok(Typed::new(Expr::Slot(found.slot), found.ty, found.nullable))
+        Ok(Typed::new(Expr::Slot(found.slot), found.ty, found.nullable).collated(found.collated))
     }
 
     /// A column of grouped rows can only be read in an aggregate's argument.
@@ -141,8 +139,8 @@ impl Binder<'_> {
             }
             let keys = scope.grouping.iter().flat_map(|grouping| &grouping.keys);
             for key in keys {
-                if matches!(key.expr, Expr::Slot(slot) if slot == found.slot) {
-                    return Ok(Some(Typed::new(Expr::Slot(key.slot), key.ty, key.nullable)));
+                if key.is_column(found.slot) {
+                    return Ok(Some(key.typed()));
                 }
             }
             return Ok(None);
@@ -157,10 +155,7 @@ impl Binder<'_> {
             return Ok(None);
         }
         let keys = scope.grouping.iter().flat_map(|grouping| &grouping.keys);
-        Ok(keys
-            .filter(|key| key.tree == *expr)
-            .map(|key| Typed::new(Expr::Slot(key.slot), key.ty, key.nullable))
-            .next())
+        Ok(keys.filter(|key| key.tree == *expr).map(GroupKey::typed).next())
     }
 
     fn global(&mut self, name: &str) -> Result<Typed, Fault> {
@@ -223,8 +218,7 @@ impl Binder<'_> {
                 let chosen = self.expr(operand)?;
                 for (value, result) in list {
                     let bound = self.expr(value)?;
-                    let [one, other] = comparable([operand, value], [chosen.clone(), bound])?;
-                    let condition = self.compare(Comparison::Equal, one, other)?;
+                    let condition = self.compare(Comparison::Equal, chosen.clone(), bound)?;
                     branches.push(self.case_branch(condition, result)?);
                 }
             }
@@ -256,11 +250,12 @@ impl Binder<'_> {
         self.guards.truncate(outer);
         let (typed, ty) = bound?;
         let nullable = typed.iter().all(|choice| choice.nullable);
+        let collated = met(&typed, "COALESCE")?;
         let mut values = Vec::with_capacity(typed.len());
         for choice in typed {
             values.push(convert_to(choice, &ty)?.expr);
         }
-        Ok(Typed::new(Expr::Coalesce(values.into_boxed_slice()), ty, nullable))
+        Ok(Typed::new(Expr::Coalesce(values.into_boxed_slice()), ty, nullable).collated(collated))
     }
 
     /// The choices of COALESCE and their common type; each is evaluated only where all before it are NULL.
@@ -300,10 +295,10 @@ impl Binder<'_> {
         let [column] = bound.columns.as_slice() else {
             return Err(Box::new(SqlError::one_expression_in_subquery()));
         };
-        let ty = column.ty;
+        let (ty, collated) = (column.ty, column.collated.of_column());
         let value = bound.values.into_iter().next().unwrap_or(Expr::NULL);
         let slot = self.wait_for(bound.node, Test::Scalar(value), correlated);
-        Ok(Typed::new(Expr::Slot(slot), ty, true))
+        Ok(Typed::new(Expr::Slot(slot), ty, true).collated(collated))
     }
 }
 
@@ -418,6 +413,7 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
     let nullable = left.nullable || right.nullable;
     let constant = left.expr.is_const() && right.expr.is_const();
     let ty = pikepole_types::operator_type(op, &left.ty, &right.ty)?;
+    let collated = if ty.is_string() { met([&left, &right], "add")? } else { Collated::Default };
     let widths = (Width::of(&left.ty), Width::of(&right.ty), Width::of(&ty));
     let short = short_arithmetic(op, &left, &right, &ty);
     let expr = if let Some(whole) = whole_arithmetic(op, &left, &right, &ty) {
@@ -444,7 +440,7 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
             None => exact,
         }
     };
-    let typed = Typed::new(expr, ty, nullable);
+    let typed = Typed::new(expr, ty, nullable).collated(collated);
     Ok(if constant { typed.folded() } else { typed })
 }
 
@@ -547,7 +543,7 @@ fn explicit(input: Typed, to: SqlType, style: Option<Typed>, lenient: bool) -> R
     if !lenient && let (Some(_), Some(_)) = (Width::of(&input.ty), Width::of(&to)) {
         return convert_to(input, &to);
     }
-    let nullable = input.nullable || lenient;
+    let (nullable, collated) = (input.nullable || lenient, input.collated);
     let expr = Expr::Convert(Box::new(Convert {
         input: input.expr,
         from: input.ty,
@@ -555,7 +551,7 @@ fn explicit(input: Typed, to: SqlType, style: Option<Typed>, lenient: bool) -> R
         style: style.map(|style| style.expr),
         lenient,
     }));
-    let typed = Typed::new(expr, to, nullable);
+    let typed = Typed::new(expr, to, nullable).collated(collated);
     Ok(if constant { typed.folded() } else { typed })
 }
 
@@ -571,6 +567,7 @@ fn cases(branches: Vec<(Predicate, Typed)>, otherwise: Option<Typed>) -> Result<
     if ty == SqlType::Null {
         return Err(Box::new(SqlError::case_is_all_null()));
     }
+    let collated = met(branches.iter().map(|(_, value)| value).chain(&otherwise), "CASE")?;
     let mut nullable = otherwise.as_ref().is_none_or(|otherwise| otherwise.nullable);
     let mut bound = Vec::with_capacity(branches.len());
     for (condition, value) in branches {
@@ -582,5 +579,5 @@ fn cases(branches: Vec<(Predicate, Typed)>, otherwise: Option<Typed>) -> Result<
         Some(otherwise) => convert_to(otherwise, &ty)?.expr,
     };
     let expr = Expr::Case(Box::new(Case { branches: bound, otherwise }));
-    Ok(Typed::new(expr, ty, nullable))
+    Ok(Typed::new(expr, ty, nullable).collated(collated))
 }

@@ -1,5 +1,6 @@
 //! Function calls: aggregates, built-in functions, the session's functions.
 
+use super::collate::{met, of_call, order_key};
 use super::expression::global_value;
 use super::typed::{Typed, convert_to, reads_date_format};
 use super::{Binder, PendingApply};
@@ -8,7 +9,7 @@ use crate::expression::{Call, Expr, Fault, Width};
 use crate::plan;
 use crate::state::Global;
 use pikepole_tsql as tree;
-use pikepole_types::{Aggregate, Function, SqlError, SqlType, Value, aggregate_type};
+use pikepole_types::{Aggregate, Collated, Function, SqlError, SqlType, Value, aggregate_type};
 
 impl Binder<'_> {
     /// Binds a call.
@@ -53,9 +54,6 @@ impl Binder<'_> {
             let Some(expr) = argument.expr() else {
                 return Err(errors::unsupported("DEFAULT as an argument"));
             };
-            if SEARCHING.iter().any(|searching| name.eq_ignore_ascii_case(searching)) {
-                super::collate::refuse_exact(expr, name)?;
-            }
             if index == 0 && date_part {
                 arguments.push(date_part_word(name, expr)?);
             } else {
@@ -123,8 +121,8 @@ impl Binder<'_> {
             }));
         };
         let known = grouping.aggregates.iter().find(|(tree, _, _)| tree == call);
-        if let Some((_, aggregate, ty)) = known {
-            return Ok(Typed::new(Expr::Slot(aggregate.slot), *ty, true));
+        if let Some((.., result)) = known {
+            return Ok(result.clone());
         }
         let counting = matches!(function, Aggregate::Count | Aggregate::CountBig);
         let input = if call.star {
@@ -137,7 +135,6 @@ impl Binder<'_> {
             check_count(&call.name.name.text, call.arguments.len(), count, count)?;
             let argument = call.arguments.first().and_then(tree::FunctionArgument::expr);
             let argument = argument.ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
-            super::collate::refuse_exact(argument, "an aggregate")?;
             Some(self.aggregate_input(argument)?)
         };
         let (input, separator) = match (function, input) {
@@ -153,18 +150,21 @@ impl Binder<'_> {
         let input_type = input.as_ref().map_or(SqlType::Int, |input| input.ty);
         let ty = aggregate_type(function, &input_type)?;
         let slot = self.register();
+        let collated = input.as_ref().map_or(Collated::Default, |input| input.collated);
         let aggregate = plan::Aggregate {
             function,
             input: input.map(|input| input.expr),
             input_type,
+            collation: collated.collation(call.name.name.as_str())?,
             distinct: call.distinct || call.name.name.is("APPROX_COUNT_DISTINCT"),
             separator,
             slot,
         };
+        let result = Typed::new(Expr::Slot(slot), ty, !counting).collated(collated);
         if let Some(grouping) = &mut self.scope().grouping {
-            grouping.aggregates.push((call.clone(), aggregate, ty));
+            grouping.aggregates.push((call.clone(), aggregate, result.clone()));
         }
-        Ok(Typed::new(Expr::Slot(slot), ty, !counting))
+        Ok(result)
     }
 
     /// STRING_AGG: the text, what stands between, and the order of the rows.
@@ -206,7 +206,7 @@ impl Binder<'_> {
         for item in items {
             let typed = self.aggregate_input(&item.expr)?;
             if !typed.expr.is_const() {
-                keys.push(plan::SortKey { expr: typed.expr, descending: item.descending });
+                keys.push(order_key(typed, item.descending, keys.len() + 1)?);
             }
         }
         if let Some(grouping) = &mut self.scope().grouping {
@@ -236,9 +236,6 @@ impl Binder<'_> {
     }
 }
 
-/// Functions that look for one text in another, which they do by the database's collation.
-const SEARCHING: [&str; 4] = ["CHARINDEX", "PATINDEX", "REPLACE", "TRANSLATE"];
-
 /// Functions that take a `sql_variant` as it is; for all others it is to be converted first.
 const TAKES_VARIANTS: [&str; 7] =
     ["CHECKSUM", "CHOOSE", "DATALENGTH", "GREATEST", "LEAST", "NULLIF", "SQL_VARIANT_PROPERTY"];
@@ -266,6 +263,7 @@ fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
     };
     let ty = if first.ty == SqlType::Null { second.ty } else { first.ty };
     let nullable = first.nullable && second.nullable;
+    let collated = met([&first, &second], "ISNULL")?;
     let second = if second.ty == ty || second.ty == SqlType::Null {
         second.expr
     } else if Width::of(&second.ty).is_some() && Width::of(&ty).is_some() {
@@ -273,7 +271,7 @@ fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
     } else {
         super::assign_to(second, &ty, None)?
     };
-    Ok(Typed::new(Expr::Coalesce(Box::new([first.expr, second])), ty, nullable))
+    Ok(Typed::new(Expr::Coalesce(Box::new([first.expr, second])), ty, nullable).collated(collated))
 }
 
 /// A call of a function of the types, with as many arguments as it takes.
@@ -294,10 +292,11 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Re
     // Texts may be read as dates, whatever the function.
     let waits = |argument: &Typed| reads_date_format(&argument.expr, &SqlType::DateTime);
     let constant = is_fixed && arguments.iter().all(|argument| argument.expr.is_const() && !waits(argument));
+    let (collated, collation) = of_call(function.name, &arguments)?;
     let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
     let nullable = !types.is_empty();
-    let expr = Expr::Call(Box::new(Call { function, arguments, types }));
-    let typed = Typed::new(expr, ty, nullable);
+    let expr = Expr::Call(Box::new(Call { function, arguments, types, collation }));
+    let typed = Typed::new(expr, ty, nullable).collated(collated);
     Ok(if constant { typed.folded() } else { typed })
 }
 

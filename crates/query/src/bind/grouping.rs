@@ -1,5 +1,6 @@
 //! GROUP BY: grouping values, ROLLUP, CUBE and GROUPING SETS, GROUPING().
 
+use super::collate::in_column;
 use super::scope::{Clause, GroupKey, Grouping, GroupingSets};
 use super::typed::Typed;
 use super::{Binder, Node};
@@ -36,15 +37,14 @@ impl Binder<'_> {
         }
         let mut keys = Vec::with_capacity(written.len());
         for expr in written {
-            keys.push(self.group_key(expr, !plain)?);
+            keys.push(self.group_key(expr, !plain, keys.len() + 1)?);
         }
         let sets = if plain { None } else { Some(self.grouping_sets(&sets, keys.len())) };
         self.scope().grouping = Some(Grouping { keys, aggregates: Vec::new(), sets, order: None });
         Ok(())
     }
 
-    fn group_key(&mut self, expr: &tree::Expr, left_out: bool) -> Result<GroupKey, Fault> {
-        super::collate::refuse_exact(expr, "GROUP BY")?;
+    fn group_key(&mut self, expr: &tree::Expr, left_out: bool, place: usize) -> Result<GroupKey, Fault> {
         let mark = self.pending.len();
         let typed = self.expr(expr)?;
         self.below_groups(mark).map_err(|()| SqlError::aggregate_in_group_by())?;
@@ -52,6 +52,8 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::group_by_needs_a_column()));
         }
         Ok(GroupKey {
+            collation: in_column(typed.collated, "GROUP BY", place)?,
+            collated: typed.collated.of_column(),
             tree: expr.clone(),
             expr: typed.expr,
             slot: self.register(),
@@ -78,17 +80,17 @@ impl Binder<'_> {
             });
             node = Node::Sort { input: Box::new(node), keys, carry };
         }
-        let key = |slot: usize| SortKey { expr: Expr::Slot(slot), descending: false };
+        let key = |slot: usize| SortKey::plain(Expr::Slot(slot));
         let Some(sets) = grouping.sets else {
-            let keys = grouping.keys.into_iter();
-            let keys = keys.map(|key| (SortKey { expr: key.expr, descending: false }, key.slot)).collect();
+            let key = |key: GroupKey| (SortKey { collation: key.collation, ..SortKey::plain(key.expr) }, key.slot);
+            let keys = grouping.keys.into_iter().map(key).collect();
             return Node::Group { input: Box::new(node), keys, aggregates };
         };
         let mut expanded = Vec::with_capacity(sets.slots.len());
         let mut keys = vec![(key(sets.number.0), sets.number.1)];
         for (group, (value, left_out, above)) in grouping.keys.into_iter().zip(sets.slots) {
             expanded.push((group.expr, value, left_out));
-            keys.push((key(value), group.slot));
+            keys.push((SortKey { collation: group.collation, ..key(value) }, group.slot));
             keys.push((key(left_out), above));
         }
         let expand = Expand { input: node, keys: expanded, sets: sets.sets, number: sets.number.0 };
@@ -132,9 +134,7 @@ impl Binder<'_> {
             _ => None,
         };
         let keys = self.scope().grouping.iter().flat_map(|grouping| &grouping.keys);
-        let same = |key: &GroupKey| {
-            key.tree == *expr || slot.is_some_and(|slot| matches!(key.expr, Expr::Slot(at) if at == slot))
-        };
+        let same = |key: &GroupKey| key.tree == *expr || slot.is_some_and(|slot| key.is_column(slot));
         Ok(keys.into_iter().position(same))
     }
 }

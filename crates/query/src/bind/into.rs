@@ -8,7 +8,7 @@ use crate::expression::Fault;
 use crate::plan::Statement;
 use pikepole_engine::{ColumnDefinition, Identity};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Collation, SqlError, SqlType};
 
 /// The columns of the table that a query's rows go into: types and NULLs as the query has them, identity as the only table
 /// of FROM has it.
@@ -40,7 +40,16 @@ pub(crate) fn into_columns(
         }
         if let Some((_, ty, identity)) = new.as_ref().filter(|(name, ..)| name.eq_ignore_ascii_case(&column.name)) {
             let (name, identity) = (column.name, Some(*identity));
-            columns.push(ColumnDefinition { name, ty: *ty, nullable: false, default: None, identity, user_type: None });
+            let (user_type, collation) = (None, Collation::default());
+            columns.push(ColumnDefinition {
+                name,
+                ty: *ty,
+                nullable: false,
+                default: None,
+                identity,
+                user_type,
+                collation,
+            });
             continue;
         }
         let own = identity.as_ref().filter(|(name, _)| name.eq_ignore_ascii_case(&column.name));
@@ -52,6 +61,7 @@ pub(crate) fn into_columns(
             default: None,
             identity: inherited,
             user_type: None,
+            collation: column.collated.shown(),
         });
     }
     Ok(columns)

@@ -13,8 +13,8 @@ use super::scope::Source;
 use super::{Binder, Bound, filtered};
 use crate::access::Table;
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
-use crate::plan::{FullJoin, JoinKind, KeyRange, LiveSlots, More, Node, Registers, Scan, Spool};
-use pikepole_types::Value;
+use crate::plan::{FullJoin, JoinKey, JoinKind, KeyRange, LiveSlots, More, Node, Registers, Scan, Spool};
+use pikepole_types::{Collation, Value};
 
 /// A source's rows before the conditions are spread over the sources.
 pub(crate) enum Leaf {
@@ -139,22 +139,26 @@ impl Ready<'_> {
     }
 
     /// The sides of an equality between the leaf's columns and rows outside.
-    fn equality(&self, condition: &Predicate) -> Option<(Expr, Expr)> {
-        let (left, right) = equal_sides(condition)?;
+    fn equality(&self, condition: &Predicate) -> Option<JoinKey> {
+        let (left, right, collation) = equal_sides(condition)?;
         match (self.is_own(&left), self.is_own(&right)) {
-            (true, false) if self.is_outer(&right) => Some((left, right)),
-            (false, true) if self.is_outer(&left) => Some((right, left)),
+            (true, false) if self.is_outer(&right) => Some(JoinKey { inner: left, outer: right, collation }),
+            (false, true) if self.is_outer(&left) => Some(JoinKey { inner: right, outer: left, collation }),
             _ => None,
         }
     }
 }
 
-/// The two values that a condition says are equal.
-fn equal_sides(condition: &Predicate) -> Option<(Expr, Expr)> {
+/// The two values that a condition says are equal, and by which collation.
+fn equal_sides(condition: &Predicate) -> Option<(Expr, Expr, Collation)> {
     let whole = |side: &Integer| Expr::Integer(Box::new(side.clone()), Width::Big);
     match condition {
-        Predicate::Integers(Comparison::Equal, sides) => Some((whole(&sides[0]), whole(&sides[1]))),
-        Predicate::Values(Comparison::Equal, sides, _) => Some((sides[0].clone(), sides[1].clone())),
+        Predicate::Integers(Comparison::Equal, sides) => {
+            Some((whole(&sides[0]), whole(&sides[1]), Collation::default()))
+        }
+        Predicate::Values(Comparison::Equal, sides, collation) => {
+            Some((sides[0].clone(), sides[1].clone(), *collation))
+        }
         _ => None,
     }
 }
@@ -299,11 +303,11 @@ impl Binder<'_> {
         let (mut keys, mut rest) = (Vec::new(), Vec::new());
         for condition in on {
             match equal_sides(&condition) {
-                Some((a, b)) if reads_only(&a, &left_registers) && reads_only(&b, &right_registers) => {
-                    keys.push((a, b));
+                Some((a, b, collation)) if reads_only(&a, &left_registers) && reads_only(&b, &right_registers) => {
+                    keys.push(JoinKey { outer: a, inner: b, collation });
                 }
-                Some((a, b)) if reads_only(&b, &left_registers) && reads_only(&a, &right_registers) => {
-                    keys.push((b, a));
+                Some((a, b, collation)) if reads_only(&b, &left_registers) && reads_only(&a, &right_registers) => {
+                    keys.push(JoinKey { outer: b, inner: a, collation });
                 }
                 _ => rest.push(condition),
             }

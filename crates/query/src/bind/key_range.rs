@@ -1,6 +1,6 @@
 //! Which part of a table's key order a condition leaves.
 
-use crate::access::{KeyColumn, Table};
+use crate::access::{Column, KeyColumn, Table};
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
 use crate::plan::{KeyRange, KeyValue, Registers};
 use pikepole_types::SqlType;
@@ -41,18 +41,18 @@ fn range_of(
     for key in key {
         let slot = registers.first + key.column;
         let column = &table.columns[key.column];
-        if let Some(value) = take(conditions, slot, &column.ty, &[Comparison::Equal], ready) {
+        if let Some(value) = take(conditions, slot, column, &[Comparison::Equal], ready) {
             range.prefix.push(value.1);
             continue;
         }
         let low = [Comparison::Greater, Comparison::GreaterOrEqual];
         let high = [Comparison::Less, Comparison::LessOrEqual];
-        range.low = take(conditions, slot, &column.ty, &low, ready)
-            .map(|(op, value)| (value, op == Comparison::GreaterOrEqual));
+        range.low =
+            take(conditions, slot, column, &low, ready).map(|(op, value)| (value, op == Comparison::GreaterOrEqual));
         // NULLs lie below every upper bound: a column that can hold them keeps its condition as a filter.
         if !column.nullable || range.low.is_some() {
-            range.high = take(conditions, slot, &column.ty, &high, ready)
-                .map(|(op, value)| (value, op == Comparison::LessOrEqual));
+            range.high =
+                take(conditions, slot, column, &high, ready).map(|(op, value)| (value, op == Comparison::LessOrEqual));
         }
         range.descending = key.descending;
         break;
@@ -64,12 +64,12 @@ fn range_of(
 fn take(
     conditions: &mut Vec<Predicate>,
     slot: usize,
-    ty: &SqlType,
+    column: &Column,
     operators: &[Comparison],
     ready: &dyn Fn(usize) -> bool,
 ) -> Option<(Comparison, KeyValue)> {
     for at in 0..conditions.len() {
-        let Some((op, expr, exact)) = bound(&conditions[at], slot, ty, ready) else {
+        let Some((op, expr, exact)) = bound(&conditions[at], slot, column, ready) else {
             continue;
         };
         if !operators.contains(&op) {
@@ -78,7 +78,7 @@ fn take(
         if exact {
             conditions.remove(at);
         }
-        return Some((op, KeyValue { expr, ty: *ty }));
+        return Some((op, KeyValue { expr, ty: column.ty }));
     }
     None
 }
@@ -87,7 +87,7 @@ fn take(
 fn bound(
     condition: &Predicate,
     slot: usize,
-    ty: &SqlType,
+    column: &Column,
     ready: &dyn Fn(usize) -> bool,
 ) -> Option<(Comparison, Expr, bool)> {
     match condition {
@@ -100,12 +100,14 @@ fn bound(
             };
             let mut all_ready = true;
             value.visit_slots(&mut |slot| all_ready &= ready(slot));
-            if Width::of(ty).is_none() || !all_ready {
+            if Width::of(&column.ty).is_none() || !all_ready {
                 return None;
             }
             let expr = Expr::Integer(Box::new(value.clone()), Width::Big);
             Some((op, expr, true))
         }
+        // The key's order is that of the column's collation; by another one other rows are equal.
+        Predicate::Values(_, _, collation) if column.ty.is_string() && *collation != column.collation => None,
         Predicate::Values(op, operands, _) => {
             let is_key = |side: &Expr| matches!(side, Expr::Slot(at) if *at == slot);
             let (op, value) = match (is_key(&operands[0]), is_key(&operands[1])) {
@@ -116,7 +118,7 @@ fn bound(
             let mut all_ready = true;
             value.visit_slots(&mut |slot| all_ready &= ready(slot));
             // The key's bytes of a decimal depend on its scale, which the other side may not share.
-            if matches!(ty, SqlType::Decimal { .. }) || !all_ready {
+            if matches!(column.ty, SqlType::Decimal { .. }) || !all_ready {
                 return None;
             }
             Some((op, value.clone(), false))

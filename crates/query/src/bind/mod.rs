@@ -37,7 +37,7 @@ mod typed;
 mod view;
 mod window;
 
-pub(crate) use collate::check_collation;
+pub(crate) use collate::{check_collation, column_collation, in_column};
 pub(crate) use current::{CursorTable, cursor_rows, is_watched};
 pub use data_type::Declared;
 pub(crate) use data_type::declared;
@@ -61,7 +61,7 @@ use crate::program::{LateKind, Variable};
 use crate::security::Requirement;
 use pikepole_engine::{LockMode, Permission};
 use pikepole_tsql as tree;
-use pikepole_types::{Collation, SqlError, SqlType};
+use pikepole_types::{SqlError, SqlType};
 
 pub(crate) use scope::Scope;
 
@@ -116,7 +116,6 @@ pub(crate) struct Binder<'a> {
     views: usize,
     /// How many expressions and conditions are being bound within each other.
     depth: usize,
-    pub(crate) collation: Collation,
     /// What the parameters of the functions being expanded stand for, innermost last.
     pub(crate) parameters: Vec<Vec<(String, routine::Given)>>,
     /// The scalar functions being expanded: one that calls itself is run, not expanded.
@@ -203,7 +202,6 @@ impl<'a> Binder<'a> {
             slots: first_register,
             views: 0,
             depth: 0,
-            collation: Collation::default(),
             parameters: Vec::new(),
             expanding: Vec::new(),
             reads_clock: false,

@@ -475,7 +475,7 @@ impl Binder<'_> {
         source.used[index] = true;
         let info = &source.columns[index];
         let slot = source.registers.first + index;
-        Typed::new(Expr::Slot(slot), info.ty, info.nullable)
+        Typed::new(Expr::Slot(slot), info.ty, info.nullable).collated(info.collated)
     }
 
     /// A DELETE.

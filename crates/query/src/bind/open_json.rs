@@ -34,16 +34,12 @@ impl Binder<'_> {
                 ("value", SqlType::NVarChar(Length::Max), true),
                 ("type", SqlType::TinyInt, false),
             ]
-            .map(|(name, ty, nullable)| SourceColumn { name: name.to_owned(), ty, nullable })
+            .map(|(name, ty, nullable)| SourceColumn::new(name, ty, nullable))
             .into(),
             false => {
                 let named = function.schema.iter().zip(&with);
                 named
-                    .map(|(written, column)| SourceColumn {
-                        name: written.definition.name.text.clone(),
-                        ty: column.ty,
-                        nullable: true,
-                    })
+                    .map(|(written, column)| SourceColumn::new(&written.definition.name.text, column.ty, true))
                     .collect()
             }
         };

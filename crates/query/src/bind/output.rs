@@ -64,7 +64,7 @@ impl Binder<'_> {
             scope.sources.push(Source {
                 alias: String::new(),
                 schema: None,
-                columns: vec![SourceColumn { name: "$action".to_owned(), ty, nullable: false }],
+                columns: vec![SourceColumn::new("$action", ty, false)],
                 registers: Registers { first: slot, count: 1 },
                 used: vec![true],
                 hidden: false,
@@ -142,7 +142,7 @@ impl Binder<'_> {
 /// The value a column has in `registers`.
 pub(super) fn column_of(registers: Registers, table: &Table, column: usize) -> Typed {
     let info = &table.columns[column];
-    Typed::new(Expr::Slot(registers.first + column), info.ty, info.nullable)
+    Typed::new(Expr::Slot(registers.first + column), info.ty, info.nullable).collated(info.collated())
 }
 
 /// OUTPUT INTO takes no table whose rows have rules beyond their columns' own.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::collate::{exact_key, is_exact, refuse_exact};
+use super::collate::{distinct_keys, in_column, order_key};
 use super::scope::{Clause, CommonTable, Source, SourceColumn};
 use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, Scope, assign_to, conjuncts, filtered};
@@ -11,7 +11,7 @@ use crate::expression::{Expr, Fault, Integer};
 use crate::output::ColumnInfo;
 use crate::plan::{Action, JoinKind, More, Node, Registers, SortKey, Statement, TopCount, WideTop};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType, implicit_type};
+use pikepole_types::{Collated, SqlError, SqlType, implicit_type};
 
 /// A select list as bound: what the client sees, or what variables take.
 pub(super) struct Items {
@@ -157,6 +157,7 @@ impl Binder<'_> {
         let width = rows.first().map_or(0, Vec::len);
         let mut types = vec![SqlType::Null; width];
         let mut nullable = vec![false; width];
+        let mut collated = vec![Collated::Default; width];
         let mut typed_rows = Vec::with_capacity(rows.len());
         for row in rows {
             if row.len() != width {
@@ -167,6 +168,7 @@ impl Binder<'_> {
                 let value = self.expr(value)?;
                 types[index] = implicit_type(&types[index], &value.ty)?;
                 nullable[index] |= value.nullable;
+                collated[index] = collated[index].meet(value.collated, "UNION ALL")?;
                 typed.push(value);
             }
             typed_rows.push(typed);
@@ -186,7 +188,8 @@ impl Binder<'_> {
         let columns = types
             .iter()
             .zip(nullable)
-            .map(|(ty, nullable)| ColumnInfo { name: String::new(), ty: *ty, nullable })
+            .zip(collated)
+            .map(|((ty, nullable), collated)| ColumnInfo { name: String::new(), ty: *ty, nullable, collated })
             .collect();
         Ok(Bound {
             node: Node::Values { rows: bound_rows, registers },
@@ -203,7 +206,8 @@ impl Binder<'_> {
                 Some(position) => position,
                 None => source_position(&item.expr, &query.body).ok_or_else(SqlError::order_by_not_in_union_list)?,
             };
-            keys.push(SortKey { expr: bound.values[position].clone(), descending: item.descending });
+            let collation = in_column(bound.columns[position].collated, "ORDER BY", keys.len() + 1)?;
+            keys.push(SortKey { expr: bound.values[position].clone(), descending: item.descending, collation });
         }
         let (offset, fetch) = self.offset_and_fetch(query)?;
         let node = sorted(bound.node, keys, &bound.values, &[]);
@@ -288,9 +292,6 @@ impl Binder<'_> {
             self.expose_table(&expose, select, from.as_ref(), &mut items)?;
         }
         self.scope().clause = Clause::OrderBy;
-        if select.distinct {
-            items.trees.iter().flatten().try_for_each(|tree| refuse_exact(tree, "SELECT DISTINCT"))?;
-        }
         let keys = self.sort_keys(tail.order_by, &items, select.distinct)?;
 
         // Everything is bound: the sources know which columns are read, and the tree can be built.
@@ -401,7 +402,7 @@ impl Binder<'_> {
                         (None, tree::ExprKind::Column(column)) => column.name.text.clone(),
                         _ => String::new(),
                     };
-                    items.columns.push(ColumnInfo { name, ty: typed.ty, nullable: typed.nullable });
+                    items.add(name, &typed)?;
                     items.values.push(typed);
                     items.trees.push(Some(expr.clone()));
                 }
@@ -456,7 +457,7 @@ impl Binder<'_> {
         for (alias, name) in columns {
             let reference = column_tree(alias, &name);
             let typed = self.expr(&reference)?;
-            items.columns.push(ColumnInfo { name, ty: typed.ty, nullable: typed.nullable });
+            items.add(name, &typed)?;
             items.values.push(typed);
             items.trees.push(Some(reference));
         }
@@ -471,31 +472,22 @@ impl Binder<'_> {
     ) -> Result<Vec<OrderKey>, Fault> {
         let mut keys = Vec::with_capacity(order_by.len());
         for item in order_by {
-            if is_exact(&item.expr)? && !distinct {
-                let expr = exact_key(self.expr(&item.expr)?).expr;
-                keys.push((SortKey { expr, descending: item.descending }, None));
-                continue;
-            }
             let position = match self.output_position(&item.expr, &items.columns)? {
                 Some(position) => Some(position),
                 None => items.trees.iter().position(|tree| tree.as_ref() == Some(&item.expr)),
             };
-            let expr = match position.and_then(|position| items.values.get(position)) {
-                Some(value) => value.expr.clone(),
-                None => {
-                    let typed = self.expr(&item.expr)?;
-                    let listed = items.values.iter().any(|value| same_slot(&value.expr, &typed.expr));
-                    if distinct && !listed {
-                        return Err(Box::new(SqlError::order_by_not_in_distinct_list()));
-                    }
-                    typed.expr
-                }
+            let typed = match position.and_then(|position| items.values.get(position)) {
+                Some(value) => value.clone(),
+                None => self.expr(&item.expr)?,
             };
-            let listed = || items.values.iter().position(|value| same_slot(&value.expr, &expr));
-            let position = position.or_else(listed);
-            if !expr.is_const() {
-                let key = SortKey { expr, descending: item.descending };
-                keys.push((key, position));
+            let is_it =
+                |value: &Typed| same_slot(&value.expr, &typed.expr) && value.collated.shown() == typed.collated.shown();
+            let position = position.or_else(|| items.values.iter().position(is_it));
+            if distinct && position.is_none() {
+                return Err(Box::new(SqlError::order_by_not_in_distinct_list()));
+            }
+            if !typed.expr.is_const() {
+                keys.push((order_key(typed, item.descending, keys.len() + 1)?, position));
             }
         }
         Ok(keys)
@@ -520,15 +512,7 @@ impl Binder<'_> {
     /// Each row once.
     pub(super) fn distinct_rows(&mut self, bound: Bound) -> Bound {
         let registers = self.registers(bound.values.len());
-        let keys = bound
-            .values
-            .into_iter()
-            .zip(registers.range())
-            .map(|(expr, slot)| {
-                let key = SortKey { expr, descending: false };
-                (key, slot)
-            })
-            .collect();
+        let keys = distinct_keys(bound.values, &bound.columns, registers);
         Bound {
             node: Node::Group { input: Box::new(bound.node), keys, aggregates: Vec::new() },
             columns: bound.columns,
@@ -548,6 +532,19 @@ impl Binder<'_> {
             hidden: false,
             located: false,
         });
+    }
+}
+
+impl Items {
+    /// Adds a column that shows a value.
+    ///
+    /// # Errors
+    /// 451 for a text whose parts' collations do not agree.
+    fn add(&mut self, name: String, typed: &Typed) -> Result<(), Fault> {
+        in_column(typed.collated, "SELECT", self.columns.len() + 1)?;
+        let Typed { ty, nullable, collated, .. } = *typed;
+        self.columns.push(ColumnInfo { name, ty, nullable, collated });
+        Ok(())
     }
 }
 
@@ -621,13 +618,15 @@ pub(crate) fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
                     return !scan.table.key.is_empty() && finish(scan, reverse);
                 };
                 let slot = scan.registers.first + column.column;
+                let own = &scan.table.columns[column.column];
                 let is_fixed =
                     scan.table.key[..fixed].iter().any(|fixed| is_slot(&key.expr, scan.registers.first + fixed.column));
                 if is_fixed {
                     continue;
                 }
                 let turned = key.descending != column.descending;
-                if !is_slot(&key.expr, slot) || reverse.is_some_and(|reverse| reverse != turned) {
+                let other_order = own.ty.is_string() && own.collation != key.collation;
+                if !is_slot(&key.expr, slot) || other_order || reverse.is_some_and(|reverse| reverse != turned) {
                     return false;
                 }
                 reverse = Some(turned);

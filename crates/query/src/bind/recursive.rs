@@ -174,6 +174,7 @@ impl Binder<'_> {
             name: column.name.clone(),
             ty: column.ty,
             nullable: column.nullable,
+            collated: column.collated,
         });
         let bound = Bound {
             node: Node::More(Box::new(More::Recursive(recursive))),

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::collate::column_collation;
 use super::data_type::{Declared, TypePlace, declared, sql_type};
 use super::join::{JoinTree, Leaf};
 use super::scope::SourceColumn;
@@ -18,7 +19,7 @@ use crate::expression::{Expr, Fault};
 use crate::plan::{Node, Test, VirtualSource};
 use pikepole_engine::{Column, Function, Object, Permission, TableRecord, UserType};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Collated, SqlError, SqlType};
 
 /// What a parameter of a function stands for while the function is expanded.
 #[derive(Clone)]
@@ -116,7 +117,9 @@ fn returned_columns(
                 return Err(Box::new(SqlError::type_unknown(columns.len() + 1, user_type.full_name())));
             }
         };
-        columns.push(SourceColumn { name: column.name.text.clone(), ty, nullable: column.nullable != Some(false) });
+        let collated = Collated::of_stored(&ty, column_collation(column, &ty)?);
+        let nullable = column.nullable != Some(false);
+        columns.push(SourceColumn { name: column.name.text.clone(), ty, nullable, collated });
     }
     Ok(columns)
 }
@@ -177,8 +180,12 @@ impl Binder<'_> {
     /// No rows of a table type's columns.
     fn no_rows(&mut self, shape: &TableRecord) -> (Leaf, Vec<SourceColumn>) {
         let registers = self.registers(shape.columns.len());
-        let column =
-            |column: &Column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable };
+        let column = |column: &Column| SourceColumn {
+            name: column.name.clone(),
+            ty: column.ty,
+            nullable: column.nullable,
+            collated: column.collated(),
+        };
         let columns = shape.columns.iter().map(column).collect();
         (Leaf::Rows(Node::Values { rows: Vec::new(), registers }), columns)
     }

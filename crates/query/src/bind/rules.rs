@@ -5,13 +5,13 @@ use std::sync::Arc;
 use super::scope::SourceColumn;
 use super::typed::Typed;
 use super::{Binder, Names, PendingApply, Scope, applied, assign_to};
-use crate::access::Table;
+use crate::access::{Column, Table};
 use crate::expression::{Expr, Fault};
 use crate::output::DoneKind;
 use crate::plan::{Action, Node, Registers};
 use crate::rules::{CheckRule, ReferenceRule, ReferencedRule, Rules};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Collated, SqlError, SqlType};
 
 /// A column as expressions of its table's definition see it.
 #[derive(Debug, Clone)]
@@ -19,6 +19,20 @@ pub(crate) struct TableColumn {
     pub(crate) name: String,
     pub(crate) ty: SqlType,
     pub(crate) nullable: bool,
+    pub(crate) collated: Collated,
+}
+
+impl TableColumn {
+    /// The columns of a table.
+    pub(crate) fn all(table: &Table) -> Vec<TableColumn> {
+        let column = |column: &Column| TableColumn {
+            name: column.name.clone(),
+            ty: column.ty,
+            nullable: column.nullable,
+            collated: column.collated(),
+        };
+        table.columns.iter().map(column).collect()
+    }
 }
 
 /// Binds the expression of a computed column over registers that begin at zero.
@@ -136,6 +150,7 @@ impl Binder<'_> {
             name: column.name.clone(),
             ty: column.ty,
             nullable: column.nullable,
+            collated: column.collated,
         });
         let seen = seen.collect();
         self.add_source(table, seen, registers);
@@ -229,11 +244,7 @@ impl Binder<'_> {
     }
 
     fn row_rules(&mut self, table: &Table, rules: &mut Rules) -> Result<(), Fault> {
-        let columns: Vec<TableColumn> = table
-            .columns
-            .iter()
-            .map(|column| TableColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
-            .collect();
+        let columns = TableColumn::all(table);
         let registers = rules.registers;
         for (place, column) in table.engine.columns.iter().enumerate() {
             let Some(computed) = &column.computed else { continue };

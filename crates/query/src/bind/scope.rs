@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use super::typed::Typed;
 use super::window::WindowCall;
 use super::{Binder, PendingApply};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::plan::{Aggregate, Registers, SortKey};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Collated, Collation, SqlError, SqlType};
 
 /// A column of a source.
 #[derive(Debug, Clone)]
@@ -15,6 +16,14 @@ pub(crate) struct SourceColumn {
     pub(crate) name: String,
     pub(crate) ty: SqlType,
     pub(crate) nullable: bool,
+    pub(crate) collated: Collated,
+}
+
+impl SourceColumn {
+    /// A column whose texts compare as the default collation says.
+    pub(crate) fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> SourceColumn {
+        SourceColumn { name: name.into(), ty, nullable, collated: Collated::Default }
+    }
 }
 
 /// A table, view or derived table in FROM.
@@ -76,6 +85,21 @@ pub(crate) struct GroupKey {
     pub(crate) slot: usize,
     pub(crate) ty: SqlType,
     pub(crate) nullable: bool,
+    pub(crate) collated: Collated,
+    /// How its values are told apart.
+    pub(crate) collation: Collation,
+}
+
+impl GroupKey {
+    /// Whether it is the column in this slot, and not the column by another collation.
+    pub(crate) fn is_column(&self, slot: usize) -> bool {
+        matches!(self.tree.kind, tree::ExprKind::Column(_)) && matches!(self.expr, Expr::Slot(at) if at == slot)
+    }
+
+    /// The value of a group.
+    pub(crate) fn typed(&self) -> Typed {
+        Typed::new(Expr::Slot(self.slot), self.ty, self.nullable).collated(self.collated)
+    }
 }
 
 /// The groups of a query with aggregates.
@@ -86,8 +110,8 @@ pub(crate) struct Grouping {
     pub(crate) sets: Option<GroupingSets>,
     /// What WITHIN GROUP orders the rows of all groups by.
     pub(crate) order: Option<(Vec<tree::OrderItem>, Vec<SortKey>)>,
-    /// The calls as written, their aggregates and result types.
-    pub(crate) aggregates: Vec<(tree::FunctionCall, Aggregate, SqlType)>,
+    /// The calls as written, their aggregates and results.
+    pub(crate) aggregates: Vec<(tree::FunctionCall, Aggregate, Typed)>,
 }
 
 /// Grouping sets: which keys each has, and the registers that go with them.
@@ -166,6 +190,7 @@ pub(crate) struct Column {
     pub(crate) slot: usize,
     pub(crate) ty: SqlType,
     pub(crate) nullable: bool,
+    pub(crate) collated: Collated,
     /// How errors call it: `t.c`.
     pub(crate) display: String,
     /// The index of the scope it was found in.
@@ -204,6 +229,7 @@ impl Binder<'_> {
                     slot: source.registers.first + index,
                     ty: info.ty,
                     nullable: info.nullable,
+                    collated: info.collated,
                     display: format!("{}.{}", source.alias, info.name),
                     level,
                 });

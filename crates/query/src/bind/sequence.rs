@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::collate::order_key;
 use super::scope::Clause;
 use super::typed::Typed;
 use super::{Binder, PendingApply};
@@ -77,8 +78,9 @@ impl Binder<'_> {
                 return Err(Box::new(SqlError::number_orders_differ()));
             }
             for item in &next.order_by {
-                let expr = self.expr(&item.expr)?.expr;
-                self.numbers.order.push(SortKey { expr, descending: item.descending });
+                let typed = self.expr(&item.expr)?;
+                let key = order_key(typed, item.descending, self.numbers.order.len() + 1)?;
+                self.numbers.order.push(key);
             }
             self.numbers.written = Some(next.order_by.clone());
         }

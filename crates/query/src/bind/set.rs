@@ -1,12 +1,13 @@
 //! UNION, EXCEPT and INTERSECT.
 
+use super::collate::distinct_keys;
 use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, filtered};
 use crate::expression::{Comparison, Expr, Fault, Integer, Predicate};
 use crate::output::ColumnInfo;
-use crate::plan::{self, Node, SortKey};
+use crate::plan::{self, Node};
 use pikepole_tsql as tree;
-use pikepole_types::{Aggregate, SqlError, SqlType, Value, implicit_type};
+use pikepole_types::{Aggregate, Collated, Collation, SqlError, SqlType, Value, implicit_type};
 
 impl Binder<'_> {
     /// A set operation; a chain of UNION or UNION ALL is walked in a loop and becomes one operator.
@@ -29,7 +30,7 @@ impl Binder<'_> {
         for body in bodies.into_iter().rev() {
             inputs.push(self.body(body)?);
         }
-        let bound = self.concat(inputs)?;
+        let bound = self.concat(inputs, if distinct { "UNION" } else { "UNION ALL" })?;
         Ok(if distinct { self.distinct_rows(bound) } else { bound })
     }
 
@@ -38,22 +39,23 @@ impl Binder<'_> {
         let mut sides = Vec::with_capacity(2);
         for (body, side) in [(&operation.left, 0), (&operation.right, 1)] {
             let mut bound = self.deeper(|binder| binder.body(body))?;
-            bound.columns.push(ColumnInfo { name: String::new(), ty: SqlType::Int, nullable: false });
+            bound.columns.push(ColumnInfo::new("", SqlType::Int, false));
             bound.values.push(Expr::Const(Value::Int(side)));
             sides.push(bound);
         }
         let left_nullable: Vec<bool> = sides[0].columns.iter().map(|column| column.nullable).collect();
-        let mut both = self.concat(sides)?;
+        let verb = if operation.op == tree::SetOperator::Except { "EXCEPT" } else { "INTERSECT" };
+        let mut both = self.concat(sides, verb)?;
         both.columns.pop();
         let side = both.values.pop().unwrap_or(Expr::NULL);
         let registers = self.registers(both.values.len());
-        let keys = both.values.into_iter().zip(registers.range());
-        let keys = keys.map(|(expr, slot)| (SortKey { expr, descending: false }, slot)).collect();
+        let keys = distinct_keys(both.values, &both.columns, registers);
         let (first, last) = (self.register(), self.register());
         let aggregate = |function, slot| plan::Aggregate {
             function,
             input: Some(side.clone()),
             input_type: SqlType::Int,
+            collation: Collation::default(),
             distinct: false,
             separator: None,
             slot,
@@ -79,15 +81,30 @@ impl Binder<'_> {
     }
 
     /// Rows of several queries, one after the other, as rows of one type.
-    pub(super) fn concat(&mut self, inputs: Vec<Bound>) -> Result<Bound, Fault> {
+    ///
+    /// # Errors
+    /// 205 for lists of different lengths, 206 for types that do not meet, 468 and 451 for collations that do not.
+    pub(super) fn concat(&mut self, inputs: Vec<Bound>, verb: &'static str) -> Result<Bound, Fault> {
         let mut columns = inputs.first().map(|first| first.columns.clone()).unwrap_or_default();
         for input in &inputs[1..] {
             if input.columns.len() != columns.len() {
                 return Err(Box::new(SqlError::union_lists_differ()));
             }
-            for (column, other) in columns.iter_mut().zip(&input.columns) {
+            for (place, (column, other)) in columns.iter_mut().zip(&input.columns).enumerate() {
                 column.ty = implicit_type(&column.ty, &other.ty)?;
                 column.nullable |= other.nullable;
+                column.collated = match column.collated.meet(other.collated, verb)? {
+                    Collated::Conflict { left, right, .. } if verb == "UNION ALL" => {
+                        let (left, right) = (left.name(), right.name());
+                        let error = SqlError::collation_conflict_in_column(right, left, verb, "SELECT", place + 1);
+                        return Err(Box::new(error));
+                    }
+                    Collated::Conflict { left, right, .. } => {
+                        return Err(Box::new(SqlError::collation_conflict(right.name(), left.name(), verb)));
+                    }
+                    collated if column.ty.is_string() => collated,
+                    _ => Collated::Default,
+                };
             }
         }
         let registers = self.registers(columns.len());

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::join::{JoinTree, Leaf};
 use super::scope::{CommonTable, Source, SourceColumn};
 use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts};
-use crate::access::Table;
+use crate::access::{Column, Table};
 use crate::errors;
 use crate::expression::{Fault, Integer, Predicate, Width};
 use crate::host::VirtualTable;
@@ -143,7 +143,7 @@ impl Binder<'_> {
             table.id = self.names.host.virtual_table_of(table.id, database).ok_or_else(unknown)?;
         }
         match found {
-            Some(table) if table.parameters.is_empty() => Ok(self.virtual_leaf(table, Vec::new())),
+            Some(table) if table.parameters.is_none() => Ok(self.virtual_leaf(table, Vec::new())),
             Some(table) => Err(Box::new(SqlError::function_parameters_missing(table.name))),
             None => Err(Box::new(SqlError::invalid_object(name.dotted()))),
         }
@@ -195,12 +195,12 @@ impl Binder<'_> {
         let Some(table) = self.names.host.virtual_table(name.schema_str(), &name.name.text) else {
             return self.user_table_function(function, lateral);
         };
-        if table.parameters.is_empty() {
+        let Some(parameters) = &table.parameters else {
             return Err(Box::new(SqlError::not_a_function(&name.name.text)));
-        }
+        };
         // Arguments do not see the siblings in FROM; those at the right side of APPLY do.
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
-        let arguments = self.function_arguments(&function.call, &table);
+        let arguments = self.function_arguments(&function.call, &table.name, parameters);
         if !lateral {
             self.scope().sources = sources;
         }
@@ -232,7 +232,7 @@ impl Binder<'_> {
             Some(alias) => alias.text.clone(),
             None => function.call.name.name.text.clone(),
         };
-        let mut columns = vec![SourceColumn { name: "value".to_owned(), ty, nullable: false }];
+        let mut columns = vec![SourceColumn::new("value", ty, false)];
         rename(&mut columns, &function.columns, &alias)?;
         let series = Series { start, stop, step, slot: self.register(), width };
         self.add(alias, None, columns, Leaf::Rows(Node::Series(Box::new(series))))
@@ -266,17 +266,18 @@ impl Binder<'_> {
     fn function_arguments(
         &mut self,
         call: &tree::FunctionCall,
-        table: &VirtualTable,
+        name: &str,
+        parameters: &[SqlType],
     ) -> Result<Vec<crate::expression::Expr>, Fault> {
-        if call.arguments.len() > table.parameters.len() {
-            return Err(Box::new(SqlError::too_many_arguments(&table.name)));
+        if call.arguments.len() > parameters.len() {
+            return Err(Box::new(SqlError::too_many_arguments(name)));
         }
-        if call.arguments.len() < table.parameters.len() {
-            return Err(Box::new(too_few_arguments(&table.name)));
+        if call.arguments.len() < parameters.len() {
+            return Err(Box::new(too_few_arguments(name)));
         }
         let mark = self.pending.len();
         let mut arguments = Vec::new();
-        for (argument, ty) in call.arguments.iter().zip(&table.parameters) {
+        for (argument, ty) in call.arguments.iter().zip(parameters) {
             arguments.push(match argument.expr() {
                 None => crate::expression::Expr::NULL,
                 Some(expr) => {
@@ -440,18 +441,23 @@ pub(crate) fn too_few_arguments(name: &str) -> SqlError {
 }
 
 pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
-    table
-        .columns
-        .iter()
-        .map(|column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
-        .collect()
+    let column = |column: &Column| SourceColumn {
+        name: column.name.clone(),
+        ty: column.ty,
+        nullable: column.nullable,
+        collated: column.collated(),
+    };
+    table.columns.iter().map(column).collect()
 }
 
 pub(crate) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
-    columns
-        .iter()
-        .map(|column| SourceColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
-        .collect()
+    let column = |column: &ColumnInfo| SourceColumn {
+        name: column.name.clone(),
+        ty: column.ty,
+        nullable: column.nullable,
+        collated: column.collated.of_column(),
+    };
+    columns.iter().map(column).collect()
 }
 
 /// Gives the columns the names listed behind an alias; every column must have a name in the end.

@@ -30,9 +30,9 @@ impl Binder<'_> {
             SqlType::NChar(length) => SqlType::NVarChar(Length::Limit(length)),
             ty => ty,
         };
-        let mut columns = vec![SourceColumn { name: "value".to_owned(), ty, nullable: false }];
+        let mut columns = vec![SourceColumn::new("value", ty, false)];
         if ordinal {
-            columns.push(SourceColumn { name: "ordinal".to_owned(), ty: SqlType::BigInt, nullable: false });
+            columns.push(SourceColumn::new("ordinal", SqlType::BigInt, false));
         }
         rename(&mut columns, &function.columns, &alias)?;
         let registers = self.registers(columns.len());

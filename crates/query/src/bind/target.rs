@@ -291,7 +291,7 @@ impl Binder<'_> {
         let place = SqlType::VarBinary(pikepole_types::Length::Limit(8000));
         let hidden = table.columns.iter().map(|column| column.ty).chain([place]).enumerate();
         for (offset, ty) in hidden.filter(|(_, ty)| wanted(ty)) {
-            items.columns.push(ColumnInfo { name: String::new(), ty, nullable: true });
+            items.columns.push(ColumnInfo::new("", ty, true));
             items.values.push(Typed::new(Expr::Slot(first + offset), ty, true));
             items.trees.push(None);
         }

@@ -2,7 +2,7 @@
 
 use crate::expression::{Assign, Convert, Env, Expr, Fault, Integer, Width};
 use crate::state::SessionState;
-use pikepole_types::{Context, Conversion, DateFormat, SqlError, SqlType, Target, Value, conversion};
+use pikepole_types::{Collated, Context, Conversion, DateFormat, SqlError, SqlType, Target, Value, conversion};
 
 /// The digits that fit an `i64` whatever they are.
 pub(crate) const WHOLE_DIGITS_MAX: u8 = 18;
@@ -13,17 +13,26 @@ pub(crate) struct Typed {
     pub(crate) expr: Expr,
     pub(crate) ty: SqlType,
     pub(crate) nullable: bool,
+    /// What it brings to comparisons.
+    pub(crate) collated: Collated,
 }
 
 impl Typed {
     pub(crate) fn new(expr: Expr, ty: SqlType, nullable: bool) -> Typed {
-        Typed { expr, ty, nullable }
+        Typed { expr, ty, nullable, collated: Collated::Default }
+    }
+
+    /// The same value with a collation; one that is no text has none.
+    #[must_use]
+    pub(crate) fn collated(self, collated: Collated) -> Typed {
+        let collated = if self.ty.is_string() { collated } else { Collated::Default };
+        Typed { collated, ..self }
     }
 
     /// A constant.
     pub(crate) fn constant(value: Value, ty: SqlType) -> Typed {
         let nullable = value.is_null();
-        Typed { expr: Expr::Const(value), ty, nullable }
+        Typed { expr: Expr::Const(value), ty, nullable, collated: Collated::Default }
     }
 
     /// The expression as an integer expression; its type is one.
@@ -135,6 +144,10 @@ fn narrowed(integer: Integer, from: Width, to: Width) -> Integer {
 pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>) -> Result<Expr, Fault> {
     if typed.ty == SqlType::Null {
         return Ok(Expr::NULL);
+    }
+    if let Collated::Conflict { left, right, operator } = typed.collated {
+        let (from, to) = (typed.ty.error_name(), to.error_name());
+        return Err(Box::new(SqlError::collation_conflict_converted(from, to, right.name(), left.name(), operator)));
     }
     if let (Some(from), Some(width)) = (Width::of(&typed.ty), Width::of(to)) {
         if from == width {

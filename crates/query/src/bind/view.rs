@@ -218,7 +218,8 @@ impl Binder<'_> {
                     match super::query::binary_of(*op) {
                         None => value,
                         Some(op) => {
-                            let old = Typed::new(Expr::Slot(registers.first + place), info.ty, info.nullable);
+                            let old = Typed::new(Expr::Slot(registers.first + place), info.ty, info.nullable)
+                                .collated(info.collated);
                             super::expression::binary_value(op, old, value)?
                         }
                     }

@@ -4,6 +4,7 @@
 //! pass for each window. ROW_NUMBER, RANK and DENSE_RANK alone are counted as the rows go by; with others among them the rows
 //! of a partition are kept until it ends.
 
+use super::collate::order_key;
 use super::query::served_by_scan;
 use super::scope::Clause;
 use super::typed::{Typed, convert_to};
@@ -12,7 +13,7 @@ use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{self, Frame, FrameEnd, More, Node, Numbering, SortKey, WindowFunction, Windows};
 use pikepole_tsql as tree;
-use pikepole_types::{Aggregate, SqlError, SqlType, aggregate_type};
+use pikepole_types::{Aggregate, Collated, SqlError, SqlType, aggregate_type};
 
 /// A window function that was called.
 #[derive(Debug)]
@@ -119,6 +120,7 @@ impl Binder<'_> {
         let (partition, mut order) = self.window_keys(&window)?;
         let frame = frame(&window, !order.is_empty() || !window.order_by.is_empty())?;
         let mut order_by = window.order_by.clone();
+        let mut collated = Collated::Default;
         let (function, ty, nullable) = match kind {
             Kind::Number(numbering) => {
                 self.window_arguments(call, 0, 0)?;
@@ -136,10 +138,15 @@ impl Binder<'_> {
                 let count = self.window_arguments(call, 1, 1)?.remove(0);
                 (WindowFunction::Tiles(whole_number(count)?), SqlType::BigInt, true)
             }
-            Kind::Shift { ahead } => self.shift(call, ahead)?,
+            Kind::Shift { ahead } => {
+                let (function, value) = self.shift(call, ahead)?;
+                collated = value.collated;
+                (function, value.ty, true)
+            }
             Kind::End { last } => {
                 let value = self.window_arguments(call, 1, 1)?.remove(0);
                 let ignore_nulls = call.nulls == Some(tree::NullTreatment::Ignore);
+                collated = value.collated;
                 (WindowFunction::End { value: value.expr, frame, last, ignore_nulls }, value.ty, true)
             }
             Kind::Percentile { continuous } => {
@@ -152,18 +159,24 @@ impl Binder<'_> {
                 if continuous {
                     value = convert_to(value, &SqlType::Float)?;
                 }
-                order = vec![SortKey { expr: value.expr.clone(), descending: item.descending }];
+                order = vec![order_key(value.clone(), item.descending, 1)?];
                 order_by = vec![item.clone()];
+                collated = value.collated;
                 (WindowFunction::Percentile { place, value: value.expr, continuous }, value.ty, true)
             }
-            Kind::Aggregate(function) => self.window_aggregate(call, function, frame)?,
+            Kind::Aggregate(function) => {
+                let (function, ty, nullable, of_input) = self.window_aggregate(call, function, frame)?;
+                collated = of_input;
+                (function, ty, nullable)
+            }
         };
-        let result = Typed::new(Expr::Slot(self.register()), ty, nullable);
+        let result = Typed::new(Expr::Slot(self.register()), ty, nullable).collated(collated);
         let window = (window.partition_by, order_by);
         Ok(WindowCall { call: call.clone(), window, partition, order, function, result })
     }
 
-    fn shift(&mut self, call: &tree::FunctionCall, ahead: bool) -> Result<(WindowFunction, SqlType, bool), Fault> {
+    /// LAG or LEAD, and the value that it gives of another row.
+    fn shift(&mut self, call: &tree::FunctionCall, ahead: bool) -> Result<(WindowFunction, Typed), Fault> {
         let mut arguments = self.window_arguments(call, 1, 3)?.into_iter();
         let value = arguments.next().unwrap_or_else(|| Typed::new(Expr::NULL, SqlType::Int, true));
         let offset = match arguments.next() {
@@ -175,16 +188,18 @@ impl Binder<'_> {
             Some(default) => convert_to(default, &value.ty)?.expr,
         };
         let ignore_nulls = call.nulls == Some(tree::NullTreatment::Ignore);
-        let function = WindowFunction::Shift { value: value.expr, offset, default, ahead, ignore_nulls };
-        Ok((function, value.ty, true))
+        let expr = value.expr.clone();
+        let function = WindowFunction::Shift { value: expr, offset, default, ahead, ignore_nulls };
+        Ok((function, value))
     }
 
+    /// An aggregate over a window, its type, whether it can be NULL, and the collation of what it takes.
     fn window_aggregate(
         &mut self,
         call: &tree::FunctionCall,
         function: Aggregate,
         frame: Frame,
-    ) -> Result<(WindowFunction, SqlType, bool), Fault> {
+    ) -> Result<(WindowFunction, SqlType, bool, Collated), Fault> {
         let name = call.name.name.text.to_ascii_uppercase();
         if call.distinct {
             return Err(Box::new(SqlError::distinct_with_over()));
@@ -203,15 +218,17 @@ impl Binder<'_> {
         };
         let input_type = input.as_ref().map_or(SqlType::Int, |input| input.ty);
         let ty = aggregate_type(function, &input_type)?;
+        let collated = input.as_ref().map_or(Collated::Default, |input| input.collated);
         let aggregate = plan::Aggregate {
             function,
             input: input.map(|input| input.expr),
             input_type,
+            collation: collated.collation(call.name.name.as_str())?,
             distinct: false,
             separator: None,
             slot: 0,
         };
-        Ok((WindowFunction::Aggregate(aggregate, frame), ty, !counting))
+        Ok((WindowFunction::Aggregate(aggregate, frame), ty, !counting, collated))
     }
 
     fn window_arguments(
@@ -265,7 +282,7 @@ impl Binder<'_> {
         for expr in &window.partition_by {
             let typed = self.expr(expr)?;
             if !typed.expr.is_const() {
-                partition.push(SortKey { expr: typed.expr, descending: false });
+                partition.push(order_key(typed, false, partition.len() + 1)?);
             }
         }
         let mut order = Vec::new();
@@ -280,7 +297,7 @@ impl Binder<'_> {
             if typed.expr.is_const() {
                 return Err(Box::new(SqlError::window_order_by_constant()));
             }
-            order.push(SortKey { expr: typed.expr, descending: item.descending });
+            order.push(order_key(typed, item.descending, order.len() + 1)?);
         }
         Ok((partition, order))
     }

@@ -16,7 +16,7 @@ pub use predicate::{Comparison, Predicate};
 use crate::context::ExecutionContext;
 use crate::host::Host;
 use crate::state::{Global, SessionState};
-use pikepole_types::{ArithmeticOp, Context, Decimal, Function, SqlError, SqlType, Target, Value};
+use pikepole_types::{ArithmeticOp, Collation, Context, Decimal, Function, SqlError, SqlType, Target, Value};
 
 /// An error on its way up; boxed so that results stay small.
 pub type Fault = Box<SqlError>;
@@ -127,6 +127,8 @@ pub struct Call {
     pub arguments: Box<[Expr]>,
     /// The arguments' types.
     pub types: Box<[SqlType]>,
+    /// What the function compares texts by.
+    pub collation: Collation,
 }
 
 /// See [`Expr::Case`].
@@ -281,6 +283,7 @@ impl Assign {
 
 impl Call {
     fn eval(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
+        env.functions.collation = self.collation;
         // Most functions take at most three arguments: those never allocate for the call itself.
         *out = match &*self.arguments {
             [] => (self.function.eval)(env.functions, &[], &self.types)?,

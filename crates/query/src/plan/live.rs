@@ -116,7 +116,7 @@ impl LiveSlots {
                 match test {
                     Test::Scalar(value) => self.expr(value),
                     Test::Exists => {}
-                    Test::In { left, right } | Test::Extremes { left, right, .. } => {
+                    Test::In { left, right, .. } | Test::Extremes { left, right, .. } => {
                         self.expr(left);
                         self.expr(right);
                     }

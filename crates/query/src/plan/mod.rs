@@ -14,12 +14,13 @@ pub use document::{Document, Language, Level, Member, OpenColumn, OpenJson};
 pub use live::LiveSlots;
 pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan};
 pub use more::{
-    Expand, Frame, FrameEnd, FullJoin, More, NextNumber, Recursive, Split, Spool, TopCount, WideTop, WindowFunction,
-    Windows,
+    Expand, Frame, FrameEnd, FullJoin, JoinKey, More, NextNumber, Recursive, Split, Spool, TopCount, WideTop,
+    WindowFunction, Windows,
 };
 
 pub use trigger::{FiringEvent, Instead, Triggers};
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::access::Table;
@@ -27,7 +28,7 @@ use crate::bulk::{BulkFile, FileValue};
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
 use pikepole_engine::{Function, LockMode};
-use pikepole_types::{SqlType, Value};
+use pikepole_types::{Collation, SqlType, Value};
 
 /// A range of registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -124,6 +125,8 @@ pub enum Test {
         left: Expr,
         /// The value of each row.
         right: Expr,
+        /// How texts compare.
+        collation: Collation,
     },
     /// Whether `left op value` holds for one of the rows' values, or for all: 1, 0 or NULL. All are of one type.
     Extremes {
@@ -135,6 +138,8 @@ pub enum Test {
         op: crate::expression::Comparison,
         /// ALL; otherwise ANY.
         all: bool,
+        /// How texts compare.
+        collation: Collation,
     },
 }
 
@@ -156,6 +161,8 @@ pub struct Aggregate {
     pub input: Option<Expr>,
     /// The argument's type after the conversion the function asks for.
     pub input_type: SqlType,
+    /// How texts compare.
+    pub collation: Collation,
     /// DISTINCT: every value counts once.
     pub distinct: bool,
     /// What STRING_AGG puts between two texts.
@@ -171,6 +178,25 @@ pub struct SortKey {
     pub expr: Expr,
     /// DESC.
     pub descending: bool,
+    /// How texts compare.
+    pub collation: Collation,
+}
+
+impl SortKey {
+    /// Ascending, of a value that is no text or compares as the default collation says.
+    pub(crate) fn plain(expr: Expr) -> SortKey {
+        SortKey { expr, descending: false, collation: Collation::default() }
+    }
+
+    /// How two values of the key are ordered, whichever way it goes.
+    pub(crate) fn order(&self, a: &Value, b: &Value) -> Ordering {
+        pikepole_types::order(a, b, self.collation)
+    }
+
+    /// Whether the values of such keys are the same.
+    pub(crate) fn same<'k>(keys: impl IntoIterator<Item = &'k SortKey>, left: &[Value], right: &[Value]) -> bool {
+        keys.into_iter().zip(left.iter().zip(right)).all(|(key, (left, right))| key.order(left, right).is_eq())
+    }
 }
 
 /// The numbers of GENERATE_SERIES.

@@ -4,6 +4,7 @@
 use super::{Aggregate, Document, LiveSlots, Node, Numbering, OpenJson, Registers, SortKey};
 use crate::expression::{Expr, Integer, Predicate};
 use pikepole_engine::Sequence;
+use pikepole_types::Collation;
 use std::sync::Arc;
 
 /// One of the further operators.
@@ -58,9 +59,20 @@ pub struct Spool {
     /// The rows.
     pub input: Node,
     /// Values of each row, and the values over the row outside they must equal. Without any, all rows are given.
-    pub keys: Vec<(Expr, Expr)>,
+    pub keys: Vec<JoinKey>,
     /// The slots kept with each row.
     pub carry: Vec<usize>,
+}
+
+/// Two values that are equal in rows that belong together.
+#[derive(Debug, Clone)]
+pub struct JoinKey {
+    /// Over the rows that are kept.
+    pub inner: Expr,
+    /// Over the row that looks for them.
+    pub outer: Expr,
+    /// How texts compare.
+    pub collation: Collation,
 }
 
 /// A join that keeps the unmatched rows of both sides.
@@ -70,8 +82,8 @@ pub struct FullJoin {
     pub left: Node,
     /// The side that is kept; it reads nothing of the left one.
     pub right: Node,
-    /// Values of both sides that must be equal.
-    pub keys: Vec<(Expr, Expr)>,
+    /// Values of both sides that must be equal; the right side is the inner one.
+    pub keys: Vec<JoinKey>,
     /// What else must hold.
     pub on: Option<Predicate>,
     /// The left side's registers, NULL for an unmatched right row.
@@ -279,16 +291,16 @@ impl More {
     pub fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
         match self {
             More::Spool(spool) => {
-                for (inner, outer) in &spool.keys {
-                    inner.visit_slots(visit);
-                    outer.visit_slots(visit);
+                for key in &spool.keys {
+                    key.inner.visit_slots(visit);
+                    key.outer.visit_slots(visit);
                 }
                 spool.carry.iter().for_each(|slot| visit(*slot));
             }
             More::Full(join) => {
-                for (left, right) in &join.keys {
-                    left.visit_slots(visit);
-                    right.visit_slots(visit);
+                for key in &join.keys {
+                    key.outer.visit_slots(visit);
+                    key.inner.visit_slots(visit);
                 }
                 join.on.iter().for_each(|on| on.visit_slots(visit));
                 join.carry.iter().for_each(|slot| visit(*slot));

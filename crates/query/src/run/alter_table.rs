@@ -167,14 +167,14 @@ impl Machine<'_> {
         wanted: &table_definition::WantedComputed,
     ) -> Result<(NewColumn, ColumnMap), Fault> {
         let columns = super::constraints::table_columns(table);
-        let (ty, nullable) = self.computed_type(wanted, &table.name, &columns, &[])?;
+        let (ty, nullable, collation) = self.computed_type(wanted, &table.name, &columns, &[])?;
         let catalog = self.context.catalog();
         let names =
             Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
         let typed = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
         let value = bind::assign_to(typed, &ty, Some((&table.display, &wanted.name)))?;
         let (name, user_type) = (wanted.name.clone(), None);
-        let definition = ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type };
+        let definition = ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type, collation };
         Ok((NewColumn { definition, source: None, rowversion: false }, ColumnMap::Compute(value)))
     }
 
@@ -256,12 +256,15 @@ impl Machine<'_> {
             )));
         }
         let wanted = table_definition::column(definition, at + 1, &table.name, &self.context.catalog().catalog)?;
-        if wanted.ty != old.ty {
+        if wanted.collation != old.collation {
+            self.check_column_is_free(&table, at, ColumnChange::Recollate)?;
+        } else if wanted.ty != old.ty {
             self.check_column_is_free(&table, at, ColumnChange::Retype(wanted.ty))?;
         }
         let (mut columns, mut maps) = kept_columns(&table, None);
         let nullable = definition.nullable.unwrap_or(true);
         columns[at].definition.ty = wanted.ty;
+        columns[at].definition.collation = wanted.collation;
         columns[at].definition.user_type = wanted.user_type;
         columns[at].definition.nullable = nullable;
         maps[at] = ColumnMap::Convert { source: at, from: old.ty, to: wanted.ty, nullable, name: old.name.clone() };
@@ -379,6 +382,7 @@ fn kept_columns(table: &Table, dropped: Option<usize>) -> (Vec<NewColumn>, Vec<C
                 default: default.map(|default| (Some(default.name.clone()), default.text.clone())),
                 identity: column.identity,
                 user_type: column.user_type,
+                collation: column.collation,
             };
             let column = NewColumn { definition, source: Some(at), rowversion: false };
             (column, ColumnMap::Copy(at))

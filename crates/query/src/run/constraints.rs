@@ -13,12 +13,11 @@ use crate::errors;
 use crate::expression::Fault;
 use pikepole_engine::{Check, Computed, ForeignKey, ReferentialAction, TableDefinition};
 use pikepole_tsql::{self as tree, ObjectName};
-use pikepole_types::{Length, SqlError, SqlType};
+use pikepole_types::{Collated, Collation, Length, SqlError, SqlType};
 
 /// The columns of a table as its own expressions see them.
 pub(crate) fn table_columns(table: &Table) -> Vec<TableColumn> {
-    let columns = table.columns.iter();
-    columns.map(|c| TableColumn { name: c.name.clone(), ty: c.ty, nullable: c.nullable }).collect()
+    TableColumn::all(table)
 }
 
 /// A name for a constraint that was given none.
@@ -45,25 +44,30 @@ impl Machine<'_> {
             .columns
             .iter()
             .filter(|column| column.ty != SqlType::Null)
-            .map(|column| TableColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable })
+            .map(|column| TableColumn {
+                name: column.name.clone(),
+                ty: column.ty,
+                nullable: column.nullable,
+                collated: Collated::of_stored(&column.ty, column.collation),
+            })
             .collect();
         for wanted in &wishes.computed {
-            let (ty, nullable) = self.computed_type(wanted, &definition.name, &known, &wishes.computed)?;
+            let (ty, nullable, collation) = self.computed_type(wanted, &definition.name, &known, &wishes.computed)?;
             for column in definition.columns.iter_mut().filter(|column| column.name == wanted.name) {
-                (column.ty, column.nullable) = (ty, nullable);
+                (column.ty, column.nullable, column.collation) = (ty, nullable, collation);
             }
         }
         Ok(())
     }
 
-    /// The type of a computed column, and whether it can be NULL.
+    /// The type of a computed column, whether it can be NULL, and its collation.
     pub(crate) fn computed_type(
         &self,
         wanted: &super::table_definition::WantedComputed,
         table: &str,
         columns: &[TableColumn],
         computed: &[super::table_definition::WantedComputed],
-    ) -> Result<(SqlType, bool), Fault> {
+    ) -> Result<(SqlType, bool, Collation), Fault> {
         if wanted.not_null && !wanted.persisted {
             return Err(errors::unsupported("NOT NULL of a computed column that is not PERSISTED"));
         }
@@ -76,7 +80,8 @@ impl Machine<'_> {
             if fault.number == 207 && other { Box::new(SqlError::computed_of_computed(column, table)) } else { fault }
         })?;
         let ty = if typed.ty == SqlType::Null { SqlType::Int } else { typed.ty };
-        Ok((ty, !wanted.not_null && (typed.nullable || !bind::is_certain(&wanted.expr))))
+        let collation = bind::in_column(typed.collated, "CREATE TABLE", 1)?;
+        Ok((ty, !wanted.not_null && (typed.nullable || !bind::is_certain(&wanted.expr)), collation))
     }
 
     /// Adds what a definition wants beside columns and keys. `check_rows`: the rows that are there must keep it.
@@ -248,6 +253,11 @@ impl Machine<'_> {
                 let referenced = format!("{}.{}", target.qualified_name(), other.name);
                 let referencing = format!("{}.{}", table.name, own.name);
                 return Err(Box::new(SqlError::foreign_key_types_differ(referenced, referencing, shown)));
+            }
+            if own.ty.is_string() && own.collation != other.collation {
+                let referenced = format!("{}.{}", target.qualified_name(), other.name);
+                let referencing = format!("{}.{}", table.name, own.name);
+                return Err(Box::new(SqlError::foreign_key_collations_differ(referenced, referencing, shown)));
             }
         }
         let actions = [key.on_delete, key.on_update];
@@ -430,13 +440,14 @@ impl Machine<'_> {
 pub(crate) enum ColumnChange {
     Drop,
     Retype(SqlType),
+    Recollate,
 }
 
 impl ColumnChange {
     fn statement(self) -> &'static str {
         match self {
             ColumnChange::Drop => "ALTER TABLE DROP COLUMN",
-            ColumnChange::Retype(_) => "ALTER TABLE ALTER COLUMN",
+            ColumnChange::Retype(_) | ColumnChange::Recollate => "ALTER TABLE ALTER COLUMN",
         }
     }
 

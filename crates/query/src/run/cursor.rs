@@ -434,12 +434,12 @@ impl ApplyCursor {
             self.within = false;
             self.settled = !correlated;
         }
-        if let Test::In { left, .. } = test {
-            self.look_up(left, run)?;
+        if let Test::In { left, collation, .. } = test {
+            self.look_up(left, *collation, run)?;
         }
-        if let Test::Extremes { left, op, all, .. } = test {
+        if let Test::Extremes { left, op, all, collation, .. } = test {
             let value = left.eval(&mut run.env())?;
-            self.found = self.compare_extremes(&value, *op, *all, run.collation());
+            self.found = self.compare_extremes(&value, *op, *all, *collation);
         }
         run.slots[*slot].clone_from(&self.found);
         Ok(true)
@@ -456,14 +456,14 @@ impl ApplyCursor {
             Test::Exists => self.found = Value::Bit(true),
             Test::Scalar(_) if self.rows > 1 => return Err(errors::subquery_many_rows()),
             Test::Scalar(expr) => expr.eval_into(&mut run.env(), &mut self.found)?,
-            Test::In { right, .. } => {
+            Test::In { right, collation, .. } => {
                 let value = right.eval(&mut run.env())?;
-                let code = pikepole_types::hash(&value, run.collation());
+                let code = pikepole_types::hash(&value, *collation);
                 self.list.entry(code).or_default().push(value);
             }
-            Test::Extremes { right, .. } => {
+            Test::Extremes { right, collation, .. } => {
                 let value = right.eval(&mut run.env())?;
-                self.take_extreme(value, run.collation());
+                self.take_extreme(value, *collation);
             }
         }
         Ok(())
@@ -504,8 +504,7 @@ impl ApplyCursor {
     }
 
     /// Whether `left` is in the list: UNKNOWN when it is NULL or not found among values that hold a NULL.
-    fn look_up(&mut self, left: &Expr, run: &mut Run<'_>) -> Result<(), Fault> {
-        let collation = run.collation();
+    fn look_up(&mut self, left: &Expr, collation: Collation, run: &mut Run<'_>) -> Result<(), Fault> {
         let value = left.eval(&mut run.env())?;
         let has = |wanted: &Value| {
             let code = pikepole_types::hash(wanted, collation);
@@ -539,9 +538,8 @@ impl SortCursor {
                 row.extend(carry.iter().map(|slot| run.slots[*slot].clone()));
                 self.rows.push(row);
             }
-            let collation = run.collation();
             // A stable sort: rows of equal keys keep the order of their scan.
-            self.rows.sort_by(|a, b| compare_keys(keys, a, b, collation));
+            self.rows.sort_by(|a, b| compare_keys(keys, a, b));
             self.filled = true;
         }
         let Some(row) = self.rows.get_mut(self.next) else {
@@ -555,9 +553,9 @@ impl SortCursor {
     }
 }
 
-pub(super) fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value], collation: Collation) -> Ordering {
+pub(super) fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value]) -> Ordering {
     for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
-        let ordering = pikepole_types::order(a, b, collation);
+        let ordering = key.order(a, b);
         let ordering = if key.descending { ordering.reverse() } else { ordering };
         if ordering.is_ne() {
             return ordering;

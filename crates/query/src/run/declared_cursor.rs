@@ -336,7 +336,7 @@ fn digest_of(table: &Table, row: &[Value]) -> u64 {
 
 fn digest_of_values<'v>(values: impl Iterator<Item = &'v Value>) -> u64 {
     values.fold(0, |digest: u64, value| {
-        digest.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ pikepole_types::hash(value, Collation::Binary)
+        digest.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ pikepole_types::hash(value, Collation::BINARY)
     })
 }
 

@@ -213,12 +213,7 @@ impl Machine<'_> {
         let [tree::TableSource::Table(table)] = select.from.as_slice() else { return Err(unsupported()) };
         let catalog = self.context.catalog();
         let table = catalog.table(&table.name)?.ok_or_else(unsupported)?;
-        let column = |column: &crate::access::Column| bind::TableColumn {
-            name: column.name.clone(),
-            ty: column.ty,
-            nullable: column.nullable,
-        };
-        let columns: Vec<bind::TableColumn> = table.columns.iter().map(column).collect();
+        let columns = bind::TableColumn::all(&table);
         let names =
             Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
         bind::table_condition(condition, alias, &columns, &names).map_err(|fault| match fault.number {

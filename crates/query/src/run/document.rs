@@ -51,7 +51,7 @@ impl DocumentCursor {
             let from = match &self.last {
                 None => 0,
                 Some(last) => {
-                    let same = |value: usize| order(&last[value], &row[value], Collation::Binary).is_eq();
+                    let same = |value: usize| order(&last[value], &row[value], Collation::BINARY).is_eq();
                     first_new(&plan.levels, same)
                 }
             };

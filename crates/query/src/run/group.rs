@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use crate::access::Stop;
 use crate::expression::Fault;
 use crate::plan::{Aggregate, More, Node, SortKey};
-use pikepole_types::{Accumulator, Collation, SqlType, Value, hash, order};
+use pikepole_types::{Accumulator, SqlType, Value, hash, order};
 
 /// The state of a [`Node::Group`].
 pub(crate) struct GroupCursor {
@@ -128,17 +128,16 @@ impl GroupCursor {
         aggregates: &[Aggregate],
         run: &mut Run<'_>,
     ) -> Result<(), Fault> {
-        let collation = run.collation();
         self.key.resize(keys.len(), Value::Null);
         let mut code = 0u64;
         for ((key, _), value) in keys.iter().zip(&mut self.key) {
             key.expr.eval_into(&mut run.env(), value)?;
-            code = code.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash(value, collation);
+            code = code.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash(value, key.collation);
         }
         let head = self.index.get(&code).copied();
         let mut found = head;
         while let Some(at) = found {
-            if same(&self.groups[at].keys, &self.key, collation) {
+            if SortKey::same(keys.iter().map(|(key, _)| key), &self.groups[at].keys, &self.key) {
                 break;
             }
             found = self.groups[at].chained;
@@ -153,14 +152,10 @@ impl GroupCursor {
             }
         };
         for (aggregate, state) in aggregates.iter().zip(&mut self.groups[at].states) {
-            state.take(aggregate, run, collation)?;
+            state.take(aggregate, run)?;
         }
         Ok(())
     }
-}
-
-fn same(left: &[Value], right: &[Value], collation: Collation) -> bool {
-    left.iter().zip(right).all(|(left, right)| order(left, right, collation).is_eq())
 }
 
 /// COUNT(*), which reads no column.
@@ -186,9 +181,9 @@ impl Group {
         aggregates: &[Aggregate],
         run: &mut Run<'_>,
     ) -> Result<Group, Fault> {
-        let collation = run.collation();
         let mut states = Vec::with_capacity(aggregates.len());
         for aggregate in aggregates {
+            let collation = aggregate.collation;
             let accumulator = match &aggregate.separator {
                 None => Accumulator::new(aggregate.function, &aggregate.input_type, collation)?,
                 Some(separator) => {
@@ -203,7 +198,7 @@ impl Group {
 }
 
 impl State {
-    fn take(&mut self, aggregate: &Aggregate, run: &mut Run<'_>, collation: Collation) -> Result<(), Fault> {
+    fn take(&mut self, aggregate: &Aggregate, run: &mut Run<'_>) -> Result<(), Fault> {
         let Some(input) = &aggregate.input else {
             self.accumulator.add_row();
             return Ok(());
@@ -215,6 +210,7 @@ impl State {
             return Ok(());
         }
         if let Some(seen) = &mut self.seen {
+            let collation = aggregate.collation;
             let bucket = seen.entry(hash(value, collation)).or_default();
             if bucket.iter().any(|old| order(old, value, collation).is_eq()) {
                 return Ok(());

@@ -73,7 +73,7 @@ use crate::state::SessionState;
 use pikepole_contention::WaitType;
 use pikepole_engine::{Database, Transaction};
 use pikepole_scheduler::{self as scheduler, TaskInfo};
-use pikepole_types::{Collation, Context, SqlError, Value};
+use pikepole_types::{Context, SqlError, Value};
 use recover::Origin;
 use trigger::Fire;
 
@@ -173,11 +173,6 @@ impl Run<'_> {
         result?;
         std::mem::swap(&mut self.slots[slot], &mut self.scratch);
         Ok(())
-    }
-
-    /// The collation of the database.
-    pub(crate) fn collation(&self) -> Collation {
-        self.functions.collation
     }
 }
 

@@ -11,8 +11,8 @@ use super::windows::WindowCursor;
 use crate::access::{Pace, Stop};
 use crate::errors;
 use crate::expression::{Fault, Width};
-use crate::plan::{Expand, LiveSlots, More, NextNumber, TopCount, WideTop};
-use pikepole_types::{Decimal, SqlError, SqlType, Value, order};
+use crate::plan::{Expand, LiveSlots, More, NextNumber, SortKey, TopCount, WideTop};
+use pikepole_types::{Decimal, SqlError, SqlType, Value};
 
 /// The state of one of the further operators.
 pub(crate) enum MoreCursor {
@@ -188,8 +188,7 @@ impl TopState {
             for key in &plan.ties {
                 keys.push(key.expr.eval(&mut run.env())?);
             }
-            let collation = run.collation();
-            let same = keys.iter().zip(&self.last).all(|(now, last)| order(now, last, collation).is_eq());
+            let same = SortKey::same(&plan.ties, &keys, &self.last);
             if self.given >= count && !same {
                 self.count = Some(0);
                 self.given = 0;

@@ -1,13 +1,11 @@
 //! ROW_NUMBER, RANK and DENSE_RANK over rows that come sorted.
 
-use std::cmp::Ordering;
-
 use super::Run;
 use super::cursor::Cursor;
 use crate::access::Stop;
 use crate::expression::Fault;
 use crate::plan::{Node, Numbering, SortKey};
-use pikepole_types::{Value, order};
+use pikepole_types::Value;
 
 /// The state of a [`Node::Number`].
 pub(crate) struct NumberCursor {
@@ -59,12 +57,12 @@ impl NumberCursor {
         for (key, value) in partition.iter().chain(order_by).zip(&mut self.key) {
             key.expr.eval_into(&mut run.env(), value)?;
         }
-        let collation = run.collation();
-        let is_same = |part: std::ops::Range<usize>| {
-            let pairs = self.last.get(part.clone()).into_iter().flatten().zip(&self.key[part]);
-            pairs.map(|(last, now)| order(last, now, collation)).all(Ordering::is_eq)
+        let is_same = |keys: &[SortKey], part: std::ops::Range<usize>| {
+            let last = self.last.get(part.clone()).unwrap_or_default();
+            SortKey::same(keys, last, &self.key[part])
         };
-        let (begins, ties) = (self.row == 0 || !is_same(0..partition.len()), is_same(partition.len()..keys));
+        let begins = self.row == 0 || !is_same(partition, 0..partition.len());
+        let ties = is_same(order_by, partition.len()..keys);
         if begins {
             (self.row, self.rank, self.dense_rank) = (0, 0, 0);
         }

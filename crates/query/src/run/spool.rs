@@ -13,8 +13,8 @@ use super::Run;
 use super::cursor::Cursor;
 use crate::access::{Pace, Stop};
 use crate::expression::{Expr, Fault};
-use crate::plan::{FullJoin, Spool};
-use pikepole_types::{Collation, Value, hash, order};
+use crate::plan::{FullJoin, JoinKey, Spool};
+use pikepole_types::{Value, hash, order};
 
 /// Rows by the hash of their keys.
 #[derive(Default)]
@@ -29,22 +29,23 @@ struct Kept {
 /// Behind the last row of a chain.
 const NONE: usize = usize::MAX;
 
-fn code(keys: &[Value], collation: Collation) -> u64 {
+fn code(keys: &[JoinKey], values: &[Value]) -> u64 {
     let mut code = 0u64;
-    for key in keys {
-        code = code.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash(key, collation);
+    for (key, value) in keys.iter().zip(values) {
+        code = code.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash(value, key.collation);
     }
     code
 }
 
 /// Keys that equal something: a NULL equals nothing.
-fn equal(left: &[Value], right: &[Value], collation: Collation) -> bool {
-    left.iter().zip(right).all(|(left, right)| !left.is_null() && order(left, right, collation).is_eq())
+fn equal(keys: &[JoinKey], left: &[Value], right: &[Value]) -> bool {
+    let mut pairs = keys.iter().zip(left.iter().zip(right));
+    pairs.all(|(key, (left, right))| !left.is_null() && order(left, right, key.collation).is_eq())
 }
 
 impl Kept {
-    fn add(&mut self, row: Vec<Value>, keys: usize, collation: Collation) {
-        let code = code(&row[..keys], collation);
+    fn add(&mut self, keys: &[JoinKey], row: Vec<Value>) {
+        let code = code(keys, &row);
         let at = self.rows.len();
         self.rows.push(row);
         self.next.push(NONE);
@@ -61,17 +62,17 @@ impl Kept {
     }
 
     /// The first row that may have these keys.
-    fn first(&self, keys: &[Value], collation: Collation) -> usize {
-        if keys.iter().any(Value::is_null) {
+    fn first(&self, keys: &[JoinKey], wanted: &[Value]) -> usize {
+        if wanted.iter().any(Value::is_null) {
             return NONE;
         }
-        self.heads.get(&code(keys, collation)).map_or(NONE, |(first, _)| *first)
+        self.heads.get(&code(keys, wanted)).map_or(NONE, |(first, _)| *first)
     }
 
     /// The next row with these keys, from `at` on.
-    fn find(&self, mut at: usize, keys: &[Value], collation: Collation) -> Option<usize> {
+    fn find(&self, mut at: usize, keys: &[JoinKey], wanted: &[Value]) -> Option<usize> {
         while let Some(row) = self.rows.get(at) {
-            if equal(keys, &row[..keys.len()], collation) {
+            if equal(keys, wanted, row) {
                 return Some(at);
             }
             at = self.next[at];
@@ -138,27 +139,26 @@ impl SpoolCursor {
     }
 
     pub(crate) fn next(&mut self, plan: &Spool, run: &mut Run<'_>) -> Result<bool, Stop> {
-        let collation = run.collation();
         while self.stage == Stage::Filling {
             if !self.input.next(&plan.input, run)? {
                 self.stage = Stage::Full;
                 break;
             }
-            let mut row = values(plan.keys.iter().map(|(inner, _)| inner), run)?;
+            let mut row = values(plan.keys.iter().map(|key| &key.inner), run)?;
             row.extend(plan.carry.iter().map(|slot| run.slots[*slot].clone()));
-            self.kept.add(row, plan.keys.len(), collation);
+            self.kept.add(&plan.keys, row);
         }
         let wanted = match &self.wanted {
             Some(wanted) => wanted,
             None => {
-                let wanted = values(plan.keys.iter().map(|(_, outer)| outer), run)?;
-                self.at = if self.stage == Stage::Full { self.kept.first(&wanted, collation) } else { NONE };
+                let wanted = values(plan.keys.iter().map(|key| &key.outer), run)?;
+                self.at = if self.stage == Stage::Full { self.kept.first(&plan.keys, &wanted) } else { NONE };
                 self.wanted.insert(wanted)
             }
         };
         if self.stage == Stage::Full {
             self.pace.step()?;
-            let Some(found) = self.kept.find(self.at, wanted, collation) else {
+            let Some(found) = self.kept.find(self.at, &plan.keys, wanted) else {
                 self.at = NONE;
                 return Ok(false);
             };
@@ -173,8 +173,8 @@ impl SpoolCursor {
             return Ok(false);
         }
         while self.input.next(&plan.input, run)? {
-            let keys = values(plan.keys.iter().map(|(inner, _)| inner), run)?;
-            if equal(wanted, &keys, collation) {
+            let keys = values(plan.keys.iter().map(|key| &key.inner), run)?;
+            if equal(&plan.keys, wanted, &keys) {
                 return Ok(true);
             }
         }
@@ -240,8 +240,8 @@ impl FullCursor {
                     self.rest = Some(0);
                     break;
                 }
-                let wanted = values(plan.keys.iter().map(|(left, _)| left), run)?;
-                self.at = self.kept.first(&wanted, run.collation());
+                let wanted = values(plan.keys.iter().map(|key| &key.outer), run)?;
+                self.at = self.kept.first(&plan.keys, &wanted);
                 self.wanted = Some(wanted);
                 self.joined = false;
             }
@@ -272,22 +272,21 @@ impl FullCursor {
                 self.matched = vec![false; self.kept.rows.len()];
                 break;
             }
-            let mut row = values(plan.keys.iter().map(|(_, right)| right), run)?;
+            let mut row = values(plan.keys.iter().map(|key| &key.inner), run)?;
             row.extend(plan.carry.iter().map(|slot| run.slots[*slot].clone()));
-            self.kept.add(row, plan.keys.len(), run.collation());
+            self.kept.add(&plan.keys, row);
         }
         Ok(())
     }
 
     /// Moves to the next right row that the left row at hand is joined to.
     fn partner(&mut self, plan: &FullJoin, run: &mut Run<'_>) -> Result<bool, Stop> {
-        let collation = run.collation();
         loop {
             let Some(wanted) = &self.wanted else {
                 return Ok(false);
             };
             self.pace.step()?;
-            let Some(found) = self.kept.find(self.at, wanted, collation) else {
+            let Some(found) = self.kept.find(self.at, &plan.keys, wanted) else {
                 return Ok(false);
             };
             self.read(found, plan, run);

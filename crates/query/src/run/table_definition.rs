@@ -1,13 +1,13 @@
 //! What CREATE TABLE and ALTER TABLE say, as the engine wants it.
 
-use crate::bind::{Declared, check_collation, declared};
+use crate::bind::{Declared, column_collation, declared};
 use crate::errors;
 use crate::expression::Fault;
 use pikepole_engine::{
     Catalog, ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition, UserTypeKind,
 };
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Collation, SqlError, SqlType};
 
 /// What a table's definition says beside columns and keys.
 #[derive(Debug, Default)]
@@ -203,22 +203,21 @@ pub(crate) fn column(
             default: None,
             identity: None,
             user_type: None,
+            collation: Collation::default(),
         });
     };
     if is_rowversion(data_type) {
         let nullable = definition.nullable.unwrap_or(false);
         let ty = SqlType::Binary(ROWVERSION_BYTES);
-        let name = name.clone();
-        return Ok(ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type: None });
+        let (name, collation) = (name.clone(), Collation::default());
+        return Ok(ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type: None, collation });
     }
     if definition.generated.is_some() || definition.masked.is_some() {
         return Err(errors::unsupported("GENERATED ALWAYS or MASKED"));
     }
-    if let Some(collation) = &definition.collation {
-        check_collation(collation)?;
-    }
     let declared = declared(catalog, data_type, position)?;
     let ty = declared.scalar().ok_or_else(|| Box::new(SqlError::column_of_table_type(name)))?;
+    let collation = column_collation(definition, &ty)?;
     let identity = match &definition.identity {
         None => None,
         Some(identity) => Some(self::identity(definition, identity, &ty, table)?),
@@ -239,6 +238,7 @@ pub(crate) fn column(
         default,
         identity,
         user_type: declared.user_type().map(|user_type| user_type.user_type_id),
+        collation,
     })
 }
 

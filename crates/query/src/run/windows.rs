@@ -8,7 +8,7 @@ use super::cursor::Cursor;
 use crate::access::{Pace, Stop};
 use crate::expression::Fault;
 use crate::plan::{Aggregate, Frame, FrameEnd, Numbering, SortKey, WindowFunction, Windows};
-use pikepole_types::{Accumulator, Collation, SqlError, Value, order};
+use pikepole_types::{Accumulator, SqlError, Value};
 
 /// A row of the partition at hand.
 struct Row {
@@ -74,7 +74,7 @@ impl WindowCursor {
             self.read(plan, run)?;
             self.reading = false;
             self.next = 0;
-            self.compute(plan, run)?;
+            self.compute(plan)?;
         } else {
             self.pace.step()?;
         }
@@ -93,14 +93,14 @@ impl WindowCursor {
 
     /// Reads to the end of the partition.
     fn read(&mut self, plan: &Windows, run: &mut Run<'_>) -> Result<(), Stop> {
-        let collation = run.collation();
         while !self.ended {
             if !self.input.next(&plan.input, run)? {
                 self.ended = true;
                 break;
             }
             let row = row_of(plan, run)?;
-            let other = self.rows.first().is_some_and(|first| !same(&first.partition, &row.partition, collation));
+            let is_other = |first: &Row| !SortKey::same(&plan.partition, &first.partition, &row.partition);
+            let other = self.rows.first().is_some_and(is_other);
             if other {
                 self.ahead = Some(row);
                 break;
@@ -110,8 +110,8 @@ impl WindowCursor {
         Ok(())
     }
 
-    fn compute(&mut self, plan: &Windows, run: &mut Run<'_>) -> Result<(), Fault> {
-        let peers = Peers::of(&self.rows, run.collation());
+    fn compute(&mut self, plan: &Windows) -> Result<(), Fault> {
+        let peers = Peers::of(&self.rows, &plan.order);
         self.results.clear();
         for (at, (function, _)) in plan.functions.iter().enumerate() {
             let values = match function {
@@ -123,19 +123,13 @@ impl WindowCursor {
                 WindowFunction::End { frame, last, ignore_nulls, .. } => {
                     ends(&self.rows, at, &peers, *frame, *last, *ignore_nulls)
                 }
-                WindowFunction::Aggregate(aggregate, frame) => {
-                    aggregates(&self.rows, at, &peers, aggregate, *frame, run)?
-                }
+                WindowFunction::Aggregate(aggregate, frame) => aggregates(&self.rows, at, &peers, aggregate, *frame)?,
                 WindowFunction::Percentile { continuous, .. } => percentile(&self.rows, at, *continuous)?,
             };
             self.results.push(values);
         }
         Ok(())
     }
-}
-
-fn same(left: &[Value], right: &[Value], collation: Collation) -> bool {
-    left.iter().zip(right).all(|(left, right)| order(left, right, collation).is_eq())
 }
 
 fn row_of(plan: &Windows, run: &mut Run<'_>) -> Result<Row, Fault> {
@@ -183,11 +177,12 @@ fn arguments_of(function: &WindowFunction, run: &mut Run<'_>) -> Result<Vec<Valu
 struct Peers(Vec<(usize, usize)>);
 
 impl Peers {
-    fn of(rows: &[Row], collation: Collation) -> Peers {
+    fn of(rows: &[Row], order: &[SortKey]) -> Peers {
         let mut peers = Vec::with_capacity(rows.len());
         let mut first = 0;
         while first < rows.len() {
-            let equals = rows[first..].iter().take_while(|row| same(&row.order, &rows[first].order, collation)).count();
+            let is_equal = |row: &&Row| SortKey::same(order, &row.order, &rows[first].order);
+            let equals = rows[first..].iter().take_while(is_equal).count();
             let end = first + equals.max(1);
             peers.resize(end, (first, end));
             first = end;
@@ -301,10 +296,8 @@ fn aggregates(
     peers: &Peers,
     aggregate: &Aggregate,
     frame: Frame,
-    run: &mut Run<'_>,
 ) -> Result<Vec<Value>, Fault> {
-    let collation = run.collation();
-    let empty = || Accumulator::new(aggregate.function, &aggregate.input_type, collation);
+    let empty = || Accumulator::new(aggregate.function, &aggregate.input_type, aggregate.collation);
     let take = |state: &mut Accumulator, row: &Row| -> Result<(), Fault> {
         match row.arguments[at].first() {
             None => state.add_row(),

@@ -33,20 +33,20 @@ struct TestHost;
 
 impl Host for TestHost {
     fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable> {
-        let int = |name: &str| ColumnInfo { name: name.into(), ty: SqlType::Int, nullable: false };
+        let int = |name: &str| ColumnInfo::new(name, SqlType::Int, false);
         let sys = schema.is_some_and(|schema| schema.eq_ignore_ascii_case("sys"));
         match name.to_ascii_lowercase().as_str() {
             "numbers" if sys => Some(VirtualTable {
                 id: 1,
                 name: "numbers".into(),
                 columns: vec![int("n"), int("square")],
-                parameters: Vec::new(),
+                parameters: None,
             }),
             "first_numbers" if sys => Some(VirtualTable {
                 id: 2,
                 name: "first_numbers".into(),
                 columns: vec![int("n")],
-                parameters: vec![SqlType::Int],
+                parameters: Some(vec![SqlType::Int]),
             }),
             _ => None,
         }
@@ -95,7 +95,7 @@ impl Host for TestHost {
     ) -> HostFuture<'a, Result<i32, SqlError>> {
         Box::pin(async move {
             let doubled = arguments[0].value.as_i64().unwrap_or(0) as i32 * 2;
-            output.columns(&[ColumnInfo { name: "doubled".into(), ty: SqlType::Int, nullable: false }]);
+            output.columns(&[ColumnInfo::new("doubled", SqlType::Int, false)]);
             output.row(&[Value::Int(doubled)]);
             arguments[0].value = Value::Int(doubled);
             Ok(7)

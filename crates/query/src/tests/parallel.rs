@@ -546,7 +546,7 @@ fn rows_that_are_there_already_are_inserted_by_a_worker() {
     let rows: Vec<Vec<Value>> = (0..10_000)
         .map(|n| vec![Value::Int(n), if n % 3 == 0 { Value::Null } else { Value::Str(n.to_string()) }])
         .collect();
-    let info = |name: &str, ty| ColumnInfo { name: name.into(), ty, nullable: true };
+    let info = |name: &str, ty| ColumnInfo::new(name, ty, true);
     let infos = vec![info("n", SqlType::Int), info("s", SqlType::NVarChar(Length::Limit(20)))];
     for (columns, error) in [
         ("n bigint NOT NULL, s varchar(9), d int DEFAULT 7", 2628),

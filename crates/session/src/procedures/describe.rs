@@ -79,18 +79,27 @@ fn table_columns(table: &Table, output: &mut dyn Output) {
         ("Prec", SqlType::Char(5)),
         ("Scale", SqlType::Char(5)),
         ("Nullable", text(35)),
+        ("TrimTrailingBlanks", text(35)),
+        ("FixedLenNullInSource", text(35)),
+        ("Collation", NAME),
     ]);
     for column in &table.columns {
         let ty = &column.ty;
         let digits = |number: u8| string(if ty.is_number() { format!("{number:<5}") } else { " ".repeat(5) });
+        let is_of_bytes = ty.is_binary() || ty.is_string() && !ty.is_unicode();
+        let yes_or_no = |yes: bool| if yes { "yes" } else { "no" };
+        let of_bytes = |yes: bool| string(if is_of_bytes { yes_or_no(yes) } else { "(n/a)" });
         set.push(vec![
             string(&column.name),
             string(ty.name()),
-            string(if column.computed.is_some() { "yes" } else { "no" }),
+            string(yes_or_no(column.computed.is_some())),
             Value::Int(ty.max_length().into()),
             digits(ty.precision()),
             digits(ty.scale()),
-            string(if column.nullable { "yes" } else { "no" }),
+            string(yes_or_no(column.nullable)),
+            of_bytes(false),
+            of_bytes(column.nullable),
+            if ty.is_string() { string(column.collation.name()) } else { Value::Null },
         ]);
     }
     set.send(output);

@@ -7,7 +7,7 @@ use crate::functions::PRODUCT_VERSION;
 use crate::host::SessionHost;
 use crate::modules;
 use crate::result_set::{NAME, ResultSet, string, text};
-use crate::views::columns::{COLLATION, TYPES};
+use crate::views::columns::TYPES;
 use pikepole_engine::{Index, Module, ReferentialAction, Table};
 use pikepole_query::{Declared, ExecutionContext, Output};
 use pikepole_types::{Length, LikePattern, SqlError, SqlType, Value};
@@ -515,8 +515,6 @@ pub(super) fn table_collations(arguments: &Arguments<'_>, context: &ExecutionCon
         ("tds_collation", SqlType::Binary(5)),
         ("collation", NAME),
     ]);
-    /// SQL_Latin1_General_CP1_CI_AS as TDS writes it.
-    const BYTES: [u8; 5] = [0x09, 0x04, 0xD0, 0x00, 0x34];
     let name = arguments.text(0).unwrap_or_default();
     let parts = crate::names::parts(&name);
     let catalog = context.catalog();
@@ -532,8 +530,8 @@ pub(super) fn table_collations(arguments: &Arguments<'_>, context: &ExecutionCon
         set.push(vec![
             Value::Int(place as i32 + 1),
             string(&column.name),
-            if has { Value::Bin(BYTES.to_vec()) } else { Value::Null },
-            if has { string(COLLATION) } else { Value::Null },
+            if has { Value::Bin(column.collation.wire_bytes().to_vec()) } else { Value::Null },
+            if has { string(column.collation.name()) } else { Value::Null },
         ]);
     }
     set.send(output);
@@ -596,7 +594,8 @@ pub(super) fn first_result_set(
         ("tds_collation_sort_id", SqlType::TinyInt),
     ]);
     for (place, column) in columns.into_iter().flatten().enumerate() {
-        let ty = column.ty;
+        let (ty, collation) = (column.ty, column.collated.shown());
+        let of_text = |value: Value| if ty.is_string() { value } else { Value::Null };
         let mut row = vec![
             Value::Bit(false),
             Value::Int(place as i32 + 1),
@@ -607,15 +606,16 @@ pub(super) fn first_result_set(
             Value::SmallInt(ty.max_length()),
             Value::TinyInt(ty.precision()),
             Value::TinyInt(ty.scale()),
-            if ty.is_string() { string(COLLATION) } else { Value::Null },
+            of_text(string(collation.name())),
         ];
         row.extend(std::iter::repeat_n(Value::Null, 9));
-        row.extend([Value::Bit(false), Value::Bit(false), Value::Bit(false)]);
+        let is_case_sensitive = ty.is_string() && collation.is_case_sensitive();
+        row.extend([Value::Bit(false), Value::Bit(is_case_sensitive), Value::Bit(false)]);
         row.extend(std::iter::repeat_n(Value::Null, 5));
         row.extend([Value::Bit(false), Value::Null, Value::Bit(false), Value::Bit(false), Value::Bit(false)]);
         row.extend(std::iter::repeat_n(Value::Null, 3));
         row.extend([Value::Int(ty.system_type_id().into()), Value::Int(ty.max_length().into())]);
-        row.extend([Value::Null, Value::Null]);
+        row.extend([Value::Int(collation.wire_info() as i32), Value::TinyInt(collation.sort_order())].map(of_text));
         set.push(row);
     }
     set.send(output);

@@ -5,7 +5,7 @@ use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use crate::modules::{self, ParameterInfo};
 use pikepole_engine::Column;
-use pikepole_query::Declared;
+use pikepole_query::{ColumnInfo, Declared};
 use pikepole_types::{Length, SqlError, SqlType};
 
 /// The collation of every database.
@@ -127,14 +127,16 @@ pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
         .integer("scale", ty.scale())
 }
 
-fn column_row(view: &View, object_id: i32, place: usize, name: &str, ty: &SqlType, nullable: bool) -> RowBuilder {
+/// What all kinds of columns have.
+fn column_row(view: &View, object_id: i32, place: usize, column: &ColumnInfo) -> RowBuilder {
+    let ty = &column.ty;
     let row = view
         .row()
         .integer("object_id", object_id)
-        .text("name", name)
+        .text("name", &column.name)
         .integer("column_id", place as i64 + 1)
-        .text_if("collation_name", ty.is_string().then_some(COLLATION))
-        .bit("is_nullable", nullable)
+        .text_if("collation_name", ty.is_string().then(|| column.collated.shown().name()))
+        .bit("is_nullable", column.nullable)
         .bit("is_ansi_padded", ty.is_string() || ty.is_binary())
         .bit("is_replicated", false)
         .bit("is_non_sql_subscribed", false)
@@ -150,7 +152,8 @@ fn column_row(view: &View, object_id: i32, place: usize, name: &str, ty: &SqlTyp
 }
 
 pub(super) fn table_column(view: &View, object_id: i32, place: usize, column: &Column) -> RowBuilder {
-    let row = column_row(view, object_id, place, &column.name, &column.ty, column.nullable)
+    let info = ColumnInfo { collated: column.collated(), ..ColumnInfo::new(&column.name, column.ty, column.nullable) };
+    let row = column_row(view, object_id, place, &info)
         .bit("is_identity", column.identity.is_some())
         .bit("is_computed", column.computed.is_some())
         .integer("default_object_id", column.default.as_ref().map_or(0, |default| default.object_id));
@@ -170,7 +173,7 @@ fn table_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     }
     for (object_id, columns) in &source.view_columns {
         for (place, column) in columns.iter().enumerate() {
-            rows.push(column_row(view, *object_id, place, &column.name, &column.ty, column.nullable).done());
+            rows.push(column_row(view, *object_id, place, column).done());
         }
     }
     Ok(rows)
@@ -189,7 +192,7 @@ fn system_columns(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
     for (number, shown) in super::all().enumerate() {
         for (place, column) in shown.column_infos().iter().enumerate() {
             let object_id = super::object_id(number as u32);
-            rows.push(column_row(view, object_id, place, &column.name, &column.ty, column.nullable).done());
+            rows.push(column_row(view, object_id, place, column).done());
         }
     }
     Ok(rows)

@@ -4,7 +4,7 @@ use super::Kind::{Bytes, Code, DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::objects::object_rows;
 use super::{Rows, Source, View};
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{Collated, SqlError, SqlType, Value};
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -143,8 +143,11 @@ fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 }
 
 fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = |object_id: i32, place: usize, name: &str, ty: &SqlType, nullable: bool| {
-        view.row()
+    let row = |object_id: i32, place: usize, name: &str, ty: &SqlType, nullable: bool, collated: Collated| {
+        let collation = collated.shown();
+        let bytes = || Value::Bin(collation.wire_bytes().to_vec());
+        let row = view
+            .row()
             .text("name", name)
             .integer("id", object_id)
             .integer("xtype", ty.system_type_id())
@@ -160,13 +163,14 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .integer("scale", ty.scale())
             .integer("isoutparam", 0)
             .bit("isnullable", nullable)
-            .text_if("collation", ty.is_string().then_some(super::columns::COLLATION))
+            .text_if("collation", ty.is_string().then_some(collation.name()));
+        if ty.is_string() { row.value("tdscollation", bytes()) } else { row }
     };
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         for (place, column) in table.columns.iter().enumerate() {
             rows.push(
-                row(table.object_id, place, &column.name, &column.ty, column.nullable)
+                row(table.object_id, place, &column.name, &column.ty, column.nullable, column.collated())
                     .integer("colstat", i32::from(column.identity.is_some()))
                     .integer("status", if column.identity.is_some() { 128 } else { 0 })
                     .integer("cdefault", column.default.as_ref().map_or(0, |default| default.object_id))
@@ -178,7 +182,9 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     for (object_id, columns) in &source.view_columns {
         for (place, column) in columns.iter().enumerate() {
             rows.push(
-                row(*object_id, place, &column.name, &column.ty, column.nullable).bit("iscomputed", false).done(),
+                row(*object_id, place, &column.name, &column.ty, column.nullable, column.collated)
+                    .bit("iscomputed", false)
+                    .done(),
             );
         }
     }

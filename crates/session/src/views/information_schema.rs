@@ -5,7 +5,7 @@ use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View};
 use crate::modules;
 use pikepole_engine::{Module, Table};
-use pikepole_types::{Length, SqlError, SqlType};
+use pikepole_types::{Collated, Length, SqlError, SqlType};
 
 /// A text of at most so many characters, for columns declared that wide.
 const DEFINITION_CHARACTERS_MAX: usize = 4000;
@@ -210,6 +210,14 @@ fn views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(source.catalog.views().map(|module| row(module)).collect())
 }
 
+/// The same with the collation of a column, when it has one.
+fn with_collation(row: RowBuilder, collated: Collated) -> RowBuilder {
+    match collated {
+        Collated::Default => row,
+        own => row.text("COLLATION_NAME", own.shown().name()),
+    }
+}
+
 /// The lengths, precisions and collation of a type, under the names that the standard's views share.
 pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
     let mut row = row.text("DATA_TYPE", ty.name());
@@ -248,7 +256,7 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("ORDINAL_POSITION", place as i64 + 1)
                 .text_if("COLUMN_DEFAULT", column.default.as_ref().and_then(|default| definition(&default.text)))
                 .text("IS_NULLABLE", if column.nullable { "YES" } else { "NO" });
-            let row = with_type(row, &column.ty);
+            let row = with_collation(with_type(row, &column.ty), column.collated());
             let row = match column.user_type.and_then(|id| source.catalog.user_type_by_id(id)) {
                 None => row,
                 Some(user_type) => row
@@ -266,7 +274,7 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .text("COLUMN_NAME", &column.name)
                 .integer("ORDINAL_POSITION", place as i64 + 1)
                 .text("IS_NULLABLE", if column.nullable { "YES" } else { "NO" });
-            rows.push(with_type(row, &column.ty).done());
+            rows.push(with_collation(with_type(row, &column.ty), column.collated).done());
         }
     }
     Ok(rows)

@@ -7,6 +7,7 @@
 //! A table-valued function is one row of the table [`FUNCTIONS`]: a view, and the types of its arguments, which its rows find
 //! converted in [`Source::arguments`]. FROM calls it as any function of the system, also at the right side of APPLY.
 
+mod collations;
 pub(crate) mod columns;
 mod compatibility;
 mod connections;
@@ -233,7 +234,8 @@ pub(crate) struct Function {
 }
 
 /// Every table-valued function of every module.
-const FUNCTIONS: &[&[Function]] = &[log::FUNCTIONS, files::FUNCTIONS, dblog::FUNCTIONS, extended_properties::FUNCTIONS];
+const FUNCTIONS: &[&[Function]] =
+    &[log::FUNCTIONS, files::FUNCTIONS, dblog::FUNCTIONS, extended_properties::FUNCTIONS, collations::FUNCTIONS];
 
 /// Every view of every module.
 const VIEWS: &[&[View]] = &[
@@ -327,11 +329,7 @@ impl View {
     pub(crate) fn column_infos(&self) -> Vec<ColumnInfo> {
         self.columns
             .iter()
-            .map(|(name, kind, nullable)| ColumnInfo {
-                name: (*name).to_string(),
-                ty: kind.sql_type(),
-                nullable: *nullable == Yes,
-            })
+            .map(|(name, kind, nullable)| ColumnInfo::new(*name, kind.sql_type(), *nullable == Yes))
             .collect()
     }
 

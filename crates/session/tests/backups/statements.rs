@@ -296,3 +296,33 @@ fn files_hold_several_sets_and_only_files_of_backups_are_touched() {
         assert_eq!(number, 40517, "{message}");
     }
 }
+
+#[test]
+fn collations_come_back_with_restarts_and_backups() {
+    let mut fixture = Fixture::new();
+    fixture.in_d(
+        "CREATE TABLE w (w varchar(9) COLLATE Latin1_General_CS_AS PRIMARY KEY, b nvarchar(9) COLLATE Latin1_General_BIN2 UNIQUE);
+         INSERT w VALUES ('a', N'x'), ('A', N'X'), ('b', N'y')",
+    );
+    fixture.ok("BACKUP DATABASE d TO DISK = 'd.bak'");
+    fixture.in_d("INSERT w VALUES ('B', N'Y'); ALTER TABLE w ADD c char(3) COLLATE Latin1_General_CI_AI");
+    fixture.ok("BACKUP LOG d TO DISK = 'd.trn'");
+    fixture.ok("RESTORE DATABASE e FROM DISK = 'd.bak' WITH NORECOVERY");
+    fixture.ok("RESTORE LOG e FROM DISK = 'd.trn'");
+    let mut fixture = fixture.restart();
+    for database in ["d", "e"] {
+        let of = |texts: &[&str]| texts.iter().map(|text| vec![Value::from(*text)]).collect::<Vec<_>>();
+        let mut rows = |query: &str| {
+            let shown = fixture.ok(&format!("USE {database}; {query}; USE master"));
+            shown.rows().into_iter().map(<[Value]>::to_vec).collect::<Vec<_>>()
+        };
+        assert_eq!(rows("SELECT w FROM w"), of(&["a", "A", "b", "B"]));
+        assert_eq!(rows("SELECT b FROM w WHERE w = 'A'"), of(&["X"]));
+        assert_eq!(rows("SELECT w FROM w WHERE b >= N'Y' ORDER BY b"), of(&["B", "a", "b"]));
+        let names = "SELECT collation_name FROM sys.columns WHERE object_id = OBJECT_ID('w') ORDER BY column_id";
+        assert_eq!(rows(names), of(&["Latin1_General_CS_AS", "Latin1_General_BIN2", "Latin1_General_CI_AI"]));
+        assert_eq!(fixture.number(&format!("INSERT {database}.dbo.w (w, b) VALUES ('a', N'z')")), 2627);
+        fixture.ok(&format!("INSERT {database}.dbo.w (w, b) VALUES ('c', N'Z')"));
+    }
+    fixture.check();
+}

@@ -3,9 +3,9 @@
 use crate::error::TdsError;
 use crate::packet::MessageWriter;
 use crate::put::Put;
-use crate::value::{Place, TypeInfo, TypeToken};
+use crate::value::{Place, TypeInfo, TypeToken, WireCollation};
 use crate::version::TdsVersion;
-use pikepole_types::{SqlType, Value};
+use pikepole_types::{Collation, SqlType, Value};
 
 const COLUMNS: u8 = 0x81;
 const ORDER: u8 = 0xA9;
@@ -55,6 +55,12 @@ impl Column {
     /// A column of a type, for clients of a version.
     pub fn new(name: impl Into<String>, ty: SqlType, flags: ColumnFlags, version: TdsVersion) -> Column {
         Column { name: name.into(), ty, info: TypeInfo::of(&ty, flags.nullable, version), flags }
+    }
+
+    /// The same column with a collation, which strings alone have.
+    #[must_use]
+    pub fn with_collation(self, collation: Collation) -> Column {
+        Column { info: self.info.with_collation(WireCollation::of(collation)), ..self }
     }
 
     /// The column's name.

@@ -4,8 +4,7 @@ use crate::error::TdsError;
 use crate::read::Reader;
 use pikepole_types::Collation;
 
-/// The bits of [`WireCollation`] that say how to compare and in what code page `varchar` travels.
-const BINARY2: u32 = 1 << 25;
+/// The bit of [`WireCollation`] that says that `varchar` is UTF-8.
 const UTF8: u32 = 1 << 26;
 
 /// A collation as it travels with every string type.
@@ -34,10 +33,7 @@ impl WireCollation {
 
     /// The bytes that stand for one of our collations.
     pub fn of(collation: Collation) -> WireCollation {
-        match collation {
-            Collation::Latin1CiAs => WireCollation::DEFAULT,
-            Collation::Binary => WireCollation { info: 0x0409 | BINARY2, sort: 0 },
-        }
+        WireCollation { info: collation.wire_info(), sort: collation.sort_order() }
     }
 
     /// The five bytes.
@@ -84,7 +80,12 @@ mod tests {
     #[test]
     fn the_default_has_the_bytes_that_clients_know() {
         assert_eq!(WireCollation::DEFAULT.to_bytes(), [0x09, 0x04, 0xD0, 0x00, 0x34]);
-        assert_eq!(WireCollation::of(Collation::Binary).to_bytes(), [0x09, 0x04, 0x00, 0x02, 0x00]);
+        assert_eq!(WireCollation::of(Collation::default()), WireCollation::DEFAULT);
+        let of = |name| WireCollation::of(Collation::by_name(name).expect("a collation")).to_bytes();
+        assert_eq!(of("Latin1_General_BIN2"), [0x09, 0x04, 0x00, 0x02, 0x00]);
+        assert_eq!(of("Latin1_General_CI_AS"), [0x09, 0x04, 0xD0, 0x00, 0x00]);
+        assert_eq!(of("SQL_Latin1_General_CP1_CS_AS"), [0x09, 0x04, 0xC0, 0x00, 0x33]);
+        assert_eq!(of("Latin1_General_100_CI_AI_SC_UTF8"), [0x09, 0x04, 0xF0, 0x24, 0x00]);
         assert_eq!(WireCollation::from_bytes([0x09, 0x04, 0xD0, 0x00, 0x34]), WireCollation::DEFAULT);
     }
 

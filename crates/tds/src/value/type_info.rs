@@ -204,6 +204,12 @@ impl TypeInfo {
         self.is_possible(TdsVersion::V8_0)
     }
 
+    /// The same type with a collation, which strings alone have.
+    #[must_use]
+    pub(crate) fn with_collation(self, collation: WireCollation) -> TypeInfo {
+        TypeInfo { collation, ..self }
+    }
+
     /// The type to send values of `ty` as. Types that a version does not know go as the ones its clients expect instead:
     /// dates as text, (max) types as `text`, `ntext` and `image`.
     pub fn of(ty: &SqlType, nullable: bool, version: TdsVersion) -> TypeInfo {

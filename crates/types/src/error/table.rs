@@ -148,8 +148,11 @@ error_table! {
     402 16 1 types_incompatible(left, right, operator) "The data types {left} and {right} are incompatible in the {operator} operator.";
     403 16 1 invalid_operator(operator, ty) "Invalid operator for data type. Operator equals {operator}, type equals {ty}.";
     408 16 1 constant_in_order_by(position) "A constant expression was encountered in the ORDER BY list, position {position}.";
+    446 16 9 collation_unresolved(operation) "Cannot resolve collation conflict for {operation} operation.";
     447 16 0 collate_of_type(ty) "Expression type {ty} is invalid for COLLATE clause.";
     448 16 1 invalid_collation(name) "Invalid collation '{name}'.";
+    451 16 1 collation_conflict_in_column(left, right, operator, statement, column) "Cannot resolve collation conflict between \"{left}\" and \"{right}\" in {operator} operator occurring in {statement} statement column {column}.";
+    457 16 1 collation_conflict_converted(from, to, left, right, operator) "Implicit conversion of {from} value to {to} cannot be performed because the collation of the value is unresolved due to a collation conflict between \"{left}\" and \"{right}\" in {operator} operator.";
     460 16 1 recursive_distinct(name) "DISTINCT operator is not allowed in the recursive part of a recursive common table expression '{name}'.";
     461 16 1 recursive_top(name) "The TOP or OFFSET operator is not allowed in the recursive part of a recursive common table expression '{name}'.";
     462 16 1 recursive_outer_join(name) "Outer join is not allowed in the recursive part of a recursive common table expression '{name}'.";
@@ -215,6 +218,7 @@ error_table! {
     1750 16 0 constraint_not_created() "Could not create constraint or index. See previous errors.";
     1752 16 0 default_column_invalid(column, table) "Column '{column}' in table '{table}' is invalid for creating a default constraint.";
     1754 16 0 default_on_identity(table, column) "Defaults cannot be created on columns with an IDENTITY attribute. Table '{table}', column '{column}'.";
+    1757 16 0 foreign_key_collations_differ(referenced, referencing, key) "Column '{referenced}' is not of same collation as referencing column '{referencing}' in foreign key '{key}'.";
     1759 16 0 computed_of_computed(column, table) "Computed column '{column}' in table '{table}' is not allowed to be used in another computed-column definition.";
     1761 16 1 foreign_key_set_null(key) "Cannot create the foreign key \"{key}\" with the SET NULL referential action, because one or more referencing columns are not nullable.";
     1766 10 1 temporary_foreign_key(key) "Skipping FOREIGN KEY constraint '{key}' definition for temporary table. FOREIGN KEY constraints are not enforced on local or global temporary tables.";

@@ -19,7 +19,7 @@ mod table;
 mod words;
 mod zone;
 
-pub use table::{COLLATION_KEY, FUNCTIONS};
+pub use table::FUNCTIONS;
 
 use crate::collation::Collation;
 use crate::convert;
@@ -88,7 +88,7 @@ pub fn lookup(name: &str) -> Option<&'static Function> {
 pub struct Context {
     /// The time, read by the caller once per statement; its offset gives the server's local time.
     pub now: DateTimeOffset,
-    /// The collation of the database.
+    /// What the function called now compares texts by.
     pub collation: Collation,
     /// DATEFIRST: the first day of weeks, 1 (Monday) to 7 (Sunday).
     pub date_first: u8,

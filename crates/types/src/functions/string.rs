@@ -209,7 +209,7 @@ pub(super) fn trim(_: &mut Context, values: &[Value], types: &[SqlType]) -> Eval
 
 /// The first place, as byte offsets, at or after `from` where `wanted` (not empty) stands.
 fn find(text: &str, wanted: &str, from: usize, collation: Collation) -> Option<(usize, usize)> {
-    if collation == Collation::Binary {
+    if collation.is_binary() {
         return text[from..].find(wanted).map(|at| (from + at, from + at + wanted.len()));
     }
     let starts = text[from..].char_indices().map(|(at, _)| from + at);
@@ -410,10 +410,4 @@ pub(super) fn translate(context: &mut Context, values: &[Value], types: &[SqlTyp
     let pairs: Vec<(char, char)> = from.chars().map(fold).zip(to.chars().map(in_type)).collect();
     let translated = text.chars().map(|c| pairs.iter().find(|(from, _)| *from == fold(c)).map_or(c, |(_, to)| *to));
     Ok(Value::Str(translated.collect()))
-}
-
-/// The bytes of a text without the blanks at its end: in their order texts are in the order of their code points.
-pub(super) fn exact_key(_: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
-    let text = text(values, types, 0)?;
-    Ok(Value::Bin(text.trim_end_matches(' ').as_bytes().to_vec()))
 }

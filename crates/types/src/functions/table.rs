@@ -49,14 +49,6 @@ macro_rules! changing {
     };
 }
 
-/// What texts are compared by where case matters. Conditions use it; scripts cannot name it.
-pub static COLLATION_KEY: Function = strict!(
-    "COLLATION_KEY",
-    1..=1,
-    |_| Ok(crate::sql_type::SqlType::VarBinary(crate::sql_type::Length::Max)),
-    string::exact_key
-);
-
 /// Every built-in function, ascending by name.
 pub static FUNCTIONS: &[Function] = &[
     strict!("ABS", 1..=1, math::same_number, math::abs),

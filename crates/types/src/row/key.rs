@@ -1,7 +1,7 @@
 //! Columns of a key: bytes that compare as the values do.
 
 use super::{ColumnType, KeyColumn, RowError};
-use crate::collation::Collation;
+use crate::collation::binary_key_length;
 use crate::compare::{GUID_ORDER, trim_zeros};
 use crate::datetime::{Date, DateTime, DateTime2, SmallDateTime, Time};
 use crate::decimal::Decimal;
@@ -182,24 +182,9 @@ fn decode_value(own: &[u8], flip: u8, ty: &SqlType) -> Option<Value> {
     })
 }
 
-/// The bytes behind a string's key.
+/// The bytes behind a string's or binary's key.
 fn skip_string<'b>(bytes: &'b [u8], flip: u8, ty: &ColumnType) -> Option<&'b [u8]> {
-    if ty.ty.is_string() && ty.collation == Collation::Latin1CiAs {
-        let length = Collation::key_length(bytes.iter().map(|byte| byte ^ flip))?;
-        return bytes.get(length..);
-    }
-    let mut at = 0;
-    loop {
-        let byte = bytes.get(at)? ^ flip;
-        at += 1;
-        if byte == 0 {
-            let second = bytes.get(at)? ^ flip;
-            at += 1;
-            match second {
-                0 => return bytes.get(at..),
-                0xFF => {}
-                _ => return None,
-            }
-        }
-    }
+    let turned = bytes.iter().map(|byte| byte ^ flip);
+    let length = if ty.ty.is_string() { ty.collation.key_length(turned)? } else { binary_key_length(turned)? };
+    bytes.get(length..)
 }

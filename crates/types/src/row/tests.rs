@@ -131,9 +131,16 @@ fn nullable_value(column: ColumnType) -> BoxedStrategy<Value> {
     prop_oneof![5 => value(column.ty), nulls => Just(Value::Null)].boxed()
 }
 
+fn collation() -> impl Strategy<Value = Collation> {
+    prop_oneof![Just(Collation::DEFAULT), proptest::sample::select(Collation::all().collect::<Vec<_>>())]
+}
+
 fn column() -> impl Strategy<Value = ColumnType> {
-    (sql_type(), any::<bool>(), prop_oneof![Just(Collation::Latin1CiAs), Just(Collation::Binary)])
-        .prop_map(|(ty, nullable, collation)| ColumnType { ty, nullable, collation })
+    (sql_type(), any::<bool>(), collation()).prop_map(|(ty, nullable, collation)| ColumnType {
+        ty,
+        nullable,
+        collation,
+    })
 }
 
 /// Columns, a key and two rows.
