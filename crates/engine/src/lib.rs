@@ -48,6 +48,8 @@ mod crash_tests;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
+mod repeated_key_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod unlogged_tests;

@@ -12,6 +12,7 @@ use super::Database;
 use super::build::Builders;
 use super::definitions::{ColumnDefinition, IndexDefinition, IndexKind, RecordChange, index_columns};
 use super::rebuild::{NewColumn, RowMap};
+use super::replaced::Replaced;
 use crate::catalog::Catalog;
 use crate::catalog::definition::TableRecord;
 use crate::table::{Table, key_bytes_max};
@@ -63,7 +64,8 @@ impl Database {
     /// by workers, one on each of these schedulers.
     ///
     /// # Errors
-    /// As [`Database::create_table`]; 1505 for keys that are there twice; 8111 for a primary key on a nullable column.
+    /// As [`Database::create_table`]; 1505 for keys that are there twice; 8111 for a primary key on a nullable column; 1907, 1925, 3725 and
+    /// 7999 for an index that cannot take the place of another.
     pub async fn create_index(
         self: &Arc<Self>,
         tx: &mut Transaction,
@@ -97,12 +99,22 @@ impl Database {
                 return Err(SqlError::primary_key_on_nullable(&record.name));
             }
         }
+        let replaced = match definition.replaces {
+            true => Some(Replaced::take(self, &catalog, &mut record, &definition)?),
+            false => None,
+        };
         self.add_index(tx, &catalog, &mut record, &definition).await?;
+        if let Some(replaced) = replaced {
+            replaced.give(&mut record, definition.name.as_deref().unwrap_or_default());
+        }
         if definition.clustered {
             // The rows move into the index, so every locator changes.
             record.heap = None;
             self.renew_secondary(tx, &mut record).await?;
             self.renew_overflow(tx, &mut record).await?;
+        }
+        if definition.replaces {
+            self.move_properties(tx, &mut catalog, &table, &record, &Some).await?;
         }
         let new = self.successor(&table, record);
         let built = match builders {
@@ -375,7 +387,7 @@ impl Database {
     }
 
     /// A key that a foreign key refers to cannot be dropped.
-    fn check_not_referenced(
+    pub(super) fn check_not_referenced(
         &self,
         catalog: &Catalog,
         record: &TableRecord,

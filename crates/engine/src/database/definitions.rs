@@ -81,6 +81,8 @@ pub struct IndexDefinition {
     pub columns: Vec<(String, bool)>,
     /// INCLUDE and WHERE.
     pub extras: IndexExtras,
+    /// DROP_EXISTING: it takes the place of the index of its name.
+    pub replaces: bool,
 }
 
 /// A table to be made.
@@ -464,6 +466,9 @@ impl Database {
         if let Some(other) = record.clustered().filter(|_| definition.clustered) {
             return Err(SqlError::clustered_index_exists("table", &record.name, &other.name));
         }
+        if definition.clustered && !definition.extras.included.is_empty() {
+            return Err(SqlError::included_columns_of_clustered());
+        }
         let columns = index_columns(record, definition)?;
         let constraint_id = if constraint { self.new_object_id() } else { 0 };
         let prefix = if primary_key { "PK" } else { "UQ" };
@@ -482,16 +487,6 @@ impl Database {
             }
         }
         let unique = definition.unique || constraint;
-        if definition.clustered && !unique {
-            return Err(SqlError::new(
-                40_000,
-                16,
-                1,
-                format!(
-                    "The clustered index '{name}' must be unique: clustered indexes with duplicate keys are not supported. Declare it UNIQUE, or NONCLUSTERED."
-                ),
-            ));
-        }
         let index_id = if definition.clustered {
             1
         } else {

@@ -25,6 +25,7 @@ mod open;
 mod properties;
 mod rebuild;
 mod recovery;
+mod replaced;
 mod sequences;
 mod transfer;
 mod triggers;

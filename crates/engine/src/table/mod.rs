@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   clustered:  tree  key -> rest                      nonclustered:  tree  index key -> locator
+//!               (a key that may repeat has a uniquifier at its end)
 //!   heap:       rid -> rest (all columns)                             (a locator is the clustered key, or a rid)
 //! ```
 //!
@@ -18,6 +19,7 @@ mod portion;
 mod reference;
 mod scan;
 mod state;
+mod uniquifier;
 mod writer;
 
 use std::ops::Deref;
@@ -37,6 +39,8 @@ pub use portion::Portion;
 pub use reference::Reference;
 pub use scan::{ScanRange, TableScan};
 pub(crate) use state::TableState;
+use uniquifier::UNIQUIFIER_BYTES_MAX;
+pub(crate) use uniquifier::{Copied, Counts, push_uniquifier};
 pub use writer::{Locator, RowCount, TableWriter};
 
 /// The longest key of a clustered index, in bytes.
@@ -86,6 +90,8 @@ pub struct Table {
     pub(crate) state: Arc<TableState>,
     pub(crate) base: Structure,
     pub(crate) layout: RowLayout,
+    /// Keys of the clustered index may repeat: each ends with a uniquifier.
+    pub(crate) uniquified: bool,
     pub(crate) secondary: Vec<SecondaryIndex>,
     pub(crate) overflow: Option<Overflow>,
 }
@@ -167,6 +173,7 @@ impl Table {
             (None, Some(heap)) => open(heap, false),
             (None, None) => unreachable!("a table has a heap or a clustered index"),
         };
+        let uniquified = clustered.is_some_and(|index| !index.unique);
         let layout = layout(&record, clustered.map_or(&[], |index| &index.columns));
         let layout = if record.overflow.is_some() { layout.marked() } else { layout };
         let overflow = record.overflow.map(|at| Overflow::new(open(at, true), &record));
@@ -183,7 +190,13 @@ impl Table {
                 not_null: index.not_null.clone(),
             })
             .collect();
-        Table { residence: Residence::default(), version, state, base, layout, secondary, overflow, record }
+        let residence = Residence::default();
+        Table { residence, version, state, base, layout, uniquified, secondary, overflow, record }
+    }
+
+    /// Bytes to count on for a key whose columns take so many: with a uniquifier of any length, since another try has another.
+    pub(crate) fn key_room(&self, columns: usize) -> usize {
+        columns + if self.uniquified { UNIQUIFIER_BYTES_MAX } else { 0 }
     }
 
     /// The definition.
@@ -275,12 +288,13 @@ fn layout(record: &TableRecord, key: &[IndexColumn]) -> RowLayout {
 pub(crate) fn key_bytes_max(record: &TableRecord, columns: &[IndexColumn], clustered: bool, unique: bool) -> u16 {
     let cap = if clustered { CLUSTERED_KEY_BYTES_MAX } else { INDEX_KEY_BYTES_MAX };
     let own: usize = columns.iter().map(|key| column_key_bytes_max(&record.columns[key.column].ty)).sum();
-    let locator = match record.clustered() {
-        _ if clustered || unique => 0,
+    let behind = match record.clustered() {
+        _ if unique => 0,
+        _ if clustered => UNIQUIFIER_BYTES_MAX,
         Some(index) => usize::from(index.storage.key_bytes_max),
         None => RID_BYTES,
     };
-    (own.min(cap) + locator).min(INDEX_KEY_BYTES_MAX) as u16
+    (own.min(cap) + behind).min(INDEX_KEY_BYTES_MAX) as u16
 }
 
 /// Bytes of one column in a key at most; strings take room for weights, escapes and an end.

@@ -141,6 +141,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The key of the clustered index; empty for a heap.
     pub key: Vec<KeyColumn>,
+    /// Whether no two rows have the same key.
+    pub key_unique: bool,
     /// The other indexes.
     pub indexes: Vec<Index>,
     /// The position of the identity column.
@@ -195,6 +197,7 @@ impl Table {
                 })
                 .collect(),
             key: engine.clustered().map(key).unwrap_or_default(),
+            key_unique: engine.clustered().is_some_and(|index| index.unique),
             indexes: engine
                 .indexes
                 .iter()

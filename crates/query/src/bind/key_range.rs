@@ -17,7 +17,7 @@ pub(crate) fn key_range(
 ) -> KeyRange {
     let range = range_of(table, &table.key, registers, conditions, ready);
     if !range.prefix.is_empty() || range.low.is_some() || range.high.is_some() {
-        return KeyRange { point: range.prefix.len() == table.key.len(), ..range };
+        return KeyRange { point: table.key_unique && range.prefix.len() == table.key.len(), ..range };
     }
     for index in &table.indexes {
         let mut rest = conditions.clone();

@@ -112,19 +112,14 @@ impl Machine<'_> {
         }
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
         let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
-        let wants_clustered = create.clustered.unwrap_or(false);
-        // Rows lie by a unique key or in a heap. Where they lie in one already, the index is refused as a second clustered one.
-        let stays_heap = wants_clustered && !create.unique && table.engine.clustered().is_none();
-        if stays_heap {
-            self.output.message(&errors::clustered_over_heap(&create.name.text));
-        }
         let definition = IndexDefinition {
             name: Some(create.name.text.clone()),
             kind: IndexKind::Index,
             unique: create.unique,
-            clustered: wants_clustered && !stays_heap,
+            clustered: create.clustered.unwrap_or(false),
             columns: table_definition::key_columns(&create.columns),
             extras: table_definition::extras(&create.include, create.filter.as_ref())?,
+            replaces: table_definition::is_on(&create.options, "DROP_EXISTING"),
         };
         self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await
     }

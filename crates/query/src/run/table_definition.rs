@@ -312,6 +312,7 @@ pub(crate) fn constraint_index(
             clustered: false,
             columns,
             extras: IndexExtras::default(),
+            replaces: false,
         },
         clustered: key.clustered,
         degree: degree(&key.options)?,
@@ -336,6 +337,7 @@ fn inline_index(inline: &tree::InlineIndex, own_column: Option<&tree::Name>) -> 
             clustered: false,
             columns,
             extras: extras(&inline.include, inline.filter.as_ref())?,
+            replaces: false,
         },
         clustered: inline.clustered,
         degree: degree(&inline.options)?,
@@ -359,6 +361,12 @@ pub(crate) fn degree(options: &[tree::SettingOption]) -> Result<Option<u16>, Fau
         _ => None,
     };
     degree.map(Some).ok_or_else(|| Box::new(SqlError::incorrect_syntax(&option.name)))
+}
+
+/// Whether an option is on; to name it alone is to say so.
+pub(crate) fn is_on(options: &[tree::SettingOption], name: &str) -> bool {
+    let said = options.iter().find(|option| option.name == name);
+    said.is_some_and(|option| matches!(option.value, None | Some(tree::SettingValue::On)))
 }
 
 /// What an index has beside its key. A filter says that columns are not NULL.
