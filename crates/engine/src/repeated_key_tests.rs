@@ -6,6 +6,8 @@ use std::sync::Arc;
 use pikepole_machine::SimulatedDisk;
 use pikepole_types::Value;
 
+use crate::catalog::definition::StoredObject;
+use crate::catalog::rows::encode;
 use crate::tests::{Client, assert_sound, definition, index, options, row, table_of, with_server};
 use crate::*;
 
@@ -297,4 +299,21 @@ fn workers_build_an_index_of_repeated_keys() {
     });
     crate::tests::stop(&server);
     assert_sound(&disk);
+}
+
+/// A program that knows of no uniquifiers would give rows keys that are there.
+#[test]
+fn older_programs_do_not_open_what_they_would_misread() {
+    with_server(&SimulatedDisk::new(7), async |_, db| {
+        let mut a = Client::new(&db, 51);
+        let format = |table: &Table| {
+            let stored = StoredObject::Table(table.definition().clone());
+            encode(&stored)[0][0]
+        };
+        let t = a.create(definition("t", vec![by_value()])).await;
+        assert_eq!(format(&t), 3);
+        let t = a.db.drop_index(&mut a.tx, &t, "by_v", false).await.expect("an index");
+        a.commit().await;
+        assert_eq!(format(&t), 1);
+    });
 }

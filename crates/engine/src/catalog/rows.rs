@@ -11,7 +11,7 @@
 //!         kinds 7, 8, 9: the extended properties of an object, a schema or the database (id 0), of a principal, of a type; as kind 1
 //! ```
 
-use super::definition::StoredObject;
+use super::definition::{Index, StoredObject};
 use super::sequence::Position;
 
 /// The catalog's tree in the store.
@@ -25,6 +25,8 @@ const CHUNK_BYTES: usize = 3_000;
 const FORMAT: u8 = 1;
 /// A table whose rows end in marks: who does not know of them must not read its rows.
 const FORMAT_MARKED: u8 = 2;
+/// That of a table with an index that programs before it would take for another kind of one: see [`format_of`].
+const FORMAT_INDEXES: u8 = 3;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,12 +58,25 @@ fn parse_key(key: &[u8]) -> Option<(u8, i32, u32)> {
     Some((kind, id, u32::from_be_bytes([e, f, g, h])))
 }
 
+/// Older programs must not open a table whose keys, entries or trees they would misread: clustered keys that repeat, filters that say more
+/// than IS NOT NULL, disabled indexes.
+fn format_of(object: &StoredObject) -> u8 {
+    let StoredObject::Table(table) = object else { return FORMAT };
+    let is_new = |index: &Index| (index.clustered && !index.unique) || !index.tests.is_empty() || index.disabled;
+    if table.indexes.iter().any(is_new) {
+        FORMAT_INDEXES
+    } else if table.overflow.is_some() {
+        FORMAT_MARKED
+    } else {
+        FORMAT
+    }
+}
+
 /// The chunks of an object.
 pub(crate) fn encode(object: &StoredObject) -> Vec<Vec<u8>> {
     let json = serde_json::to_vec(object).expect("definitions are plain data");
     let mut bytes = Vec::with_capacity(json.len() + 1);
-    let marked = matches!(object, StoredObject::Table(table) if table.overflow.is_some());
-    bytes.push(if marked { FORMAT_MARKED } else { FORMAT });
+    bytes.push(format_of(object));
     bytes.extend_from_slice(&json);
     bytes.chunks(CHUNK_BYTES).map(<[u8]>::to_vec).collect()
 }
@@ -118,7 +133,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT | FORMAT_MARKED), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT | FORMAT_MARKED | FORMAT_INDEXES), json)) => match serde_json::from_slice(json) {
                 Ok(object) => self.objects.push(object),
                 Err(error) => self.damage.push(format!("object {id}: {error}")),
             },

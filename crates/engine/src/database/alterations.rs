@@ -51,7 +51,7 @@ impl Database {
         if record.heap.is_some() {
             record.heap = Some(self.create_storage(tx, None).await?);
         }
-        for index in &mut record.indexes {
+        for index in record.live_indexes_mut() {
             index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
         }
         self.renew_overflow(tx, &mut record).await?;
@@ -129,7 +129,7 @@ impl Database {
         Ok(new)
     }
 
-    /// ALTER INDEX ... REBUILD of one index, or of all: new storage, which the rows are put into in their order.
+    /// ALTER INDEX ... REBUILD of one index, or of all: new storage, which the rows are put into in their order. What was disabled is so no more.
     ///
     /// # Errors
     /// 1088 when the table is gone; 1105, 9002 when there is no room.
@@ -164,8 +164,11 @@ impl Database {
             if lower.as_ref().is_some_and(|wanted| index.name.to_lowercase() != *wanted) {
                 continue;
             }
-            let (clustered, bytes) = (index.clustered, index.storage.key_bytes_max);
+            let clustered = index.clustered;
+            // The clustered key, which entries lead to, can be another one than when the index was disabled.
+            let bytes = key_bytes_max(&record, &index.columns, clustered, index.unique);
             record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
+            record.indexes[at].disabled = false;
             if clustered {
                 self.renew_overflow(tx, &mut record).await?;
             }
@@ -179,7 +182,7 @@ impl Database {
     async fn renew_secondary(&self, tx: &mut Transaction, record: &mut TableRecord) -> Result<(), SqlError> {
         for at in 0..record.indexes.len() {
             let index = &record.indexes[at];
-            if !index.clustered {
+            if !index.clustered && !index.disabled {
                 let bytes = key_bytes_max(record, &index.columns, false, index.unique);
                 record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
             }
@@ -322,6 +325,9 @@ impl Database {
         }
         for at in 0..record.indexes.len() {
             let index = &record.indexes[at];
+            if index.disabled {
+                continue;
+            }
             let bytes = key_bytes_max(&record, &index.columns, index.clustered, index.unique);
             record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
         }
@@ -433,7 +439,8 @@ fn move_columns(record: &mut TableRecord, columns: &[NewColumn], table: &Table) 
         }
     }
     for index in &mut record.indexes {
-        for column in index.included.iter_mut().chain(&mut index.not_null) {
+        let tested = index.tests.iter_mut().map(|test| &mut test.column);
+        for column in index.included.iter_mut().chain(&mut index.not_null).chain(tested) {
             *column = place(*column)?;
         }
     }

@@ -96,7 +96,7 @@ impl Database {
     /// 1105, 9002 when there is no room.
     pub async fn begin_fill(&self, tx: &mut Transaction, table: &Arc<Table>) -> Result<Fill, SqlError> {
         let mut record = table.record().clone();
-        for index in &mut record.indexes {
+        for index in record.live_indexes_mut() {
             index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
         }
         let new = Table::succeeding(table, record.clone(), table.version, &self.store);

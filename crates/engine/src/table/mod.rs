@@ -30,6 +30,7 @@ use pikepole_transaction::{RID_BYTES, Structure};
 use pikepole_types::{Collation, ColumnType, KeyColumn, Length, RowError, RowLayout, SqlType, Value};
 
 use crate::catalog::definition::{Index, IndexColumn, StorageRef, TableRecord};
+use crate::catalog::filter::{ConstantLayout, RowTest};
 use crate::temporary::Residence;
 pub use bulk::BulkWriter;
 use overflow::Overflow;
@@ -56,7 +57,9 @@ pub(crate) struct SecondaryIndex {
     pub layout: RowLayout,
     pub unique: bool,
     /// Rows with NULL in one of these columns have no entry.
-    pub not_null: Vec<usize>,
+    not_null: Vec<usize>,
+    /// Nor have rows that do not pass these tests.
+    tests: Vec<RowTest>,
 }
 
 impl SecondaryIndex {
@@ -64,6 +67,7 @@ impl SecondaryIndex {
     #[inline]
     pub fn holds<'v>(&self, row: impl Fn(usize) -> &'v Value) -> bool {
         self.not_null.iter().all(|column| !row(*column).is_null())
+            && self.tests.iter().all(|test| test.holds(row(test.column)))
     }
 
     /// Puts the key of the entry that leads from `row` to the row at `locator` into `key`.
@@ -181,13 +185,14 @@ impl Table {
             .indexes
             .iter()
             .enumerate()
-            .filter(|(_, index)| !index.clustered)
+            .filter(|(_, index)| !index.clustered && !index.disabled)
             .map(|(at, index)| SecondaryIndex {
                 at,
                 structure: open(index.storage, false),
                 layout: self::layout(&record, &index.columns),
                 unique: index.unique,
                 not_null: index.not_null.clone(),
+                tests: index.tests.iter().map(|test| RowTest::new(test, layout.columns()[test.column])).collect(),
             })
             .collect();
         let residence = Residence::default();
@@ -222,6 +227,11 @@ impl Table {
     /// The codec of its rows.
     pub fn row_layout(&self) -> &RowLayout {
         &self.layout
+    }
+
+    /// The bytes of a constant as tests of filtered indexes have them; None: it is not of the column's type.
+    pub fn constant_bytes(&self, column: usize, value: &Value) -> Option<Vec<u8>> {
+        ConstantLayout::new(self.layout.columns()[column]).bytes(value).ok()
     }
 
     /// Cursors and buffers for changing the table; kept by a session's compiled statement.
@@ -271,6 +281,11 @@ pub(crate) fn open_storage(store: &Arc<Store>, at: StorageRef, of_parts: bool) -
         Some(root) => Structure::Tree(Tree::open(store, at.object, PageId(root), at.key_bytes_max.into())),
         None => Structure::Heap(Heap::open(store, at.object)),
     }
+}
+
+/// How constants of a column are laid out.
+pub(crate) fn constant_layout(record: &TableRecord, column: usize) -> ConstantLayout {
+    ConstantLayout::new(layout(record, &[]).columns()[column])
 }
 
 fn layout(record: &TableRecord, key: &[IndexColumn]) -> RowLayout {

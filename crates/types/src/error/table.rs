@@ -511,6 +511,10 @@ error_table! {
     9828 16 1 translate_lengths_differ() "The second and third arguments of the TRANSLATE built-in function must contain an equal number of characters.";
     9829 16 1 string_agg_too_long() "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
     10601 16 1 included_columns_of_clustered() "Cannot specify included columns for a clustered index.";
+    10609 16 1 filter_column_computed(kind, index, table, column) "Filtered {kind} '{index}' cannot be created on table '{table}' because the column '{column}' in the filter expression is a computed column. Rewrite the filter expression so that it does not include this column.";
+    10611 16 1 filter_constant_higher(kind, index, table, column) "Filtered {kind} '{index}' cannot be created on table '{table}' because the column '{column}' in the filter expression is compared with a constant of higher data type precedence or of a different collation. Converting a column to the data type of a constant is not supported for filtered {kind}. To resolve this error, explicitly convert the constant to the same data type and collation as the column '{column}'.";
+    10612 16 1 filter_constant_inconvertible(kind, index, table, column) "Filtered {kind} '{index}' cannot be created on table '{table}' because the column '{column}' in the filter expression is compared with a constant that cannot be converted to the data type of the column. Rewrite the filter expression so that it does not include this comparison.";
+    10620 16 1 filter_compares_null(kind, index, table) "Filtered {kind} '{index}' cannot be created on table '{table}' because the filter expression contains a comparison with a literal NULL value. Rewrite the comparison to use the IS [NOT] NULL comparison operator to test for NULL values.";
     10700 16 1 read_only_table_parameter(name) "The table-valued parameter \"{name}\" is READONLY and cannot be modified.";
     10703 15 1 too_many_grouping_sets(maximum) "Too many grouping sets. The maximum number is {maximum}.";
     10704 15 1 throw_outside_catch() "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
@@ -518,6 +522,7 @@ error_table! {
     10706 15 1 too_many_grouping_values(maximum) "Too many expressions are specified in the GROUP BY clause. The maximum number is {maximum} when grouping sets are supplied.";
     10709 16 1 value_rows_differ() "The number of columns for each row in a table value constructor must be the same.";
     10714 15 1 merge_action_twice(action, clause) "An action of type '{action}' cannot appear more than once in a '{clause}' clause of a MERGE statement.";
+    10735 15 1 filter_incorrect(kind, index, table) "Incorrect WHERE clause for filtered {kind} '{index}' on table '{table}'.";
     10738 15 1 too_many_value_rows() "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row values.";
     10741 15 2 top_with_offset() "A TOP can not be used in the same query or sub-query as a OFFSET.";
     10752 15 1 window_frame_not_allowed(function) "The function '{function}' may not have a window frame.";
