@@ -8,7 +8,7 @@ use pikepole_types::Value;
 
 use crate::catalog::definition::StoredObject;
 use crate::catalog::rows::encode;
-use crate::tests::{Client, assert_sound, definition, index, options, row, table_of, with_server};
+use crate::tests::{Client, assert_sound, definition, index, row, table_of, with_server};
 use crate::*;
 
 /// By `v`, which repeats; `k` is the primary key, and `s` has an index too.
@@ -278,9 +278,7 @@ async fn load(client: &mut Client, table: &Arc<Table>, from: i64, fill: bool) {
 #[test]
 fn workers_build_an_index_of_repeated_keys() {
     let disk = SimulatedDisk::new(6);
-    let server = Server::open(options(&disk)).expect("the folder is usable");
-    let db = crate::tests::master(&server);
-    server.schedulers().block_on(async {
+    with_server(&disk, async |_, db| {
         let mut a = Client::new(&db, 51);
         let t = a.create(definition("t", vec![named("by_s", index(IndexKind::Index, false, &["s"]))])).await;
         for k in 0..4_000 {
@@ -297,7 +295,6 @@ fn workers_build_an_index_of_repeated_keys() {
         a.commit().await;
         assert_eq!(rows_by_all_ways(&mut a, &t).await.len(), 4_000);
     });
-    crate::tests::stop(&server);
     assert_sound(&disk);
 }
 

@@ -395,7 +395,7 @@ pub(crate) fn extras(
 ) -> Result<IndexExtras, Fault> {
     let mut extras = IndexExtras {
         included: include.iter().map(|name| name.text.clone()).collect(),
-        filter: filter.map(tree::stored_condition),
+        filter: filter.map(tree::stored_filter),
         ..IndexExtras::default()
     };
     if let Some(filter) = filter {
