@@ -16,7 +16,7 @@ use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::Value;
 
-use crate::tests::{definition, options, primary_key, row};
+use crate::tests::{definition, index, options, primary_key, row};
 use crate::*;
 
 const SESSIONS: usize = 4;
@@ -51,6 +51,16 @@ struct Session {
     known: Arc<Mutex<Known>>,
     durability: Durability,
     texts: Texts,
+}
+
+/// Where the rows of a run are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Base {
+    /// In the order of their keys, which are unique.
+    Clustered,
+    Heap,
+    /// In the order of their texts, of which many are the same.
+    Repeated,
 }
 
 /// What the rows of a run have in their text column.
@@ -201,9 +211,12 @@ impl Session {
     }
 }
 
-fn table_definition(heap: bool, texts: Texts) -> TableDefinition {
+fn table_definition(base: Base, texts: Texts) -> TableDefinition {
     let mut indexes = primary_key();
-    indexes[0].clustered = !heap;
+    indexes[0].clustered = base == Base::Clustered;
+    if base == Base::Repeated {
+        indexes.push(IndexDefinition { name: Some("by_s".into()), ..index(IndexKind::Index, true, &["s"]) });
+    }
     match texts {
         Texts::Short => definition("t", indexes),
         Texts::Long => crate::long_tests::long_definition("t", indexes),
@@ -211,13 +224,13 @@ fn table_definition(heap: bool, texts: Texts) -> TableDefinition {
 }
 
 /// A fresh server with the table, closed in order; later runs begin with copies of it.
-fn fresh_disk(seed: u64, heap: bool, texts: Texts) -> SimulatedDisk {
+fn fresh_disk(seed: u64, base: Base, texts: Texts) -> SimulatedDisk {
     let disk = SimulatedDisk::new(seed);
     let server = Server::open(options(&disk)).expect("an empty disk");
     let db = server.database(MASTER).expect("it is always there");
     server.schedulers().block_on(async {
         let mut tx = db.transaction(50);
-        db.create_table(&mut tx, table_definition(heap, texts)).await.expect("a new table");
+        db.create_table(&mut tx, table_definition(base, texts)).await.expect("a new table");
         db.commit(&mut tx, Durability::Full).await.expect("a commit");
         drop(tx);
         server.shutdown().await.expect("a clean shutdown");
@@ -372,8 +385,8 @@ fn crash_run(
     (crashed, result)
 }
 
-fn crash_everywhere(seed: u64, heap: bool, texts: Texts, step: u64) {
-    let fresh = fresh_disk(seed, heap, texts);
+fn crash_everywhere(seed: u64, base: Base, texts: Texts, step: u64) {
+    let fresh = fresh_disk(seed, base, texts);
     let whole = run(&fresh.crash(seed), seed, Durability::Full, texts);
     assert!(whole.iter().all(|known| known.acknowledged.len() > 2), "{whole:?}");
     let mut crash_at = 1 + seed % step;
@@ -381,7 +394,7 @@ fn crash_everywhere(seed: u64, heap: bool, texts: Texts, step: u64) {
     loop {
         let (crashed, result) = crash_run(&fresh, seed, crash_at, Durability::Full, texts);
         if let Err(why) = result {
-            panic!("seed {seed}, heap {heap}, crash after {crash_at} changes of the disk: {why}");
+            panic!("seed {seed}, {base:?}, crash after {crash_at} changes of the disk: {why}");
         }
         if !crashed {
             break;
@@ -389,7 +402,7 @@ fn crash_everywhere(seed: u64, heap: bool, texts: Texts, step: u64) {
         crash_at += step;
         points += 1;
     }
-    println!("seed {seed}, heap {heap}: {points} crash points");
+    println!("seed {seed}, {base:?}: {points} crash points");
     assert!(points > 8, "the workload changes the disk often enough: {points}");
 }
 
@@ -405,7 +418,7 @@ fn extent(seeds: u64, step: u64) -> (u64, u64) {
 fn acknowledged_commits_survive_and_nothing_is_half_there() {
     let (seeds, step) = extent(2, 9);
     for seed in 1..1 + seeds {
-        crash_everywhere(seed, false, Texts::Short, step);
+        crash_everywhere(seed, Base::Clustered, Texts::Short, step);
     }
 }
 
@@ -413,7 +426,15 @@ fn acknowledged_commits_survive_and_nothing_is_half_there() {
 fn the_same_with_a_heap_and_an_index() {
     let (seeds, step) = extent(1, 7);
     for seed in 1_001..1_001 + seeds {
-        crash_everywhere(seed, true, Texts::Short, step);
+        crash_everywhere(seed, Base::Heap, Texts::Short, step);
+    }
+}
+
+#[test]
+fn the_same_with_repeated_keys() {
+    let (seeds, step) = extent(1, 7);
+    for seed in 3_001..3_001 + seeds {
+        crash_everywhere(seed, Base::Repeated, Texts::Short, step);
     }
 }
 
@@ -421,8 +442,8 @@ fn the_same_with_a_heap_and_an_index() {
 fn the_same_with_values_longer_than_a_page() {
     let (seeds, step) = extent(1, 23);
     for seed in 2_001..2_001 + seeds {
-        crash_everywhere(seed, false, Texts::Long, step);
-        crash_everywhere(seed + 500, true, Texts::Long, step);
+        crash_everywhere(seed, Base::Clustered, Texts::Long, step);
+        crash_everywhere(seed + 500, Base::Heap, Texts::Long, step);
     }
 }
 
@@ -430,7 +451,7 @@ fn the_same_with_values_longer_than_a_page() {
 #[test]
 fn the_canary_is_caught() {
     for texts in [Texts::Short, Texts::Long] {
-        let fresh = fresh_disk(21, false, texts);
+        let fresh = fresh_disk(21, Base::Clustered, texts);
         let caught = (1..40).any(|round| crash_run(&fresh, 21, 3 + round * 2, Durability::Delayed, texts).1.is_err());
         assert!(caught, "delayed commits were taken for durable, and no crash lost one");
     }

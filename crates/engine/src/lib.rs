@@ -48,6 +48,8 @@ mod crash_tests;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
+mod repeated_key_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod unlogged_tests;
@@ -57,6 +59,7 @@ pub use catalog::definition::{
     Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, LockEscalation, Module,
     Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent, View,
 };
+pub use catalog::filter::{FilterOp, FilterTest, Passes};
 pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::user_type::{UserType, UserTypeKind};
@@ -65,7 +68,7 @@ pub use database::{
     ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, Fill, IndexDefinition, IndexExtras,
     IndexKind, LogFullReason, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PropertyChange,
     PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition,
-    TriggerDefinition,
+    Tested, TriggerDefinition,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

@@ -151,7 +151,7 @@ const CATALOG_NAME: &str = "sys.catalog";
 fn storage_names(table: &TableRecord) -> Vec<(u32, String)> {
     let heap = table.heap.map(|heap| (heap.object, table.full_name()));
     let long = table.overflow.map(|at| (at.object, format!("{} (LOB_DATA)", table.full_name())));
-    let indexes = table.indexes.iter();
+    let indexes = table.live_indexes();
     heap.into_iter()
         .chain(long)
         .chain(indexes.map(|index| (index.storage.object, format!("{}.{}", table.full_name(), index.name))))

@@ -47,6 +47,7 @@ pub(crate) fn index(kind: IndexKind, clustered: bool, columns: &[&str]) -> Index
         clustered,
         columns: columns.iter().map(|c| ((*c).to_owned(), false)).collect(),
         extras: crate::IndexExtras::default(),
+        replaces: false,
     }
 }
 

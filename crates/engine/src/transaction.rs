@@ -17,7 +17,7 @@ use crate::catalog::Catalog;
 use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
 use crate::part::Part;
-use crate::table::TableState;
+use crate::table::{Counts, TableState};
 use crate::temporary::{Residence, TEMPDB_ID, Temporary};
 
 /// A point of a transaction to roll back to.
@@ -99,6 +99,8 @@ pub struct Transaction {
     pub(crate) blocked_in: Residence,
     /// Counts its statements.
     statements: u64,
+    /// Counts the rows whose keys it has made different from equal ones.
+    pub(crate) counts: Counts,
 }
 
 impl Transaction {
@@ -112,6 +114,7 @@ impl Transaction {
             parts: Vec::new(),
             blocked_in: Residence::Database,
             statements: 0,
+            counts: Counts::default(),
         }
     }
 
@@ -234,9 +237,9 @@ impl Database {
     ) -> Result<Vec<Transaction>, Blocked> {
         let begun = parent.inner.try_begin_children(self.nested_transactions(), count, changes);
         let children = begun.map_err(|stop| self.place(parent, "").stop(stop))?;
-        let catalog = &parent.definitions.catalog;
         let child = |inner| Transaction {
-            definitions: Definitions { catalog: catalog.clone(), ..Definitions::default() },
+            definitions: Definitions { catalog: parent.definitions.catalog.clone(), ..Definitions::default() },
+            counts: if changes { parent.counts_of_child() } else { Counts::default() },
             ..Transaction::new(inner, parent.database_id)
         };
         Ok(children.into_iter().map(child).collect())

@@ -49,6 +49,11 @@ fn clustered() -> IndexDefinition {
     IndexDefinition { unique: true, name: Some("c".into()), ..index(IndexKind::Index, true, &["k"]) }
 }
 
+/// In the place of [`clustered`], by values that are almost all the same.
+fn repeated() -> IndexDefinition {
+    IndexDefinition { name: Some("c".into()), replaces: true, ..index(IndexKind::Index, true, &["v"]) }
+}
+
 fn by_text() -> IndexDefinition {
     index(IndexKind::UniqueConstraint, false, &["s"])
 }
@@ -463,11 +468,15 @@ fn work(disk: &SimulatedDisk, run: Run, known: &mut Known) {
 async fn work_on_indexes(a: &mut Client, known: &mut Known) -> Result<(), ()> {
     let db = a.db.clone();
     let mut rows = all_rows(0);
-    for (at, (index, workers, keeps)) in
-        [(by_text(), 2, true), (clustered(), 0, false), (clustered(), 2, true)].into_iter().enumerate()
-    {
+    let builds = [
+        (by_text(), 2, true),
+        (clustered(), 0, false),
+        (clustered(), 2, true),
+        (repeated(), 2, false),
+        (repeated(), 2, true),
+    ];
+    for (at, (index, workers, keeps)) in builds.into_iter().enumerate() {
         a.tx.begin();
-        let index = IndexDefinition { name: Some(format!("i{at}")), ..index };
         let t = build(a, &table_of(&db, "t"), index, workers).await.map_err(drop)?;
         let key = at as i64 * 100 + 5;
         a.change(&t, key, Some(&row(key, 1, &text(key)))).await.map_err(drop)?;

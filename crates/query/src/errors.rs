@@ -51,14 +51,6 @@ pub(crate) fn not_constant() -> Fault {
     Box::new(SqlError::new(8155, 16, 1, "The expression is not constant."))
 }
 
-/// What is told of a clustered index whose keys may repeat.
-pub(crate) fn clustered_over_heap(index: &str) -> SqlError {
-    let text = format!(
-        "The index '{index}' is made NONCLUSTERED, over a heap: a clustered index that is not UNIQUE is not supported in this version of Pikepole."
-    );
-    SqlError::new(40517, 10, 1, text)
-}
-
 /// A construct the language has and this engine does not run yet. Error 40517 names it, so that nothing is silently wrong.
 #[cold]
 pub(crate) fn unsupported(what: impl std::fmt::Display) -> Fault {

@@ -642,7 +642,8 @@ fn index_property(call: &Call<'_>) -> Answer {
         "indexid" => Some(Value::Int(index.index_id)),
         "isclustered" => flag(index.clustered),
         "isunique" => flag(index.unique),
-        "isdisabled" | "ishypothetical" | "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
+        "isdisabled" => flag(index.disabled),
+        "ishypothetical" | "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
         "indexfillfactor" => Some(Value::Int(0)),
         _ => None,
     })

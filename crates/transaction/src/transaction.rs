@@ -325,6 +325,12 @@ impl Transaction {
         }
     }
 
+    /// The id that the rows carry which it writes, dealt when it has none.
+    #[inline]
+    pub fn writer_id(&mut self) -> TransactionId {
+        self.own_id().0
+    }
+
     /// The session's id, dealt when it has none.
     #[inline]
     pub(crate) fn own_id(&mut self) -> (TransactionId, WordPlace) {

@@ -27,7 +27,7 @@ mod parser;
 mod tree;
 
 pub use batches::{ScriptBatch, ends_with_go, split_batches};
-pub use display::{stored_condition, stored_expression};
+pub use display::{stored_condition, stored_expression, stored_filter};
 pub use error::SyntaxError;
 pub use tree::*;
 

@@ -1,6 +1,6 @@
 //! What DEFAULT, CHECK and computed columns are stored as.
 
-use pikepole_tsql::{ExprKind, parse_condition, parse_expression, stored_condition, stored_expression};
+use pikepole_tsql::{ExprKind, parse_condition, parse_expression, stored_condition, stored_expression, stored_filter};
 use proptest::prelude::*;
 
 fn expression(text: &str) -> String {
@@ -41,6 +41,19 @@ fn constants_stand_in_parentheses() {
         ("NULL", "(NULL)"),
     ] {
         assert_eq!(expression(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn lists_stay_lists_in_filters() {
+    for (text, wanted) in [
+        ("a = 1 AND (b > 2)", "([a]=(1) AND [b]>(2))"),
+        ("a IN (1, -2) AND s IN ('x', N'y')", "([a] IN ((1), (-2)) AND [s] IN ('x', N'y'))"),
+        ("a IN (10)", "([a]=(10))"),
+        ("a IS NULL AND b IS NOT NULL AND c !< 5", "([a] IS NULL AND [b] IS NOT NULL AND [c]>=(5))"),
+    ] {
+        let filter = parse_condition(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(stored_filter(&filter), wanted, "{text}");
     }
 }
 

@@ -3,6 +3,7 @@
 //! The stored form is JSON with a format number in front of it (see [`super::rows`]); a field added later has a default, so
 //! that older databases stay readable.
 
+use super::filter::FilterTest;
 use super::property::{Properties, PropertyHolder};
 use super::rows::RowKind;
 use super::sequence::SequenceRecord;
@@ -215,8 +216,21 @@ pub struct Index {
     /// What the condition says: rows with NULL in one of these columns have no entry.
     #[serde(default)]
     pub not_null: Vec<usize>,
+    /// What it says beside that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<FilterTest>,
+    /// ALTER INDEX ... DISABLE: nobody reads or writes it, and it has no storage until it is built anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disabled: bool,
     /// Where its entries are.
     pub storage: StorageRef,
+}
+
+impl Index {
+    /// Whether its filter is about a column.
+    pub fn is_filtered_by(&self, column: usize) -> bool {
+        self.not_null.contains(&column) || self.tests.iter().any(|test| test.column == column)
+    }
 }
 
 /// A table.
@@ -295,9 +309,19 @@ impl TableRecord {
         self.columns.iter().any(|column| !is_default(&column.collation))
     }
 
+    /// The indexes that are not disabled.
+    pub fn live_indexes(&self) -> impl Iterator<Item = &Index> {
+        self.indexes.iter().filter(|index| !index.disabled)
+    }
+
+    /// The indexes that are not disabled, to be given other storage.
+    pub(crate) fn live_indexes_mut(&mut self) -> impl Iterator<Item = &mut Index> {
+        self.indexes.iter_mut().filter(|index| !index.disabled)
+    }
+
     /// Every tree and heap of the table.
     pub fn storages(&self) -> impl Iterator<Item = StorageRef> + '_ {
-        self.heap.into_iter().chain(self.indexes.iter().map(|index| index.storage)).chain(self.overflow)
+        self.heap.into_iter().chain(self.live_indexes().map(|index| index.storage)).chain(self.overflow)
     }
 }
 

@@ -12,6 +12,7 @@
 //! version of its own: a compiled statement notes it and compares one number before it runs.
 
 pub(crate) mod definition;
+pub(crate) mod filter;
 pub(crate) mod property;
 pub(crate) mod rows;
 pub(crate) mod sequence;

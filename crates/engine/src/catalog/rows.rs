@@ -3,7 +3,7 @@
 //! ```text
 //!   key   [ kind 1 | id 4 | chunk 4 ]      all big-endian; an id's sign bit is flipped so that bytes compare as numbers
 //!   rest  kind 1: [ format 1 | JSON ...]   cut into chunks of CHUNK_BYTES, so that a long procedure fits; format 2: a table with
-//!                                          a place for long values; format 3: one with collations of its own
+//!                                          a place for long values; format 3: one with keys as `format_of` says
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
@@ -11,7 +11,7 @@
 //!         kinds 7, 8, 9: the extended properties of an object, a schema or the database (id 0), of a principal, of a type; as kind 1
 //! ```
 
-use super::definition::{StoredObject, TableRecord};
+use super::definition::{Index, StoredObject, TableRecord};
 use super::sequence::Position;
 
 /// The catalog's tree in the store.
@@ -25,8 +25,8 @@ const CHUNK_BYTES: usize = 3_000;
 const FORMAT: u8 = 1;
 /// A table whose rows end in marks: who does not know of them must not read its rows.
 const FORMAT_MARKED: u8 = 2;
-/// A table whose columns have collations: who does not know of them must not search its keys. Its rows may end in marks.
-const FORMAT_COLLATED: u8 = 3;
+/// A table that programs before it would misread: see [`format_of`]. Its rows may end in marks.
+const FORMAT_KEYED: u8 = 3;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,16 +58,24 @@ fn parse_key(key: &[u8]) -> Option<(u8, i32, u32)> {
     Some((kind, id, u32::from_be_bytes([e, f, g, h])))
 }
 
+/// Older programs must not open a table whose keys, entries or trees they would misread: columns with collations of their own, clustered
+/// keys that repeat, filters that say more than IS NOT NULL, disabled indexes.
+fn format_of(object: &StoredObject) -> u8 {
+    let is_new = |index: &Index| (index.clustered && !index.unique) || !index.tests.is_empty() || index.disabled;
+    let is_keyed = |table: &TableRecord| table.has_collations() || table.indexes.iter().any(is_new);
+    match object {
+        StoredObject::Table(table) if is_keyed(table) => FORMAT_KEYED,
+        StoredObject::Type(of) if of.table().is_some_and(is_keyed) => FORMAT_KEYED,
+        StoredObject::Table(table) if table.overflow.is_some() => FORMAT_MARKED,
+        _ => FORMAT,
+    }
+}
+
 /// The chunks of an object.
 pub(crate) fn encode(object: &StoredObject) -> Vec<Vec<u8>> {
     let json = serde_json::to_vec(object).expect("definitions are plain data");
     let mut bytes = Vec::with_capacity(json.len() + 1);
-    bytes.push(match object {
-        StoredObject::Table(table) if table.has_collations() => FORMAT_COLLATED,
-        StoredObject::Type(of) if of.table().is_some_and(TableRecord::has_collations) => FORMAT_COLLATED,
-        StoredObject::Table(table) if table.overflow.is_some() => FORMAT_MARKED,
-        _ => FORMAT,
-    });
+    bytes.push(format_of(object));
     bytes.extend_from_slice(&json);
     bytes.chunks(CHUNK_BYTES).map(<[u8]>::to_vec).collect()
 }
@@ -124,7 +132,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT | FORMAT_MARKED | FORMAT_COLLATED), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT | FORMAT_MARKED | FORMAT_KEYED), json)) => match serde_json::from_slice(json) {
                 Ok(object) => self.objects.push(object),
                 Err(error) => self.damage.push(format!("object {id}: {error}")),
             },
@@ -192,7 +200,7 @@ mod tests {
             serde_json::from_str::<StoredObject>(&table).expect("a table")
         };
         let (old, new) = (table(""), table(r#","collation":"Latin1_General_BIN2""#));
-        assert_eq!((encode(&old)[0][0], encode(&new)[0][0]), (FORMAT, FORMAT_COLLATED));
+        assert_eq!((encode(&old)[0][0], encode(&new)[0][0]), (FORMAT, FORMAT_KEYED));
         for (object, collation) in [(old, Collation::default()), (new, Collation::BINARY)] {
             let mut decoder = Decoder::default();
             decoder.row(&row_key(RowKind::Object, 3, 0), &encode(&object)[0]);

@@ -12,6 +12,7 @@ use super::Database;
 use super::build::Builders;
 use super::definitions::{ColumnDefinition, IndexDefinition, IndexKind, RecordChange, index_columns};
 use super::rebuild::{NewColumn, RowMap};
+use super::replaced::Replaced;
 use crate::catalog::Catalog;
 use crate::catalog::definition::TableRecord;
 use crate::table::{Table, key_bytes_max};
@@ -50,7 +51,7 @@ impl Database {
         if record.heap.is_some() {
             record.heap = Some(self.create_storage(tx, None).await?);
         }
-        for index in &mut record.indexes {
+        for index in record.live_indexes_mut() {
             index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
         }
         self.renew_overflow(tx, &mut record).await?;
@@ -63,7 +64,8 @@ impl Database {
     /// by workers, one on each of these schedulers.
     ///
     /// # Errors
-    /// As [`Database::create_table`]; 1505 for keys that are there twice; 8111 for a primary key on a nullable column.
+    /// As [`Database::create_table`]; 1505 for keys that are there twice; 8111 for a primary key on a nullable column; 1907, 1925, 3725 and
+    /// 7999 for an index that cannot take the place of another.
     pub async fn create_index(
         self: &Arc<Self>,
         tx: &mut Transaction,
@@ -97,12 +99,22 @@ impl Database {
                 return Err(SqlError::primary_key_on_nullable(&record.name));
             }
         }
+        let replaced = match definition.replaces {
+            true => Some(Replaced::take(self, &catalog, &mut record, &definition)?),
+            false => None,
+        };
         self.add_index(tx, &catalog, &mut record, &definition).await?;
+        if let Some(replaced) = replaced {
+            replaced.give(&mut record, definition.name.as_deref().unwrap_or_default());
+        }
         if definition.clustered {
             // The rows move into the index, so every locator changes.
             record.heap = None;
             self.renew_secondary(tx, &mut record).await?;
             self.renew_overflow(tx, &mut record).await?;
+        }
+        if definition.replaces {
+            self.move_properties(tx, &mut catalog, &table, &record, &Some).await?;
         }
         let new = self.successor(&table, record);
         let built = match builders {
@@ -117,7 +129,7 @@ impl Database {
         Ok(new)
     }
 
-    /// ALTER INDEX ... REBUILD of one index, or of all: new storage, which the rows are put into in their order.
+    /// ALTER INDEX ... REBUILD of one index, or of all: new storage, which the rows are put into in their order. What was disabled is so no more.
     ///
     /// # Errors
     /// 1088 when the table is gone; 1105, 9002 when there is no room.
@@ -152,8 +164,11 @@ impl Database {
             if lower.as_ref().is_some_and(|wanted| index.name.to_lowercase() != *wanted) {
                 continue;
             }
-            let (clustered, bytes) = (index.clustered, index.storage.key_bytes_max);
+            let clustered = index.clustered;
+            // The clustered key, which entries lead to, can be another one than when the index was disabled.
+            let bytes = key_bytes_max(&record, &index.columns, clustered, index.unique);
             record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
+            record.indexes[at].disabled = false;
             if clustered {
                 self.renew_overflow(tx, &mut record).await?;
             }
@@ -167,7 +182,7 @@ impl Database {
     async fn renew_secondary(&self, tx: &mut Transaction, record: &mut TableRecord) -> Result<(), SqlError> {
         for at in 0..record.indexes.len() {
             let index = &record.indexes[at];
-            if !index.clustered {
+            if !index.clustered && !index.disabled {
                 let bytes = key_bytes_max(record, &index.columns, false, index.unique);
                 record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
             }
@@ -310,6 +325,9 @@ impl Database {
         }
         for at in 0..record.indexes.len() {
             let index = &record.indexes[at];
+            if index.disabled {
+                continue;
+            }
             let bytes = key_bytes_max(&record, &index.columns, index.clustered, index.unique);
             record.indexes[at].storage = self.create_storage(tx, Some(bytes)).await?;
         }
@@ -375,7 +393,7 @@ impl Database {
     }
 
     /// A key that a foreign key refers to cannot be dropped.
-    fn check_not_referenced(
+    pub(super) fn check_not_referenced(
         &self,
         catalog: &Catalog,
         record: &TableRecord,
@@ -421,7 +439,8 @@ fn move_columns(record: &mut TableRecord, columns: &[NewColumn], table: &Table) 
         }
     }
     for index in &mut record.indexes {
-        for column in index.included.iter_mut().chain(&mut index.not_null) {
+        let tested = index.tests.iter_mut().map(|test| &mut test.column);
+        for column in index.included.iter_mut().chain(&mut index.not_null).chain(tested) {
             *column = place(*column)?;
         }
     }

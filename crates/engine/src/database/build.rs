@@ -20,7 +20,7 @@ use pikepole_types::{RowError, SqlError, Value};
 use super::Database;
 use super::unlogged::NewTrees;
 use crate::error::worker_lost;
-use crate::table::{ScanRange, Table, TableParts};
+use crate::table::{Copied, ScanRange, Table, TableParts};
 use crate::transaction::Transaction;
 
 /// A table of fewer pages is read by the session's own task, and what is made of its rows is logged: there is little to win. The
@@ -29,6 +29,9 @@ pub(super) const PAGES_MIN: usize = if cfg!(test) { 16 } else { 128 };
 
 /// Entries of a tree that a worker sorts at once.
 const ENTRIES_MAX: usize = 64 * 1024;
+
+/// Uniquifiers of a part are counted from its number times this.
+const COUNTS_OF_PART: u64 = 1 << 36;
 
 /// Who fills a new index: on each of these schedulers one worker.
 pub(crate) struct Builders<'a> {
@@ -179,11 +182,12 @@ impl Build {
                 break;
             }
             *at = part;
+            let mut uniquifiers = Copied::new(old, part as u64 * COUNTS_OF_PART);
             parts.restart(old, &mut scan, part);
             while database.run(child, |tx| database.try_next(tx, old, &mut scan, &mut row)).await? {
                 locator.clear();
                 locator.extend_from_slice(scan.locator().as_bytes());
-                let taken = self.take(&row, &mut locator, &mut key, &mut trees);
+                let taken = self.take(&row, &mut uniquifiers, &mut locator, &mut key, &mut trees);
                 taken.map_err(|error| database.place(child, &self.new.full_name()).row(&error))?;
                 if trees.iter().any(|tree| tree.places.len() >= ENTRIES_MAX) {
                     self.write(child, &mut trees).await?;
@@ -198,6 +202,7 @@ impl Build {
     fn take(
         &self,
         row: &[Value],
+        uniquifiers: &mut Copied<'_>,
         locator: &mut Vec<u8>,
         key: &mut Vec<u8>,
         trees: &mut [Entries],
@@ -206,9 +211,13 @@ impl Build {
         for tree in trees {
             match tree.index.map(|at| &new.secondary[at]) {
                 None => {
-                    locator.clear();
                     key.clear();
+                    if new.uniquified {
+                        uniquifiers.put(row, locator, key)?;
+                    }
+                    locator.clear();
                     new.layout.encode_key(|i| &row[i], locator)?;
+                    locator.append(key);
                     new.layout.encode_rest(|i| &row[i], key)?;
                     tree.push(locator, key);
                 }

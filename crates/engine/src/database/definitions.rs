@@ -7,19 +7,20 @@ use std::sync::Arc;
 
 use pikepole_storage::{Tree, TreeCursor};
 use pikepole_transaction::{Inserted, LockMode, TableLock};
-use pikepole_types::{Collation, SqlError, SqlType};
+use pikepole_types::{Collation, SqlError, SqlType, Value};
 
 use super::rebuild::RowMap;
 use super::{Database, lock};
 use crate::catalog::definition::{
     Column, Default, Identity, Index, IndexColumn, LockEscalation, Schema, StorageRef, StoredObject, TableRecord,
 };
+use crate::catalog::filter::{FilterOp, FilterTest, Passes};
 use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::{RowKind, encode, row_key};
 use crate::catalog::{Catalog, Object};
 use crate::error::Blocked;
 use crate::security::Class;
-use crate::table::{Table, TableState, can_be_key, can_outgrow, key_bytes_max};
+use crate::table::{Table, TableState, can_be_key, can_outgrow, constant_layout, key_bytes_max};
 use crate::temporary::Residence;
 use crate::transaction::{Mark, Transaction};
 use pikepole_contention::sync::atomic::Ordering;
@@ -66,6 +67,19 @@ pub struct IndexExtras {
     pub filter: Option<String>,
     /// What WHERE says: none of these columns is NULL.
     pub not_null: Vec<String>,
+    /// What it says of other columns beside that; constants are of the columns' types.
+    pub tests: Vec<(String, Tested)>,
+}
+
+/// What a filter wants of a column.
+#[derive(Debug, Clone)]
+pub enum Tested {
+    /// NULL.
+    Null,
+    /// That it compares so with a constant.
+    Compared(FilterOp, Value),
+    /// One of these constants.
+    Among(Vec<Value>),
 }
 
 /// An index to be made.
@@ -83,6 +97,8 @@ pub struct IndexDefinition {
     pub columns: Vec<(String, bool)>,
     /// INCLUDE and WHERE.
     pub extras: IndexExtras,
+    /// DROP_EXISTING: it takes the place of the index of its name.
+    pub replaces: bool,
 }
 
 /// A table to be made.
@@ -339,7 +355,7 @@ impl Database {
         if record.heap.is_some() {
             record.heap = Some(self.create_storage(tx, None).await?);
         }
-        for index in &mut record.indexes {
+        for index in record.live_indexes_mut() {
             index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
         }
         self.renew_overflow(tx, &mut record).await?;
@@ -467,6 +483,9 @@ impl Database {
         if let Some(other) = record.clustered().filter(|_| definition.clustered) {
             return Err(SqlError::clustered_index_exists("table", &record.name, &other.name));
         }
+        if definition.clustered && !definition.extras.included.is_empty() {
+            return Err(SqlError::included_columns_of_clustered());
+        }
         let columns = index_columns(record, definition)?;
         let constraint_id = if constraint { self.new_object_id() } else { 0 };
         let prefix = if primary_key { "PK" } else { "UQ" };
@@ -485,16 +504,6 @@ impl Database {
             }
         }
         let unique = definition.unique || constraint;
-        if definition.clustered && !unique {
-            return Err(SqlError::new(
-                40_000,
-                16,
-                1,
-                format!(
-                    "The clustered index '{name}' must be unique: clustered indexes with duplicate keys are not supported. Declare it UNIQUE, or NONCLUSTERED."
-                ),
-            ));
-        }
         let index_id = if definition.clustered {
             1
         } else {
@@ -514,6 +523,8 @@ impl Database {
             included: places(record, &definition.extras.included)?,
             filter: definition.extras.filter.clone(),
             not_null: places(record, &definition.extras.not_null)?,
+            tests: self.filter_tests(tx, record, &definition.extras)?,
+            disabled: false,
             storage,
         };
         if definition.clustered {
@@ -522,6 +533,28 @@ impl Database {
             record.indexes.push(index);
         }
         Ok(())
+    }
+
+    /// What a filter tests, with constants as bytes.
+    fn filter_tests(
+        &self,
+        tx: &Transaction,
+        record: &TableRecord,
+        extras: &IndexExtras,
+    ) -> Result<Vec<FilterTest>, SqlError> {
+        let test = |(name, tested): &(String, Tested)| {
+            let column = record.column(name).ok_or_else(|| SqlError::invalid_column(name))?;
+            let layout = constant_layout(record, column);
+            let bytes =
+                |value: &Value| layout.bytes(value).map_err(|error| self.place(tx, &record.full_name()).row(&error));
+            let passes = match tested {
+                Tested::Null => Passes::Null,
+                Tested::Compared(op, value) => Passes::Compared(*op, bytes(value)?),
+                Tested::Among(values) => Passes::Among(values.iter().map(bytes).collect::<Result<_, _>>()?),
+            };
+            Ok(FilterTest { column, passes })
+        };
+        extras.tests.iter().map(test).collect()
     }
 
     /// The table as the transaction sees it, locked with Sch-M.

@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_storage::{InsertOutcome, LogContext, Tree, TreeCursor};
 use pikepole_transaction::{LockMode, Structure, TransactionId};
 use pikepole_types::SqlError;
@@ -28,12 +29,19 @@ pub struct Fill {
     /// The definition that names the new trees.
     record: TableRecord,
     trees: NewTrees,
+    /// The next count for uniquifiers.
+    count_next: AtomicU64,
 }
 
 impl Fill {
     /// Rows to be inserted a portion at a time.
     pub fn portion(self: &Arc<Self>) -> Portion {
         Portion::of_fill(&self.table, Arc::clone(self))
+    }
+
+    /// Takes counts for the uniquifiers of so many rows; the first of them.
+    pub(crate) fn take_counts(&self, rows: u64) -> u64 {
+        self.count_next.fetch_add(rows, Ordering::Relaxed)
     }
 
     /// Puts an entry into the tree of the rows themselves, or of one of the other indexes. False: the key is there.
@@ -88,12 +96,12 @@ impl Database {
     /// 1105, 9002 when there is no room.
     pub async fn begin_fill(&self, tx: &mut Transaction, table: &Arc<Table>) -> Result<Fill, SqlError> {
         let mut record = table.record().clone();
-        for index in &mut record.indexes {
+        for index in record.live_indexes_mut() {
             index.storage = self.create_storage(tx, Some(index.storage.key_bytes_max)).await?;
         }
         let new = Table::succeeding(table, record.clone(), table.version, &self.store);
         let trees = NewTrees::of(table, &new, true);
-        Ok(Fill { table: Arc::clone(table), record, trees })
+        Ok(Fill { table: Arc::clone(table), record, trees, count_next: AtomicU64::new(0) })
     }
 
     /// The table has what it was filled with, for the transaction; for all once that commits. Nobody fills it any more.

@@ -25,6 +25,7 @@ mod open;
 mod properties;
 mod rebuild;
 mod recovery;
+mod replaced;
 mod sequences;
 mod transfer;
 mod triggers;
@@ -51,7 +52,9 @@ use crate::transaction::Transaction;
 pub(crate) use chain::Hold;
 pub use chain::LogFullReason;
 pub(crate) use definitions::now_us;
-pub use definitions::{ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, RecordChange, TableDefinition};
+pub use definitions::{
+    ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, RecordChange, TableDefinition, Tested,
+};
 pub(crate) use files::{DATABASE_FILE, DatabaseFile, FORMAT, LogChain, Restoring};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub use fill::Fill;

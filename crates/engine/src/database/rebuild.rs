@@ -10,7 +10,7 @@ use pikepole_types::{SqlError, Value};
 use super::unlogged::NewTrees;
 use super::{ColumnDefinition, Database};
 use crate::error::Interrupted;
-use crate::table::{ScanRange, Table};
+use crate::table::{Copied, ScanRange, Table};
 use crate::transaction::Transaction;
 
 /// A column of a table after ALTER TABLE.
@@ -47,6 +47,7 @@ impl Database {
         let base_is_new = old.base.object() != new.base.object();
         let trees = NewTrees::of(old, new, self.may_fill_unlogged(old));
         let mut cursors = vec![TreeCursor::new(); new.secondary.len() + 1];
+        let mut uniquifiers = Copied::new(old, 0);
         let (mut locator, mut key, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         self.begin_statement(tx);
         loop {
@@ -68,7 +69,12 @@ impl Database {
                 new.layout
                     .encode_key(|i| &mapped[i], &mut locator)
                     .map_err(|error| self.place(tx, &new.full_name()).row(&error))?;
-                self.copy_row(tx, new, &mapped, locator.len(), &mut rest).await?;
+                self.copy_row(tx, new, &mapped, new.key_room(locator.len()), &mut rest).await?;
+                if new.uniquified {
+                    let taken = uniquifiers.put(&row, scan.locator().as_bytes(), &mut key);
+                    taken.map_err(|error| self.place(tx, &old.full_name()).row(&error))?;
+                    locator.extend_from_slice(&key);
+                }
                 let at = new.indexes.iter().position(|index| index.clustered);
                 self.place_copy(tx, new, trees.base(), &mut cursors[0], at, &mut locator, &rest, &mapped).await?;
             } else {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   clustered:  tree  key -> rest                      nonclustered:  tree  index key -> locator
+//!               (a key that may repeat has a uniquifier at its end)
 //!   heap:       rid -> rest (all columns)                             (a locator is the clustered key, or a rid)
 //! ```
 //!
@@ -18,6 +19,7 @@ mod portion;
 mod reference;
 mod scan;
 mod state;
+mod uniquifier;
 mod writer;
 
 use std::ops::Deref;
@@ -28,6 +30,7 @@ use pikepole_transaction::{RID_BYTES, Structure};
 use pikepole_types::{ColumnType, KeyColumn, Length, RowError, RowLayout, SqlType, Value};
 
 use crate::catalog::definition::{Column, Index, IndexColumn, StorageRef, TableRecord};
+use crate::catalog::filter::{ConstantLayout, RowTest};
 use crate::temporary::Residence;
 pub use bulk::BulkWriter;
 use overflow::Overflow;
@@ -37,6 +40,8 @@ pub use portion::Portion;
 pub use reference::Reference;
 pub use scan::{ScanRange, TableScan};
 pub(crate) use state::TableState;
+use uniquifier::UNIQUIFIER_BYTES_MAX;
+pub(crate) use uniquifier::{Copied, Counts, push_uniquifier};
 pub use writer::{Locator, RowCount, TableWriter};
 
 /// The longest key of a clustered index, in bytes.
@@ -52,7 +57,9 @@ pub(crate) struct SecondaryIndex {
     pub layout: RowLayout,
     pub unique: bool,
     /// Rows with NULL in one of these columns have no entry.
-    pub not_null: Vec<usize>,
+    not_null: Vec<usize>,
+    /// Nor have rows that do not pass these tests.
+    tests: Vec<RowTest>,
 }
 
 impl SecondaryIndex {
@@ -60,6 +67,7 @@ impl SecondaryIndex {
     #[inline]
     pub fn holds<'v>(&self, row: impl Fn(usize) -> &'v Value) -> bool {
         self.not_null.iter().all(|column| !row(*column).is_null())
+            && self.tests.iter().all(|test| test.holds(row(test.column)))
     }
 
     /// Puts the key of the entry that leads from `row` to the row at `locator` into `key`.
@@ -86,6 +94,8 @@ pub struct Table {
     pub(crate) state: Arc<TableState>,
     pub(crate) base: Structure,
     pub(crate) layout: RowLayout,
+    /// Keys of the clustered index may repeat: each ends with a uniquifier.
+    pub(crate) uniquified: bool,
     pub(crate) secondary: Vec<SecondaryIndex>,
     pub(crate) overflow: Option<Overflow>,
 }
@@ -167,6 +177,7 @@ impl Table {
             (None, Some(heap)) => open(heap, false),
             (None, None) => unreachable!("a table has a heap or a clustered index"),
         };
+        let uniquified = clustered.is_some_and(|index| !index.unique);
         let layout = layout(&record, clustered.map_or(&[], |index| &index.columns));
         let layout = if record.overflow.is_some() { layout.marked() } else { layout };
         let overflow = record.overflow.map(|at| Overflow::new(open(at, true), &record));
@@ -174,16 +185,23 @@ impl Table {
             .indexes
             .iter()
             .enumerate()
-            .filter(|(_, index)| !index.clustered)
+            .filter(|(_, index)| !index.clustered && !index.disabled)
             .map(|(at, index)| SecondaryIndex {
                 at,
                 structure: open(index.storage, false),
                 layout: self::layout(&record, &index.columns),
                 unique: index.unique,
                 not_null: index.not_null.clone(),
+                tests: index.tests.iter().map(|test| RowTest::new(test, layout.columns()[test.column])).collect(),
             })
             .collect();
-        Table { residence: Residence::default(), version, state, base, layout, secondary, overflow, record }
+        let residence = Residence::default();
+        Table { residence, version, state, base, layout, uniquified, secondary, overflow, record }
+    }
+
+    /// Bytes to count on for a key whose columns take so many: with a uniquifier of any length, since another try has another.
+    pub(crate) fn key_room(&self, columns: usize) -> usize {
+        columns + if self.uniquified { UNIQUIFIER_BYTES_MAX } else { 0 }
     }
 
     /// The definition.
@@ -209,6 +227,11 @@ impl Table {
     /// The codec of its rows.
     pub fn row_layout(&self) -> &RowLayout {
         &self.layout
+    }
+
+    /// The bytes of a constant as tests of filtered indexes have them; None: it is not of the column's type.
+    pub fn constant_bytes(&self, column: usize, value: &Value) -> Option<Vec<u8>> {
+        ConstantLayout::new(self.layout.columns()[column]).bytes(value).ok()
     }
 
     /// Cursors and buffers for changing the table; kept by a session's compiled statement.
@@ -260,6 +283,11 @@ pub(crate) fn open_storage(store: &Arc<Store>, at: StorageRef, of_parts: bool) -
     }
 }
 
+/// How constants of a column are laid out.
+pub(crate) fn constant_layout(record: &TableRecord, column: usize) -> ConstantLayout {
+    ConstantLayout::new(layout(record, &[]).columns()[column])
+}
+
 fn layout(record: &TableRecord, key: &[IndexColumn]) -> RowLayout {
     let columns: Vec<ColumnType> = record
         .columns
@@ -275,12 +303,13 @@ fn layout(record: &TableRecord, key: &[IndexColumn]) -> RowLayout {
 pub(crate) fn key_bytes_max(record: &TableRecord, columns: &[IndexColumn], clustered: bool, unique: bool) -> u16 {
     let cap = if clustered { CLUSTERED_KEY_BYTES_MAX } else { INDEX_KEY_BYTES_MAX };
     let own: usize = columns.iter().map(|key| column_key_bytes_max(&record.columns[key.column])).sum();
-    let locator = match record.clustered() {
-        _ if clustered || unique => 0,
+    let behind = match record.clustered() {
+        _ if unique => 0,
+        _ if clustered => UNIQUIFIER_BYTES_MAX,
         Some(index) => usize::from(index.storage.key_bytes_max),
         None => RID_BYTES,
     };
-    (own.min(cap) + locator).min(INDEX_KEY_BYTES_MAX) as u16
+    (own.min(cap) + behind).min(INDEX_KEY_BYTES_MAX) as u16
 }
 
 /// Bytes of one column in a key at most; strings take room for weights, escapes and an end.

@@ -15,10 +15,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use pikepole_scheduler as scheduler;
-use pikepole_transaction::LockMode;
+use pikepole_transaction::{LockMode, TransactionId};
 use pikepole_types::{RowError, Value};
 
-use super::{Table, TableWriter};
+use super::{Table, TableWriter, push_uniquifier};
 use crate::database::{Database, Fill};
 use crate::error::Blocked;
 use crate::transaction::Transaction;
@@ -123,12 +123,18 @@ impl Portion {
         let mut key = std::mem::take(&mut self.writer.old_key);
         self.order.clear();
         self.keys.begin(rows.len());
+        // Rows that go into the table as it is get uniquifiers when they are inserted.
+        let of_fill = self.fill.as_ref().filter(|_| table.uniquified && self.structure == 0);
+        let first = of_fill.map(|fill| fill.take_counts(rows.len() as u64));
         for (at, row) in (0u32..).zip(rows) {
             key.clear();
             match self.structure.checked_sub(1).map(|index| &table.secondary[index]) {
                 None => table.layout.encode_key(|i| &row[i], &mut key)?,
                 Some(index) if !index.holds(|i| &row[i]) => continue,
                 Some(index) => index.entry_key(|i| &row[i], self.locators.of(at), &mut key)?,
+            }
+            if let Some(first) = first {
+                push_uniquifier(TransactionId::SYSTEM, first + u64::from(at), &mut key);
             }
             self.keys.set(at, &key);
             self.order.push(at);

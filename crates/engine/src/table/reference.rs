@@ -33,7 +33,9 @@ impl Reference {
     /// A look at `table` for values in `columns`.
     pub fn new(table: &Table, columns: &[usize]) -> Reference {
         let fits = |index: &&crate::Index| {
-            index.not_null.iter().all(|column| columns.contains(column))
+            !index.disabled
+                && index.tests.is_empty()
+                && index.not_null.iter().all(|column| columns.contains(column))
                 && index.columns.len() >= columns.len()
                 && index.columns[..columns.len()].iter().all(|key| columns.contains(&key.column))
         };

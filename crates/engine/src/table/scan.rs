@@ -405,7 +405,7 @@ impl Database {
     /// Reads the row of this whole key of the clustered index: its wanted columns go to `out`. False: there is none.
     ///
     /// # Errors
-    /// As [`Database::try_next`]; 8624 for a table that has no clustered index.
+    /// As [`Database::try_next`]; 8624 for a table that has no clustered index, or one whose keys may repeat.
     pub fn try_get(
         &self,
         tx: &mut Transaction,
@@ -414,8 +414,8 @@ impl Database {
         key: &[&Value],
         out: &mut [Value],
     ) -> Result<bool, Blocked> {
-        if table.is_heap() {
-            let text = "Internal Query Processor Error: a heap has no key to look rows up by.";
+        if table.is_heap() || table.uniquified {
+            let text = "Internal Query Processor Error: the table has no unique key to look rows up by.";
             return Err(SqlError::new(8624, 16, 1, text).into());
         }
         if tx.is_elsewhere(table) {

@@ -47,6 +47,8 @@ pub struct TableWriter {
     pub(super) key: Vec<u8>,
     pub(super) rest: Vec<u8>,
     pub(super) old_key: Vec<u8>,
+    /// That of the present row, when it gets another key of a clustered index whose keys may repeat.
+    uniquifier: Vec<u8>,
     /// The row as [`Database::try_read_current`] found it, and the header to expect.
     old: Vec<Value>,
     expected: Option<RowHeader>,
@@ -65,6 +67,7 @@ impl TableWriter {
             key: Vec::new(),
             rest: Vec::new(),
             old_key: Vec::new(),
+            uniquifier: Vec::new(),
             old: (0..columns).map(|_| Value::Null).collect(),
             expected: None,
             done: 0,
@@ -90,6 +93,21 @@ impl TableWriter {
     fn step_done(&mut self, tx: &Transaction) {
         self.done += 1;
         self.done_at = tx.mark();
+    }
+
+    /// Ends the key of a changed row with a uniquifier: the one that it has, or a new one if its columns have other values. That
+    /// stays from the first change that is done of the row to the last.
+    fn end_key(&mut self, tx: &mut Transaction, locator: &Locator) {
+        let Self { key, uniquifier, .. } = self;
+        if let Some(own) = locator.0.strip_prefix(key.as_slice()) {
+            key.extend_from_slice(own);
+            return;
+        }
+        if self.done == 0 {
+            uniquifier.clear();
+            tx.push_uniquifier(uniquifier);
+        }
+        key.extend_from_slice(uniquifier);
     }
 
     pub(super) fn cursor_of(&mut self, index: usize) -> &mut TreeCursor {
@@ -197,6 +215,10 @@ impl Database {
         key.clear();
         rest.clear();
         table.layout.encode_key(|i| &row[i], key).map_err(|error| self.row_error(tx, table, error))?;
+        let key_room = table.key_room(key.len());
+        if table.uniquified {
+            tx.push_uniquifier(key);
+        }
         let mut single = single;
         match &table.overflow {
             None => {
@@ -204,7 +226,7 @@ impl Database {
                 encoded.map_err(|error| self.row_error(tx, table, error))?;
             }
             Some(overflow) => {
-                single &= !self.encode_row(tx, table, overflow, long, None, row, key.len(), rest)?;
+                single &= !self.encode_row(tx, table, overflow, long, None, row, key_room, rest)?;
             }
         }
         let outcome = match &table.base {
@@ -350,14 +372,19 @@ impl Database {
         self.lock_for(tx, table, LockMode::IX)?;
         writer.resume(tx);
         writer.key.clear();
+        let mut key_room = 0;
         if table.is_heap() {
             writer.key.extend_from_slice(&locator.0);
         } else {
             table.layout.encode_key(|i| &row[i], &mut writer.key).map_err(|error| self.row_error(tx, table, error))?;
+            key_room = table.key_room(writer.key.len());
+            if table.uniquified {
+                writer.end_key(tx, locator);
+            }
         }
         let moves = writer.key != locator.0;
         if writer.done == 0 {
-            if !self.update_base(tx, table, writer, locator, row, moves)? {
+            if !self.update_base(tx, table, writer, locator, (row, key_room), moves)? {
                 return Ok(false);
             }
             if moves {
@@ -407,13 +434,13 @@ impl Database {
         table: &Table,
         writer: &mut TableWriter,
         locator: &Locator,
-        row: &[Value],
+        (row, key_room): (&[Value], usize),
         moves: bool,
     ) -> Result<bool, Blocked> {
         let Some(expected) = writer.expected else {
             return Ok(false);
         };
-        let TableWriter { cursor, rest, key, long, old, .. } = writer;
+        let TableWriter { cursor, rest, long, old, .. } = writer;
         if long.is_taking_back() {
             self.take_parts_back(tx, table, long)?;
             return Ok(false);
@@ -425,8 +452,7 @@ impl Database {
                 encoded.map_err(|error| self.row_error(tx, table, error))?;
             }
             Some(overflow) => {
-                let key_bytes = if table.is_heap() { 0 } else { key.len() };
-                self.encode_row(tx, table, overflow, long, Some(old), row, key_bytes, rest)?;
+                self.encode_row(tx, table, overflow, long, Some(old), row, key_room, rest)?;
             }
         }
         let changed = if moves {

@@ -13,7 +13,7 @@ use crate::run::Run;
 pub use names::CatalogView;
 pub(crate) use names::{OtherStamp, Place};
 pub(crate) use pikepole_engine::Need;
-use pikepole_engine::{self as engine, Blocked, Locator, Residence, ScanRange, TEMPDB, TableScan};
+use pikepole_engine::{self as engine, Blocked, FilterTest, Locator, Residence, ScanRange, TEMPDB, TableScan};
 use pikepole_scheduler as scheduler;
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, Collation, SqlType, Value};
@@ -131,6 +131,18 @@ pub struct Index {
     pub id: i32,
     /// Its key.
     pub key: Vec<KeyColumn>,
+    /// Rows with NULL in one of these columns are not in it.
+    pub not_null: Vec<usize>,
+    /// Nor are rows that do not pass these tests.
+    pub tests: Vec<FilterTest>,
+}
+
+impl Index {
+    /// Whether the rows that an equality on the first column of its key wants are all in it, whatever they equal.
+    pub(crate) fn serves_equality(&self) -> bool {
+        let first = self.key.first().map(|key| key.column);
+        self.tests.is_empty() && self.not_null.iter().all(|column| Some(*column) == first)
+    }
 }
 
 /// A table of one catalog version.
@@ -150,6 +162,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// The key of the clustered index; empty for a heap.
     pub key: Vec<KeyColumn>,
+    /// Whether no two rows have the same key.
+    pub key_unique: bool,
     /// The other indexes.
     pub indexes: Vec<Index>,
     /// The position of the identity column.
@@ -205,11 +219,16 @@ impl Table {
                 })
                 .collect(),
             key: engine.clustered().map(key).unwrap_or_default(),
+            key_unique: engine.clustered().is_some_and(|index| index.unique),
             indexes: engine
-                .indexes
-                .iter()
-                .filter(|index| !index.clustered && serves_queries(index))
-                .map(|index| Index { id: index.index_id, key: key(index) })
+                .live_indexes()
+                .filter(|index| !index.clustered)
+                .map(|index| Index {
+                    id: index.index_id,
+                    key: key(index),
+                    not_null: index.not_null.clone(),
+                    tests: index.tests.clone(),
+                })
                 .collect(),
             identity: engine.identity_column(),
             readonly: false,
@@ -252,12 +271,6 @@ fn display_name(engine: &engine::Table, database: &str) -> String {
         Residence::Temporary => format!("{TEMPDB}.{schema}.{name:_<116}{:012X}", engine.object_id.unsigned_abs()),
         Residence::Variable => name.clone(),
     }
-}
-
-/// Whether the rows that an equality on the first column of the index's key wants are all in the index.
-fn serves_queries(index: &engine::Index) -> bool {
-    let first = index.columns.first().map(|key| key.column);
-    index.not_null.iter().all(|column| Some(*column) == first)
 }
 
 /// The state of one scan: the engine's cursor and a buffer for the columns read.

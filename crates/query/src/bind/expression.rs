@@ -321,7 +321,8 @@ pub(crate) fn global_value(global: Global) -> Typed {
     Typed::new(expr, ty, nullable)
 }
 
-fn literal(literal: &tree::Literal) -> Result<Typed, Fault> {
+/// A constant as written.
+pub(crate) fn literal(literal: &tree::Literal) -> Result<Typed, Fault> {
     use tree::Literal;
     let text_type = |value: &str, national: bool| {
         let units = if national { value.encode_utf16().count() } else { value.chars().count() };

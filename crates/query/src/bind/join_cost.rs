@@ -294,7 +294,8 @@ fn keys(table: &Table, registers: Registers) -> Vec<Key> {
         index.is_some_and(|index| index.unique && index.filter.is_none())
     };
     let clustered = (!table.key.is_empty()).then_some((&table.key, None));
-    let secondary = table.indexes.iter().map(|index| (&index.key, Some(index.id)));
+    let secondary = table.indexes.iter().filter(|index| index.serves_equality());
+    let secondary = secondary.map(|index| (&index.key, Some(index.id)));
     let keys = clustered.into_iter().chain(secondary).map(|(columns, id)| Key {
         slots: columns.iter().map(|key| registers.first + key.column).collect(),
         unique: is_unique(id),

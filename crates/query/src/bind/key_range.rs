@@ -1,5 +1,6 @@
 //! Which part of a table's key order a condition leaves.
 
+use super::filtered::has_rows_of;
 use crate::access::{Column, KeyColumn, Table};
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
 use crate::plan::{KeyRange, KeyValue, Registers};
@@ -8,7 +9,8 @@ use pikepole_types::SqlType;
 /// Takes from `conditions` what bounds the table's key. A comparison of integers is exact and leaves the list; others stay as
 /// a filter over the fewer rows. `ready` says whether a slot has its value before the scan opens.
 ///
-/// The clustered key comes first; a secondary index is taken when only its first column is compared for equality.
+/// The clustered key comes first; a secondary index is taken when its first column is compared for equality, and every row that the
+/// conditions can hold for is in it.
 pub(crate) fn key_range(
     table: &Table,
     registers: Registers,
@@ -17,9 +19,9 @@ pub(crate) fn key_range(
 ) -> KeyRange {
     let range = range_of(table, &table.key, registers, conditions, ready);
     if !range.prefix.is_empty() || range.low.is_some() || range.high.is_some() {
-        return KeyRange { point: range.prefix.len() == table.key.len(), ..range };
+        return KeyRange { point: table.key_unique && range.prefix.len() == table.key.len(), ..range };
     }
-    for index in &table.indexes {
+    for index in table.indexes.iter().filter(|index| has_rows_of(table, index, registers, conditions)) {
         let mut rest = conditions.clone();
         let range = range_of(table, &index.key, registers, &mut rest, ready);
         if !range.prefix.is_empty() {

@@ -614,8 +614,8 @@ pub(crate) fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
             let mut at = fixed;
             for key in keys {
                 let Some(column) = scan.table.key.get(at) else {
-                    // The whole key is passed: what follows cannot change the order.
-                    return !scan.table.key.is_empty() && finish(scan, reverse);
+                    // The whole key is passed: where it is unique, what follows cannot change the order.
+                    return scan.table.key_unique && finish(scan, reverse);
                 };
                 let slot = scan.registers.first + column.column;
                 let own = &scan.table.columns[column.column];

@@ -93,12 +93,37 @@ impl Machine<'_> {
         }
         match alter.action {
             tree::AlterIndexAction::Reorganize | tree::AlterIndexAction::Set => Ok(()),
-            tree::AlterIndexAction::Disable => Err(errors::unsupported("ALTER INDEX ... DISABLE")),
+            tree::AlterIndexAction::Disable => self.disable_indexes(&table, name).await,
             tree::AlterIndexAction::Rebuild => {
                 let (database, tx) = self.context.engine();
                 Ok(database.rebuild_indexes(tx, &table.engine, name.map(tree::Name::as_str)).await?)
             }
         }
+    }
+
+    /// ALTER INDEX ... DISABLE: what it holds goes, what it is stays.
+    async fn disable_indexes(&mut self, table: &Table, name: Option<&tree::Name>) -> Result<(), Fault> {
+        let is_meant = |index: &pikepole_engine::Index| name.is_none_or(|name| name.is(&index.name));
+        let references: Vec<i32> = {
+            let catalog = self.context.catalog();
+            catalog.catalog.references_to(table.object_id).map(|(_, key)| key.index_id).collect()
+        };
+        for index in table.engine.indexes.iter().filter(|index| is_meant(index)) {
+            if index.clustered {
+                return Err(errors::unsupported("ALTER INDEX ... DISABLE of a clustered index"));
+            }
+            if references.contains(&index.index_id) {
+                return Err(errors::unsupported("ALTER INDEX ... DISABLE of a key that foreign keys refer to"));
+            }
+        }
+        let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
+            let meant = record.indexes.iter_mut().filter(|index| is_meant(index));
+            meant.for_each(|index| index.disabled = true);
+            Ok(())
+        };
+        let (database, tx) = self.context.engine();
+        database.alter_definition(tx, &table.engine, &change).await?;
+        Ok(())
     }
 
     fn altered(&self, name: &tree::ObjectName) -> Result<std::sync::Arc<Table>, Fault> {

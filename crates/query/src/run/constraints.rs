@@ -239,7 +239,7 @@ impl Machine<'_> {
         if referenced.len() != columns.len() {
             return Err(Box::new(SqlError::foreign_key_counts_differ(&table.name)));
         }
-        let index = target.engine.indexes.iter().find(|index| {
+        let index = target.engine.live_indexes().find(|index| {
             index.unique
                 && index.filter.is_none()
                 && index.columns.len() == referenced.len()
@@ -413,7 +413,7 @@ impl Machine<'_> {
                     continue;
                 }
                 let in_key = index.columns.iter().any(|key| key.column == at);
-                if in_key || index.included.contains(&at) || index.not_null.contains(&at) {
+                if in_key || index.included.contains(&at) || index.is_filtered_by(at) {
                     found.push((if index.constraint { "object" } else { "index" }, index.name.clone()));
                 }
             }

@@ -3,8 +3,12 @@
 //! Each is a statement of the session's transaction; under autocommit it commits at its end. What a definition's text means
 //! is checked first: types, names, defaults, the bodies of procedures and views.
 
+use std::sync::Arc;
+
 use super::Machine;
+use super::index_filter::{FilterColumn, FilterOf};
 use super::table_definition;
+use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::Fault;
@@ -112,21 +116,27 @@ impl Machine<'_> {
         }
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
         let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
-        let wants_clustered = create.clustered.unwrap_or(false);
-        // Rows lie by a unique key or in a heap. Where they lie in one already, the index is refused as a second clustered one.
-        let stays_heap = wants_clustered && !create.unique && table.engine.clustered().is_none();
-        if stays_heap {
-            self.output.message(&errors::clustered_over_heap(&create.name.text));
-        }
-        let definition = IndexDefinition {
+        let definition = self.index_definition(create, &table)?;
+        self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await
+    }
+
+    fn index_definition(&self, create: &tree::CreateIndex, table: &Table) -> Result<IndexDefinition, Fault> {
+        let catalog = Arc::clone(&self.context.catalog().catalog);
+        let of_column = |name: &str| {
+            let column = &table.columns[table.column(name)?];
+            Some(FilterColumn { ty: column.ty, computed: column.computed })
+        };
+        let of =
+            FilterOf { index: &create.name.text, table: &create.table.dotted(), catalog: &catalog, column: &of_column };
+        Ok(IndexDefinition {
             name: Some(create.name.text.clone()),
             kind: IndexKind::Index,
             unique: create.unique,
-            clustered: wants_clustered && !stays_heap,
+            clustered: create.clustered.unwrap_or(false),
             columns: table_definition::key_columns(&create.columns),
-            extras: table_definition::extras(&create.include, create.filter.as_ref())?,
-        };
-        self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await
+            extras: table_definition::extras(&create.include, create.filter.as_ref(), &of)?,
+            replaces: table_definition::is_on(&create.options, "DROP_EXISTING"),
+        })
     }
 
     async fn drop_indexes(&mut self, drop: &tree::DropIndex) -> Result<(), Fault> {

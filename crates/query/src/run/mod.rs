@@ -26,6 +26,7 @@ mod frame;
 mod function;
 mod gone;
 mod group;
+mod index_filter;
 mod modify;
 mod more;
 mod number;

@@ -1,5 +1,6 @@
 //! What CREATE TABLE and ALTER TABLE say, as the engine wants it.
 
+use super::index_filter::{FilterColumn, FilterOf};
 use crate::bind::{Declared, column_collation, declared};
 use crate::errors;
 use crate::expression::Fault;
@@ -117,12 +118,22 @@ pub(crate) fn table(
     let mut columns = Vec::new();
     let mut indexes = Vec::new();
     let mut wishes = Wishes::default();
+    for definition in create.columns() {
+        let position = columns.len() + 1;
+        columns.push(column(definition, position, &name, catalog)?);
+        wishes.column(definition);
+    }
+    let inline_index = |inline: &tree::InlineIndex, own: Option<&tree::Name>| {
+        let of_column = |name: &str| {
+            let written = create.columns().zip(&columns).find(|(written, _)| written.name.is(name))?;
+            Some(FilterColumn { ty: written.1.ty, computed: written.0.data_type().is_none() })
+        };
+        let of = FilterOf { index: &inline.name.text, table: &name, catalog, column: &of_column };
+        self::inline_index(inline, own, &of)
+    };
     for element in &create.elements {
         match element {
             tree::TableElement::Column(definition) => {
-                let position = columns.len() + 1;
-                columns.push(column(definition, position, &name, catalog)?);
-                wishes.column(definition);
                 for constraint in &definition.constraints {
                     let own = Some(&definition.name);
                     indexes.extend(wishes.constraint(&constraint.kind, constraint.name.as_ref(), own)?);
@@ -312,13 +323,18 @@ pub(crate) fn constraint_index(
             clustered: false,
             columns,
             extras: IndexExtras::default(),
+            replaces: false,
         },
         clustered: key.clustered,
         degree: degree(&key.options)?,
     })
 }
 
-fn inline_index(inline: &tree::InlineIndex, own_column: Option<&tree::Name>) -> Result<Wanted, Fault> {
+fn inline_index(
+    inline: &tree::InlineIndex,
+    own_column: Option<&tree::Name>,
+    of: &FilterOf<'_>,
+) -> Result<Wanted, Fault> {
     if inline.kind != tree::IndexKind::Rows || inline.hash {
         return Err(errors::unsupported("A columnstore or HASH index"));
     }
@@ -335,7 +351,8 @@ fn inline_index(inline: &tree::InlineIndex, own_column: Option<&tree::Name>) -> 
             unique: inline.unique,
             clustered: false,
             columns,
-            extras: extras(&inline.include, inline.filter.as_ref())?,
+            extras: extras(&inline.include, inline.filter.as_ref(), of)?,
+            replaces: false,
         },
         clustered: inline.clustered,
         degree: degree(&inline.options)?,
@@ -361,34 +378,30 @@ pub(crate) fn degree(options: &[tree::SettingOption]) -> Result<Option<u16>, Fau
     degree.map(Some).ok_or_else(|| Box::new(SqlError::incorrect_syntax(&option.name)))
 }
 
-/// What an index has beside its key. A filter says that columns are not NULL.
-///
-/// # Errors
-/// Other filters are refused by name.
-pub(crate) fn extras(include: &[tree::Name], filter: Option<&tree::Condition>) -> Result<IndexExtras, Fault> {
-    let mut not_null = Vec::new();
-    if let Some(filter) = filter {
-        filtered_columns(filter, &mut not_null)?;
-    }
-    Ok(IndexExtras {
-        included: include.iter().map(|name| name.text.clone()).collect(),
-        filter: filter.map(tree::stored_condition),
-        not_null,
-    })
+/// Whether an option is on; to name it alone is to say so.
+pub(crate) fn is_on(options: &[tree::SettingOption], name: &str) -> bool {
+    let said = options.iter().find(|option| option.name == name);
+    said.is_some_and(|option| matches!(option.value, None | Some(tree::SettingValue::On)))
 }
 
-fn filtered_columns(filter: &tree::Condition, columns: &mut Vec<String>) -> Result<(), Fault> {
-    match filter {
-        tree::Condition::And(parts) => parts.iter().try_for_each(|part| filtered_columns(part, columns)),
-        tree::Condition::IsNull { expr, negated: true } => match &expr.kind {
-            tree::ExprKind::Column(column) => {
-                columns.push(column.name.text.clone());
-                Ok(())
-            }
-            _ => Err(errors::unsupported("A filtered index over an expression")),
-        },
-        _ => Err(errors::unsupported("A filtered index whose WHERE says more than IS NOT NULL")),
+/// What an index has beside its key.
+///
+/// # Errors
+/// As of [`FilterOf::read`].
+pub(crate) fn extras(
+    include: &[tree::Name],
+    filter: Option<&tree::Condition>,
+    of: &FilterOf<'_>,
+) -> Result<IndexExtras, Fault> {
+    let mut extras = IndexExtras {
+        included: include.iter().map(|name| name.text.clone()).collect(),
+        filter: filter.map(tree::stored_filter),
+        ..IndexExtras::default()
+    };
+    if let Some(filter) = filter {
+        of.read(filter, &mut extras)?;
     }
+    Ok(extras)
 }
 
 /// The columns of a key, true for DESC.

@@ -387,7 +387,7 @@ pub(super) async fn space_used(
     ]);
     let pages_of = |object| context.database().store().pages_of(object);
     let of_index = |index: &&pikepole_engine::Index| !index.clustered;
-    let indexes = table.indexes.iter().filter(of_index).map(|index| index.storage.object);
+    let indexes = table.live_indexes().filter(of_index).map(|index| index.storage.object);
     let add = |(used, reserved): (u64, u64), object| {
         let more = pages_of(object);
         (used + more.0, reserved + more.1)

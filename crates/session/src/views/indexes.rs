@@ -133,6 +133,7 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                     .bit("is_unique", index.unique)
                     .bit("is_primary_key", index.primary_key)
                     .bit("is_unique_constraint", index.constraint && !index.primary_key)
+                    .bit("is_disabled", index.disabled)
                     .bit("has_filter", index.filter.is_some())
                     .text_if("filter_definition", index.filter.as_ref())
                     .done(),
@@ -182,7 +183,7 @@ fn partition_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     for table in source.catalog.tables() {
         let count = source.row_counts.get(&table.object_id).copied().unwrap_or(0);
         let heap = table.heap.map(|storage| (0, storage));
-        let indexes = table.indexes.iter().map(|index| (index.index_id, index.storage));
+        let indexes = table.live_indexes().map(|index| (index.index_id, index.storage));
         for (index_id, storage) in heap.into_iter().chain(indexes) {
             let pages_of = |object| source.database.store().pages_of(object);
             let (used, reserved) = pages_of(storage.object);
@@ -216,7 +217,7 @@ fn partitions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     for table in source.catalog.tables() {
         let count = source.row_counts.get(&table.object_id).copied();
         let heap = table.heap.map(|storage| (0, storage));
-        let indexes = table.indexes.iter().map(|index| (index.index_id, index.storage));
+        let indexes = table.live_indexes().map(|index| (index.index_id, index.storage));
         for (index_id, storage) in heap.into_iter().chain(indexes) {
             let row = view
                 .row()

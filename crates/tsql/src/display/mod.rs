@@ -10,7 +10,7 @@ mod query;
 mod stored;
 mod table;
 
-pub use stored::{stored_condition, stored_expression};
+pub use stored::{stored_condition, stored_expression, stored_filter};
 
 use std::fmt::{Display, Formatter, Result};
 

@@ -29,10 +29,29 @@ pub fn stored_expression(expr: &Expr) -> String {
     text.unwrap_or_else(|| format!("({expr})"))
 }
 
-/// The text of a CHECK constraint or of an index's filter, in its parentheses. See [`stored_expression`].
+/// The text of a CHECK constraint, in its parentheses. See [`stored_expression`].
 pub fn stored_condition(condition: &Condition) -> String {
     let text = bounded(&Stored(condition)).filter(|text| crate::parse_condition(text).is_ok());
     text.unwrap_or_else(|| format!("({condition})"))
+}
+
+/// The text of an index's filter, in its parentheses: that of a condition, but that a list stays one.
+pub fn stored_filter(filter: &Condition) -> String {
+    let mut tests = Vec::new();
+    stored_tests(filter, &mut tests);
+    format!("({})", tests.join(" AND "))
+}
+
+fn stored_tests(filter: &Condition, tests: &mut Vec<String>) {
+    let bare = |stored: String| stored[1..stored.len() - 1].to_owned();
+    match filter {
+        Condition::And(parts) => parts.iter().for_each(|part| stored_tests(part, tests)),
+        Condition::In { expr, list: InList::Values(values), negated: false } if values.len() > 1 => {
+            let values: Vec<String> = values.iter().map(|value| bare(stored_expression(value))).collect();
+            tests.push(format!("{} IN ({})", bare(stored_expression(expr)), values.join(", ")));
+        }
+        test => tests.push(bare(stored_condition(test))),
+    }
 }
 
 /// What an item prints, in parentheses; none when it is too long.

@@ -236,11 +236,13 @@ error_table! {
     1802 16 4 create_database_failed() "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
     1834 16 1 file_in_use(file, database) "The file '{file}' cannot be overwritten. It is being used by database '{database}'.";
     1902 16 3 clustered_index_exists(kind, table, index) "Cannot create more than one clustered index on {kind} '{table}'. Drop the existing clustered index '{index}' before creating another.";
+    1907 16 2 index_does_not_match_constraint(index) "Cannot recreate index '{index}'. The new index definition does not match the constraint being enforced by the existing index.";
     1909 16 1 key_column_twice(kind, column) "Cannot use duplicate column names in {kind}. Column name '{column}' listed more than once.";
     1911 16 1 key_column_unknown(column) "Column name '{column}' does not exist in the target table or view.";
     1913 16 1 index_exists(name, kind, table) "The operation failed because an index or statistics with name '{name}' already exists on {kind} '{table}'.";
     1919 16 1 key_column_type_invalid(column, table) "Column '{column}' in table '{table}' is of a type that is invalid for use as a key column in an index.";
     1921 16 1 invalid_place(kind, name) "Invalid {kind} '{name}' specified.";
+    1925 16 2 clustered_index_to_nonclustered() "Cannot convert a clustered index to a nonclustered index by using the DROP_EXISTING option. To change the index type from clustered to nonclustered, delete the clustered index, and then create a nonclustered index by using two separate statements.";
     1946 16 3 key_too_long(length, index, maximum, kind) "Operation failed. The index entry of length {length} bytes for the index '{index}' exceeds the maximum length of {maximum} bytes for {kind} indexes.";
     2010 16 1 incompatible_object_kind(statement, name) "Cannot perform {statement} on '{name}' because it is an incompatible object type.";
     2103 15 1 trigger_in_other_schema(action, name) "Cannot {action} trigger '{name}' because its schema is different from the schema of the target table or view.";
@@ -449,6 +451,7 @@ error_table! {
     7997 16 1 no_identity_column(table) "'{table}' does not contain an identity column.";
     7998 10 1 identity_checked(identity, column) "Checking identity information: current identity value '{identity}', current column value '{column}'.";
     7998 10 1 identity_shown(identity) "Checking identity information: current identity value '{identity}'.";
+    7999 16 9 index_to_replace_missing(index, table) "Could not find any index named '{index}' for table '{table}'.";
 
     // Tables, expressions and procedure calls.
     8101 16 1 identity_needs_column_list(table) "An explicit value for the identity column in table '{table}' can only be specified when a column list is used and IDENTITY_INSERT is ON.";
@@ -511,6 +514,11 @@ error_table! {
     9812 16 0 time_zone_invalid(function) "The timezone provided to builtin function {function} is invalid.";
     9828 16 1 translate_lengths_differ() "The second and third arguments of the TRANSLATE built-in function must contain an equal number of characters.";
     9829 16 1 string_agg_too_long() "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
+    10601 16 1 included_columns_of_clustered() "Cannot specify included columns for a clustered index.";
+    10609 16 1 filter_column_computed(kind, index, table, column) "Filtered {kind} '{index}' cannot be created on table '{table}' because the column '{column}' in the filter expression is a computed column. Rewrite the filter expression so that it does not include this column.";
+    10611 16 1 filter_constant_higher(kind, index, table, column) "Filtered {kind} '{index}' cannot be created on table '{table}' because the column '{column}' in the filter expression is compared with a constant of higher data type precedence or of a different collation. Converting a column to the data type of a constant is not supported for filtered {kind}. To resolve this error, explicitly convert the constant to the same data type and collation as the column '{column}'.";
+    10612 16 1 filter_constant_inconvertible(kind, index, table, column) "Filtered {kind} '{index}' cannot be created on table '{table}' because the column '{column}' in the filter expression is compared with a constant that cannot be converted to the data type of the column. Rewrite the filter expression so that it does not include this comparison.";
+    10620 16 1 filter_compares_null(kind, index, table) "Filtered {kind} '{index}' cannot be created on table '{table}' because the filter expression contains a comparison with a literal NULL value. Rewrite the comparison to use the IS [NOT] NULL comparison operator to test for NULL values.";
     10700 16 1 read_only_table_parameter(name) "The table-valued parameter \"{name}\" is READONLY and cannot be modified.";
     10703 15 1 too_many_grouping_sets(maximum) "Too many grouping sets. The maximum number is {maximum}.";
     10704 15 1 throw_outside_catch() "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
@@ -518,6 +526,7 @@ error_table! {
     10706 15 1 too_many_grouping_values(maximum) "Too many expressions are specified in the GROUP BY clause. The maximum number is {maximum} when grouping sets are supplied.";
     10709 16 1 value_rows_differ() "The number of columns for each row in a table value constructor must be the same.";
     10714 15 1 merge_action_twice(action, clause) "An action of type '{action}' cannot appear more than once in a '{clause}' clause of a MERGE statement.";
+    10735 15 1 filter_incorrect(kind, index, table) "Incorrect WHERE clause for filtered {kind} '{index}' on table '{table}'.";
     10738 15 1 too_many_value_rows() "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row values.";
     10741 15 2 top_with_offset() "A TOP can not be used in the same query or sub-query as a OFFSET.";
     10752 15 1 window_frame_not_allowed(function) "The function '{function}' may not have a window frame.";
