@@ -22,7 +22,6 @@ mod define_trigger;
 mod definition_procedure;
 mod document;
 mod elsewhere;
-mod format;
 mod frame;
 mod function;
 mod gone;
