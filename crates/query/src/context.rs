@@ -245,6 +245,7 @@ impl ExecutionContext {
             host,
             settings: &self.settings,
             identity_insert: self.identity_table(),
+            undeclared: None,
         }
     }
 

@@ -37,7 +37,7 @@ use std::sync::Arc;
 
 pub use access::{CatalogView, Table};
 pub use application_lock::LockOwner;
-pub use bind::Declared;
+pub use bind::{Declared, undeclared_parameters};
 pub use cache::PlanCache;
 pub use context::ExecutionContext;
 pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};

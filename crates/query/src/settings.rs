@@ -1,6 +1,6 @@
 //! The SET options that change how statements run.
 
-use pikepole_types::{Context, DateFormat};
+use pikepole_types::{Context, DateFormat, Language};
 
 /// Isolation levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -62,15 +62,25 @@ pub struct Settings {
     pub date_first: u8,
     /// DATEFORMAT.
     pub date_format: DateFormat,
+    /// LANGUAGE.
+    pub language: &'static Language,
     /// TRANSACTION ISOLATION LEVEL.
     pub isolation: Isolation,
 }
 
 impl Settings {
+    /// SET LANGUAGE: it brings its order of dates and its first day of weeks.
+    pub fn set_language(&mut self, language: &'static Language) {
+        self.language = language;
+        self.date_format = language.date_format;
+        self.date_first = language.date_first;
+    }
+
     /// Tells functions and conversions what they need to know of the options.
     pub(crate) fn inform(&self, functions: &mut Context) {
         functions.date_first = self.date_first;
         functions.date_format = self.date_format;
+        functions.language = self.language;
         functions.cuts_silently = !self.ansi_warnings;
     }
 }
@@ -92,6 +102,7 @@ impl Default for Settings {
             lock_timeout_ms: -1,
             date_first: 7,
             date_format: DateFormat::default(),
+            language: Language::ENGLISH,
             isolation: Isolation::default(),
         }
     }

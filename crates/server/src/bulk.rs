@@ -255,7 +255,7 @@ impl Connection {
             // The error that this may bring is the end of a load that the client has given up.
             let _ = bulk.end(session).await;
         }
-        tell_changes(&mut reply, session, before, &mut self.database);
+        tell_changes(&mut reply, session, before, &mut self.told);
         match &bulk.failed {
             Some(error) => reply.error(error),
             None => reply.done(Ended { rows: Some(bulk.rows), kind: pikepole_session::DoneKind::Insert }),

@@ -15,7 +15,7 @@ use pikepole_tds::{
     Command, Done, DoneKind, EnvChange, Feature, FeatureAck, Limits, LoginAck, Message, PACKET_BYTES_DEFAULT,
     PACKET_BYTES_MAX, PACKET_BYTES_MIN, TdsVersion, WireCollation,
 };
-use pikepole_types::{Collation, SqlError};
+use pikepole_types::{Collation, Language, SqlError};
 use std::future::poll_fn;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -23,8 +23,6 @@ use std::task::Poll;
 
 /// What clients judge the server by: some ask nothing that they do not expect of this name.
 const PROGRAM: &str = "Microsoft SQL Server";
-/// The one language there is.
-const LANGUAGE: &str = "us_english";
 
 /// The task of a connection up to its login; the session's task goes on with it.
 pub(crate) async fn run(socket: TcpStream, client: SocketAddr, place: Place) {
@@ -53,7 +51,7 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
     let place_of_task = home.map_or(Placement::LeastLoaded, |scheduler| Placement::On(scheduler as usize));
     let Established { incoming, sender, version, login, .. } = established;
     let limits = Limits { message_bytes_max: shared.options.request_bytes_max, ..Limits::default() };
-    let database = session.database_name().to_string();
+    let told = Told { database: session.database_name().to_string(), language: session.language().name };
     let mut connection = Connection {
         shared,
         session,
@@ -61,7 +59,7 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
         sender,
         version,
         limits,
-        database,
+        told,
         prepared: Prepareds::default(),
         cursors: Cursors::default(),
         bulk: None,
@@ -81,12 +79,17 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
 
 fn new_session(established: &Established, info: &Arc<ConnectionInfo>, shared: &Shared) -> Result<Session, SqlError> {
     let login = &established.login;
+    let language = Language::by_name(&login.language);
+    if language.is_none() && login.language_is_fatal && !login.language.is_empty() {
+        return Err(SqlError::language_unknown(&login.language));
+    }
     let wished = if login.database.is_empty() { &established.principal.default_database } else { &login.database };
     let options = SessionOptions {
         program_name: login.application.clone(),
         host_name: login.host.clone(),
         database: wished.clone(),
         login: established.principal.clone(),
+        language,
         connection: Some(Arc::clone(info)),
     };
     Session::new(Arc::clone(&shared.server), Arc::clone(&shared.registry), options)
@@ -133,6 +136,14 @@ pub(crate) fn now_us() -> u64 {
     pikepole_machine::clock::unix_time_us().try_into().unwrap_or(0)
 }
 
+/// What the client knows of its session.
+pub(crate) struct Told {
+    /// The current database.
+    pub(crate) database: String,
+    /// The language.
+    pub(crate) language: &'static str,
+}
+
 /// A connection with a session.
 pub(crate) struct Connection {
     pub(crate) shared: Arc<Shared>,
@@ -141,8 +152,7 @@ pub(crate) struct Connection {
     pub(crate) sender: Sender,
     pub(crate) version: TdsVersion,
     pub(crate) limits: Limits,
-    /// The database that the client knows to be the current one.
-    pub(crate) database: String,
+    pub(crate) told: Told,
     pub(crate) prepared: Prepareds,
     pub(crate) cursors: Cursors,
     /// The bulk load whose rows are to come.
@@ -166,12 +176,12 @@ impl Connection {
         let server = self.shared.registry.server_name();
         let writer = &mut self.sender.writer;
         writer.set_session(self.session.id() as u16);
-        writer.env_change(&EnvChange::Database { new: &self.database, old: "master" });
-        writer.message(&SqlError::changed_database(&self.database), server);
+        writer.env_change(&EnvChange::Database { new: &self.told.database, old: "master" });
+        writer.message(&SqlError::changed_database(&self.told.database), server);
         let collation = WireCollation::of(Collation::default());
         writer.env_change(&EnvChange::Collation { new: collation, old: None });
-        writer.env_change(&EnvChange::Language { new: LANGUAGE, old: "" });
-        writer.message(&SqlError::changed_language(LANGUAGE), server);
+        writer.env_change(&EnvChange::Language { new: self.told.language, old: "" });
+        writer.message(&SqlError::changed_language(self.told.language), server);
         writer.login_ack(&LoginAck { program: PROGRAM, version: VERSION });
         writer.env_change(&EnvChange::PacketBytes { new: packet_bytes, old: PACKET_BYTES_DEFAULT });
         if asks_features {

@@ -72,7 +72,7 @@ impl Connection {
         };
         let work = carry_out(plan, &call.parameters, around, &mut arguments);
         let (ran, watched) = watch(work, &mut self.incoming, &cancel).await;
-        tell_changes(&mut reply, &self.session, before, &mut self.database);
+        tell_changes(&mut reply, &self.session, before, &mut self.told);
         let given_up = watched.attention;
         let (status, values) = match &ran {
             // A procedure that did not return leaves nothing in its arguments.

@@ -1,7 +1,7 @@
 //! Requests: batches, procedure calls, transactions, attentions, and the reset that may come before them.
 
 use crate::bulk::BulkStatement;
-use crate::connection::Connection;
+use crate::connection::{Connection, Told};
 use crate::cursors::Cursors;
 use crate::incoming::{Broken, Incoming};
 use crate::reply::{Answering, Reply};
@@ -178,11 +178,7 @@ impl Connection {
         if let Err(error) = done {
             writer.message(&error, self.shared.registry.server_name());
         }
-        if self.session.database_name() != self.database {
-            let new = self.session.database_name();
-            writer.env_change(&EnvChange::Database { new, old: &self.database });
-            self.database = new.to_string();
-        }
+        tell_surroundings(&self.session, &mut self.told, |change| writer.env_change(change));
     }
 
     async fn answer_batch(&mut self, data: &[u8]) -> Result<(), Broken> {
@@ -203,7 +199,7 @@ impl Connection {
         let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Batch);
         let (session, incoming) = (&mut self.session, &mut self.incoming);
         let ((), watched) = watch(session.run(&batch.text, &mut [], &mut reply), incoming, &cancel).await;
-        tell_changes(&mut reply, session, before, &mut self.database);
+        tell_changes(&mut reply, session, before, &mut self.told);
         conclude(reply, watched, Reply::finish_batch)
     }
 
@@ -246,7 +242,7 @@ impl Connection {
             }
         };
         let ((), watched) = watch(work, incoming, &cancel).await;
-        tell_changes(&mut reply, session, before, &mut self.database);
+        tell_changes(&mut reply, session, before, &mut self.told);
         conclude(reply, watched, Reply::finish_batch)
     }
 }
@@ -275,8 +271,8 @@ pub(crate) fn conclude<'a>(
     Ok(())
 }
 
-/// Tells the client which transactions have ended and begun, and which database is the current one now.
-pub(crate) fn tell_changes(reply: &mut Reply<'_>, session: &Session, before: TransactionMark, database: &mut String) {
+/// Tells the client which transactions have ended and begun, and which database and language are the current ones now.
+pub(crate) fn tell_changes(reply: &mut Reply<'_>, session: &Session, before: TransactionMark, told: &mut Told) {
     let now = session.transaction_mark();
     if before.open != now.open {
         if before.open > 0 {
@@ -289,10 +285,19 @@ pub(crate) fn tell_changes(reply: &mut Reply<'_>, session: &Session, before: Tra
             reply.changed(&EnvChange::Begin(now.open));
         }
     }
-    let current = session.database_name();
-    if current != database {
-        reply.changed(&EnvChange::Database { new: current, old: database });
-        *database = current.to_string();
+    tell_surroundings(session, told, |change| reply.changed(change));
+}
+
+/// Tells of a database or language that the client does not know to be the session's.
+fn tell_surroundings(session: &Session, told: &mut Told, mut tell: impl FnMut(&EnvChange<'_>)) {
+    let (database, language) = (session.database_name(), session.language().name);
+    if database != told.database {
+        tell(&EnvChange::Database { new: database, old: &told.database });
+        told.database = database.to_string();
+    }
+    if language != told.language {
+        tell(&EnvChange::Language { new: language, old: told.language });
+        told.language = language;
     }
 }
 

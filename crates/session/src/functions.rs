@@ -15,7 +15,6 @@ use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
 pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
-const LANGUAGE: &str = "us_english";
 /// `@@OPTIONS`, what is always on: ANSI_PADDING, ANSI_NULLS, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
 const OPTION_BITS: i32 = 16 | 32 | 1024 | 4096;
 const OPTION_ANSI_WARNINGS: i32 = 8;
@@ -68,8 +67,10 @@ const FUNCTIONS: &[Definition] = &[
     function("@@VERSION", SqlType::NVarChar(Length::Limit(300)), (0, 0), |_| string(version())),
     function("@@SERVERNAME", NAME, (0, 0), |call| string(call.host.registry.server_name())),
     function("@@SERVICENAME", NAME, (0, 0), |_| string("MSSQLSERVER")),
-    function("@@LANGUAGE", NAME, (0, 0), |_| string(LANGUAGE)),
-    function("@@LANGID", SqlType::SmallInt, (0, 0), |_| Ok(Some(Value::SmallInt(0)))),
+    function("@@LANGUAGE", NAME, (0, 0), |call| string(call.context.settings.language.name)),
+    function("@@LANGID", SqlType::SmallInt, (0, 0), |call| {
+        Ok(Some(Value::SmallInt(call.context.settings.language.id)))
+    }),
     function("@@DATEFIRST", SqlType::TinyInt, (0, 0), |call| {
         Ok(Some(Value::TinyInt(call.context.settings.date_first)))
     }),

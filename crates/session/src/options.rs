@@ -4,7 +4,7 @@
 use crate::unsupported;
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{ExprKind, Literal, OptionSetting, SetOption, Statement, StatementKind, UnaryOp};
-use pikepole_types::{DateFormat, SqlError};
+use pikepole_types::{DateFormat, Language, SqlError};
 
 /// What a session's SET statements left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,7 +126,11 @@ impl ClientOptions {
             ("ARITHABORT", _) => self.arithabort = on,
             ("ARITHIGNORE", _) => self.arithignore = on,
             ("DEADLOCK_PRIORITY", _) => self.deadlock_priority = deadlock_priority(value)?,
-            ("LANGUAGE", _) => return language(value, output),
+            ("LANGUAGE", _) => {
+                let language = language(value)?;
+                settings.set_language(language);
+                output.message(&SqlError::changed_language(language.name));
+            }
             ("DATEFORMAT", _) => settings.date_format = date_format(value)?,
             _ if INDIFFERENT.contains(&name) => {}
             (_, OptionSetting::On) if ALWAYS_ON.contains(&name) => {}
@@ -213,15 +217,9 @@ fn deadlock_priority(value: &OptionSetting) -> Result<i32, SqlError> {
     }
 }
 
-fn language(value: &OptionSetting, output: &mut dyn Output) -> Result<(), SqlError> {
-    match word(value) {
-        Some(name) if name.eq_ignore_ascii_case("us_english") || name.eq_ignore_ascii_case("english") => {
-            output.message(&SqlError::changed_language("us_english"));
-            Ok(())
-        }
-        Some(name) => Err(unsupported(format!("SET LANGUAGE {name}"))),
-        None => Err(unsupported("SET LANGUAGE with a variable")),
-    }
+fn language(value: &OptionSetting) -> Result<&'static Language, SqlError> {
+    let name = word(value).ok_or_else(|| unsupported("SET LANGUAGE with a variable"))?;
+    Language::by_name(name).ok_or_else(|| SqlError::language_unknown(name))
 }
 
 fn date_format(value: &OptionSetting) -> Result<DateFormat, SqlError> {

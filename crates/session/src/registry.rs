@@ -12,7 +12,7 @@ use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
 use pikepole_query::{ExecutionContext, Isolation, PlanCache, Progress, Settings};
-use pikepole_types::DateFormat;
+use pikepole_types::{DateFormat, Language};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -59,6 +59,7 @@ pub(crate) struct ShownOptions {
     pub(crate) text_size: i32,
     pub(crate) date_first: u8,
     pub(crate) date_format: DateFormat,
+    pub(crate) language: &'static Language,
     pub(crate) quoted_identifier: bool,
     pub(crate) ansi_warnings: bool,
     pub(crate) arithabort: bool,
@@ -75,6 +76,7 @@ impl ShownOptions {
             text_size: options.text_size,
             date_first: settings.date_first,
             date_format: settings.date_format,
+            language: settings.language,
             quoted_identifier: settings.quoted_identifier,
             ansi_warnings: settings.ansi_warnings,
             arithabort: options.arithabort,

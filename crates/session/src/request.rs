@@ -4,7 +4,7 @@ use crate::options::ClientOptions;
 use crate::session::{Session, Watched};
 use crate::session_context::SessionContext;
 use pikepole_query::{Argument, ExecutionContext, Output, Prepared, RowTarget};
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{Language, SqlError, Value};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -85,6 +85,7 @@ impl Session {
     /// 4060, 926: the database of the login is not there any more.
     pub async fn reset(&mut self, keep_transaction: bool) -> Result<(), SqlError> {
         let (first_database, plans) = (self.first_database.clone(), Arc::clone(self.host.registry.plans()));
+        let language = self.first_language;
         let (context, host) = self.parts();
         let transaction_kept = keep_transaction && context.state.transaction_count > 0;
         if transaction_kept {
@@ -100,6 +101,7 @@ impl Session {
             fresh.state.transactions_begun = begun;
             *context = fresh;
         }
+        context.settings.set_language(language);
         host.options = ClientOptions::default();
         host.trace_flags.clear();
         host.session_context = SessionContext::default();
@@ -111,6 +113,11 @@ impl Session {
     /// The name of the current database.
     pub fn database_name(&self) -> &str {
         self.context().database().name()
+    }
+
+    /// The language.
+    pub fn language(&self) -> &'static Language {
+        self.context().settings.language
     }
 
     /// How the transactions stand.

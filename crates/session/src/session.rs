@@ -10,7 +10,7 @@ use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_engine::{LoginPrincipal, Server};
 use pikepole_query::{ColumnInfo, Done, ExecutionContext, Output, TableRows};
 use pikepole_scheduler::{Placement, TaskInfo};
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{Language, SqlError, SqlType, Value};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -36,6 +36,8 @@ pub struct SessionOptions {
     pub connection: Option<Arc<ConnectionInfo>>,
     /// Who it is; `sa` for whoever has the files.
     pub login: LoginPrincipal,
+    /// The first language; none: the login's.
+    pub language: Option<&'static Language>,
 }
 
 impl Default for SessionOptions {
@@ -46,6 +48,7 @@ impl Default for SessionOptions {
             database: DEFAULT_DATABASE.to_string(),
             connection: None,
             login: LoginPrincipal::sa(),
+            language: None,
         }
     }
 }
@@ -74,6 +77,8 @@ pub struct Session {
     cell: SharedCell,
     /// The database that the login began in.
     pub(crate) first_database: String,
+    /// The language that it began in.
+    pub(crate) first_language: &'static Language,
 }
 
 impl Session {
@@ -98,6 +103,7 @@ impl Session {
             login_name: options.login.name.clone(),
         };
         let first_database = database.name().to_string();
+        let first_language = options.language.unwrap_or(options.login.default_language);
         let full = || SqlError::new(17809, 20, 1, "All session numbers are in use; a session must end first.");
         let (session_id, cell) = registry.add(login).ok_or_else(full)?;
         let mut context =
@@ -106,6 +112,7 @@ impl Session {
             registry.remove(session_id);
             return Err(SqlError::login_database_failed(&options.database));
         }
+        context.settings.set_language(first_language);
         context.progress = Arc::clone(cell.progress());
         cell.kill_switch().cancels(Arc::clone(&context.cancelled));
         server.statistics().add(Counter::Logins, 1);
@@ -121,7 +128,7 @@ impl Session {
             trace_flags: BTreeSet::new(),
             session_context: SessionContext::default(),
         };
-        Ok(Session { context: Some(context), host, cell, first_database })
+        Ok(Session { context: Some(context), host, cell, first_database, first_language })
     }
 
     /// The session's number, `@@SPID`.

@@ -23,12 +23,14 @@ mod batches;
 mod display;
 mod error;
 mod lexer;
+mod module_text;
 mod parser;
 mod tree;
 
 pub use batches::{ScriptBatch, ends_with_go, split_batches};
 pub use display::{stored_condition, stored_expression, stored_filter};
 pub use error::SyntaxError;
+pub use module_text::module_text;
 pub use tree::*;
 
 /// How deep parentheses, functions, queries and statements may nest in each other; error 191 beyond.
@@ -90,6 +92,14 @@ pub fn parse_condition(text: &str) -> Result<Condition, SyntaxError> {
 /// The first error of syntax.
 pub fn parse_parameters(text: &str) -> Result<Vec<Parameter>, SyntaxError> {
     unbox(parser::Parser::new(text, ParseOptions::default()).and_then(parser::Parser::lone_parameters))
+}
+
+/// Where a variable stands in a text: the offset of each of its uses.
+pub fn variable_uses(text: &str, name: &str) -> Vec<usize> {
+    let tokens = lexer::lex(text, true).tokens;
+    let places = tokens.iter().filter(|token| token.kind == lexer::TokenKind::Variable);
+    let places = places.map(|token| token.start as usize..token.end as usize);
+    places.filter(|place| text[place.clone()].eq_ignore_ascii_case(name)).map(|place| place.start).collect()
 }
 
 fn unbox<T>(parsed: error::Parsed<T>) -> Result<T, SyntaxError> {

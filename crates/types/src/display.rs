@@ -1,7 +1,7 @@
 //! Values as a result set's text.
 
 use crate::convert::{float_text, moment_of, money_text, scientific};
-use crate::datetime::style_text;
+use crate::datetime::{Language, style_text};
 use crate::sql_type::SqlType;
 use crate::value::Value;
 use std::fmt::Write;
@@ -79,7 +79,7 @@ fn write_date(value: &Value, ty: &SqlType, out: &mut String) {
     let ty = if std::mem::discriminant(ty) == std::mem::discriminant(&natural) { ty } else { &natural };
     let style = if *ty == SqlType::SmallDateTime { 120 } else { 121 };
     if let Some(moment) = moment_of(value) {
-        style_text(moment, ty, style, out);
+        style_text(moment, ty, style, Language::ENGLISH, out);
     }
 }
 

@@ -31,6 +31,7 @@ pub mod json;
 mod like;
 mod row;
 mod sql_type;
+mod time_zone;
 mod value;
 mod variant;
 
@@ -39,13 +40,19 @@ pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate,
 pub use collation::{Collated, Collation};
 pub use compare::{compare, hash, order};
 pub use convert::{Conversion, Target, assign, conversion, convert, convert_into};
-pub use datetime::{Date, DateFormat, DatePart, DateTime, DateTime2, DateTimeOffset, Moment, SmallDateTime, Time};
+pub use datetime::{
+    Date, DateFormat, DatePart, DateTime, DateTime2, DateTimeOffset, Language, Moment, SmallDateTime, Time,
+};
 pub use decimal::{Decimal, PRECISION_MAX, add_type, divide_type, multiply_type, remainder_type};
 pub use display::{base64, float_in_document, iso_text, to_text, write_text};
 pub use error::{ERRORS, ErrorTemplate, SqlError};
-pub use functions::{Context, Eval, FUNCTIONS, Function, ResultType, lookup};
+pub use functions::{
+    AT_TIME_ZONE, Context, Eval, FUNCTIONS, Function, JSON_ARRAY, JSON_OBJECT, PARSE, ResultType, TRY_PARSE,
+    format_message, lookup,
+};
 pub use like::LikePattern;
 pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
 pub use sql_type::{Length, SqlType, implicit_type};
+pub use time_zone::{TimeZone, ZoneOffset};
 pub use value::Value;
 pub use variant::Variant;

@@ -38,7 +38,15 @@ impl Database {
             }
             return tx.in_part(table, |database, part| database.try_next_identity(part, table));
         }
+        self.try_next_identity_own(tx, table)
+    }
+
+    /// The same for a table of the transaction's own database.
+    pub(super) fn try_next_identity_own(&self, tx: &mut Transaction, table: &Table) -> Result<i64, Blocked> {
         let identity = identity_of(table);
+        if table.residence.is_session() {
+            return Ok(table.state.next_unnoted(&identity));
+        }
         loop {
             if let Some(value) = table.state.next_identity(&identity) {
                 return Ok(value);

@@ -5,7 +5,7 @@
 
 use pikepole_storage::{InsertOutcome, LogContext, Tree, TreeCursor};
 use pikepole_transaction::{Structure, TransactionId};
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{SqlError, SqlType, Value};
 
 use super::unlogged::NewTrees;
 use super::{ColumnDefinition, Database};
@@ -24,7 +24,8 @@ pub struct NewColumn {
     pub rowversion: bool,
 }
 
-/// Computes the new row from the old one, but for a new rowversion column, whose numbers are dealt as the rows are copied.
+/// Computes the new row from the old one, but for a new rowversion or identity column, whose numbers are dealt as the rows are
+/// copied.
 pub type RowMap<'a> = &'a (dyn Fn(&[Value], &mut [Value]) -> Result<(), SqlError> + Sync);
 
 impl Database {
@@ -44,6 +45,11 @@ impl Database {
             true => None,
             false => new.columns.iter().position(|column| column.rowversion),
         };
+        let dealt = new.identity_column().filter(|_| old.identity_column().is_none());
+        if dealt.is_some() {
+            // An identity column that was dropped may have left its values.
+            new.state.begin_anew();
+        }
         let base_is_new = old.base.object() != new.base.object();
         let trees = NewTrees::of(old, new, self.may_fill_unlogged(old));
         let mut cursors = vec![TreeCursor::new(); new.secondary.len() + 1];
@@ -62,6 +68,11 @@ impl Database {
             if let Some(at) = numbered {
                 let number = self.run(tx, |tx| self.try_next_rowversion_own(tx)).await?;
                 mapped[at] = Value::Bin(number.to_be_bytes().to_vec());
+            }
+            if let Some(at) = dealt {
+                let (value, ty) = (self.run(tx, |tx| self.try_next_identity_own(tx, new)).await?, &new.columns[at].ty);
+                let value = pikepole_types::convert(&Value::BigInt(value), &SqlType::BigInt, ty, None);
+                mapped[at] = value.map_err(|_| SqlError::arithmetic_overflow("IDENTITY", ty.error_name()))?;
             }
             locator.clear();
             if base_is_new {

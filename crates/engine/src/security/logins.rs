@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, OnceLock, thread};
-use pikepole_types::SqlError;
+use pikepole_types::{Language, SqlError};
 
 use super::password::is_password;
 use super::principal::{LoginDetails, Principal, PrincipalKind, Principals, SA, SA_SID};
@@ -41,12 +41,20 @@ pub struct LoginPrincipal {
     pub sid: Vec<u8>,
     /// The database of its sessions that ask for none.
     pub default_database: String,
+    /// The language of its sessions that ask for none.
+    pub default_language: &'static Language,
 }
 
 impl LoginPrincipal {
     /// The login that may do everything: whoever has the files.
     pub fn sa() -> LoginPrincipal {
-        LoginPrincipal { id: SA, name: "sa".to_owned(), sid: SA_SID.to_vec(), default_database: MASTER.to_owned() }
+        LoginPrincipal {
+            id: SA,
+            name: "sa".to_owned(),
+            sid: SA_SID.to_vec(),
+            default_database: MASTER.to_owned(),
+            default_language: Language::ENGLISH,
+        }
     }
 }
 
@@ -57,6 +65,7 @@ impl LoginPrincipal {
             name: login.name.clone(),
             sid: login.sid.clone(),
             default_database: details.default_database.clone(),
+            default_language: Language::by_name(&details.default_language).unwrap_or_default(),
         }
     }
 

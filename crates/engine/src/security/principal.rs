@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::permission::{Class, Grant};
-use pikepole_types::SqlError;
+use pikepole_types::{Language, SqlError};
 use serde::{Deserialize, Serialize};
 
 /// The id of the login `sa`.
@@ -143,6 +143,9 @@ pub struct LoginDetails {
     pub disabled: bool,
     /// The database of its sessions that ask for none.
     pub default_database: String,
+    /// The language of its sessions that ask for none, by its name.
+    #[serde(default = "english")]
+    pub default_language: String,
     /// CHECK_POLICY, which is kept and asks nothing of a password here.
     pub check_policy: bool,
     /// CHECK_EXPIRATION, which is kept; passwords do not expire here.
@@ -151,12 +154,18 @@ pub struct LoginDetails {
     pub password_set_us: u64,
 }
 
+/// The language of logins that say none.
+fn english() -> String {
+    Language::ENGLISH.name.to_owned()
+}
+
 impl Default for LoginDetails {
     fn default() -> Self {
         LoginDetails {
             password: None,
             disabled: false,
             default_database: crate::server::MASTER.to_owned(),
+            default_language: english(),
             check_policy: true,
             check_expiration: false,
             password_set_us: 0,

@@ -367,7 +367,7 @@ mod tests {
     const SCHEMA: Securable = Securable::Schema { id: 1, owner: DBO };
 
     fn login() -> LoginPrincipal {
-        LoginPrincipal { id: ANN, name: "ann".into(), sid: vec![7; 16], default_database: "master".into() }
+        LoginPrincipal { id: ANN, name: "ann".into(), sid: vec![7; 16], ..LoginPrincipal::sa() }
     }
 
     /// The token of a login with a user, the user with these roles and grants.

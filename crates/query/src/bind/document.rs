@@ -1,12 +1,12 @@
 //! FOR JSON and FOR XML: which values of a row stand where in the text.
 
-use super::{Binder, Bound};
+use super::{Binder, Bound, Typed};
 use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::output::ColumnInfo;
 use crate::plan::{Document, Language, Level, Member, More, Node};
 use pikepole_tsql as tree;
-use pikepole_types::{Length, SqlError, SqlType};
+use pikepole_types::{Length, SqlError, SqlType, Value};
 
 /// The names that clients see for a document's column.
 const JSON_COLUMN: &str = "JSON_F52E2B61-18A1-11d1-B105-00805F49916B";
@@ -301,9 +301,27 @@ fn group_named<'m>(members: &'m mut Vec<Member>, wanted: &str, path: &str) -> Re
     }
 }
 
+impl Binder<'_> {
+    /// JSON_OBJECT and JSON_ARRAY.
+    pub(super) fn make_json(&mut self, json: &tree::MakeJson) -> Result<Typed, Fault> {
+        let flag = |on: bool| Typed::constant(Value::Bit(on), SqlType::Bit);
+        let mut arguments = vec![flag(json.absent_on_null)];
+        for (key, value) in &json.members {
+            if let Some(key) = key {
+                arguments.push(self.expr(key)?);
+            }
+            arguments.push(flag(gives_json(value)));
+            arguments.push(self.expr(value)?);
+        }
+        let function = if json.object { &pikepole_types::JSON_OBJECT } else { &pikepole_types::JSON_ARRAY };
+        super::function::built_in(function, arguments)
+    }
+}
+
 /// Whether an expression's text is JSON by how it is made.
 pub(super) fn gives_json(tree: &tree::Expr) -> bool {
     match &tree.kind {
+        tree::ExprKind::Json(_) => true,
         tree::ExprKind::Function(call) => {
             call.name.schema.is_none() && (call.name.name.is("JSON_QUERY") || call.name.name.is("JSON_MODIFY"))
         }

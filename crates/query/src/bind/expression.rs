@@ -46,8 +46,11 @@ impl Binder<'_> {
                 if let Some(argument) = self.parameter(name)? {
                     return Ok(argument);
                 }
-                let (slot, ty) = self.variable(&name.text)?;
-                Ok(Typed::new(Expr::Slot(slot), ty, true))
+                match (self.variable(&name.text), self.names.undeclared) {
+                    (Ok((slot, ty)), _) => Ok(Typed::new(Expr::Slot(slot), ty, true)),
+                    (Err(_), Some(undeclared)) => Ok(undeclared.variable(&name.text)),
+                    (Err(fault), None) => Err(fault),
+                }
             }
             ExprKind::Global(name) => self.global(&name.text),
             ExprKind::Unary(op, operand) => {
@@ -59,11 +62,11 @@ impl Binder<'_> {
             ExprKind::Niladic(niladic) => self.niladic(*niladic),
             ExprKind::Case(case) => self.case(case),
             ExprKind::Cast(cast) => {
-                if cast.parse {
-                    return Err(errors::unsupported("PARSE"));
-                }
                 let ty = sql_type(&self.catalog().catalog, &cast.data_type, TypePlace::Conversion, 1)?;
                 let input = self.expr(&cast.expr)?;
+                if cast.parse {
+                    return self.parse(cast, input, ty);
+                }
                 explicit(input, ty, None, cast.lenient)
             }
             ExprKind::Convert(convert) => {
@@ -85,6 +88,7 @@ impl Binder<'_> {
                 };
                 self.named_call(name, vec![input, characters])
             }
+            ExprKind::Json(json) => self.make_json(json),
             ExprKind::Iif(iif) => {
                 let condition = self.condition(&iif.condition)?;
                 let guard = |holds| Guard { condition: condition.clone(), holds };
@@ -272,22 +276,19 @@ impl Binder<'_> {
         Ok((typed, ty))
     }
 
-    /// `x AT TIME ZONE 'UTC'`: a local time gets the zone's offset, a time with an offset is moved to the zone.
+    /// PARSE and TRY_PARSE.
+    fn parse(&mut self, cast: &tree::Cast, input: Typed, ty: SqlType) -> Result<Typed, Fault> {
+        let culture = match &cast.culture {
+            None => Typed::constant(Value::Null, SqlType::Null),
+            Some(culture) => self.expr(culture)?,
+        };
+        let function = if cast.lenient { &pikepole_types::TRY_PARSE } else { &pikepole_types::PARSE };
+        super::function::built_in(function, vec![input, culture, Typed::constant(Value::Null, ty)])
+    }
+
     fn at_time_zone(&mut self, operands: &[tree::Expr; 2]) -> Result<Typed, Fault> {
-        let input = self.expr(&operands[0])?;
-        let zone = self.expr(&operands[1])?;
-        let Expr::Const(Value::Str(name)) = &zone.expr else {
-            return Err(errors::unsupported("AT TIME ZONE with a zone that is not written out"));
-        };
-        if !name.eq_ignore_ascii_case("UTC") {
-            return Err(errors::unsupported(format!("The time zone '{name}'")));
-        }
-        let function = match input.ty {
-            SqlType::DateTimeOffset(_) => "SWITCHOFFSET",
-            SqlType::DateTime | SqlType::DateTime2(_) | SqlType::SmallDateTime => "TODATETIMEOFFSET",
-            ty => return Err(Box::new(SqlError::argument_type_invalid(ty.error_name(), 1, "AT TIME ZONE"))),
-        };
-        self.named_call(function, vec![input, Typed::constant(Value::Int(0), SqlType::Int)])
+        let operands = vec![self.expr(&operands[0])?, self.expr(&operands[1])?];
+        super::function::built_in(&pikepole_types::AT_TIME_ZONE, operands)
     }
 
     fn scalar_subquery(&mut self, query: &tree::Query) -> Result<Typed, Fault> {
@@ -411,6 +412,8 @@ pub(crate) fn binary_value(op: tree::BinaryOp, left: Typed, right: Typed) -> Res
 }
 
 fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Fault> {
+    left.want(&right.ty);
+    right.want(&left.ty);
     let nullable = left.nullable || right.nullable;
     let constant = left.expr.is_const() && right.expr.is_const();
     let ty = pikepole_types::operator_type(op, &left.ty, &right.ty)?;
@@ -527,8 +530,9 @@ fn integer_op(op: ArithmeticOp) -> IntegerOp {
 }
 
 /// CAST and CONVERT.
-fn explicit(input: Typed, to: SqlType, style: Option<Typed>, lenient: bool) -> Result<Typed, Fault> {
+pub(super) fn explicit(input: Typed, to: SqlType, style: Option<Typed>, lenient: bool) -> Result<Typed, Fault> {
     use pikepole_types::{Conversion, conversion};
+    input.want(&to);
     if input.ty == SqlType::Null {
         return Ok(Typed::constant(Value::Null, to));
     }
@@ -537,7 +541,7 @@ fn explicit(input: Typed, to: SqlType, style: Option<Typed>, lenient: bool) -> R
         return Err(Box::new(SqlError::explicit_conversion_not_allowed(from, to)));
     }
     let style_constant = style.as_ref().is_none_or(|style| style.expr.is_const());
-    let constant = input.expr.is_const() && style_constant && !super::typed::reads_date_format(&input.expr, &to);
+    let constant = input.expr.is_const() && style_constant && !super::typed::reads_session(&input.expr, &to);
     if input.ty == to && style.is_none() {
         return Ok(input);
     }

@@ -2,7 +2,7 @@
 
 use super::collate::{met, of_call, order_key};
 use super::expression::global_value;
-use super::typed::{Typed, convert_to, reads_date_format};
+use super::typed::{Typed, convert_to, reads_session};
 use super::{Binder, PendingApply};
 use crate::errors;
 use crate::expression::{Call, Expr, Fault, Width};
@@ -54,8 +54,8 @@ impl Binder<'_> {
             let Some(expr) = argument.expr() else {
                 return Err(errors::unsupported("DEFAULT as an argument"));
             };
-            if index == 0 && date_part {
-                arguments.push(date_part_word(name, expr)?);
+            if (index == 0 && date_part) || (index == 1 && name.eq_ignore_ascii_case("ISJSON")) {
+                arguments.push(bare_word(name, index, expr)?);
             } else {
                 arguments.push(self.expr(expr)?);
             }
@@ -237,8 +237,17 @@ impl Binder<'_> {
 }
 
 /// Functions that take a `sql_variant` as it is; for all others it is to be converted first.
-const TAKES_VARIANTS: [&str; 7] =
-    ["CHECKSUM", "CHOOSE", "DATALENGTH", "GREATEST", "LEAST", "NULLIF", "SQL_VARIANT_PROPERTY"];
+const TAKES_VARIANTS: [&str; 9] = [
+    "CHECKSUM",
+    "CHOOSE",
+    "DATALENGTH",
+    "GREATEST",
+    "JSON_ARRAY",
+    "JSON_OBJECT",
+    "LEAST",
+    "NULLIF",
+    "SQL_VARIANT_PROPERTY",
+];
 
 /// What STRING_AGG makes of values that are no text.
 const NUMBER_TEXT: SqlType = SqlType::NVarChar(pikepole_types::Length::Limit(4000));
@@ -262,6 +271,8 @@ fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
         return Err(Box::new(SqlError::function_needs_arguments("isnull", 2)));
     };
     let ty = if first.ty == SqlType::Null { second.ty } else { first.ty };
+    first.want(&ty);
+    second.want(&ty);
     let nullable = first.nullable && second.nullable;
     let collated = met([&first, &second], "ISNULL")?;
     let second = if second.ty == ty || second.ty == SqlType::Null {
@@ -288,9 +299,11 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Re
         Some(Expr::Const(Value::Str(part))) => Some(part.as_str()),
         _ => None,
     };
-    let is_fixed = function.deterministic && !function.reads_date_first(part);
-    // Texts may be read as dates, whatever the function.
-    let waits = |argument: &Typed| reads_date_format(&argument.expr, &SqlType::DateTime);
+    let is_fixed = function.deterministic && !function.reads_session(part);
+    // Texts may be read as dates, and dates as texts, whatever the function.
+    let as_text = if function.date_part { SqlType::Null } else { SqlType::VarChar(pikepole_types::Length::Max) };
+    let waits =
+        |argument: &Typed| reads_session(&argument.expr, &SqlType::DateTime) || reads_session(&argument.expr, &as_text);
     let constant = is_fixed && arguments.iter().all(|argument| argument.expr.is_const() && !waits(argument));
     let (collated, collation) = of_call(function.name, &arguments)?;
     let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
@@ -300,12 +313,12 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Re
     Ok(if constant { typed.folded() } else { typed })
 }
 
-/// The bare word of `DATEADD(day, ...)`.
-fn date_part_word(function: &str, expr: &tree::Expr) -> Result<Typed, Fault> {
+/// The bare word of `DATEADD(day, ...)` or `ISJSON(x, OBJECT)`.
+fn bare_word(function: &str, index: usize, expr: &tree::Expr) -> Result<Typed, Fault> {
     let word = match &expr.kind {
         tree::ExprKind::Column(column) if column.qualifier.is_none() => &column.name.text,
         _ => {
-            return Err(Box::new(SqlError::invalid_date_part_parameter(1, function.to_ascii_lowercase())));
+            return Err(Box::new(SqlError::invalid_date_part_parameter(index + 1, function.to_ascii_lowercase())));
         }
     };
     let ty = SqlType::VarChar(pikepole_types::Length::Limit(32));

@@ -29,12 +29,14 @@ mod routine;
 mod rules;
 mod scope;
 mod sequence;
+mod series;
 mod set;
 mod source;
 mod split;
 mod target;
 mod trigger;
 mod typed;
+mod undeclared;
 mod view;
 mod window;
 
@@ -49,6 +51,7 @@ pub(crate) use routine::{check_function, is_run};
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
 pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};
+pub use undeclared::{Undeclared, undeclared_parameters};
 pub(crate) use view::check_option;
 
 use std::rc::Rc;
@@ -76,6 +79,8 @@ pub(crate) struct Names<'a> {
     pub(crate) identity_insert: Option<(i32, i32)>,
     /// What the statements of a trigger see.
     pub(crate) trigger: Option<&'a TriggerShape>,
+    /// Where the types are noted that variables are wanted in which nothing declares; None: such variables are errors.
+    pub(crate) undeclared: Option<&'a Undeclared>,
 }
 
 /// A subquery found in an expression, waiting to be placed below the operator that evaluates the expression.

@@ -371,6 +371,9 @@ impl Binder<'_> {
 
     /// An UPDATE.
     pub(crate) fn update_statement(mut self, update: &tree::Update) -> Result<Arc<Statement>, Fault> {
+        if let Some((target, from)) = super::target::variable_as_table(&update.target, &update.from) {
+            return self.update_statement(&tree::Update { target, from, ..update.clone() });
+        }
         self.plan_hints(&update.options)?;
         self.push_change_scope(&update.with);
         if let Some((name, trigger)) = self.stand_in(&update.target, &update.from, TriggerEvent::Update)? {
@@ -480,6 +483,9 @@ impl Binder<'_> {
 
     /// A DELETE.
     pub(crate) fn delete_statement(mut self, delete: &tree::Delete) -> Result<Arc<Statement>, Fault> {
+        if let Some((target, from)) = super::target::variable_as_table(&delete.target, &delete.from) {
+            return self.delete_statement(&tree::Delete { target, from, ..delete.clone() });
+        }
         self.plan_hints(&delete.options)?;
         self.push_change_scope(&delete.with);
         if let Some((name, trigger)) = self.stand_in(&delete.target, &delete.from, TriggerEvent::Delete)? {

@@ -233,6 +233,7 @@ impl Binder<'_> {
         let typed = match typed? {
             // A literal beyond the integers.
             typed if matches!(typed.ty, SqlType::Decimal { scale: 0, .. }) => convert_to(typed, &SqlType::BigInt)?,
+            typed if typed.undeclared.is_some() => convert_to(typed, &SqlType::BigInt)?,
             typed => typed,
         };
         if !typed.ty.is_integer() && typed.ty != SqlType::Bit {
@@ -701,6 +702,10 @@ fn aggregates_in(expr: &tree::Expr) -> bool {
         ExprKind::Case(case) => case_aggregates(case),
         ExprKind::Cast(cast) => aggregates_in(&cast.expr),
         ExprKind::Convert(convert) => aggregates_in(&convert.expr),
+        ExprKind::Json(json) => {
+            let mut members = json.members.iter();
+            members.any(|(key, value)| key.as_ref().is_some_and(aggregates_in) || aggregates_in(value))
+        }
         ExprKind::Iif(iif) => {
             condition_aggregates(&iif.condition) || aggregates_in(&iif.then) || aggregates_in(&iif.otherwise)
         }

@@ -7,10 +7,10 @@ use super::scope::{CommonTable, Source, SourceColumn};
 use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts};
 use crate::access::{Column, Table};
 use crate::errors;
-use crate::expression::{Fault, Integer, Predicate, Width};
+use crate::expression::{Fault, Predicate};
 use crate::host::VirtualTable;
 use crate::output::ColumnInfo;
-use crate::plan::{JoinKind, Node, Registers, Series, VirtualSource};
+use crate::plan::{JoinKind, Node, Registers, VirtualSource};
 use pikepole_engine::Permission;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
@@ -212,55 +212,6 @@ impl Binder<'_> {
         let (leaf, mut columns) = self.virtual_leaf(table, arguments);
         rename(&mut columns, &function.columns, &alias)?;
         self.add(alias, None, columns, leaf)
-    }
-
-    fn generate_series(&mut self, function: &tree::TableFunction, lateral: bool) -> Result<JoinTree, Fault> {
-        let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
-        let arguments = self.series_arguments(&function.call);
-        if !lateral {
-            self.scope().sources = sources;
-        }
-        let (ty, mut arguments) = arguments?;
-        let Some(width) = Width::of(&ty).filter(|width| *width != Width::Bit) else {
-            return Err(errors::unsupported("GENERATE_SERIES of a type that is no integer"));
-        };
-        let step = arguments.split_off(2).pop();
-        let (Some(stop), Some(start)) = (arguments.pop(), arguments.pop()) else {
-            return Err(Box::new(too_few_arguments("GENERATE_SERIES")));
-        };
-        let alias = match &function.alias {
-            Some(alias) => alias.text.clone(),
-            None => function.call.name.name.text.clone(),
-        };
-        let mut columns = vec![SourceColumn::new("value", ty, false)];
-        rename(&mut columns, &function.columns, &alias)?;
-        let series = Series { start, stop, step, slot: self.register(), width };
-        self.add(alias, None, columns, Leaf::Rows(Node::Series(Box::new(series))))
-    }
-
-    /// The arguments of GENERATE_SERIES, which are of one type.
-    fn series_arguments(&mut self, call: &tree::FunctionCall) -> Result<(SqlType, Vec<Integer>), Fault> {
-        if call.arguments.len() > 3 {
-            return Err(Box::new(SqlError::too_many_arguments("GENERATE_SERIES")));
-        }
-        if call.arguments.len() < 2 {
-            return Err(Box::new(too_few_arguments("GENERATE_SERIES")));
-        }
-        let mark = self.pending.len();
-        let mut typed = Vec::new();
-        for argument in &call.arguments {
-            let expr = argument.expr().ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
-            typed.push(self.expr(expr)?);
-        }
-        if self.pending.len() > mark {
-            return Err(Box::new(SqlError::subquery_not_allowed()));
-        }
-        let known = typed.iter().map(|argument| argument.ty).find(|ty| *ty != SqlType::Null);
-        let ty = known.unwrap_or(SqlType::Int);
-        if typed.iter().any(|argument| argument.ty != ty && argument.ty != SqlType::Null) {
-            return Err(Box::new(SqlError::series_types_differ()));
-        }
-        Ok((ty, typed.into_iter().map(super::typed::Typed::integer).collect()))
     }
 
     fn function_arguments(

@@ -311,6 +311,50 @@ impl Binder<'_> {
     }
 }
 
+/// The target and FROM of a statement that changes a table variable which FROM names, by its name or an alias: the variable as a
+/// table of that name, which is how the rows to change are found. None where FROM does not name the target as a variable.
+pub(super) fn variable_as_table(
+    target: &tree::Target,
+    from: &[tree::TableSource],
+) -> Option<(tree::Target, Vec<tree::TableSource>)> {
+    let named = match target {
+        tree::Target::Table { name, .. } => name.clone(),
+        tree::Target::Variable(name) => tree::ObjectName::of(name.clone()),
+        tree::Target::Function(_) => return None,
+    };
+    if from.is_empty() || named.schema.is_some() {
+        return None;
+    }
+    let mut from = from.to_vec();
+    let mut found = false;
+    from.iter_mut().for_each(|source| found |= name_variables(source, &named.name));
+    let is_variable = matches!(target, tree::Target::Variable(_));
+    let hints = match target {
+        tree::Target::Table { hints, .. } => hints.clone(),
+        _ => Vec::new(),
+    };
+    (found || is_variable).then_some((tree::Target::Table { name: named, hints }, from))
+}
+
+/// Makes the table variables that a target's name means tables of their names. Whether there are any.
+fn name_variables(source: &mut tree::TableSource, target: &tree::Name) -> bool {
+    match source {
+        tree::TableSource::Variable { name, alias } => {
+            let is_meant = name.is(&target.text) || alias.as_ref().is_some_and(|alias| alias.is(&target.text));
+            if is_meant {
+                let (name, alias) = (tree::ObjectName::of(name.clone()), alias.clone());
+                let table = tree::TableRef { name, system_time: None, alias, sample: None, hints: Vec::new() };
+                *source = tree::TableSource::Table(Box::new(table));
+            }
+            is_meant
+        }
+        tree::TableSource::Join(join) => {
+            name_variables(&mut join.left, target) | name_variables(&mut join.right, target)
+        }
+        _ => false,
+    }
+}
+
 /// The table of FROM that the target's name means: by its alias, or by its own name.
 pub(super) fn chosen<'t>(
     from: &'t [tree::TableSource],

@@ -1,5 +1,6 @@
 //! Expressions with their types, and the conversions between them.
 
+use super::undeclared::Wanted;
 use crate::expression::{Assign, Convert, Env, Expr, Fault, Integer, Width};
 use crate::state::SessionState;
 use pikepole_types::{Collated, Context, Conversion, DateFormat, SqlError, SqlType, Target, Value, conversion};
@@ -15,11 +16,13 @@ pub(crate) struct Typed {
     pub(crate) nullable: bool,
     /// What it brings to comparisons.
     pub(crate) collated: Collated,
+    /// Set while the types of undeclared variables are deduced, for one of them: it is of no type until one is wanted.
+    pub(crate) undeclared: Option<Wanted>,
 }
 
 impl Typed {
     pub(crate) fn new(expr: Expr, ty: SqlType, nullable: bool) -> Typed {
-        Typed { expr, ty, nullable, collated: Collated::Default }
+        Typed { expr, ty, nullable, collated: Collated::Default, undeclared: None }
     }
 
     /// The same value with a collation; one that is no text has none.
@@ -29,10 +32,17 @@ impl Typed {
         Typed { collated, ..self }
     }
 
+    /// An undeclared variable is wanted in a type.
+    pub(crate) fn want(&self, ty: &SqlType) {
+        if let Some(wanted) = &self.undeclared {
+            wanted.in_type(ty);
+        }
+    }
+
     /// A constant.
     pub(crate) fn constant(value: Value, ty: SqlType) -> Typed {
         let nullable = value.is_null();
-        Typed { expr: Expr::Const(value), ty, nullable, collated: Collated::Default }
+        Typed { expr: Expr::Const(value), ty, nullable, collated: Collated::Default, undeclared: None }
     }
 
     /// The expression as an integer expression; its type is one.
@@ -95,14 +105,26 @@ fn both_strings(a: &SqlType, b: &SqlType) -> bool {
     a.is_string() && b.is_string()
 }
 
-/// Whether a constant is a text whose conversion depends on the session's DATEFORMAT: plans are shared, so it waits until they
-/// run.
-pub(crate) fn reads_date_format(expr: &Expr, to: &SqlType) -> bool {
-    to.is_date_or_time() && matches!(expr, Expr::Const(Value::Str(text)) if DateFormat::matters_to(text))
+/// Whether the conversion of a constant depends on the session's DATEFORMAT or language: a text that is read as a date, a date that
+/// is written as a text. Plans are shared, so it waits until they run.
+pub(crate) fn reads_session(expr: &Expr, to: &SqlType) -> bool {
+    match expr {
+        Expr::Const(Value::Str(text)) => to.is_date_or_time() && DateFormat::matters_to(text),
+        Expr::Const(value) => to.is_string() && is_date(value),
+        _ => false,
+    }
+}
+
+fn is_date(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::Date(_) | Value::DateTime(_) | Value::SmallDateTime(_) | Value::DateTime2(_) | Value::DateTimeOffset(_)
+    )
 }
 
 /// An implicit conversion to the type operands meet at.
 pub(crate) fn convert_to(typed: Typed, to: &SqlType) -> Result<Typed, Fault> {
+    typed.want(to);
     if typed.ty == *to || typed.ty == SqlType::Null || both_strings(&typed.ty, to) {
         return Ok(Typed { ty: *to, ..typed });
     }
@@ -117,7 +139,7 @@ pub(crate) fn convert_to(typed: Typed, to: &SqlType) -> Result<Typed, Fault> {
         }));
     }
     let nullable = typed.nullable;
-    let constant = typed.expr.is_const() && !reads_date_format(&typed.expr, to);
+    let constant = typed.expr.is_const() && !reads_session(&typed.expr, to);
     let expr =
         Expr::Convert(Box::new(Convert { input: typed.expr, from: typed.ty, to: *to, style: None, lenient: false }));
     let converted = Typed::new(expr, *to, nullable);
@@ -142,6 +164,7 @@ fn narrowed(integer: Integer, from: Width, to: Width) -> Integer {
 /// # Errors
 /// 206 and 257 when the types cannot be converted implicitly.
 pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>) -> Result<Expr, Fault> {
+    typed.want(to);
     if typed.ty == SqlType::Null {
         return Ok(Expr::NULL);
     }
@@ -179,7 +202,7 @@ pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>
         }
     }
     if let Expr::Const(value) = &typed.expr
-        && !reads_date_format(&typed.expr, to)
+        && !reads_session(&typed.expr, to)
     {
         let target = match column {
             Some((table, column)) => Target::Column { table, column },

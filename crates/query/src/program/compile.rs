@@ -10,7 +10,7 @@ use super::{
     Setting, Variable, syntax_error,
 };
 use crate::access::CatalogView;
-use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, assign_to, convert_to};
+use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, Undeclared, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::settings::{Isolation, Settings};
@@ -29,6 +29,8 @@ pub struct CompileContext<'a> {
     pub settings: &'a Settings,
     /// The table with IDENTITY_INSERT ON: its database and its object id.
     pub identity_insert: Option<(i32, i32)>,
+    /// Where the types are noted that undeclared variables are wanted in; None: such variables are errors.
+    pub(crate) undeclared: Option<&'a Undeclared>,
 }
 
 /// Compiles a batch. Its parameters are declared as sp_executesql's are, without the parentheses: `@a int, @b int OUTPUT`.
@@ -65,7 +67,7 @@ pub fn compile_batch(
     compiler.finish(None)
 }
 
-/// Compiles a procedure from its stored CREATE or ALTER statement.
+/// Compiles a procedure from its stored text.
 ///
 /// # Errors
 /// As [`compile`].
@@ -205,6 +207,7 @@ impl<'a> Compiler<'a> {
             variables: &self.variables,
             identity_insert: self.context.identity_insert,
             trigger: self.trigger.as_deref(),
+            undeclared: self.context.undeclared,
         }
     }
 
@@ -338,7 +341,13 @@ impl<'a> Compiler<'a> {
         } else {
             match bind::bind(&kind, &self.names(), self.reserved) {
                 Ok(plan) => Some(plan),
-                Err(fault) if self.is_deferred(&fault) || matches!(fault.number, 544 | 545) => None,
+                // Whoever asks for types is told of what is not there.
+                Err(fault)
+                    if self.context.undeclared.is_none()
+                        && (self.is_deferred(&fault) || matches!(fault.number, 544 | 545)) =>
+                {
+                    None
+                }
                 Err(fault) => {
                     self.errors.push(fault.at_line(self.line));
                     None
@@ -444,9 +453,11 @@ impl<'a> Compiler<'a> {
                 self.jumps.goto(at, name);
             }
             StatementKind::Label(name) => self.label(name)?,
-            StatementKind::WaitFor(tree::WaitFor::Delay(delay)) => {
-                let typed = self.bind_expr(delay)?;
-                self.emit(Instruction::WaitForDelay(typed.expr, typed.ty));
+            StatementKind::WaitFor(wait) => {
+                let (tree::WaitFor::Delay(time) | tree::WaitFor::Time(time)) = wait;
+                let Typed { expr: time, ty, .. } = self.bind_expr(time)?;
+                let until = matches!(wait, tree::WaitFor::Time(_));
+                self.emit(Instruction::WaitFor { time, ty, until });
             }
             StatementKind::Declare(variables) => self.declarations(variables)?,
             StatementKind::SetVariable(set) => match &set.value {
@@ -530,7 +541,7 @@ impl<'a> Compiler<'a> {
             | StatementKind::Drop(_)
             | StatementKind::CreateDatabase(_)
             | StatementKind::AlterDatabase(_) => {
-                let text = self.text.get(statement.span.range()).unwrap_or(self.text);
+                let text = tree::module_text(self.text, statement).unwrap_or_default();
                 let define = Instruction::Define(Arc::new(statement.clone()), text.into());
                 self.emit(define);
             }
@@ -543,14 +554,9 @@ impl<'a> Compiler<'a> {
             | StatementKind::Fetch(_)
             | StatementKind::CloseCursor(_)
             | StatementKind::DeallocateCursor(_) => self.cursor(statement)?,
-            other => match refused(other) {
-                Some(what) => {
-                    self.emit(Instruction::Refuse(what.into()));
-                }
-                None => {
-                    self.emit(Instruction::Host(Arc::new(statement.clone())));
-                }
-            },
+            _ => {
+                self.emit(Instruction::Host(Arc::new(statement.clone())));
+            }
         }
         Ok(())
     }
@@ -756,12 +762,4 @@ fn isolation(level: tree::IsolationLevel) -> Isolation {
         tree::IsolationLevel::Snapshot => Isolation::Snapshot,
         tree::IsolationLevel::Serializable => Isolation::Serializable,
     }
-}
-
-/// The name of a statement that is parsed and not run by this version; `None` for statements of the host.
-fn refused(kind: &StatementKind) -> Option<&'static str> {
-    Some(match kind {
-        StatementKind::WaitFor(tree::WaitFor::Time(_)) => "WAITFOR TIME",
-        _ => return None,
-    })
 }

@@ -11,7 +11,7 @@ use crate::expression::{Expr, Fault};
 use pikepole_tsql::{self as tree, StatementKind};
 use pikepole_types::{Length, SqlError, SqlType};
 
-/// Compiles a trigger from its stored CREATE or ALTER statement.
+/// Compiles a trigger from its stored text.
 ///
 /// # Errors
 /// As [`compile`].
@@ -40,7 +40,7 @@ pub(crate) fn compile_trigger(
     compiler.finish(Some(identity))
 }
 
-/// Compiles a function of statements, of a value or of rows, from its stored CREATE or ALTER statement.
+/// Compiles a function of statements, of a value or of rows, from its stored text.
 ///
 /// # Errors
 /// As [`compile`].

@@ -149,6 +149,12 @@ impl Program {
         })
     }
 
+    /// What each of its statements needs permission for, as far as they are bound.
+    pub(crate) fn requirements(&self) -> Vec<Vec<crate::security::Requirement>> {
+        let plans = self.late.iter().map(|late| late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone());
+        plans.flatten().map(|plan| plan.requirements.clone()).collect()
+    }
+
     /// Whether it is one query, whose rows go to the client, and nothing else.
     pub fn is_one_query(&self) -> bool {
         let mut statements = self
@@ -249,14 +255,12 @@ pub(crate) enum Instruction {
     BulkInsert(Arc<tree::BulkInsert>),
     /// USE.
     Use(Arc<str>),
-    /// WAITFOR DELAY: a text, or a value of a time type.
-    WaitForDelay(Expr, SqlType),
+    /// WAITFOR DELAY, and WAITFOR TIME, which is `until` a time of the day: a text, or a value of a time type.
+    WaitFor { time: Expr, ty: SqlType, until: bool },
     /// A SET option the machine obeys.
     Setting(Setting),
-    /// A definition: CREATE, ALTER, DROP, TRUNCATE; its statement and its own text.
+    /// A definition: CREATE, ALTER, DROP, TRUNCATE; its statement and, of a module, the text that is kept of it.
     Define(Arc<tree::Statement>, Arc<str>),
-    /// A construct that is known and refused, by name, when it is reached.
-    Refuse(Arc<str>),
     /// A statement for the host.
     Host(Arc<tree::Statement>),
 }

@@ -34,13 +34,13 @@ impl Machine<'_> {
         changed.then_some(statement)
     }
 
-    /// SET DATEFIRST or SET DATEFORMAT with the value of its variable.
+    /// SET DATEFIRST, DATEFORMAT or LANGUAGE with the value of its variable.
     fn with_value(&self, option: &SetOption) -> Option<SetOption> {
         let OptionSetting::Value(Expr { kind: ExprKind::Variable(name), span }) = &option.value else { return None };
         let value = self.variable(&name.text)?.0;
         let literal = match option.names.first()?.as_str() {
             "DATEFIRST" => Literal::Int(i32::try_from(value.as_i64()?).ok()?),
-            "DATEFORMAT" => Literal::String { value: value.as_str()?.to_owned(), national: true },
+            "DATEFORMAT" | "LANGUAGE" => Literal::String { value: value.as_str()?.to_owned(), national: true },
             _ => return None,
         };
         let value = Expr::new(ExprKind::Literal(literal), *span);

@@ -20,7 +20,7 @@ enum ColumnMap {
     Convert { source: usize, from: SqlType, to: SqlType, nullable: bool, name: String },
     /// A computed column's value: its registers are the old row.
     Compute(Expr),
-    /// A rowversion: the engine deals each row its number.
+    /// A rowversion or an identity value: the engine deals each row its number.
     Number,
     /// A DEFAULT that can be another one for each row: NEWID's.
     Each { value: Expr, functions: Mutex<pikepole_types::Context> },
@@ -194,8 +194,14 @@ impl Machine<'_> {
         let columns = super::constraints::table_columns(table);
         let (ty, nullable, collation) = self.computed_type(wanted, &table.name, &columns, &[])?;
         let catalog = self.context.catalog();
-        let names =
-            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        let names = Names {
+            catalog: &catalog,
+            host: &*self.host,
+            variables: &[],
+            identity_insert: None,
+            trigger: None,
+            undeclared: None,
+        };
         let typed = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
         let value = bind::assign_to(typed, &ty, Some((&table.display, &wanted.name)))?;
         let (name, user_type) = (wanted.name.clone(), None);
@@ -211,7 +217,7 @@ impl Machine<'_> {
     ) -> Result<(NewColumn, ColumnMap), Fault> {
         let column = table_definition::column(definition, position, &table.name, &self.context.catalog().catalog)?;
         if column.identity.is_some() {
-            return Err(errors::unsupported("An IDENTITY column added to a table"));
+            return Ok((NewColumn { definition: column, source: None, rowversion: false }, ColumnMap::Number));
         }
         if matches!(&definition.kind, tree::ColumnKind::Stored(ty) if ty.name.is("rowversion") || ty.name.is("timestamp"))
         {
@@ -247,8 +253,14 @@ impl Machine<'_> {
             return Err(errors::unsupported("NEWSEQUENTIALID for the rows that a table has already"));
         }
         let catalog = self.context.catalog();
-        let names =
-            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        let names = Names {
+            catalog: &catalog,
+            host: &*self.host,
+            variables: &[],
+            identity_insert: None,
+            trigger: None,
+            undeclared: None,
+        };
         let mut binder = bind::Binder::new(&names, 0);
         let typed = binder.default_expr(expr)?;
         let changes = binder.reads_clock;

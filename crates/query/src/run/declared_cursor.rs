@@ -161,7 +161,8 @@ impl Machine<'_> {
             let catalog = self.context.catalog();
             let trigger = self.frame.program.trigger.as_deref();
             let (host, variables) = (&*self.host, variables.as_slice());
-            let names = bind::Names { catalog: &catalog, host, variables, identity_insert: None, trigger };
+            let names =
+                bind::Names { catalog: &catalog, host, variables, identity_insert: None, trigger, undeclared: None };
             let query = match &cursor.query.kind {
                 StatementKind::Select(query) if updates => Some(query),
                 _ => None,

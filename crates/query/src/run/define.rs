@@ -21,7 +21,7 @@ use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::SqlError;
 
 impl Machine<'_> {
-    /// Runs a definition in the current database; `text` is the statement's own.
+    /// Runs a definition in the current database; `text` is what is kept of a module.
     pub(super) async fn define_here(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
         match &statement.kind {
             StatementKind::CreateDatabase(create) => self.create_database(create).await?,
@@ -92,8 +92,14 @@ impl Machine<'_> {
     /// A DEFAULT may call functions, and name no column and no variable.
     pub(crate) fn check_default(&self, expr: &tree::Expr) -> Result<(), Fault> {
         let catalog = self.context.catalog();
-        let names =
-            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        let names = Names {
+            catalog: &catalog,
+            host: &*self.host,
+            variables: &[],
+            identity_insert: None,
+            trigger: None,
+            undeclared: None,
+        };
         let mut binder = bind::Binder::new(&names, 0);
         binder.allow_numbers(0);
         match binder.default_expr(expr) {
@@ -224,8 +230,14 @@ impl Machine<'_> {
         let catalog = self.context.catalog();
         let table = catalog.table(&table.name)?.ok_or_else(unsupported)?;
         let columns = bind::TableColumn::all(&table);
-        let names =
-            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        let names = Names {
+            catalog: &catalog,
+            host: &*self.host,
+            variables: &[],
+            identity_insert: None,
+            trigger: None,
+            undeclared: None,
+        };
         bind::table_condition(condition, alias, &columns, &names).map_err(|fault| match fault.number {
             1046 => unsupported(),
             _ => fault,
@@ -236,8 +248,14 @@ impl Machine<'_> {
         let schema = self.own_schema(&create.name)?;
         {
             let catalog = self.context.catalog();
-            let names =
-                Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+            let names = Names {
+                catalog: &catalog,
+                host: &*self.host,
+                variables: &[],
+                identity_insert: None,
+                trigger: None,
+                undeclared: None,
+            };
             bind::check_function(create, &names)?;
         }
         if bind::is_run(create) {
@@ -284,8 +302,14 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::order_by_in_derived_table()));
         }
         let catalog = self.context.catalog();
-        let names =
-            Names { catalog: &catalog, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+        let names = Names {
+            catalog: &catalog,
+            host: &*self.host,
+            variables: &[],
+            identity_insert: None,
+            trigger: None,
+            undeclared: None,
+        };
         let mut binder = bind::Binder::new(&names, 0);
         let bound = binder.query(query)?;
         let view = &create.name.name.text;

@@ -21,7 +21,6 @@ mod define;
 mod define_trigger;
 mod document;
 mod elsewhere;
-mod format;
 mod frame;
 mod function;
 mod gone;

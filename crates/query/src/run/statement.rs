@@ -348,7 +348,8 @@ impl Machine<'_> {
         let variables = &self.frame.program.variables;
         let identity_insert = self.context.identity_table();
         let trigger = self.frame.program.trigger.as_deref();
-        let names = Names { catalog: &catalog, host: &*self.host, variables, identity_insert, trigger };
+        let names =
+            Names { catalog: &catalog, host: &*self.host, variables, identity_insert, trigger, undeclared: None };
         bind::bind(&late.kind, &names, variables.len())
     }
 

@@ -71,7 +71,6 @@ impl Machine<'_> {
                     self.context.state.row_count = 0;
                 }
                 Instruction::Capture => self.begin_capture()?,
-                Instruction::Refuse(what) => return Err(crate::errors::unsupported(what).into()),
                 _ => return Ok(Pause::Instruction),
             }
             self.context.state.last_error = 0;

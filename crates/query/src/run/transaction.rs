@@ -14,6 +14,8 @@ use pikepole_types::{ERRORS, SqlError, SqlType, Value};
 
 /// The lowest number of a message that RAISERROR takes.
 const RAISED_MIN: i64 = 13_000;
+/// Ticks of 100 ns in a day.
+const DAY_TICKS: i64 = 864_000_000_000;
 /// A long WAITFOR looks this often whether its batch was cancelled.
 const WAITFOR_SLICE: Duration = Duration::from_millis(250);
 
@@ -93,8 +95,8 @@ impl Machine<'_> {
                 }
             }
             Instruction::Use(name) => self.use_database(name).await?,
-            Instruction::WaitForDelay(delay, ty) => {
-                self.wait_for(delay, ty).await?;
+            Instruction::WaitFor { time, ty, until } => {
+                self.wait_for(time, ty, *until).await?;
                 self.context.state.row_count = 0;
             }
             Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
@@ -133,14 +135,18 @@ impl Machine<'_> {
         name.map(|name| self.name(name))
     }
 
-    async fn wait_for(&mut self, delay: &Expr, ty: &SqlType) -> Result<(), Fault> {
-        let value = delay.eval(&mut self.env())?;
+    async fn wait_for(&mut self, time: &Expr, ty: &SqlType, until: bool) -> Result<(), Fault> {
+        let value = time.eval(&mut self.env())?;
         let time = pikepole_types::convert(&value, ty, &SqlType::Time(7), None);
         let Ok(Value::Time(time)) = time else {
             let text = pikepole_types::to_text(&value, ty);
             return Err(Box::new(SqlError::bad_waitfor_time(text)));
         };
-        let ticks = u64::try_from(time.ticks()).unwrap_or(0);
+        let ticks = match until {
+            true => (time.ticks() - super::now().utc_ticks()).rem_euclid(DAY_TICKS),
+            false => time.ticks(),
+        };
+        let ticks = u64::try_from(ticks).unwrap_or(0);
         let mut left = Duration::from_nanos(ticks.saturating_mul(100));
         self.context.rest();
         let context = &*self.context;
@@ -214,7 +220,7 @@ impl Machine<'_> {
             }
         } else {
             let text = message.as_str().unwrap_or_default();
-            let text = super::format::format_message(text, &arguments)?;
+            let text = pikepole_types::format_message(text, &arguments)?;
             SqlError::new(50000, severity, state, text)
         };
         if error.severity > 10 {

@@ -160,9 +160,11 @@ impl Transition {
     }
 }
 
-/// Whether a trigger is the one that is running.
+/// Whether a trigger is, of those of its kind, AFTER or INSTEAD OF, the one that was entered last: to fire it again is direct
+/// recursion, whatever triggers of the other kind run in between.
 fn is_innermost(trigger: &Trigger, state: &SessionState) -> bool {
-    state.triggers.last().is_some_and(|running| running.object_id == trigger.module.object_id)
+    let mut of_kind = state.triggers.iter().rev().filter(|running| running.instead_of == trigger.instead_of);
+    of_kind.next().is_some_and(|running| running.object_id == trigger.module.object_id)
 }
 
 impl Machine<'_> {
@@ -176,8 +178,9 @@ impl Machine<'_> {
     ) -> Result<bool, Stop> {
         let Some(triggers) = &plan.triggers else { return Ok(true) };
         if !state.firing.is_instead() {
-            // A procedure of the trigger's own changes the view again; its plan is one for the trigger.
-            return Err(unsupported("Changing a view in a procedure that its INSTEAD OF trigger calls").into());
+            // A procedure or another trigger that the trigger's statements run changes the view again; its plan is one for the
+            // trigger.
+            return Err(unsupported("Changing a view in what its INSTEAD OF trigger runs").into());
         }
         while self.next_row(plan, state)? {
             let old = instead.deleted.map(|registers| self.frame.slots[registers.range()].to_vec());
@@ -266,8 +269,14 @@ impl Machine<'_> {
             return Ok(program);
         }
         let shape = {
-            let names =
-                Names { catalog: &view, host: &*self.host, variables: &[], identity_insert: None, trigger: None };
+            let names = Names {
+                catalog: &view,
+                host: &*self.host,
+                variables: &[],
+                identity_insert: None,
+                trigger: None,
+                undeclared: None,
+            };
             TriggerShape::of(module.object_id, trigger.parent_id, &names)?
         };
         let owner = view.catalog.schema_by_id(module.schema_id).map_or(DBO, |schema| schema.owner);

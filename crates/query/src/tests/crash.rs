@@ -64,6 +64,22 @@ fn rules_outlive_a_crash() {
 }
 
 #[test]
+fn numbers_of_an_added_identity_column_are_not_given_again_after_a_crash() {
+    let disk = SimulatedDisk::new(4);
+    let mut before = world(&disk);
+    let mut client = before.client();
+    client.quiet("CREATE TABLE t (a int) INSERT t VALUES (1), (2), (3) ALTER TABLE t ADD id int IDENTITY");
+    client.quiet("CREATE TABLE late (a int) INSERT late VALUES (1) BEGIN TRAN ALTER TABLE late ADD id int IDENTITY");
+    let mut world = after_power_loss(&disk, 5, before, client);
+    let mut client = world.client();
+    assert_eq!(client.shown("SELECT a, id FROM t ORDER BY id SELECT * FROM late"), ["1|1", "2|2", "3|3", "1"]);
+    client.quiet("INSERT t (a) VALUES (4)");
+    assert_eq!(client.value("SELECT CASE WHEN id > 3 THEN 'new' END FROM t WHERE a = 4"), "new");
+    client.quiet("ALTER TABLE late ADD id int IDENTITY");
+    assert_eq!(client.shown("SELECT * FROM late"), ["1|1"]);
+}
+
+#[test]
 fn a_parallel_insert_into_a_table_with_keys_is_there_whole_or_not_at_all() {
     let (mut whole, mut cut) = (0, 0);
     for (seed, crash_at) in [(5, Some(40)), (6, Some(160)), (7, Some(420)), (8, None)] {

@@ -556,7 +556,7 @@ fn texts_are_split_and_times_moved() {
             ("SELECT value FROM STRING_SPLIT('a', ',', 2)", "Msg 4199"),
             ("SELECT ordinal FROM STRING_SPLIT('a', ',')", "Msg 207"),
             ("DECLARE @o int = 1 SELECT value FROM STRING_SPLIT('a', ',', @o)", "Msg 8748"),
-            ("SELECT GETDATE() AT TIME ZONE 'Nowhere'", "Msg 40517"),
+            ("SELECT GETDATE() AT TIME ZONE 'Nowhere'", "Msg 9820"),
             ("SELECT SWITCHOFFSET(SYSDATETIMEOFFSET(), '25:00')", "Msg 9812"),
             ("SELECT TIMEFROMPARTS(24, 0, 0, 0, 0)", "Msg 289"),
             ("SELECT DATETRUNC(weekday, GETDATE())", "Msg 9810"),

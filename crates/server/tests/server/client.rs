@@ -176,9 +176,14 @@ impl Client {
 
     /// PRELOGIN without encryption and LOGIN7; the reply to that.
     pub fn try_log_in(&mut self, user: &str, password: &str, database: &str) -> Vec<Token> {
+        self.try_log_in_with(user, password, database, "")
+    }
+
+    /// The same with a language that must be set.
+    pub fn try_log_in_with(&mut self, user: &str, password: &str, database: &str, language: &str) -> Vec<Token> {
         self.send(PacketKind::PreLogin, 0, &[1, 0, 6, 0, 1, 0xFF, 2]);
         assert_eq!(self.message().first(), Some(&0), "the server's version comes first");
-        self.send(PacketKind::Login7, 0, &login7(user, password, database));
+        self.send(PacketKind::Login7, 0, &login7_in(user, password, database, language));
         self.reply()
     }
 
@@ -421,6 +426,10 @@ pub fn utf16(text: &str) -> Vec<u8> {
 
 /// A LOGIN7 message.
 pub fn login7(user: &str, password: &str, database: &str) -> Vec<u8> {
+    login7_in(user, password, database, "")
+}
+
+fn login7_in(user: &str, password: &str, database: &str, language: &str) -> Vec<u8> {
     const FIXED: usize = 94;
     let obscured: Vec<u8> = utf16(password).iter().map(|byte| byte.rotate_left(4) ^ 0xA5).collect();
     let nothing = Vec::new;
@@ -432,7 +441,7 @@ pub fn login7(user: &str, password: &str, database: &str) -> Vec<u8> {
         utf16("a server"),
         nothing(),
         utf16("a library"),
-        nothing(),
+        utf16(language),
         utf16(database),
     ];
     let (mut places, mut data) = (Vec::new(), Vec::new());

@@ -69,6 +69,29 @@ fn logins_made_by_sql_come_in() {
 }
 
 #[test]
+fn a_session_has_the_language_of_its_client_or_its_login() {
+    const LANGUAGE_CHANGE: u8 = 2;
+    let fixture = Fixture::new();
+    fixture.client().run("CREATE LOGIN jean WITH PASSWORD = 'a Password 1', DEFAULT_LANGUAGE = French");
+    let told = |tokens: &[crate::client::Token]| {
+        tokens.iter().any(|token| matches!(token, crate::client::Token::Change(LANGUAGE_CHANGE, _)))
+    };
+    for (asked, language) in [("", "Français"), ("british", "British")] {
+        let mut client = Client::connect(fixture.address());
+        assert!(told(&client.try_log_in_with("jean", "a Password 1", "", asked)));
+        let own = Value::Str(language.to_string());
+        assert_eq!(client.scalar("SELECT @@LANGUAGE"), own);
+        assert!(!told(&client.batch("SELECT 1")));
+        assert!(told(&client.batch("SET LANGUAGE German")));
+        assert!(errors(&client.call(&[crate::client::Call::name("sp_reset_connection")])).is_empty());
+        assert_eq!(client.scalar("SELECT @@LANGUAGE"), own);
+    }
+    let mut client = Client::connect(fixture.address());
+    assert_eq!(errors(&client.try_log_in_with("jean", "a Password 1", "", "Klingon")), [2740]);
+    assert!(client.is_closed());
+}
+
+#[test]
 fn who_does_not_log_in_is_let_go() {
     let fixture = Fixture::with(|options| options.login_time = Duration::from_millis(50));
     let mut silent = Client::connect(fixture.address());

@@ -6,6 +6,7 @@ mod describe;
 mod error_log;
 mod extended_property;
 mod odbc;
+mod parameters;
 mod privileges;
 mod rename;
 mod sequence;
@@ -135,12 +136,14 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_datatype_info_100", parameters: &["@data_type", "@ODBCVer"], required: 0 },
     Procedure { name: "sp_server_info", parameters: &["@attribute_id"], required: 0 },
     Procedure { name: "sp_helpindex", parameters: &["@objname"], required: 1 },
+    Procedure { name: "sp_helplanguage", parameters: &["@language"], required: 0 },
     Procedure { name: "sp_who2", parameters: &["@loginame"], required: 0 },
     Procedure {
         name: "sp_describe_first_result_set",
         parameters: &["@tsql", "@params", "@browse_information_mode"],
         required: 1,
     },
+    Procedure { name: "sp_describe_undeclared_parameters", parameters: &["@tsql", "@params"], required: 1 },
     Procedure { name: "sp_rename", parameters: &["@objname", "@newname", "@objtype"], required: 2 },
     Procedure {
         name: "sp_getapplock",
@@ -289,8 +292,10 @@ pub(crate) async fn call(
         "sp_server_info" => odbc::server_info(&arguments, output),
         "sp_tablecollations_100" => odbc::table_collations(&arguments, context, output),
         "sp_helpindex" => describe::help_index(&arguments.text(0).unwrap_or_default(), context, output)?,
+        "sp_helplanguage" => server::languages(arguments.text(0).as_deref(), output)?,
         "sp_who2" => server::who2(host, arguments.text(0).as_deref(), context, output),
         "sp_describe_first_result_set" => odbc::first_result_set(host, &arguments, context, output)?,
+        "sp_describe_undeclared_parameters" => parameters::describe_undeclared(host, &arguments, context, output)?,
         "sp_sequence_get_range" => sequence::get_range(given, context).await?,
         "sp_addextendedproperty" | "sp_updateextendedproperty" | "sp_dropextendedproperty" => {
             extended_property::change(procedure, &arguments, given, context).await?;

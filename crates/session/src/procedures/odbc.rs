@@ -548,9 +548,7 @@ pub(super) fn first_result_set(
     let declared = arguments.text(1).unwrap_or_default();
     let columns = pikepole_query::first_result_set(&sql, &declared, context, host).map_err(|errors| {
         let first = errors.into_iter().next();
-        first.unwrap_or_else(|| {
-            SqlError::new(11501, 16, 2, "The batch could not be analyzed because of compile errors.")
-        })
+        first.unwrap_or_else(SqlError::batch_not_analyzed)
     })?;
     let mut set = ResultSet::new(&[
         ("is_hidden", SqlType::Bit),

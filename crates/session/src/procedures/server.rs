@@ -6,7 +6,7 @@ use crate::registry::SessionRow;
 use crate::result_set::{NAME, ResultSet, string, text};
 use pikepole_engine::{Permission, Securable};
 use pikepole_query::{ExecutionContext, Output};
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{Language, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 /// `sp_flush_log`: what delayed commits have left in memory becomes durable.
@@ -163,4 +163,45 @@ pub(super) fn databases(host: &SessionHost, output: &mut dyn Output) {
         set.push(vec![string(info.name), kilobytes, Value::Null]);
     }
     set.send(output);
+}
+
+/// `sp_helplanguage`: every language, or the one of a name.
+pub(super) fn languages(name: Option<&str>, output: &mut dyn Output) -> Result<(), SqlError> {
+    let found: Vec<&Language> = match name {
+        None => Language::all().iter().collect(),
+        Some(name) => Language::by_name(name).into_iter().collect(),
+    };
+    if let (Some(name), []) = (name, found.as_slice()) {
+        return Err(SqlError::not_an_official_language(name));
+    }
+    let mut set = ResultSet::new(&[
+        ("langid", SqlType::SmallInt),
+        ("dateformat", SqlType::NChar(3)),
+        ("datefirst", SqlType::TinyInt),
+        ("upgrade", SqlType::Int),
+        ("name", NAME),
+        ("alias", NAME),
+        ("months", text(372)),
+        ("shortmonths", text(132)),
+        ("days", text(217)),
+        ("lcid", SqlType::Int),
+        ("msglangid", SqlType::SmallInt),
+    ]);
+    for language in found {
+        set.push(vec![
+            Value::SmallInt(language.id),
+            string(language.date_format.name()),
+            Value::TinyInt(language.date_first),
+            Value::Int(0),
+            string(language.name),
+            string(language.alias),
+            string(language.months.join(",")),
+            string(language.short_months.join(",")),
+            string(language.days.join(",")),
+            Value::Int(language.lcid),
+            Value::SmallInt(language.message_lcid),
+        ]);
+    }
+    set.send(output);
+    Ok(())
 }

@@ -7,7 +7,7 @@ use crate::unsupported;
 use pikepole_engine::{LoginDetails, Permission, Principal, PrincipalKind, Principals, SA, Securable};
 use pikepole_query::ExecutionContext;
 use pikepole_tsql::{SettingOption, SettingValue};
-use pikepole_types::SqlError;
+use pikepole_types::{Language, SqlError};
 
 /// What WITH says of a login.
 #[derive(Debug, Default)]
@@ -16,6 +16,7 @@ struct Options {
     old_password: Option<String>,
     name: Option<String>,
     default_database: Option<String>,
+    default_language: Option<&'static Language>,
     check_policy: Option<bool>,
     check_expiration: Option<bool>,
     unlock: bool,
@@ -46,9 +47,8 @@ impl Options {
                 }
                 "DEFAULT_LANGUAGE" => {
                     let name = option_name(option)?;
-                    if !name.eq_ignore_ascii_case("us_english") && !name.eq_ignore_ascii_case("english") {
-                        return Err(unsupported("A DEFAULT_LANGUAGE other than us_english"));
-                    }
+                    let language = Language::by_name(&name).ok_or_else(|| SqlError::language_unknown(&name))?;
+                    options.default_language = Some(language);
                 }
                 "CHECK_POLICY" => options.check_policy = Some(switch(option)?),
                 "CHECK_EXPIRATION" => options.check_expiration = Some(switch(option)?),
@@ -71,6 +71,9 @@ impl Options {
         details.set_password(hash);
         if let Some(database) = self.default_database {
             details.default_database = database;
+        }
+        if let Some(language) = self.default_language {
+            details.default_language = language.name.to_owned();
         }
         details.check_policy = self.check_policy.unwrap_or(details.check_policy);
         details.check_expiration = self.check_expiration.unwrap_or(details.check_expiration);
@@ -122,6 +125,7 @@ pub(super) async fn alter(
     let own = context.token().login().id == login.id;
     let only_password = options.name.is_none()
         && options.default_database.is_none()
+        && options.default_language.is_none()
         && options.check_policy.is_none()
         && options.check_expiration.is_none()
         && written.clauses.is_empty();

@@ -61,6 +61,30 @@ pub(super) const COLUMN: &[ColumnOf] = &[
     ("is_dropped_ledger_column", Bit, Yes),
 ];
 
+const PARAMETER: &[ColumnOf] = &[
+    ("object_id", Int, No),
+    ("name", Name, Yes),
+    ("parameter_id", Int, No),
+    ("system_type_id", TinyInt, No),
+    ("user_type_id", Int, No),
+    ("max_length", SmallInt, No),
+    ("precision", TinyInt, No),
+    ("scale", TinyInt, No),
+    ("is_output", Bit, No),
+    ("is_cursor_ref", Bit, No),
+    ("has_default_value", Bit, No),
+    ("is_xml_document", Bit, No),
+    ("default_value", Text(4000), Yes),
+    ("xml_collection_id", Int, No),
+    ("is_readonly", Bit, No),
+    ("is_nullable", Bit, Yes),
+    ("encryption_type", Int, Yes),
+    ("encryption_type_desc", Text(64), Yes),
+    ("encryption_algorithm_name", Name, Yes),
+    ("column_encryption_key_id", Int, Yes),
+    ("column_encryption_key_database_name", Name, Yes),
+];
+
 pub(super) const VIEWS: &[View] = &[
     View { schema: "sys", name: "columns", columns: COLUMN, rows: table_columns },
     View { schema: "sys", name: "all_columns", columns: COLUMN, rows: all_columns },
@@ -76,34 +100,9 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: identity_columns,
     },
-    View {
-        schema: "sys",
-        name: "parameters",
-        columns: &[
-            ("object_id", Int, No),
-            ("name", Name, Yes),
-            ("parameter_id", Int, No),
-            ("system_type_id", TinyInt, No),
-            ("user_type_id", Int, No),
-            ("max_length", SmallInt, No),
-            ("precision", TinyInt, No),
-            ("scale", TinyInt, No),
-            ("is_output", Bit, No),
-            ("is_cursor_ref", Bit, No),
-            ("has_default_value", Bit, No),
-            ("is_xml_document", Bit, No),
-            ("default_value", Text(4000), Yes),
-            ("xml_collection_id", Int, No),
-            ("is_readonly", Bit, No),
-            ("is_nullable", Bit, Yes),
-            ("encryption_type", Int, Yes),
-            ("encryption_type_desc", Text(64), Yes),
-            ("encryption_algorithm_name", Name, Yes),
-            ("column_encryption_key_id", Int, Yes),
-            ("column_encryption_key_database_name", Name, Yes),
-        ],
-        rows: parameters,
-    },
+    View { schema: "sys", name: "parameters", columns: PARAMETER, rows: parameters },
+    // Procedures of the system say nothing of their parameters.
+    View { schema: "sys", name: "all_parameters", columns: PARAMETER, rows: parameters },
 ];
 
 /// What a parameter is declared with.

@@ -1,6 +1,6 @@
-//! The views of older versions that scripts still read: `sysobjects`, `syscolumns`, `sysdatabases`, `sysusers`.
+//! The views of older versions that scripts still read: `sysobjects`, `syscolumns`, `sysdatabases`, `sysindexes`, `syscomments`.
 
-use super::Kind::{Bytes, Code, DateTime, Int, Name, SmallInt, Text, TinyInt};
+use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::objects::object_rows;
 use super::{Rows, Source, View};
@@ -97,7 +97,71 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: databases,
     },
+    View {
+        schema: "sys",
+        name: "sysindexes",
+        columns: &[
+            ("id", Int, No),
+            ("status", Int, Yes),
+            ("first", Bytes(6), Yes),
+            ("indid", SmallInt, Yes),
+            ("root", Bytes(6), Yes),
+            ("minlen", SmallInt, Yes),
+            ("keycnt", SmallInt, Yes),
+            ("groupid", SmallInt, Yes),
+            ("dpages", Int, Yes),
+            ("reserved", Int, Yes),
+            ("used", Int, Yes),
+            ("rowcnt", BigInt, Yes),
+            ("rowmodctr", Int, Yes),
+            ("reserved3", TinyInt, Yes),
+            ("reserved4", TinyInt, Yes),
+            ("xmaxlen", SmallInt, Yes),
+            ("maxirow", SmallInt, Yes),
+            ("OrigFillFactor", TinyInt, Yes),
+            ("StatVersion", TinyInt, Yes),
+            ("reserved2", Int, Yes),
+            ("FirstIAM", Bytes(6), Yes),
+            ("impid", SmallInt, Yes),
+            ("lockflags", SmallInt, Yes),
+            ("pgmodctr", Int, Yes),
+            ("keys", Bytes(1088), Yes),
+            ("name", Name, Yes),
+            ("statblob", Bytes(8000), Yes),
+            ("maxlen", Int, Yes),
+            ("rows", Int, Yes),
+        ],
+        rows: indexes,
+    },
+    View {
+        schema: "sys",
+        name: "syscomments",
+        columns: &[
+            ("id", Int, No),
+            ("number", SmallInt, Yes),
+            ("colid", SmallInt, No),
+            ("status", SmallInt, No),
+            ("ctext", Bytes(8000), Yes),
+            ("texttype", SmallInt, Yes),
+            ("language", SmallInt, Yes),
+            ("encrypted", Bit, No),
+            ("compressed", Bit, No),
+            ("text", Text(TEXT_UNITS), Yes),
+        ],
+        rows: comments,
+    },
 ];
+
+/// UTF-16 units of a text that one row of `syscomments` holds; longer ones have several rows.
+const TEXT_UNITS: u16 = 4000;
+/// `sysindexes.status` of an index without equal keys.
+const UNIQUE: i64 = 0x2;
+/// `sysindexes.status` of a clustered index.
+const CLUSTERED: i64 = 0x10;
+/// `sysindexes.status` of the index of a primary key.
+const PRIMARY_KEY: i64 = 0x800;
+/// `sysindexes.status` of the index of a UNIQUE constraint.
+const UNIQUE_KEY: i64 = 0x1000;
 
 /// Keys of both kinds are `K ` among the older types.
 fn old_type(code: &'static str) -> &'static str {
@@ -206,4 +270,92 @@ fn databases(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .done()
         })
         .collect())
+}
+
+/// Heaps and indexes, with their rows and pages.
+fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.tables() {
+        let count = source.row_counts.get(&table.object_id).copied().unwrap_or(0);
+        let row = |index_id: i32, storage: u32| {
+            let (used, reserved) = source.database.store().pages_of(storage);
+            view.row()
+                .integer("id", table.object_id)
+                .integer("indid", index_id)
+                .integer("groupid", super::indexes::PRIMARY)
+                .integer("dpages", used)
+                .integer("reserved", reserved)
+                .integer("used", used)
+                .integer("rowcnt", count)
+                .integer("rowmodctr", 0)
+                .integer("OrigFillFactor", 0)
+                .integer("rows", count)
+        };
+        if let Some(heap) = table.heap {
+            rows.push(row(0, heap.object).integer("status", 0).integer("keycnt", 0).done());
+        }
+        for index in &table.indexes {
+            let flags = [
+                (index.unique, UNIQUE),
+                (index.clustered, CLUSTERED),
+                (index.primary_key, PRIMARY_KEY),
+                (index.constraint && !index.primary_key, UNIQUE_KEY),
+            ];
+            let status: i64 = flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag).sum();
+            let row = row(index.index_id, index.storage.object).integer("status", status);
+            rows.push(row.integer("keycnt", index.columns.len() as i64).text("name", &index.name).done());
+        }
+    }
+    Ok(rows)
+}
+
+/// The texts of modules, defaults and CHECK constraints.
+fn comments(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    let mut add = |object_id: i32, number: i64, text: &str| {
+        for (place, part) in portions(text).into_iter().enumerate() {
+            let bytes = part.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            rows.push(
+                view.row()
+                    .integer("id", object_id)
+                    .integer("number", number)
+                    .integer("colid", place as i64 + 1)
+                    .value("ctext", Value::Bin(bytes))
+                    .integer("texttype", 2)
+                    .integer("language", 0)
+                    .text("text", part)
+                    .done(),
+            );
+        }
+    };
+    for module in source.catalog.modules() {
+        let is_procedure = source.catalog.procedure(&module.schema, &module.name).is_some();
+        if let Some(text) = source.shown_text(module) {
+            add(module.object_id, is_procedure.into(), text);
+        }
+    }
+    for table in source.catalog.table_shapes() {
+        for default in table.columns.iter().filter_map(|column| column.default.as_ref()) {
+            add(default.object_id, 0, &default.text);
+        }
+        for check in &table.checks {
+            add(check.object_id, 0, &check.text);
+        }
+    }
+    Ok(rows)
+}
+
+/// A text in parts of [`TEXT_UNITS`] at most.
+fn portions(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut units) = (0, 0);
+    for (at, character) in text.char_indices() {
+        if units + character.len_utf16() > usize::from(TEXT_UNITS) {
+            parts.push(&text[start..at]);
+            (start, units) = (at, 0);
+        }
+        units += character.len_utf16();
+    }
+    parts.push(&text[start..]);
+    parts
 }

@@ -235,7 +235,7 @@ fn batch_elapsed_us(session: &SessionRow) -> u64 {
 
 /// The options that both views of sessions show. Those set to true cannot be switched off.
 fn with_options(row: RowBuilder, options: &ShownOptions) -> RowBuilder {
-    row.text("language", "us_english")
+    row.text("language", options.language.name)
         .text("date_format", options.date_format.name())
         .integer("date_first", options.date_first)
         .bit("quoted_identifier", options.quoted_identifier)

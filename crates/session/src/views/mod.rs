@@ -20,6 +20,7 @@ pub(crate) mod extended_properties;
 pub(crate) mod files;
 mod indexes;
 mod information_schema;
+mod languages;
 pub(crate) mod log;
 mod machine;
 mod memory;
@@ -28,6 +29,7 @@ mod schedulers;
 mod security;
 mod sequences;
 mod statistics;
+mod time_zones;
 mod transactions;
 mod triggers;
 mod types;
@@ -260,6 +262,8 @@ const VIEWS: &[&[View]] = &[
     information_schema::VIEWS,
     constraints::VIEWS,
     compatibility::VIEWS,
+    languages::VIEWS,
+    time_zones::VIEWS,
     empty::VIEWS,
 ];
 

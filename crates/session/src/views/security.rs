@@ -150,7 +150,8 @@ fn login_row(view: &View, source: &Source<'_>, principal: &Principal) -> RowBuil
         .value("sid", Value::Bin(sid_of(principal)));
     match &principal.login {
         Some(login) => {
-            row.text("default_database_name", &login.default_database).text("default_language_name", "us_english")
+            let row = row.text("default_database_name", &login.default_database);
+            row.text("default_language_name", &login.default_language)
         }
         None => row,
     }

@@ -7,7 +7,7 @@ use crate::lexer::Keyword;
 use crate::tree::*;
 
 /// Functions that are no reserved words but have a syntax of their own: as ordinary functions they stand in brackets.
-const SPECIAL: &[&str] = &["CAST", "IIF", "PARSE", "TRIM", "TRY_CAST", "TRY_PARSE"];
+const SPECIAL: &[&str] = &["CAST", "IIF", "JSON_ARRAY", "JSON_OBJECT", "PARSE", "TRIM", "TRY_CAST", "TRY_PARSE"];
 
 /// How strongly the outermost operator of an expression binds.
 fn strength(expr: &Expr) -> u8 {
@@ -28,6 +28,22 @@ struct Operand<'a>(&'a Expr, u8);
 impl Display for Operand<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if strength(self.0) < self.1 { write!(f, "({})", self.0) } else { self.0.fmt(f) }
+    }
+}
+
+impl MakeJson {
+    /// The function's name, with its parenthesis.
+    pub(super) fn function(&self) -> &'static str {
+        if self.object { "JSON_OBJECT(" } else { "JSON_ARRAY(" }
+    }
+
+    /// What is said of NULLs where it is not what is meant without a word.
+    pub(super) fn on_null(&self) -> &'static str {
+        match (self.object, self.absent_on_null) {
+            (true, true) => " ABSENT ON NULL",
+            (false, false) => " NULL ON NULL",
+            _ => "",
+        }
     }
 }
 
@@ -66,6 +82,18 @@ impl Display for Expr {
                 f.write_str(if convert.lenient { "TRY_CONVERT(" } else { "CONVERT(" })?;
                 write!(f, "{}, {}", convert.data_type, convert.expr)?;
                 optional(f, ", ", &convert.style, "")?;
+                f.write_str(")")
+            }
+            ExprKind::Json(json) => {
+                f.write_str(json.function())?;
+                for (place, (key, value)) in json.members.iter().enumerate() {
+                    words(f, place > 0, ", ")?;
+                    if let Some(key) = key {
+                        write!(f, "{key}:")?;
+                    }
+                    value.fmt(f)?;
+                }
+                f.write_str(json.on_null())?;
                 f.write_str(")")
             }
             ExprKind::Iif(iif) => write!(f, "IIF({}, {}, {})", iif.condition, iif.then, iif.otherwise),

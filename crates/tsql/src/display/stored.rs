@@ -238,6 +238,18 @@ impl Display for Stored<'_, Expr> {
                 write!(f, "case when {} then {}", Stored(&iif.condition), Stored(&iif.then))?;
                 write!(f, " else {} end", Stored(&iif.otherwise))
             }
+            ExprKind::Json(json) => {
+                f.write_str(json.function())?;
+                for (place, (key, value)) in json.members.iter().enumerate() {
+                    words(f, place > 0, ",")?;
+                    if let Some(key) = key {
+                        write!(f, "{}:", Stored(key))?;
+                    }
+                    Stored(value).fmt(f)?;
+                }
+                f.write_str(json.on_null())?;
+                f.write_str(")")
+            }
             ExprKind::Trim(trim) => {
                 let side = match trim.side {
                     TrimSide::Both => "",

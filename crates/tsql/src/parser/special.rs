@@ -5,7 +5,7 @@ use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 use crate::tree::{
     Case, CaseBranches, Cast, Convert, Expr, ExprKind, Frame, FrameBound, FunctionArgument, FunctionCall, Iif,
-    NextValue, NullTreatment, ObjectName, OrderItem, Over, Trim, TrimSide, Window,
+    MakeJson, NextValue, NullTreatment, ObjectName, OrderItem, Over, Trim, TrimSide, Window,
 };
 
 impl Parser<'_> {
@@ -26,6 +26,8 @@ impl Parser<'_> {
             8 if is("TRY_CAST") => self.cast(true, false)?,
             5 if is("PARSE") => self.cast(false, true)?,
             9 if is("TRY_PARSE") => self.cast(true, true)?,
+            10 if is("JSON_ARRAY") => self.make_json(false)?,
+            11 if is("JSON_OBJECT") => self.make_json(true)?,
             4 if is("TRIM") => return self.trim().map(Some),
             _ => return Ok(None),
         };
@@ -53,6 +55,41 @@ impl Parser<'_> {
         let culture = if parse && self.eat_word("USING") { Some(self.expression()?) } else { None };
         self.expect_symbol(Symbol::Close)?;
         Ok(ExprKind::Cast(Box::new(Cast { expr, data_type, lenient, parse, culture })))
+    }
+
+    fn make_json(&mut self, object: bool) -> Parsed<ExprKind> {
+        self.bump();
+        self.expect_symbol(Symbol::Open)?;
+        let mut members = Vec::new();
+        let mut absent_on_null = self.on_null()?;
+        while absent_on_null.is_none() && !self.at_symbol(Symbol::Close) {
+            let first = self.expression()?;
+            members.push(if object {
+                self.expect_symbol(Symbol::Colon)?;
+                (Some(first), self.expression()?)
+            } else {
+                (None, first)
+            });
+            absent_on_null = self.on_null()?;
+            if absent_on_null.is_none() && !self.eat_symbol(Symbol::Comma) {
+                break;
+            }
+        }
+        self.expect_symbol(Symbol::Close)?;
+        let absent_on_null = absent_on_null.unwrap_or(!object);
+        Ok(ExprKind::Json(Box::new(MakeJson { object, members, absent_on_null })))
+    }
+
+    /// `NULL ON NULL`, `ABSENT ON NULL`, if one comes next: whether it is the latter.
+    fn on_null(&mut self) -> Parsed<Option<bool>> {
+        let absent = self.at_word("ABSENT");
+        if !absent && !self.at_keyword(Keyword::Null) || !self.nth_keyword(1, Keyword::On) {
+            return Ok(None);
+        }
+        self.bump();
+        self.bump();
+        self.expect_keyword(Keyword::Null)?;
+        Ok(Some(absent))
     }
 
     /// `TRIM(x)` is an ordinary function; `TRIM(c FROM x)` is not.

@@ -59,6 +59,8 @@ pub enum ExprKind {
     Convert(Box<Convert>),
     /// `TRIM(characters FROM x)`, `TRIM(LEADING characters FROM x)`; `TRIM(x)` is a function.
     Trim(Box<Trim>),
+    /// `JSON_OBJECT(key: value, ...)`, `JSON_ARRAY(value, ...)`
+    Json(Box<MakeJson>),
     /// `IIF(condition, x, y)`
     Iif(Box<Iif>),
     /// `COALESCE(x, y, ...)`: at least two values.
@@ -334,6 +336,17 @@ pub struct Convert {
     pub style: Option<Expr>,
     /// `TRY_CONVERT`: a failure is NULL.
     pub lenient: bool,
+}
+
+/// See [`ExprKind::Json`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct MakeJson {
+    /// Whether it is an object; its values have keys.
+    pub object: bool,
+    /// Keys, of an object, and values.
+    pub members: Vec<(Option<Expr>, Expr)>,
+    /// `ABSENT ON NULL`, which arrays say when they say nothing; `NULL ON NULL` is what objects say then.
+    pub absent_on_null: bool,
 }
 
 /// See [`ExprKind::Trim`].

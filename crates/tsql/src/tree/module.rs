@@ -1,6 +1,6 @@
 //! Procedures, functions, views, triggers, types and other objects of a schema.
 //!
-//! A module's text is the text of its whole statement: the statement's span.
+//! A module is kept with the text of its batch: see [`crate::module_text`].
 
 use super::{DataType, Expr, Literal, Name, ObjectName, Query, Span, Statement, TableElement};
 

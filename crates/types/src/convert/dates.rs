@@ -1,8 +1,8 @@
 //! Conversions to dates and times.
 
 use crate::datetime::{
-    DATETIME_DAY, DAY, DAYS_TO_1900, Date, DateFormat, DateTime, DateTime2, DateTimeOffset, Moment, ParseDate, Reading,
-    SECOND, SmallDateTime, Time, parse_moment,
+    DATETIME_DAY, DAY, DAYS_TO_1900, Date, DateTime, DateTime2, DateTimeOffset, Moment, ParseDate, Reading, SECOND,
+    SmallDateTime, Time, parse_moment,
 };
 use crate::error::SqlError;
 use crate::sql_type::SqlType;
@@ -48,7 +48,7 @@ pub(super) fn to_date(value: &Value, from: &SqlType, to: &SqlType, style: Option
         return time_of(moment, to).ok_or_else(out_of_range);
     }
     match value {
-        Value::Str(text) => from_text(text, from, to, style, DateFormat::default()),
+        Value::Str(text) => from_text(text, from, to, style, Reading::default()),
         Value::Bin(bytes) => from_binary(bytes, to),
         _ => {
             let days = super::as_f64(value).unwrap_or_default();
@@ -63,13 +63,13 @@ pub(super) fn to_date(value: &Value, from: &SqlType, to: &SqlType, style: Option
     }
 }
 
-/// A text as a date or time, read in a session's format.
+/// A text as a date or time, read in a session's format and language.
 pub(super) fn from_text(
     text: &str,
     from: &SqlType,
     to: &SqlType,
     style: Option<i32>,
-    format: DateFormat,
+    reading: Reading,
 ) -> Result<Value, SqlError> {
     let old_type = matches!(to, SqlType::DateTime | SqlType::SmallDateTime);
     let syntax = || match to {
@@ -80,7 +80,7 @@ pub(super) fn from_text(
         true => SqlError::date_out_of_range(from.error_name(), to.error_name()),
         false => SqlError::text_is_not_a_date(),
     };
-    let parsed = parse_moment(text, style, Reading { format, to_old_type: old_type }).map_err(|why| match why {
+    let parsed = parse_moment(text, style, Reading { to_old_type: old_type, ..reading }).map_err(|why| match why {
         ParseDate::Syntax => syntax(),
         ParseDate::OutOfRange => out_of_range(),
         ParseDate::Style(style) => SqlError::invalid_style(style, from.error_name()),

@@ -13,7 +13,7 @@ pub(crate) use numbers::{as_f64, exact, float_in, money_from_decimal};
 pub(crate) use text::{float_text, money_text, push_blanks, scientific};
 
 use crate::code_page;
-use crate::datetime::DateFormat;
+use crate::datetime::{DateFormat, Language, Reading};
 use crate::error::SqlError;
 use crate::functions::Context;
 use crate::sql_type::{Length, SqlType};
@@ -164,7 +164,7 @@ fn convert_slowly(
         Date | Time(_) | DateTime | SmallDateTime | DateTime2(_) | DateTimeOffset(_) => {
             *out = dates::to_date(value, from, to, style)?;
         }
-        Char(_) | VarChar(_) | NChar(_) | NVarChar(_) => text::to_text(value, from, to, style, out)?,
+        Char(_) | VarChar(_) | NChar(_) | NVarChar(_) => text::to_text(value, from, to, style, Language::ENGLISH, out)?,
         Binary(_) | VarBinary(_) => binary::to_binary(value, from, to, style, out)?,
         UniqueIdentifier => *out = binary::to_guid(value)?,
     }
@@ -258,7 +258,7 @@ fn too_long(start: &str, table: &str, column: &str) -> SqlError {
     if table.is_empty() { SqlError::truncated() } else { SqlError::truncated_in_column(table, column, start) }
 }
 
-/// Conversions by the session's DATEFORMAT. Those without a session read texts as `mdy`.
+/// Conversions by the session's DATEFORMAT and language. Those without a session read texts as `mdy` and name months in English.
 impl Context {
     /// [`convert`] in this session.
     ///
@@ -283,16 +283,24 @@ impl Context {
         style: Option<i32>,
         out: &mut Value,
     ) -> Result<(), SqlError> {
-        if self.date_format != DateFormat::default() && to.is_date_or_time() {
-            if let Value::Variant(variant) = value {
-                return self.convert_into(variant.value(), variant.ty(), to, style, out);
-            }
-            if let Value::Str(text) = value {
-                *out = dates::from_text(text, from, to, style, self.date_format)?;
-                return Ok(());
-            }
+        if self.date_format == DateFormat::default() && !self.language.has_own_names() {
+            return convert_into(value, from, to, style, out);
         }
-        convert_into(value, from, to, style, out)
+        let (reads, writes) = (to.is_date_or_time(), to.is_string());
+        match value {
+            Value::Variant(variant) if reads || writes => {
+                self.convert_into(variant.value(), variant.ty(), to, style, out)
+            }
+            Value::Str(text) if reads => {
+                let reading = Reading { format: self.date_format, language: self.language, ..Reading::default() };
+                *out = dates::from_text(text, from, to, style, reading)?;
+                Ok(())
+            }
+            _ if writes && from.is_date_or_time() && !value.is_null() => {
+                text::to_text(value, from, to, style, self.language, out)
+            }
+            _ => convert_into(value, from, to, style, out),
+        }
     }
 
     /// TRY_CAST and TRY_CONVERT: NULL where this value does not convert. Of a `sql_variant` its type is a matter of the value.
@@ -328,6 +336,10 @@ impl Context {
         // Texts convert to dates and times without being asked.
         if matches!(value, Value::Str(_)) && to.is_date_or_time() {
             return self.convert_into(value, from, to, None, out);
+        }
+        if self.language.has_own_names() && from.is_date_or_time() && to.is_string() {
+            let text = self.convert(value, from, &SqlType::VarChar(Length::Max), None)?;
+            return assign(&text, &SqlType::VarChar(Length::Max), to, target, out);
         }
         assign(value, from, to, target, out)
     }

@@ -1,17 +1,19 @@
 //! Conversions to character strings.
 
 use crate::code_page;
-use crate::datetime::style_text;
+use crate::datetime::{Language, style_text};
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 use std::fmt::Write;
 
+/// `language` is what months are named in.
 pub(super) fn to_text(
     value: &Value,
     from: &SqlType,
     to: &SqlType,
     style: Option<i32>,
+    language: &Language,
     out: &mut Value,
 ) -> Result<(), SqlError> {
     if let Value::Str(text) = value {
@@ -45,7 +47,7 @@ pub(super) fn to_text(
         Value::Real(v) => float_style(f64::from(*v), style, from, buffer)?,
         Value::Guid(bytes) => crate::display::write_guid(bytes, buffer),
         Value::Bin(bytes) => binary_text(bytes, from, to, style, buffer)?,
-        _ => date_text(value, from, style, buffer)?,
+        _ => date_text(value, from, style, language, buffer)?,
     }
     if buffer.len() > limit {
         match value {
@@ -205,12 +207,18 @@ fn binary_text(
     Ok(())
 }
 
-fn date_text(value: &Value, from: &SqlType, style: Option<i32>, buffer: &mut String) -> Result<(), SqlError> {
+fn date_text(
+    value: &Value,
+    from: &SqlType,
+    style: Option<i32>,
+    language: &Language,
+    buffer: &mut String,
+) -> Result<(), SqlError> {
     let old_type = matches!(from, SqlType::DateTime | SqlType::SmallDateTime);
     let style = style.unwrap_or(if old_type { 0 } else { 121 });
     let moment = super::moment_of(value)
         .ok_or_else(|| SqlError::explicit_conversion_not_allowed(from.error_name(), "varchar"))?;
-    if style_text(moment, from, style, buffer) {
+    if style_text(moment, from, style, language, buffer) {
         return Ok(());
     }
     Err(SqlError::invalid_style(style, from.error_name()))

@@ -1,31 +1,8 @@
 //! Dates and times as text, in the numbered styles of CONVERT.
 
-use super::{Moment, SECOND, ymd_from_days};
+use super::{Language, Moment, SECOND, ymd_from_days};
 use crate::sql_type::SqlType;
 use std::fmt::Write;
-
-/// English month names.
-pub(crate) const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
-const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-
-/// The English name of a day's weekday.
-pub(crate) fn weekday_name(days: i32) -> &'static str {
-    WEEKDAYS[days.rem_euclid(7) as usize]
-}
 
 /// How one style writes a date, the gap and a time.
 ///
@@ -78,9 +55,9 @@ fn layout(style: i32) -> Option<Layout> {
     })
 }
 
-/// Appends a moment of type `ty` in a style; gives false, and appends nothing, when the style is not known or writes
+/// Appends a moment of type `ty` in a style, its month in a language; gives false, and appends nothing, when the style is not known or writes
 /// only the part that the type does not have. Styles 130 and 131 (Hijri) are not known.
-pub(crate) fn style_text(moment: Moment, ty: &SqlType, style: i32, out: &mut String) -> bool {
+pub(crate) fn style_text(moment: Moment, ty: &SqlType, style: i32, language: &Language, out: &mut String) -> bool {
     let Some(layout) = layout(style) else {
         return false;
     };
@@ -93,7 +70,7 @@ pub(crate) fn style_text(moment: Moment, ty: &SqlType, style: i32, out: &mut Str
     let utc = style == 127 && moment.offset_minutes.is_some();
     let shift = if utc { i64::from(moment.offset_minutes.unwrap_or(0)) * 60 * SECOND } else { 0 };
     let moment = Moment { ticks: moment.ticks - shift, ..moment };
-    write_date(moment, date, out);
+    write_date(moment, date, language, out);
     if !date.is_empty() && !time.is_empty() {
         out.push_str(layout.gap);
     }
@@ -114,14 +91,14 @@ fn put(out: &mut String, arguments: std::fmt::Arguments<'_>) {
     out.write_fmt(arguments).unwrap_or_default();
 }
 
-fn write_date(moment: Moment, layout: &str, out: &mut String) {
+fn write_date(moment: Moment, layout: &str, language: &Language, out: &mut String) {
     let (year, month, day) = ymd_from_days(moment.days());
     for c in layout.chars() {
         match c {
             'Y' => put(out, format_args!("{year:04}")),
             'y' => put(out, format_args!("{:02}", year % 100)),
             'm' => put(out, format_args!("{month:02}")),
-            'N' => out.push_str(&MONTHS[month as usize - 1][..3]),
+            'N' => out.push_str(language.short_months[month as usize - 1]),
             'd' => put(out, format_args!("{day:02}")),
             'D' => put(out, format_args!("{day:2}")),
             _ => out.push(c),

@@ -3,10 +3,12 @@
 //! Every conversion goes through [`Moment`]: ticks of 100 ns since 0001-01-01 00:00 and, for `datetimeoffset`, an offset.
 
 mod format;
+mod language;
 mod parse;
 mod part;
 
-pub(crate) use format::{MONTHS, style_text, weekday_name};
+pub(crate) use format::style_text;
+pub use language::Language;
 pub use parse::DateFormat;
 pub(crate) use parse::{ParseDate, Reading, parse_moment};
 pub use part::{DatePart, SUNDAY};

@@ -4,7 +4,7 @@
 //! digits, else in the order of the style, or of the session without one; a month's name with a day and a year in any
 //! order; a time `hh:mm[:ss[.fffffff]]` or `hh AM` with or without a date; ISO 8601 with a `T`, a `Z` or an offset.
 
-use super::{DAY, DAYS_TO_1900, Moment, SECOND, days_from_ymd};
+use super::{DAY, DAYS_TO_1900, Language, Moment, SECOND, days_from_ymd};
 
 /// What was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,12 +63,13 @@ impl DateFormat {
         }
     }
 
-    /// Whether a text is one date in one format and another, or none, in another.
+    /// Whether a text is one date in one format or language and another, or none, in another.
     pub fn matters_to(text: &str) -> bool {
         [true, false].into_iter().any(|to_old_type| {
-            let read = |format| parse_moment(text, None, Reading { format, to_old_type });
-            let first = read(DateFormat::Mdy);
-            Self::ALL.into_iter().any(|format| read(format) != first)
+            let read = |format, language| parse_moment(text, None, Reading { format, to_old_type, language });
+            let first = read(DateFormat::Mdy, Language::ENGLISH);
+            Self::ALL.into_iter().any(|format| read(format, Language::ENGLISH) != first)
+                || Language::all().iter().any(|language| read(DateFormat::Mdy, language) != first)
         })
     }
 
@@ -93,6 +94,8 @@ pub(crate) struct Reading {
     pub format: DateFormat,
     /// Whether it becomes a `datetime` or `smalldatetime`: there the format says also what follows a year of four digits.
     pub to_old_type: bool,
+    /// The session's, for the names of months.
+    pub language: &'static Language,
 }
 
 /// The format of a style; none when the session's holds.
@@ -109,7 +112,7 @@ fn format_of(style: Option<i32>) -> Result<Option<DateFormat>, ParseDate> {
 /// Reads a date, a time or both. An empty text is 1900-01-01 00:00, a time alone is on that day, a date alone at 00:00.
 pub(crate) fn parse_moment(text: &str, style: Option<i32>, reading: Reading) -> Result<ParsedMoment, ParseDate> {
     let reading = match format_of(style)? {
-        Some(format) => Reading { format, to_old_type: false },
+        Some(format) => Reading { format, to_old_type: false, ..reading },
         None => reading,
     };
     let mut reader =
@@ -151,7 +154,7 @@ struct Reader<'t> {
     time: Option<TimeOfDay>,
 }
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     fn read_all(&mut self) -> Result<(), ParseDate> {
         loop {
             self.skip_blanks();
@@ -159,7 +162,7 @@ impl Reader<'_> {
                 None => return Ok(()),
                 Some(b',') => self.rest = &self.rest[1..],
                 Some(b'0'..=b'9') => self.read_number()?,
-                Some(byte) if byte.is_ascii_alphabetic() => self.read_word()?,
+                Some(byte) if is_letter(byte) => self.read_word()?,
                 Some(b'+' | b'-') => self.read_offset()?,
                 Some(_) => return Err(ParseDate::Syntax),
             }
@@ -190,31 +193,24 @@ impl Reader<'_> {
         Ok((value, count))
     }
 
-    /// A word in lower case, cut off after 15 letters.
-    fn word(&mut self) -> ([u8; 15], usize) {
-        let count = self.rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
-        let mut lower = [0; 15];
-        for (to, from) in lower.iter_mut().zip(&self.rest[..count]) {
-            *to = from.to_ascii_lowercase();
-        }
-        self.rest = &self.rest[count..];
-        (lower, count.min(15))
+    /// The letters ahead. They are taken.
+    fn word(&mut self) -> &'t [u8] {
+        let count = self.rest.iter().take_while(|byte| is_letter(byte)).count();
+        let (word, rest) = self.rest.split_at(count);
+        self.rest = rest;
+        word
     }
 
     /// AM or PM ahead, perhaps after blanks: whether it is PM. It is taken.
     fn half_of_day(&mut self) -> Option<bool> {
         let before = self.rest;
         self.skip_blanks();
-        if self.rest.first().is_some_and(u8::is_ascii_alphabetic) {
-            let (word, length) = self.word();
-            match &word[..length] {
-                b"am" => return Some(false),
-                b"pm" => return Some(true),
-                _ => {}
-            }
+        let word = self.word();
+        let half = [(&b"am"[..], false), (b"pm", true)].into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name));
+        if half.is_none() {
+            self.rest = before;
         }
-        self.rest = before;
-        None
+        half.map(|(_, afternoon)| afternoon)
     }
 
     fn read_number(&mut self) -> Result<(), ParseDate> {
@@ -243,10 +239,9 @@ impl Reader<'_> {
 
     /// A date behind its first number and separator.
     fn read_separated(&mut self, first: Number, separator: u8) -> Result<(), ParseDate> {
-        if self.rest.first().is_some_and(u8::is_ascii_alphabetic) {
+        if self.rest.first().is_some_and(is_letter) {
             // dd-mon-yyyy
-            let (word, length) = self.word();
-            let month = month_by_name(&word[..length]).ok_or(ParseDate::Syntax)?;
+            let month = self.reading.language.month(self.word()).ok_or(ParseDate::Syntax)?;
             if !self.take(separator) {
                 return Err(ParseDate::Syntax);
             }
@@ -260,7 +255,7 @@ impl Reader<'_> {
             return Err(ParseDate::Syntax);
         }
         let third = self.digits()?;
-        let Reading { format, to_old_type } = self.reading;
+        let Reading { format, to_old_type, .. } = self.reading;
         if format == DateFormat::Ydm && !to_old_type && first.1 != 4 {
             return Err(ParseDate::Syntax);
         }
@@ -341,19 +336,21 @@ impl Reader<'_> {
     }
 
     fn read_word(&mut self) -> Result<(), ParseDate> {
-        let (word, length) = self.word();
-        match (&word[..length], &mut self.time) {
-            (b"t", None) if self.rest.first().is_some_and(u8::is_ascii_digit) => Ok(()),
-            (b"z", Some(time)) if time.offset_minutes.is_none() => {
-                time.offset_minutes = Some(0);
-                Ok(())
-            }
-            (name, _) if self.month.is_none() && self.date.is_none() => {
-                self.month = Some(month_by_name(name).ok_or(ParseDate::Syntax)?);
-                Ok(())
-            }
-            _ => Err(ParseDate::Syntax),
+        let word = self.word();
+        if word.eq_ignore_ascii_case(b"t") && self.time.is_none() && self.rest.first().is_some_and(u8::is_ascii_digit) {
+            return Ok(());
         }
+        if let Some(time) = self.time.as_mut().filter(|time| time.offset_minutes.is_none())
+            && word.eq_ignore_ascii_case(b"z")
+        {
+            time.offset_minutes = Some(0);
+            return Ok(());
+        }
+        if self.month.is_some() || self.date.is_some() {
+            return Err(ParseDate::Syntax);
+        }
+        self.month = Some(self.reading.language.month(word).ok_or(ParseDate::Syntax)?);
+        Ok(())
     }
 
     /// `+hh:mm` behind a time.
@@ -405,13 +402,9 @@ fn full_year((value, digits): Number) -> Result<i32, ParseDate> {
     }
 }
 
-/// 1 to 12, by the whole name or its first three letters, in lower case.
-fn month_by_name(name: &[u8]) -> Option<i32> {
-    let position = super::MONTHS.iter().position(|month| {
-        let month = month.as_bytes();
-        month.eq_ignore_ascii_case(name) || name.len() == 3 && month[..3].eq_ignore_ascii_case(name)
-    });
-    position.map(|at| at as i32 + 1)
+/// Letters of any script: those beyond ASCII are of names of months.
+fn is_letter(byte: &u8) -> bool {
+    byte.is_ascii_alphabetic() || !byte.is_ascii()
 }
 
 #[cfg(test)]
@@ -420,7 +413,7 @@ mod tests {
     use crate::datetime::ymd_from_days;
 
     fn read(text: &str, format: DateFormat, to_old_type: bool) -> Option<(i32, i32, i32)> {
-        let parsed = parse_moment(text, None, Reading { format, to_old_type }).ok()?;
+        let parsed = parse_moment(text, None, Reading { format, to_old_type, ..Reading::default() }).ok()?;
         Some(ymd_from_days(parsed.moment.days()))
     }
 
@@ -449,11 +442,24 @@ mod tests {
     }
 
     #[test]
+    fn months_are_read_in_the_language() {
+        let read = |text, name| {
+            let language = Language::by_name(name).expect(name);
+            let reading = Reading { language, ..Reading::default() };
+            parse_moment(text, None, reading).ok().map(|parsed| ymd_from_days(parsed.moment.days()))
+        };
+        assert_eq!(read("3 MÄRZ 2020", "Deutsch"), Some((2020, 3, 3)));
+        assert_eq!(read("3-déc-2020 10:00 PM", "French"), Some((2020, 12, 3)));
+        assert_eq!(read("3 March 2020", "Deutsch"), None);
+        assert_eq!(read("3 March 2020", "British"), Some((2020, 3, 3)));
+    }
+
+    #[test]
     fn a_format_matters_to_few_texts() {
-        for text in ["01/02/2003", "13.1.2003 10:00", "1-2-03", "2003/01/02"] {
+        for text in ["01/02/2003", "13.1.2003 10:00", "1-2-03", "2003/01/02", "2 Jan 03", "2 mai 2003"] {
             assert!(DateFormat::matters_to(text), "{text}");
         }
-        for text in ["", "hello", "2003-01-02", "20030102 10:00", "2 Jan 03", "10:00", "2003-01-02T10:00:00Z"] {
+        for text in ["", "hello", "2003-01-02", "20030102 10:00", "10:00 PM", "2003-01-02T10:00:00Z"] {
             assert!(!DateFormat::matters_to(text), "{text}");
         }
     }

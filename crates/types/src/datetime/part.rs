@@ -1,6 +1,6 @@
 //! Parts of dates: DATEPART, DATENAME, DATEADD, DATEDIFF.
 
-use super::{DAY, MONTHS, Moment, SECOND, days_from_ymd, days_in_month, weekday_name, ymd_from_days};
+use super::{DAY, Language, Moment, SECOND, days_from_ymd, days_in_month, ymd_from_days};
 
 /// A part of a date or time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -129,10 +129,10 @@ pub(crate) fn date_part(part: DatePart, moment: Moment, date_first: u8) -> i32 {
 }
 
 /// DATENAME: the number of the part, the name of months and weekdays.
-pub(crate) fn date_name(part: DatePart, moment: Moment, date_first: u8) -> String {
+pub(crate) fn date_name(part: DatePart, moment: Moment, date_first: u8, language: &Language) -> String {
     match part {
-        Month => MONTHS[date_part(Month, moment, date_first) as usize - 1].to_owned(),
-        Weekday => weekday_name(moment.days()).to_owned(),
+        Month => language.month_of(moment.days()).to_owned(),
+        Weekday => language.weekday(moment.days()).to_owned(),
         Offset => {
             let offset = moment.offset_minutes.unwrap_or(0);
             let sign = if offset < 0 { '-' } else { '+' };

@@ -270,6 +270,7 @@ error_table! {
     2717 15 2 parameter_size_too_large(size, kind, name, maximum) "The size ({size}) given to the {kind} '{name}' exceeds the maximum allowed ({maximum}).";
     2727 11 1 index_missing(name) "Cannot find index '{name}'.";
     2732 16 1 error_number_invalid(number, minimum, maximum) "Error number {number} is invalid. The number must be from {minimum} through {maximum} and it cannot be 50000.";
+    2740 16 1 language_unknown(name) "SET LANGUAGE failed because '{name}' is not an official language name or a language alias on this SQL Server.";
     2744 16 2 identity_twice(table) "Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed.";
     2748 16 1 substitution_type_invalid(ty, position) "Cannot specify {ty} data type (parameter {position}) as a substitution parameter.";
     2749 16 2 identity_type_invalid(column) "Identity column '{column}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, unencrypted, and constrained to be nonnullable.";
@@ -508,12 +509,17 @@ error_table! {
     9002 17 4 log_is_full(database, reason) "The transaction log for database '{database}' is full due to '{reason}'.";
     9003 20 1 log_scan_invalid(scan, database) "The log scan number {scan} passed to log scan in database '{database}' is not valid. This error may indicate data corruption or that the log file (.ldf) does not match the data file (.mdf).";
     9004 21 1 log_is_damaged(database) "An error occurred while processing the log for database '{database}'. If possible, restore from backup. If a backup is not available, it might be necessary to rebuild the log.";
+    9803 16 1 invalid_data(ty) "Invalid data for type \"{ty}\".";
     9807 16 0 text_does_not_follow_style(style) "The input character string does not follow style {style}, either change the input character string or use a different style.";
     9809 16 1 style_not_supported(style, from, to) "The style {style} is not supported for conversions from {from} to {to}.";
     9810 16 1 date_part_not_supported(part, function, ty) "The datepart {part} is not supported by date function {function} for data type {ty}.";
     9812 16 0 time_zone_invalid(function) "The timezone provided to builtin function {function} is invalid.";
+    9818 16 1 culture_unknown(name) "The culture parameter '{name}' provided in the function call is not supported.";
+    9819 16 1 text_not_parsed(text, ty, culture) "Error converting string value '{text}' into data type {ty} using culture '{culture}'.";
+    9820 16 1 time_zone_unknown(name) "The time zone parameter '{name}' provided to AT TIME ZONE clause is invalid.";
     9828 16 1 translate_lengths_differ() "The second and third arguments of the TRANSLATE built-in function must contain an equal number of characters.";
     9829 16 1 string_agg_too_long() "STRING_AGG aggregation result exceeded the limit of 8000 bytes. Use LOB types to avoid result truncation.";
+    9834 16 1 bucket_width_invalid() "Invalid bucket width value passed to date_bucket function. Only positive values are allowed.";
     10601 16 1 included_columns_of_clustered() "Cannot specify included columns for a clustered index.";
     10609 16 1 filter_column_computed(kind, index, table, column) "Filtered {kind} '{index}' cannot be created on table '{table}' because the column '{column}' in the filter expression is a computed column. Rewrite the filter expression so that it does not include this column.";
     10611 16 1 filter_constant_higher(kind, index, table, column) "Filtered {kind} '{index}' cannot be created on table '{table}' because the column '{column}' in the filter expression is compared with a constant of higher data type precedence or of a different collation. Converting a column to the data type of a constant is not supported for filtered {kind}. To resolve this error, explicitly convert the constant to the same data type and collation as the column '{column}'.";
@@ -535,6 +541,10 @@ error_table! {
     10756 15 1 window_frame_needs_order() "Window frame with ROWS or RANGE must have an ORDER BY clause.";
     10758 15 1 window_order_not_allowed(function) "The function '{function}' may not have ORDER BY in OVER clause.";
     10759 15 1 distinct_with_over() "Use of DISTINCT is not allowed with the OVER clause.";
+    10761 15 1 parse_type_invalid(ty, function) "Invalid data type {ty} in function {function}.";
+    11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
+    11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
+    11508 16 1 undeclared_parameter_used_twice(name) "The undeclared parameter '{name}' is used more than once in the batch being analyzed.";
     11700 16 1 sequence_increment_zero(name) "The increment for sequence object '{name}' cannot be zero.";
     11701 16 1 sequence_increment_large(name) "The absolute value of the increment for sequence object '{name}' must be less than or equal to the difference between the minimum and maximum value of the sequence object.";
     11702 16 2 sequence_type_invalid(name) "The sequence object '{name}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, or any user-defined data type that is based on one of the above integer data types.";
@@ -567,6 +577,7 @@ error_table! {
     15014 16 1 role_missing(name) "The role '{name}' does not exist in the current database.";
     15023 16 1 user_exists(name) "User, group, or role '{name}' already exists in the current database.";
     15025 16 1 login_exists(name) "The server principal '{name}' already exists.";
+    15033 16 1 not_an_official_language(name) "'{name}' is not a valid official language name.";
     15036 16 1 data_type_missing(name) "The data type '{name}' does not exist or you do not have permission.";
     15063 16 1 login_has_a_user() "The login already has an account under a different user name.";
     15081 16 1 public_membership() "Membership of the public role cannot be changed.";

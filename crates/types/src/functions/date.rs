@@ -66,9 +66,9 @@ pub(super) fn sysdatetimeoffset(context: &mut Context, _: &[Value], _: &[SqlType
 }
 
 /// The date part that the first argument names.
-fn part(values: &[Value], types: &[SqlType]) -> Result<DatePart, SqlError> {
-    let name = text(values, types, 0)?;
-    DatePart::by_name(&name).ok_or_else(|| SqlError::option_not_recognized(&name, "datepart"))
+fn part(values: &[Value]) -> Result<DatePart, SqlError> {
+    let name = values[0].as_str().unwrap_or_default();
+    DatePart::by_name(name).ok_or_else(|| SqlError::option_not_recognized(name, "datepart"))
 }
 
 /// An argument as a moment, and the type it has as a date: text is read as `datetime2` for its digits, numbers are days.
@@ -94,7 +94,7 @@ fn check_part(part: DatePart, ty: &SqlType, function: &str) -> Result<(), SqlErr
 }
 
 pub(super) fn dateadd(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let part = part(values, types)?;
+    let part = part(values)?;
     let count = whole(values, types, 1)?;
     let ty = dateadd_type(types)?;
     let given = match moment_of(&values[2]) {
@@ -117,7 +117,7 @@ pub(super) fn dateadd(context: &mut Context, values: &[Value], types: &[SqlType]
 
 /// Boundaries between two dates; those with an offset count in UTC.
 fn difference(context: &Context, values: &[Value], types: &[SqlType], function: &str) -> Result<Option<i64>, SqlError> {
-    let part = part(values, types)?;
+    let part = part(values)?;
     let ((from, from_type), (to, to_type)) = (moment(context, values, types, 1)?, moment(context, values, types, 2)?);
     if part == DatePart::Offset {
         return Err(SqlError::date_part_not_supported(part.name(), function, from_type.error_name()));
@@ -143,17 +143,17 @@ pub(super) fn datediff_big(context: &mut Context, values: &[Value], types: &[Sql
 }
 
 pub(super) fn datepart(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let part = part(values, types)?;
+    let part = part(values)?;
     let (moment, ty) = moment(context, values, types, 1)?;
     check_part(part, &ty, "datepart")?;
     Ok(Value::Int(datetime::date_part(part, rounded_as(moment, &ty), context.date_first)))
 }
 
 pub(super) fn datename(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let part = part(values, types)?;
+    let part = part(values)?;
     let (moment, ty) = moment(context, values, types, 1)?;
     check_part(part, &ty, "datename")?;
-    Ok(Value::Str(datetime::date_name(part, rounded_as(moment, &ty), context.date_first)))
+    Ok(Value::Str(datetime::date_name(part, rounded_as(moment, &ty), context.date_first, context.language)))
 }
 
 /// `datetime` shows its ticks of 1/300 s as whole milliseconds: .00333 s as 3, .00667 s as 7.
@@ -241,7 +241,7 @@ pub(super) fn isdate(context: &mut Context, values: &[Value], types: &[SqlType])
         Value::Str(_) => context.convert(&values[0], &types[0], &SqlType::DateTime, None).is_ok(),
         // Numbers are read as text: 2020 is a year, 20200101 a day.
         other if other.as_i64().is_some() => {
-            let digits = Value::Str(text(values, types, 0)?.into_owned());
+            let digits = Value::Str(text(context, values, types, 0)?.into_owned());
             context.convert(&digits, &SqlType::VarChar(Length::Max), &SqlType::DateTime, None).is_ok()
         }
         _ => false,

@@ -7,7 +7,7 @@
 use super::{Context, text};
 use crate::code_page;
 use crate::convert::{self, moment_of};
-use crate::datetime::{DatePart, MONTHS, Moment, SUNDAY, date_part, weekday_name};
+use crate::datetime::{DatePart, Language, Moment, SUNDAY, date_part};
 use crate::decimal::{Decimal, divide_rounded, power_of_ten};
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
@@ -23,8 +23,8 @@ pub(super) fn format_type(types: &[SqlType]) -> Result<SqlType, SqlError> {
     Err(SqlError::argument_type_invalid(types[0].error_name(), 1, "format"))
 }
 
-pub(super) fn format(_: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
-    let picture = text(values, types, 1)?;
+pub(super) fn format(context: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
+    let picture = text(context, values, types, 1)?;
     let picture = code_page::prefix(&picture, UNITS_MAX, true);
     let formatted = match moment_of(&values[0]) {
         Some(moment) => Some(format_date(moment, picture)),
@@ -167,11 +167,11 @@ fn push_part(moment: Moment, letter: char, count: usize, out: &mut String) {
     let number = match (letter, count) {
         ('y', 1 | 2) => of(DatePart::Year) % 100,
         ('y', _) => of(DatePart::Year),
-        ('M', 3) => return out.push_str(&MONTHS[of(DatePart::Month) as usize - 1][..3]),
-        ('M', 4..) => return out.push_str(MONTHS[of(DatePart::Month) as usize - 1]),
+        ('M', 3) => return out.push_str(&Language::ENGLISH.month_of(moment.days())[..3]),
+        ('M', 4..) => return out.push_str(Language::ENGLISH.month_of(moment.days())),
         ('M', _) => of(DatePart::Month),
-        ('d', 3) => return out.push_str(&weekday_name(moment.days())[..3]),
-        ('d', 4..) => return out.push_str(weekday_name(moment.days())),
+        ('d', 3) => return out.push_str(&Language::ENGLISH.weekday(moment.days())[..3]),
+        ('d', 4..) => return out.push_str(Language::ENGLISH.weekday(moment.days())),
         ('d', _) => of(DatePart::Day),
         ('H', _) => of(DatePart::Hour),
         ('h', _) => (of(DatePart::Hour) + 11) % 12 + 1,

@@ -8,22 +8,27 @@
 //! binder.
 
 mod bits;
+mod bucket;
+mod compress;
 mod date;
 mod format;
 mod hash;
 mod json;
 mod math;
+mod message;
 mod other;
+mod parse;
 mod string;
 mod table;
 mod words;
 mod zone;
 
-pub use table::FUNCTIONS;
+pub use message::format_message;
+pub use table::{AT_TIME_ZONE, FUNCTIONS, JSON_ARRAY, JSON_OBJECT, PARSE, TRY_PARSE};
 
 use crate::collation::Collation;
 use crate::convert;
-use crate::datetime::{DateFormat, DatePart, DateTimeOffset, SUNDAY};
+use crate::datetime::{DateFormat, DatePart, DateTimeOffset, Language, SUNDAY};
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
@@ -55,11 +60,13 @@ pub struct Function {
 }
 
 impl Function {
-    /// Whether its result depends on the session's DATEFIRST. `part`: the word that names the date part.
-    pub fn reads_date_first(&self, part: Option<&str>) -> bool {
-        let part = part.filter(|_| self.date_part).and_then(DatePart::by_name);
-        matches!(part, Some(DatePart::Week | DatePart::Weekday))
-            && matches!(self.name, "DATENAME" | "DATEPART" | "DATETRUNC")
+    /// Whether its result depends on the session's DATEFIRST or language. `part`: the word that names the date part.
+    pub fn reads_session(&self, part: Option<&str>) -> bool {
+        match part.filter(|_| self.date_part).and_then(DatePart::by_name) {
+            Some(DatePart::Week | DatePart::Weekday) => matches!(self.name, "DATENAME" | "DATEPART" | "DATETRUNC"),
+            Some(DatePart::Month) => self.name == "DATENAME",
+            _ => false,
+        }
     }
 
     /// Checks the number of arguments.
@@ -94,6 +101,8 @@ pub struct Context {
     pub date_first: u8,
     /// DATEFORMAT: how texts are read as dates.
     pub date_format: DateFormat,
+    /// LANGUAGE: what months and days are called.
+    pub language: &'static Language,
     /// ANSI_WARNINGS is off: a text that is too long for its column is cut to fit.
     pub cuts_silently: bool,
     random: [u64; 2],
@@ -104,7 +113,15 @@ impl Context {
     pub fn new(now: DateTimeOffset, seed: u128) -> Context {
         let random = [seed as u64, (seed >> 64) as u64];
         let (collation, date_format) = (Collation::default(), DateFormat::default());
-        Context { now, collation, date_first: SUNDAY, date_format, cuts_silently: false, random }
+        Context {
+            now,
+            collation,
+            date_first: SUNDAY,
+            date_format,
+            language: Language::ENGLISH,
+            cuts_silently: false,
+            random,
+        }
     }
 
     /// The next 64 random bits: two SplitMix64 streams, so that all 128 bits of the seed matter.
@@ -131,12 +148,12 @@ impl Context {
 }
 
 /// An argument as text.
-fn text<'v>(values: &'v [Value], types: &[SqlType], at: usize) -> Result<Cow<'v, str>, SqlError> {
+fn text<'v>(context: &Context, values: &'v [Value], types: &[SqlType], at: usize) -> Result<Cow<'v, str>, SqlError> {
     match &values[at] {
         Value::Str(text) => Ok(Cow::Borrowed(text)),
         other => {
             let text_type = SqlType::VarChar(Length::Max);
-            match convert::convert(other, &types[at], &text_type, None)? {
+            match context.convert(other, &types[at], &text_type, None)? {
                 Value::Str(text) => Ok(Cow::Owned(text)),
                 _ => Ok(Cow::Borrowed("")),
             }

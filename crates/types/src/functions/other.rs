@@ -91,7 +91,7 @@ pub(super) fn variant_type(_: &[SqlType]) -> Typed {
 /// What a value is as a `sql_variant`: a name or a number in another one.
 pub(super) fn variant_property(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let variant = context.convert(&values[0], &types[0], &SqlType::Variant, None)?;
-    let name = text(values, types, 1)?;
+    let name = text(context, values, types, 1)?;
     Ok(match variant {
         Value::Variant(variant) => variant.property(&name, context.collation),
         _ => Value::Null,
@@ -110,10 +110,10 @@ pub(super) fn newid(context: &mut Context, _: &[Value], _: &[SqlType]) -> Evalua
 }
 
 /// 1 when the argument is a number or reads as `int`, `decimal`, `money` or `float`.
-pub(super) fn isnumeric(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn isnumeric(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let is_number = match &values[0] {
         Value::Str(_) => {
-            let text = text(values, types, 0)?;
+            let text = text(context, values, types, 0)?;
             let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
             let reads = |ty: &SqlType| convert::convert(&values[0], &types[0], ty, None).is_ok();
             has_digit && (reads(&SqlType::Float) || reads(&SqlType::Money))

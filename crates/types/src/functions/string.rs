@@ -96,11 +96,11 @@ fn limited(mut text: String, types: &[SqlType]) -> Evaluated {
     Ok(Value::Str(text))
 }
 
-pub(super) fn len(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn len(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     if let Value::Bin(bytes) = &values[0] {
         return position(bytes.len(), types);
     }
-    let text = text(values, types, 0)?;
+    let text = text(context, values, types, 0)?;
     position(units(text.trim_end_matches(' '), true), types)
 }
 
@@ -115,7 +115,7 @@ pub(super) fn datalength(_: &mut Context, values: &[Value], types: &[SqlType]) -
     position(bytes, types)
 }
 
-pub(super) fn substring(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn substring(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let (start, length) = (whole(values, types, 1)?, whole(values, types, 2)?);
     if length < 0 {
         return Err(SqlError::invalid_length_of_left_or_substring());
@@ -127,7 +127,7 @@ pub(super) fn substring(_: &mut Context, values: &[Value], types: &[SqlType]) ->
     if let Value::Bin(bytes) = &values[0] {
         return Ok(Value::Bin(bytes[from.min(bytes.len())..to.min(bytes.len())].to_vec()));
     }
-    let text = text(values, types, 0)?;
+    let text = text(context, values, types, 0)?;
     Ok(Value::from(between(&text, from, to, types[0].is_unicode())))
 }
 
@@ -138,28 +138,28 @@ fn between(text: &str, from: usize, to: usize, unicode: bool) -> &str {
     &text[start..end.max(start)]
 }
 
-pub(super) fn left(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn left(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let count =
         usize::try_from(whole(values, types, 1)?).map_err(|_| SqlError::invalid_length_of_left_or_substring())?;
-    let text = text(values, types, 0)?;
+    let text = text(context, values, types, 0)?;
     Ok(Value::from(between(&text, 0, count, types[0].is_unicode())))
 }
 
-pub(super) fn right(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn right(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let count = usize::try_from(whole(values, types, 1)?).map_err(|_| SqlError::invalid_length("right"))?;
-    let text = text(values, types, 0)?;
+    let text = text(context, values, types, 0)?;
     let unicode = types[0].is_unicode();
     let all = units(&text, unicode);
     Ok(Value::from(between(&text, all.saturating_sub(count), all, unicode)))
 }
 
-pub(super) fn upper(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let text = text(values, types, 0)?;
+pub(super) fn upper(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let text = text(context, values, types, 0)?;
     Ok(Value::Str(map_case(&text, char::to_uppercase, |c| c.to_ascii_uppercase(), types[0].is_unicode())))
 }
 
-pub(super) fn lower(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let text = text(values, types, 0)?;
+pub(super) fn lower(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let text = text(context, values, types, 0)?;
     Ok(Value::Str(map_case(&text, char::to_lowercase, |c| c.to_ascii_lowercase(), types[0].is_unicode())))
 }
 
@@ -184,26 +184,26 @@ fn map_case<I: Iterator<Item = char>>(
 }
 
 /// The characters that a trim function takes away: blanks without a second argument.
-fn trimmed_set(values: &[Value], types: &[SqlType]) -> Result<String, SqlError> {
+fn trimmed_set(context: &Context, values: &[Value], types: &[SqlType]) -> Result<String, SqlError> {
     if values.len() < 2 {
         return Ok(" ".to_owned());
     }
-    Ok(text(values, types, 1)?.into_owned())
+    Ok(text(context, values, types, 1)?.into_owned())
 }
 
-pub(super) fn ltrim(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let (text, set) = (text(values, types, 0)?, trimmed_set(values, types)?);
+pub(super) fn ltrim(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (text, set) = (text(context, values, types, 0)?, trimmed_set(context, values, types)?);
     Ok(Value::from(text.trim_start_matches(|c| set.contains(c))))
 }
 
-pub(super) fn rtrim(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let (text, set) = (text(values, types, 0)?, trimmed_set(values, types)?);
+pub(super) fn rtrim(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (text, set) = (text(context, values, types, 0)?, trimmed_set(context, values, types)?);
     Ok(Value::from(text.trim_end_matches(|c| set.contains(c))))
 }
 
 /// `TRIM(text [, characters])`; the parser turns `TRIM(characters FROM text)` into this order.
-pub(super) fn trim(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let (text, set) = (text(values, types, 0)?, trimmed_set(values, types)?);
+pub(super) fn trim(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (text, set) = (text(context, values, types, 0)?, trimmed_set(context, values, types)?);
     Ok(Value::from(text.trim_matches(|c| set.contains(c))))
 }
 
@@ -221,7 +221,7 @@ fn find(text: &str, wanted: &str, from: usize, collation: Collation) -> Option<(
 }
 
 pub(super) fn charindex(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let (wanted, text) = (text(values, types, 0)?, text(values, types, 1)?);
+    let (wanted, text) = (text(context, values, types, 0)?, text(context, values, types, 1)?);
     let start = if values.len() > 2 { whole(values, types, 2)?.max(1) as usize } else { 1 };
     let unicode = types[1].is_unicode();
     let from = offset_of_unit(&text, start - 1, unicode);
@@ -233,13 +233,14 @@ pub(super) fn charindex(context: &mut Context, values: &[Value], types: &[SqlTyp
 }
 
 pub(super) fn patindex(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let (pattern, text) = (text(values, types, 0)?, text(values, types, 1)?);
+    let (pattern, text) = (text(context, values, types, 0)?, text(context, values, types, 1)?);
     let found = LikePattern::new(&pattern, None, context.collation).find(&text);
     position(found.map_or(0, |at| units(&text[..at], types[1].is_unicode()) + 1), types)
 }
 
 pub(super) fn replace(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let (text, wanted, by) = (text(values, types, 0)?, text(values, types, 1)?, text(values, types, 2)?);
+    let (text, wanted, by) =
+        (text(context, values, types, 0)?, text(context, values, types, 1)?, text(context, values, types, 2)?);
     if wanted.is_empty() {
         return limited(text.into_owned(), types);
     }
@@ -254,8 +255,8 @@ pub(super) fn replace(context: &mut Context, values: &[Value], types: &[SqlType]
     limited(replaced, types)
 }
 
-pub(super) fn replicate(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let text = text(values, types, 0)?;
+pub(super) fn replicate(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let text = text(context, values, types, 0)?;
     let Ok(count) = usize::try_from(whole(values, types, 1)?) else {
         return Ok(Value::Null);
     };
@@ -282,18 +283,18 @@ pub(super) fn space(_: &mut Context, values: &[Value], types: &[SqlType]) -> Eva
     Ok(Value::Str(text))
 }
 
-pub(super) fn concat(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn concat(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let mut joined = String::new();
     for at in 0..values.len() {
         if !values[at].is_null() {
-            joined.push_str(&text(values, types, at)?);
+            joined.push_str(&text(context, values, types, at)?);
         }
     }
     limited(joined, types)
 }
 
-pub(super) fn concat_ws(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let separator = if values[0].is_null() { "".into() } else { text(values, types, 0)? };
+pub(super) fn concat_ws(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let separator = if values[0].is_null() { "".into() } else { text(context, values, types, 0)? };
     let mut joined = String::new();
     let mut first = true;
     for at in 1..values.len() {
@@ -302,18 +303,18 @@ pub(super) fn concat_ws(_: &mut Context, values: &[Value], types: &[SqlType]) ->
                 joined.push_str(&separator);
             }
             first = false;
-            joined.push_str(&text(values, types, at)?);
+            joined.push_str(&text(context, values, types, at)?);
         }
     }
     limited(joined, types)
 }
 
 /// A NULL replacement deletes.
-pub(super) fn stuff(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn stuff(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     if values[..3].iter().any(Value::is_null) {
         return Ok(Value::Null);
     }
-    let text = text(values, types, 0)?;
+    let text = text(context, values, types, 0)?;
     let (start, length) = (whole(values, types, 1)?, whole(values, types, 2)?);
     let unicode = types[0].is_unicode();
     if start < 1 || length < 0 || start as usize > units(&text, unicode) {
@@ -321,12 +322,12 @@ pub(super) fn stuff(_: &mut Context, values: &[Value], types: &[SqlType]) -> Eva
     }
     let from = offset_of_unit(&text, start as usize - 1, unicode);
     let to = offset_of_unit(&text, (start - 1).saturating_add(length) as usize, unicode);
-    let by = if values[3].is_null() { "".into() } else { super::text(values, types, 3)? };
+    let by = if values[3].is_null() { "".into() } else { super::text(context, values, types, 3)? };
     limited([&text[..from], &by, &text[to..]].concat(), types)
 }
 
-pub(super) fn reverse(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    Ok(Value::Str(text(values, types, 0)?.chars().rev().collect()))
+pub(super) fn reverse(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    Ok(Value::Str(text(context, values, types, 0)?.chars().rev().collect()))
 }
 
 /// `STR(number [, length [, decimals]])`: right-aligned, stars when the whole part does not fit.
@@ -351,13 +352,13 @@ pub(super) fn str(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evalu
     Ok(Value::Str(format!("{:>length$}", round(decimals.min(room)))))
 }
 
-pub(super) fn ascii(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let first = text(values, types, 0)?.chars().next();
+pub(super) fn ascii(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let first = text(context, values, types, 0)?.chars().next();
     Ok(first.map_or(Value::Null, |c| Value::Int(i32::from(code_page::to_byte(c).unwrap_or(b'?')))))
 }
 
-pub(super) fn unicode(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let first = text(values, types, 0)?.encode_utf16().next();
+pub(super) fn unicode(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let first = text(context, values, types, 0)?.encode_utf16().next();
     Ok(first.map_or(Value::Null, |unit| Value::Int(i32::from(unit))))
 }
 
@@ -372,9 +373,9 @@ pub(super) fn nchar(_: &mut Context, values: &[Value], types: &[SqlType]) -> Eva
 }
 
 /// `QUOTENAME(name [, quote])`: brackets unless told otherwise; NULL for a name of more than 128 characters.
-pub(super) fn quotename(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let name = text(values, types, 0)?;
-    let quote = if values.len() > 1 { text(values, types, 1)?.chars().next() } else { Some('[') };
+pub(super) fn quotename(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let name = text(context, values, types, 0)?;
+    let quote = if values.len() > 1 { text(context, values, types, 1)?.chars().next() } else { Some('[') };
     let (open, close) = match quote {
         Some('[' | ']') | None => ('[', ']'),
         Some('(' | ')') => ('(', ')'),
@@ -399,7 +400,8 @@ pub(super) fn quotename(_: &mut Context, values: &[Value], types: &[SqlType]) ->
 }
 
 pub(super) fn translate(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let (text, from, to) = (text(values, types, 0)?, text(values, types, 1)?, text(values, types, 2)?);
+    let (text, from, to) =
+        (text(context, values, types, 0)?, text(context, values, types, 1)?, text(context, values, types, 2)?);
     // Units are translated into as many units: the two halves of a surrogate pair stay together.
     if !from.chars().map(char::len_utf16).eq(to.chars().map(char::len_utf16)) {
         return Err(SqlError::translate_lengths_differ());

@@ -1,6 +1,8 @@
 //! The table of functions, ascending by name.
 
-use super::{Function, bits, date, format, hash, json, math, other, string, words, zone};
+use super::{
+    Function, bits, bucket, compress, date, format, hash, json, math, message, other, parse, string, words, zone,
+};
 use crate::value::Value;
 
 /// A function that is NULL as soon as one of its arguments is.
@@ -49,6 +51,21 @@ macro_rules! changing {
     };
 }
 
+/// `x AT TIME ZONE zone`, whose syntax is its own.
+pub static AT_TIME_ZONE: Function = strict!("AT TIME ZONE", 2..=2, zone::at_time_zone_type, zone::at_time_zone);
+
+/// What makes a JSON array of values, and of flags that say how to write them. The binder knows it: its syntax is its own.
+pub static JSON_ARRAY: Function = lenient!("JSON_ARRAY", 1..=65_535, json::made_type, json::make_array);
+
+/// What makes a JSON object, likewise.
+pub static JSON_OBJECT: Function = lenient!("JSON_OBJECT", 1..=65_535, json::made_type, json::make_object);
+
+/// PARSE, whose syntax is its own. The session's language is the culture of a text that says none.
+pub static PARSE: Function = changing!("PARSE", 3..=3, parse::parse_type, parse::parse);
+
+/// TRY_PARSE.
+pub static TRY_PARSE: Function = changing!("TRY_PARSE", 3..=3, parse::try_parse_type, parse::try_parse);
+
 /// Every built-in function, ascending by name.
 pub static FUNCTIONS: &[Function] = &[
     strict!("ABS", 1..=1, math::same_number, math::abs),
@@ -63,6 +80,7 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("CHARINDEX", 2..=3, string::position_type, string::charindex),
     lenient!("CHECKSUM", 1..=254, string::int_type, other::checksum),
     lenient!("CHOOSE", 2..=254, other::choose_type, other::choose),
+    strict!("COMPRESS", 1..=1, compress::compress_type, compress::compress),
     lenient!("CONCAT", 2..=254, string::concat_type, string::concat),
     lenient!("CONCAT_WS", 3..=254, string::concat_ws_type, string::concat_ws),
     strict!("COS", 1..=1, math::float_type, math::cos),
@@ -79,20 +97,23 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("DATETIMEFROMPARTS", 7..=7, date::datetime_type, date::datetimefromparts),
     strict!("DATETIMEOFFSETFROMPARTS", 10..=10, date::datetimeoffset_type, zone::datetimeoffsetfromparts),
     of_part!("DATETRUNC", 2, zone::trunc_type, zone::datetrunc),
+    Function { max_args: 4, ..of_part!("DATE_BUCKET", 3, bucket::bucket_type, bucket::date_bucket) },
     strict!("DAY", 1..=1, string::int_type, date::day),
+    strict!("DECOMPRESS", 1..=1, compress::decompress_type, compress::decompress),
     strict!("DEGREES", 1..=1, math::angle_type, math::degrees),
     strict!("DIFFERENCE", 2..=2, string::int_type, words::difference),
     lenient!("EOMONTH", 1..=2, date::date_type, date::eomonth),
     strict!("EXP", 1..=1, math::float_type, math::exp),
     strict!("FLOOR", 1..=1, math::whole_type, math::floor),
     strict!("FORMAT", 2..=3, format::format_type, format::format),
+    lenient!("FORMATMESSAGE", 1..=21, message::formatmessage_type, message::formatmessage),
     changing!("GETDATE", 0..=0, date::datetime_type, date::getdate),
     changing!("GETUTCDATE", 0..=0, date::datetime_type, date::getutcdate),
     strict!("GET_BIT", 2..=2, bits::get_bit_type, bits::get_bit),
     lenient!("GREATEST", 1..=254, other::meeting_type, other::greatest),
     strict!("HASHBYTES", 2..=2, hash::hashbytes_type, hash::hashbytes),
     lenient!("ISDATE", 1..=1, string::int_type, date::isdate),
-    strict!("ISJSON", 1..=1, json::isjson_type, json::isjson),
+    strict!("ISJSON", 1..=2, json::isjson_type, json::isjson),
     lenient!("ISNULL", 2..=2, other::isnull_type, other::isnull),
     lenient!("ISNUMERIC", 1..=1, string::int_type, other::isnumeric),
     lenient!("JSON_MODIFY", 3..=4, json::modify_type, json::modify),

@@ -51,24 +51,24 @@ fn code_of(word: &str) -> String {
     format!("{code:0<4}")
 }
 
-pub(super) fn soundex(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    Ok(Value::Str(code_of(&text(values, types, 0)?)))
+pub(super) fn soundex(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    Ok(Value::Str(code_of(&text(context, values, types, 0)?)))
 }
 
 /// How many of the four places of both codes are equal.
-pub(super) fn difference(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let (left, right) = (code_of(&text(values, types, 0)?), code_of(&text(values, types, 1)?));
+pub(super) fn difference(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let (left, right) = (code_of(&text(context, values, types, 0)?), code_of(&text(context, values, types, 1)?));
     let same = left.chars().zip(right.chars()).filter(|(left, right)| left == right).count();
     Ok(Value::Int(same as i32))
 }
 
-pub(super) fn string_escape(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let kind = text(values, types, 1)?;
+pub(super) fn string_escape(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let kind = text(context, values, types, 1)?;
     if !kind.eq_ignore_ascii_case("json") {
         return Err(SqlError::argument_type_invalid(kind, 2, "string_escape"));
     }
     let mut out = String::new();
-    for c in text(values, types, 0)?.chars() {
+    for c in text(context, values, types, 0)?.chars() {
         match c {
             '"' | '\\' | '/' => out.extend(['\\', c]),
             '\u{8}' => out.push_str("\\b"),

@@ -5,6 +5,7 @@ use crate::convert::{moment_of, time_of};
 use crate::datetime::{DAY, Date, DatePart, DateTimeOffset, Moment, SECOND, Time, day_of_week};
 use crate::error::SqlError;
 use crate::sql_type::SqlType;
+use crate::time_zone::TimeZone;
 use crate::value::Value;
 
 type Evaluated = Result<Value, SqlError>;
@@ -62,7 +63,7 @@ fn offset_of(written: &str) -> Option<i64> {
 }
 
 /// An argument as a moment of a type.
-fn moment_as(context: &Context, value: &Value, from: &SqlType, ty: &SqlType) -> Result<Moment, SqlError> {
+pub(super) fn moment_as(context: &Context, value: &Value, from: &SqlType, ty: &SqlType) -> Result<Moment, SqlError> {
     let converted = context.convert(value, from, ty, None)?;
     moment_of(&converted).ok_or_else(SqlError::text_is_not_a_date)
 }
@@ -83,6 +84,28 @@ pub(super) fn todatetimeoffset(context: &mut Context, values: &[Value], types: &
     let moment = moment_as(context, &values[0], &types[0], &SqlType::DateTime2(7))?;
     let moment = Moment { ticks: moment.ticks, offset_minutes: Some(offset) };
     time_of(moment, &offset_type(types)?).ok_or_else(|| SqlError::date_overflow("datetimeoffset"))
+}
+
+pub(super) fn at_time_zone_type(types: &[SqlType]) -> Typed {
+    match types[0] {
+        SqlType::DateTimeOffset(_) | SqlType::DateTime2(_) | SqlType::DateTime | SqlType::SmallDateTime => {
+            offset_type(types)
+        }
+        SqlType::Null => Ok(SqlType::DateTimeOffset(7)),
+        ty => Err(SqlError::argument_type_invalid(ty.error_name(), 1, "AT TIME ZONE")),
+    }
+}
+
+/// A local time gets the offset that its zone had then; a time with an offset is shown as the zone's clocks showed it.
+pub(super) fn at_time_zone(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let name = text(context, values, types, 1)?;
+    let zone = TimeZone::by_name(&name).ok_or_else(|| SqlError::time_zone_unknown(&name))?;
+    let moment = moment_of(&values[0]).ok_or_else(SqlError::text_is_not_a_date)?;
+    let moment = match moment.offset_minutes {
+        Some(offset) => zone.shown(moment.ticks - i64::from(offset) * 60 * SECOND),
+        None => zone.local(moment.ticks),
+    };
+    time_of(moment, &at_time_zone_type(types)?).ok_or_else(|| SqlError::date_overflow("datetimeoffset"))
 }
 
 /// Hour, minute, second, fraction and its digits, from `at` on, in ticks.
@@ -137,7 +160,7 @@ pub(super) fn datetimeoffsetfromparts(_: &mut Context, values: &[Value], types: 
 
 /// The beginning of the year, month, ... that a date is in.
 pub(super) fn datetrunc(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let name = text(values, types, 0)?;
+    let name = text(context, values, types, 0)?;
     let part = DatePart::by_name(&name).ok_or_else(|| SqlError::option_not_recognized(&name, "datetrunc"))?;
     let ty = trunc_type(types)?;
     let unsupported = || SqlError::date_part_not_supported(part.name(), "datetrunc", ty.error_name());

@@ -64,6 +64,15 @@ pub fn is_document(json: &str) -> bool {
     Scanner::new(json).document().is_ok()
 }
 
+/// What a text is, when all of it is one value.
+pub(crate) fn value_kind(json: &str) -> Option<Kind> {
+    let mut scanner = Scanner::new(json);
+    scanner.blanks();
+    let kind = scanner.value(0).ok()?;
+    scanner.blanks();
+    (scanner.at == scanner.bytes.len()).then_some(kind)
+}
+
 /// Goes through a text. What is not ASCII stands within texts only, so places between two tokens are between two characters.
 struct Scanner<'t> {
     bytes: &'t [u8],

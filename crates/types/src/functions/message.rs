@@ -1,12 +1,31 @@
-//! RAISERROR's format strings.
+//! Format strings of messages: RAISERROR's and FORMATMESSAGE's.
 
-use crate::expression::Fault;
-use pikepole_types::{SqlError, SqlType, Value};
+use super::{Context, text};
+use crate::error::SqlError;
+use crate::sql_type::{Length, SqlType};
+use crate::value::Value;
 
 /// Longer messages are cut, as SQL Server does.
 const MESSAGE_CHARS_MAX: usize = 2_047;
 /// The widest place.
 const WIDTH_MAX: usize = 1_000;
+
+pub(super) fn formatmessage_type(types: &[SqlType]) -> Result<SqlType, SqlError> {
+    let fits = |ty: &SqlType| ty.is_string() || ty.is_integer() || ty.is_binary() || *ty == SqlType::Null;
+    match types.iter().zip(1..).find(|(ty, _)| !fits(ty)) {
+        Some((ty, position)) => Err(SqlError::substitution_type_invalid(ty.error_name(), position)),
+        None => Ok(SqlType::NVarChar(Length::Limit(2048))),
+    }
+}
+
+/// FORMATMESSAGE of a text. A number names a message that was added to the server, of which there are none: NULL.
+pub(super) fn formatmessage(context: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
+    if !types[0].is_string() || values[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let arguments: Vec<_> = values[1..].iter().cloned().zip(types[1..].iter().copied()).collect();
+    Ok(Value::Str(format_message(&text(context, values, types, 0)?, &arguments)?))
+}
 
 /// A place in the text: `%-5d`.
 struct Place {
@@ -23,7 +42,7 @@ struct Place {
 ///
 /// # Errors
 /// 2787 for a place that is none, 2786 for an argument of the wrong type.
-pub(crate) fn format_message(text: &str, arguments: &[(Value, SqlType)]) -> Result<String, Fault> {
+pub fn format_message(text: &str, arguments: &[(Value, SqlType)]) -> Result<String, SqlError> {
     let mut out = String::with_capacity(text.len());
     let mut next = 0;
     let mut chars = text.chars().peekable();
@@ -45,7 +64,7 @@ pub(crate) fn format_message(text: &str, arguments: &[(Value, SqlType)]) -> Resu
         });
         let place = place(&mut taken, arguments, &mut next);
         let Some(place) = place else {
-            return Err(Box::new(SqlError::format_invalid(written)));
+            return Err(SqlError::format_invalid(written));
         };
         let argument = arguments.get(next);
         next += 1;
@@ -92,7 +111,7 @@ fn place(chars: &mut dyn Iterator<Item = char>, arguments: &[(Value, SqlType)], 
     None
 }
 
-fn put(place: &Place, argument: Option<&Value>, position: usize, out: &mut String) -> Result<(), Fault> {
+fn put(place: &Place, argument: Option<&Value>, position: usize, out: &mut String) -> Result<(), SqlError> {
     let text = match (argument, place.kind) {
         (None | Some(Value::Null), _) => "(null)".to_owned(),
         (Some(Value::Str(text)), 's') => match place.precision {
@@ -101,9 +120,9 @@ fn put(place: &Place, argument: Option<&Value>, position: usize, out: &mut Strin
         },
         (Some(value), kind) if kind != 's' => match value.as_i64() {
             Some(value) => number(place, value),
-            None => return Err(Box::new(SqlError::substitution_type_mismatch(position))),
+            None => return Err(SqlError::substitution_type_mismatch(position)),
         },
-        _ => return Err(Box::new(SqlError::substitution_type_mismatch(position))),
+        _ => return Err(SqlError::substitution_type_mismatch(position)),
     };
     let missing = place.width.unwrap_or(0).saturating_sub(text.chars().count());
     if place.left {

@@ -1,0 +1,122 @@
+//! What types the variables of a text should have that nothing declares, for drivers that prepare such a text.
+//!
+//! The text is bound as if each of them were NULL, which has no type. Wherever a value is brought into a type - the column that it
+//! is stored in, the other side of a comparison or an operator, a function's parameter - that type is noted for the variable.
+
+use std::sync::Arc;
+
+use super::typed::Typed;
+use crate::access::CatalogView;
+use crate::context::ExecutionContext;
+use crate::errors;
+use crate::expression::{Expr, Fault};
+use crate::host::Host;
+use crate::program::{CompileContext, compile, syntax_error};
+use crate::security::Requirement;
+use pikepole_contention::sync::{Mutex, OnceLock};
+use pikepole_engine::Permission;
+use pikepole_tsql::{self as tree, StatementKind};
+use pikepole_types::{SqlError, SqlType};
+
+/// The type that one variable is wanted in.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted(Arc<OnceLock<SqlType>>);
+
+impl Wanted {
+    /// The first type stays.
+    pub(crate) fn in_type(&self, ty: &SqlType) {
+        if *ty != SqlType::Null {
+            let _ = self.0.set(*ty);
+        }
+    }
+}
+
+/// The undeclared variables that have been met.
+#[derive(Debug, Default)]
+pub struct Undeclared(Mutex<Vec<(String, Wanted)>>);
+
+impl Undeclared {
+    /// A variable as an expression.
+    pub(crate) fn variable(&self, name: &str) -> Typed {
+        let mut met = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let known = met.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, wanted)| wanted.clone());
+        let wanted = known.unwrap_or_else(|| {
+            let wanted = Wanted::default();
+            met.push((name.to_owned(), wanted.clone()));
+            wanted
+        });
+        Typed { undeclared: Some(wanted), ..Typed::new(Expr::NULL, SqlType::Null, true) }
+    }
+}
+
+/// The variables that a batch uses and neither it nor `parameters` declares, in the order of the text, with their types.
+///
+/// # Errors
+/// What is wrong with the batch, objects that are not there among it; 229 for what the session may not do; 11508 for a variable
+/// used twice, 11502 for one whose type nothing says.
+pub fn undeclared_parameters(
+    text: &str,
+    parameters: &str,
+    context: &mut ExecutionContext,
+    host: &dyn Host,
+) -> Result<Vec<(String, SqlType)>, Vec<SqlError>> {
+    let undeclared = Undeclared::default();
+    let (program, calls) = {
+        let compiling = context.compile_context(host);
+        let options = tree::ParseOptions { quoted_identifier: compiling.settings.quoted_identifier };
+        let batch = tree::parse_with(text, options).map_err(|error| vec![syntax_error(&error)])?;
+        let mut calls = Vec::new();
+        for statement in &batch.statements {
+            if let StatementKind::Execute(call) = &statement.kind {
+                let called = arguments_of(call, &undeclared, &compiling.catalog).map_err(|fault| vec![*fault])?;
+                calls.extend(called);
+            }
+        }
+        let program = compile(text, parameters, &CompileContext { undeclared: Some(&undeclared), ..compiling })?;
+        (program, calls)
+    };
+    for requirements in program.requirements().into_iter().chain([calls]) {
+        context.check(&requirements, None).map_err(|fault| vec![*fault])?;
+    }
+    let mut found: Vec<(usize, String, SqlType)> = Vec::new();
+    for (name, wanted) in undeclared.0.into_inner().unwrap_or_else(|e| e.into_inner()) {
+        let uses = tree::variable_uses(text, &name);
+        let [place] = uses.as_slice() else {
+            return Err(vec![SqlError::undeclared_parameter_used_twice(name)]);
+        };
+        let ty = *wanted.0.get().ok_or_else(|| vec![SqlError::parameter_type_not_deduced(&name)])?;
+        found.push((*place, name, ty));
+    }
+    found.sort_unstable_by_key(|(place, ..)| *place);
+    Ok(found.into_iter().map(|(_, name, ty)| (name, ty)).collect())
+}
+
+/// Notes the types of a procedure's parameters for the variables that a call gives it. What is needed to call it.
+fn arguments_of(
+    call: &tree::Execute,
+    undeclared: &Undeclared,
+    view: &CatalogView,
+) -> Result<Option<Requirement>, Fault> {
+    let tree::ExecuteTarget::Procedure { name, .. } = &call.target else { return Ok(None) };
+    let Some(place) = view.place(name)? else { return Ok(None) };
+    let catalog = &place.view.catalog;
+    let Some(procedure) = catalog.procedure(&place.schema, &place.name) else { return Ok(None) };
+    let batch = tree::parse(&procedure.text).map_err(|error| Box::new(syntax_error(&error)))?;
+    let Some(StatementKind::CreateProcedure(create)) = batch.statements.first().map(|statement| &statement.kind) else {
+        return Err(errors::unsupported("This procedure"));
+    };
+    for (at, argument) in call.arguments.iter().enumerate() {
+        let Some(tree::ExprKind::Variable(variable)) = argument.value.as_ref().map(|value| &value.kind) else {
+            continue;
+        };
+        let parameter = match &argument.name {
+            Some(name) => create.parameters.iter().find(|parameter| parameter.name.is(&name.text)),
+            None => create.parameters.get(at),
+        };
+        let Some(parameter) = parameter else { continue };
+        if let Some(ty) = super::declared(catalog, &parameter.data_type, 1)?.scalar() {
+            undeclared.variable(&variable.text).want(&ty);
+        }
+    }
+    Requirement::of(view, name, Permission::Execute)
+}

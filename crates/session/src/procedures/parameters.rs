@@ -1,0 +1,70 @@
+//! `sp_describe_undeclared_parameters`: the types that the parameters of a text should have, for drivers that prepare it.
+
+use super::Arguments;
+use crate::host::SessionHost;
+use crate::result_set::{NAME, ResultSet, string, text};
+use pikepole_query::{ExecutionContext, Output, undeclared_parameters};
+use pikepole_types::{SqlError, SqlType, Value};
+
+/// The columns behind the type's own: of users' types, of XML, and what the wire says.
+const MORE: &[(&str, SqlType)] = &[
+    ("suggested_user_type_id", SqlType::Int),
+    ("suggested_user_type_database", NAME),
+    ("suggested_user_type_schema", NAME),
+    ("suggested_user_type_name", NAME),
+    ("suggested_assembly_qualified_type_name", text(4000)),
+    ("suggested_xml_collection_id", SqlType::Int),
+    ("suggested_xml_collection_database", NAME),
+    ("suggested_xml_collection_schema", NAME),
+    ("suggested_xml_collection_name", NAME),
+];
+
+/// `sp_describe_undeclared_parameters`: a row for each parameter of the text that is not declared.
+pub(super) fn describe_undeclared(
+    host: &SessionHost,
+    arguments: &Arguments<'_>,
+    context: &mut ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let (sql, declared) = (arguments.text(0).unwrap_or_default(), arguments.text(1).unwrap_or_default());
+    let found = undeclared_parameters(&sql, &declared, context, host)
+        .map_err(|errors| errors.into_iter().next().unwrap_or_else(SqlError::batch_not_analyzed))?;
+    let mut columns = vec![
+        ("parameter_ordinal", SqlType::Int),
+        ("name", NAME),
+        ("suggested_system_type_id", SqlType::Int),
+        ("suggested_system_type_name", text(256)),
+        ("suggested_max_length", SqlType::SmallInt),
+        ("suggested_precision", SqlType::TinyInt),
+        ("suggested_scale", SqlType::TinyInt),
+    ];
+    columns.extend(MORE);
+    columns.extend([
+        ("suggested_is_xml_document", SqlType::Bit),
+        ("suggested_is_case_sensitive", SqlType::Bit),
+        ("suggested_is_fixed_length_clr_type", SqlType::Bit),
+        ("suggested_is_input", SqlType::Bit),
+        ("suggested_is_output", SqlType::Bit),
+        ("formal_parameter_name", NAME),
+        ("suggested_tds_type_id", SqlType::Int),
+        ("suggested_tds_length", SqlType::Int),
+    ]);
+    let mut set = ResultSet::new(&columns);
+    for (place, (name, ty)) in found.into_iter().enumerate() {
+        let mut row = vec![
+            Value::Int(place as i32 + 1),
+            string(name),
+            Value::Int(ty.system_type_id().into()),
+            string(ty.to_string()),
+            Value::SmallInt(ty.max_length()),
+            Value::TinyInt(ty.precision()),
+            Value::TinyInt(ty.scale()),
+        ];
+        row.extend(MORE.iter().map(|_| Value::Null));
+        row.extend([false, false, false, true, false].map(Value::Bit));
+        row.extend([Value::Null, Value::Int(ty.system_type_id().into()), Value::Int(ty.max_length().into())]);
+        set.push(row);
+    }
+    set.send(output);
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! The text that a module is kept with.
+
+use crate::lexer;
+use crate::tree::{ModuleMode, Statement, StatementKind};
+
+/// What is kept of a batch whose statement defines a module: all of it, with the comments around the statement, so that the
+/// module's lines are counted as whoever wrote the batch counts them. It says CREATE also where the batch says ALTER or CREATE OR
+/// ALTER. None for statements that define no module.
+pub fn module_text(batch: &str, statement: &Statement) -> Option<String> {
+    let mode = match &statement.kind {
+        StatementKind::CreateProcedure(create) => create.mode,
+        StatementKind::CreateFunction(create) => create.mode,
+        StatementKind::CreateView(create) => create.mode,
+        StatementKind::CreateTrigger(create) => create.mode,
+        _ => return None,
+    };
+    let tokens = lexer::lex(batch, true).tokens;
+    let first = tokens.iter().position(|token| token.start == statement.span.start)?;
+    let (said, words) = match mode {
+        ModuleMode::Create => return Some(batch.to_owned()),
+        ModuleMode::Alter => (0..1, "CREATE"),
+        ModuleMode::CreateOrAlter => (1..3, ""),
+    };
+    let mut text = String::with_capacity(batch.len() + words.len());
+    let mut at = 0;
+    for token in tokens.get(first + said.start..first + said.end)? {
+        text.push_str(batch.get(at..token.start as usize)?);
+        text.push_str(words);
+        at = token.end as usize;
+    }
+    text.push_str(batch.get(at..)?);
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse;
+
+    fn kept(batch: &str) -> Option<String> {
+        module_text(batch, &parse(batch).expect("a batch").statements[0])
+    }
+
+    #[test]
+    fn a_module_keeps_its_batch_and_says_create() {
+        let plain = "-- why\n\nCREATE VIEW v AS SELECT 1 AS a -- end\n";
+        assert_eq!(kept(plain).as_deref(), Some(plain));
+        let altered = kept("/* c */ alter /* x */ PROCEDURE p AS SELECT 'ALTER'\n");
+        assert_eq!(altered.as_deref(), Some("/* c */ CREATE /* x */ PROCEDURE p AS SELECT 'ALTER'\n"));
+        let either = kept("CREATE OR ALTER FUNCTION f() RETURNS int AS BEGIN RETURN 1 END");
+        assert_eq!(either.as_deref(), Some("CREATE   FUNCTION f() RETURNS int AS BEGIN RETURN 1 END"));
+        assert_eq!(kept("SELECT 1"), None);
+    }
+}
