@@ -488,7 +488,6 @@ impl ColumnChange {
     }
 }
 
-/// `[schema].[table]`, or the name of a temporary table.
 /// Whether values of the two types compare as those of one type do.
 fn same_type(own: &SqlType, other: &SqlType) -> bool {
     match (own, other) {

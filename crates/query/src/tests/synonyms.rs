@@ -99,5 +99,5 @@ fn indexes_are_built_anew() {
             .starts_with("Msg 2727, Level 11, State 1, Line 1: Cannot find index 'x'.")
     );
     assert!(client.lines("ALTER INDEX i ON missing REBUILD")[0].starts_with("Msg 1088"));
-    assert!(client.lines("ALTER INDEX i ON t DISABLE")[0].starts_with("Msg 40517"));
+    client.quiet("ALTER INDEX i ON t DISABLE INSERT t VALUES (61, -7, '')");
 }

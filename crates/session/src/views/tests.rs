@@ -106,6 +106,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("time_zone_info", 3),
     ("extended_properties", 6),
     ("fn_listextendedproperty", 4),
+    ("fn_helpcollations", 2),
     ("synonyms", 13),
     ("sequences", 26),
     ("triggers", 13),
