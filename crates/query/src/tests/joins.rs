@@ -231,7 +231,7 @@ fn equal_columns_share_their_constants() {
 }
 
 /// The plan of a query that has been run.
-fn plan(client: &mut Client, query: &str) -> Arc<crate::plan::Statement> {
+pub(super) fn plan(client: &mut Client, query: &str) -> Arc<crate::plan::Statement> {
     let program = prepare(query, "", &client.context, &client.host).expect("it can be compiled");
     run_again(client, &program)
 }

@@ -6,6 +6,7 @@ mod crash;
 mod cursors;
 mod definitions;
 mod elsewhere;
+mod filtered;
 mod flow;
 mod functions;
 mod joins;

@@ -231,7 +231,7 @@ fn filtered_unique_indexes_leave_rows_out() {
     client.quiet("CREATE UNIQUE INDEX two ON t (k) WHERE mail IS NOT NULL AND k IS NOT NULL UPDATE t SET k = 1 WHERE mail IS NULL");
     assert_eq!(client.shown("SELECT COUNT(*) FROM t WHERE k = 1"), ["2"]);
     assert!(client.lines("UPDATE t SET k = 1, mail = CONCAT('x', id)")[0].starts_with("Msg 2601"));
-    assert!(client.lines("CREATE INDEX three ON t (k) WHERE k + 1 > 5")[0].starts_with("Msg 102,"));
+    assert!(client.lines("CREATE INDEX three ON t (k) WHERE k + 1 > 5")[0].starts_with("Msg 10735,"));
 }
 
 #[test]
