@@ -135,7 +135,9 @@ class PythonTds(Client):
 
     def connect(self, password=PASSWORD, timeout=None):
         more = {"cafile": os.environ["PIKEPOLE_CERTIFICATE"], "validate_host": False} if ENCRYPT else {}
-        return self.module.connect(HOST, "master", USER, password, port=PORT, timeout=timeout, login_timeout=20, **more)
+        # It gives an attempt up after a twelfth of the time and begins another: with two hundred at once on a busy machine that is the
+        # same work over and over.
+        return self.module.connect(HOST, "master", USER, password, port=PORT, timeout=timeout, login_timeout=120, **more)
 
     def autocommit(self, connection):
         connection.autocommit = True
