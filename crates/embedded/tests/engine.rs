@@ -260,3 +260,13 @@ fn fill(connection: &mut pikepole_embedded::blocking::Connection) {
                COMMIT;";
     connection.execute(sql, &[]).expect("fills");
 }
+
+#[test]
+fn waitfor_time_ends_when_the_time_has_come() {
+    let folder = Folder::new("waitfor");
+    let mut connection = folder.open().connect_blocking().expect("connects");
+    let waits = "DECLARE @until datetime = DATEADD(ms, 200, GETDATE()); WAITFOR TIME @until; SELECT IIF(GETDATE() >= @until, 1, 0) AS is_over";
+    let rows = connection.query(waits, &[]).expect("waits");
+    let over: Vec<i32> = rows.iter().map(|row| row.get("is_over").expect("a number")).collect();
+    assert_eq!(over, [1]);
+}

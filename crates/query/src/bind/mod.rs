@@ -83,6 +83,13 @@ pub(crate) struct Names<'a> {
     pub(crate) undeclared: Option<&'a Undeclared>,
 }
 
+impl<'a> Names<'a> {
+    /// The names of a catalog and of a host's functions and views, and nothing that belongs to one batch.
+    pub(crate) fn of(catalog: &'a CatalogView, host: &'a dyn Host) -> Names<'a> {
+        Names { catalog, host, variables: &[], identity_insert: None, trigger: None, undeclared: None }
+    }
+}
+
 /// A subquery found in an expression, waiting to be placed below the operator that evaluates the expression.
 #[derive(Clone)]
 pub(crate) struct PendingApply {

@@ -194,14 +194,7 @@ impl Machine<'_> {
         let columns = super::constraints::table_columns(table);
         let (ty, nullable, collation) = self.computed_type(wanted, &table.name, &columns, &[])?;
         let catalog = self.context.catalog();
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables: &[],
-            identity_insert: None,
-            trigger: None,
-            undeclared: None,
-        };
+        let names = Names::of(&catalog, &*self.host);
         let typed = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
         let value = bind::assign_to(typed, &ty, Some((&table.display, &wanted.name)))?;
         let (name, user_type) = (wanted.name.clone(), None);
@@ -253,14 +246,7 @@ impl Machine<'_> {
             return Err(errors::unsupported("NEWSEQUENTIALID for the rows that a table has already"));
         }
         let catalog = self.context.catalog();
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables: &[],
-            identity_insert: None,
-            trigger: None,
-            undeclared: None,
-        };
+        let names = Names::of(&catalog, &*self.host);
         let mut binder = bind::Binder::new(&names, 0);
         let typed = binder.default_expr(expr)?;
         let changes = binder.reads_clock;

@@ -90,14 +90,7 @@ impl Machine<'_> {
     ) -> Result<(Arc<Statement>, Arc<BulkFile>), Fault> {
         let catalog = self.context.catalog();
         let variables = &self.frame.program.variables;
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables,
-            identity_insert: None,
-            trigger: None,
-            undeclared: None,
-        };
+        let names = Names { variables, ..Names::of(&catalog, &*self.host) };
         let binder = Binder::new(&names, variables.len());
         binder.bulk_insert(statement, options, |targets| {
             let progress = Arc::clone(&self.context.progress);

@@ -454,8 +454,7 @@ impl Machine<'_> {
         let catalog: CatalogView = self.context.catalog();
         let variables = &self.frame.program.variables;
         let identity_insert = self.context.identity_table();
-        let names =
-            Names { catalog: &catalog, host: &*self.host, variables, identity_insert, trigger: None, undeclared: None };
+        let names = Names { variables, identity_insert, ..Names::of(&catalog, &*self.host) };
         let binder = Binder::new(&names, variables.len());
         let plan = binder.insert_kept(insert, columns, rows)?;
         Ok(Machine::state_of(plan))

@@ -72,14 +72,7 @@ impl Machine<'_> {
             return Err(errors::unsupported("NOT NULL of a computed column that is not PERSISTED"));
         }
         let catalog = self.context.catalog();
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables: &[],
-            identity_insert: None,
-            trigger: None,
-            undeclared: None,
-        };
+        let names = Names::of(&catalog, &*self.host);
         let typed = bind::computed_column(&wanted.expr, table, columns, &names).map_err(|fault| {
             let column = fault.message.split('\'').nth(1).unwrap_or_default().to_owned();
             let other = computed.iter().any(|other| other.name.eq_ignore_ascii_case(&column));
@@ -129,14 +122,7 @@ impl Machine<'_> {
         let table = self.table_of(name)?;
         {
             let catalog = self.context.catalog();
-            let names = Names {
-                catalog: &catalog,
-                host: &*self.host,
-                variables: &[],
-                identity_insert: None,
-                trigger: None,
-                undeclared: None,
-            };
+            let names = Names::of(&catalog, &*self.host);
             bind::table_condition(&wanted.condition, &table.name, &table_columns(&table), &names)?;
         }
         let text = pikepole_tsql::stored_condition(&wanted.condition);
@@ -170,14 +156,7 @@ impl Machine<'_> {
         }
         let read = {
             let catalog = self.context.catalog();
-            let names = Names {
-                catalog: &catalog,
-                host: &*self.host,
-                variables: &[],
-                identity_insert: None,
-                trigger: None,
-                undeclared: None,
-            };
+            let names = Names::of(&catalog, &*self.host);
             bind::reads_columns(&check.text, true, &table_columns(&table), &names)?
         };
         let column = match read.as_slice() {
@@ -407,14 +386,7 @@ impl Machine<'_> {
         let mut found: Vec<(&str, String)> = Vec::new();
         {
             let catalog = self.context.catalog();
-            let names = Names {
-                catalog: &catalog,
-                host: &*self.host,
-                variables: &[],
-                identity_insert: None,
-                trigger: None,
-                undeclared: None,
-            };
+            let names = Names::of(&catalog, &*self.host);
             for check in table.engine.checks.iter().filter(|_| !resized) {
                 if bind::reads_columns(&check.text, true, &columns, &names)?.contains(&at) {
                     found.push(("object", check.name.clone()));

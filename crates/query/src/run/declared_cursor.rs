@@ -161,8 +161,7 @@ impl Machine<'_> {
             let catalog = self.context.catalog();
             let trigger = self.frame.program.trigger.as_deref();
             let (host, variables) = (&*self.host, variables.as_slice());
-            let names =
-                bind::Names { catalog: &catalog, host, variables, identity_insert: None, trigger, undeclared: None };
+            let names = bind::Names { variables, trigger, ..bind::Names::of(&catalog, host) };
             let query = match &cursor.query.kind {
                 StatementKind::Select(query) if updates => Some(query),
                 _ => None,

@@ -92,14 +92,7 @@ impl Machine<'_> {
     /// A DEFAULT may call functions, and name no column and no variable.
     pub(crate) fn check_default(&self, expr: &tree::Expr) -> Result<(), Fault> {
         let catalog = self.context.catalog();
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables: &[],
-            identity_insert: None,
-            trigger: None,
-            undeclared: None,
-        };
+        let names = Names::of(&catalog, &*self.host);
         let mut binder = bind::Binder::new(&names, 0);
         binder.allow_numbers(0);
         match binder.default_expr(expr) {
@@ -230,14 +223,7 @@ impl Machine<'_> {
         let catalog = self.context.catalog();
         let table = catalog.table(&table.name)?.ok_or_else(unsupported)?;
         let columns = bind::TableColumn::all(&table);
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables: &[],
-            identity_insert: None,
-            trigger: None,
-            undeclared: None,
-        };
+        let names = Names::of(&catalog, &*self.host);
         bind::table_condition(condition, alias, &columns, &names).map_err(|fault| match fault.number {
             1046 => unsupported(),
             _ => fault,
@@ -248,14 +234,7 @@ impl Machine<'_> {
         let schema = self.own_schema(&create.name)?;
         {
             let catalog = self.context.catalog();
-            let names = Names {
-                catalog: &catalog,
-                host: &*self.host,
-                variables: &[],
-                identity_insert: None,
-                trigger: None,
-                undeclared: None,
-            };
+            let names = Names::of(&catalog, &*self.host);
             bind::check_function(create, &names)?;
         }
         if bind::is_run(create) {
@@ -302,14 +281,7 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::order_by_in_derived_table()));
         }
         let catalog = self.context.catalog();
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables: &[],
-            identity_insert: None,
-            trigger: None,
-            undeclared: None,
-        };
+        let names = Names::of(&catalog, &*self.host);
         let mut binder = bind::Binder::new(&names, 0);
         let bound = binder.query(query)?;
         let view = &create.name.name.text;

@@ -32,14 +32,7 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::trigger_on_checked_view(&name, parent.name())));
         }
         let shape = {
-            let names = Names {
-                catalog: &view,
-                host: &*self.host,
-                variables: &[],
-                identity_insert: None,
-                trigger: None,
-                undeclared: None,
-            };
+            let names = Names::of(&view, &*self.host);
             let own = schema.as_ref().and_then(|schema| view.catalog.trigger(&schema.name, &name));
             TriggerShape::of(own.map_or(0, |own| own.module.object_id), parent.object_id(), &names)?
         };

@@ -413,14 +413,7 @@ impl Machine<'_> {
         let batch = pikepole_tsql::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
         let statement = batch.statements.into_iter().next().ok_or_else(|| SqlError::incorrect_syntax(text))?;
         let catalog = self.context.catalog();
-        let names = Names {
-            catalog: &catalog,
-            host: &*self.host,
-            variables,
-            identity_insert: None,
-            trigger: None,
-            undeclared: None,
-        };
+        let names = Names { variables, ..Names::of(&catalog, &*self.host) };
         bind::bind(&LateKind::Statement(Arc::new(statement)), &names, variables.len())
     }
 

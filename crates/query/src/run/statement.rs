@@ -348,8 +348,7 @@ impl Machine<'_> {
         let variables = &self.frame.program.variables;
         let identity_insert = self.context.identity_table();
         let trigger = self.frame.program.trigger.as_deref();
-        let names =
-            Names { catalog: &catalog, host: &*self.host, variables, identity_insert, trigger, undeclared: None };
+        let names = Names { variables, identity_insert, trigger, ..Names::of(&catalog, &*self.host) };
         bind::bind(&late.kind, &names, variables.len())
     }
 

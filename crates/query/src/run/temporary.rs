@@ -56,14 +56,7 @@ impl Machine<'_> {
         let mut columns = {
             let catalog = self.context.catalog();
             let variables = &self.frame.program.variables;
-            let names = Names {
-                catalog: &catalog,
-                host: &*self.host,
-                variables,
-                identity_insert: None,
-                trigger: None,
-                undeclared: None,
-            };
+            let names = Names { variables, ..Names::of(&catalog, &*self.host) };
             bind::into_columns(&into.query, &into.target.name.text, &names, variables.len())?
         };
         let name = &into.target.name.text;

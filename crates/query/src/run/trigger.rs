@@ -269,14 +269,7 @@ impl Machine<'_> {
             return Ok(program);
         }
         let shape = {
-            let names = Names {
-                catalog: &view,
-                host: &*self.host,
-                variables: &[],
-                identity_insert: None,
-                trigger: None,
-                undeclared: None,
-            };
+            let names = Names::of(&view, &*self.host);
             TriggerShape::of(module.object_id, trigger.parent_id, &names)?
         };
         let owner = view.catalog.schema_by_id(module.schema_id).map_or(DBO, |schema| schema.owner);

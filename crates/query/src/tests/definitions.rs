@@ -119,3 +119,24 @@ fn stored_definitions_mean_what_was_written() {
     );
     assert_eq!(client.shown("SELECT * FROM d"), ["9|1|-0.0015|it's|2024-01-02"]);
 }
+
+#[test]
+fn a_constraint_has_its_name_alone_for_as_long_as_it_is_there() {
+    let mut client = Client::alone();
+    client.quiet("CREATE TABLE t (a int CONSTRAINT only_one CHECK (a > 0), b int)");
+    let is_taken = |client: &mut Client, name: &str| {
+        let lines =
+            client.lines(&format!("CREATE TABLE other (a int CONSTRAINT {name} CHECK (a > 0)) DROP TABLE other"));
+        lines.first().is_some_and(|line| line.starts_with("Msg 2714"))
+    };
+    assert!(is_taken(&mut client, "ONLY_one"));
+    client.quiet("BEGIN TRAN ALTER TABLE t DROP CONSTRAINT only_one");
+    assert!(!is_taken(&mut client, "only_one"));
+    client.quiet("ROLLBACK");
+    assert!(is_taken(&mut client, "only_one"));
+    client.quiet("ALTER TABLE t DROP CONSTRAINT only_one ALTER TABLE t ADD CONSTRAINT only_two CHECK (b > 0)");
+    assert!(!is_taken(&mut client, "only_one"));
+    assert!(is_taken(&mut client, "only_two"));
+    client.quiet("DROP TABLE t");
+    assert!(!is_taken(&mut client, "only_two"));
+}
