@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes prewritten in one step: a log writer that prepares a segment is away from its flushes for so long only.
+/// Bytes prewritten in one step: the log's own writes wait behind so much only.
 const PREWRITE_STEP_BYTES: u64 = 2 << 20;
 
 /// A segment's file.
@@ -165,10 +165,14 @@ impl Segments {
         self.next_bytes().is_some() && self.growth_failed.is_none()
     }
 
-    /// Whether another segment should be prepared now.
+    /// Whether another segment should be prepared now: half a segment ahead, and a whole one once the log has shown that much is
+    /// written to it.
     pub fn should_grow(&self) -> bool {
         match self.next_bytes() {
-            Some(bytes) => self.growth_wanted || self.ready_bytes() < bytes / 2,
+            Some(bytes) => {
+                let ahead = if bytes == self.segment_bytes_max { bytes } else { bytes / 2 };
+                self.growth_wanted || self.ready_bytes() < ahead
+            }
             None => false,
         }
     }

@@ -170,17 +170,22 @@ impl Log {
         lock(&self.segments).active.get(1).is_some_and(|next| next.start <= before.0)
     }
 
-    /// Prepares a part of the next segment when one will be needed soon. The log writer calls it between flushes;
+    /// Prepares a part of the next segment when one will be needed soon. The first log writer has it done beside its flushes;
     /// without one, call it after flushes. Returns whether there was something to do.
     ///
     /// A failure, such as a full disk, is no error: new work is refused from then on, and the next call tries again.
     pub fn prepare_step(&self) -> bool {
         let Ok(mut growing) = self.growing.try_lock() else { return false };
-        let wanted = growing.is_some() || lock(&self.segments).should_grow();
+        let wanted = growing.is_some() || self.wants_segment();
         if !wanted || self.is_poisoned() {
             return false;
         }
         self.grow_step(&mut growing, false).is_ok()
+    }
+
+    /// Whether a segment should be prepared.
+    pub(crate) fn wants_segment(&self) -> bool {
+        lock(&self.segments).should_grow()
     }
 
     /// Prepares a part of a segment; `beyond` the size limit if need be. Ok(true) when it is ready.

@@ -11,20 +11,18 @@
 //! nothing depends on them.
 //!
 //! With [`CommitBy::Scheduler`](crate::CommitBy::Scheduler) the committing schedulers write, and the first one stands by: for
-//! commits of schedulers that never come to rest, for waiters outside the schedulers, for delayed durability, and for
-//! preparing segments. It leaves alone what is about to be written by others: a second thread that seals as soon as
+//! commits of schedulers that never come to rest, for waiters outside the schedulers, and for delayed durability. It leaves alone what is about to be written by others: a second thread that seals as soon as
 //! something is there would make everybody's blocks smaller.
 
 use crate::log::{Log, lock};
-use crate::signal::Signal;
 use crate::{FlushOutcome, LOG_WRITERS_MAX, LogError};
 use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, thread};
 use pikepole_contention::{WaitType, clock};
 use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// How long what was appended may lie in the buffer while nobody asks for it.
@@ -76,6 +74,45 @@ impl WriterTasks {
     }
 }
 
+/// The preparing of segments, on a thread for blocking work: the sync of a new file takes as long as a hundred writes, during
+/// which the buffer would fill.
+#[derive(Default)]
+struct Preparation {
+    running: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// Not before this time, after an attempt that failed.
+    not_before_us: u64,
+}
+
+impl Preparation {
+    /// Begins to prepare a segment if one is needed; Ready when one has just been prepared, or could not be.
+    fn poll(&mut self, log: &Arc<Log>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.running.is_none() && log.wants_segment() && clock::now_us() >= self.not_before_us {
+            let log = Arc::clone(log);
+            let prepare = move || while log.goes_on() && log.prepare_step() {};
+            self.running = Some(Box::pin(pikepole_scheduler::run_blocking(prepare)));
+        }
+        self.poll_running(log, cx)
+    }
+
+    fn poll_running(&mut self, log: &Log, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(running) = &mut self.running else { return Poll::Pending };
+        let polled = running.as_mut().poll(cx);
+        if polled.is_ready() {
+            self.running = None;
+            let has_failed = lock(&log.segments).growth_failed.is_some();
+            self.not_before_us = if has_failed { clock::now_us() + PAUSE_AFTER_FAILURE_US } else { 0 };
+        }
+        polled
+    }
+
+    /// Waits until nothing is being prepared: who closed the log may remove its files.
+    async fn end(self) {
+        if let Some(running) = self.running {
+            running.await;
+        }
+    }
+}
+
 impl Log {
     /// Runs the log writer `number`, one of [`writer_count`](Self::writer_count), until [`shutdown`](Self::shutdown), or
     /// until [`set_writers`](Self::set_writers) says that there are fewer. For
@@ -84,14 +121,14 @@ impl Log {
         if number > 0 {
             return self.run_helper(number).await;
         }
-        let mut attempt_at_us = 0;
+        let mut preparation = Preparation::default();
         // Where `written` was at the last tick.
         let mut written_at_tick = u64::MAX;
         // What was appended two ticks ago is not kept waiting for chunks that are open before it.
         let (mut seal_below, mut at_last_tick) = (0, 0);
         while self.goes_on() {
             let wrote = self.is_to_write(written_at_tick) && self.write_as_writer(seal_below);
-            let prepared = self.prepare_in_turn(&mut attempt_at_us);
+            let prepared = poll_fn(|cx| Poll::Ready(preparation.poll(&self, cx).is_ready())).await;
             let touched = self.buffer.touch_ahead(self.opened_at, self.reservations.reserved());
             if wrote || prepared || touched {
                 pikepole_scheduler::yield_if_due().await;
@@ -100,15 +137,17 @@ impl Log {
             let written = self.written.load(Ordering::Relaxed);
             if self.in_flight.count() == 0 && self.reservations.sleep_unless_more(written) {
                 written_at_tick = u64::MAX;
-                self.wait_for(&self.writers[0]).await;
+                let woken = poll_fn(|cx| self.poll_signal(&mut preparation, cx));
+                pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, woken).await;
                 self.reservations.wake_writer();
             } else {
                 written_at_tick = written;
-                pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, self.tick()).await;
+                pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, self.tick(&mut preparation)).await;
                 (seal_below, at_last_tick) = (at_last_tick, self.reserved().0);
                 self.reap();
             }
         }
+        preparation.end().await;
     }
 
     /// Writes when asked to, beside the others.
@@ -116,14 +155,11 @@ impl Log {
         while self.goes_on() && self.writer_tasks.goes_on(number) {
             let is_asked = self.commits.asked() > self.written.load(Ordering::Relaxed);
             if !(is_asked && self.write_as_writer(u64::MAX)) {
-                self.wait_for(&self.writers[number]).await;
+                let notified = poll_fn(|cx| self.writers[number].poll(cx));
+                pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, notified).await;
             }
             pikepole_scheduler::yield_if_due().await;
         }
-    }
-
-    async fn wait_for(&self, signal: &Signal) {
-        pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, poll_fn(|cx| signal.poll(cx))).await;
     }
 
     pub(crate) fn goes_on(&self) -> bool {
@@ -147,23 +183,15 @@ impl Log {
         matches!(outcome, FlushOutcome::Wrote(_))
     }
 
-    /// Prepares a part of the next segment if one is needed, but not soon after an attempt that failed.
-    fn prepare_in_turn(&self, attempt_at_us: &mut u64) -> bool {
-        let has_failed = || lock(&self.segments).growth_failed.is_some();
-        if has_failed() && clock::now_us() < *attempt_at_us {
-            return false;
-        }
-        let prepared = self.prepare_step();
-        if has_failed() {
-            *attempt_at_us = clock::now_us() + PAUSE_AFTER_FAILURE_US;
-        }
-        prepared
+    /// Ready when the first log writer is notified, or a segment has been prepared.
+    fn poll_signal(&self, preparation: &mut Preparation, cx: &mut Context<'_>) -> Poll<()> {
+        if preparation.poll_running(self, cx).is_ready() { Poll::Ready(()) } else { self.writers[0].poll(cx) }
     }
 
-    /// Ready at a notification, or after a tick.
-    async fn tick(&self) {
+    /// The same, or after a tick.
+    async fn tick(&self, preparation: &mut Preparation) {
         let mut timer = pin!(pikepole_scheduler::sleep(TICK));
-        poll_fn(|cx| match self.writers[0].poll(cx) {
+        poll_fn(|cx| match self.poll_signal(preparation, cx) {
             Poll::Ready(()) => Poll::Ready(()),
             Poll::Pending => timer.as_mut().poll(cx),
         })

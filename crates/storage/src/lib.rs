@@ -54,6 +54,7 @@ pub use glance::Glance;
 pub use heap::{BulkPage, BulkPages, EncodedRows, Heap, HeapRow, HeapScan, Rid};
 pub use io_totals::IoStats;
 pub use page::{PAGE_BYTES, PAGE_HEADER_BYTES, PageKind};
+pub use pool::PoolGrowth;
 pub use redo::Redo;
 pub use row::{LogContext, ROW_HEADER_BYTES, RowHeader};
 pub use store::{HeapInsertTargets, PAGES_FILE, Store, StoreOptions};

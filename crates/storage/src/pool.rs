@@ -16,6 +16,10 @@
 //!
 //! Memory is touched when it is first used; with `touch_ahead` the lazy writer stays a little ahead of the frames in use,
 //! since the first touch of cold memory costs microseconds a page, and a whole pool at once would delay every start.
+//!
+//! By default the pool grows as pages are read ([`PoolGrowth::Reads`]). Pages that an insert load makes and nobody asks for again are
+//! worth no memory: once written, their frames serve the next ones, warm. A page that had to be read would have been worth a
+//! frame, so each one read is a frame more. The limit is soft: who needs a frame while the disk lags behind takes a fresh one.
 
 use std::ptr;
 use std::sync::Arc;
@@ -30,12 +34,15 @@ use crate::error::{Need, PageId, Stop};
 use crate::frame::{FrameHeader, IO_IDLE, Readers};
 use crate::page::inner::{self, WORDS, Words};
 use crate::page::{PAGE_BYTES, Page, PageBytes, PageMut};
+use crate::store::StoreOptions;
 
 const CHUNK_PAGES: usize = 1 << 16;
 /// Most pages of a data file: 2 TB.
 pub(crate) const PAGES_MAX: u32 = 1 << 28;
 /// Tries before a taken latch becomes a need.
 const LATCH_SPINS: u32 = 100;
+/// Most that the lazy writer keeps free.
+const FREE_BYTES_MAX: usize = 64 << 20;
 /// Fewest frames of a pool.
 pub(crate) const FRAMES_MIN: usize = 64;
 
@@ -96,6 +103,20 @@ const TOUCHED_AHEAD_BYTES: usize = 32 << 20;
 /// Memory touched at a time: the kernel lets no other mapping be made meanwhile.
 const TOUCH_STEP_BYTES: usize = 2 << 20;
 
+/// When the pool takes more of its memory into use (`POOL_GROWTH`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum PoolGrowth {
+    /// Whenever a page needs a frame, as long as there is memory that was not used yet.
+    Demand,
+    /// A frame for each page that is read, above a share of the pool that every database has.
+    #[default]
+    Reads,
+}
+
+/// Frames that a pool uses before anything was read: this share of it, and this much at the least.
+const FIRST_SHARE: usize = 8;
+const FIRST_BYTES_MIN: usize = 64 << 20;
+
 struct FreeFrames {
     list: Vec<u32>,
     /// Frames from here on were never used.
@@ -111,6 +132,8 @@ pub(crate) struct Pool {
     /// Bytes of `bytes`, from its start, that have been touched ahead of their use, or never will be.
     touched: AtomicUsize,
     frames: u32,
+    /// How many frames are to be in use at the most; above that pages are written and leave.
+    worth: AtomicUsize,
     map: PageMap,
     free: Spinlock<FreeFrames>,
     /// How many frames are free; kept by the holders of `free`, read without it.
@@ -135,19 +158,19 @@ pub(crate) struct Swept {
 }
 
 impl Pool {
-    pub fn new(
-        pool_bytes: usize,
-        pages: Pages,
-        touch_ahead: bool,
-        statistics: &Arc<Statistics>,
-    ) -> std::io::Result<Pool> {
-        let frames = (pool_bytes / PAGE_BYTES).clamp(FRAMES_MIN, u32::MAX as usize / 2);
+    pub fn new(options: &StoreOptions, statistics: &Arc<Statistics>) -> std::io::Result<Pool> {
+        let pages = options.memory_pages;
+        let frames = (options.pool_bytes / PAGE_BYTES).clamp(FRAMES_MIN, u32::MAX as usize / 2);
         let (bytes, grant) = Region::granted(frames * PAGE_BYTES, pages)?;
         let (headers, of_headers) = Region::granted(frames * size_of::<FrameHeader>(), pages)?;
         let grant = grant.with(of_headers);
         // Reserved pages have been touched already.
-        let touched = if touch_ahead && grant.got < Pages::Reserved { 0 } else { bytes.len() };
+        let touched = if options.touch_ahead && grant.got < Pages::Reserved { 0 } else { bytes.len() };
         statistics.add(Counter::TargetPages, frames as u64);
+        let first = match options.pool_growth {
+            PoolGrowth::Demand => frames,
+            PoolGrowth::Reads => (frames / FIRST_SHARE).max(FIRST_BYTES_MIN / PAGE_BYTES).min(frames),
+        };
         let free = FreeFrames { list: Vec::new(), fresh: 0 };
         Ok(Pool {
             headers,
@@ -155,6 +178,7 @@ impl Pool {
             grant,
             touched: AtomicUsize::new(touched),
             frames: frames as u32,
+            worth: AtomicUsize::new(first),
             map: PageMap::new(),
             free: Spinlock::new(SpinlockClass::BUF_FREE_LIST, statistics, free),
             free_count: AtomicUsize::new(frames),
@@ -195,6 +219,21 @@ impl Pool {
 
     pub fn free_frames(&self) -> usize {
         self.free_count.load(Ordering::Relaxed)
+    }
+
+    /// Whether fewer frames are left to be used than should be: an eighth of those that are to be in use, 64 MB at the most.
+    pub fn is_short_of_frames(&self) -> bool {
+        let worth = self.worth.load(Ordering::Relaxed).min(self.frames());
+        let used = self.frames() - self.free_frames();
+        worth.saturating_sub(used) < (worth / 8).min(FREE_BYTES_MAX / PAGE_BYTES)
+    }
+
+    /// So many pages were read from the disk.
+    pub fn count_reads(&self, pages: usize) {
+        self.statistics.add(Counter::PageReads, pages as u64);
+        if self.worth.load(Ordering::Relaxed) < self.frames() {
+            self.worth.fetch_add(pages, Ordering::Relaxed);
+        }
     }
 
     /// Frames that ever held a page.

@@ -29,7 +29,7 @@ use crate::error::{Need, PageId, Stop, StorageError};
 use crate::fault;
 use crate::io_totals::{IoStats, IoTotals};
 use crate::page::{PAGE_BYTES, Page, PageBytes};
-use crate::pool::{FreeFrame, Pool};
+use crate::pool::{FreeFrame, Pool, PoolGrowth};
 use crate::records::Record;
 use crate::row::LogContext;
 use crate::rows_in_log::RowsInLog;
@@ -54,6 +54,8 @@ pub struct StoreOptions {
     pub memory_pages: Pages,
     /// Whether a thread touches the pool's memory ahead of its use.
     pub touch_ahead: bool,
+    /// When more of them are kept.
+    pub pool_growth: PoolGrowth,
     /// Largest step by which the data file grows, in bytes: a multiple of 64 KB.
     pub growth_bytes_max: u64,
     /// Whether files are opened past the page cache.
@@ -69,6 +71,7 @@ impl Default for StoreOptions {
             pool_bytes: 256 << 20,
             memory_pages: Pages::default(),
             touch_ahead: true,
+            pool_growth: PoolGrowth::default(),
             growth_bytes_max: 256 << 20,
             direct: true,
             redo_threads: None,
@@ -204,7 +207,7 @@ impl Store {
         let data = open(PAGES_FILE, options.direct)?;
         let writer = Writer::new(open(DOUBLE_WRITE_FILE, options.direct)?, open(MASTER_FILE, false)?, master);
         let len = data.len().map_err(|error| StorageError::io("reading the data file's length", error))?;
-        let pool = Pool::new(options.pool_bytes, options.memory_pages, options.touch_ahead, &statistics)
+        let pool = Pool::new(&options, &statistics)
             .map_err(|error| StorageError::io("reserving memory for the buffer pool", error))?;
         let extent_bytes = PAGE_BYTES as u64 * EXTENT_PAGES as u64;
         let is_simulated = disk.as_simulated().is_some();
@@ -505,7 +508,7 @@ impl Store {
         self.data_io
             .read(PAGE_BYTES, || self.data.read_at(&mut buffer, page.0 as u64 * PAGE_BYTES as u64))
             .map_err(|error| StorageError::io(format!("reading page {page}"), error))?;
-        self.pool.statistics.add(Counter::PageReads, 1);
+        self.pool.count_reads(1);
         let mut bytes = Box::new([0; PAGE_BYTES]);
         bytes.copy_from_slice(&buffer);
         Ok(bytes)
@@ -524,7 +527,7 @@ impl Store {
         self.data_io
             .read(parts.len() * PAGE_BYTES, || self.data.read_parts_at(&mut parts, first.0 as u64 * PAGE_BYTES as u64))
             .map_err(|error| StorageError::io(format!("reading page {first}"), error))?;
-        self.pool.statistics.add(Counter::PageReads, frames.len() as u64);
+        self.pool.count_reads(frames.len());
         for (page, mut frame) in (first.0..).map(PageId).zip(frames) {
             let content = Page(frame.bytes_mut());
             content.validate(page)?;

@@ -13,7 +13,7 @@ use pikepole_log::{
 };
 use pikepole_machine::{CpuLimits, Pages, Topology, affinity};
 use pikepole_scheduler::Schedulers;
-use pikepole_storage::{HeapInsertTargets, StoreOptions};
+use pikepole_storage::{HeapInsertTargets, PoolGrowth, StoreOptions};
 use pikepole_transaction::{NestedTransactions, TransactionIds};
 use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
@@ -89,6 +89,7 @@ const MAX_DEGREE: usize = 10;
 const EXCHANGE: usize = 11;
 const LARGE_PAGES: usize = 12;
 const COMMIT_GATHERING: usize = 13;
+const POOL_GROWTH: usize = 14;
 
 /// The place of `LOG_WRITER_CPUS`' values in its table.
 const ISOLATED: usize = 1;
@@ -109,7 +110,7 @@ const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-const POLICIES: [PolicyDefinition; 14] = [
+const POLICIES: [PolicyDefinition; 15] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -207,6 +208,13 @@ const POLICIES: [PolicyDefinition; 14] = [
         default: 1,
         description: "whether an idle scheduler writes for its first committer, or waits up to half a write for as many as last time",
         takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "POOL_GROWTH",
+        allowed: &["DEMAND", "READS"],
+        default: 1,
+        description: "when a buffer pool uses more memory: whenever a page needs a frame, or (above an eighth of it) when pages are read; what is only written makes room for the next",
+        takes_effect: Effect::NextStart,
     },
 ];
 
@@ -466,6 +474,10 @@ impl ServerConfiguration {
         Ok(self.log_writer_cpus.clone())
     }
 
+    fn pool_growth(&self) -> PoolGrowth {
+        if self.is_classic(POOL_GROWTH) { PoolGrowth::Demand } else { PoolGrowth::Reads }
+    }
+
     fn heap_targets(&self) -> HeapInsertTargets {
         if self.is_classic(HEAP_INSERT_TARGETS) {
             HeapInsertTargets::OneTarget
@@ -530,7 +542,11 @@ impl ServerConfiguration {
         log.commit_by = self.commit_by();
         log.io = self.log_io();
         log.block_bytes_max = log.block_bytes_max.min(self.log_block_bytes());
-        let mut store = StoreOptions { memory_pages: self.memory_pages(), ..StoreOptions::default() };
+        let mut store = StoreOptions {
+            memory_pages: self.memory_pages(),
+            pool_growth: self.pool_growth(),
+            ..StoreOptions::default()
+        };
         if options.small {
             store.pool_bytes = 2 << 20;
             store.touch_ahead = false;

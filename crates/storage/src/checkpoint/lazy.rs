@@ -12,14 +12,12 @@ use pikepole_contention::sync::atomic::Ordering;
 
 use crate::allocation::EXTENTS_AHEAD;
 use crate::error::StorageError;
-use crate::page::PAGE_BYTES;
 use crate::store::{Store, lock};
 
 /// Between two looks while pages are used.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Between two looks when none has been used for a while: a burst that begins meanwhile lives on the free frames.
 const PAUSE_MAX: Duration = Duration::from_millis(40);
-const FREE_BYTES_MAX: usize = 64 << 20;
 
 impl Store {
     /// Runs until [`Store::stop`]. Errors are left to those who need frames: they meet the same ones.
@@ -50,11 +48,7 @@ impl Store {
 
     /// Whether [`Store::lazy_step`] would find something to do.
     fn has_lazy_work(&self) -> bool {
-        self.pool.wants_touch() || self.is_short_of_frames() || self.space.lock().free_extents() < EXTENTS_AHEAD
-    }
-
-    fn is_short_of_frames(&self) -> bool {
-        self.pool.free_frames() < (self.pool.frames() / 8).min(FREE_BYTES_MAX / PAGE_BYTES)
+        self.pool.wants_touch() || self.pool.is_short_of_frames() || self.space.lock().free_extents() < EXTENTS_AHEAD
     }
 
     /// One step of the lazy writer: whether there was something to do. Blocks.
@@ -73,6 +67,6 @@ impl Store {
 
     /// Frees some frames if few are free. Whether it did. Blocks.
     pub(crate) fn keep_frames_free(&self) -> Result<bool, StorageError> {
-        Ok(self.is_short_of_frames() && self.free_some(&mut lock(&self.writer))? > 0)
+        Ok(self.pool.is_short_of_frames() && self.free_some(&mut lock(&self.writer))? > 0)
     }
 }
