@@ -10,7 +10,7 @@ use std::time::Duration;
 use pikepole_contention::LatchClass;
 use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_scheduler::{Placement, TaskInfo};
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{RowBytes, SqlError, Value};
 
 use crate::backup::{BackupJob, find_device};
 use crate::tests::{Client, assert_sound, definition, index, options, primary_key, row, table_of, with_server};
@@ -37,16 +37,17 @@ impl Load {
     }
 }
 
-fn encoded(table: &Table, child: usize, rows: std::ops::Range<usize>, load: &Load) -> (Vec<u32>, Vec<u8>) {
-    let (mut lengths, mut bytes) = (Vec::new(), Vec::new());
+/// Rows with their lengths in front, and without.
+fn encoded(table: &Table, child: usize, rows: std::ops::Range<usize>, load: &Load) -> (RowBytes, Vec<u8>) {
+    let (mut varying, mut fixed) = (RowBytes::default(), Vec::new());
     for at in rows {
         let text = if load.varying { "v".repeat(at % 50) } else { "fixed".to_owned() };
         let row = row((child * 1_000_000 + at) as i64 + (1 << 40), load.value, &text);
-        let before = bytes.len();
-        table.row_layout().encode_rest(|i| &row[i], &mut bytes).expect("a row");
-        lengths.push((bytes.len() - before) as u32);
+        let before = fixed.len();
+        table.row_layout().encode_rest(|i| &row[i], &mut fixed).expect("a row");
+        varying.push(&fixed[before..]);
     }
-    (lengths, bytes)
+    (varying, fixed)
 }
 
 fn plain(interrupted: Interrupted) -> SqlError {
@@ -73,10 +74,10 @@ async fn work(
             return (None, Ok(()));
         }
         let end = (done + 97).min(load.rows);
-        let (lengths, bytes) = encoded(&table, at, done..end, &load);
+        let (varying, fixed) = encoded(&table, at, done..end, &load);
         let rows = match load.varying {
-            true => EncodedRows::Varying { lengths: &lengths, bytes: &bytes },
-            false => EncodedRows::Fixed { row_bytes: lengths[0] as usize, bytes: &bytes },
+            true => EncodedRows::Varying { lengths: varying.lengths(), bytes: varying.bytes() },
+            false => EncodedRows::Fixed { row_bytes: varying.lengths()[0] as usize, bytes: &fixed },
         };
         if let Err(error) = db.bulk_append(&mut tx, &table, &mut writer, rows).await {
             return (Some(tx), Err(plain(error)));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_storage::ObjectReport;
-use pikepole_types::{Length, SqlType, Value};
+use pikepole_types::{Length, RowBytes, SqlType, Value};
 
 use crate::tests::{Client, column, definition, index, master, primary_key, row, server, stop};
 use crate::*;
@@ -352,16 +352,16 @@ fn rows_that_come_in_pages_can_be_long_too() {
         let mut a = Client::new(&db, 51);
         let t = a.create(long_definition("t", Vec::new())).await;
         let rows: Vec<_> = (0..60).map(|k| row(k, 1, &text(3, if k % 7 == 3 { 20_000 } else { 300 }))).collect();
-        let (mut lengths, mut bytes) = (Vec::new(), Vec::new());
+        let mut encoded = RowBytes::default();
         for row in &rows {
-            let before = bytes.len();
+            let mut bytes = Vec::new();
             t.row_layout().encode_rest(|i| &row[i], &mut bytes).expect("a row");
-            lengths.push((bytes.len() - before) as u32);
+            encoded.push(&bytes);
         }
         a.tx.begin();
         db.begin_statement(&mut a.tx);
         let mut writer = db.bulk_writer(&a.tx, &t).expect("a heap");
-        let encoded = EncodedRows::Varying { lengths: &lengths, bytes: &bytes };
+        let encoded = EncodedRows::Varying { lengths: encoded.lengths(), bytes: encoded.bytes() };
         db.bulk_append(&mut a.tx, &t, &mut writer, encoded).await.expect("room");
         db.drive(&mut a.tx, |tx| db.try_bulk_finish(tx, &t, &mut writer)).await.expect("room");
         db.end_statement(&mut a.tx);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_scheduler::{Placement, TaskInfo};
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{RowBytes, SqlError, Value};
 
 use crate::backup::{BackupJob, find_device};
 use crate::fault;
@@ -36,7 +36,9 @@ async fn create(client: &mut Client) -> Arc<Table> {
         let mut bytes = Vec::new();
         let row = row(k, 0, &text(k));
         t.row_layout().encode_rest(|i| &row[i], &mut bytes).expect("a row");
-        let rows = EncodedRows::Varying { lengths: &[bytes.len() as u32], bytes: &bytes };
+        let mut rows = RowBytes::default();
+        rows.push(&bytes);
+        let rows = EncodedRows::Varying { lengths: rows.lengths(), bytes: rows.bytes() };
         db.bulk_append(tx, &t, &mut writer, rows).await.map_err(drop).expect("room");
     }
     db.drive(tx, |tx| db.try_bulk_finish(tx, &t, &mut writer)).await.map_err(drop).expect("room");

@@ -154,8 +154,13 @@ impl Work {
         let count = self.random.below(2 * 254) as usize;
         let lengths: Vec<u32> = (0..count).map(|_| self.random.below(60) as u32).collect();
         let bytes = vec![self.xid as u8; 60 * count];
+        // A byte that says its length in front of each.
+        let with_lengths: Vec<u8> = lengths
+            .iter()
+            .flat_map(|&len| std::iter::once(len as u8).chain(vec![self.xid as u8; len as usize]))
+            .collect();
         let fixed = EncodedRows::Fixed { row_bytes: 20, bytes: &bytes[..20 * count] };
-        let varying = EncodedRows::Varying { lengths: &lengths, bytes: &bytes };
+        let varying = EncodedRows::Varying { lengths: &lengths, bytes: &with_lengths };
         let mut rest = if self.random.below(2) == 0 { fixed } else { varying };
         let context = context(self.xid);
         let Work { bulk, fixture, bulk_pages, .. } = self;

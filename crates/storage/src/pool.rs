@@ -201,7 +201,9 @@ impl Pool {
     pub fn wants_touch(&self) -> bool {
         let used = self.frames_used() as usize * PAGE_BYTES;
         let wanted = used + (used * TOUCHED_AHEAD_TIMES).min(TOUCHED_AHEAD_BYTES);
-        self.touched.load(Ordering::Relaxed) < wanted.min(self.bytes.len())
+        // What is not worth a frame yet is not worth touching either.
+        let worth = self.worth.load(Ordering::Relaxed).saturating_mul(PAGE_BYTES);
+        self.touched.load(Ordering::Relaxed) < wanted.min(worth).min(self.bytes.len())
     }
 
     /// Touches a step of the memory that will be used next, if too little of it has been; whether it did.
@@ -624,5 +626,45 @@ impl Drop for Exclusive<'_> {
     #[inline]
     fn drop(&mut self) {
         self.header().release_exclusive();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool(pool_growth: PoolGrowth) -> Pool {
+        let options =
+            StoreOptions { pool_bytes: 256 << 20, touch_ahead: false, pool_growth, ..StoreOptions::default() };
+        Pool::new(&options, &Statistics::new()).expect("memory that nobody touches")
+    }
+
+    /// How many frames can be taken before the lazy writer is to make room.
+    fn unhindered(pool: &Pool) -> usize {
+        let mut taken = Vec::new();
+        while !pool.is_short_of_frames() {
+            taken.push(pool.take_free().expect("a frame"));
+        }
+        taken.len()
+    }
+
+    #[test]
+    fn a_pool_grows_by_the_pages_that_are_read() {
+        let pool = pool(PoolGrowth::Reads);
+        let share = FIRST_BYTES_MIN / PAGE_BYTES;
+        assert_eq!(unhindered(&pool), share - share / 8 + 1, "an eighth of it is kept free");
+        pool.count_reads(share);
+        assert_eq!(unhindered(&pool), 2 * share - share / 4 + 1);
+        pool.count_reads(100 * share);
+        pool.count_reads(1);
+        let all = pool.frames();
+        assert_eq!(unhindered(&pool), all - all / 8 + 1, "never more than there is");
+    }
+
+    #[test]
+    fn a_pool_on_demand_takes_what_there_is() {
+        let pool = pool(PoolGrowth::Demand);
+        let all = pool.frames();
+        assert_eq!(unhindered(&pool), all - all / 8 + 1);
     }
 }

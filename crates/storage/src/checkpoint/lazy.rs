@@ -14,6 +14,8 @@ use crate::allocation::EXTENTS_AHEAD;
 use crate::error::StorageError;
 use crate::store::{Store, lock};
 
+/// Batches of pages written before others' work is looked at: a thread that a busy machine has given back is long in coming.
+const BATCHES_A_STEP: usize = 8;
 /// Between two looks while pages are used.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Between two looks when none has been used for a while: a burst that begins meanwhile lives on the free frames.
@@ -56,8 +58,14 @@ impl Store {
     /// # Errors
     /// Failed writes.
     pub fn lazy_step(&self) -> Result<bool, StorageError> {
-        let mut worked = self.pool.touch_ahead();
-        worked |= self.keep_frames_free()?;
+        let mut worked = false;
+        for _ in 0..BATCHES_A_STEP {
+            if !self.keep_frames_free()? {
+                break;
+            }
+            worked = true;
+        }
+        worked |= self.pool.touch_ahead();
         if self.space.lock().free_extents() < EXTENTS_AHEAD {
             // A full disk concerns those who need space, not this one.
             worked |= self.grow(EXTENTS_AHEAD).is_ok();

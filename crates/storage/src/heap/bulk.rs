@@ -39,7 +39,7 @@ pub enum EncodedRows<'a> {
     Varying {
         /// The length of each row.
         lengths: &'a [u32],
-        /// The rows.
+        /// The rows, in front of each its length as a varint: as the log has them, so that a page of them need not be copied first.
         bytes: &'a [u8],
     },
 }
@@ -62,7 +62,10 @@ impl<'a> EncodedRows<'a> {
     pub fn first(&self) -> &'a [u8] {
         match *self {
             EncodedRows::Fixed { row_bytes, bytes } => bytes.get(..row_bytes).unwrap_or_default(),
-            EncodedRows::Varying { lengths, bytes } => lengths.first().map_or(&[], |len| &bytes[..*len as usize]),
+            EncodedRows::Varying { lengths, bytes } => lengths.first().map_or(&[], |&len| {
+                let behind = bytes_with_length(len);
+                &bytes[behind - len as usize..behind]
+            }),
         }
     }
 
@@ -88,11 +91,17 @@ impl<'a> EncodedRows<'a> {
             }
             EncodedRows::Varying { lengths, bytes } => {
                 let (before, lengths) = lengths.split_at(count);
-                let skipped: usize = before.iter().map(|&len| len as usize).sum();
+                let skipped: usize = before.iter().map(|&len| bytes_with_length(len)).sum();
                 EncodedRows::Varying { lengths, bytes: &bytes[skipped..] }
             }
         }
     }
+}
+
+/// Bytes of a row with its length in front.
+fn bytes_with_length(len: u32) -> usize {
+    let bits = 32 - (len | 1).leading_zeros();
+    len as usize + bits.div_ceil(7) as usize
 }
 
 /// The rows of one page as its record has them.
@@ -175,7 +184,10 @@ impl PageMut<'_> {
     fn fill_varying(&mut self, slots_end: usize, header: RowHeader, rows: &PackedRows<'_>) -> Result<usize, String> {
         let (mut at, mut body) = (PAGE_BYTES, rows.body);
         for slot in 0..rows.count {
-            let (len, bytes) = get_varint(body).map_err(|error| error.to_string())?;
+            let (len, bytes) = match body.first() {
+                Some(&len) if len < 0x80 => (len.into(), 1),
+                _ => get_varint(body).map_err(|error| error.to_string())?,
+            };
             let row = usize::try_from(len).ok().and_then(|len| body.get(bytes..bytes.checked_add(len)?));
             let row = row.ok_or("a row reaches over the end")?;
             let taken = taken_by(row.len());
@@ -192,8 +204,28 @@ impl PageMut<'_> {
         self.0[place..place + SLOT_BYTES].copy_from_slice(&(at as u32 | (len as u32) << 16).to_le_bytes());
         let entry = &mut self.0[at..at + taken];
         entry[..ROW_HEADER_BYTES].copy_from_slice(&header.0.to_le_bytes());
-        entry[ROW_HEADER_BYTES..len].copy_from_slice(row);
-        entry[len..].fill(0);
+        copy_row(&mut entry[ROW_HEADER_BYTES..len], row);
+        if len < taken {
+            entry[len..].fill(0);
+        }
+    }
+}
+
+/// Copies a row, short ones by two moves that may overlap: a call for each would take as long as all the rest.
+#[inline(always)]
+fn copy_row(to: &mut [u8], row: &[u8]) {
+    fn ends<const BYTES: usize>(to: &mut [u8], row: &[u8]) -> Option<()> {
+        *to.first_chunk_mut::<BYTES>()? = *row.first_chunk()?;
+        *to.last_chunk_mut::<BYTES>()? = *row.last_chunk()?;
+        Some(())
+    }
+    let copied = match row.len() {
+        8..=16 => ends::<8>(to, row),
+        17..=32 => ends::<16>(to, row),
+        _ => None,
+    };
+    if copied.is_none() {
+        to.copy_from_slice(row);
     }
 }
 
@@ -211,6 +243,8 @@ pub struct BulkPages {
     taken: usize,
     /// They are to become a page: there is no room for the next row, or there is none.
     full: bool,
+    /// The first rows of those that are being given, when they fill a page as they are: how many, and their bytes.
+    direct: Option<(usize, usize)>,
 }
 
 /// A page that has got its rows.
@@ -240,6 +274,7 @@ impl BulkPages {
             body: Vec::with_capacity(PAGE_BYTES),
             taken: 0,
             full: false,
+            direct: None,
         }
     }
 
@@ -259,7 +294,8 @@ impl BulkPages {
     /// A row that is too long: it and those behind it are not taken.
     pub fn is_ready(&mut self, rest: &mut EncodedRows<'_>) -> Result<bool, Stop> {
         while !self.full && !rest.is_empty() {
-            if self.direct(rest).is_some() {
+            self.direct = if self.count == 0 { whole_page(rest) } else { None };
+            if self.direct.is_some() {
                 return Ok(true);
             }
             self.keep(rest)?;
@@ -278,29 +314,23 @@ impl BulkPages {
     /// # Errors
     /// Needs, then call again; a full disk or log. The rows stay where they are then.
     pub fn place(&mut self, context: &LogContext, rest: &mut EncodedRows<'_>) -> Result<BulkPage, Stop> {
-        let direct = if self.full { None } else { self.direct(rest) };
-        let rows = match &direct {
-            Some(rows) => *rows,
-            None => PackedRows { count: self.count, row_bytes: self.row_bytes, body: &self.body },
+        let rows = match (self.direct, *rest) {
+            (Some((count, end)), EncodedRows::Fixed { row_bytes, bytes }) => {
+                PackedRows { count, row_bytes, body: &bytes[..end] }
+            }
+            (Some((count, end)), EncodedRows::Varying { bytes, .. }) => {
+                PackedRows { count, row_bytes: 0, body: &bytes[..end] }
+            }
+            (None, _) => PackedRows { count: self.count, row_bytes: self.row_bytes, body: &self.body },
         };
         let page = place_in_extent(&self.heap, &mut self.extent, self.unlogged, context, &rows)?;
-        if direct.is_some() {
-            *rest = rest.skip(rows.count);
+        if let Some((count, _)) = self.direct.take() {
+            *rest = rest.skip(count);
         } else {
             self.body.clear();
             (self.count, self.row_bytes, self.taken, self.full) = (0, 0, 0, false);
         }
         Ok(page)
-    }
-
-    /// A whole page of rows of one length, which need not be copied to here.
-    fn direct<'r>(&self, rest: &EncodedRows<'r>) -> Option<PackedRows<'r>> {
-        let EncodedRows::Fixed { row_bytes, bytes } = *rest else {
-            return None;
-        };
-        let count = rows_of_page(row_bytes);
-        let body = bytes.get(..row_bytes * count).filter(|_| self.count == 0 && count > 0)?;
-        Some(PackedRows { count, row_bytes, body })
     }
 
     /// Takes rows until the page is full or there are none left.
@@ -315,39 +345,32 @@ impl BulkPages {
                 }
                 let room = (PAGE_ROOM - self.taken) / (taken_by(row_bytes) + SLOT_BYTES);
                 let count = room.min(bytes.len() / row_bytes);
-                for row in bytes.chunks_exact(row_bytes).take(count) {
-                    self.put(row);
+                let body = &bytes[..row_bytes * count];
+                if self.row_bytes == 0 {
+                    put_with_lengths(&mut self.body, row_bytes, body);
+                } else {
+                    self.body.extend_from_slice(body);
                 }
+                self.count += count;
+                self.taken += count * (taken_by(row_bytes) + SLOT_BYTES);
                 self.full |= count == room;
                 *rest = rest.skip(count);
             }
-            EncodedRows::Varying { lengths, mut bytes } => {
+            EncodedRows::Varying { lengths, bytes } => {
                 self.name_lengths();
-                let mut count = 0;
-                for &len in lengths {
+                let fitting = Fitting::of(lengths, self.taken);
+                if let Some(&len) = lengths.get(fitting.rows).filter(|_| self.count + fitting.rows == 0) {
+                    // An empty page has room for every row that is not too long.
                     check_length(len as usize)?;
-                    if self.taken + taken_by(len as usize) + SLOT_BYTES > PAGE_ROOM {
-                        self.full = true;
-                        break;
-                    }
-                    let (row, behind) = bytes.split_at(len as usize);
-                    self.put(row);
-                    bytes = behind;
-                    count += 1;
                 }
-                *rest = rest.skip(count);
+                self.body.extend_from_slice(&bytes[..fitting.bytes]);
+                self.count += fitting.rows;
+                self.taken = fitting.taken;
+                self.full |= fitting.rows < lengths.len();
+                *rest = rest.skip(fitting.rows);
             }
         }
         Ok(())
-    }
-
-    fn put(&mut self, row: &[u8]) {
-        if self.row_bytes == 0 {
-            put_length(&mut self.body, row.len());
-        }
-        self.body.extend_from_slice(row);
-        self.count += 1;
-        self.taken += taken_by(row.len()) + SLOT_BYTES;
     }
 
     /// The rows have differing lengths from now on.
@@ -359,18 +382,59 @@ impl BulkPages {
             return;
         }
         let fixed = std::mem::take(&mut self.body);
-        for row in fixed.chunks_exact(self.row_bytes) {
-            put_length(&mut self.body, row.len());
-            self.body.extend_from_slice(row);
-        }
+        put_with_lengths(&mut self.body, self.row_bytes, &fixed);
         self.row_bytes = 0;
     }
 }
 
-fn put_length(body: &mut Vec<u8>, len: usize) {
-    let mut bytes = [0; 10];
-    let count = put_varint(&mut bytes, len as u64);
-    body.extend_from_slice(&bytes[..count]);
+/// Rows of one length, with that in front of each.
+fn put_with_lengths(body: &mut Vec<u8>, row_bytes: usize, rows: &[u8]) {
+    let mut length = [0; 10];
+    let count = put_varint(&mut length, row_bytes as u64);
+    for row in rows.chunks_exact(row_bytes) {
+        body.extend_from_slice(&length[..count]);
+        body.extend_from_slice(row);
+    }
+}
+
+/// Rows that a page has room for.
+struct Fitting {
+    rows: usize,
+    /// Their bytes, lengths included.
+    bytes: usize,
+    /// What they and those before take from the page.
+    taken: usize,
+}
+
+impl Fitting {
+    /// The first of the rows of these lengths, behind ones that take so much.
+    fn of(lengths: &[u32], taken: usize) -> Fitting {
+        let mut fitting = Fitting { rows: 0, bytes: 0, taken };
+        for &len in lengths {
+            let behind = fitting.taken + taken_by(len as usize) + SLOT_BYTES;
+            if behind > PAGE_ROOM || check_length(len as usize).is_err() {
+                break;
+            }
+            fitting.rows += 1;
+            fitting.bytes += bytes_with_length(len);
+            fitting.taken = behind;
+        }
+        fitting
+    }
+}
+
+/// How many of the first rows fill a page, and their bytes.
+fn whole_page(rows: &EncodedRows<'_>) -> Option<(usize, usize)> {
+    match *rows {
+        EncodedRows::Fixed { row_bytes, bytes } => {
+            let count = rows_of_page(row_bytes);
+            (count > 0 && row_bytes * count <= bytes.len()).then_some((count, row_bytes * count))
+        }
+        EncodedRows::Varying { lengths, .. } => {
+            let fitting = Fitting::of(lengths, 0);
+            (0 < fitting.rows && fitting.rows < lengths.len()).then_some((fitting.rows, fitting.bytes))
+        }
+    }
 }
 
 pub(super) fn check_length(bytes: usize) -> Result<(), Stop> {
@@ -447,6 +511,8 @@ pub(super) fn place(
     map.logged(range);
     drop(map);
     frame.formatted(range);
+    // A page of a load is not used lately before somebody reads it.
+    frame.header().referenced.store(0, Ordering::Relaxed);
     drop(frame);
     Ok(BulkPage { page, range, unlogged })
 }

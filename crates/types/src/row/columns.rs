@@ -7,7 +7,7 @@
 //! ```
 //! Most numbers of a batch need as many bytes as their neighbours. Where that is so for every column and the same columns are
 //! NULL in every row, the rows are equally long and are written column by column. The bytes are those of
-//! [`RowLayout::encode_rest`] either way.
+//! [`RowLayout::encode_rest`] either way; rows of differing lengths have these in front.
 
 use super::rest;
 use super::{RestColumn, RowError, RowLayout};
@@ -31,7 +31,7 @@ pub enum ColumnValues<'a> {
     Values(&'a [Value]),
 }
 
-/// The bytes of rows, one row after the other.
+/// The bytes of rows, one row after the other; rows that are not equally long have their length in front, as a varint.
 #[derive(Debug, Clone, Default)]
 pub struct RowBytes {
     bytes: Vec<u8>,
@@ -53,6 +53,13 @@ impl RowBytes {
     /// The length of each row, when they are not.
     pub fn lengths(&self) -> &[u32] {
         &self.lengths
+    }
+
+    /// Adds the bytes of a row to others that are not equally long.
+    pub fn push(&mut self, row: &[u8]) {
+        rest::push_varint(row.len() as u64, &mut self.bytes);
+        self.bytes.extend_from_slice(row);
+        self.lengths.push(row.len() as u32);
     }
 }
 
@@ -102,6 +109,9 @@ fn bounds(ty: &SqlType) -> (i64, i64) {
         _ => (0, i64::MAX),
     }
 }
+
+/// Bytes of the longest number.
+const VARINT_BYTES_MAX: usize = 10;
 
 #[inline(always)]
 fn varint_bytes(number: u64) -> usize {
@@ -210,10 +220,69 @@ impl RowLayout {
     }
 
     fn by_row(&self, sources: &[Source<'_>], rows: usize, out: &mut RowBytes) -> Result<(), RowError> {
+        match self.longest_row(sources) {
+            // The length of each is one byte then, and its place is known before the row is.
+            Some(longest) if longest < 0x80 => self.short_rows(sources, rows, longest, out),
+            _ => self.any_rows(sources, rows, out)?,
+        }
+        Ok(())
+    }
+
+    /// Most bytes of a row, when that is known before its values are looked at.
+    fn longest_row(&self, sources: &[Source<'_>]) -> Option<usize> {
+        let longest = |source: &Source<'_>| match source {
+            Source::Null => Some(0),
+            Source::Bytes(bytes) => Some(bytes.len()),
+            Source::Codes { .. } => Some(VARINT_BYTES_MAX),
+            Source::Values(_) => None,
+        };
+        let columns = sources.iter().map(longest).sum::<Option<usize>>()?;
+        Some(self.bitmap_bytes + columns + usize::from(self.marked))
+    }
+
+    fn short_rows(&self, sources: &[Source<'_>], rows: usize, longest: usize, out: &mut RowBytes) {
+        // Numbers are written 8 bytes at a time.
         let bytes = &mut out.bytes;
+        bytes.resize(rows * (1 + longest) + 8, 0);
+        out.lengths.reserve(rows);
+        let mut begin = 0;
         for row in 0..rows {
-            let begin = bytes.len();
-            bytes.resize(begin + self.bitmap_bytes, 0);
+            let bitmap = begin + 1;
+            let mut at = bitmap + self.bitmap_bytes;
+            bytes[bitmap..at].fill(0);
+            for (part, source) in self.rest.iter().zip(sources) {
+                match source {
+                    Source::Codes { codes, valid, coding, .. } if valid.is_none_or(|valid| valid[row]) => {
+                        at += write_code(codes[row], *coding, bytes, at);
+                    }
+                    Source::Bytes(own) => {
+                        bytes[at..at + own.len()].copy_from_slice(own);
+                        at += own.len();
+                    }
+                    _ => {
+                        if let Some(bit) = part.null_bit {
+                            bytes[bitmap + bit / 8] |= 1 << (bit % 8);
+                        }
+                    }
+                }
+            }
+            if self.marked {
+                bytes[at] = 0;
+                at += 1;
+            }
+            let length = at - bitmap;
+            bytes[begin] = length as u8;
+            out.lengths.push(length as u32);
+            begin = at;
+        }
+        bytes.truncate(begin);
+    }
+
+    fn any_rows(&self, sources: &[Source<'_>], rows: usize, out: &mut RowBytes) -> Result<(), RowError> {
+        let mut bytes = Vec::new();
+        for row in 0..rows {
+            bytes.clear();
+            bytes.resize(self.bitmap_bytes, 0);
             for (part, source) in self.rest.iter().zip(sources) {
                 let ty = &self.columns[part.column].ty;
                 let is_null = match source {
@@ -224,23 +293,25 @@ impl RowLayout {
                     }
                     Source::Codes { valid: Some(valid), .. } if !valid[row] => true,
                     Source::Codes { codes, coding, .. } => {
-                        push_code(codes[row], *coding, bytes);
+                        let mut code = [0; VARINT_BYTES_MAX];
+                        let length = write_code(codes[row], *coding, &mut code, 0);
+                        bytes.extend_from_slice(&code[..length]);
                         false
                     }
                     Source::Values(values) if values[row].is_null() && part.null_bit.is_some() => true,
                     Source::Values(values) => {
-                        rest::encode(&values[row], ty, part.column, bytes)?;
+                        rest::encode(&values[row], ty, part.column, &mut bytes)?;
                         false
                     }
                 };
                 if let Some(bit) = part.null_bit.filter(|_| is_null) {
-                    bytes[begin + bit / 8] |= 1 << (bit % 8);
+                    bytes[bit / 8] |= 1 << (bit % 8);
                 }
             }
             if self.marked {
                 bytes.push(0);
             }
-            out.lengths.push((bytes.len() - begin) as u32);
+            out.push(&bytes);
         }
         Ok(())
     }
@@ -310,24 +381,34 @@ fn write_varints<const BYTES: usize>(codes: &[i64], coding: Coding, out: &mut [u
     }
 }
 
-/// Appends a code.
+/// Writes a code at a place that has room for 10 bytes; how many it took.
 #[inline(always)]
-fn push_code(code: i64, coding: Coding, out: &mut Vec<u8>) {
+fn write_code(code: i64, coding: Coding, out: &mut [u8], at: usize) -> usize {
     let number = coding.number(code);
     if coding == Coding::Byte {
-        out.push(number as u8);
-        return;
+        out[at] = number as u8;
+        return 1;
     }
     if number >> 56 != 0 {
-        return rest::push_varint(number, out);
+        return write_long_varint(number, &mut out[at..]);
     }
-    // Groups of 7 bits move apart in three steps; then all 8 bytes are written, and those cut off that do not count.
+    // Groups of 7 bits move apart in three steps; then all 8 bytes are written, and what follows overwrites those that do not
+    // count.
     let halves = number & 0x0FFF_FFFF | (number & 0x00FF_FFFF_F000_0000) << 4;
     let quarters = halves & 0x0000_3FFF_0000_3FFF | (halves & 0x0FFF_C000_0FFF_C000) << 2;
     let groups = quarters & 0x007F_007F_007F_007F | (quarters & 0x3F80_3F80_3F80_3F80) << 1;
     let bytes = varint_bytes(number);
     let more = 0x8080_8080_8080_8080 & ((1 << (8 * (bytes - 1))) - 1);
-    let end = out.len() + bytes;
-    out.extend_from_slice(&(groups | more).to_le_bytes());
-    out.truncate(end);
+    out[at..at + 8].copy_from_slice(&(groups | more).to_le_bytes());
+    bytes
+}
+
+#[cold]
+fn write_long_varint(number: u64, out: &mut [u8]) -> usize {
+    let bytes = varint_bytes(number);
+    for (index, byte) in out[..bytes].iter_mut().enumerate() {
+        let more = if index + 1 < bytes { 0x80 } else { 0 };
+        *byte = (number >> (7 * index)) as u8 & 0x7F | more;
+    }
+    bytes
 }
