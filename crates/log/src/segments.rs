@@ -170,7 +170,7 @@ impl Segments {
     pub fn should_grow(&self) -> bool {
         match self.next_bytes() {
             Some(bytes) => {
-                let ahead = if bytes == self.segment_bytes_max { bytes } else { bytes / 2 };
+                let ahead = if self.bytes >= 2 * bytes { bytes } else { bytes / 2 };
                 self.growth_wanted || self.ready_bytes() < ahead
             }
             None => false,
