@@ -15,7 +15,7 @@
 //! reads the count under the exclusive latch of that page. So the page's latch orders the two, and nothing else is needed:
 //! when the look comes first, its latch makes the lock known to whoever latches the page later; when the change comes first,
 //! the look finds it, and its writer is waited for. A split hands keys over under the latches of both pages.
-//! The count is therefore read and changed relaxed. An inserter pays that one load, of a line that changes only when somebody
+//! The count is therefore read and changed relaxed (the loom model `no_row_comes_to_a_locked_key` in the contention crate). An inserter pays that one load, of a line that changes only when somebody
 //! takes or gives back such a lock in the same shard.
 //!
 //! # Invariants
@@ -23,7 +23,8 @@
 //! - `held` is the number of entries of the shard;
 //! - the shard's spinlock (LOCK_HASH) is a leaf, and may be taken under a page latch.
 //!
-//! Who waits is served in the order of coming, but for owners that have a part of what is waited for already.
+//! Who waits is served in the order of coming, but for owners that have a part of what is waited for already; and who comes to share
+//! waits behind those who wait to change.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -197,7 +198,8 @@ impl OfObject {
         of_rows.flatten().copied().chain(of_ranges)
     }
 
-    /// The others whose locks, or earlier wishes, keep `owner` from its own. Without a ticket there is nobody behind it.
+    /// The others whose locks, or earlier wishes, keep `owner` from its own. Without a ticket it does not wait yet, or no more: then
+    /// only who wants to share stands behind those who wait. So one of those who are woken together always gets what it wants.
     fn blockers<'a>(
         &'a self,
         owner: u64,
@@ -206,9 +208,10 @@ impl OfObject {
         ticket: Option<u64>,
     ) -> impl Iterator<Item = u64> + 'a {
         let holders = self.holders(keys).filter(move |holder| holder.owner != owner && holder.mode.conflicts(mode));
+        let is_shared = matches!(mode, LockMode::S | LockMode::RangeSS);
         let earlier = self.waiters.iter().filter(move |waiter| {
             waiter.owner != owner
-                && ticket.is_none_or(|ticket| waiter.ticket < ticket)
+                && ticket.map_or(is_shared, |ticket| waiter.ticket < ticket)
                 && waiter.mode.conflicts(mode)
                 && waiter.keys.borrowed().overlaps(keys)
                 && !self.holders(waiter.keys.borrowed()).any(|holder| holder.owner == owner)

@@ -45,7 +45,8 @@ async fn lines(client: &mut Client, script: &str) -> Vec<String> {
         Some(error) => format!("Msg {}", error.split(',').next().unwrap_or_default()),
         None => line,
     };
-    output.events.iter().filter_map(line).map(short).collect()
+    let told = |line: &String| line != "The statement has been terminated.";
+    output.events.iter().filter_map(line).map(short).filter(told).collect()
 }
 
 fn ended<T: Send + 'static>(world: &World, task: JoinHandle<T>) -> T {

@@ -145,7 +145,7 @@ fn upserts(table: &str, upsert: &str) {
     let script = |seed: usize| {
         format!(
             "SET NOCOUNT ON DECLARE @turn int = 0, @k int
-            WHILE @turn < 30
+            WHILE @turn < 12
             BEGIN
                 SET @k = (@turn * 7 + {seed} * (@turn % 3)) % 11
                 BEGIN TRAN
@@ -160,15 +160,11 @@ fn upserts(table: &str, upsert: &str) {
     for task in tasks {
         assert_eq!(ended(&world, task), [""; 0], "{upsert}");
     }
-    assert_eq!(one.value("SELECT SUM(n) FROM c"), (SESSIONS * 30).to_string(), "{upsert}");
+    assert_eq!(one.value("SELECT SUM(n) FROM c"), (SESSIONS * 12).to_string(), "{upsert}");
     assert_eq!(one.value("SELECT COUNT(*) - COUNT(DISTINCT k) FROM c"), "0", "{upsert}");
 }
 
-#[test]
-fn upserts_of_many_sessions_lose_nothing() {
-    let keyed = "CREATE TABLE c (k int PRIMARY KEY, n int)";
-    let unique = "CREATE TABLE c (k int UNIQUE NONCLUSTERED, n int)";
-    let bare = "CREATE TABLE c (k int, n int)";
+fn all_upserts(table: &str) {
     let pause = "WAITFOR DELAY '00:00:00.003'";
     let insert_first = format!(
         "IF NOT EXISTS (SELECT * FROM c WITH (UPDLOCK, HOLDLOCK) WHERE k = @k)
@@ -189,19 +185,32 @@ fn upserts_of_many_sessions_lose_nothing() {
         "MERGE c WITH (HOLDLOCK) AS c USING (SELECT @k AS k) AS s ON c.k = s.k
             WHEN MATCHED THEN UPDATE SET n = c.n + 1 WHEN NOT MATCHED THEN INSERT VALUES (s.k, 1); {pause}"
     );
-    for table in [keyed, unique, bare] {
-        for upsert in [&insert_first, &update_first, &read_first, &merge] {
-            upserts(table, upsert);
-        }
+    for upsert in [&insert_first, &update_first, &read_first, &merge] {
+        upserts(table, upsert);
     }
+}
+
+#[test]
+fn upserts_by_a_clustered_key_lose_nothing() {
+    all_upserts("CREATE TABLE c (k int PRIMARY KEY, n int)");
+}
+
+#[test]
+fn upserts_by_a_unique_index_lose_nothing() {
+    all_upserts("CREATE TABLE c (k int UNIQUE NONCLUSTERED, n int)");
+}
+
+#[test]
+fn upserts_by_no_key_lose_nothing() {
+    all_upserts("CREATE TABLE c (k int, n int)");
 }
 
 #[test]
 fn each_row_of_a_queue_is_taken_once_and_nobody_waits() {
     let by_delete = "DELETE TOP (1) FROM q WITH (ROWLOCK, READPAST) OUTPUT deleted.id INTO @taken";
-    let in_order = "WITH first AS (SELECT TOP (1) * FROM q WITH (ROWLOCK, READPAST) ORDER BY id)
+    let in_order = ";WITH first AS (SELECT TOP (1) * FROM q WITH (ROWLOCK, READPAST) ORDER BY id)
         DELETE FROM first OUTPUT deleted.id INTO @taken";
-    let by_update = "WITH first AS (SELECT TOP (1) * FROM q WITH (ROWLOCK, UPDLOCK, READPAST) WHERE state = 0 ORDER BY id)
+    let by_update = ";WITH first AS (SELECT TOP (1) * FROM q WITH (ROWLOCK, UPDLOCK, READPAST) WHERE state = 0 ORDER BY id)
         UPDATE first SET state = 1 OUTPUT inserted.id INTO @taken";
     let by_select = "INSERT @taken SELECT TOP (1) id FROM q WITH (UPDLOCK, READPAST) WHERE state = 0 ORDER BY id
         UPDATE q SET state = 1 WHERE id = (SELECT MAX(id) FROM @taken)";
