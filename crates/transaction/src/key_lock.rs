@@ -415,9 +415,8 @@ impl KeyLocks {
     pub fn blockers(&self, owner: u64, lock: &KeyLock, ticket: u64) -> Vec<u64> {
         let shard = self.of(lock.object).shard.lock();
         let of_object = shard.objects.get(&lock.object);
-        let blockers = |of_object: &OfObject| {
-            of_object.blockers(owner, lock.keys.borrowed(), lock.mode, Some(ticket)).collect()
-        };
+        let blockers =
+            |of_object: &OfObject| of_object.blockers(owner, lock.keys.borrowed(), lock.mode, Some(ticket)).collect();
         of_object.map(blockers).unwrap_or_default()
     }
 

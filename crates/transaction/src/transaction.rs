@@ -27,7 +27,7 @@ use pikepole_storage::{LogContext, TreeCursor};
 use crate::bulk::Unlogged;
 use crate::error::{Need, Stop, TransactionError};
 use crate::id::{Dealt, TransactionId};
-use crate::key_lock::{KeyLock, KeyWait, Kept, LockedKeys};
+use crate::key_lock::{Kept, KeyLock, KeyWait, LockedKeys};
 use crate::lock::{Grant, LockMode, LockWait, TableLock};
 use crate::nested::{Family, Handed, Kinship};
 use crate::registry::{NONE, SessionCell, lock};

@@ -174,17 +174,16 @@ impl Binder<'_> {
         let count = exposed.table.columns.len();
         let registers = self.registers(bound.values.len());
         let used = vec![true; visible];
-        let source =
-            Source {
-                alias: shown,
-                schema,
-                columns: columns_shown,
-                registers,
-                used,
-                hidden: false,
-                located: false,
-                hints: ReadHints::default(),
-            };
+        let source = Source {
+            alias: shown,
+            schema,
+            columns: columns_shown,
+            registers,
+            used,
+            hidden: false,
+            located: false,
+            hints: ReadHints::default(),
+        };
         self.scope().sources.push(source);
         let at = self.scope().sources.len() - 1;
         self.target_found = Some(TargetRows {
@@ -198,13 +197,7 @@ impl Binder<'_> {
         Ok(JoinTree::Leaf(at, Leaf::Derived(bound)))
     }
 
-    fn table_target(
-        &mut self,
-        table: Arc<Table>,
-        shown: String,
-        schema: Option<String>,
-        hints: ReadHints,
-    ) -> JoinTree {
+    fn table_target(&mut self, table: Arc<Table>, shown: String, schema: Option<String>, hints: ReadHints) -> JoinTree {
         let columns: Vec<SourceColumn> = table_columns(&table);
         let count = columns.len();
         let registers = self.registers(count + 1);
