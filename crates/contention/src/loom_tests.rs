@@ -211,6 +211,48 @@ canary!(
     "deadlock"
 );
 
+/// A reader locks a key and then looks for its row under the page's latch; a writer latches the page, and puts the row there
+/// unless it finds the lock. What is read and written beside the latch is relaxed: the latch alone orders it.
+fn a_lock_or_the_row_is_seen() {
+    let latch = Latch::new(LatchClass::BUFFER, Fairness::Unfair, &Statistics::new());
+    let page = Arc::new((latch, AtomicUsize::new(0), AtomicUsize::new(0)));
+    let own = Arc::clone(&page);
+    let writer = threads(1, move |_| {
+        let (latch, locks, rows) = &*own;
+        let _guard = block_on(latch.acquire(LatchMode::Exclusive));
+        if locks.load(Ordering::Relaxed) == 0 {
+            rows.store(1, Ordering::Relaxed);
+        }
+    });
+    let (latch, locks, rows) = &*page;
+    let looks_first = fault::planted("row_looked_for_before_its_lock");
+    if !looks_first {
+        locks.fetch_add(1, Ordering::Relaxed);
+    }
+    let seen = {
+        let _guard = block_on(latch.acquire(LatchMode::Shared));
+        rows.load(Ordering::Relaxed)
+    };
+    if looks_first {
+        locks.fetch_add(1, Ordering::Relaxed);
+    }
+    join(writer);
+    assert_eq!(seen, rows.load(Ordering::Relaxed), "a row came to a key that was locked");
+}
+
+#[test]
+fn no_row_comes_to_a_locked_key() {
+    check(3, a_lock_or_the_row_is_seen);
+}
+
+canary!(
+    canary_a_key_that_is_locked_after_the_look,
+    "row_looked_for_before_its_lock",
+    3,
+    a_lock_or_the_row_is_seen,
+    "a row came to a key that was locked"
+);
+
 /// Readers that wait behind a writer get in together: each holds the latch until it has met the other.
 fn latch_lets_readers_in(fairness: Fairness) {
     let shared = latch(fairness);

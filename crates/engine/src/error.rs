@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pikepole_storage::StorageError;
-use pikepole_transaction::{Isolation, Need, Stop, TransactionError};
+use pikepole_transaction::{Need, Stop, TransactionError};
 use pikepole_types::{RowError, SqlError};
 
 use crate::database::{Database, LogFullReason};
@@ -96,7 +96,6 @@ pub(crate) struct Place<'a> {
     pub database: &'a Database,
     pub object: &'a str,
     pub session_id: i32,
-    pub isolation: Isolation,
 }
 
 impl Place<'_> {
@@ -140,12 +139,6 @@ impl Place<'_> {
         match error {
             TransactionError::Storage(error) => self.storage(error),
             TransactionError::Deadlock => SqlError::deadlock_victim(self.session_id, "lock"),
-            // SQL Server's locks would have made a victim of the one or the other: clients try that error again.
-            TransactionError::SnapshotConflict
-                if matches!(self.isolation, Isolation::RepeatableRead | Isolation::Serializable) =>
-            {
-                SqlError::deadlock_victim(self.session_id, "lock")
-            }
             TransactionError::SnapshotConflict => SqlError::snapshot_conflict(self.object, self.database.name()),
             TransactionError::Poisoned(_) => SqlError::log_not_available(self.database.name()),
         }

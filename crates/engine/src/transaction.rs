@@ -260,7 +260,7 @@ impl Database {
 
     /// What error texts name.
     pub(crate) fn place<'a>(&'a self, tx: &Transaction, object: &'a str) -> Place<'a> {
-        Place { database: self, object, session_id: tx.session_id(), isolation: tx.isolation() }
+        Place { database: self, object, session_id: tx.session_id() }
     }
 
     /// What stopped an operation on `object`.

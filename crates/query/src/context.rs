@@ -652,7 +652,7 @@ impl Drop for ExecutionContext {
 
 /// Whether a need is another session's to give.
 pub(crate) fn is_for_lock(need: &Need) -> bool {
-    matches!(need, Need::TransactionEnd(_) | Need::Lock(..))
+    matches!(need, Need::TransactionEnd(_) | Need::Lock(..) | Need::Keys(_))
 }
 
 /// 3617 for a batch that was cancelled.

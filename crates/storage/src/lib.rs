@@ -59,5 +59,6 @@ pub use redo::Redo;
 pub use row::{LogContext, ROW_HEADER_BYTES, RowHeader};
 pub use store::{HeapInsertTargets, PAGES_FILE, Store, StoreOptions};
 pub use tree::{
-    ChangeOutcome, Direction, InsertOutcome, KEY_BYTES_MAX, LoggedPages, ScanRange, ScanRow, Tree, TreeCursor, TreeScan,
+    ChangeOutcome, Direction, InsertOutcome, KEY_BYTES_MAX, LoggedPages, ScanRange, ScanRow, Tree, TreeCursor,
+    TreeScan, UnderLatch,
 };

@@ -5,6 +5,7 @@ use pikepole_log::Lsn;
 use pikepole_storage::StorageError;
 
 use crate::id::TransactionId;
+use crate::key_lock::KeyLock;
 use crate::lock::{LockMode, TableLock};
 use crate::nested::Family;
 
@@ -17,6 +18,8 @@ pub enum Need {
     TransactionEnd(TransactionId),
     /// A table lock in this mode.
     Lock(Arc<TableLock>, LockMode),
+    /// Rows or keys that others have locked (`LCK_M_...`).
+    Keys(Box<KeyLock>),
     /// The log durable up to here (`WRITELOG`).
     Durable(Lsn),
     /// The latch of the parent, under which a child appends its records (`LATCH_EX`).

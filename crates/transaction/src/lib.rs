@@ -9,7 +9,7 @@
 //!
 //! The log is the clock: a transaction commits at the LSN where its commit record ends, and a snapshot is an LSN. A row
 //! version is visible when its writer committed at or below the snapshot. An id that is active is the lock of every row
-//! that carries it; there are no other row locks.
+//! that carries it; rows that were only read, and ranges of keys, are locked beside them (`key_lock`).
 //!
 //! Operations are synchronous: one that cannot go on returns [`Stop::Need`], and the engine's one loop awaits it.
 //!
@@ -20,6 +20,7 @@
 //! | `registry` | snapshots and open transactions of all sessions |
 //! | `version` | older row versions |
 //! | `lock` | table locks |
+//! | `key_lock` | locks of rows that were only read, and of ranges of keys |
 //! | `wait` | waiting for other transactions, deadlocks |
 //! | `undo` | undo entries, and undoing one |
 //! | `transaction` | a session's transaction: begin, commit, rollback, its locks |
@@ -31,6 +32,7 @@
 mod bulk;
 mod error;
 mod id;
+mod key_lock;
 mod lock;
 mod nested;
 mod recovery;
@@ -49,6 +51,7 @@ mod tests;
 
 pub use error::{Need, Stop, TransactionError};
 pub use id::{TransactionId, TransactionIds};
+pub use key_lock::{KeyLock, LockedKeys};
 pub use lock::{LockMode, TableLock};
 pub use nested::{Family, NestedTransactions};
 pub use recovery::{Analysis, now};

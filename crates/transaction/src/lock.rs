@@ -1,7 +1,7 @@
 //! Table locks: cheap for the many who read and write rows, exact for the few who need the whole table.
 //!
 //! ```text
-//!   weak (Sch-S, IX)       stripe 0 [ IX count | Sch-S count ]   stripe 1 [ ... ]  ...   one add on an own line
+//!   weak (Sch-S, IS, IX)   stripe 0 [ IX | IS | Sch-S counts ]   stripe 1 [ ... ]  ...   one add on an own line
 //!                             \__ then a look at the gate
 //!   strong (S, BU, X, Sch-M)  gate: bits of the strong modes held or waited for; holders and waiters under a mutex
 //! ```
@@ -12,14 +12,17 @@
 //! and waits; a strong one that sees counts waits until they are gone. The bit of a waiting strong taker keeps new weak ones
 //! out, so it is not starved.
 //!
-//! | | Sch-S | IX | S | BU | X | Sch-M |
-//! |---|---|---|---|---|---|---|
-//! | **Sch-S** | | | | | | no |
-//! | **IX** | | | no | no | no | no |
-//! | **S** | | no | | no | no | no |
-//! | **BU** | | no | no | | no | no |
-//! | **X** | | no | no | no | no | no |
-//! | **Sch-M** | no | no | no | no | no | no |
+//! | | Sch-S | IS | IX | S | BU | X | Sch-M |
+//! |---|---|---|---|---|---|---|---|
+//! | **Sch-S** | | | | | | | no |
+//! | **IS** | | | | | no | no | no |
+//! | **IX** | | | | no | no | no | no |
+//! | **S** | | | no | | no | no | no |
+//! | **BU** | | no | no | no | | no | no |
+//! | **X** | | no | no | no | no | no | no |
+//! | **Sch-M** | no | no | no | no | no | no | no |
+//!
+//! The modes of rows and ranges are in the same list, since views and waits show them together; `key_lock` holds those locks.
 //!
 //! An owner never conflicts with itself.
 
@@ -37,38 +40,59 @@ use crate::registry::lock;
 /// Stripes of weak counts; slots share them when there are more slots.
 const STRIPES: usize = 32;
 
+/// The weak modes, each of which has so many bits of a stripe's word.
+const WEAK: [LockMode; 3] = [LockMode::SchS, LockMode::IS, LockMode::IX];
+const WEAK_BITS: u32 = 21;
+
 /// How a table is locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockMode {
     /// Keeps the table's definition: every reader.
     SchS,
+    /// Has locked rows or keys against changes. Keeps the definition too.
+    IS,
     /// Changes rows, each guarded by its own writer's id. Keeps the definition too.
     IX,
-    /// Nobody changes rows.
+    /// Nobody changes rows; of a row: nobody else changes it.
     S,
+    /// Of a row: who has it is to change it, and nobody else is.
+    U,
     /// Bulk load beside other bulk loads.
     BU,
     /// Nobody else changes or share-locks rows.
     X,
     /// Changes the definition: nobody else uses the table.
     SchM,
+    /// As S, of keys whether rows have them or not.
+    RangeSS,
+    /// As U, of keys whether rows have them or not.
+    RangeSU,
+    /// As X, of keys whether rows have them or not.
+    RangeXX,
+    /// A place for a new row: waited for, and never held.
+    RangeIN,
 }
 
 impl LockMode {
-    fn bit(self) -> u32 {
+    const fn bit(self) -> u32 {
         1 << self as u32
     }
 
-    fn conflict_bits(self) -> u32 {
+    const fn conflict_bits(self) -> u32 {
         use LockMode::*;
-        let all = IX.bit() | S.bit() | BU.bit() | X.bit() | SchM.bit();
+        const SHARED: u32 = S.bit() | RangeSS.bit();
+        const UPDATE: u32 = U.bit() | RangeSU.bit();
+        const EXCLUSIVE: u32 = X.bit() | RangeXX.bit() | RangeIN.bit() | SchM.bit();
         match self {
             SchS => SchM.bit(),
-            IX => all & !IX.bit(),
-            S => all & !S.bit(),
-            BU => all & !BU.bit(),
-            X => all,
-            SchM => all | SchS.bit(),
+            IS => BU.bit() | EXCLUSIVE,
+            IX => BU.bit() | SHARED | EXCLUSIVE,
+            S | RangeSS => IX.bit() | BU.bit() | EXCLUSIVE,
+            U | RangeSU => UPDATE | EXCLUSIVE,
+            BU => IS.bit() | IX.bit() | SHARED | EXCLUSIVE,
+            X | RangeXX => IS.bit() | IX.bit() | BU.bit() | SHARED | UPDATE | EXCLUSIVE,
+            RangeIN => IS.bit() | IX.bit() | BU.bit() | SHARED | UPDATE | EXCLUSIVE,
+            SchM => u32::MAX,
         }
     }
 
@@ -86,11 +110,44 @@ impl LockMode {
         use LockMode::*;
         match self {
             SchS => other == SchS,
-            IX => matches!(other, SchS | IX),
-            S => matches!(other, SchS | S),
-            BU => matches!(other, SchS | IX | BU),
+            IS => matches!(other, SchS | IS),
+            IX => matches!(other, SchS | IS | IX),
+            S => matches!(other, SchS | IS | S),
+            BU => matches!(other, SchS | IS | IX | BU),
             X => other != SchM,
             SchM => true,
+            U | RangeSS | RangeSU | RangeXX | RangeIN => self.covers_keys(other),
+        }
+    }
+
+    /// How strong a lock of keys is, and whether of keys without rows too.
+    fn of_keys(self) -> (u8, bool) {
+        match self {
+            LockMode::RangeSS => (0, true),
+            LockMode::U => (1, false),
+            LockMode::RangeSU => (1, true),
+            LockMode::X => (2, false),
+            LockMode::RangeXX => (2, true),
+            _ => (0, false),
+        }
+    }
+
+    /// Whether holding keys so makes asking for `other` on them needless.
+    pub(crate) fn covers_keys(self, other: LockMode) -> bool {
+        let ((own, ranges), (wanted, wants_ranges)) = (self.of_keys(), other.of_keys());
+        own >= wanted && ranges >= wants_ranges
+    }
+
+    /// The mode that is as strong as both, for locks of keys.
+    pub(crate) fn and_keys(self, other: LockMode) -> LockMode {
+        let ((one, one_ranges), (two, two_ranges)) = (self.of_keys(), other.of_keys());
+        match (one.max(two), one_ranges || two_ranges) {
+            (0, false) => LockMode::S,
+            (0, true) => LockMode::RangeSS,
+            (1, false) => LockMode::U,
+            (1, true) => LockMode::RangeSU,
+            (_, false) => LockMode::X,
+            (_, true) => LockMode::RangeXX,
         }
     }
 
@@ -98,8 +155,14 @@ impl LockMode {
     pub fn wait_type(self) -> WaitType {
         match self {
             LockMode::SchS => WaitType::LCK_M_SCH_S,
+            LockMode::IS => WaitType::LCK_M_IS,
             LockMode::IX => WaitType::LCK_M_IX,
             LockMode::S => WaitType::LCK_M_S,
+            LockMode::U => WaitType::LCK_M_U,
+            LockMode::RangeSS => WaitType::LCK_M_RS_S,
+            LockMode::RangeSU => WaitType::LCK_M_RS_U,
+            LockMode::RangeXX => WaitType::LCK_M_RX_X,
+            LockMode::RangeIN => WaitType::LCK_M_RIn_NL,
             LockMode::BU => WaitType::LCK_M_BU,
             LockMode::X => WaitType::LCK_M_X,
             LockMode::SchM => WaitType::LCK_M_SCH_M,
@@ -110,19 +173,28 @@ impl LockMode {
     pub fn name(self) -> &'static str {
         match self {
             LockMode::SchS => "Sch-S",
+            LockMode::IS => "IS",
             LockMode::IX => "IX",
             LockMode::S => "S",
+            LockMode::U => "U",
+            LockMode::RangeSS => "RangeS-S",
+            LockMode::RangeSU => "RangeS-U",
+            LockMode::RangeXX => "RangeX-X",
+            LockMode::RangeIN => "RangeI-N",
             LockMode::BU => "BU",
             LockMode::X => "X",
             LockMode::SchM => "Sch-M",
         }
     }
 
+    /// One more of a weak mode in a stripe.
     fn unit(self) -> u64 {
-        match self {
-            LockMode::SchS => 1,
-            _ => 1 << 32,
-        }
+        1 << (self as u32 * WEAK_BITS)
+    }
+
+    /// How many of a weak mode a stripe's word counts.
+    fn counted(self, word: u64) -> u64 {
+        word >> (self as u32 * WEAK_BITS) & ((1 << WEAK_BITS) - 1)
     }
 }
 
@@ -231,16 +303,12 @@ impl TableLock {
         }
         // SeqCst: see the protocol in the module's header.
         self.gate.fetch_or(mode.bit(), Ordering::SeqCst);
-        let mut counted = [0u64; 2];
-        for stripe in &self.stripes {
-            let word = stripe.load(Ordering::SeqCst);
-            counted[0] += word & u64::from(u32::MAX);
-            counted[1] += word >> 32;
-        }
-        let of_others = |weak: LockMode, counted: u64| {
-            counted > own.iter().filter(|g| g.mode == weak).count() as u64 && weak.conflicts(mode)
+        let words = || self.stripes.iter().map(|stripe| stripe.load(Ordering::SeqCst));
+        let of_others = |weak: LockMode| {
+            let counted: u64 = words().map(|word| weak.counted(word)).sum();
+            counted > own.iter().filter(|g| g.mode == weak).count() as u64
         };
-        if of_others(LockMode::SchS, counted[0]) || of_others(LockMode::IX, counted[1]) {
+        if WEAK.iter().any(|weak| weak.conflicts(mode) && of_others(*weak)) {
             self.reset_gate(strong);
             return None;
         }
@@ -358,7 +426,10 @@ impl Drop for LockWait<'_> {
 mod tests {
     use super::*;
 
-    const MODES: [LockMode; 6] = [LockMode::SchS, LockMode::IX, LockMode::S, LockMode::BU, LockMode::X, LockMode::SchM];
+    const MODES: [LockMode; 7] = {
+        use LockMode::*;
+        [SchS, IS, IX, S, BU, X, SchM]
+    };
 
     #[test]
     fn conflicts_are_symmetric_and_enforced() {

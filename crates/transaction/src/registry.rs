@@ -23,6 +23,7 @@ use pikepole_contention::sync::{Arc, Mutex, MutexGuard};
 use pikepole_log::Lsn;
 
 use crate::id::TransactionId;
+use crate::key_lock::Shown;
 use crate::lock::LockMode;
 use crate::status::SnapshotsSeen;
 
@@ -102,6 +103,8 @@ pub enum LockedThing {
     Object(u32),
     /// A row that was last written by this transaction, which has not ended.
     RowOf(TransactionId),
+    /// A row or keys of the tree or heap of this number; the second number tells them apart.
+    Keys(u32, u64),
 }
 
 /// A lock that is held or waited for.
@@ -119,6 +122,8 @@ pub struct LockRow {
     pub is_granted: bool,
     /// How often it is held.
     pub count: usize,
+    /// A session that is in the way, of a wait for keys.
+    pub blocker: Option<i32>,
 }
 
 /// The cells of all sessions of a database.
@@ -221,10 +226,20 @@ impl Registry {
         open
     }
 
-    /// The table locks that are held, and what is waited for; `waits` says what the owner of a number waits for. What
-    /// children hold and wait for is their parent's.
-    pub fn locks(&self, mut waits: impl FnMut(u64) -> Vec<(LockedThing, LockMode)>) -> Vec<LockRow> {
+    /// The locks that are held, those of keys in `keys`, and what is waited for; `waits` says what the owner of a number waits
+    /// for, and `blocker` who is in the way. What children hold and wait for is their parent's.
+    pub fn locks(
+        &self,
+        mut waits: impl FnMut(u64) -> Vec<(LockedThing, LockMode)>,
+        keys: Vec<Shown>,
+        blocker: impl Fn(u64) -> Option<u64>,
+    ) -> Vec<LockRow> {
+        let blockers: Vec<(u64, u64)> = {
+            let owners: Vec<u64> = lock(&self.cells).iter().map(|cell| cell.owner).collect();
+            owners.into_iter().filter_map(|owner| Some((owner, blocker(owner)?))).collect()
+        };
         let cells = lock(&self.cells);
+        let session_of = |owner| cells.iter().find(|cell| cell.owner == owner).map(|cell| cell.session_id);
         let mut rows = Vec::new();
         for (at, cell) in cells.iter().enumerate() {
             // A parent is registered before its children.
@@ -237,6 +252,7 @@ impl Registry {
                 mode,
                 is_granted,
                 count,
+                blocker: None,
             };
             let mut held = lock(&cell.held).clone();
             held.sort_unstable();
@@ -245,7 +261,14 @@ impl Registry {
                 row(LockedThing::Object(object), mode, true, same.len())
             }));
             if first == at {
-                rows.extend(waits(cell.owner).into_iter().map(|(thing, mode)| row(thing, mode, false, 1)));
+                let kept = keys.iter().filter(|key| key.owner == cell.owner);
+                rows.extend(kept.map(|key| row(LockedThing::Keys(key.object, key.hash), key.mode, true, 1)));
+                let blocker = blockers.iter().find(|(waits, _)| *waits == cell.owner);
+                let blocker = blocker.and_then(|(_, blocker)| session_of(*blocker));
+                rows.extend(waits(cell.owner).into_iter().map(|(thing, mode)| LockRow {
+                    blocker: blocker.filter(|_| matches!(thing, LockedThing::Keys(..))),
+                    ..row(thing, mode, false, 1)
+                }));
             }
         }
         rows.sort_by_key(|row| row.session_id);

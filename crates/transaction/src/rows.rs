@@ -7,16 +7,20 @@
 //! | a row of an active transaction | waits for its end, then looks again: that id is the row's lock |
 //! | a committed row | changes it; inserting is a duplicate |
 //! | a committed ghost | revives it when inserting; otherwise there is no row |
+//! | a row or a key that another transaction has locked | waits for its end, then looks again |
 //!
 //! Changes name the header they expect, and storage compares it under the page's latch: whatever was found out about the
-//! header before holds at the moment of the change, or the change is not made and the writer looks again.
+//! header before holds at the moment of the change, or the change is not made and the writer looks again. Under the same latch
+//! it asks whether others have locked the row or its key (`key_lock`); a row of its own is its lock already.
 
 use pikepole_contention::sync::{hint, thread};
 use pikepole_log::{Lsn, LsnRange};
-use pikepole_storage::{ChangeOutcome, InsertOutcome, LogContext, Rid, RowHeader, TreeCursor};
+use pikepole_storage::{ChangeOutcome, InsertOutcome, LogContext, Rid, RowHeader, TreeCursor, UnderLatch};
 
 use crate::error::{Need, Stop, TransactionError};
 use crate::id::TransactionId;
+use crate::key_lock::{KeyLock, KeyLocks, LockedKeys};
+use crate::lock::LockMode;
 use crate::status::Status;
 use crate::structure::Structure;
 use crate::transaction::{Isolation, Transaction};
@@ -53,6 +57,33 @@ pub enum Seen {
     Older,
     /// No row.
     Nothing,
+}
+
+/// A change that others may have locked the row against.
+struct Guarded<'a, K> {
+    /// None: the row is the writer's own.
+    locks: Option<&'a KeyLocks>,
+    owner: u64,
+    object: u32,
+    row: &'a [u8],
+    mode: LockMode,
+    keep: K,
+}
+
+impl<K: FnOnce(RowHeader, &[u8])> UnderLatch for Guarded<'_, K> {
+    #[inline]
+    fn admits(&self) -> bool {
+        self.locks.is_none_or(|locks| locks.admits(self.owner, self.object, self.row, self.mode))
+    }
+
+    fn keep(self, header: RowHeader, rest: &[u8]) {
+        (self.keep)(header, rest);
+    }
+}
+
+/// How a row of this header is locked that is changed: a ghost's key is a place for a new row.
+fn mode_of_change(old: RowHeader) -> LockMode {
+    if old.is_ghost() { LockMode::RangeIN } else { LockMode::X }
 }
 
 /// The header of the ghost that `id` makes of a row.
@@ -164,7 +195,9 @@ impl Transaction {
         loop {
             let nested = self.kinship.enter()?;
             let context = self.context(single);
-            let outcome = tree.insert(cursor, &context, key, rest);
+            let (home, owner) = (&self.home, self.cell.owner);
+            let admits = || home.keys.admits(owner, tree.object(), key, LockMode::RangeIN);
+            let outcome = tree.insert_if(cursor, &context, key, rest, admits);
             let found = match outcome {
                 Ok(InsertOutcome::Done(range)) => {
                     self.placed(single, Some(range));
@@ -183,6 +216,10 @@ impl Transaction {
                     self.placed(single, None);
                     found
                 }
+                Ok(InsertOutcome::Refused) => {
+                    self.placed(single, None);
+                    return Err(wait_for_keys(structure, key, LockMode::RangeIN));
+                }
                 Err(stop) => {
                     self.placed(single, None);
                     return Err(stop.into());
@@ -197,6 +234,13 @@ impl Transaction {
             }
             self.refuse_undone(found)?;
             if !found.is_ghost() {
+                if self.isolation() == Isolation::Serializable && !self.is_child() {
+                    // That the key is there has been read.
+                    let keys = LockedKeys::One(key.into());
+                    if self.try_lock_keys(KeyLock { object: structure.object(), keys, mode: LockMode::RangeSS })? {
+                        continue;
+                    }
+                }
                 return Ok(Inserted::Duplicate);
             }
             self.refuse_newer(found)?;
@@ -329,7 +373,7 @@ impl Transaction {
         let context = self.context(single);
         let id = TransactionId(context.xid);
         let new = RowHeader::new(older_flag(expected, id), id.0);
-        let Self { home, undo, name, .. } = self;
+        let Self { home, undo, name, cell, .. } = self;
         row_name(structure.object(), row, name);
         let keep = |old_header: RowHeader, old_rest: &[u8]| {
             if old_header.xid() != id.0 {
@@ -340,8 +384,11 @@ impl Transaction {
                 undo.push(structure, &entry);
             }
         };
-        let outcome = structure.replace(cursor, &context, row, expected, new, rest, keep);
-        self.finish_change(single, outcome)
+        let locks = (expected.xid() != id.0).then_some(&*home.keys);
+        let (owner, object, mode) = (cell.owner, structure.object(), mode_of_change(expected));
+        let guarded = Guarded { locks, owner, object, row, mode, keep };
+        let outcome = structure.replace(cursor, &context, row, expected, new, rest, guarded);
+        self.finish_change(structure, row, mode, single, outcome)
     }
 
     /// Makes a row a ghost if its header is still `expected`.
@@ -381,7 +428,7 @@ impl Transaction {
         let context = self.context(single);
         let id = TransactionId(context.xid);
         let new = ghost_header(expected, id);
-        let Self { home, undo, name, .. } = self;
+        let Self { home, undo, name, cell, .. } = self;
         row_name(structure.object(), row, name);
         let keep = |old_header: RowHeader, old_rest: &[u8]| {
             if versioned && old_header.xid() != id.0 {
@@ -393,8 +440,11 @@ impl Transaction {
                 undo.ghosts += 1;
             }
         };
-        let outcome = structure.set_header(cursor, &context, row, expected, new, keep);
-        let done = self.finish_change(single, outcome)?;
+        let locks = (versioned && expected.xid() != id.0).then_some(&*home.keys);
+        let (owner, object, mode) = (cell.owner, structure.object(), mode_of_change(expected));
+        let guarded = Guarded { locks, owner, object, row, mode, keep };
+        let outcome = structure.set_header(cursor, &context, row, expected, new, guarded);
+        let done = self.finish_change(structure, row, mode, single, outcome)?;
         if done && single {
             self.home.add_ghost(crate::transactions::Ghost {
                 structure: structure.clone(),
@@ -407,6 +457,9 @@ impl Transaction {
 
     fn finish_change(
         &mut self,
+        structure: &Structure,
+        row: &[u8],
+        mode: LockMode,
         single: bool,
         outcome: Result<ChangeOutcome, pikepole_storage::Stop>,
     ) -> Result<bool, Stop> {
@@ -415,7 +468,16 @@ impl Transaction {
             _ => None,
         };
         self.placed(single, placed);
-        outcome?;
-        Ok(placed.is_some())
+        match outcome? {
+            ChangeOutcome::Refused => Err(wait_for_keys(structure, row, mode)),
+            _ => Ok(placed.is_some()),
+        }
     }
+}
+
+/// Others have locked the row or the key.
+#[cold]
+fn wait_for_keys(structure: &Structure, key: &[u8], mode: LockMode) -> Stop {
+    let lock = KeyLock { object: structure.object(), keys: LockedKeys::One(key.into()), mode };
+    Stop::Need(Need::Keys(Box::new(lock)))
 }

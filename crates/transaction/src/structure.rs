@@ -1,6 +1,6 @@
 //! A tree or a heap, and the name of a row in it: what row changes and their undo have in common.
 
-use pikepole_storage::{ChangeOutcome, Heap, LogContext, Rid, RowHeader, Stop, Tree, TreeCursor};
+use pikepole_storage::{ChangeOutcome, Heap, LogContext, Rid, RowHeader, Stop, Tree, TreeCursor, UnderLatch};
 
 /// Where rows live.
 #[derive(Clone)]
@@ -52,11 +52,11 @@ impl Structure {
         expected: RowHeader,
         new: RowHeader,
         rest: &[u8],
-        keep: impl FnOnce(RowHeader, &[u8]),
+        caller: impl UnderLatch,
     ) -> Result<ChangeOutcome, Stop> {
         match self {
-            Structure::Tree(tree) => tree.replace(cursor, context, name, expected, new, rest, keep),
-            Structure::Heap(heap) => heap.replace(context, rid(name), expected, new, rest, keep),
+            Structure::Tree(tree) => tree.replace(cursor, context, name, expected, new, rest, caller),
+            Structure::Heap(heap) => heap.replace(context, rid(name), expected, new, rest, caller),
         }
     }
 
@@ -67,11 +67,11 @@ impl Structure {
         name: &[u8],
         expected: RowHeader,
         new: RowHeader,
-        keep: impl FnOnce(RowHeader, &[u8]),
+        caller: impl UnderLatch,
     ) -> Result<ChangeOutcome, Stop> {
         match self {
-            Structure::Tree(tree) => tree.set_header(cursor, context, name, expected, new, keep),
-            Structure::Heap(heap) => heap.set_header(context, rid(name), expected, new, keep),
+            Structure::Tree(tree) => tree.set_header(cursor, context, name, expected, new, caller),
+            Structure::Heap(heap) => heap.set_header(context, rid(name), expected, new, caller),
         }
     }
 

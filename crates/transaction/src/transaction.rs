@@ -27,6 +27,7 @@ use pikepole_storage::{LogContext, TreeCursor};
 use crate::bulk::Unlogged;
 use crate::error::{Need, Stop, TransactionError};
 use crate::id::{Dealt, TransactionId};
+use crate::key_lock::{Kept, KeyLock, KeyWait, LockedKeys};
 use crate::lock::{Grant, LockMode, LockWait, TableLock};
 use crate::nested::{Family, Handed, Kinship};
 use crate::registry::{NONE, SessionCell, lock};
@@ -52,9 +53,9 @@ pub enum Isolation {
     /// What was committed when the statement began.
     #[default]
     ReadCommitted,
-    /// Runs on the transaction's snapshot, as `Snapshot`.
+    /// What is newest; what was read stays as it is until the transaction ends.
     RepeatableRead,
-    /// Runs on the transaction's snapshot, as `Snapshot`.
+    /// What is newest; what was read stays as it is, and nothing comes to it, until the transaction ends.
     Serializable,
     /// What was committed when the transaction first read; changing a row that somebody changed since is a conflict.
     Snapshot,
@@ -63,7 +64,7 @@ pub enum Isolation {
 impl Isolation {
     /// Whether one snapshot serves the whole transaction.
     pub fn is_per_transaction(self) -> bool {
-        matches!(self, Isolation::RepeatableRead | Isolation::Serializable | Isolation::Snapshot)
+        self == Isolation::Snapshot
     }
 }
 
@@ -104,6 +105,8 @@ pub struct Transaction {
     /// What the next record must come behind: the session's last record, and the commits of others that it acts on.
     after: Lsn,
     held: Vec<Held>,
+    /// Rows and keys that it has locked.
+    keys: Vec<Kept>,
     pub(crate) kinship: Kinship,
     /// Pages whose rows are not in the log.
     pub(crate) unlogged: Option<Unlogged>,
@@ -139,6 +142,7 @@ impl Transaction {
             unhardened: Lsn::ZERO,
             after: Lsn::ZERO,
             held: Vec::new(),
+            keys: Vec::new(),
             kinship: Kinship::default(),
             unlogged: None,
             name: Vec::new(),
@@ -207,6 +211,7 @@ impl Transaction {
         let Kinship::Child(family, waited) = std::mem::take(&mut self.kinship) else {
             return;
         };
+        debug_assert!(self.keys.is_empty(), "a child locks no rows");
         drop(waited);
         self.drop_snapshot();
         self.held.iter_mut().for_each(|held| held.in_use = false);
@@ -537,13 +542,23 @@ impl Transaction {
         self.drop_snapshot();
         self.held.retain_mut(|held| {
             held.in_use = false;
-            let weak = matches!(held.grant.mode, LockMode::SchS | LockMode::IX);
+            let weak = matches!(held.grant.mode, LockMode::SchS | LockMode::IS | LockMode::IX);
             if !weak {
                 give_back(&self.cell, held);
             }
             weak
         });
         self.give_back_wanted();
+        if !self.keys.is_empty() {
+            self.unlock_keys();
+        }
+    }
+
+    #[cold]
+    fn unlock_keys(&mut self) {
+        for kept in self.keys.drain(..) {
+            self.home.keys.release(self.cell.owner, &kept);
+        }
     }
 
     /// Makes the last commit durable when `full`; otherwise that is left to the next flush.
@@ -650,6 +665,35 @@ impl Transaction {
         });
     }
 
+    /// Locks a row, or keys, for the transaction; to be called before they are looked at. True: it had not locked them so.
+    ///
+    /// # Errors
+    /// The need to wait for others who have locked them.
+    pub fn try_lock_keys(&mut self, lock: KeyLock) -> Result<bool, Stop> {
+        assert!(!self.is_child(), "children read what their parent has locked");
+        let Some(is_new) = self.home.keys.try_acquire(self.cell.owner, &lock) else {
+            return Err(Stop::Need(Need::Keys(Box::new(lock))));
+        };
+        if is_new {
+            let kept = match lock.keys {
+                LockedKeys::One(key) => Kept::Key(lock.object, key),
+                LockedKeys::Range(..) => Kept::Ranges(lock.object),
+            };
+            if matches!(kept, Kept::Key(..)) || !self.keys.contains(&kept) {
+                self.keys.push(kept);
+            }
+        }
+        Ok(is_new)
+    }
+
+    /// Gives back a row that was locked, before the end of the transaction: one that is of no interest.
+    pub fn unlock_row(&mut self, object: u32, row: &[u8]) {
+        let is_it = |kept: &Kept| matches!(kept, Kept::Key(of, key) if *of == object && **key == *row);
+        if let Some(at) = self.keys.iter().rposition(is_it) {
+            self.home.keys.release(self.cell.owner, &self.keys.swap_remove(at));
+        }
+    }
+
     fn own_grants(&self, table: &Arc<TableLock>) -> Vec<Grant> {
         let own = self.held.iter().filter(|h| Arc::ptr_eq(&h.lock, table));
         own.map(|h| h.grant).collect()
@@ -660,7 +704,7 @@ impl Transaction {
         if self.held.len() >= IDLE_LOCKS_MAX {
             self.rest();
         }
-        if !matches!(grant.mode, LockMode::SchS | LockMode::IX) {
+        if !matches!(grant.mode, LockMode::SchS | LockMode::IS | LockMode::IX) {
             // Whoever had the table before has logged its last change of it.
             self.order_behind_all();
         }
@@ -724,6 +768,14 @@ impl Transaction {
                 let _edge = self.wait_in_graph(&home, WaitedFor::Transaction(*id))?;
                 let wait = EndWait { id: *id, sleepers: &home.sleepers, table: &home.status };
                 scheduler::wait(LockMode::X.wait_type(), wait).await;
+                Ok(())
+            }
+            Need::Keys(wanted) => {
+                let ticket = home.keys.new_ticket();
+                let waited = WaitedFor::Keys(home.keys.clone(), (**wanted).clone(), ticket);
+                let _edge = self.wait_in_graph(&home, waited)?;
+                let wait = KeyWait { locks: &home.keys, owner: self.cell.owner, lock: wanted, ticket };
+                scheduler::wait(wanted.mode.wait_type(), wait).await;
                 Ok(())
             }
             Need::Lock(table, mode) => {

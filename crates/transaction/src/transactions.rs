@@ -10,6 +10,7 @@ use pikepole_storage::{LogContext, RowHeader, TreeCursor};
 
 use crate::error::Stop;
 use crate::id::{Dealer, RANGE_IDS, TransactionId, TransactionIds};
+use crate::key_lock::KeyLocks;
 use crate::nested::NestedTransactions;
 use crate::registry::{LockRow, OpenTransaction, Registry, TransactionRow, lock};
 use crate::status::{Status, StatusTable};
@@ -36,6 +37,7 @@ pub struct Transactions {
     pub(crate) dealer: Dealer,
     pub(crate) registry: Arc<Registry>,
     pub(crate) versions: VersionStore,
+    pub(crate) keys: Arc<KeyLocks>,
     pub(crate) sleepers: Sleepers,
     pub(crate) graph: Arc<WaitGraph>,
     /// A recent answer to "what is the oldest snapshot": too low at worst.
@@ -63,6 +65,7 @@ impl Transactions {
             dealer: Dealer::new(first, policy, &statistics),
             registry: Arc::new(Registry::new()),
             versions: VersionStore::new(&statistics),
+            keys: Arc::new(KeyLocks::new(&statistics)),
             sleepers: Sleepers::default(),
             graph,
             oldest_known: AtomicU64::new(0),
@@ -134,11 +137,12 @@ impl Transactions {
         self.registry.open()
     }
 
-    /// The table locks that sessions hold or wait for, and the rows that they wait for.
+    /// The locks of tables, rows and keys that sessions hold or wait for.
     pub fn locks(&self) -> Vec<LockRow> {
         // First, because who looks for a deadlock holds the graph while it asks the registry.
         let mut waits = self.graph.all(&self.registry);
-        self.registry.locks(|owner| waits.remove(&owner).unwrap_or_default())
+        let blocker = |owner| self.graph.key_blocker(owner);
+        self.registry.locks(|owner| waits.remove(&owner).unwrap_or_default(), self.keys.all(), blocker)
     }
 
     /// Older row versions in memory.

@@ -78,7 +78,7 @@ pub(crate) fn undo_one(
         match outcome {
             ChangeOutcome::Done(_) => return Ok(()),
             // Nobody else changes a row that carries our id, but the header may be ours in another state by now.
-            ChangeOutcome::Changed(_) | ChangeOutcome::Missing => continue,
+            ChangeOutcome::Changed(_) | ChangeOutcome::Missing | ChangeOutcome::Refused => continue,
         }
     }
 }

@@ -24,6 +24,7 @@ use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, Mutex};
 
 use crate::id::TransactionId;
+use crate::key_lock::{KeyLock, KeyLocks};
 use crate::lock::{LockMode, TableLock};
 use crate::registry::{LockedThing, Registry, lock};
 use crate::status::{Status, StatusTable};
@@ -31,10 +32,12 @@ use crate::status::{Status, StatusTable};
 const SHARDS: usize = 16;
 
 /// What a session waits for.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) enum WaitedFor {
     Transaction(TransactionId),
     Lock(Arc<TableLock>, LockMode),
+    /// With the number of the wait.
+    Keys(Arc<KeyLocks>, KeyLock, u64),
 }
 
 /// Sleepers by the id whose end they wait for.
@@ -133,9 +136,20 @@ impl WaitGraph {
         let thing = |wait: &Wait| match &wait.waited {
             WaitedFor::Transaction(id) => (LockedThing::RowOf(*id), LockMode::X),
             WaitedFor::Lock(table, mode) => (LockedThing::Object(table.object()), *mode),
+            WaitedFor::Keys(_, lock, _) => (LockedThing::Keys(lock.object, lock.hash()), lock.mode),
         };
         let here = |wait: &&Wait| Arc::ptr_eq(&wait.registry, registry);
         waits.edges.iter().map(|(owner, edges)| (*owner, edges.iter().filter(here).map(thing).collect())).collect()
+    }
+
+    /// One of those that `owner` waits for, whose wait is for keys.
+    pub(crate) fn key_blocker(&self, owner: u64) -> Option<u64> {
+        let waits = lock(&self.waits);
+        let blocker = |wait: &Wait| match &wait.waited {
+            WaitedFor::Keys(locks, lock, ticket) => locks.blockers(owner, lock, *ticket).first().copied(),
+            WaitedFor::Transaction(_) | WaitedFor::Lock(..) => None,
+        };
+        waits.edges.get(&owner)?.iter().find_map(blocker)
     }
 
     /// Draws an edge of `owner`. None: it would close a circle and was not drawn.
@@ -195,6 +209,7 @@ fn blockers(owner: u64, waited: &WaitedFor, registry: &Registry) -> Vec<u64> {
             owners.extend(registry.holders(table.object(), *mode, owner));
             owners
         }
+        WaitedFor::Keys(locks, lock, ticket) => locks.blockers(owner, lock, *ticket),
     }
 }
 

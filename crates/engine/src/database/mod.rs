@@ -253,7 +253,7 @@ impl Database {
         self.transactions.open()
     }
 
-    /// The table locks that sessions hold or wait for, and the rows that they wait for.
+    /// The locks of tables, rows and keys that sessions hold or wait for.
     pub fn locks(&self) -> Vec<LockRow> {
         self.transactions.locks()
     }

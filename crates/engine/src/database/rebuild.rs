@@ -132,6 +132,7 @@ impl Database {
                             let text = table.key_text(index, |i| &row[i]);
                             Err(SqlError::duplicate_key_at_create(table.full_name(), &index.name, text).into())
                         }
+                        InsertOutcome::Refused => unreachable!("nobody else knows the tree"),
                     }
                 }
                 (None, Structure::Heap(heap)) => {

@@ -11,6 +11,7 @@ use pikepole_types::{Projection, SqlError, Value};
 
 use super::overflow::LongReader;
 use super::parts::Part;
+use super::read_lock::ReadHints;
 use super::{Locator, Table};
 use crate::database::Database;
 use crate::error::Blocked;
@@ -70,7 +71,12 @@ impl HeapBatches {
 
 /// A scan of a table; kept and reused by a session's compiled statement.
 pub struct TableScan {
-    range: ScanRange,
+    pub(super) range: ScanRange,
+    pub(super) hints: ReadHints,
+    /// The row that was given last was locked for it, and can be given back.
+    pub(super) fresh: bool,
+    /// Whether the row was there that was read last under a lock.
+    pub(super) found: bool,
     /// The part of the whole table that is wanted.
     part: Option<Part>,
     pub(super) projection: Projection,
@@ -83,9 +89,9 @@ pub struct TableScan {
     pub(super) secondary: Option<usize>,
     pub(super) source: Option<Source>,
     /// The next row of the batch.
-    next: usize,
+    pub(super) next: usize,
     pub(super) batch: bool,
-    locator: Locator,
+    pub(super) locator: Locator,
     pub(super) key: Vec<u8>,
     pub(super) rest: Vec<u8>,
     older: Vec<u8>,
@@ -97,6 +103,9 @@ impl TableScan {
     pub(crate) fn new(table: &Table, range: ScanRange, wanted: &[usize]) -> Self {
         let mut scan = Self {
             range: ScanRange::all(),
+            hints: ReadHints::default(),
+            fresh: false,
+            found: false,
             part: None,
             projection: table.layout.projection(wanted),
             wanted: wanted.into(),
@@ -115,6 +124,12 @@ impl TableScan {
         };
         scan.restart(table, range);
         scan
+    }
+
+    /// Reads as table hints say.
+    pub fn with_hints(mut self, hints: ReadHints) -> Self {
+        self.hints = hints;
+        self
     }
 
     /// Begins again, over `range`; buffers are kept.
@@ -140,6 +155,7 @@ impl TableScan {
         self.pending = false;
         self.next = 0;
         self.batch = false;
+        self.fresh = false;
         self.counted = 0;
     }
 
@@ -218,9 +234,16 @@ impl TableScan {
     }
 }
 
+impl ScanRange {
+    /// Whether keys bound it.
+    pub(super) fn is_bounded(&self) -> bool {
+        !matches!((&self.from, &self.to), (Bound::Unbounded, Bound::Unbounded))
+    }
+}
+
 /// The bytes that bound a scan. A prefix of a key stands for all keys that begin with it: an inclusive upper bound (or an
 /// exclusive lower one) therefore lies behind all of them.
-fn encode_bound(
+pub(super) fn encode_bound(
     layout: &pikepole_types::RowLayout,
     bound: &Bound<Vec<Value>>,
     upper: bool,
@@ -317,6 +340,9 @@ impl Database {
 
     /// Moves to the next visible row: its locator and body are in the scan then.
     fn advance(&self, tx: &mut Transaction, table: &Table, scan: &mut TableScan) -> Result<bool, Blocked> {
+        if let Some(locking) = scan.hints.locking(tx.isolation(), table) {
+            return self.advance_locked(tx, table, scan, locking);
+        }
         self.lock_for(tx, table, LockMode::SchS)?;
         let view = tx.inner.view();
         if scan.source.is_none() {
@@ -421,13 +447,20 @@ impl Database {
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_get(tx, table, scan, key, out));
         }
-        self.lock_for(tx, table, LockMode::SchS)?;
-        let view = tx.inner.view();
         scan.locator.0.clear();
         table
             .layout
             .encode_key_prefix(key, &mut scan.locator.0)
             .map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        if let Some(locking) = scan.hints.locking(tx.isolation(), table) {
+            if !self.get_locked(tx, table, scan, locking)? {
+                return Ok(false);
+            }
+            self.decode(tx, table, scan, out)?;
+            return Ok(true);
+        }
+        self.lock_for(tx, table, LockMode::SchS)?;
+        let view = tx.inner.view();
         if !self.fetch(tx, table, scan, &view)? {
             return Ok(false);
         }

@@ -351,14 +351,14 @@ impl ScanCursor {
                 }
             }
             if self.scan.is_none() {
-                self.scan = Some(plan.table.engine.scan(ScanRange::all(), &plan.wanted));
+                self.scan = Some(plan.table.engine.scan(ScanRange::all(), &plan.wanted).with_hints(plan.hints));
             }
         } else {
             match scan_range(plan, run)? {
                 None => self.empty = true,
                 Some(range) => match &mut self.scan {
                     Some(scan) => scan.restart(&plan.table.engine, range),
-                    None => self.scan = Some(plan.table.engine.scan(range, &plan.wanted)),
+                    None => self.scan = Some(plan.table.engine.scan(range, &plan.wanted).with_hints(plan.hints)),
                 },
             }
         }
@@ -402,6 +402,15 @@ impl ScanCursor {
             }
         }
         Ok(found)
+    }
+
+    /// The last row is of no use: it is not kept locked.
+    pub(crate) fn pass_over(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Stop> {
+        let Some(scan) = &mut self.scan else {
+            return Ok(());
+        };
+        let (database, tx) = run.engine()?;
+        Ok(database.pass_over(tx, &plan.table.engine, scan)?)
     }
 
     /// The number of rows of the whole scan, without reading their columns.

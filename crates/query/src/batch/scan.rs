@@ -37,6 +37,10 @@ impl ScanRows {
     /// Cuts the table into parts; gives how many. None when it is too small for workers.
     pub(crate) fn prepare(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Option<u64>, Stop> {
         let (database, tx) = run.engine()?;
+        // Rows that are locked are read one after the other, by the session itself.
+        if plan.hints.locks(tx.isolation()) {
+            return Ok(None);
+        }
         self.parts = database.try_cut(tx, &plan.table.engine, SCAN_PAGES_MIN)?.map(Arc::new);
         Ok(self.parts.as_ref().map(|parts| parts.count() as u64))
     }

@@ -14,6 +14,7 @@ use crate::access::Table;
 use crate::errors;
 use crate::expression::Fault;
 use crate::plan::{Action, CurrentRow, Node, Registers, Statement, VirtualSource};
+use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
 use pikepole_types::{Length, SqlType};
 
@@ -87,7 +88,8 @@ impl Binder<'_> {
         let shown = name.name.text.clone();
         let schema = Some(name.schema_str().unwrap_or("dbo").to_owned());
         let (columns, used) = (table_columns(&table), vec![true; count]);
-        let source = Source { alias: shown.clone(), schema, columns, registers, used, hidden: false, located: false };
+        let (alias, hints) = (shown.clone(), ReadHints::default());
+        let source = Source { alias, schema, columns, registers, used, hidden: false, located: false, hints };
         self.scope().sources.push(source);
         let at = self.scope().sources.len() - 1;
         let rows = TargetRows {

@@ -12,7 +12,7 @@ use crate::errors;
 use crate::expression::Fault;
 use crate::output::DoneKind;
 use crate::plan::{Branch, BranchAction, BranchRows, Change, JoinKind, Registers, Statement};
-use pikepole_engine::{Permission, TriggerEvent};
+use pikepole_engine::{Permission, ReadHints, TriggerEvent};
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
@@ -70,7 +70,7 @@ impl Binder<'_> {
 
     /// The table that is changed, as the scope's last source.
     fn merge_target(&mut self, merge: &tree::Merge) -> Result<(JoinTree, TargetRows), Fault> {
-        let tree::Target::Table { name, .. } = &merge.target else {
+        let tree::Target::Table { name, hints } = &merge.target else {
             self.target(&merge.target)?;
             return Err(errors::unsupported("This target"));
         };
@@ -96,7 +96,7 @@ impl Binder<'_> {
             system_time: None,
             alias: merge.alias.clone(),
             sample: None,
-            hints: Vec::new(),
+            hints: hints.clone(),
         };
         let tree = self.target_source(&reference)?;
         match self.target_found.take() {
@@ -137,6 +137,7 @@ impl Binder<'_> {
             used: Vec::new(),
             hidden: true,
             located: false,
+            hints: ReadHints::default(),
         };
         absent.into_iter().map(|at| (at, std::mem::replace(&mut sources[at], empty()))).collect()
     }

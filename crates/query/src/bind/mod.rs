@@ -11,6 +11,7 @@ mod expression;
 mod filtered;
 mod function;
 mod grouping;
+mod hint;
 mod into;
 mod join;
 mod join_cost;
@@ -138,6 +139,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) reads_clock: bool,
     /// `OPTION (MAXDOP n)` of the statement.
     degree: Option<u16>,
+    /// The hints behind the name of the table that UPDATE, DELETE or MERGE changes.
+    target_hints: Vec<tree::TableHint>,
     /// The lock that hints of the changed table ask for.
     table_lock: Option<LockMode>,
     /// The permissions that the statement needs.
@@ -220,6 +223,7 @@ impl<'a> Binder<'a> {
             expanding: Vec::new(),
             reads_clock: false,
             degree: None,
+            target_hints: Vec::new(),
             table_lock: None,
             requirements: Vec::new(),
             reads_target: false,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::hint::target_hints;
 use super::join::{JoinTree, Leaf};
 use super::output::OutputRows;
 use super::query::cut;
@@ -519,9 +520,15 @@ impl Binder<'_> {
             }
             tree::Target::Function(_) => return Err(errors::unsupported("A rowset function as a target")),
         };
+        let of_target = match target {
+            tree::Target::Table { hints, .. } => hints.as_slice(),
+            tree::Target::Variable(_) | tree::Target::Function(_) => &[],
+        };
+        let mut hints = target_hints(&[], of_target)?;
         let (name, alias) = match from {
             [] => (name, None),
             [tree::TableSource::Table(table)] => {
+                hints = target_hints(&table.hints, of_target)?;
                 let by_alias =
                     table.alias.as_ref().is_some_and(|alias| name.schema.is_none() && name.name.is(&alias.text));
                 let by_name = table.name.name.is(&name.name.text);
@@ -537,6 +544,7 @@ impl Binder<'_> {
         let registers = self.registers(columns.len());
         let shown = alias.unwrap_or(&name.name);
         self.add_source(&shown.text, columns, registers);
+        self.scope().sources[0].hints = hints;
         if alias.is_none() {
             let schema = name.schema_str().unwrap_or("dbo").to_owned();
             self.scope().sources[0].schema = Some(schema);

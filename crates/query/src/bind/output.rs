@@ -9,7 +9,7 @@ use crate::access::Table;
 use crate::expression::{Expr, Fault};
 use crate::output::ColumnInfo;
 use crate::plan::{OutputInto, OutputPlan, Registers};
-use pikepole_engine::{Catalog, Permission};
+use pikepole_engine::{Catalog, Permission, ReadHints};
 use pikepole_tsql as tree;
 use pikepole_types::{Length, SqlError, SqlType};
 
@@ -57,6 +57,7 @@ impl Binder<'_> {
                 used,
                 hidden: true,
                 located: false,
+                hints: ReadHints::default(),
             });
         }
         if let Some(slot) = action {
@@ -69,6 +70,7 @@ impl Binder<'_> {
                 used: vec![true],
                 hidden: false,
                 located: false,
+                hints: ReadHints::default(),
             });
         }
         scope.sources.extend(others);

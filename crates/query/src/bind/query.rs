@@ -10,6 +10,7 @@ use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::output::ColumnInfo;
 use crate::plan::{Action, JoinKind, More, Node, Registers, SortKey, Statement, TopCount, WideTop};
+use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, SqlError, SqlType, implicit_type};
 
@@ -532,6 +533,7 @@ impl Binder<'_> {
             used,
             hidden: false,
             located: false,
+            hints: ReadHints::default(),
         });
     }
 }

@@ -7,6 +7,7 @@ use super::window::WindowCall;
 use super::{Binder, PendingApply};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::plan::{Aggregate, Registers, SortKey};
+use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, Collation, SqlError, SqlType};
 
@@ -41,6 +42,8 @@ pub(crate) struct Source {
     pub(crate) hidden: bool,
     /// True when a statement changes its rows and so must know where they are: in the register behind those of the columns.
     pub(crate) located: bool,
+    /// What its table hints say.
+    pub(crate) hints: ReadHints,
 }
 
 impl Source {

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::hint::read_hints;
 use super::join::{JoinTree, Leaf};
 use super::scope::{CommonTable, Source, SourceColumn};
 use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts};
@@ -11,7 +12,7 @@ use crate::expression::{Fault, Predicate};
 use crate::host::VirtualTable;
 use crate::output::ColumnInfo;
 use crate::plan::{JoinKind, Node, Registers, VirtualSource};
-use pikepole_engine::Permission;
+use pikepole_engine::{Permission, ReadHints};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -60,7 +61,10 @@ impl Binder<'_> {
                     Some(alias) => (alias.text.clone(), None),
                     None => (table.name.name.text.clone(), Some(table.name.schema_str().unwrap_or("dbo").to_owned())),
                 };
-                self.add(alias, schema, columns, leaf)
+                let hints = read_hints(&table.hints)?;
+                let tree = self.add(alias, schema, columns, leaf)?;
+                self.scope().sources.last_mut().into_iter().for_each(|source| source.hints = hints);
+                Ok(tree)
             }
             tree::TableSource::Function(function) => self.table_function(function, false),
             tree::TableSource::Bulk(rowset) => self.bulk_rowset(rowset),
@@ -101,7 +105,8 @@ impl Binder<'_> {
         if taken {
             return Err(Box::new(SqlError::same_exposed_names(&alias, &alias)));
         }
-        scope.sources.push(Source { alias, schema, columns, registers, used, hidden: false, located: false });
+        let hints = ReadHints::default();
+        scope.sources.push(Source { alias, schema, columns, registers, used, hidden: false, located: false, hints });
         let index = scope.sources.len() - 1;
         Ok(JoinTree::Leaf(index, leaf))
     }

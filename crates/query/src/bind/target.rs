@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::hint::target_hints;
 use super::join::{JoinTree, Leaf};
 use super::query::Items;
 use super::scope::{CommonTable, Source, SourceColumn};
@@ -13,6 +14,7 @@ use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::output::ColumnInfo;
 use crate::plan::{JoinKind, Registers};
+use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -90,9 +92,10 @@ impl Binder<'_> {
         from: &[tree::TableSource],
         wanted: Vec<String>,
     ) -> Result<(JoinTree, TargetRows), Fault> {
-        let tree::Target::Table { name, .. } = target else {
+        let tree::Target::Table { name, hints } = target else {
             return Err(errors::unsupported("This target with FROM"));
         };
+        self.target_hints.clone_from(hints);
         let chosen = chosen(from, name)?;
         self.target_ref = chosen.map(std::ptr::from_ref);
         self.target_wanted = wanted;
@@ -151,7 +154,8 @@ impl Binder<'_> {
         } else {
             let table = self.target_table(name)?;
             self.require_target(name)?;
-            return Ok(self.table_target(table, shown, schema));
+            let hints = target_hints(&reference.hints, &self.target_hints)?;
+            return Ok(self.table_target(table, shown, schema, hints));
         };
         // A common table has no permissions of its own; a view's owner need not own the table below it.
         let (bound, exposed) = self.nested(|binder| {
@@ -170,8 +174,16 @@ impl Binder<'_> {
         let count = exposed.table.columns.len();
         let registers = self.registers(bound.values.len());
         let used = vec![true; visible];
-        let source =
-            Source { alias: shown, schema, columns: columns_shown, registers, used, hidden: false, located: false };
+        let source = Source {
+            alias: shown,
+            schema,
+            columns: columns_shown,
+            registers,
+            used,
+            hidden: false,
+            located: false,
+            hints: ReadHints::default(),
+        };
         self.scope().sources.push(source);
         let at = self.scope().sources.len() - 1;
         self.target_found = Some(TargetRows {
@@ -185,12 +197,13 @@ impl Binder<'_> {
         Ok(JoinTree::Leaf(at, Leaf::Derived(bound)))
     }
 
-    fn table_target(&mut self, table: Arc<Table>, shown: String, schema: Option<String>) -> JoinTree {
+    fn table_target(&mut self, table: Arc<Table>, shown: String, schema: Option<String>, hints: ReadHints) -> JoinTree {
         let columns: Vec<SourceColumn> = table_columns(&table);
         let count = columns.len();
         let registers = self.registers(count + 1);
         let used = vec![true; count];
-        let source = Source { alias: shown.clone(), schema, columns, registers, used, hidden: false, located: true };
+        let alias = shown.clone();
+        let source = Source { alias, schema, columns, registers, used, hidden: false, located: true, hints };
         self.scope().sources.push(source);
         let at = self.scope().sources.len() - 1;
         self.target_found = Some(TargetRows {
@@ -283,6 +296,7 @@ impl Binder<'_> {
         let columns = columns.collect();
         let source = &mut self.scope().sources[index];
         source.located = true;
+        source.hints.changes = !expose.for_cursor;
         let wanted = |ty: &SqlType| !expose.for_cursor || super::is_watched(ty);
         for (used, column) in source.used.iter_mut().zip(&table.columns) {
             *used |= wanted(&column.ty);

@@ -27,7 +27,7 @@ use crate::access::Table;
 use crate::bulk::{BulkFile, FileValue};
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
-use pikepole_engine::{Function, LockMode};
+use pikepole_engine::{Function, Isolation, LockMode, ReadHints};
 use pikepole_types::{Collation, SqlType, Value};
 
 /// A range of registers.
@@ -87,6 +87,8 @@ pub struct Scan {
     pub reverse: bool,
     /// The slot where each row's place is left, as bytes, for a statement that changes the rows.
     pub locator: Option<usize>,
+    /// What it locks.
+    pub hints: ReadHints,
 }
 
 impl Scan {
@@ -95,11 +97,12 @@ impl Scan {
         self.range.point
     }
 
-    /// Whether it reads all rows of a table of the database, in the order in which they are stored.
+    /// Whether it reads all rows of a table of the database, in the order in which they are stored, and locks none.
     pub fn is_whole(&self) -> bool {
         let KeyRange { prefix, low, high, point, index, descending: _ } = &self.range;
         let all = prefix.is_empty() && low.is_none() && high.is_none() && index.is_none() && !point;
-        all && !self.reverse && self.locator.is_none() && !self.table.is_temporary()
+        let locks = self.hints.locks(Isolation::ReadCommitted);
+        all && !self.reverse && self.locator.is_none() && !locks && !self.table.is_temporary()
     }
 }
 

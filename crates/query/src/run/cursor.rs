@@ -239,6 +239,9 @@ impl Cursor {
                     if predicate.holds(&mut run.env())? {
                         return Ok(true);
                     }
+                    if let (Cursor::Scan(cursor), Node::Scan(scan)) = (&mut **input, &**node) {
+                        cursor.pass_over(scan, run)?;
+                    }
                 }
                 Ok(false)
             }

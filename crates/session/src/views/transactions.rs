@@ -150,6 +150,7 @@ pub(super) fn blocked_sessions(source: &Source<'_>) -> BTreeMap<i32, i32> {
         for waiter in rows.iter().filter(|row| !row.is_granted) {
             let blocker = match waiter.thing {
                 LockedThing::RowOf(id) => open.iter().find(|open| open.id == id).map(|open| open.session_id),
+                LockedThing::Keys(..) => waiter.blocker,
                 LockedThing::Object(_) => rows
                     .iter()
                     .filter(|row| row.thing == waiter.thing && row.session_id != waiter.session_id)
@@ -230,7 +231,7 @@ fn database_transactions(view: &View, source: &Source<'_>) -> Result<Rows, SqlEr
     Ok(open(source).iter().map(row).collect())
 }
 
-/// Table locks, held and waited for; and each transaction that has changed something as the lock on its rows, which those
+/// Locks of tables, rows and keys, held and waited for; and each transaction that has changed something as the lock on its rows, which those
 /// who want one of them wait for.
 fn locks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
@@ -243,6 +244,7 @@ fn locks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 mode: pikepole_engine::LockMode::X,
                 is_granted: true,
                 count: 1,
+                blocker: None,
             };
             rows.push(lock_row(view, &database, &held).done());
         }
@@ -268,6 +270,10 @@ fn lock_row(view: &View, database: &Database, lock: &LockRow) -> RowBuilder {
         LockedThing::Object(object) => {
             row.text("resource_type", "OBJECT").integer("resource_associated_entity_id", object)
         }
+        LockedThing::Keys(object, hash) => row
+            .text("resource_type", "KEY")
+            .text("resource_description", format!("({:012x})", hash & 0xffff_ffff_ffff))
+            .integer("resource_associated_entity_id", object),
         LockedThing::RowOf(id) => {
             row.text("resource_type", "XACT").text("resource_description", transaction_id(database, id).to_string())
         }

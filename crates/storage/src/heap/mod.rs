@@ -46,7 +46,7 @@ use crate::pool::Exclusive;
 use crate::records::{ChangeList, Record, insert_flags};
 use crate::row::{LogContext, ROW_HEADER_BYTES, RowHeader};
 use crate::store::{HeapInsertTargets, Store};
-use crate::tree::ChangeOutcome;
+use crate::tree::{ChangeOutcome, UnderLatch};
 
 /// Bytes of a rid in an entry.
 const RID_BYTES: usize = 6;
@@ -341,8 +341,7 @@ impl Heap {
         Ok(f(columns.ok_or_else(missing)?))
     }
 
-    /// Gives a row a new header and new columns. `keep` gets the old ones, exactly once if the outcome is
-    /// [`ChangeOutcome::Done`].
+    /// Gives a row a new header and new columns, if the caller admits it; it gets the old ones.
     ///
     /// # Errors
     /// As of [`Heap::insert`].
@@ -353,7 +352,7 @@ impl Heap {
         expected: RowHeader,
         new: RowHeader,
         rest: &[u8],
-        keep: impl FnOnce(RowHeader, &[u8]),
+        caller: impl UnderLatch,
     ) -> Result<ChangeOutcome, Stop> {
         if rest.len() > Self::ROW_BYTES_MAX {
             let (bytes, bytes_max) = (rest.len(), Self::ROW_BYTES_MAX);
@@ -365,7 +364,7 @@ impl Heap {
         }
         let len = ROW_HEADER_BYTES + rest.len();
         if guard.page_mut().replacement_fits(rid.slot as usize, len) {
-            return self.replace_home(guard, context, rid, new, rest, keep);
+            return self.replace_home(guard, context, rid, new, rest, caller);
         }
         drop(guard);
         // The columns go elsewhere first; nobody knows of them until home points there.
@@ -376,7 +375,7 @@ impl Heap {
         let replaced =
             self.store.pool.exclusive(rid.page).and_then(|guard| match self.expect(guard.page(), rid, expected) {
                 Err(outcome) => Ok(outcome),
-                Ok(()) => self.replace_home(guard, context, rid, forwarded, &to.to_bytes(), keep),
+                Ok(()) => self.replace_home(guard, context, rid, forwarded, &to.to_bytes(), caller),
             });
         if !matches!(replaced, Ok(ChangeOutcome::Done(_))) {
             self.remove_moved(to);
@@ -406,8 +405,11 @@ impl Heap {
         rid: Rid,
         new: RowHeader,
         body: &[u8],
-        keep: impl FnOnce(RowHeader, &[u8]),
+        caller: impl UnderLatch,
     ) -> Result<ChangeOutcome, Stop> {
+        if !caller.admits() {
+            return Ok(ChangeOutcome::Refused);
+        }
         let log = |old_header: RowHeader, old_rest: &[u8]| -> Result<LsnRange, Stop> {
             let record = Record::Replace {
                 flags: context.flags,
@@ -421,7 +423,7 @@ impl Heap {
                 rest: body,
             };
             let range = self.store.append(context, guard.page().lsn(), &record)?;
-            keep(old_header, old_rest);
+            caller.keep(old_header, old_rest);
             Ok(range)
         };
         let (range, moved) = match home_entry(guard.page(), rid.slot) {
@@ -450,7 +452,7 @@ impl Heap {
         }
     }
 
-    /// Gives a row a new header: makes it a ghost, or takes that back. Its columns stay; `keep` gets them.
+    /// Gives a row a new header: makes it a ghost, or takes that back. Its columns stay; the caller gets them.
     ///
     /// # Errors
     /// As of [`Heap::insert`].
@@ -460,7 +462,7 @@ impl Heap {
         rid: Rid,
         expected: RowHeader,
         new: RowHeader,
-        keep: impl FnOnce(RowHeader, &[u8]),
+        caller: impl UnderLatch,
     ) -> Result<ChangeOutcome, Stop> {
         let mut guard = self.store.pool.exclusive(rid.page)?;
         if let Err(outcome) = self.expect(guard.page(), rid, expected) {
@@ -469,12 +471,15 @@ impl Heap {
         let slot = rid.slot as usize;
         let old_header = guard.page().row_header(slot);
         let new_header = RowHeader::new(new.flags() | old_header.flags() & RowHeader::FORWARDED, new.xid());
+        if !caller.admits() {
+            return Ok(ChangeOutcome::Refused);
+        }
         let log = |columns: &[u8]| -> Result<LsnRange, Stop> {
             let (flags, xid) = (context.flags, context.xid);
             let (page, slot) = (rid.page.0, rid.slot as u32);
             let record = Record::SetHeader { flags, xid, page, slot, old_header, new_header, key: &[] };
             let range = self.store.append(context, guard.page().lsn(), &record)?;
-            keep(expected, columns);
+            caller.keep(expected, columns);
             Ok(range)
         };
         let range = match home_entry(guard.page(), rid.slot) {

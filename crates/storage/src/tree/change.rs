@@ -1,8 +1,8 @@
 //! Changing and removing rows that are there.
 //!
 //! Each takes the header that the caller saw: if another one is there now, somebody was faster, and nothing changes. The
-//! old image goes to `keep` once the record is in the log and before the new image is in the page, all under the latch:
-//! whoever sees the new image finds the old one where `keep` put it.
+//! old image goes to the caller once the record is in the log and before the new image is in the page, all under the latch
+//! ([`UnderLatch`]): whoever sees the new image finds the old one where the caller put it.
 
 use super::*;
 use crate::page::Page;
@@ -29,8 +29,7 @@ impl Tree {
         })
     }
 
-    /// Gives the row of this key a new header and new columns. `keep` gets the old ones, exactly once if the outcome is
-    /// [`ChangeOutcome::Done`].
+    /// Gives the row of this key a new header and new columns, if the caller admits it; it gets the old ones.
     ///
     /// # Errors
     /// As of [`Tree::insert`].
@@ -43,7 +42,7 @@ impl Tree {
         expected: RowHeader,
         new: RowHeader,
         rest: &[u8],
-        keep: impl FnOnce(RowHeader, &[u8]),
+        caller: impl UnderLatch,
     ) -> Result<ChangeOutcome, Stop> {
         self.check_size(key, rest)?;
         let len = leaf_entry_bytes(key.len(), rest.len());
@@ -59,6 +58,9 @@ impl Tree {
                 self.split_leaf(cursor, context, key, &fits)?;
                 continue;
             }
+            if !caller.admits() {
+                return Ok(ChangeOutcome::Refused);
+            }
             let old = guard.page().leaf_entry(slot);
             let record = Record::Replace {
                 flags: context.flags,
@@ -72,14 +74,14 @@ impl Tree {
                 rest,
             };
             let range = self.store.append(context, guard.page().lsn(), &record)?;
-            keep(expected, old.rest);
+            caller.keep(expected, old.rest);
             guard.page_mut().replace_leaf(slot, new, key, rest);
             guard.logged(range);
             return Ok(ChangeOutcome::Done(range));
         }
     }
 
-    /// Gives the row of this key a new header: makes it a ghost, or takes that back. Its columns stay; `keep` gets them.
+    /// Gives the row of this key a new header: makes it a ghost, or takes that back. Its columns stay; the caller gets them.
     ///
     /// # Errors
     /// As of [`Tree::insert`].
@@ -90,12 +92,15 @@ impl Tree {
         key: &[u8],
         expected: RowHeader,
         new: RowHeader,
-        keep: impl FnOnce(RowHeader, &[u8]),
+        caller: impl UnderLatch,
     ) -> Result<ChangeOutcome, Stop> {
         let (mut guard, slot) = match self.locate(cursor, key, expected)? {
             Located::Row(guard, slot) => (guard, slot),
             Located::Not(outcome) => return Ok(outcome),
         };
+        if !caller.admits() {
+            return Ok(ChangeOutcome::Refused);
+        }
         let record = Record::SetHeader {
             flags: context.flags,
             xid: context.xid,
@@ -106,7 +111,7 @@ impl Tree {
             key,
         };
         let range = self.store.append(context, guard.page().lsn(), &record)?;
-        keep(expected, guard.page().leaf_entry(slot).rest);
+        caller.keep(expected, guard.page().leaf_entry(slot).rest);
         guard.page_mut().set_row_header(slot, new);
         guard.logged(range);
         Ok(ChangeOutcome::Done(range))

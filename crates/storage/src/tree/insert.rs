@@ -25,6 +25,23 @@ impl Tree {
         key: &[u8],
         rest: &[u8],
     ) -> Result<InsertOutcome, Stop> {
+        self.insert_if(cursor, context, key, rest, || true)
+    }
+
+    /// As [`Tree::insert`], if the caller admits it: `admits` is asked under the leaf's latch, when the key is known to be free
+    /// and before anything is changed.
+    ///
+    /// # Errors
+    /// As of [`Tree::insert`].
+    #[inline]
+    pub fn insert_if(
+        &self,
+        cursor: &mut TreeCursor,
+        context: &LogContext,
+        key: &[u8],
+        rest: &[u8],
+        admits: impl Fn() -> bool,
+    ) -> Result<InsertOutcome, Stop> {
         self.check_size(key, rest)?;
         let wanted = leaf_entry_bytes(key.len(), rest.len()) + SLOT_BYTES;
         loop {
@@ -44,6 +61,9 @@ impl Tree {
                 let lsn = guard.changed();
                 cursor.went_to(slot);
                 return Ok(InsertOutcome::Done(LsnRange { start: lsn, end: lsn }));
+            }
+            if !admits() {
+                return Ok(InsertOutcome::Refused);
             }
             let record = Record::Insert {
                 flags: insert_flags(context, 0),

@@ -86,6 +86,8 @@ pub enum InsertOutcome {
     Done(LsnRange),
     /// The key is taken by a row with this header, perhaps a ghost. Nothing was changed.
     Exists(RowHeader),
+    /// The caller did not admit it; see [`Tree::insert_if`]. Nothing was changed.
+    Refused,
 }
 
 /// What a change of a row did.
@@ -97,6 +99,28 @@ pub enum ChangeOutcome {
     Changed(RowHeader),
     /// There is no such row.
     Missing,
+    /// The caller did not admit it; see [`UnderLatch::admits`]. Nothing was changed.
+    Refused,
+}
+
+/// What a caller does while the page of a row that it changes is latched.
+pub trait UnderLatch {
+    /// Whether the row may be changed now. It is asked before anything is.
+    fn admits(&self) -> bool;
+
+    /// Takes the old header and columns, exactly once if the change is made: after its record is in the log, and before the
+    /// new row is in the page.
+    fn keep(self, header: RowHeader, rest: &[u8]);
+}
+
+impl<F: FnOnce(RowHeader, &[u8])> UnderLatch for F {
+    fn admits(&self) -> bool {
+        true
+    }
+
+    fn keep(self, header: RowHeader, rest: &[u8]) {
+        self(header, rest);
+    }
 }
 
 impl Tree {

@@ -177,6 +177,7 @@ error_table! {
     550 16 1 view_check_failed() "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under the CHECK OPTION constraint.";
     574 16 1 not_in_user_transaction(statement) "{statement} statement cannot be used inside a user transaction.";
     601 12 3 scan_lost_its_place() "Could not continue scan with NOLOCK due to data movement.";
+    650 16 1 readpast_level() "You can only specify the READPAST lock in the READ COMMITTED or REPEATABLE READ isolation levels.";
     701 17 1 insufficient_memory(pool) "There is insufficient system memory in resource pool '{pool}' to run this query.";
 
     // Storage and databases.
@@ -202,8 +203,10 @@ error_table! {
     1035 15 1 incorrect_syntax_expected(near, expected) "Incorrect syntax near '{near}', expected '{expected}'.";
     1038 15 4 name_is_empty() "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     1046 15 1 subquery_not_allowed() "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
+    1047 15 1 hints_conflict() "Conflicting locking hints specified.";
     1060 15 1 top_not_an_integer() "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
+    1065 15 1 nolock_on_target() "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
     1084 15 1 trigger_event_unknown(event) "'{event}' is an invalid event type.";
     1087 15 2 table_variable_not_declared(name) "Must declare the table variable \"{name}\".";
     1088 16 12 object_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";

@@ -1,0 +1,354 @@
+//! Reading rows under locks: what is newest, and nobody else changes it before the transaction ends.
+//!
+//! ```text
+//!   level or hint                       reads           locks                             until
+//!   READ COMMITTED, SNAPSHOT            a snapshot      nothing                           -
+//!   READCOMMITTEDLOCK, READPAST         what is newest  each row, shared                  the row is read
+//!   UPDLOCK, XLOCK                      what is newest  each row that the filter takes    the transaction ends
+//!   REPEATABLE READ                     what is newest  each row                          the transaction ends
+//!   SERIALIZABLE, HOLDLOCK              what is newest  the range of keys, and the rows   the transaction ends
+//!                                                       that an index leads to; else
+//!                                                       the table
+//!   TABLOCK with one of these, TABLOCKX what is newest  the table                         the transaction ends
+//! ```
+//! A row is locked before it is looked at, a range before its first page is (see `key_lock` in the transaction crate). A row that
+//! another transaction has changed is waited for without its lock being kept: so its writer may go on with it.
+//!
+//! Through an index, the table's row is locked first; then the entry that leads to it must still be there. Whoever changes an entry
+//! has changed the row before, and so is waited for.
+
+use std::ops::Bound;
+
+use pikepole_transaction::{Isolation, KeyLock, LockMode, LockedKeys, Need};
+use pikepole_types::SqlError;
+
+use super::scan::encode_bound;
+use super::{Table, TableScan};
+use crate::database::Database;
+use crate::error::Blocked;
+use crate::transaction::Transaction;
+
+/// What a table hint says in place of the transaction's level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReadLevel {
+    /// NOLOCK, READUNCOMMITTED, READCOMMITTED: nothing is locked.
+    Versions,
+    /// READCOMMITTEDLOCK
+    Committed,
+    /// REPEATABLEREAD
+    Repeatable,
+    /// HOLDLOCK, SERIALIZABLE
+    Serializable,
+}
+
+/// How strong the locks of rows are that a scan takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum ReadMode {
+    /// As the level says: others may read them under locks too.
+    #[default]
+    Shared,
+    /// UPDLOCK
+    Update,
+    /// XLOCK
+    Exclusive,
+}
+
+/// The table hints of a scan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadHints {
+    /// In place of the transaction's level.
+    pub level: Option<ReadLevel>,
+    /// The locks asked for.
+    pub mode: ReadMode,
+    /// The statement changes the rows: what is locked, is locked for update.
+    pub changes: bool,
+    /// TABLOCK: the table is locked rather than its rows.
+    pub table: bool,
+    /// TABLOCKX: the table is locked, and nobody else reads it under locks.
+    pub table_exclusive: bool,
+    /// READPAST: rows that others have locked are left out.
+    pub skips: bool,
+    /// NOWAIT: a lock of others is error 1222 at once.
+    pub no_wait: bool,
+}
+
+/// What a scan locks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Locking {
+    mode: ReadMode,
+    /// Rows stay locked when they have been read.
+    is_kept: bool,
+    /// Also rows that the statement has no use for.
+    is_lasting: bool,
+    /// Keys without rows are locked too.
+    ranges: bool,
+    /// The table is locked instead.
+    table: bool,
+}
+
+impl Locking {
+    fn of_row(self) -> LockMode {
+        match (self.mode, self.ranges) {
+            (ReadMode::Shared, false) => LockMode::S,
+            (ReadMode::Update, false) => LockMode::U,
+            (ReadMode::Exclusive, false) => LockMode::X,
+            (ReadMode::Shared, true) => LockMode::RangeSS,
+            (ReadMode::Update, true) => LockMode::RangeSU,
+            (ReadMode::Exclusive, true) => LockMode::RangeXX,
+        }
+    }
+
+    /// The lock of the table; `whole`: in place of those of rows. There is no mode between S and X that would let others read
+    /// under locks and keep them from updating: update locks of a whole table are exclusive.
+    fn of_table(self, whole: bool) -> LockMode {
+        match (whole, self.mode) {
+            (true, ReadMode::Shared) => LockMode::S,
+            (true, _) => LockMode::X,
+            (false, _) if !self.is_kept => LockMode::SchS,
+            (false, ReadMode::Shared) => LockMode::IS,
+            (false, _) => LockMode::IX,
+        }
+    }
+}
+
+impl ReadHints {
+    /// Whether a scan locks what it reads, at this level.
+    pub fn locks(&self, isolation: Isolation) -> bool {
+        let by_level = match self.level {
+            None => matches!(isolation, Isolation::RepeatableRead | Isolation::Serializable),
+            Some(level) => level != ReadLevel::Versions,
+        };
+        by_level || self.mode != ReadMode::Shared || self.skips || self.table_exclusive
+    }
+
+    /// What a scan locks; None: nothing, it reads a snapshot. Nobody else has a session's own tables.
+    #[inline]
+    pub(super) fn locking(&self, isolation: Isolation, table: &Table) -> Option<Locking> {
+        if !self.locks(isolation) || table.residence.is_session() {
+            return None;
+        }
+        let level = self.level.unwrap_or(match isolation {
+            Isolation::RepeatableRead => ReadLevel::Repeatable,
+            Isolation::Serializable => ReadLevel::Serializable,
+            _ => ReadLevel::Versions,
+        });
+        let is_lasting = matches!(level, ReadLevel::Repeatable | ReadLevel::Serializable);
+        let mode = if self.table_exclusive { ReadMode::Exclusive } else { self.mode };
+        let mode = if self.changes { mode.max(ReadMode::Update) } else { mode };
+        let is_kept = is_lasting || mode != ReadMode::Shared;
+        Some(Locking {
+            mode,
+            is_kept,
+            is_lasting,
+            ranges: level == ReadLevel::Serializable,
+            table: self.table_exclusive || self.table && is_kept,
+        })
+    }
+}
+
+/// Whether a need is another transaction's to give.
+fn is_for_lock(blocked: &Blocked) -> bool {
+    matches!(blocked, Blocked::Need(Need::TransactionEnd(_) | Need::Keys(_) | Need::Lock(..)))
+}
+
+impl Database {
+    /// Locks the table as the scan needs it. True: as a whole, so that nothing else need be locked.
+    fn lock_to_read(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &TableScan,
+        locking: Locking,
+        is_point: bool,
+    ) -> Result<bool, Blocked> {
+        if locking.ranges && scan.hints.skips {
+            return Err(SqlError::readpast_level().into());
+        }
+        let has_keys = is_point || scan.range.is_bounded();
+        let whole = locking.table || locking.ranges && !has_keys;
+        let locked = tx.inner.try_lock(&table.state.lock, locking.of_table(whole));
+        self.waited(scan, locked.map_err(|stop| self.stop(tx, table, stop)))?;
+        if table.state.is_stale(table.version) {
+            return Err(Blocked::Stale);
+        }
+        Ok(whole)
+    }
+
+    /// Makes a wait for others an error, under NOWAIT.
+    fn waited<T>(&self, scan: &TableScan, result: Result<T, Blocked>) -> Result<T, Blocked> {
+        match result {
+            Err(blocked) if scan.hints.no_wait && is_for_lock(&blocked) => Err(SqlError::lock_timeout().into()),
+            result => result,
+        }
+    }
+
+    /// Moves to the next row that the scan is to give, and locks it: its locator and body are in the scan then.
+    #[cold]
+    pub(super) fn advance_locked(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        locking: Locking,
+    ) -> Result<bool, Blocked> {
+        let whole = self.lock_to_read(tx, table, scan, locking, false)?;
+        // What the rows lead to stays where it is while the snapshot is held.
+        tx.inner.view();
+        if scan.source.is_none() {
+            if locking.ranges && !whole {
+                self.lock_range(tx, table, scan, locking)?;
+            }
+            scan.open(table).map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        }
+        // A range of the table's own keys holds its rows.
+        let locks_rows = !whole && !(locking.ranges && scan.secondary.is_none());
+        loop {
+            if !scan.batch {
+                let more = scan.next_batch();
+                if !more.map_err(|stop| self.stop(tx, table, stop.into()))? {
+                    return Ok(false);
+                }
+            }
+            let before = scan.next;
+            if scan.next_of_batch().is_none() {
+                scan.batch = false;
+                continue;
+            }
+            let read = match self.read_locked(tx, table, scan, locking, locks_rows) {
+                Err(blocked) if scan.hints.skips && is_for_lock(&blocked) => Ok(false),
+                read => self.waited(scan, read),
+            };
+            match read {
+                Ok(true) => return Ok(true),
+                Ok(false) => continue,
+                Err(blocked) => {
+                    scan.next = before;
+                    return Err(blocked);
+                }
+            }
+        }
+    }
+
+    fn lock_range(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &TableScan,
+        locking: Locking,
+    ) -> Result<(), Blocked> {
+        let (structure, layout) = match scan.secondary {
+            Some(at) => (&table.secondary[at].structure, &table.secondary[at].layout),
+            None => (&table.base, &table.layout),
+        };
+        let bound = |bound: &Bound<Vec<_>>, upper| encode_bound(layout, bound, upper);
+        let bounds = bound(&scan.range.from, false).and_then(|low| Ok((low, bound(&scan.range.to, true)?)));
+        let (low, high) = bounds.map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        let keys = LockedKeys::Range(low, high);
+        let locked = tx.inner.try_lock_keys(KeyLock { object: structure.object(), keys, mode: locking.of_row() });
+        self.waited(scan, locked.map_err(|stop| self.stop(tx, table, stop)))?;
+        Ok(())
+    }
+
+    /// Locks the row that the scan is at, and reads it as it is now. False: there is none any more.
+    fn read_locked(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        locking: Locking,
+        locks_rows: bool,
+    ) -> Result<bool, Blocked> {
+        match scan.secondary {
+            None => std::mem::swap(&mut scan.locator.0, &mut scan.key),
+            // An entry of an index holds the locator of its row.
+            Some(_) => std::mem::swap(&mut scan.locator.0, &mut scan.rest),
+        }
+        self.hold_row(tx, table, scan, locking, locks_rows, |database, tx, scan| {
+            if let Some(at) = scan.secondary {
+                let TableScan { key, locator, .. } = &*scan;
+                let entry = tx.inner.try_current(&table.secondary[at].structure, key, |leads_to| leads_to == locator.0);
+                let entry = entry.map_err(|stop| database.stop(tx, table, stop))?;
+                if !entry.is_some_and(|(_, is_same)| is_same) {
+                    return Ok(false);
+                }
+            }
+            database.read_newest(tx, table, scan)
+        })
+    }
+
+    /// Reads the row of the key at `scan.locator` into `scan.rest`, and locks it. False: there is none.
+    pub(super) fn get_locked(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        locking: Locking,
+    ) -> Result<bool, Blocked> {
+        let whole = self.lock_to_read(tx, table, scan, locking, true)?;
+        tx.inner.view();
+        let read = self.hold_row(tx, table, scan, locking, !whole, |database, tx, scan| {
+            let found = database.read_newest(tx, table, scan)?;
+            // The key is what is locked, with a row or without.
+            Ok(found || locking.ranges && !whole)
+        });
+        match read {
+            Err(blocked) if scan.hints.skips && is_for_lock(&blocked) => Ok(false),
+            read => self.waited(scan, read).map(|held| held && scan.found),
+        }
+    }
+
+    /// Locks the row at `scan.locator`, if rows are locked, for what `read` says of it: the lock stays if that is true.
+    fn hold_row(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        locking: Locking,
+        locks_rows: bool,
+        read: impl FnOnce(&Database, &mut Transaction, &mut TableScan) -> Result<bool, Blocked>,
+    ) -> Result<bool, Blocked> {
+        scan.fresh = false;
+        let mut is_new = false;
+        if locks_rows {
+            let keys = LockedKeys::One(scan.locator.0.as_slice().into());
+            let lock = KeyLock { object: table.base.object(), keys, mode: locking.of_row() };
+            is_new = tx.inner.try_lock_keys(lock).map_err(|stop| self.stop(tx, table, stop))?;
+        }
+        let read = read(self, tx, scan);
+        let stays = matches!(read, Ok(true)) && locking.is_kept;
+        if is_new && !stays {
+            tx.inner.unlock_row(table.base.object(), &scan.locator.0);
+        }
+        scan.fresh = is_new && stays && !locking.is_lasting;
+        read
+    }
+
+    /// Reads the row at `scan.locator` as it is now into `scan.rest`. False: there is none.
+    fn read_newest(&self, tx: &mut Transaction, table: &Table, scan: &mut TableScan) -> Result<bool, Blocked> {
+        let TableScan { rest, locator, found, .. } = scan;
+        let current = tx.inner.try_current(&table.base, &locator.0, |bytes| {
+            rest.clear();
+            rest.extend_from_slice(bytes);
+        });
+        *found = current.map_err(|stop| self.stop(tx, table, stop))?.is_some();
+        Ok(*found)
+    }
+
+    /// The statement has no use for the row that the scan has given last: it is not kept locked for it.
+    ///
+    /// # Errors
+    /// None of its own.
+    pub fn pass_over(&self, tx: &mut Transaction, table: &Table, scan: &mut TableScan) -> Result<(), Blocked> {
+        if !std::mem::take(&mut scan.fresh) {
+            return Ok(());
+        }
+        if tx.is_elsewhere(table) {
+            return tx.elsewhere(table, |_, tx| {
+                tx.inner.unlock_row(table.base.object(), &scan.locator.0);
+                Ok(())
+            });
+        }
+        tx.inner.unlock_row(table.base.object(), &scan.locator.0);
+        Ok(())
+    }
+}

@@ -1,0 +1,61 @@
+//! Table hints: what a scan locks, and what it does about the locks of others. Those that say how to find rows change no result.
+
+use crate::expression::Fault;
+use pikepole_engine::{ReadHints, ReadLevel, ReadMode};
+use pikepole_tsql as tree;
+use pikepole_types::SqlError;
+
+/// The locking hints of a source of FROM.
+///
+/// # Errors
+/// 1047 for two that contradict each other.
+pub(super) fn read_hints<'h>(hints: impl IntoIterator<Item = &'h tree::TableHint>) -> Result<ReadHints, Fault> {
+    let mut read = ReadHints::default();
+    let mut is_dirty = false;
+    for hint in hints {
+        let level = match hint.name.as_str() {
+            "NOLOCK" | "READUNCOMMITTED" => {
+                is_dirty = true;
+                Some(ReadLevel::Versions)
+            }
+            "READCOMMITTED" | "SNAPSHOT" => Some(ReadLevel::Versions),
+            "READCOMMITTEDLOCK" => Some(ReadLevel::Committed),
+            "REPEATABLEREAD" => Some(ReadLevel::Repeatable),
+            "HOLDLOCK" | "SERIALIZABLE" => Some(ReadLevel::Serializable),
+            _ => None,
+        };
+        if let Some(level) = level {
+            if read.level.is_some_and(|former| former != level) {
+                return Err(Box::new(SqlError::hints_conflict()));
+            }
+            read.level = Some(level);
+        }
+        match hint.name.as_str() {
+            "UPDLOCK" => read.mode = read.mode.max(ReadMode::Update),
+            "XLOCK" => read.mode = ReadMode::Exclusive,
+            "TABLOCK" => read.table = true,
+            "TABLOCKX" => read.table_exclusive = true,
+            "READPAST" => read.skips = true,
+            "NOWAIT" => read.no_wait = true,
+            _ => {}
+        }
+    }
+    let locks = read.mode != ReadMode::Shared || read.skips || read.table || read.table_exclusive;
+    if is_dirty && locks {
+        return Err(Box::new(SqlError::hints_conflict()));
+    }
+    Ok(read)
+}
+
+/// The locking hints of a table whose rows are changed: those of FROM, and those behind its name.
+///
+/// # Errors
+/// As of [`read_hints`]; 1065 for one that asks for uncommitted rows.
+pub(super) fn target_hints(in_from: &[tree::TableHint], of_target: &[tree::TableHint]) -> Result<ReadHints, Fault> {
+    if of_target.iter().any(|hint| matches!(hint.name.as_str(), "NOLOCK" | "READUNCOMMITTED")) {
+        return Err(Box::new(SqlError::nolock_on_target()));
+    }
+    // A lock of the whole table is taken for each change.
+    let hints = read_hints(in_from.iter().chain(of_target))?;
+    Ok(ReadHints { changes: true, table_exclusive: hints.table_exclusive || hints.table, ..hints })
+}
