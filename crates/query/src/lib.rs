@@ -47,7 +47,7 @@ pub use program::{
 };
 pub use progress::Progress;
 pub use run::{Prepared, RowTarget, call, insert_rows, run};
-pub use security::{Requirement, SessionSecurity};
+pub use security::{Requirement, SessionSecurity, is_welcome};
 pub use settings::{Isolation, Settings};
 pub use state::{RunningTrigger, SessionState};
 

@@ -65,6 +65,11 @@ pub trait Output: Send {
     fn done_in_procedure(&mut self, done: Done) {
         self.done(done);
     }
+    /// A statement has ended that counts nothing and has no rows: PRINT, SET, a condition, a step of a cursor. Only those who
+    /// have to tell a client of each statement need to know. Not reported under NOCOUNT.
+    fn ended_without_count(&mut self, in_procedure: bool) {
+        let _ = in_procedure;
+    }
     /// An informational message (PRINT, RAISERROR with a severity of 10 or less, notices).
     fn message(&mut self, message: &SqlError);
     /// An error that no TRY block caught.

@@ -247,6 +247,16 @@ impl Output for Reply<'_> {
         }
     }
 
+    fn ended_without_count(&mut self, in_procedure: bool) {
+        let kind = match self.answering {
+            _ if self.is_cut_short => return,
+            Answering::Quiet => return,
+            Answering::Batch if !in_procedure => DoneKind::Statement,
+            _ => DoneKind::InProcedure,
+        };
+        self.hold(kind, Done::new(Command::None));
+    }
+
     fn message(&mut self, message: &SqlError) {
         let ends_statement = message.number == STATEMENT_TERMINATED;
         if ends_statement && self.end.is_some_and(|(_, done)| done.error) {
