@@ -12,7 +12,7 @@ use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::Fault;
-use crate::output::{Done, DoneKind};
+use crate::output::{Definition, Done, DoneKind};
 use crate::program::{ProcedureIdentity, compile_function, compile_procedure};
 use pikepole_engine::{
     DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, ModuleDefinition, PutMode, RecoveryModel, Residence,
@@ -38,7 +38,7 @@ impl Machine<'_> {
                 self.context.end_definition().await?;
             }
         }
-        self.done(Done { rows: None, kind: DoneKind::Other });
+        self.done(Done { rows: None, kind: definition_kind(&statement.kind) });
         Ok(())
     }
 
@@ -463,6 +463,40 @@ impl Machine<'_> {
             tree::AlterDatabaseAction::ScopedConfiguration { .. } => Err(errors::unsupported("SCOPED CONFIGURATION")),
         }
     }
+}
+
+/// What the end of a definition says that it was.
+fn definition_kind(kind: &StatementKind) -> DoneKind {
+    DoneKind::Definition(match kind {
+        StatementKind::CreateTable(_) => Definition::CreateTable,
+        StatementKind::AlterTable(_) => Definition::AlterTable,
+        StatementKind::CreateIndex(_) => Definition::CreateIndex,
+        StatementKind::AlterIndex(_) => Definition::AlterIndex,
+        StatementKind::DropIndex(_) => Definition::DropIndex,
+        StatementKind::CreateView(_) => Definition::CreateView,
+        StatementKind::CreateProcedure(_) => Definition::CreateProcedure,
+        StatementKind::CreateFunction(_) => Definition::CreateFunction,
+        StatementKind::CreateTrigger(_) => Definition::CreateTrigger,
+        StatementKind::CreateType(_) => Definition::CreateType,
+        StatementKind::CreateSynonym(_) => Definition::CreateSynonym,
+        StatementKind::CreateSchema(_) => Definition::CreateSchema,
+        StatementKind::TransferToSchema(_) => Definition::AlterSchema,
+        StatementKind::CreateDatabase(_) => Definition::CreateDatabase,
+        StatementKind::AlterDatabase(_) => Definition::AlterDatabase,
+        StatementKind::Drop(drop) => match drop.kind {
+            tree::DropKind::Table => Definition::DropTable,
+            tree::DropKind::View => Definition::DropView,
+            tree::DropKind::Procedure => Definition::DropProcedure,
+            tree::DropKind::Function => Definition::DropFunction,
+            tree::DropKind::Trigger => Definition::DropTrigger,
+            tree::DropKind::Schema => Definition::DropSchema,
+            tree::DropKind::Database => Definition::DropDatabase,
+            tree::DropKind::Type => Definition::DropType,
+            tree::DropKind::Synonym => Definition::DropSynonym,
+            _ => return DoneKind::Other,
+        },
+        _ => return DoneKind::Other,
+    })
 }
 
 pub(super) fn put_mode(mode: tree::ModuleMode) -> PutMode {
