@@ -190,6 +190,21 @@ impl Session {
         self.cell.show_settings(context, &self.host.options);
     }
 
+    /// The identity column of a table that T-SQL names so.
+    pub fn identity_column(&self, table: &str) -> Option<String> {
+        let context = self.context.as_ref()?;
+        let parts = crate::names::parts(table)?;
+        let found = if parts.name.starts_with('#') {
+            context.temporary_table(&parts.name)
+        } else {
+            let other = parts.database.map(|name| context.server().database(&name));
+            let database = other.transpose().ok()?.unwrap_or_else(|| Arc::clone(context.database()));
+            let schema = parts.schema.as_deref().unwrap_or(pikepole_engine::DEFAULT_SCHEMA);
+            context.definitions_of(&database).table(schema, &parts.name).cloned()
+        }?;
+        found.identity_column().map(|place| found.columns[place].name.clone())
+    }
+
     /// The table type of a procedure's parameter, for a client that does not name it: its schema and its name.
     pub fn table_type(&self, procedure: &str, place: usize, name: &str) -> Option<(String, String)> {
         let context = self.context.as_ref()?;

@@ -79,7 +79,7 @@ impl Database {
         let object = catalog.object(schema, name).cloned().ok_or_else(missing)?;
         let other = catalog.object(schema, new_name).filter(|other| other.object_id() != object.object_id());
         if other.is_some() || catalog.constraint_exists(object.schema_id(), new_name) {
-            return Err(SqlError::rename_name_in_use(new_name, "OBJECT"));
+            return Err(SqlError::rename_name_in_use(new_name, "object"));
         }
         let renamed = |module: &Module| Module { name: new_name.to_owned(), modified_us: now_us(), ..module.clone() };
         self.change_module(tx, &mut catalog, &object, &renamed).await?;
