@@ -178,7 +178,7 @@ fn triggers_survive_a_power_loss() {
 }
 
 #[test]
-fn extended_properties_survive_a_power_loss() {
+fn extended_properties_and_new_names_survive_a_power_loss() {
     let disk = SimulatedDisk::new(5);
     let fixture = Fixture::on(&disk);
     let mut sa = fixture.sa();
