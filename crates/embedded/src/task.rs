@@ -125,7 +125,8 @@ impl Output for Sender {
     fn done(&mut self, done: Done) {
         // A procedure's loop under NOCOUNT would otherwise send an event for each of its statements; those that change rows
         // have an end without a count only behind the rows of their OUTPUT.
-        if done.rows.is_some() || !matches!(done.kind, DoneKind::Procedure | DoneKind::Other) {
+        if done.rows.is_some() || !matches!(done.kind, DoneKind::Procedure | DoneKind::Definition(_) | DoneKind::Other)
+        {
             self.push(Event::Done { rows: done.rows });
         }
     }

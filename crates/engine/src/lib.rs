@@ -65,10 +65,10 @@ pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::user_type::{UserType, UserTypeKind};
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
-    ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, Fill, IndexDefinition, IndexExtras,
-    IndexKind, LogFullReason, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PropertyChange,
-    PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, TableDefinition,
-    Tested, TriggerDefinition,
+    Admission, ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, Fill, IndexDefinition,
+    IndexExtras, IndexKind, LogFullReason, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange,
+    PropertyChange, PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap,
+    TableDefinition, Tested, TriggerDefinition, UserAccess,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

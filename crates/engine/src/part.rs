@@ -64,7 +64,7 @@ impl Drop for Part {
 impl Transaction {
     /// Gives the transaction a part in `database`, unless it is the transaction's own or has one.
     pub fn take_part(&mut self, database: &Arc<Database>) {
-        if database.id() == self.database_id || self.parts.iter().any(|part| part.id() == database.id()) {
+        if database.id() == self.database_id || self.has_part_in(database.id()) {
             return;
         }
         let mut transaction = Transaction::new(database.transactions().session_of(&self.inner), database.id());
@@ -73,6 +73,11 @@ impl Transaction {
         }
         transaction.begin_statement();
         self.parts.push(Part::new(Arc::clone(database), transaction));
+    }
+
+    /// Whether the transaction has a part in another database.
+    pub fn has_part_in(&self, id: i32) -> bool {
+        self.parts.iter().any(|part| part.id() == id)
     }
 
     /// Makes the part in `to` the session's transaction; what was done in `from`, its own database so far, is a part from now on.

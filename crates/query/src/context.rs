@@ -178,8 +178,11 @@ impl ExecutionContext {
     pub fn take_parts(&mut self, others: &[(i32, u64)]) -> Result<(), Fault> {
         for (id, _) in others {
             let gone = || SqlError::database_unknown(id);
-            let database = self.server.database_by_id(*id).ok_or_else(gone)?;
-            self.transaction.take_part(&database);
+            if !self.transaction.has_part_in(*id) {
+                let database = self.server.database_by_id(*id).ok_or_else(gone)?;
+                let _admission = database.admit(self.state.session_id)?;
+                self.transaction.take_part(&database);
+            }
         }
         Ok(())
     }
@@ -274,11 +277,12 @@ impl ExecutionContext {
     /// Makes another database the current one. An open transaction goes on, in both.
     ///
     /// # Errors
-    /// 916 when the session may not use it.
+    /// 916 when the session may not use it, 923 and 924 when nobody else may at the moment.
     pub(crate) fn move_to(&mut self, database: &Arc<Database>) -> Result<(), Fault> {
         if database.id() == self.database.id() {
             return Ok(());
         }
+        let _admission = database.admit(self.state.session_id)?;
         self.enter_database(database)?;
         self.move_silently(database);
         Ok(())

@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use pikepole_engine::{Database, UserAccess};
 use pikepole_tsql::Statement;
 use pikepole_types::{SqlError, SqlType, Value};
 
@@ -126,6 +127,12 @@ pub trait Host: Send + Sync {
 
     /// The session's settings or its current database have changed.
     fn settings_changed(&self, _context: &ExecutionContext) {}
+
+    /// How many other sessions are in a database, or have a transaction there, that may not be under `access`; `end` asks them
+    /// to end.
+    fn unwelcome_sessions(&self, _database: &Database, _access: UserAccess, _end: bool) -> usize {
+        0
+    }
 
     /// A transaction has been begun, nested, committed or rolled back by a statement.
     fn transaction_changed(&self, _context: &ExecutionContext) {}

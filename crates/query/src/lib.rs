@@ -41,13 +41,13 @@ pub use bind::{Declared, undeclared_parameters};
 pub use cache::PlanCache;
 pub use context::ExecutionContext;
 pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
-pub use output::{Collected, ColumnInfo, Discard, Done, DoneKind, Event, Output};
+pub use output::{Collected, ColumnInfo, Definition, Discard, Done, DoneKind, Event, Output};
 pub use program::{
     CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch, compile_procedure,
 };
 pub use progress::Progress;
 pub use run::{Prepared, RowTarget, call, insert_rows, run};
-pub use security::{Requirement, SessionSecurity};
+pub use security::{Requirement, SessionSecurity, is_welcome};
 pub use settings::{Isolation, Settings};
 pub use state::{RunningTrigger, SessionState};
 

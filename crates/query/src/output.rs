@@ -39,8 +39,63 @@ pub enum DoneKind {
     Merge,
     /// A procedure call that has ended; `rows` carries nothing.
     Procedure,
+    /// A definition that clients are told of.
+    Definition(Definition),
     /// Any other statement.
     Other,
+}
+
+/// What a definition defines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Definition {
+    /// CREATE TABLE.
+    CreateTable,
+    /// DROP TABLE.
+    DropTable,
+    /// ALTER TABLE.
+    AlterTable,
+    /// CREATE INDEX.
+    CreateIndex,
+    /// DROP INDEX.
+    DropIndex,
+    /// ALTER INDEX.
+    AlterIndex,
+    /// CREATE or ALTER VIEW.
+    CreateView,
+    /// DROP VIEW.
+    DropView,
+    /// CREATE or ALTER PROCEDURE.
+    CreateProcedure,
+    /// DROP PROCEDURE.
+    DropProcedure,
+    /// CREATE or ALTER FUNCTION.
+    CreateFunction,
+    /// DROP FUNCTION.
+    DropFunction,
+    /// CREATE or ALTER TRIGGER.
+    CreateTrigger,
+    /// DROP TRIGGER.
+    DropTrigger,
+    /// CREATE TYPE.
+    CreateType,
+    /// DROP TYPE.
+    DropType,
+    /// CREATE SYNONYM.
+    CreateSynonym,
+    /// DROP SYNONYM.
+    DropSynonym,
+    /// CREATE SCHEMA.
+    CreateSchema,
+    /// ALTER SCHEMA.
+    AlterSchema,
+    /// DROP SCHEMA.
+    DropSchema,
+    /// CREATE DATABASE.
+    CreateDatabase,
+    /// ALTER DATABASE.
+    AlterDatabase,
+    /// DROP DATABASE.
+    DropDatabase,
 }
 
 /// The end of one statement.
@@ -64,6 +119,11 @@ pub trait Output: Send {
     /// A statement of a procedure, or of a text that the batch executes, has ended.
     fn done_in_procedure(&mut self, done: Done) {
         self.done(done);
+    }
+    /// A statement has ended that counts nothing and has no rows: PRINT, SET, a condition, a step of a cursor. Only those who
+    /// have to tell a client of each statement need to know. Not reported under NOCOUNT.
+    fn ended_without_count(&mut self, in_procedure: bool) {
+        let _ = in_procedure;
     }
     /// An informational message (PRINT, RAISERROR with a severity of 10 or less, notices).
     fn message(&mut self, message: &SqlError);

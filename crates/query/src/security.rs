@@ -20,7 +20,7 @@ use crate::access::{CatalogStamp, CatalogView, Place};
 use crate::context::ExecutionContext;
 use crate::expression::Fault;
 use crate::program::Program;
-use pikepole_engine::{Database, LoginPrincipal, Module, Permission, Principal, Securable, SecurityToken};
+use pikepole_engine::{Database, LoginPrincipal, Module, Permission, Principal, Securable, SecurityToken, UserAccess};
 use pikepole_tsql::ObjectName;
 use pikepole_types::SqlError;
 
@@ -92,6 +92,19 @@ impl Requirement {
     fn denied(&self, database: &str) -> Fault {
         Box::new(SqlError::permission_denied(self.permission.name(), &self.name, database, &self.schema))
     }
+}
+
+/// RESTRICTED_USER: whether somebody may come into a database.
+fn check_access(database: &Database, token: &SecurityToken) -> Result<(), SqlError> {
+    if database.options().user_access == UserAccess::Restricted && !is_welcome(token) {
+        return Err(SqlError::database_restricted(database.name()));
+    }
+    Ok(())
+}
+
+/// Whether RESTRICTED_USER lets somebody be in a database.
+pub fn is_welcome(token: &SecurityToken) -> bool {
+    token.has(Permission::Control, Securable::Database) || token.has(Permission::AlterAnyDatabase, Securable::Server)
 }
 
 /// Who EXECUTE AS made a session.
@@ -196,12 +209,14 @@ impl ExecutionContext {
     /// The session begins, as this login.
     ///
     /// # Errors
-    /// 916 when it may not use the current database.
+    /// 916 when it may not use the current database, 923 when only its owners may.
     pub fn log_in(&mut self, login: LoginPrincipal) -> Result<(), SqlError> {
         self.security.login = login;
         self.security.tokens.truncate(1);
         self.security.seen = None;
-        let token = self.login_token(&self.security.login, &Arc::clone(self.database()))?;
+        let database = Arc::clone(self.database());
+        let token = self.login_token(&self.security.login, &database)?;
+        check_access(&database, &token)?;
         self.security.set_tokens(vec![(None, Arc::new(token))]);
         Ok(())
     }
@@ -295,6 +310,7 @@ impl ExecutionContext {
     pub(crate) fn enter_database(&mut self, database: &Arc<Database>) -> Result<(), Fault> {
         let denied = || SqlError::database_access_denied(&self.token().login().name, database.name());
         let token = self.token_in(database).ok_or_else(denied)?;
+        check_access(database, &token)?;
         let base = self.login_token(&self.security.login, database);
         let mut tokens = self.security.tokens.clone();
         for (impersonated, former) in &mut tokens {

@@ -56,6 +56,8 @@ pub struct Settings {
     pub quoted_identifier: bool,
     /// ROWCOUNT: a statement stops after so many rows; 0 means all.
     pub row_count: u64,
+    /// TEXTSIZE: bytes of a long value that are sent at most; -1 means all.
+    pub text_size: i32,
     /// LOCK_TIMEOUT in milliseconds; -1 waits for ever.
     pub lock_timeout_ms: i32,
     /// DATEFIRST, 1 (Monday) to 7 (Sunday).
@@ -99,6 +101,7 @@ impl Default for Settings {
             ansi_warnings: true,
             quoted_identifier: true,
             row_count: 0,
+            text_size: i32::MAX,
             lock_timeout_ms: -1,
             date_first: 7,
             date_format: DateFormat::default(),

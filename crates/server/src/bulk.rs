@@ -18,6 +18,8 @@ pub(crate) struct Bulk {
     load: BulkLoad,
     /// Where the rows go, once the columns have come.
     target: Option<RowTarget>,
+    /// The place of the identity column whose values the load does not keep: new ones are dealt.
+    dealt: Option<usize>,
     /// Rows that have come and are not inserted yet, and the bytes of the message since the last that were.
     kept: Vec<Vec<Value>>,
     kept_bytes: usize,
@@ -114,6 +116,16 @@ fn identifier_end(text: &str) -> Option<usize> {
     (end > 0).then_some(end)
 }
 
+/// A column's name without its brackets or quotes.
+fn unquoted(name: &str) -> String {
+    let inner = |open: char, close: char| name.strip_prefix(open)?.strip_suffix(close);
+    match (inner('[', ']'), inner('"', '"')) {
+        (Some(inner), _) => inner.replace("]]", "]"),
+        (_, Some(inner)) => inner.replace("\"\"", "\""),
+        _ => name.to_owned(),
+    }
+}
+
 /// Keeps the first error of a row's INSERT.
 #[derive(Default)]
 struct FirstError(Option<SqlError>);
@@ -157,6 +169,9 @@ impl Bulk {
         if self.target.is_none() {
             self.begin(session).await?;
         }
+        if let Some(place) = self.dealt {
+            self.kept.iter_mut().for_each(|row| drop(row.remove(place)));
+        }
         if let Some(target) = &self.target {
             let mut output = FirstError::default();
             self.rows += session.insert_rows(target, std::mem::take(&mut self.kept), &mut output).await?;
@@ -174,7 +189,7 @@ impl Bulk {
             };
             ColumnInfo::new("", ty, true)
         };
-        let infos: Vec<ColumnInfo> = columns.iter().map(info).collect();
+        let mut infos: Vec<ColumnInfo> = columns.iter().map(info).collect();
         if infos.len() != self.statement.columns.len() {
             return Err(SqlError::new(
                 4819,
@@ -190,8 +205,20 @@ impl Bulk {
         if self.statement.keeps_identity {
             run(session, &format!("SET IDENTITY_INSERT {} ON", self.statement.table)).await?;
         }
-        let BulkStatement { table, columns, locks_table, fires_triggers, .. } = &self.statement;
-        self.target = Some(RowTarget::new(table, columns, infos, *locks_table, *fires_triggers)?);
+        let BulkStatement { table, locks_table, fires_triggers, .. } = &self.statement;
+        let mut names = self.statement.columns.clone();
+        if !self.statement.keeps_identity && names.len() > 1 {
+            let identity = session.identity_column(table);
+            let is_it = |name: &String| {
+                identity.as_ref().is_some_and(|identity| identity.eq_ignore_ascii_case(&unquoted(name)))
+            };
+            self.dealt = names.iter().position(is_it);
+        }
+        if let Some(place) = self.dealt {
+            names.remove(place);
+            infos.remove(place);
+        }
+        self.target = Some(RowTarget::new(table, &names, infos, *locks_table, *fires_triggers)?);
         Ok(())
     }
 
@@ -216,6 +243,7 @@ impl Connection {
             statement,
             load: BulkLoad::new(self.version, &self.limits),
             target: None,
+            dealt: None,
             kept: Vec::new(),
             kept_bytes: 0,
             rows: 0,

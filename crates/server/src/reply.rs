@@ -5,7 +5,7 @@
 
 use crate::transport::Sender;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
-use pikepole_session::{ColumnInfo, Done as Ended, DoneKind as EndedKind, Output};
+use pikepole_session::{ColumnInfo, Definition, Done as Ended, DoneKind as EndedKind, Output};
 use pikepole_tds::{Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, ReturnValue, TdsVersion};
 use pikepole_types::{SqlError, SqlType, Value};
 use std::io;
@@ -120,7 +120,9 @@ impl<'a> Reply<'a> {
             EndedKind::Insert => Command::Insert,
             EndedKind::Update => Command::Update,
             EndedKind::Delete => Command::Delete,
+            EndedKind::Merge => Command::Merge,
             EndedKind::Procedure => Command::Execute,
+            EndedKind::Definition(definition) => Command::Definition(definition_number(definition)),
             _ => Command::None,
         };
         self.hold(kind, Done { rows: ended.rows, ..Done::new(command) });
@@ -199,6 +201,36 @@ impl<'a> Reply<'a> {
     }
 }
 
+/// A definition's number in the protocol: drivers report a count of no rows for some of them.
+fn definition_number(definition: Definition) -> u16 {
+    match definition {
+        Definition::CreateTable => 0xC6,
+        Definition::DropTable => 0xC7,
+        Definition::AlterTable => 0xD8,
+        Definition::CreateIndex => 0xC8,
+        Definition::DropIndex => 0xC9,
+        Definition::AlterIndex => 0x151,
+        Definition::CreateView => 0xCF,
+        Definition::DropView => 0xD0,
+        Definition::CreateProcedure => 0xDE,
+        Definition::DropProcedure => 0xDF,
+        Definition::CreateFunction => 0xB2,
+        Definition::DropFunction => 0xB3,
+        Definition::CreateTrigger => 0xDD,
+        Definition::DropTrigger => 0xE1,
+        Definition::CreateType => 0x111,
+        Definition::DropType => 0x110,
+        Definition::CreateSynonym => 0x148,
+        Definition::DropSynonym => 0x149,
+        Definition::CreateSchema => 0x14A,
+        Definition::AlterSchema => 0x14B,
+        Definition::DropSchema => 0xB0,
+        Definition::CreateDatabase => 0xCB,
+        Definition::AlterDatabase => 0xD7,
+        Definition::DropDatabase => 0xCC,
+    }
+}
+
 fn column_of(column: &ColumnInfo, version: TdsVersion) -> Column {
     let flags = ColumnFlags { nullable: column.nullable, updateable: true, ..ColumnFlags::default() };
     let ty = if column.ty == SqlType::Null { SqlType::Int } else { column.ty };
@@ -245,6 +277,16 @@ impl Output for Reply<'_> {
         if !self.is_cut_short && self.answering != Answering::Quiet && done.kind != EndedKind::Procedure {
             self.ended(DoneKind::InProcedure, done);
         }
+    }
+
+    fn ended_without_count(&mut self, in_procedure: bool) {
+        let kind = match self.answering {
+            _ if self.is_cut_short => return,
+            Answering::Quiet => return,
+            Answering::Batch if !in_procedure => DoneKind::Statement,
+            _ => DoneKind::InProcedure,
+        };
+        self.hold(kind, Done::new(Command::None));
     }
 
     fn message(&mut self, message: &SqlError) {

@@ -280,7 +280,7 @@ fn user_options(host: &SessionHost, context: &ExecutionContext, output: &mut dyn
     let settings = &context.settings;
     let mut set = ResultSet::new(&[("Set Option", NAME), ("Value", text(128))]);
     let mut add = |name: &str, value: String| set.push(vec![string(name), string(value)]);
-    add("textsize", host.options.text_size.to_string());
+    add("textsize", settings.text_size.to_string());
     add("language", settings.language.name.to_string());
     add("dateformat", settings.date_format.name().to_string());
     add("datefirst", settings.date_first.to_string());

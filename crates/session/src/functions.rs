@@ -77,7 +77,7 @@ const FUNCTIONS: &[Definition] = &[
     function("@@MAX_PRECISION", SqlType::TinyInt, (0, 0), |_| Ok(Some(Value::TinyInt(38)))),
     function("@@MAX_CONNECTIONS", SqlType::Int, (0, 0), |_| int(32_767)),
     function("@@LOCK_TIMEOUT", SqlType::Int, (0, 0), |call| int(call.context.settings.lock_timeout_ms)),
-    function("@@TEXTSIZE", SqlType::Int, (0, 0), |call| int(call.host.options.text_size)),
+    function("@@TEXTSIZE", SqlType::Int, (0, 0), |call| int(call.context.settings.text_size)),
     function("@@OPTIONS", SqlType::Int, (0, 0), |call| int(options(call))),
     function("@@DBTS", SqlType::Binary(8), (0, 0), |call| {
         Ok(Some(Value::Bin(call.context.database().last_rowversion().to_be_bytes().to_vec())))
@@ -420,7 +420,7 @@ fn database_property(call: &Call<'_>) -> Answer {
         "collation" => string(COLLATION),
         "recovery" => string(database.options.recovery.name()),
         "updateability" => string("READ_WRITE"),
-        "useraccess" => string("MULTI_USER"),
+        "useraccess" => string(database.options.user_access.name()),
         "version" => int(957),
         "compatibilitylevel" => int(COMPATIBILITY_LEVEL),
         "isansinullsenabled"

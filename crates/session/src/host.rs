@@ -1,11 +1,11 @@
 //! What the query machine asks of a session.
 
 use crate::options::ClientOptions;
-use crate::registry::{Registry, SharedCell};
+use crate::registry::{Registry, SessionRow, SharedCell};
 use crate::security::{self, Seen};
 use crate::session_context::SessionContext;
 use crate::{functions, procedures, statements, views};
-use pikepole_engine::{SecurityToken, Server};
+use pikepole_engine::{Database, LoginPrincipal, SecurityToken, Server, UserAccess};
 use pikepole_query::{Argument, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
 use pikepole_tsql::{Statement, StatementKind};
 use pikepole_types::{SqlError, Value};
@@ -107,6 +107,17 @@ impl Host for SessionHost {
         self.cell.show_settings(context, &self.options);
     }
 
+    fn unwelcome_sessions(&self, database: &Database, access: UserAccess, end: bool) -> usize {
+        let with_transaction: Vec<i32> = database.open_transactions().iter().map(|open| open.session_id).collect();
+        let rows = self.registry.rows().into_iter();
+        let others = rows.filter(|row| {
+            row.session_id != self.session_id
+                && (row.database_id == database.id() || with_transaction.contains(&row.session_id))
+                && (access == UserAccess::Single || !self.is_welcome(row, database))
+        });
+        others.filter(|row| !end || self.registry.kill(row.session_id)).count()
+    }
+
     fn transaction_changed(&self, context: &ExecutionContext) {
         self.cell.show_transaction(context);
     }
@@ -131,6 +142,17 @@ impl Host for SessionHost {
 const DATABASE_SHIFT: u32 = 16;
 
 impl SessionHost {
+    /// Whether a session's login may be in a database under RESTRICTED_USER.
+    fn is_welcome(&self, row: &SessionRow, database: &Database) -> bool {
+        let Ok(logins) = self.server.logins() else { return false };
+        let login = logins.get(row.login_id).and_then(|login| LoginPrincipal::find(&logins, &login.name));
+        let users = Arc::clone(database.current_catalog().users());
+        login.is_some_and(|login| {
+            let token = SecurityToken::of_login(&login, &logins, &users, database.name());
+            token.is_ok_and(|token| pikepole_query::is_welcome(&token))
+        })
+    }
+
     /// The rows of a view that the session may see.
     fn seen_rows(&self, view: &views::View, seen: Seen, mut rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
         if let Seen::Own(column) = seen {

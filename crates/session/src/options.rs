@@ -9,8 +9,6 @@ use pikepole_types::{DateFormat, Language, SqlError};
 /// What a session's SET statements left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ClientOptions {
-    /// TEXTSIZE; kept for `@@TEXTSIZE`, values are never cut.
-    pub(crate) text_size: i32,
     /// ARITHABORT; an overflow or a division by zero is an error whatever it says.
     pub(crate) arithabort: bool,
     /// ARITHIGNORE; it makes no difference.
@@ -21,7 +19,7 @@ pub(crate) struct ClientOptions {
 
 impl Default for ClientOptions {
     fn default() -> Self {
-        ClientOptions { text_size: i32::MAX, arithabort: true, arithignore: false, deadlock_priority: 0 }
+        ClientOptions { arithabort: true, arithignore: false, deadlock_priority: 0 }
     }
 }
 
@@ -114,7 +112,7 @@ impl ClientOptions {
             ("CONTEXT_INFO", _) => context.context_info = Some(context_info(value)?),
             ("QUERY_GOVERNOR_COST_LIMIT", _) if number(value) == Some(0) => {}
             ("DATEFIRST", _) => settings.date_first = date_first(value)?,
-            ("TEXTSIZE", _) => self.text_size = text_size(value)?,
+            ("TEXTSIZE", _) => settings.text_size = text_size(value)?,
             // Without both, overflows and divisions by zero are NULL.
             ("ANSI_WARNINGS", OptionSetting::Off) if !self.arithabort => {
                 return Err(unsupported("SET ANSI_WARNINGS OFF while ARITHABORT is off"));

@@ -73,7 +73,7 @@ impl ShownOptions {
     /// The options of a session at this moment.
     pub(crate) fn of(settings: &Settings, options: &ClientOptions) -> ShownOptions {
         ShownOptions {
-            text_size: options.text_size,
+            text_size: settings.text_size,
             date_first: settings.date_first,
             date_format: settings.date_format,
             language: settings.language,

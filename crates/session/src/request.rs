@@ -82,7 +82,7 @@ impl Session {
     /// back unless it is kept.
     ///
     /// # Errors
-    /// 4060, 926: the database of the login is not there any more.
+    /// 911, 926: the database of the login is not there any more; 916, 923, 924: the session may not be in it now.
     pub async fn reset(&mut self, keep_transaction: bool) -> Result<(), SqlError> {
         let (first_database, plans) = (self.first_database.clone(), Arc::clone(self.host.registry.plans()));
         let language = self.first_language;
@@ -93,6 +93,7 @@ impl Session {
         } else {
             context.roll_back_all().await;
             let database = host.server.database(&first_database)?;
+            let _admission = database.admit(host.session_id)?;
             let (cancelled, begun) = (Arc::clone(&context.cancelled), context.state.transactions_begun);
             let mut fresh = ExecutionContext::new(Arc::clone(&host.server), database, host.session_id, plans);
             fresh.log_in(context.security().login().clone())?;

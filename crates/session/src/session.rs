@@ -106,12 +106,15 @@ impl Session {
         let first_language = options.language.unwrap_or(options.login.default_language);
         let full = || SqlError::new(17809, 20, 1, "All session numbers are in use; a session must end first.");
         let (session_id, cell) = registry.add(login).ok_or_else(full)?;
-        let mut context =
-            ExecutionContext::new(Arc::clone(&server), database, session_id, Arc::clone(registry.plans()));
-        if context.log_in(options.login).is_err() {
+        let begun = database.admit(session_id).and_then(|_admission| {
+            let plans = Arc::clone(registry.plans());
+            let mut context = ExecutionContext::new(Arc::clone(&server), Arc::clone(&database), session_id, plans);
+            context.log_in(options.login).map(|()| context)
+        });
+        let Ok(mut context) = begun else {
             registry.remove(session_id);
             return Err(SqlError::login_database_failed(&options.database));
-        }
+        };
         context.settings.set_language(first_language);
         context.progress = Arc::clone(cell.progress());
         cell.kill_switch().cancels(Arc::clone(&context.cancelled));
@@ -185,6 +188,21 @@ impl Session {
         // What a trigger of either kind did not tell: implicit transactions, ends by an error.
         self.cell.show_transaction(context);
         self.cell.show_settings(context, &self.host.options);
+    }
+
+    /// The identity column of a table that T-SQL names so.
+    pub fn identity_column(&self, table: &str) -> Option<String> {
+        let context = self.context.as_ref()?;
+        let parts = crate::names::parts(table)?;
+        let found = if parts.name.starts_with('#') {
+            context.temporary_table(&parts.name)
+        } else {
+            let other = parts.database.map(|name| context.server().database(&name));
+            let database = other.transpose().ok()?.unwrap_or_else(|| Arc::clone(context.database()));
+            let schema = parts.schema.as_deref().unwrap_or(pikepole_engine::DEFAULT_SCHEMA);
+            context.definitions_of(&database).table(schema, &parts.name).cloned()
+        }?;
+        found.identity_column().map(|place| found.columns[place].name.clone())
     }
 
     /// The table type of a procedure's parameter, for a client that does not name it: its schema and its name.
@@ -315,6 +333,10 @@ impl Output for Watched<'_> {
     fn done_in_procedure(&mut self, done: Done) {
         self.rows = done.rows.unwrap_or(self.rows);
         self.output.done_in_procedure(done);
+    }
+
+    fn ended_without_count(&mut self, in_procedure: bool) {
+        self.output.ended_without_count(in_procedure);
     }
 
     fn message(&mut self, message: &SqlError) {

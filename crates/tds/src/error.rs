@@ -34,6 +34,12 @@ pub enum TdsError {
     /// A value that its type does not have.
     #[error("The supplied value is not a valid instance of data type {0}. Check the source data for invalid values")]
     InvalidValue(&'static str),
+    /// A table-valued parameter whose type is named with a database.
+    #[error(
+        "Data type 0xF3 (user-defined table type) has a non-zero length database name specified.  Database name is not allowed \
+         with a table-valued parameter, only schema name and type name are valid"
+    )]
+    TableTypeOfDatabase,
     /// What is wrong is wrong in a parameter of a call.
     #[error("Parameter {ordinal} (\"{name}\"): {error}")]
     InParameter {
@@ -91,6 +97,7 @@ impl TdsError {
             TdsError::Unsupported(_) => SqlError::new(40517, 16, 1, format!("{inner}.")),
             TdsError::UnknownType(_) => SqlError::new(8009, 16, 1, format!("{CALL} {self}.")),
             TdsError::InvalidLength(_) => SqlError::new(8016, 16, 1, format!("{CALL} {self}.")),
+            TdsError::TableTypeOfDatabase => SqlError::new(8047, 16, 1, format!("{CALL} {self}.")),
             TdsError::InvalidValue(_) => SqlError::new(8023, 16, 1, format!("{CALL} {self}.")),
             TdsError::Unsendable(_) | TdsError::InParameter { .. } => SqlError::new(
                 8630,

@@ -385,10 +385,15 @@ fn tables_have_forms() {
     assert!(matches!(in_parameter(argument(&format!("{columns} 12 00 {rows}"))), TdsError::Malformed(_)));
     assert!(matches!(in_parameter(argument(&format!("{columns} 00 02 00"))), TdsError::Malformed(_)));
     assert!(matches!(in_parameter(argument(&format!("{columns} 00 01 04 01000000"))), TdsError::Truncated(_)));
-    assert!(
-        matches!(in_parameter(argument("01 6400 00 01 7400 FFFF 00 00")), TdsError::Malformed(_)),
-        "with a database"
-    );
+    // A type with a database, which ends the call alone.
+    let with_database = argument("01 6400 00 01 7400 FFFF 00 00").expect_err("no type has a database");
+    assert!(!with_database.breaks_connection());
+    assert_eq!(with_database.to_sql_error().number, 8047);
+    // A decimal of which the driver does not know the precision is of any.
+    let unknown = "00 00 01 7400 0100 00000000 0000 6C 11 00 00 00 00";
+    assert_eq!(argument(&format!("{unknown} 01 00 00")), Ok((1, vec![vec![Value::Null]])));
+    let wrong = "00 00 01 7400 0100 00000000 0000 6C 11 00 02 00 00";
+    assert_eq!(in_parameter(argument(&format!("{wrong} 01 00 00"))), TdsError::InvalidLength(0x6C));
     assert!(matches!(in_parameter(argument("00 00 01 7400 0110")), TdsError::Limit { .. }), "4097 columns");
     let nested = "00 00 01 7400 0100 00000000 0000 F3";
     assert!(matches!(in_parameter(argument(nested)), TdsError::Unsupported(_)), "a table in a table");

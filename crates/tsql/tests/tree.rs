@@ -50,10 +50,13 @@ fn intersect_binds_before_union_and_except() {
     let StatementKind::Select(query) = one("SELECT 1 EXCEPT SELECT 2 INTERSECT SELECT 3 UNION SELECT 4").kind else {
         panic!("SELECT")
     };
-    let QueryBody::SetOperation(union) = &query.body else { panic!("a set operation") };
-    let QueryBody::SetOperation(except) = &union.left else { panic!("a set operation") };
-    let QueryBody::SetOperation(intersect) = &except.right else { panic!("a set operation") };
-    assert_eq!((union.op, except.op, intersect.op), (SetOperator::Union, SetOperator::Except, SetOperator::Intersect));
+    let QueryBody::SetOperation(chain) = &query.body else { panic!("a set operation") };
+    let [(SetOperator::Except, QueryBody::SetOperation(inner)), (SetOperator::Union, QueryBody::Select(_))] =
+        chain.rest.as_slice()
+    else {
+        panic!("EXCEPT and UNION: {chain:?}")
+    };
+    assert!(matches!(inner.rest.as_slice(), [(SetOperator::Intersect, QueryBody::Select(_))]));
 }
 
 #[test]

@@ -6,6 +6,8 @@ use std::path::Path;
 use pikepole_machine::Disk;
 use serde::{Deserialize, Serialize};
 
+use super::UserAccess;
+
 pub(crate) const DATABASE_FILE: &str = "database.toml";
 /// What this build writes. Format 1 is of a time when no value was longer than a page; a database of it becomes one of format 2 when it
 /// is opened, so that no build that knows format 1 only reads what this one writes.
@@ -81,6 +83,9 @@ pub struct DatabaseOptions {
     /// `RECURSIVE_TRIGGERS`: what an AFTER trigger changes in its own table runs it again.
     #[serde(default)]
     pub recursive_triggers: bool,
+    /// `SINGLE_USER` and its like.
+    #[serde(default)]
+    pub user_access: UserAccess,
 }
 
 impl Default for DatabaseOptions {
@@ -91,6 +96,7 @@ impl Default for DatabaseOptions {
             read_committed_snapshot: true,
             allow_snapshot_isolation: true,
             recursive_triggers: false,
+            user_access: UserAccess::default(),
         }
     }
 }

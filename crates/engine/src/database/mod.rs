@@ -30,6 +30,7 @@ mod sequences;
 mod transfer;
 mod triggers;
 mod unlogged;
+mod user_access;
 mod user_types;
 
 use std::collections::HashSet;
@@ -67,6 +68,7 @@ pub use rebuild::{NewColumn, RowMap};
 pub use recovery::{RecoveryProgress, RecoveryWatch};
 pub use sequences::NumberRange;
 pub use triggers::TriggerDefinition;
+pub use user_access::{Admission, UserAccess};
 
 /// Locks a mutex whose data stays whole whatever a panicking holder did: each critical section changes it in one step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
@@ -132,6 +134,8 @@ pub struct Database {
     /// The CPUs that log writers are pinned to, in turn.
     log_writer_cpus: Vec<usize>,
     sessions: AtomicI32,
+    /// See [`user_access`].
+    sole_user: Mutex<i32>,
     row_versions: identity::RowVersions,
 }
 
@@ -273,8 +277,8 @@ impl Database {
         self.sessions.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Sessions that use the database.
-    pub(crate) fn sessions(&self) -> i32 {
+    /// How often sessions are in the database: one for each, and one for each transaction of another database's that works here too.
+    pub fn sessions(&self) -> i32 {
         self.sessions.load(Ordering::Relaxed)
     }
 

@@ -246,6 +246,7 @@ impl Database {
             checkpoint_bytes: context.checkpoint_bytes,
             log_writer_cpus: context.log_writer_cpus.clone(),
             sessions: AtomicI32::new(0),
+            sole_user: Mutex::new(0),
             row_versions,
             store,
         });

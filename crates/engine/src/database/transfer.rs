@@ -1,4 +1,4 @@
-//! ALTER SCHEMA ... TRANSFER: an object moves to another schema.
+//! ALTER SCHEMA ... TRANSFER, by which an object moves to another schema, and sp_rename of modules.
 
 use std::sync::Arc;
 
@@ -6,8 +6,8 @@ use pikepole_types::SqlError;
 
 use super::Database;
 use super::definitions::{now_us, user_schema};
-use crate::catalog::Object;
 use crate::catalog::definition::{Module, StoredObject, Trigger};
+use crate::catalog::{Catalog, Object};
 use crate::security::Class;
 use crate::transaction::Transaction;
 
@@ -53,29 +53,74 @@ impl Database {
             }
             Object::Trigger(_) => return Err(SqlError::transfer_of_part()),
             Object::Sequence(_) => return Err(SqlError::transfer_unsupported("a sequence")),
-            Object::Procedure(module) | Object::View(module) | Object::Function(module) | Object::Synonym(module) => {
-                let module = moved(module);
-                catalog.remove(object_id);
-                let (stored, object) = match &object {
-                    Object::Procedure(_) => {
-                        (StoredObject::Procedure(module.clone()), Object::Procedure(Arc::new(module)))
-                    }
-                    Object::View(_) => (StoredObject::View(module.clone()), Object::View(Arc::new(module))),
-                    Object::Function(_) => (StoredObject::Function(module.clone()), Object::Function(Arc::new(module))),
-                    _ => (StoredObject::Synonym(module.clone()), Object::Synonym(Arc::new(module))),
-                };
-                self.store_object(tx, &stored).await?;
-                catalog.put(object);
-            }
+            _ => self.change_module(tx, &mut catalog, &object, &moved).await?,
         }
         for trigger in triggers {
-            let trigger = Trigger { module: moved(&trigger.module), ..(*trigger).clone() };
-            catalog.remove(trigger.module.object_id);
-            self.store_object(tx, &StoredObject::Trigger(trigger.clone())).await?;
-            catalog.put(Object::Trigger(Arc::new(trigger)));
+            self.change_module(tx, &mut catalog, &Object::Trigger(trigger), &moved).await?;
         }
         self.forget_grants(tx, &mut catalog, Class::Object, object_id).await?;
         self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// sp_rename of a procedure, view, function, trigger or synonym. Its text stays as it was written.
+    ///
+    /// # Errors
+    /// 15151 when there is no such object; 15335 when the name is taken.
+    pub async fn rename_module(
+        &self,
+        tx: &mut Transaction,
+        schema: &str,
+        name: &str,
+        new_name: &str,
+    ) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let missing = || SqlError::item_missing("find", "object", name);
+        let object = catalog.object(schema, name).cloned().ok_or_else(missing)?;
+        let other = catalog.object(schema, new_name).filter(|other| other.object_id() != object.object_id());
+        if other.is_some() || catalog.constraint_exists(object.schema_id(), new_name) {
+            return Err(SqlError::rename_name_in_use(new_name, "object"));
+        }
+        let renamed = |module: &Module| Module { name: new_name.to_owned(), modified_us: now_us(), ..module.clone() };
+        self.change_module(tx, &mut catalog, &object, &renamed).await?;
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// Puts a changed module in the place of what it was. Tables and sequences are none: they stay as they are.
+    async fn change_module(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        object: &Object,
+        change: &(dyn Fn(&Module) -> Module + Sync),
+    ) -> Result<(), SqlError> {
+        let (stored, changed) = match object {
+            Object::Procedure(module) => {
+                let module = change(module);
+                (StoredObject::Procedure(module.clone()), Object::Procedure(Arc::new(module)))
+            }
+            Object::View(module) => {
+                let module = change(module);
+                (StoredObject::View(module.clone()), Object::View(Arc::new(module)))
+            }
+            Object::Function(module) => {
+                let module = change(module);
+                (StoredObject::Function(module.clone()), Object::Function(Arc::new(module)))
+            }
+            Object::Synonym(module) => {
+                let module = change(module);
+                (StoredObject::Synonym(module.clone()), Object::Synonym(Arc::new(module)))
+            }
+            Object::Trigger(trigger) => {
+                let trigger = Trigger { module: change(&trigger.module), ..Trigger::clone(trigger) };
+                (StoredObject::Trigger(trigger.clone()), Object::Trigger(Arc::new(trigger)))
+            }
+            Object::Table(_) | Object::Sequence(_) => return Ok(()),
+        };
+        catalog.remove(object.object_id());
+        self.store_object(tx, &stored).await?;
+        catalog.put(changed);
         Ok(())
     }
 }

@@ -36,7 +36,7 @@ pub use options::{SchedulerChoice, ServerOptions};
 pub use trace_flags::TraceFlags;
 
 use crate::database::{
-    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, OpenContext, RecoveryModel,
+    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, OpenContext, RecoveryModel, UserAccess,
     check_database,
 };
 use crate::error::OpenError;
@@ -113,6 +113,8 @@ pub enum DatabaseOption {
     AllowSnapshotIsolation(bool),
     /// `RECURSIVE_TRIGGERS`.
     RecursiveTriggers(bool),
+    /// `MULTI_USER` and its like.
+    UserAccess(UserAccess),
 }
 
 enum Entry {
@@ -535,6 +537,7 @@ impl Server {
             DatabaseOption::ReadCommittedSnapshot(value) => options.read_committed_snapshot = value,
             DatabaseOption::AllowSnapshotIsolation(value) => options.allow_snapshot_isolation = value,
             DatabaseOption::RecursiveTriggers(value) => options.recursive_triggers = value,
+            DatabaseOption::UserAccess(value) => options.user_access = value,
         }
         database.set_options(options)
     }

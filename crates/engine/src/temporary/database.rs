@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pikepole_types::SqlError;
 
 use crate::catalog::Object;
-use crate::database::{Database, DatabaseOptions, DelayedDurability, Durability, RecoveryModel};
+use crate::database::{Database, DatabaseOptions, DelayedDurability, Durability, RecoveryModel, UserAccess};
 use crate::server::{DatabaseInfo, DatabaseState, Server};
 use crate::transaction::Transaction;
 use pikepole_transaction::LockMode;
@@ -22,6 +22,7 @@ const OPTIONS: DatabaseOptions = DatabaseOptions {
     read_committed_snapshot: true,
     allow_snapshot_isolation: true,
     recursive_triggers: false,
+    user_access: UserAccess::Multi,
 };
 
 impl Database {

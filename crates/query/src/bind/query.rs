@@ -149,7 +149,7 @@ impl Binder<'_> {
                     values: items.values.into_iter().map(|value| value.expr).collect(),
                 })
             }
-            tree::QueryBody::SetOperation(operation) => self.set_operation(operation),
+            tree::QueryBody::SetOperation(chain) => self.set_operations(&chain.first, &chain.rest),
             tree::QueryBody::Values(rows) => self.values(rows),
         }
     }
@@ -724,7 +724,7 @@ fn source_position(expr: &tree::Expr, body: &tree::QueryBody) -> Option<usize> {
     let mut body = body;
     let first = loop {
         match body {
-            tree::QueryBody::SetOperation(operation) => body = &operation.left,
+            tree::QueryBody::SetOperation(operation) => body = &operation.first,
             tree::QueryBody::Select(select) => break select,
             tree::QueryBody::Values(_) => return None,
         }

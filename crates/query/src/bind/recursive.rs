@@ -33,7 +33,9 @@ pub(crate) fn is_recursive(table: &tree::CommonTable) -> bool {
 fn refers(body: &tree::QueryBody, name: &tree::Name) -> bool {
     match body {
         tree::QueryBody::Select(select) => select.from.iter().any(|source| source_refers(source, name)),
-        tree::QueryBody::SetOperation(operation) => refers(&operation.left, name) || refers(&operation.right, name),
+        tree::QueryBody::SetOperation(chain) => {
+            refers(&chain.first, name) || chain.rest.iter().any(|(_, body)| refers(body, name))
+        }
         tree::QueryBody::Values(_) => false,
     }
 }
@@ -126,28 +128,24 @@ impl Binder<'_> {
     pub(super) fn recursive(&mut self, common: &CommonTable) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
         let table = Rc::clone(&common.tree);
         let name = &table.name;
-        let mut members = Vec::new();
-        let mut body = &table.query.body;
-        while let tree::QueryBody::SetOperation(operation) = body
-            && refers(&operation.right, name)
-        {
-            if operation.op != tree::SetOperator::UnionAll {
-                return Err(Box::new(SqlError::recursive_without_union_all(&name.text)));
-            }
-            members.push(&operation.right);
-            body = &operation.left;
-        }
-        if members.is_empty() && !matches!(body, tree::QueryBody::SetOperation(_)) {
+        let (first, rest) = match &table.query.body {
+            tree::QueryBody::SetOperation(chain) => (&chain.first, chain.rest.as_slice()),
+            body => (body, [].as_slice()),
+        };
+        // The members are the last ones; what is before them is the anchor.
+        let anchors = rest.iter().rposition(|(_, body)| !refers(body, name)).map_or(0, |last| last + 1);
+        let (anchors, members) = rest.split_at(anchors);
+        if rest.is_empty() || members.iter().any(|(op, _)| *op != tree::SetOperator::UnionAll) {
             return Err(Box::new(SqlError::recursive_without_union_all(&name.text)));
         }
-        if refers(body, name) {
-            return Err(Box::new(match body {
-                tree::QueryBody::SetOperation(_) => SqlError::anchor_in_recursive_part(&name.text),
-                _ => SqlError::recursive_without_anchor(&name.text),
+        if refers(first, name) || anchors.iter().any(|(_, body)| refers(body, name)) {
+            return Err(Box::new(match anchors {
+                [] => SqlError::recursive_without_anchor(&name.text),
+                _ => SqlError::anchor_in_recursive_part(&name.text),
             }));
         }
         self.scopes.push(Scope { barrier: true, common: common.earlier(), ..Scope::default() });
-        let anchor = self.body(body);
+        let anchor = self.set_operations(first, anchors);
         self.scopes.pop();
         let anchor = anchor?.of_known_types();
         let mut columns = infos(&anchor.columns);
@@ -155,7 +153,7 @@ impl Binder<'_> {
         columns.iter_mut().for_each(|column| column.nullable = true);
         let (registers, work) = (self.registers(columns.len()), self.registers(columns.len()));
         let mut nodes = Vec::with_capacity(members.len());
-        for member in members.into_iter().rev() {
+        for (_, member) in members {
             check_member(member, name)?;
             let recursion = Recursion { tree: Rc::clone(&table), columns: columns.clone(), work, references: 0 };
             self.recursions.push(recursion);

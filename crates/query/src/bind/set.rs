@@ -2,7 +2,7 @@
 
 use super::collate::distinct_keys;
 use super::typed::{Typed, convert_to};
-use super::{Binder, Bound, filtered};
+use super::{Binder, Bound, NESTING_MAX, filtered};
 use crate::expression::{Comparison, Expr, Fault, Integer, Predicate};
 use crate::output::ColumnInfo;
 use crate::plan::{self, Node};
@@ -10,41 +10,46 @@ use pikepole_tsql as tree;
 use pikepole_types::{Aggregate, Collated, Collation, SqlError, SqlType, Value, implicit_type};
 
 impl Binder<'_> {
-    /// A set operation; a chain of UNION or UNION ALL is walked in a loop and becomes one operator.
-    pub(super) fn set_operation(&mut self, operation: &tree::SetOperation) -> Result<Bound, Fault> {
-        let distinct = match operation.op {
-            tree::SetOperator::UnionAll => false,
-            tree::SetOperator::Union => true,
-            tree::SetOperator::Except | tree::SetOperator::Intersect => return self.difference(operation),
-        };
-        let mut bodies = vec![&operation.right];
-        let mut left = &operation.left;
-        while let tree::QueryBody::SetOperation(inner) = left
-            && inner.op == operation.op
-        {
-            bodies.push(&inner.right);
-            left = &inner.left;
+    /// Rows and the set operators behind them, each of which takes all before it for its left side. UNION or UNION ALL many
+    /// times in a row is one operator; every other one stands on top of those before it.
+    pub(super) fn set_operations(
+        &mut self,
+        first: &tree::QueryBody,
+        rest: &[(tree::SetOperator, tree::QueryBody)],
+    ) -> Result<Bound, Fault> {
+        use tree::SetOperator::{Except, Intersect, Union, UnionAll};
+        let is_run = |op: tree::SetOperator, next| op == next && matches!(op, Union | UnionAll);
+        let runs = || rest.chunk_by(|(op, _), (next, _)| is_run(*op, *next));
+        let depth = self.depth + runs().count();
+        if depth >= NESTING_MAX {
+            return Err(Box::new(SqlError::nested_too_deeply()));
         }
-        bodies.push(left);
-        let mut inputs = Vec::with_capacity(bodies.len());
-        for body in bodies.into_iter().rev() {
-            inputs.push(self.body(body)?);
+        let mut bound = self.deeper(|binder| binder.body(first))?;
+        for run in runs() {
+            let mut inputs = vec![bound];
+            for (_, body) in run {
+                inputs.push(self.deeper(|binder| binder.body(body))?);
+            }
+            bound = match run[0].0 {
+                UnionAll => self.concat(inputs, "UNION ALL")?,
+                Union => {
+                    let all = self.concat(inputs, "UNION")?;
+                    self.distinct_rows(all)
+                }
+                op @ (Except | Intersect) => self.difference(op, inputs)?,
+            };
         }
-        let bound = self.concat(inputs, if distinct { "UNION" } else { "UNION ALL" })?;
-        Ok(if distinct { self.distinct_rows(bound) } else { bound })
+        Ok(bound)
     }
 
     /// EXCEPT and INTERSECT: the rows of both sides are grouped, and each group knows the sides it has rows of.
-    fn difference(&mut self, operation: &tree::SetOperation) -> Result<Bound, Fault> {
-        let mut sides = Vec::with_capacity(2);
-        for (body, side) in [(&operation.left, 0), (&operation.right, 1)] {
-            let mut bound = self.deeper(|binder| binder.body(body))?;
+    fn difference(&mut self, op: tree::SetOperator, mut sides: Vec<Bound>) -> Result<Bound, Fault> {
+        for (bound, side) in sides.iter_mut().zip(0..) {
             bound.columns.push(ColumnInfo::new("", SqlType::Int, false));
             bound.values.push(Expr::Const(Value::Int(side)));
-            sides.push(bound);
         }
         let left_nullable: Vec<bool> = sides[0].columns.iter().map(|column| column.nullable).collect();
-        let verb = if operation.op == tree::SetOperator::Except { "EXCEPT" } else { "INTERSECT" };
+        let verb = if op == tree::SetOperator::Except { "EXCEPT" } else { "INTERSECT" };
         let mut both = self.concat(sides, verb)?;
         both.columns.pop();
         let side = both.values.pop().unwrap_or(Expr::NULL);
@@ -66,11 +71,11 @@ impl Binder<'_> {
             let sides = [Integer::Slot(slot), Integer::Const(Some(side))];
             Predicate::Integers(Comparison::Equal, Box::new(sides))
         };
-        let wanted = match operation.op {
+        let wanted = match op {
             tree::SetOperator::Except => vec![is(last, 0)],
             _ => vec![is(first, 0), is(last, 1)],
         };
-        if operation.op == tree::SetOperator::Except {
+        if op == tree::SetOperator::Except {
             both.columns.iter_mut().zip(left_nullable).for_each(|(column, nullable)| column.nullable = nullable);
         }
         Ok(Bound {

@@ -126,7 +126,7 @@ pub(super) fn into_target(query: &tree::Query) -> Option<&tree::ObjectName> {
     loop {
         match body {
             tree::QueryBody::Select(select) => return select.into.as_ref(),
-            tree::QueryBody::SetOperation(operation) => body = &operation.left,
+            tree::QueryBody::SetOperation(operation) => body = &operation.first,
             tree::QueryBody::Values(_) => return None,
         }
     }
@@ -137,7 +137,7 @@ fn first_select(body: &mut tree::QueryBody) -> Option<&mut tree::Select> {
     loop {
         match body {
             tree::QueryBody::Select(select) => return Some(select),
-            tree::QueryBody::SetOperation(operation) => body = &mut operation.left,
+            tree::QueryBody::SetOperation(operation) => body = &mut operation.first,
             tree::QueryBody::Values(_) => return None,
         }
     }

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::Machine;
+use super::output_rows::cut_long_values;
 use super::rules::{internal_names, show_values};
 use super::statement::StatementState;
 use crate::access::Stop;
@@ -219,7 +220,7 @@ impl Machine<'_> {
         };
         let wanted = wanted.clamp(0, last + 1);
         opened.at = wanted as usize;
-        let row = opened.at.checked_sub(1).and_then(|index| opened.rows.get(index)).cloned();
+        let mut row = opened.at.checked_sub(1).and_then(|index| opened.rows.get(index)).cloned();
         let columns = opened.columns.clone();
         self.context.state.fetch_status = if row.is_some() { 0 } else { -1 };
         self.context.state.row_count = i64::from(row.is_some());
@@ -227,7 +228,10 @@ impl Machine<'_> {
             match self.captures.last_mut() {
                 None => {
                     self.output.columns(&columns);
-                    row.iter().for_each(|row| self.output.row(row));
+                    if let Some(row) = &mut row {
+                        cut_long_values(row, &columns, self.context.settings.text_size);
+                        self.output.row(row);
+                    }
                 }
                 Some(capture) => {
                     if capture.columns.is_empty() {

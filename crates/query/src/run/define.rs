@@ -12,10 +12,11 @@ use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::Fault;
-use crate::output::{Done, DoneKind};
+use crate::output::{Definition, Done, DoneKind};
 use crate::program::{ProcedureIdentity, compile_function, compile_procedure};
 use pikepole_engine::{
     DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, ModuleDefinition, PutMode, RecoveryModel, Residence,
+    UserAccess,
 };
 use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::SqlError;
@@ -25,18 +26,30 @@ impl Machine<'_> {
     pub(super) async fn define_here(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
         match &statement.kind {
             StatementKind::CreateDatabase(create) => self.create_database(create).await?,
-            StatementKind::AlterDatabase(alter) => self.alter_database(alter)?,
+            StatementKind::AlterDatabase(alter) => self.alter_database(alter).await?,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Database => {
                 self.drop_databases(drop).await?;
             }
             _ => {
                 self.context.begin_statement(true)?;
-                self.define_object(statement, text).await?;
+                self.define_object(statement, text)
+                    .await
+                    .map_err(|fault| self.as_constraint_failure(statement, fault))?;
                 self.context.end_definition().await?;
             }
         }
-        self.done(Done { rows: None, kind: DoneKind::Other });
+        self.done(Done { rows: None, kind: definition_kind(&statement.kind) });
         Ok(())
+    }
+
+    /// A key that cannot be made with or for a table is told of by two errors: why, and what did not come of it.
+    fn as_constraint_failure(&mut self, statement: &Statement, fault: Fault) -> Fault {
+        let of_table = matches!(statement.kind, StatementKind::CreateTable(_) | StatementKind::AlterTable(_));
+        if of_table && matches!(fault.number, 1505 | 1779 | 1909 | 1911 | 1919) {
+            self.output.error(&fault.at_line(self.line()));
+            return Box::new(SqlError::constraint_not_created());
+        }
+        fault
     }
 
     async fn define_object(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
@@ -405,19 +418,34 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn alter_database(&mut self, alter: &tree::AlterDatabase) -> Result<(), Fault> {
+    /// ALTER DATABASE. Two errors say that an option cannot be set: why, and that the statement has failed.
+    async fn alter_database(&mut self, alter: &tree::AlterDatabase) -> Result<(), Fault> {
+        match self.change_database(alter).await {
+            Err(fault) if matches!(fault.number, 5058 | 5064 | 5070) => {
+                self.output.error(&fault.at_line(self.line()));
+                Err(Box::new(SqlError::alter_database_failed()))
+            }
+            done => done,
+        }
+    }
+
+    async fn change_database(&mut self, alter: &tree::AlterDatabase) -> Result<(), Fault> {
         self.check_no_transaction("ALTER DATABASE")?;
         let name = match &alter.name {
             Some(name) => name.text.clone(),
             None => self.context.database().name().to_owned(),
         };
-        let server = self.context.server();
+        let server = Arc::clone(self.context.server());
         server.database(&name)?;
         match &alter.action {
-            tree::AlterDatabaseAction::Set { options, .. } => {
+            tree::AlterDatabaseAction::Set { options, termination } => {
                 for option in options {
-                    if let Some(option) = database_option(option, &name)? {
-                        server.set_database_option(&name, option)?;
+                    match database_option(option, &name)? {
+                        Some(DatabaseOption::UserAccess(access)) => {
+                            self.set_user_access(&name, access, termination.as_ref()).await?;
+                        }
+                        Some(option) => server.set_database_option(&name, option)?,
+                        None => {}
                     }
                 }
                 Ok(())
@@ -435,6 +463,40 @@ impl Machine<'_> {
             tree::AlterDatabaseAction::ScopedConfiguration { .. } => Err(errors::unsupported("SCOPED CONFIGURATION")),
         }
     }
+}
+
+/// What the end of a definition says that it was.
+fn definition_kind(kind: &StatementKind) -> DoneKind {
+    DoneKind::Definition(match kind {
+        StatementKind::CreateTable(_) => Definition::CreateTable,
+        StatementKind::AlterTable(_) => Definition::AlterTable,
+        StatementKind::CreateIndex(_) => Definition::CreateIndex,
+        StatementKind::AlterIndex(_) => Definition::AlterIndex,
+        StatementKind::DropIndex(_) => Definition::DropIndex,
+        StatementKind::CreateView(_) => Definition::CreateView,
+        StatementKind::CreateProcedure(_) => Definition::CreateProcedure,
+        StatementKind::CreateFunction(_) => Definition::CreateFunction,
+        StatementKind::CreateTrigger(_) => Definition::CreateTrigger,
+        StatementKind::CreateType(_) => Definition::CreateType,
+        StatementKind::CreateSynonym(_) => Definition::CreateSynonym,
+        StatementKind::CreateSchema(_) => Definition::CreateSchema,
+        StatementKind::TransferToSchema(_) => Definition::AlterSchema,
+        StatementKind::CreateDatabase(_) => Definition::CreateDatabase,
+        StatementKind::AlterDatabase(_) => Definition::AlterDatabase,
+        StatementKind::Drop(drop) => match drop.kind {
+            tree::DropKind::Table => Definition::DropTable,
+            tree::DropKind::View => Definition::DropView,
+            tree::DropKind::Procedure => Definition::DropProcedure,
+            tree::DropKind::Function => Definition::DropFunction,
+            tree::DropKind::Trigger => Definition::DropTrigger,
+            tree::DropKind::Schema => Definition::DropSchema,
+            tree::DropKind::Database => Definition::DropDatabase,
+            tree::DropKind::Type => Definition::DropType,
+            tree::DropKind::Synonym => Definition::DropSynonym,
+            _ => return DoneKind::Other,
+        },
+        _ => return DoneKind::Other,
+    })
 }
 
 pub(super) fn put_mode(mode: tree::ModuleMode) -> PutMode {
@@ -463,7 +525,6 @@ const ACCEPTED_OPTIONS: &[&str] = &[
     "CURSOR_CLOSE_ON_COMMIT",
     "CURSOR_DEFAULT",
     "DATE_CORRELATION_OPTIMIZATION",
-    "MULTI_USER",
     "NUMERIC_ROUNDABORT",
     "ONLINE",
     "PAGE_VERIFY",
@@ -475,6 +536,10 @@ const ACCEPTED_OPTIONS: &[&str] = &[
     "TORN_PAGE_DETECTION",
     "TRUSTWORTHY",
 ];
+
+fn is_of_the_server(database: &str) -> bool {
+    [pikepole_engine::MASTER, pikepole_engine::TEMPDB].iter().any(|name| database.eq_ignore_ascii_case(name))
+}
 
 /// An option of ALTER DATABASE ... SET; `None` for one without effect.
 fn database_option(option: &tree::SettingOption, database: &str) -> Result<Option<DatabaseOption>, Fault> {
@@ -502,6 +567,11 @@ fn database_option(option: &tree::SettingOption, database: &str) -> Result<Optio
         }),
         "READ_COMMITTED_SNAPSHOT" => DatabaseOption::ReadCommittedSnapshot(switch()?),
         "ALLOW_SNAPSHOT_ISOLATION" => DatabaseOption::AllowSnapshotIsolation(switch()?),
+        "MULTI_USER" => DatabaseOption::UserAccess(UserAccess::Multi),
+        // The databases that sessions cannot do without are for all of them.
+        "SINGLE_USER" | "RESTRICTED_USER" if is_of_the_server(database) => return Err(invalid()),
+        "SINGLE_USER" => DatabaseOption::UserAccess(UserAccess::Single),
+        "RESTRICTED_USER" => DatabaseOption::UserAccess(UserAccess::Restricted),
         "RECURSIVE_TRIGGERS" => DatabaseOption::RecursiveTriggers(switch()?),
         name if ACCEPTED_OPTIONS.contains(&name) => return Ok(None),
         _ => return Err(invalid()),

@@ -47,6 +47,7 @@ mod temporary_procedure;
 mod text_procedure;
 mod transaction;
 mod trigger;
+mod user_access;
 mod user_type;
 mod windows;
 
@@ -459,6 +460,14 @@ impl Machine<'_> {
         let only_counts = matches!(done.kind, DoneKind::Insert | DoneKind::Update | DoneKind::Delete | DoneKind::Merge);
         if !only_counts {
             self.report(Done { rows: None, ..done });
+        }
+    }
+
+    /// Tells of the end of a statement that counts nothing.
+    #[inline]
+    pub(crate) fn done_without_count(&mut self) {
+        if !self.context.settings.nocount && self.captures.is_empty() && self.context.functions == 0 {
+            self.output.ended_without_count(!self.callers.is_empty());
         }
     }
 

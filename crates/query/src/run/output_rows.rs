@@ -8,9 +8,45 @@ use super::modify::{check_required, identity_value};
 use super::statement::{StatementState, quantum_over};
 use crate::access::Stop;
 use crate::expression::Fault;
+use crate::output::ColumnInfo;
 use crate::plan::{ColumnSource, OutputInto, OutputPlan};
 use pikepole_engine::{RowCount, TableWriter};
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{Length, SqlError, SqlType, Value};
+
+/// SET TEXTSIZE: cuts a row's values of the types without a limit to so many bytes; a negative size cuts nothing.
+#[inline]
+pub(crate) fn cut_long_values(row: &mut [Value], columns: &[ColumnInfo], bytes: i32) {
+    let Ok(bytes) = usize::try_from(bytes) else { return };
+    if bytes < i32::MAX as usize {
+        row.iter_mut().zip(columns).for_each(|(value, column)| cut(value, &column.ty, bytes));
+    }
+}
+
+fn cut(value: &mut Value, ty: &SqlType, bytes: usize) {
+    match (ty, value) {
+        (SqlType::VarBinary(Length::Max), Value::Bin(all)) => all.truncate(bytes),
+        // A character is a byte of the code page.
+        (SqlType::VarChar(Length::Max), Value::Str(text)) => {
+            if let Some((end, _)) = text.char_indices().nth(bytes) {
+                text.truncate(end);
+            }
+        }
+        (SqlType::NVarChar(Length::Max), Value::Str(text)) => {
+            let mut units = bytes / 2;
+            let end = text.char_indices().find(|(_, character)| match units.checked_sub(character.len_utf16()) {
+                Some(left) => {
+                    units = left;
+                    false
+                }
+                None => true,
+            });
+            if let Some((end, _)) = end {
+                text.truncate(end);
+            }
+        }
+        _ => {}
+    }
+}
 
 /// The rows a statement's OUTPUT has made.
 #[derive(Default)]
@@ -112,7 +148,10 @@ impl Machine<'_> {
         }
         while let Some(row) = state.output.rows.get_mut(state.output.sent) {
             match self.captures.last_mut() {
-                None => self.output.row(row),
+                None => {
+                    cut_long_values(row, &output.columns, self.context.settings.text_size);
+                    self.output.row(row);
+                }
                 Some(capture) => capture.rows.push(std::mem::take(row)),
             }
             state.output.sent += 1;

@@ -174,6 +174,9 @@ impl Output for FirstError<'_> {
     fn done(&mut self, done: Done) {
         self.output.done(done);
     }
+    fn ended_without_count(&mut self, in_procedure: bool) {
+        self.output.ended_without_count(in_procedure);
+    }
     fn message(&mut self, message: &SqlError) {
         self.output.message(message);
     }

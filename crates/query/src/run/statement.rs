@@ -9,7 +9,7 @@ use super::change::ChangeState;
 use super::cursor::Cursor;
 use super::function::Called;
 use super::modify::ModifyState;
-use super::output_rows::OutputState;
+use super::output_rows::{OutputState, cut_long_values};
 use super::rules::rules_fault;
 use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
@@ -499,12 +499,15 @@ impl Machine<'_> {
                 return Ok(true);
             }
             match &plan.action {
-                Action::Select { values, .. } => {
+                Action::Select { columns, values } => {
                     for (value, out) in values.iter().zip(&mut state.out) {
                         value.eval_into(&mut self.env(), out)?;
                     }
                     match self.captures.last_mut() {
-                        None => self.output.row(&state.out),
+                        None => {
+                            cut_long_values(&mut state.out, columns, self.context.settings.text_size);
+                            self.output.row(&state.out);
+                        }
                         Some(capture) => capture.rows.push(state.out.clone()),
                     }
                 }

@@ -41,6 +41,7 @@ impl Machine<'_> {
                     self.context.state.row_count = 0;
                     self.context.state.last_error = 0;
                     self.frame.pc = if holds { at + 1 } else { *target };
+                    self.done_without_count();
                     continue;
                 }
                 Instruction::Leave(target, caught_depth) => {
@@ -65,10 +66,12 @@ impl Machine<'_> {
                     let text = text.eval(&mut self.env())?;
                     self.print(&text);
                     self.context.state.row_count = 0;
+                    self.done_without_count();
                 }
                 Instruction::Setting(setting) => {
                     self.set(setting)?;
                     self.context.state.row_count = 0;
+                    self.done_without_count();
                 }
                 Instruction::Capture => self.begin_capture()?,
                 _ => return Ok(Pause::Instruction),
@@ -78,11 +81,12 @@ impl Machine<'_> {
         }
     }
 
-    /// Whether a loop is to stop for a moment: its quantum is over, or its batch was cancelled. A loop of statements that
-    /// each wait for the log never uses up a quantum.
+    /// Whether a loop is to stop for a moment: its quantum is over, its batch was cancelled, or its client lags behind what it
+    /// is told. A loop of statements that each wait for the log never uses up a quantum.
     #[inline]
     fn is_to_pause(&self) -> bool {
-        self.context.is_cancelled() || scheduler::quantum_over()
+        let lags = || !self.context.settings.nocount && self.output.is_full();
+        self.context.is_cancelled() || scheduler::quantum_over() || lags()
     }
 
     /// Closes CATCH blocks until so many of this frame's are open.

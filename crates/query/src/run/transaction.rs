@@ -7,7 +7,7 @@ use super::recover::Origin;
 use super::{Capture, Machine};
 use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Done, Output};
-use crate::program::{Instruction, Name, RaiseError};
+use crate::program::{CursorOperation, Instruction, Name, RaiseError};
 use pikepole_contention::WaitType;
 use pikepole_scheduler as scheduler;
 use pikepole_types::{ERRORS, SqlError, SqlType, Value};
@@ -116,6 +116,9 @@ impl Machine<'_> {
                 self.context.state.row_count = 0;
             }
             _ => {}
+        }
+        if counts_nothing(instruction) {
+            self.done_without_count();
         }
         if !matches!(instruction, Instruction::RaiseError(raise) if raise.set_error) {
             self.context.state.last_error = 0;
@@ -235,6 +238,25 @@ impl Machine<'_> {
         }
         self.output.message(&message);
         Ok(())
+    }
+}
+
+/// Whether an instruction is a statement of its own that tells of its end without a count.
+fn counts_nothing(instruction: &Instruction) -> bool {
+    match instruction {
+        // Without variables to take its row a FETCH has rows to tell of.
+        Instruction::Cursor(operation) => {
+            !matches!(&**operation, CursorOperation::Fetch { into, .. } if into.is_empty())
+        }
+        Instruction::Begin(_)
+        | Instruction::Commit { .. }
+        | Instruction::Rollback(_)
+        | Instruction::Save(_)
+        | Instruction::Use(_)
+        | Instruction::WaitFor { .. }
+        | Instruction::RaiseError(_)
+        | Instruction::Host(_) => true,
+        _ => false,
     }
 }
 

@@ -25,6 +25,32 @@ fn a_batch_ends_once_and_counts_each_statement() {
 }
 
 #[test]
+fn a_statement_that_counts_nothing_has_an_end_too() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let ends = dones(&client.run("PRINT 'a'; SELECT 1; PRINT 'b'"));
+    assert_eq!(ends, [(DONE, MORE, 0), (DONE, MORE | COUNT, 1), (DONE, 0, 0)]);
+    client.run(
+        "CREATE PROCEDURE dbo.walk AS
+         DECLARE @v int = 0;
+         DECLARE c CURSOR LOCAL FOR SELECT 1 UNION SELECT 2;
+         OPEN c;
+         FETCH c INTO @v;
+         WHILE @@FETCH_STATUS = 0 BEGIN PRINT @v; FETCH c INTO @v END;
+         CLOSE c;
+         DEALLOCATE c",
+    );
+    // Three of WHILE, three of FETCH, two of PRINT, and one each of DECLARE CURSOR, OPEN, CLOSE and DEALLOCATE.
+    let mut ends = dones(&client.run("EXEC dbo.walk"));
+    assert_eq!(ends.pop(), Some((DONE_PROCEDURE, 0, 0)));
+    assert_eq!(ends, [(DONE_IN_PROCEDURE, MORE, 0); 12]);
+    // NOCOUNT leaves them out, and a client that reads nothing meanwhile is waited for.
+    assert_eq!(dones(&client.run("SET NOCOUNT ON; PRINT 'a'; EXEC dbo.walk")).len(), 1);
+    let loops = "SET NOCOUNT OFF; DECLARE @i int = 0; WHILE @i < 20000 SET @i += 1";
+    assert_eq!(dones(&client.run(loops)).len(), 1 + 20_001);
+}
+
+#[test]
 fn errors_carry_their_line_and_end_their_statement() {
     let fixture = Fixture::new();
     let mut client = fixture.client();

@@ -1,7 +1,7 @@
 //! What happens to sessions beside their requests: attention, reset, kill, shutdown, the views.
 
 use crate::client::{ATTENTION, Call, Client, DONE, ERROR, Token, dones, errors, rows};
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, PASSWORD};
 use pikepole_types::Value;
 use std::io::{Read, Write};
 
@@ -120,6 +120,50 @@ fn a_killed_session_is_told_and_closed() {
     fixture.await_connections(1);
     assert_eq!(errors(&killer.batch(&format!("KILL {idle_id}"))), [6106]);
     assert_eq!(errors(&killer.batch(&format!("KILL {own_id}"))), [6104]);
+}
+
+#[test]
+fn a_database_for_one_user_ends_the_others_and_lets_nobody_in() {
+    let fixture = Fixture::new();
+    let mut owner = fixture.client();
+    owner.run("CREATE DATABASE [shop]");
+    owner.run("CREATE LOGIN [guest of the shop] WITH PASSWORD = 'Long enough 1'");
+    owner.run("USE [shop]; CREATE TABLE dbo.t (id int PRIMARY KEY); CREATE USER [guest of the shop]");
+    let mut other = fixture.client();
+    other.run("USE [shop]; BEGIN TRANSACTION; INSERT dbo.t VALUES (1)");
+    let in_use = "ALTER DATABASE [shop] SET SINGLE_USER WITH NO_WAIT";
+    assert_eq!(errors(&owner.batch(in_use)), [5070, 5069]);
+    let tokens = owner.run("ALTER DATABASE [shop] SET SINGLE_USER WITH ROLLBACK IMMEDIATE");
+    let told = |token: &Token| matches!(token, Token::Info(5060, _));
+    assert_eq!(tokens.iter().filter(|token| told(token)).count(), 2, "{tokens:?}");
+    assert_eq!(errors(&other.reply()), [596]);
+    assert!(other.is_closed());
+    assert_eq!(owner.scalar("SELECT COUNT(*) FROM dbo.t"), Value::Int(0));
+    // One is in it: nobody else comes, by whatever way, and nobody else changes that.
+    let mut other = fixture.client();
+    assert_eq!(errors(&other.batch("USE [shop]")), [924]);
+    assert_eq!(errors(&other.batch("SELECT id FROM [shop].dbo.t")), [924]);
+    assert_eq!(errors(&other.batch("ALTER DATABASE [shop] SET MULTI_USER")), [5064, 5069]);
+    let mut third = Client::connect(fixture.address());
+    assert_eq!(errors(&third.try_log_in("sa", PASSWORD, "shop")), [4060]);
+    // Who leaves it leaves it to the next one.
+    owner.run("USE [master]");
+    other.run("USE [shop]; SELECT id FROM dbo.t");
+    assert_eq!(errors(&owner.batch("USE [shop]")), [924]);
+    let access = "SELECT user_access_desc FROM sys.databases WHERE name = 'shop'";
+    assert_eq!(owner.scalar(access), Value::Str("SINGLE_USER".to_string()));
+    other.run("ALTER DATABASE [shop] SET RESTRICTED_USER");
+    owner.run("USE [shop]");
+    let mut guest = Client::connect(fixture.address());
+    guest.log_in("guest of the shop", "Long enough 1");
+    assert_eq!(errors(&guest.batch("USE [shop]")), [923]);
+    owner.run("ALTER DATABASE [shop] SET MULTI_USER");
+    guest.run("USE [shop]");
+    // Only the guest has to go.
+    owner.run("ALTER DATABASE [shop] SET RESTRICTED_USER WITH ROLLBACK IMMEDIATE");
+    assert_eq!(errors(&guest.reply()), [596]);
+    other.run("SELECT id FROM dbo.t");
+    assert_eq!(errors(&owner.batch("ALTER DATABASE [master] SET SINGLE_USER")), [5058, 5069]);
 }
 
 #[test]

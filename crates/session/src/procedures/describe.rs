@@ -1,12 +1,12 @@
 //! Procedures that describe objects of the current database.
 
-use crate::host::{count_rows, count_table};
+use crate::host::{SessionHost, count_rows, count_table};
 use crate::modules;
 use crate::names::{self, Found};
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::security;
 use crate::views;
-use pikepole_engine::{Catalog, Column, Table};
+use pikepole_engine::{Catalog, Column, DEFAULT_SCHEMA, Object, Permission, Table, UserTypeKind};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_types::{LikePattern, SqlError, SqlType, Value};
 use std::sync::Arc;
@@ -49,7 +49,14 @@ pub(super) fn help(name: Option<&str>, context: &ExecutionContext, output: &mut 
         set.send(output);
         return Ok(());
     };
-    let found = object(catalog, name, context.database().name())?;
+    let found = match object(catalog, name, context.database().name()) {
+        Ok(found) => found,
+        Err(missing) => {
+            let set = type_of(catalog, name).ok_or(missing)?;
+            set.send(output);
+            return Ok(());
+        }
+    };
     let created_us = views::objects::object_rows(catalog)
         .iter()
         .find(|row| row.object_id == found.object_id)
@@ -66,6 +73,78 @@ pub(super) fn help(name: Option<&str>, context: &ExecutionContext, output: &mut 
     }
     if let Some(module) = catalog.procedures().find(|module| module.object_id == found.object_id) {
         procedure_parameters(catalog, &module.text, output);
+    }
+    Ok(())
+}
+
+/// What `sp_help` says of a type of the system's or of a user's; none for one that is not there or is a table.
+fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
+    let parts = names::parts(name)?;
+    let own = catalog.user_types().find(|user_type| {
+        let schema = parts.schema.as_deref().unwrap_or(DEFAULT_SCHEMA);
+        user_type.name.eq_ignore_ascii_case(&parts.name) && user_type.schema.eq_ignore_ascii_case(schema)
+    });
+    let (shown, ty, nullable) = match own.map(|own| (&own.name, &own.kind)) {
+        Some((name, UserTypeKind::Alias { ty, nullable })) => (name.as_str(), *ty, *nullable),
+        Some((_, UserTypeKind::Table(_))) => return None,
+        None => {
+            let ty = views::columns::TYPES.iter().find(|ty| ty.name().eq_ignore_ascii_case(&parts.name))?;
+            (ty.name(), *ty, true)
+        }
+    };
+    let mut set = ResultSet::new(&[
+        ("Type_name", NAME),
+        ("Storage_type", NAME),
+        ("Length", SqlType::SmallInt),
+        ("Prec", SqlType::Int),
+        ("Scale", SqlType::Int),
+        ("Nullable", text(35)),
+        ("Default_name", NAME),
+        ("Rule_name", NAME),
+        ("Collation", NAME),
+    ]);
+    let digits = |number: u8| if ty.is_number() { Value::Int(number.into()) } else { Value::Null };
+    set.push(vec![
+        string(shown),
+        string(ty.name()),
+        Value::SmallInt(ty.max_length()),
+        digits(ty.precision()),
+        digits(ty.scale()),
+        string(if nullable { "yes" } else { "no" }),
+        string("none"),
+        string("none"),
+        if ty.is_string() { string(views::columns::COLLATION) } else { Value::Null },
+    ]);
+    Some(set)
+}
+
+/// `sp_refreshview`, `sp_refreshsqlmodule`: modules are bound anew whenever what they name has changed, so all there is to do is
+/// to say what is wrong with them.
+pub(super) fn refresh(
+    name: &str,
+    only_views: bool,
+    context: &ExecutionContext,
+    host: &SessionHost,
+) -> Result<(), SqlError> {
+    let missing = || {
+        let text = format!("Could not find object '{name}' or you do not have permission.");
+        SqlError::new(15165, 16, 1, text)
+    };
+    let catalog = context.catalog();
+    let catalog = catalog.definitions();
+    let found = object(catalog, name, context.database().name()).map_err(|_| missing())?;
+    let object = catalog.object_by_id(found.object_id).ok_or_else(missing)?;
+    let is_view = matches!(object, Object::View(_));
+    let is_module = matches!(object, Object::Procedure(_) | Object::Function(_) | Object::Trigger(_));
+    let may = context.token().has(Permission::Alter, catalog.securable(object));
+    if !may || !is_view && (only_views || !is_module) {
+        return Err(missing());
+    }
+    if is_view {
+        let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
+        let text = format!("SELECT * FROM {}.{}", quoted(&found.schema), quoted(&found.name));
+        let bound = pikepole_query::first_result_set(&text, "", context, host);
+        bound.map_err(|errors| errors.into_iter().next().unwrap_or_else(missing))?;
     }
     Ok(())
 }

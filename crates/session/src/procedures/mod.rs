@@ -144,6 +144,8 @@ const PROCEDURES: &[Procedure] = &[
         required: 1,
     },
     Procedure { name: "sp_describe_undeclared_parameters", parameters: &["@tsql", "@params"], required: 1 },
+    Procedure { name: "sp_refreshview", parameters: &["@viewname"], required: 1 },
+    Procedure { name: "sp_refreshsqlmodule", parameters: &["@name", "@namespace"], required: 1 },
     Procedure { name: "sp_rename", parameters: &["@objname", "@newname", "@objtype"], required: 2 },
     Procedure {
         name: "sp_getapplock",
@@ -286,7 +288,8 @@ pub(crate) async fn call(
         "sp_column_privileges" => privileges::of_columns(&arguments, context, output),
         "sp_helpconstraint" => constraint::help(&arguments, context, output)?,
         "sp_special_columns" | "sp_special_columns_100" => odbc::special_columns(&arguments, context, output),
-        "sp_sproc_columns" | "sp_sproc_columns_100" => odbc::procedure_columns(&arguments, context, output),
+        "sp_sproc_columns" => odbc::procedure_columns(&arguments, false, context, output),
+        "sp_sproc_columns_100" => odbc::procedure_columns(&arguments, true, context, output),
         "sp_stored_procedures" => odbc::procedures(&arguments, context, output),
         "sp_datatype_info" | "sp_datatype_info_100" => odbc::data_types(&arguments, output),
         "sp_server_info" => odbc::server_info(&arguments, output),
@@ -299,6 +302,10 @@ pub(crate) async fn call(
         "sp_sequence_get_range" => sequence::get_range(given, context).await?,
         "sp_addextendedproperty" | "sp_updateextendedproperty" | "sp_dropextendedproperty" => {
             extended_property::change(procedure, &arguments, given, context).await?;
+        }
+        "sp_refreshview" | "sp_refreshsqlmodule" => {
+            let only_views = procedure.name == "sp_refreshview";
+            describe::refresh(&arguments.text(0).unwrap_or_default(), only_views, context, host)?;
         }
         "sp_rename" => rename::rename(&arguments, context, output).await?,
         _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,

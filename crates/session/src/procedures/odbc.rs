@@ -27,8 +27,9 @@ fn small(number: i16) -> Value {
     Value::SmallInt(number)
 }
 
-/// The tables that a name and an owner mean, without patterns.
+/// The tables that a name and an owner mean, without patterns. An empty owner is none.
 fn tables_named(context: &ExecutionContext, name: Option<&str>, owner: Option<&str>) -> Vec<Arc<Table>> {
+    let owner = owner.filter(|owner| !owner.is_empty());
     let catalog = context.catalog();
     let tables = catalog.definitions().tables();
     tables.filter(|table| is(name, &table.name) && is(owner, &table.schema)).cloned().collect()
@@ -124,7 +125,9 @@ pub(super) fn foreign_keys(arguments: &Arguments<'_>, context: &ExecutionContext
     for table in tables_named(context, fk_name.as_deref(), fk_owner.as_deref()) {
         for key in &table.foreign_keys {
             let Some(target) = catalog.definitions().table_by_id(key.referenced) else { continue };
-            if !is(pk_name.as_deref(), &target.name) || !is(pk_owner.as_deref(), &target.schema) {
+            if !is(pk_name.as_deref(), &target.name)
+                || !is(pk_owner.as_deref().filter(|owner| !owner.is_empty()), &target.schema)
+            {
                 continue;
             }
             let index = target.indexes.iter().find(|index| index.index_id == key.index_id);
@@ -246,7 +249,8 @@ fn precision(ty: &SqlType) -> i32 {
     }
 }
 
-/// `sp_stored_procedures`: procedures whose names match patterns; `;1` is the number that ODBC expects behind a name.
+/// `sp_stored_procedures`: procedures and functions whose names match patterns; `;1`, of functions `;0`, is the number that ODBC
+/// expects behind a name.
 pub(super) fn procedures(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
     let mut set = ResultSet::new(&[
         ("PROCEDURE_QUALIFIER", NAME),
@@ -260,12 +264,16 @@ pub(super) fn procedures(arguments: &Arguments<'_>, context: &ExecutionContext, 
     ]);
     let (name, owner) = (arguments.text(0), arguments.text(1));
     let catalog = context.catalog();
-    for module in catalog.definitions().procedures() {
+    let procedures = catalog.definitions().procedures().map(|procedure| (procedure, 1));
+    let functions = catalog.definitions().functions().map(|function| (function, 0));
+    let mut modules: Vec<_> = procedures.chain(functions).collect();
+    modules.sort_by(|(one, _), (other, _)| (&one.schema, &one.name).cmp(&(&other.schema, &other.name)));
+    for (module, number) in modules {
         if matches(name.as_deref(), &module.name) && matches(owner.as_deref(), &module.schema) {
             set.push(vec![
                 string(context.database().name()),
                 string(&module.schema),
-                string(format!("{};1", module.name)),
+                string(format!("{};{number}", module.name)),
                 Value::Int(-1),
                 Value::Int(-1),
                 Value::Int(-1),
@@ -277,9 +285,14 @@ pub(super) fn procedures(arguments: &Arguments<'_>, context: &ExecutionContext, 
     set.send(output);
 }
 
-/// `sp_sproc_columns`: the return value and the parameters of procedures.
-pub(super) fn procedure_columns(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
-    let mut set = ResultSet::new(&[
+/// `sp_sproc_columns`: the return value and the parameters of procedures. `sp_sproc_columns_100` also says where their types are.
+pub(super) fn procedure_columns(
+    arguments: &Arguments<'_>,
+    with_types: bool,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) {
+    let mut columns = vec![
         ("PROCEDURE_QUALIFIER", NAME),
         ("PROCEDURE_OWNER", NAME),
         ("PROCEDURE_NAME", text(134)),
@@ -299,8 +312,12 @@ pub(super) fn procedure_columns(arguments: &Arguments<'_>, context: &ExecutionCo
         ("CHAR_OCTET_LENGTH", SqlType::Int),
         ("ORDINAL_POSITION", SqlType::Int),
         ("IS_NULLABLE", text(254)),
-        ("SS_DATA_TYPE", SqlType::TinyInt),
-    ]);
+    ];
+    if with_types {
+        columns.extend(SS_TYPE_COLUMNS.map(|name| (name, NAME)));
+    }
+    columns.push(("SS_DATA_TYPE", SqlType::TinyInt));
+    let mut set = ResultSet::new(&columns);
     let (name, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
     let catalog = context.catalog();
     for module in catalog.definitions().procedures() {
@@ -316,13 +333,20 @@ pub(super) fn procedure_columns(arguments: &Arguments<'_>, context: &ExecutionCo
             }
             let type_name = declared.user_type().map(|user_type| user_type.name.clone());
             let Some(ty) = declared.scalar() else {
-                set.push(table_parameter(context.database().name(), module, parameter, type_name, place));
+                let mut row = table_parameter(context.database().name(), module, parameter, type_name, place);
+                if with_types {
+                    let schema = declared.user_type().map(|user_type| string(&user_type.schema));
+                    let place = [string(context.database().name()), schema.unwrap_or(Value::Null)].into_iter();
+                    let of_type = place.chain(std::iter::repeat(Value::Null)).take(SS_TYPE_COLUMNS.len());
+                    row.splice(row.len() - 1..row.len() - 1, of_type);
+                }
+                set.push(row);
                 continue;
             };
             let (odbc, sub) = odbc_type(&ty);
             let nullable = kind != 5;
             let counted = ty.is_number() || ty.is_date_or_time();
-            set.push(vec![
+            let mut row = vec![
                 string(context.database().name()),
                 string(&module.schema),
                 string(format!("{};1", module.name)),
@@ -342,12 +366,28 @@ pub(super) fn procedure_columns(arguments: &Arguments<'_>, context: &ExecutionCo
                 if ty.is_string() || ty.is_binary() { Value::Int(ty.max_length().into()) } else { Value::Null },
                 Value::Int(place as i32),
                 string(if nullable { "YES" } else { "NO" }),
-                Value::TinyInt(ty.system_type_id()),
-            ]);
+            ];
+            if with_types {
+                row.extend(SS_TYPE_COLUMNS.map(|_| Value::Null));
+            }
+            row.push(Value::TinyInt(ty.system_type_id()));
+            set.push(row);
         }
     }
     set.send(output);
 }
+
+/// Where the type of a parameter is, if it is no type of the system's.
+const SS_TYPE_COLUMNS: [&str; 8] = [
+    "SS_TYPE_CATALOG_NAME",
+    "SS_TYPE_SCHEMA_NAME",
+    "SS_UDT_CATALOG_NAME",
+    "SS_UDT_SCHEMA_NAME",
+    "SS_UDT_ASSEMBLY_TYPE_NAME",
+    "SS_XML_SCHEMACOLLECTION_CATALOG_NAME",
+    "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME",
+    "SS_XML_SCHEMACOLLECTION_NAME",
+];
 
 /// What `sp_sproc_columns` says of a table-valued parameter.
 fn table_parameter(

@@ -1,9 +1,9 @@
-//! `sp_rename`: tables, columns, indexes and constraints get other names.
+//! `sp_rename`: tables, columns, indexes, constraints and modules get other names.
 
 use super::Arguments;
 use crate::names;
 use crate::unsupported;
-use pikepole_engine::{Catalog, Durability, Table, TableRecord};
+use pikepole_engine::{Catalog, Durability, Object, Permission, Table, TableRecord};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_types::SqlError;
 use std::sync::Arc;
@@ -46,30 +46,42 @@ pub(super) async fn rename(
     let schema = parts.pop().filter(|schema| !schema.is_empty());
     let schema = schema.unwrap_or_else(|| pikepole_engine::DEFAULT_SCHEMA.to_owned());
     let table = catalog.table(&schema, &name).cloned();
+    let of_part = || names::find(&catalog, Some(&schema), &name).map(|found| found.parent_object_id);
+    let object = catalog.object(&schema, &name).cloned();
+    let object = object.or_else(|| catalog.table_by_id(of_part()?).cloned().map(Object::Table));
+    if object.is_some_and(|object| !context.token().has(Permission::Alter, catalog.securable(&object))) {
+        return Err(missing(&old, database.name()));
+    }
     let explicit = context.transaction().is_explicit();
     let tx = context.transaction();
     let done = match (kind.as_deref(), part, table) {
         (Some("COLUMN"), Some(part), Some(table)) => {
             check_column(&table, &part)?;
-            database.alter_definition(tx, &table, &|record, _| rename_column(record, &part, &new)).await
+            database.alter_definition(tx, &table, &|record, _| rename_column(record, &part, &new)).await.map(drop)
         }
         (Some("INDEX"), Some(part), Some(table)) => {
-            database.alter_definition(tx, &table, &|record, _| rename_index(record, &part, &new)).await
+            database.alter_definition(tx, &table, &|record, _| rename_index(record, &part, &new)).await.map(drop)
         }
         (None | Some("OBJECT"), None, Some(table)) => {
             let change = |record: &mut TableRecord, _: &mut dyn FnMut() -> i32| {
                 record.name.clone_from(&new);
                 Ok(())
             };
-            database.alter_definition(tx, &table, &change).await
+            database.alter_definition(tx, &table, &change).await.map(drop)
         }
         (None | Some("OBJECT"), None, None) => match names::find(&catalog, Some(&schema), &name) {
             Some(found) if matches!(found.code.trim(), "PK" | "UQ" | "C" | "F" | "D") => {
                 let table = catalog.table_by_id(found.parent_object_id).cloned();
                 let table = table.ok_or_else(|| missing(&old, database.name()))?;
-                database.alter_definition(tx, &table, &|record, _| rename_constraint(record, &name, &new)).await
+                database
+                    .alter_definition(tx, &table, &|record, _| rename_constraint(record, &name, &new))
+                    .await
+                    .map(drop)
             }
-            Some(_) => Err(unsupported("sp_rename of a procedure or view")),
+            Some(found) if matches!(found.code.trim(), "P" | "V" | "FN" | "IF" | "TF" | "TR" | "SN") => {
+                database.rename_module(tx, &schema, &name, &new).await
+            }
+            Some(found) => Err(unsupported(format!("sp_rename of an object of type {}", found.code.trim()))),
             None => Err(missing(&old, database.name())),
         },
         (kind, ..) => Err(ambiguous(kind.unwrap_or("(null)"))),

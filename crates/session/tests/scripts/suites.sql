@@ -99,3 +99,114 @@ CREATE INDEX b_tag ON dbo.product (tag);
 CREATE UNIQUE INDEX A_id ON dbo.product (id);
 EXEC sp_helpindex 'dbo.product';
 GO
+-- Chains of set operations, however long; their operators take turns from the left to the right.
+DECLARE @many nvarchar(max) = N'SELECT 1 AS a' + REPLICATE(CAST(N' UNION ALL SELECT 2' AS nvarchar(max)), 3000);
+EXEC (N'SELECT COUNT(*) AS n, SUM(a) AS s FROM (' + @many + N') AS t');
+EXEC (N'SELECT COUNT(*) AS n FROM (' + @many + N' UNION SELECT 3) AS t');
+SELECT 1 AS a UNION ALL SELECT 1 UNION SELECT 2 UNION ALL SELECT 2 EXCEPT SELECT 1 UNION ALL SELECT 5 ORDER BY a;
+SELECT 1 AS a UNION ALL SELECT 1 UNION ALL (SELECT 2 UNION SELECT 2) INTERSECT SELECT 2;
+GO
+DECLARE @turns nvarchar(max) = N'SELECT 1 AS a' + REPLICATE(CAST(N' UNION SELECT 2 EXCEPT SELECT 3' AS nvarchar(max)), 200);
+EXEC (@turns);
+GO
+WITH n (n) AS (SELECT 1 UNION SELECT 2 UNION ALL SELECT n + 2 FROM n WHERE n < 4 UNION ALL SELECT n + 10 FROM n WHERE n < 2)
+SELECT n FROM n ORDER BY n;
+GO
+WITH n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 3 UNION ALL SELECT 7)
+SELECT n FROM n;
+GO
+WITH n (n) AS (SELECT n FROM n UNION ALL SELECT 7) SELECT n FROM n;
+GO
+WITH n (n) AS (SELECT 1 UNION SELECT n + 1 FROM n WHERE n < 3) SELECT n FROM n;
+GO
+-- Values without a limit are cut to TEXTSIZE, in bytes; those with one, and what statements keep, are not.
+CREATE TABLE dbo.long_text (id int, b varchar(max), n nvarchar(max), x varbinary(max), s varchar(20), t text);
+SET TEXTSIZE 5;
+INSERT dbo.long_text OUTPUT inserted.b, inserted.s
+VALUES (1, 'abcdefgh', N'abcdefgh', 0x010203040506, 'abcdefgh', 'abcdefgh');
+SELECT b, n, x, s, t, LEN(b) AS whole, @@TEXTSIZE AS size FROM dbo.long_text;
+DECLARE c CURSOR FOR SELECT n FROM dbo.long_text;
+OPEN c;
+FETCH c;
+CLOSE c;
+DEALLOCATE c;
+DECLARE @t TABLE (b varchar(max));
+INSERT @t SELECT b FROM dbo.long_text;
+SET TEXTSIZE -1;
+SELECT b FROM @t UNION ALL SELECT N'😀😀';
+SET TEXTSIZE 6;
+SELECT CAST(N'😀😀' AS nvarchar(max)) AS pairs, CAST('é€' AS varchar(max)) AS bytes;
+SET TEXTSIZE 2147483647;
+GO
+-- Keys that name no column.
+CREATE TABLE dbo.no_key (a int, PRIMARY KEY (nothing));
+GO
+CREATE TABLE dbo.no_key (a int, CONSTRAINT uq UNIQUE (a, a));
+GO
+ALTER TABLE dbo.product ADD CONSTRAINT uq_nothing UNIQUE (nothing);
+GO
+CREATE INDEX ix_nothing ON dbo.product (nothing);
+GO
+-- Who may be in a database.
+CREATE DATABASE shop;
+GO
+ALTER DATABASE shop SET SINGLE_USER WITH ROLLBACK IMMEDIATE;
+SELECT user_access, user_access_desc, DATABASEPROPERTYEX('shop', 'UserAccess') AS property FROM sys.databases WHERE name = 'shop';
+USE shop;
+ALTER DATABASE CURRENT SET RESTRICTED_USER WITH ROLLBACK AFTER 2 SECONDS;
+SELECT user_access FROM sys.databases WHERE name = 'shop';
+ALTER DATABASE shop SET MULTI_USER;
+USE master;
+ALTER DATABASE shop SET SINGLE_USER WITH NO_WAIT;
+DROP DATABASE shop;
+GO
+ALTER DATABASE master SET SINGLE_USER;
+GO
+ALTER DATABASE tempdb SET RESTRICTED_USER WITH ROLLBACK IMMEDIATE;
+GO
+-- Views, procedures, functions, triggers and synonyms get other names; their texts stay as they were written.
+CREATE VIEW dbo.all_tags AS SELECT id FROM dbo.tag;
+GO
+CREATE PROCEDURE dbo.count_tags AS SELECT COUNT(*) AS n FROM dbo.tag;
+GO
+CREATE TRIGGER dbo.watch_tags ON dbo.tag AFTER INSERT AS PRINT 'watched';
+GO
+EXEC sp_rename 'dbo.all_tags', 'every_tag';
+EXEC sp_rename 'count_tags', 'number of tags', 'OBJECT';
+EXEC sp_rename 'dbo.watch_tags', 'seen';
+SELECT id FROM dbo.every_tag;
+EXEC dbo.[number of tags];
+INSERT dbo.tag VALUES (3);
+SELECT name, type, OBJECT_NAME(parent_object_id) AS parent FROM sys.objects WHERE name IN ('every_tag', 'number of tags', 'seen') ORDER BY name;
+SELECT id FROM dbo.all_tags;
+GO
+EXEC sp_rename 'dbo.every_tag', 'product';
+GO
+EXEC sp_rename 'dbo.every_tag', 'EVERY_TAG';
+EXEC sp_refreshview 'dbo.every_tag';
+EXEC sp_refreshsqlmodule 'dbo.number of tags';
+EXEC sp_refreshview 'dbo.nobody';
+GO
+EXEC sp_refreshview 'dbo.tag';
+GO
+BEGIN TRANSACTION;
+EXEC sp_rename 'dbo.EVERY_TAG', 'gone';
+ROLLBACK;
+SELECT name FROM sys.views;
+GO
+EXEC sp_help 'int';
+GO
+-- What drivers ask about keys and routines.
+CREATE FUNCTION dbo.twice_of (@n int) RETURNS int AS BEGIN RETURN @n * 2 END;
+GO
+EXEC sp_stored_procedures '%o%', 'dbo';
+EXEC sp_fkeys NULL, '', NULL, 'product_tag', '', NULL;
+EXEC sp_pkeys 'tag', '';
+GO
+-- Where the type of a table-valued parameter is.
+CREATE TYPE dbo.numbers AS TABLE (n int);
+GO
+CREATE PROCEDURE dbo.takes_numbers @n dbo.numbers READONLY, @m int AS SELECT 1 AS one;
+GO
+EXEC sp_sproc_columns_100 'takes_numbers', NULL, NULL, NULL, 3;
+GO

@@ -178,7 +178,7 @@ fn triggers_survive_a_power_loss() {
 }
 
 #[test]
-fn extended_properties_survive_a_power_loss() {
+fn extended_properties_and_new_names_survive_a_power_loss() {
     let disk = SimulatedDisk::new(5);
     let fixture = Fixture::on(&disk);
     let mut sa = fixture.sa();
@@ -187,6 +187,8 @@ fn extended_properties_survive_a_power_loss() {
         &mut sa,
         "USE d; CREATE TABLE dbo.t (gone int, a int); CREATE TABLE dbo.away (a int); CREATE TYPE dbo.short FROM int",
     );
+    fixture.succeeds(&mut sa, "CREATE VIEW dbo.one AS SELECT 1 AS a");
+    fixture.succeeds(&mut sa, "EXEC sp_rename 'dbo.one', 'renamed'");
     let long = "x".repeat(3_750);
     fixture.succeeds(
         &mut sa,
@@ -218,4 +220,6 @@ fn extended_properties_survive_a_power_loss() {
         ["database|8|0", "xxxxxxxx|3750|0", "a|1|1", "dbo|3|0", "user|4|0", "type|4|0"]
     );
     fixture.succeeds(&mut sa, "EXEC sp_updateextendedproperty 'p', 'new'; EXEC sp_addextendedproperty 'q', 'new'");
+    assert_eq!(fixture.texts(&mut sa, "SELECT name FROM sys.views"), ["renamed"]);
+    fixture.succeeds(&mut sa, "SELECT a FROM dbo.renamed");
 }

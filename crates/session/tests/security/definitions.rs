@@ -105,6 +105,26 @@ fn sequences_need_permissions() {
     fixture.succeeds(&mut ann, "CREATE SEQUENCE dbo.x; ALTER SEQUENCE dbo.s RESTART; DROP SEQUENCE dbo.x");
 }
 
+/// Who may alter something may give it another name, and refresh it.
+#[test]
+fn names_change_for_who_may_alter() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "CREATE INDEX ix ON dbo.t (v)");
+    fixture.succeeds(&mut owner, "CREATE VIEW dbo.all_t AS SELECT k FROM dbo.t");
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.t TO ann; GRANT SELECT ON dbo.all_t TO ann");
+    let of_table = "EXEC sp_rename 'dbo.t.v', 'w', 'COLUMN'; EXEC sp_rename 'dbo.t.ix', 'iy', 'INDEX'";
+    let of_view = "EXEC sp_rename 'dbo.all_t', 'each_t'";
+    for sql in ["EXEC sp_rename 'dbo.t.v', 'w', 'COLUMN'", "EXEC sp_rename 'dbo.t', 'u'", of_view] {
+        fixture.fails(&mut ann, 15225, sql);
+    }
+    fixture.fails(&mut ann, 15165, "EXEC sp_refreshview 'dbo.all_t'");
+    fixture.succeeds(&mut owner, "GRANT ALTER ON dbo.t TO ann; GRANT ALTER ON dbo.all_t TO ann");
+    fixture.succeeds(&mut ann, of_table);
+    fixture.succeeds(&mut ann, of_view);
+    fixture.succeeds(&mut ann, "EXEC sp_refreshview 'dbo.each_t'; SELECT k FROM dbo.each_t");
+}
+
 /// Who may alter something may give it properties; who has no permission on it does not see them.
 #[test]
 fn extended_properties_need_alter() {

@@ -59,7 +59,7 @@ impl<'a> TableArgument<'a> {
         limits: &Limits,
     ) -> Result<TableArgument<'a>, TdsError> {
         if !reader.short_text(WHAT)?.is_empty() {
-            return Err(TdsError::malformed("A table type is named with a database"));
+            return Err(TdsError::TableTypeOfDatabase);
         }
         let schema = reader.short_text(WHAT)?;
         let name = reader.short_text(WHAT)?;
@@ -142,7 +142,7 @@ fn columns(
     for _ in 0..count {
         let _user_type = reader.u32(WHAT)?;
         let flags = reader.u16(WHAT)?;
-        let info = TypeInfo::read(reader, version)?;
+        let info = TypeInfo::read_of_table(reader, version)?;
         let name = reader.short_text(WHAT)?;
         columns.push(TableColumn { name, info, default: flags & DEFAULT_COLUMN != 0 });
     }

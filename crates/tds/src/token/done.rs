@@ -39,6 +39,8 @@ pub enum Command {
     Rollback,
     /// INSERT BULK.
     BulkInsert,
+    /// A definition, by its number in the protocol.
+    Definition(u16),
 }
 
 impl Command {
@@ -55,6 +57,7 @@ impl Command {
             Command::Execute => 0xE0,
             Command::BulkInsert => 0xF0,
             Command::Merge => 0x117,
+            Command::Definition(number) => number,
         }
     }
 }

@@ -7,6 +7,8 @@ use crate::read::Reader;
 use crate::version::TdsVersion;
 use pikepole_types::{Length, SqlType};
 
+/// The most digits of a decimal.
+const PRECISION_MAX: u8 = 38;
 /// The most bytes of a string or binary that is not a (max) type.
 const BYTES_MAX: u32 = 8000;
 /// The most bytes of a `sql_variant`, as its columns tell it.
@@ -398,6 +400,24 @@ impl TypeInfo {
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
+        TypeInfo::read_unchecked(reader)?.checked(version)
+    }
+
+    /// As [`TypeInfo::read`], for a column of a table that a client sends. A driver that knows no precision, because all values
+    /// are NULL, sends 0 for it: that is any.
+    pub(crate) fn read_of_table(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
+        let mut info = TypeInfo::read_unchecked(reader)?;
+        if matches!(info.token, T::DecimalN | T::NumericN) && (info.precision, info.scale) == (0, 0) {
+            info.precision = PRECISION_MAX;
+        }
+        info.checked(version)
+    }
+
+    fn checked(self, version: TdsVersion) -> Result<TypeInfo, TdsError> {
+        if self.is_possible(version) { Ok(self) } else { Err(TdsError::InvalidLength(self.token as u8)) }
+    }
+
+    fn read_unchecked(reader: &mut Reader<'_>) -> Result<TypeInfo, TdsError> {
         const WHAT: &str = "a type";
         let byte = reader.u8(WHAT)?;
         let token = TypeToken::from_byte(byte).ok_or(TdsError::UnknownType(byte))?;
@@ -430,7 +450,7 @@ impl TypeInfo {
             T::Xml => skip_schema(reader)?,
             _ => {}
         }
-        if info.is_possible(version) { Ok(info) } else { Err(TdsError::InvalidLength(byte)) }
+        Ok(info)
     }
 
     /// Whether the type can have its parameters.
@@ -442,7 +462,9 @@ impl TypeInfo {
             T::FloatN | T::MoneyN | T::DateTimeN => matches!(length, 4 | 8),
             T::Guid => length == 16,
             T::DecimalN | T::NumericN | T::OldDecimal | T::OldNumeric => {
-                (1..=38).contains(&self.precision) && self.scale <= self.precision && (2..=17).contains(&length)
+                (1..=PRECISION_MAX).contains(&self.precision)
+                    && self.scale <= self.precision
+                    && (2..=17).contains(&length)
             }
             T::Time | T::DateTime2 | T::DateTimeOffset => self.scale <= 7,
             T::VarBinary | T::VarChar => length <= BYTES_MAX || length == MAX_LENGTH && version.is_wide(),

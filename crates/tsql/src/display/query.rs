@@ -84,28 +84,27 @@ impl Display for QueryHint {
     }
 }
 
-fn strength(op: SetOperator) -> u8 {
-    if op == SetOperator::Intersect { 2 } else { 1 }
-}
-
 impl Display for QueryBody {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let operand = |f: &mut Formatter<'_>, body: &QueryBody, least: u8| match body {
-            QueryBody::SetOperation(inner) if strength(inner.op) < least => write!(f, "({body})"),
+            QueryBody::SetOperation(inner) if inner.strength() < least => write!(f, "({body})"),
             _ => body.fmt(f),
         };
         match self {
             QueryBody::Select(select) => select.fmt(f),
             QueryBody::Values(rows) => write!(f, "VALUES {}", Rows(rows)),
             QueryBody::SetOperation(set) => {
-                operand(f, &set.left, strength(set.op))?;
-                f.write_str(match set.op {
-                    SetOperator::Union => " UNION ",
-                    SetOperator::UnionAll => " UNION ALL ",
-                    SetOperator::Except => " EXCEPT ",
-                    SetOperator::Intersect => " INTERSECT ",
-                })?;
-                operand(f, &set.right, strength(set.op) + 1)
+                operand(f, &set.first, set.strength())?;
+                for (op, body) in &set.rest {
+                    f.write_str(match op {
+                        SetOperator::Union => " UNION ",
+                        SetOperator::UnionAll => " UNION ALL ",
+                        SetOperator::Except => " EXCEPT ",
+                        SetOperator::Intersect => " INTERSECT ",
+                    })?;
+                    operand(f, body, set.strength() + 1)?;
+                }
+                Ok(())
             }
         }
     }

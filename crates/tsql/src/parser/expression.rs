@@ -4,10 +4,7 @@
 use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind, value};
-use crate::tree::{
-    Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, Name, Niladic, ObjectName, Query, QueryBody, SetOperation,
-    UnaryOp,
-};
+use crate::tree::{Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, Name, Niladic, ObjectName, Query, UnaryOp};
 
 impl Parser<'_> {
     /// An expression.
@@ -309,9 +306,4 @@ pub(super) fn column_of(name: ObjectName) -> ColumnRef {
     let qualifier =
         schema.map(|table| Box::new(ObjectName { server: None, database: server, schema: database, name: table }));
     ColumnRef { qualifier, name }
-}
-
-/// Two sets of rows and the operator between them.
-pub(super) fn set_operation(left: QueryBody, op: crate::tree::SetOperator, right: QueryBody) -> QueryBody {
-    QueryBody::SetOperation(Box::new(SetOperation { left, op, right }))
 }

@@ -1,12 +1,11 @@
 //! Queries: SELECT, set operators, WITH, ORDER BY, OPTION.
 
 use super::Parser;
-use super::expression::set_operation;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
     AssignOp, CommonTable, Expr, ForClause, ForFormat, GroupingItem, Name, Query, QueryBody, QueryHint, Select,
-    SelectItem, SetOperator, Span, Top, Window,
+    SelectItem, SetOperation, SetOperator, Span, Top, Window,
 };
 
 impl Parser<'_> {
@@ -150,26 +149,34 @@ impl Parser<'_> {
         self.set_operations(first, above)
     }
 
-    /// The set operators behind `left` that bind more strongly than `above`: INTERSECT 2, the others 1.
+    /// The set operators behind `left` that bind more strongly than `above`.
     pub(super) fn set_operations(&mut self, mut left: QueryBody, above: u8) -> Parsed<QueryBody> {
         loop {
-            let (op, strength) = match self.peek().kind {
-                TokenKind::Keyword(Keyword::Union) if self.nth_keyword(1, Keyword::All) => (SetOperator::UnionAll, 1),
-                TokenKind::Keyword(Keyword::Union) => (SetOperator::Union, 1),
-                TokenKind::Keyword(Keyword::Except) => (SetOperator::Except, 1),
-                TokenKind::Keyword(Keyword::Intersect) => (SetOperator::Intersect, 2),
+            let op = match self.peek().kind {
+                TokenKind::Keyword(Keyword::Union) if self.nth_keyword(1, Keyword::All) => SetOperator::UnionAll,
+                TokenKind::Keyword(Keyword::Union) => SetOperator::Union,
+                TokenKind::Keyword(Keyword::Except) => SetOperator::Except,
+                TokenKind::Keyword(Keyword::Intersect) => SetOperator::Intersect,
                 _ => return Ok(left),
             };
-            if strength <= above {
+            if op.strength() <= above {
                 return Ok(left);
             }
             self.bump();
             if op == SetOperator::UnionAll {
                 self.bump();
             }
-            let right = self.part(|parser| parser.query_body(strength))?;
-            left = set_operation(left, op, right);
-            self.grow()?;
+            let right = self.part(|parser| parser.query_body(op.strength()))?;
+            left = match left {
+                QueryBody::SetOperation(mut chain) if chain.strength() == op.strength() => {
+                    chain.rest.push((op, right));
+                    QueryBody::SetOperation(chain)
+                }
+                first => {
+                    self.grow()?;
+                    QueryBody::SetOperation(Box::new(SetOperation { first, rest: vec![(op, right)] }))
+                }
+            };
         }
     }
 

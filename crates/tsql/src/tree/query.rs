@@ -49,15 +49,28 @@ pub enum SetOperator {
     Intersect,
 }
 
-/// See [`QueryBody::SetOperation`].
+impl SetOperator {
+    /// How strongly it binds: INTERSECT more than the others.
+    pub fn strength(self) -> u8 {
+        if self == SetOperator::Intersect { 2 } else { 1 }
+    }
+}
+
+/// See [`QueryBody::SetOperation`]. A chain is one of these however long it is, so that nothing walks it by recursion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SetOperation {
-    /// The left rows.
-    pub left: QueryBody,
-    /// The operator.
-    pub op: SetOperator,
-    /// The right rows.
-    pub right: QueryBody,
+    /// The first rows.
+    pub first: QueryBody,
+    /// The operators, which bind equally strongly, with the rows to the right of each; what is to its left is all before it.
+    /// There is one at least.
+    pub rest: Vec<(SetOperator, QueryBody)>,
+}
+
+impl SetOperation {
+    /// How strongly its operators bind.
+    pub fn strength(&self) -> u8 {
+        self.rest.first().map_or(0, |(op, _)| op.strength())
+    }
 }
 
 /// One table of a WITH clause.

@@ -187,6 +187,7 @@ error_table! {
     911 16 1 database_unknown(name) "Database '{name}' does not exist. Make sure that the name is entered correctly.";
     916 14 1 database_access_denied(principal, database) "The server principal \"{principal}\" is not able to access the database \"{database}\" under the current security context.";
     922 14 1 database_in_recovery(name) "Database '{name}' is being recovered. Waiting until recovery is finished.";
+    923 14 1 database_restricted(name) "Database '{name}' is in restricted mode. Only the database owner and members of the dbcreator and sysadmin roles can access it.";
     924 14 1 database_single_user(name) "Database '{name}' is already open and can only have one user at a time.";
     926 14 1 database_suspect(name) "Database '{name}' cannot be opened. It has been marked SUSPECT by recovery. See the SQL Server errorlog for more information.";
     927 14 2 database_is_restoring(name) "Database '{name}' cannot be opened. It is in the middle of a restore.";
@@ -422,7 +423,9 @@ error_table! {
     5011 14 5 alter_database_denied(name) "User does not have permission to alter database '{name}', the database does not exist, or the database is not in a state that allows access checks.";
     5030 16 12 database_not_locked_exclusively() "The database could not be exclusively locked to perform the operation.";
     5058 16 1 database_option_not_settable(option, database) "Option '{option}' cannot be set in database '{database}'.";
+    5060 10 1 transactions_being_rolled_back(percent) "Nonqualified transactions are being rolled back. Estimated rollback completion: {percent}%.";
     5061 16 1 database_lock_not_placed(database) "ALTER DATABASE failed because a lock could not be placed on database '{database}'. Try again later.";
+    5064 16 1 database_has_its_user(name) "Changes to the state or options of database '{name}' cannot be made at this time. The database is in single-user mode, and a user is currently connected to it.";
     5069 16 1 alter_database_failed() "ALTER DATABASE statement failed.";
     5070 16 2 database_has_users(name) "Database state cannot be changed while other users are using the database '{name}'";
     5074 16 1 object_depends_on_column(kind, name, column) "The {kind} '{name}' is dependent on column '{column}'.";

@@ -1,0 +1,98 @@
+//! ALTER DATABASE ... SET SINGLE_USER and its like: who may be in a database, and what becomes of those who are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Machine;
+use crate::expression::Fault;
+use pikepole_contention::WaitType;
+use pikepole_engine::{Database, DatabaseOption, UserAccess};
+use pikepole_scheduler as scheduler;
+use pikepole_tsql::{Literal, Termination};
+use pikepole_types::SqlError;
+
+/// How often it is looked whether the others have gone.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
+
+impl Machine<'_> {
+    /// Says who may be in a database. Those who are and may not be any more are ended at once or after a while, as the statement
+    /// says, or waited for.
+    ///
+    /// # Errors
+    /// 5064 when the database is another session's alone; 5070 under NO_WAIT when there are others.
+    pub(super) async fn set_user_access(
+        &mut self,
+        name: &str,
+        access: UserAccess,
+        termination: Option<&Termination>,
+    ) -> Result<(), Fault> {
+        let server = Arc::clone(self.context.server());
+        let database = server.database(name)?;
+        let session_id = self.context.state.session_id;
+        if database.is_of_another(session_id) {
+            return Err(Box::new(SqlError::database_has_its_user(database.name())));
+        }
+        match termination {
+            _ if access == UserAccess::Multi => {}
+            Some(Termination::RollbackImmediate) => {}
+            Some(Termination::NoWait) if self.has_others(&database, access) => {
+                return Err(Box::new(SqlError::database_has_users(database.name())));
+            }
+            Some(Termination::NoWait) => {}
+            Some(Termination::RollbackAfter(seconds)) => {
+                let seconds = match seconds.literal() {
+                    Some(Literal::Int(seconds)) => u64::try_from(*seconds).unwrap_or(0),
+                    _ => 0,
+                };
+                self.until_alone(&database, access, Some(Duration::from_secs(seconds))).await?;
+            }
+            None => self.until_alone(&database, access, None).await?,
+        }
+        if access == UserAccess::Single {
+            database.set_sole_user(session_id);
+        }
+        server.set_database_option(name, DatabaseOption::UserAccess(access))?;
+        if access == UserAccess::Multi {
+            return Ok(());
+        }
+        let ends = matches!(termination, Some(Termination::RollbackImmediate | Termination::RollbackAfter(_)));
+        if ends && self.host.unwelcome_sessions(&database, access, true) > 0 {
+            self.say_rolled_back(0);
+            self.until_alone(&database, access, None).await?;
+            self.say_rolled_back(100);
+        }
+        // Whoever came before the option was set.
+        self.until_alone(&database, access, None).await
+    }
+
+    fn say_rolled_back(&mut self, percent: u8) {
+        let message = SqlError::transactions_being_rolled_back(percent).at_line(self.line());
+        self.output.message(&message);
+    }
+
+    /// Whether others are in a database than may be under `access`.
+    fn has_others(&self, database: &Database, access: UserAccess) -> bool {
+        let own = i32::from(database.id() == self.context.database().id());
+        match access {
+            UserAccess::Multi => false,
+            UserAccess::Single => database.sessions() > own,
+            UserAccess::Restricted => self.host.unwelcome_sessions(database, access, false) > 0,
+        }
+    }
+
+    /// Waits until nobody is in a database who may not be under `access`, for so long at most.
+    async fn until_alone(
+        &mut self,
+        database: &Database,
+        access: UserAccess,
+        mut left: Option<Duration>,
+    ) -> Result<(), Fault> {
+        while self.has_others(database, access) && left != Some(Duration::ZERO) {
+            let slice = left.map_or(LOOK_EVERY, |left| left.min(LOOK_EVERY));
+            scheduler::wait(WaitType::LCK_M_X, scheduler::sleep(slice)).await;
+            left = left.map(|left| left - slice);
+            self.context.check_cancelled()?;
+        }
+        Ok(())
+    }
+}
