@@ -88,7 +88,7 @@ pub use server::{
     ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{
-    BulkWriter, Locator, Portion, Reference, RowCount, ScanRange, Table, TableParts, TableScan, TableWriter,
+    BulkWriter, Locator, Placed, Portion, Reference, RowCount, ScanRange, Table, TableParts, TableScan, TableWriter,
 };
 pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::access::{CatalogStamp, CatalogView, OtherStamp, Stop};
 use crate::application_lock::ApplicationLocks;
-use crate::bulk::ReadAhead;
+use crate::bulk::{FormatFiles, ReadAhead};
 use crate::cache::PlanCache;
 use crate::expression::Fault;
 use crate::host::Host;
@@ -55,6 +55,8 @@ pub struct ExecutionContext {
     pub cancelled: Arc<AtomicBool>,
     /// How far a load of the running batch is.
     pub progress: Arc<Progress>,
+    /// The format files of the statement that is being bound.
+    pub(crate) format_files: Arc<FormatFiles>,
     pub(crate) spare_frames: SpareFrames,
     /// The table with IDENTITY_INSERT ON: its database, object id and name.
     pub(crate) identity_insert: Option<(i32, i32, String)>,
@@ -102,6 +104,7 @@ impl ExecutionContext {
             plans,
             cancelled: Arc::new(AtomicBool::new(false)),
             progress: Arc::default(),
+            format_files: Arc::default(),
             spare_frames: SpareFrames::default(),
             identity_insert: None,
             cursors: Cursors::default(),
@@ -140,7 +143,8 @@ impl ExecutionContext {
 
     /// The definitions the session sees.
     pub fn catalog(&self) -> CatalogView {
-        self.catalog_alone().with_temporary(self.transaction.temporary_tables(), self.state.nest_level)
+        let view = self.catalog_alone().with_temporary(self.transaction.temporary_tables(), self.state.nest_level);
+        view.with_format_files(&self.format_files)
     }
 
     /// The definitions without the session's temporary tables.

@@ -8,7 +8,7 @@ use crate::connection::Connection;
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
 use crate::requests::{conclude, tell_changes, watch};
-use pikepole_session::{ColumnInfo, Done as Ended, Output, RowTarget, Session};
+use pikepole_session::{ColumnInfo, Done as Ended, LoadOptions, Output, RowTarget, Session};
 use pikepole_tds::{BulkColumn, BulkLoad, Command, Done, DoneKind};
 use pikepole_types::{Length, SqlError, SqlType, Value};
 
@@ -22,6 +22,8 @@ pub(crate) struct Bulk {
     kept: Vec<Vec<Value>>,
     kept_bytes: usize,
     rows: u64,
+    /// What the client is told beside errors, each once.
+    messages: Vec<SqlError>,
     /// Whether the transaction is the load's own.
     own_transaction: bool,
     failed: Option<SqlError>,
@@ -35,8 +37,7 @@ pub(crate) struct BulkStatement {
     /// The columns as the client wrote them, brackets and all.
     columns: Vec<String>,
     keeps_identity: bool,
-    locks_table: bool,
-    fires_triggers: bool,
+    options: LoadOptions,
 }
 
 /// So many rows, or bytes of the message, are inserted at once.
@@ -48,32 +49,59 @@ impl BulkStatement {
     pub(crate) fn parse(text: &str) -> Option<Result<BulkStatement, SqlError>> {
         let rest = word(text.trim_start(), "INSERT")?;
         let rest = word(rest, "BULK")?;
-        Some(BulkStatement::parse_rest(rest).ok_or_else(|| SqlError::incorrect_syntax("BULK")))
+        let parsed = BulkStatement::parse_rest(rest).ok_or_else(|| SqlError::incorrect_syntax("BULK"));
+        Some(parsed.and_then(|(statement, options)| statement.with_options(options)))
     }
 
-    fn parse_rest(text: &str) -> Option<BulkStatement> {
+    /// The statement, and what stands behind its columns.
+    fn parse_rest(text: &str) -> Option<(BulkStatement, &str)> {
         let open = top_level(text, '(')?;
         let (table, rest) = (text[..open].trim(), &text[open + 1..]);
         let close = top_level(rest, ')')?;
-        let (mut list, options) = (&rest[..close], &rest[close + 1..]);
-        let mut columns = Vec::new();
-        loop {
-            let end = top_level(list, ',');
-            let column = list[..end.unwrap_or(list.len())].trim_start();
-            columns.push(column[..identifier_end(column)?].to_string());
-            match end {
-                Some(end) => list = &list[end + 1..],
-                None => break,
+        let (list, options) = (&rest[..close], &rest[close + 1..]);
+        let name = |column: &str| Some(column[..identifier_end(column)?].to_string());
+        let columns = elements(list).map(name).collect::<Option<Vec<_>>>()?;
+        let (table, options) = (table.to_string(), options.trim());
+        let statement = BulkStatement { table, columns, keeps_identity: false, options: LoadOptions::default() };
+        (!statement.table.is_empty()).then_some((statement, options))
+    }
+
+    /// The same with what `WITH (...)` says.
+    ///
+    /// # Errors
+    /// 155 for an option that there is not, 102 for what is none.
+    fn with_options(mut self, text: &str) -> Result<BulkStatement, SqlError> {
+        if text.is_empty() {
+            return Ok(self);
+        }
+        let wrong = || SqlError::incorrect_syntax("BULK");
+        let list = text.get(..4).filter(|word| word.eq_ignore_ascii_case("WITH")).map(|_| text[4..].trim());
+        let list = list.and_then(|list| list.strip_prefix('(')?.strip_suffix(')')).ok_or_else(wrong)?;
+        for option in elements(list) {
+            let end = option.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(option.len());
+            let (name, value) = (option[..end].to_ascii_uppercase(), option[end..].trim());
+            let is_number = || {
+                let number = value.strip_prefix('=').map(str::trim);
+                number.is_some_and(|number| number.parse::<u64>().is_ok())
+            };
+            let is_well_formed = match name.as_str() {
+                // How many rows come, and in which order, changes nothing here.
+                "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => is_number(),
+                "ORDER" => value.starts_with('(') && value.ends_with(')'),
+                _ => value.is_empty(),
+            };
+            match name.as_str() {
+                _ if !is_well_formed => return Err(SqlError::incorrect_syntax(&name)),
+                "KEEP_IDENTITY" => self.keeps_identity = true,
+                "KEEP_NULLS" => self.options.keeps_nulls = true,
+                "TABLOCK" => self.options.locks_table = true,
+                "FIRE_TRIGGERS" => self.options.fires_triggers = true,
+                // They are checked whether this is said or not.
+                "CHECK_CONSTRAINTS" | "ORDER" | "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => {}
+                _ => return Err(SqlError::option_not_recognized(&name, "INSERT BULK")),
             }
         }
-        let options = options.to_ascii_uppercase();
-        (!table.is_empty()).then(|| BulkStatement {
-            table: table.to_string(),
-            columns,
-            keeps_identity: options.contains("KEEP_IDENTITY"),
-            locks_table: options.contains("TABLOCK"),
-            fires_triggers: options.contains("FIRE_TRIGGERS"),
-        })
+        Ok(self)
     }
 }
 
@@ -104,6 +132,17 @@ fn top_level(text: &str, wanted: char) -> Option<usize> {
     None
 }
 
+/// The elements of a list, without blanks around them.
+fn elements(list: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(list);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = top_level(text, ',');
+        rest = end.map(|end| &text[end + 1..]);
+        Some(text[..end.unwrap_or(text.len())].trim())
+    })
+}
+
 /// Where the identifier that the text begins with ends.
 fn identifier_end(text: &str) -> Option<usize> {
     let end = match text.chars().next()? {
@@ -114,24 +153,29 @@ fn identifier_end(text: &str) -> Option<usize> {
     (end > 0).then_some(end)
 }
 
-/// Keeps the first error of a row's INSERT.
+/// Keeps the first error of an INSERT, and its messages.
 #[derive(Default)]
-struct FirstError(Option<SqlError>);
+struct Told {
+    error: Option<SqlError>,
+    messages: Vec<SqlError>,
+}
 
-impl Output for FirstError {
+impl Output for Told {
     fn columns(&mut self, _: &[ColumnInfo]) {}
     fn row(&mut self, _: &[Value]) {}
     fn done(&mut self, _: Ended) {}
-    fn message(&mut self, _: &SqlError) {}
+    fn message(&mut self, message: &SqlError) {
+        self.messages.push(message.clone());
+    }
     fn error(&mut self, error: &SqlError) {
-        self.0.get_or_insert_with(|| error.clone());
+        self.error.get_or_insert_with(|| error.clone());
     }
 }
 
 async fn run(session: &mut Session, text: &str) -> Result<(), SqlError> {
-    let mut output = FirstError::default();
+    let mut output = Told::default();
     session.run(text, &mut [], &mut output).await;
-    output.0.map_or(Ok(()), Err)
+    output.error.map_or(Ok(()), Err)
 }
 
 impl Bulk {
@@ -158,8 +202,14 @@ impl Bulk {
             self.begin(session).await?;
         }
         if let Some(target) = &self.target {
-            let mut output = FirstError::default();
+            let mut output = Told::default();
             self.rows += session.insert_rows(target, std::mem::take(&mut self.kept), &mut output).await?;
+            // To the client the load is one statement, however many there are.
+            for message in output.messages {
+                if self.messages.iter().all(|told| told.number != message.number) {
+                    self.messages.push(message);
+                }
+            }
         }
         Ok(())
     }
@@ -190,8 +240,8 @@ impl Bulk {
         if self.statement.keeps_identity {
             run(session, &format!("SET IDENTITY_INSERT {} ON", self.statement.table)).await?;
         }
-        let BulkStatement { table, columns, locks_table, fires_triggers, .. } = &self.statement;
-        self.target = Some(RowTarget::new(table, columns, infos, *locks_table, *fires_triggers)?);
+        let BulkStatement { table, columns, options, .. } = &self.statement;
+        self.target = Some(RowTarget::new(table, columns, infos, *options)?);
         Ok(())
     }
 
@@ -219,6 +269,7 @@ impl Connection {
             kept: Vec::new(),
             kept_bytes: 0,
             rows: 0,
+            messages: Vec::new(),
             own_transaction: false,
             failed: None,
         });
@@ -256,6 +307,7 @@ impl Connection {
             let _ = bulk.end(session).await;
         }
         tell_changes(&mut reply, session, before, &mut self.told);
+        bulk.messages.iter().for_each(|message| reply.message(message));
         match &bulk.failed {
             Some(error) => reply.error(error),
             None => reply.done(Ended { rows: Some(bulk.rows), kind: pikepole_session::DoneKind::Insert }),
@@ -287,11 +339,35 @@ mod tests {
         assert_eq!(statement.table, "[dbo].[a (b)]");
         assert_eq!(statement.columns, ["[x,y]", "name", "d"]);
         assert!(!statement.keeps_identity);
-        assert!(!statement.locks_table);
-        assert!(!statement.fires_triggers);
-        let target = RowTarget::new(&statement.table, &statement.columns, Vec::new(), false, false);
+        assert_eq!(statement.options, LoadOptions { keeps_nulls: true, ..LoadOptions::default() });
+        let target = RowTarget::new(&statement.table, &statement.columns, Vec::new(), statement.options);
         assert!(target.is_ok());
         assert!(parse("INSERT bulk_table VALUES (1)").is_none());
         assert_eq!(parse("INSERT BULK t"), Some(None));
+    }
+
+    #[test]
+    fn every_option_is_heard_or_refused() {
+        let with = |options: &str| BulkStatement::parse(&format!("INSERT BULK t (a int) WITH {options}"));
+        let heard = with(
+            "(TABLOCK, fire_triggers, Keep_Nulls, KEEP_IDENTITY, CHECK_CONSTRAINTS, ORDER([a] ASC, b DESC), ROWS_PER_BATCH = 10, KILOBYTES_PER_BATCH=5)",
+        );
+        let heard = heard.and_then(Result::ok).expect("all are known");
+        assert!(heard.keeps_identity);
+        assert_eq!(heard.options, LoadOptions { locks_table: true, fires_triggers: true, keeps_nulls: true });
+        let refused = [
+            ("(ALLOW_ENCRYPTED_VALUE_MODIFICATIONS)", 155),
+            ("(TABLOCKX)", 155),
+            ("(TABLOCK = 1)", 102),
+            ("(ROWS_PER_BATCH)", 102),
+            ("(ORDER a)", 102),
+            ("(TABLOCK", 102),
+            ("TABLOCK", 102),
+            ("", 102),
+        ];
+        for (options, number) in refused {
+            let error = with(options).and_then(Result::err).map(|error| error.number);
+            assert_eq!(error, Some(number), "{options}");
+        }
     }
 }

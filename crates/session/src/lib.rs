@@ -33,7 +33,7 @@ mod statements;
 mod views;
 
 pub use connection::ConnectionInfo;
-pub use pikepole_query::{Argument, ColumnInfo, Done, DoneKind, Output, Prepared, RowTarget, TableRows};
+pub use pikepole_query::{Argument, ColumnInfo, Done, DoneKind, LoadOptions, Output, Prepared, RowTarget, TableRows};
 pub use registry::Registry;
 pub use request::TransactionMark;
 pub use session::{Parameter, Session, SessionOptions};

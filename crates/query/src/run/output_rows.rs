@@ -9,7 +9,7 @@ use super::statement::{StatementState, quantum_over};
 use crate::access::Stop;
 use crate::expression::Fault;
 use crate::plan::{ColumnSource, OutputInto, OutputPlan};
-use pikepole_engine::{RowCount, TableWriter};
+use pikepole_engine::{Placed, RowCount, TableWriter};
 use pikepole_types::{SqlError, Value};
 
 /// The rows a statement's OUTPUT has made.
@@ -89,7 +89,8 @@ impl Machine<'_> {
                 *dealt = true;
             }
             check_required(table, into.insert.required.iter().copied(), row, "INSERT")?;
-            database.try_insert(tx, &table.engine, writer, row, RowCount::Many)?;
+            let placed = database.try_place(tx, &table.engine, writer, row, RowCount::Many)?;
+            state.modify.left_out |= placed == Placed::LeftOut;
             *dealt = false;
             *inserted += 1;
             if quantum_over(*inserted as u64) {

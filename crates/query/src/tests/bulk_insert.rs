@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 impl Client {
     /// Puts a file into the server's folder.
-    fn file(&self, name: &str, bytes: impl AsRef<[u8]>) {
+    pub(super) fn file(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let path = self.server.folder().join(name);
         let file = self.server.disk().open(path, OpenOptions { create: true, ..OpenOptions::default() });
         let file = file.expect("a new file");
