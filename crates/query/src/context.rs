@@ -143,15 +143,15 @@ impl ExecutionContext {
 
     /// The definitions the session sees.
     pub fn catalog(&self) -> CatalogView {
-        let view = self.catalog_alone().with_temporary(self.transaction.temporary_tables(), self.state.nest_level);
-        view.with_format_files(&self.format_files)
+        self.catalog_alone().with_temporary(self.transaction.temporary_tables(), self.state.nest_level)
     }
 
     /// The definitions without the session's temporary tables.
     fn catalog_alone(&self) -> CatalogView {
         let catalog = self.database.catalog(&self.transaction);
         let changed = self.transaction.changed_elsewhere().map(|(id, catalog)| (id, Arc::clone(catalog)));
-        CatalogView::new(&self.server, Arc::clone(&self.database), catalog, changed.collect())
+        let view = CatalogView::new(&self.server, Arc::clone(&self.database), catalog, changed.collect());
+        view.with_format_files(&self.format_files)
     }
 
     /// The definitions of any database, those among them that the session's transaction has changed and not committed.

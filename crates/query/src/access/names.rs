@@ -107,6 +107,11 @@ impl CatalogView {
         self.format_files.as_deref().unwrap_or(&FormatFiles::default()).of(name)
     }
 
+    /// Whether a format file was missing since this was last asked.
+    pub(crate) fn wants_format_file(&self) -> bool {
+        self.format_files.as_ref().is_some_and(|files| files.take_wanted().is_some())
+    }
+
     /// The view of a database; None when there is no such one, or it cannot be used now.
     fn of_database(&self, name: &str) -> Option<CatalogView> {
         if name.eq_ignore_ascii_case(self.database.name()) {

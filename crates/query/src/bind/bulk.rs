@@ -30,13 +30,15 @@ impl Binder<'_> {
         let Some(alias) = &rowset.alias else {
             return Err(Box::new(SqlError::bulk_rowset_without_name()));
         };
-        let kind = match rowset.options.as_slice() {
-            [option] if option.value.is_none() && rowset.schema.is_empty() => ValueKind::of(&option.name),
-            _ => None,
-        };
-        let Some(kind) = kind else {
+        let Some(kind) = rowset.options.iter().find_map(|option| ValueKind::of(&option.name)) else {
             return self.rows_of_file(rowset, alias);
         };
+        if rowset.options.iter().any(|option| option.value.is_some())
+            || rowset.options.len() > 1
+            || !rowset.schema.is_empty()
+        {
+            return Err(errors::unsupported("SINGLE_BLOB, SINGLE_CLOB or SINGLE_NCLOB with other options"));
+        }
         let mut columns = vec![SourceColumn::new("BulkColumn", kind.ty(), true)];
         rename(&mut columns, &rowset.columns, &alias.text)?;
         let file = FileValue { name: rowset.file.clone(), kind };

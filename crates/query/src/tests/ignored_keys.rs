@@ -1,6 +1,5 @@
 //! IGNORE_DUP_KEY: rows that are left out, beside transactions of others, in loads and after crashes.
 
-use super::Client;
 use super::World;
 use super::crash::{after_power_loss, world};
 use pikepole_machine::SimulatedDisk;
@@ -71,7 +70,7 @@ fn a_snapshot_does_not_see_the_key_and_leaves_the_row_out() {
 
 #[test]
 fn loads_and_large_inserts_leave_rows_out() {
-    let mut client = Client::alone();
+    let mut client = World::with_log(64 << 20).client();
     let rows: String = (0..20_000).map(|row| format!("{},{}\n", row, row % 5_000)).collect();
     client.file("f", rows);
     client.quiet(HEAP);
