@@ -88,7 +88,7 @@ pub use server::{
     ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{
-    BulkWriter, Locator, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount, ScanRange, Table, TableParts,
+    BulkWriter, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount, ScanRange, Table, TableParts,
     TableScan, TableWriter,
 };
 pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::access::{CatalogStamp, CatalogView, OtherStamp, Stop};
 use crate::application_lock::ApplicationLocks;
-use crate::bulk::ReadAhead;
+use crate::bulk::{FormatFiles, ReadAhead};
 use crate::cache::PlanCache;
 use crate::expression::Fault;
 use crate::host::Host;
@@ -55,6 +55,8 @@ pub struct ExecutionContext {
     pub cancelled: Arc<AtomicBool>,
     /// How far a load of the running batch is.
     pub progress: Arc<Progress>,
+    /// The format files of the statement that is being bound.
+    pub(crate) format_files: Arc<FormatFiles>,
     pub(crate) spare_frames: SpareFrames,
     /// The table with IDENTITY_INSERT ON: its database, object id and name.
     pub(crate) identity_insert: Option<(i32, i32, String)>,
@@ -102,6 +104,7 @@ impl ExecutionContext {
             plans,
             cancelled: Arc::new(AtomicBool::new(false)),
             progress: Arc::default(),
+            format_files: Arc::default(),
             spare_frames: SpareFrames::default(),
             identity_insert: None,
             cursors: Cursors::default(),
@@ -147,7 +150,8 @@ impl ExecutionContext {
     fn catalog_alone(&self) -> CatalogView {
         let catalog = self.database.catalog(&self.transaction);
         let changed = self.transaction.changed_elsewhere().map(|(id, catalog)| (id, Arc::clone(catalog)));
-        CatalogView::new(&self.server, Arc::clone(&self.database), catalog, changed.collect())
+        let view = CatalogView::new(&self.server, Arc::clone(&self.database), catalog, changed.collect());
+        view.with_format_files(&self.format_files)
     }
 
     /// The definitions of any database, those among them that the session's transaction has changed and not committed.

@@ -42,6 +42,7 @@ pub use cache::PlanCache;
 pub use context::ExecutionContext;
 pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
 pub use output::{Collected, ColumnInfo, Definition, Discard, Done, DoneKind, Event, Output};
+pub use program::LoadOptions;
 pub use program::{
     CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch, compile_procedure,
 };

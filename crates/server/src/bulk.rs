@@ -8,7 +8,7 @@ use crate::connection::Connection;
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
 use crate::requests::{conclude, tell_changes, watch};
-use pikepole_session::{ColumnInfo, Done as Ended, Output, RowTarget, Session};
+use pikepole_session::{ColumnInfo, Done as Ended, LoadOptions, Output, RowTarget, Session};
 use pikepole_tds::{BulkColumn, BulkLoad, Command, Done, DoneKind};
 use pikepole_types::{Length, SqlError, SqlType, Value};
 
@@ -24,6 +24,8 @@ pub(crate) struct Bulk {
     kept: Vec<Vec<Value>>,
     kept_bytes: usize,
     rows: u64,
+    /// What the client is told beside errors, each once.
+    messages: Vec<SqlError>,
     /// Whether the transaction is the load's own.
     own_transaction: bool,
     failed: Option<SqlError>,
@@ -37,8 +39,7 @@ pub(crate) struct BulkStatement {
     /// The columns as the client wrote them, brackets and all.
     columns: Vec<String>,
     keeps_identity: bool,
-    locks_table: bool,
-    fires_triggers: bool,
+    options: LoadOptions,
 }
 
 /// So many rows, or bytes of the message, are inserted at once.
@@ -50,32 +51,59 @@ impl BulkStatement {
     pub(crate) fn parse(text: &str) -> Option<Result<BulkStatement, SqlError>> {
         let rest = word(text.trim_start(), "INSERT")?;
         let rest = word(rest, "BULK")?;
-        Some(BulkStatement::parse_rest(rest).ok_or_else(|| SqlError::incorrect_syntax("BULK")))
+        let parsed = BulkStatement::parse_rest(rest).ok_or_else(|| SqlError::incorrect_syntax("BULK"));
+        Some(parsed.and_then(|(statement, options)| statement.with_options(options)))
     }
 
-    fn parse_rest(text: &str) -> Option<BulkStatement> {
+    /// The statement, and what stands behind its columns.
+    fn parse_rest(text: &str) -> Option<(BulkStatement, &str)> {
         let open = top_level(text, '(')?;
         let (table, rest) = (text[..open].trim(), &text[open + 1..]);
         let close = top_level(rest, ')')?;
-        let (mut list, options) = (&rest[..close], &rest[close + 1..]);
-        let mut columns = Vec::new();
-        loop {
-            let end = top_level(list, ',');
-            let column = list[..end.unwrap_or(list.len())].trim_start();
-            columns.push(column[..identifier_end(column)?].to_string());
-            match end {
-                Some(end) => list = &list[end + 1..],
-                None => break,
+        let (list, options) = (&rest[..close], &rest[close + 1..]);
+        let name = |column: &str| Some(column[..identifier_end(column)?].to_string());
+        let columns = elements(list).map(name).collect::<Option<Vec<_>>>()?;
+        let (table, options) = (table.to_string(), options.trim());
+        let statement = BulkStatement { table, columns, keeps_identity: false, options: LoadOptions::default() };
+        (!statement.table.is_empty()).then_some((statement, options))
+    }
+
+    /// The same with what `WITH (...)` says.
+    ///
+    /// # Errors
+    /// 155 for an option that there is not, 102 for what is none.
+    fn with_options(mut self, text: &str) -> Result<BulkStatement, SqlError> {
+        if text.is_empty() {
+            return Ok(self);
+        }
+        let wrong = || SqlError::incorrect_syntax("BULK");
+        let list = text.get(..4).filter(|word| word.eq_ignore_ascii_case("WITH")).map(|_| text[4..].trim());
+        let list = list.and_then(|list| list.strip_prefix('(')?.strip_suffix(')')).ok_or_else(wrong)?;
+        for option in elements(list) {
+            let end = option.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(option.len());
+            let (name, value) = (option[..end].to_ascii_uppercase(), option[end..].trim());
+            let is_number = || {
+                let number = value.strip_prefix('=').map(str::trim);
+                number.is_some_and(|number| number.parse::<u64>().is_ok())
+            };
+            let is_well_formed = match name.as_str() {
+                // How many rows come, and in which order, changes nothing here.
+                "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => is_number(),
+                "ORDER" => value.starts_with('(') && value.ends_with(')'),
+                _ => value.is_empty(),
+            };
+            match name.as_str() {
+                _ if !is_well_formed => return Err(SqlError::incorrect_syntax(&name)),
+                "KEEP_IDENTITY" => self.keeps_identity = true,
+                "KEEP_NULLS" => self.options.keeps_nulls = true,
+                "TABLOCK" => self.options.locks_table = true,
+                "FIRE_TRIGGERS" => self.options.fires_triggers = true,
+                // They are checked whether this is said or not.
+                "CHECK_CONSTRAINTS" | "ORDER" | "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => {}
+                _ => return Err(SqlError::option_not_recognized(&name, "INSERT BULK")),
             }
         }
-        let options = options.to_ascii_uppercase();
-        (!table.is_empty()).then(|| BulkStatement {
-            table: table.to_string(),
-            columns,
-            keeps_identity: options.contains("KEEP_IDENTITY"),
-            locks_table: options.contains("TABLOCK"),
-            fires_triggers: options.contains("FIRE_TRIGGERS"),
-        })
+        Ok(self)
     }
 }
 
@@ -106,6 +134,17 @@ fn top_level(text: &str, wanted: char) -> Option<usize> {
     None
 }
 
+/// The elements of a list, without blanks around them.
+fn elements(list: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(list);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let end = top_level(text, ',');
+        rest = end.map(|end| &text[end + 1..]);
+        Some(text[..end.unwrap_or(text.len())].trim())
+    })
+}
+
 /// Where the identifier that the text begins with ends.
 fn identifier_end(text: &str) -> Option<usize> {
     let end = match text.chars().next()? {
@@ -126,24 +165,29 @@ fn unquoted(name: &str) -> String {
     }
 }
 
-/// Keeps the first error of a row's INSERT.
+/// Keeps the first error of an INSERT, and its messages.
 #[derive(Default)]
-struct FirstError(Option<SqlError>);
+struct Told {
+    error: Option<SqlError>,
+    messages: Vec<SqlError>,
+}
 
-impl Output for FirstError {
+impl Output for Told {
     fn columns(&mut self, _: &[ColumnInfo]) {}
     fn row(&mut self, _: &[Value]) {}
     fn done(&mut self, _: Ended) {}
-    fn message(&mut self, _: &SqlError) {}
+    fn message(&mut self, message: &SqlError) {
+        self.messages.push(message.clone());
+    }
     fn error(&mut self, error: &SqlError) {
-        self.0.get_or_insert_with(|| error.clone());
+        self.error.get_or_insert_with(|| error.clone());
     }
 }
 
 async fn run(session: &mut Session, text: &str) -> Result<(), SqlError> {
-    let mut output = FirstError::default();
+    let mut output = Told::default();
     session.run(text, &mut [], &mut output).await;
-    output.0.map_or(Ok(()), Err)
+    output.error.map_or(Ok(()), Err)
 }
 
 impl Bulk {
@@ -173,8 +217,14 @@ impl Bulk {
             self.kept.iter_mut().for_each(|row| drop(row.remove(place)));
         }
         if let Some(target) = &self.target {
-            let mut output = FirstError::default();
+            let mut output = Told::default();
             self.rows += session.insert_rows(target, std::mem::take(&mut self.kept), &mut output).await?;
+            // To the client the load is one statement, however many there are.
+            for message in output.messages {
+                if self.messages.iter().all(|told| told.number != message.number) {
+                    self.messages.push(message);
+                }
+            }
         }
         Ok(())
     }
@@ -205,8 +255,8 @@ impl Bulk {
         if self.statement.keeps_identity {
             run(session, &format!("SET IDENTITY_INSERT {} ON", self.statement.table)).await?;
         }
-        let BulkStatement { table, locks_table, fires_triggers, .. } = &self.statement;
-        let mut names = self.statement.columns.clone();
+        let BulkStatement { table, columns, options, .. } = &self.statement;
+        let mut names = columns.clone();
         if !self.statement.keeps_identity && names.len() > 1 {
             let identity = session.identity_column(table);
             let is_it = |name: &String| {
@@ -218,7 +268,7 @@ impl Bulk {
             names.remove(place);
             infos.remove(place);
         }
-        self.target = Some(RowTarget::new(table, &names, infos, *locks_table, *fires_triggers)?);
+        self.target = Some(RowTarget::new(table, &names, infos, *options)?);
         Ok(())
     }
 
@@ -247,6 +297,7 @@ impl Connection {
             kept: Vec::new(),
             kept_bytes: 0,
             rows: 0,
+            messages: Vec::new(),
             own_transaction: false,
             failed: None,
         });
@@ -284,6 +335,7 @@ impl Connection {
             let _ = bulk.end(session).await;
         }
         tell_changes(&mut reply, session, before, &mut self.told);
+        bulk.messages.iter().for_each(|message| reply.message(message));
         match &bulk.failed {
             Some(error) => reply.error(error),
             None => reply.done(Ended { rows: Some(bulk.rows), kind: pikepole_session::DoneKind::Insert }),
@@ -315,11 +367,35 @@ mod tests {
         assert_eq!(statement.table, "[dbo].[a (b)]");
         assert_eq!(statement.columns, ["[x,y]", "name", "d"]);
         assert!(!statement.keeps_identity);
-        assert!(!statement.locks_table);
-        assert!(!statement.fires_triggers);
-        let target = RowTarget::new(&statement.table, &statement.columns, Vec::new(), false, false);
+        assert_eq!(statement.options, LoadOptions { keeps_nulls: true, ..LoadOptions::default() });
+        let target = RowTarget::new(&statement.table, &statement.columns, Vec::new(), statement.options);
         assert!(target.is_ok());
         assert!(parse("INSERT bulk_table VALUES (1)").is_none());
         assert_eq!(parse("INSERT BULK t"), Some(None));
+    }
+
+    #[test]
+    fn every_option_is_heard_or_refused() {
+        let with = |options: &str| BulkStatement::parse(&format!("INSERT BULK t (a int) WITH {options}"));
+        let heard = with(
+            "(TABLOCK, fire_triggers, Keep_Nulls, KEEP_IDENTITY, CHECK_CONSTRAINTS, ORDER([a] ASC, b DESC), ROWS_PER_BATCH = 10, KILOBYTES_PER_BATCH=5)",
+        );
+        let heard = heard.and_then(Result::ok).expect("all are known");
+        assert!(heard.keeps_identity);
+        assert_eq!(heard.options, LoadOptions { locks_table: true, fires_triggers: true, keeps_nulls: true });
+        let refused = [
+            ("(ALLOW_ENCRYPTED_VALUE_MODIFICATIONS)", 155),
+            ("(TABLOCKX)", 155),
+            ("(TABLOCK = 1)", 102),
+            ("(ROWS_PER_BATCH)", 102),
+            ("(ORDER a)", 102),
+            ("(TABLOCK", 102),
+            ("TABLOCK", 102),
+            ("", 102),
+        ];
+        for (options, number) in refused {
+            let error = with(options).and_then(Result::err).map(|error| error.number);
+            assert_eq!(error, Some(number), "{options}");
+        }
     }
 }

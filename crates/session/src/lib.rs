@@ -33,7 +33,9 @@ mod statements;
 mod views;
 
 pub use connection::ConnectionInfo;
-pub use pikepole_query::{Argument, ColumnInfo, Definition, Done, DoneKind, Output, Prepared, RowTarget, TableRows};
+pub use pikepole_query::{
+    Argument, ColumnInfo, Definition, Done, DoneKind, LoadOptions, Output, Prepared, RowTarget, TableRows,
+};
 pub use registry::Registry;
 pub use request::TransactionMark;
 pub use session::{Parameter, Session, SessionOptions};

@@ -219,6 +219,9 @@ pub struct Index {
     /// What it says beside that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<FilterTest>,
+    /// IGNORE_DUP_KEY: an INSERT leaves out rows whose keys are there, and goes on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ignores_duplicates: bool,
     /// ALTER INDEX ... DISABLE: nobody reads or writes it, and it has no storage until it is built anew.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,

@@ -69,6 +69,8 @@ pub struct IndexExtras {
     pub not_null: Vec<String>,
     /// What it says of other columns beside that; constants are of the columns' types.
     pub tests: Vec<(String, Tested)>,
+    /// IGNORE_DUP_KEY.
+    pub ignores_duplicates: bool,
 }
 
 /// What a filter wants of a column.
@@ -95,7 +97,7 @@ pub struct IndexDefinition {
     pub clustered: bool,
     /// The columns of the key; true: descending.
     pub columns: Vec<(String, bool)>,
-    /// INCLUDE and WHERE.
+    /// INCLUDE, WHERE and options.
     pub extras: IndexExtras,
     /// DROP_EXISTING: it takes the place of the index of its name.
     pub replaces: bool,
@@ -524,6 +526,7 @@ impl Database {
             filter: definition.extras.filter.clone(),
             not_null: places(record, &definition.extras.not_null)?,
             tests: self.filter_tests(tx, record, &definition.extras)?,
+            ignores_duplicates: definition.extras.ignores_duplicates,
             disabled: false,
             storage,
         };

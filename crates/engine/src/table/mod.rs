@@ -11,6 +11,7 @@
 
 mod bulk;
 mod check;
+mod ignored;
 mod long;
 mod moved;
 mod overflow;
@@ -34,6 +35,7 @@ use crate::catalog::definition::{Column, Index, IndexColumn, StorageRef, TableRe
 use crate::catalog::filter::{ConstantLayout, RowTest};
 use crate::temporary::Residence;
 pub use bulk::BulkWriter;
+pub use ignored::Placed;
 use overflow::Overflow;
 pub(crate) use overflow::can_outgrow;
 pub use parts::TableParts;
@@ -100,6 +102,8 @@ pub struct Table {
     pub(crate) uniquified: bool,
     pub(crate) secondary: Vec<SecondaryIndex>,
     pub(crate) overflow: Option<Overflow>,
+    /// Rows may be left out of an INSERT: an index has IGNORE_DUP_KEY.
+    pub(crate) ignores_duplicates: bool,
 }
 
 impl Deref for Table {
@@ -198,12 +202,23 @@ impl Table {
             })
             .collect();
         let residence = Residence::default();
-        Table { residence, version, state, base, layout, uniquified, secondary, overflow, record }
+        let ignores_duplicates = record.live_indexes().any(|index| index.ignores_duplicates);
+        Table { residence, version, state, base, layout, uniquified, secondary, overflow, ignores_duplicates, record }
     }
 
     /// Bytes to count on for a key whose columns take so many: with a uniquifier of any length, since another try has another.
     pub(crate) fn key_room(&self, columns: usize) -> usize {
         columns + if self.uniquified { UNIQUIFIER_BYTES_MAX } else { 0 }
+    }
+
+    /// The position of the clustered index among the table's indexes.
+    pub(crate) fn clustered_at(&self) -> usize {
+        self.record.indexes.iter().position(|index| index.clustered).unwrap_or_default()
+    }
+
+    /// Whether an INSERT may leave rows out: an index has IGNORE_DUP_KEY.
+    pub fn ignores_duplicates(&self) -> bool {
+        self.ignores_duplicates
     }
 
     /// The definition.

@@ -119,10 +119,8 @@ impl Database {
     ) -> Blocked {
         let mut row = vec![Value::Null; table.columns.len()];
         let Some(at) = tree.checked_sub(1) else {
-            let clustered = table.indexes.iter().position(|index| index.clustered);
             let decoded = self.decode_short(tx, table, (key, rest), &mut row);
-            return decoded
-                .map_or_else(Into::into, |()| self.duplicate(table, clustered.unwrap_or_default(), &row).into());
+            return decoded.map_or_else(Into::into, |()| self.duplicate(table, table.clustered_at(), &row).into());
         };
         // The rows are in their places by now: the trees of entries come after the table's own.
         match self.read_base(tx, table, writer, &Locator(rest.to_vec())) {

@@ -217,7 +217,8 @@ impl Database {
         let values = &rows[row as usize];
         match structure.checked_sub(1) {
             None => {
-                self.insert_base(tx, table, writer, values, false)?;
+                let inserted = self.insert_base(tx, table, writer, values, false)?;
+                self.no_duplicate(table, table.clustered_at(), values, inserted)?;
                 if !table.secondary.is_empty() {
                     locators.set(row, &writer.key);
                 }
@@ -226,7 +227,8 @@ impl Database {
             Some(index) => {
                 writer.key.clear();
                 writer.key.extend_from_slice(locators.of(row));
-                self.insert_entry(tx, table, writer, index, values)
+                let inserted = self.insert_entry(tx, table, writer, index, values)?;
+                self.no_duplicate(table, table.secondary[index].at, values, inserted)
             }
         }
     }
@@ -253,10 +255,7 @@ impl Database {
             Some(at) => fill.insert(index, writer.cursor_of(at), keys.of(row), locators.of(row)),
         };
         if !inserted.map_err(|stop| self.stop(tx, table, stop.into()))? {
-            let at = match index {
-                Some(at) => table.secondary[at].at,
-                None => table.indexes.iter().position(|index| index.clustered).unwrap_or_default(),
-            };
+            let at = index.map_or_else(|| table.clustered_at(), |at| table.secondary[at].at);
             return Err(self.duplicate(table, at, values).into());
         }
         if index.is_none() && !table.secondary.is_empty() {

@@ -8,6 +8,7 @@ use pikepole_storage::{RowHeader, TreeCursor};
 use pikepole_transaction::{Inserted, LockMode, Stop, Structure};
 use pikepole_types::{SqlError, Value};
 
+use super::ignored::Attempt;
 use super::long::LongWriter;
 use super::moved::MovedRows;
 use super::{SecondaryIndex, Table};
@@ -57,6 +58,8 @@ pub struct TableWriter {
     done_at: Mark,
     long: LongWriter,
     pub(super) moved: MovedRows,
+    /// The row at hand, when it may be left out.
+    pub(super) attempt: Option<Attempt>,
 }
 
 impl TableWriter {
@@ -74,6 +77,7 @@ impl TableWriter {
             done_at: Mark::START,
             long: LongWriter::default(),
             moved: MovedRows::default(),
+            attempt: None,
         }
     }
 
@@ -175,9 +179,26 @@ impl Database {
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_insert(tx, table, writer, row, count));
         }
+        match self.insert_here(tx, table, writer, row, count)? {
+            None => Ok(()),
+            Some(index) => Err(self.duplicate(table, index, row).into()),
+        }
+    }
+
+    /// Inserts a row of a table of this database; the position of the index that has its key already, if one has.
+    #[inline]
+    pub(super) fn insert_here(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        row: &[Value],
+        count: RowCount,
+    ) -> Result<Option<usize>, Blocked> {
         self.lock_for(tx, table, LockMode::IX)?;
         if table.secondary.is_empty() {
-            return self.insert_base(tx, table, writer, row, count == RowCount::One);
+            let inserted = self.insert_base(tx, table, writer, row, count == RowCount::One)?;
+            return Ok((inserted == Inserted::Duplicate).then(|| table.clustered_at()));
         }
         self.insert_with_indexes(tx, table, writer, row)
     }
@@ -188,18 +209,22 @@ impl Database {
         table: &Table,
         writer: &mut TableWriter,
         row: &[Value],
-    ) -> Result<(), Blocked> {
+    ) -> Result<Option<usize>, Blocked> {
         if writer.resume(tx) == 0 {
-            self.insert_base(tx, table, writer, row, false)?;
+            if self.insert_base(tx, table, writer, row, false)? == Inserted::Duplicate {
+                return Ok(Some(table.clustered_at()));
+            }
             writer.step_done(tx);
         }
         while writer.done <= table.secondary.len() {
             let at = writer.done - 1;
-            self.insert_entry(tx, table, writer, at, row)?;
+            if self.insert_entry(tx, table, writer, at, row)? == Inserted::Duplicate {
+                return Ok(Some(table.secondary[at].at));
+            }
             writer.step_done(tx);
         }
         writer.done = 0;
-        Ok(())
+        Ok(None)
     }
 
     /// Inserts into the clustered tree or heap; the locator of the row is in `writer.key` then.
@@ -210,7 +235,7 @@ impl Database {
         writer: &mut TableWriter,
         row: &[Value],
         single: bool,
-    ) -> Result<(), Blocked> {
+    ) -> Result<Inserted, Blocked> {
         let TableWriter { cursor, key, rest, long, .. } = writer;
         key.clear();
         rest.clear();
@@ -236,15 +261,11 @@ impl Database {
                 Inserted::Done
             }),
         };
-        match outcome {
-            Ok(Inserted::Done) => Ok(()),
-            Ok(Inserted::Duplicate) => {
-                let at = table.indexes.iter().position(|index| index.clustered);
-                writer.long.forget_new();
-                Err(self.duplicate(table, at.unwrap_or_default(), row).into())
-            }
-            Err(stop) => Err(self.stop(tx, table, stop)),
+        let inserted = outcome.map_err(|stop| self.stop(tx, table, stop))?;
+        if inserted == Inserted::Duplicate {
+            writer.long.forget_new();
         }
+        Ok(inserted)
     }
 
     /// Inserts the entry of one index; the row's locator is in `writer.key`.
@@ -255,10 +276,10 @@ impl Database {
         writer: &mut TableWriter,
         at: usize,
         row: &[Value],
-    ) -> Result<(), Blocked> {
+    ) -> Result<Inserted, Blocked> {
         let index = &table.secondary[at];
         if !index.holds(|i| &row[i]) {
-            return Ok(());
+            return Ok(Inserted::Done);
         }
         let (locator, mut key) = (std::mem::take(&mut writer.key), std::mem::take(&mut writer.old_key));
         let result = index
@@ -271,9 +292,24 @@ impl Database {
                     .map_err(|stop| self.stop(tx, table, stop))
             });
         (writer.key, writer.old_key) = (locator, key);
-        match result? {
+        result
+    }
+
+    /// A row, or its entry in the index at this position, must have found its place.
+    ///
+    /// # Errors
+    /// 2627 and 2601.
+    #[inline]
+    pub(super) fn no_duplicate(
+        &self,
+        table: &Table,
+        index: usize,
+        row: &[Value],
+        inserted: Inserted,
+    ) -> Result<(), Blocked> {
+        match inserted {
             Inserted::Done => Ok(()),
-            Inserted::Duplicate => Err(self.duplicate(table, index.at, row).into()),
+            Inserted::Duplicate => Err(self.duplicate(table, index, row).into()),
         }
     }
 
@@ -402,7 +438,8 @@ impl Database {
                 } else if moves || index.unique {
                     self.keep_entry(tx, table, writer, step / 2, row)?;
                 } else {
-                    self.insert_entry(tx, table, writer, step / 2, row)?;
+                    let inserted = self.insert_entry(tx, table, writer, step / 2, row)?;
+                    self.no_duplicate(table, index.at, row, inserted)?;
                 }
             }
             writer.step_done(tx);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{CatalogStamp, Table};
+use crate::bulk::{FormatFile, FormatFiles};
 use crate::expression::Fault;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,8 @@ pub struct CatalogView {
     /// The session's temporary tables, when it has had any, and the nest level that their names are looked up at.
     temporary: Option<Arc<TemporaryTables>>,
     level: i32,
+    /// The session's format files, when it can read some.
+    format_files: Option<Arc<FormatFiles>>,
 }
 
 /// What the views have in common that names of one statement are looked up in.
@@ -83,12 +86,30 @@ impl CatalogView {
         let (server, own) = (Arc::clone(server), database.id());
         let around =
             Around { server, own, changed, found_temporary: AtomicBool::new(false), others: Mutex::new(Vec::new()) };
-        CatalogView { database, catalog, around: Arc::new(around), temporary: None, level: 0 }
+        CatalogView { database, catalog, around: Arc::new(around), temporary: None, level: 0, format_files: None }
     }
 
     /// The same view with a session's temporary tables as a call of this nest level sees them.
     pub(crate) fn with_temporary(self, temporary: Option<&Arc<TemporaryTables>>, level: i32) -> CatalogView {
         CatalogView { temporary: temporary.cloned(), level, ..self }
+    }
+
+    /// The same view for a session that can read format files.
+    pub(crate) fn with_format_files(self, files: &Arc<FormatFiles>) -> CatalogView {
+        CatalogView { format_files: Some(Arc::clone(files)), ..self }
+    }
+
+    /// A format file by its name.
+    ///
+    /// # Errors
+    /// As of [`FormatFiles::of`].
+    pub(crate) fn format_file(&self, name: &str) -> Result<Arc<FormatFile>, Fault> {
+        self.format_files.as_deref().unwrap_or(&FormatFiles::default()).of(name)
+    }
+
+    /// Whether a format file was missing since this was last asked.
+    pub(crate) fn wants_format_file(&self) -> bool {
+        self.format_files.as_ref().is_some_and(|files| files.take_wanted().is_some())
     }
 
     /// The view of a database; None when there is no such one, or it cannot be used now.

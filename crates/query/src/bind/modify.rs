@@ -125,9 +125,9 @@ impl Binder<'_> {
     ) -> Result<Arc<Statement>, Fault> {
         let table = self.target_table(&insert.table)?;
         self.require(Permission::Insert, &insert.table)?;
-        self.passes_triggers = !insert.fires_triggers;
+        self.passes_triggers = !insert.options.fires_triggers;
         self.scopes.push(Scope::default());
-        if insert.locks_table {
+        if insert.options.locks_table {
             self.table_lock = Some(bulk_lock(&table));
         }
         let columns = self.insert_columns(&table, &insert.columns)?;
@@ -135,11 +135,17 @@ impl Binder<'_> {
         if infos.len() != columns.len() {
             return Err(Box::new(SqlError::values_do_not_match_table()));
         }
-        let bound = Bound {
-            node: Node::Kept { rows: Arc::new(rows), registers },
-            columns: infos.to_vec(),
-            values: registers.range().map(Expr::Slot).collect(),
-        };
+        let (mut infos, mut values) = (infos.to_vec(), registers.range().map(Expr::Slot).collect::<Vec<_>>());
+        for (at, &column) in columns.iter().enumerate() {
+            if insert.options.keeps_nulls || table.columns[column].default.is_none() {
+                continue;
+            }
+            let given = Typed::new(values[at].clone(), infos[at].ty, infos[at].nullable);
+            let given = column_value(&table, column, given)?;
+            values[at] = Expr::Coalesce(Box::new([given, self.default_value(&table, column)?]));
+            infos[at].ty = table.columns[column].ty;
+        }
+        let bound = Bound { node: Node::Kept { rows: Arc::new(rows), registers }, columns: infos, values };
         self.insert_rows(None, table, &columns, bound, None)
     }
 

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use pikepole_types::{Date, DateTime, DateTime2, Length, Moment, SqlError, SqlType, Target, Value, code_page};
 
+use super::format_file::Host;
+use super::native;
 use super::options::{Encoding, TextFormat, hexadecimal};
 use super::portion::Portion;
 use crate::batch::{Batch, VectorBuilder};
@@ -23,6 +25,8 @@ pub(crate) struct FieldTarget {
     pub(crate) ty: SqlType,
     /// Whether the column takes no NULL.
     pub(crate) required: bool,
+    /// What the field's bytes are.
+    pub(crate) host: Host,
 }
 
 /// Why a field is no value of its column.
@@ -35,6 +39,11 @@ enum Misfit {
 }
 
 impl FieldTarget {
+    /// A field that nothing becomes of.
+    pub(crate) fn passed(host: Host) -> FieldTarget {
+        FieldTarget { slot: None, name: String::new(), ty: SqlType::VarBinary(Length::Max), required: false, host }
+    }
+
     /// The most bytes that the field may have.
     pub(super) fn bytes_max(&self) -> usize {
         if self.ty.is_max() { 1 << 30 } else { FIELD_BYTES_MAX }
@@ -48,6 +57,15 @@ impl FieldTarget {
             *out = Value::Null;
             return if self.required { Err(Misfit::Null) } else { Ok(()) };
         }
+        let wide;
+        let (bytes, encoding) = match self.host {
+            Host::Native(ty) => return self.read_native(&ty, bytes, out),
+            Host::Wide => {
+                wide = utf16(bytes).ok_or(Misfit::Mismatch)?;
+                (wide.as_bytes(), Encoding::Utf8)
+            }
+            Host::Text(own) => (bytes, own.unwrap_or(encoding)),
+        };
         if let Some(width) = Width::of(&self.ty).filter(|width| *width != Width::Bit)
             && let Some(number) = integer(bytes)
         {
@@ -81,6 +99,17 @@ impl FieldTarget {
                 pikepole_types::assign(text, &from, ty, column, out).map_err(|error| misfit(&error))
             }
         }
+    }
+
+    /// Values of a native file are of the column's type, or of one that becomes that.
+    fn read_native(&self, ty: &SqlType, bytes: &[u8], out: &mut Value) -> Fit {
+        let (value, from) = native::decode(ty, &self.ty, bytes).ok_or(Misfit::Mismatch)?;
+        if from == self.ty {
+            *out = value;
+            return Ok(());
+        }
+        let column = Target::Column { table: "", column: "" };
+        pikepole_types::assign(&value, &from, &self.ty, column, out).map_err(|error| misfit(&error))
     }
 
     /// Binary values are hexadecimal digits.
@@ -225,6 +254,13 @@ fn decode(bytes: &[u8], encoding: Encoding) -> Option<Cow<'_, str>> {
         (_, Ok(text)) => Some(Cow::Borrowed(text)),
         (_, Err(_)) => None,
     }
+}
+
+/// The text of UTF-16; none when it has half a unit, or half a pair of them.
+fn utf16(bytes: &[u8]) -> Option<String> {
+    let (units, rest) = bytes.as_chunks::<2>();
+    let units = units.iter().map(|unit| u16::from_le_bytes(*unit));
+    rest.is_empty().then(|| char::decode_utf16(units).collect::<Result<String, _>>().ok())?
 }
 
 /// Puts a text into a place whose buffer is used again.

@@ -11,6 +11,7 @@ use pikepole_scheduler as scheduler;
 use pikepole_types::SqlError;
 
 use super::convert::{FieldTarget, convert};
+use super::format_file::FieldFormat;
 use super::options::{BulkOptions, TextFormat};
 use super::portion::Portion;
 use super::read_ahead::ReadAhead;
@@ -69,11 +70,16 @@ impl std::fmt::Debug for BulkFile {
 }
 
 impl BulkFile {
-    /// A file of rows whose fields become values as `targets` say.
-    pub(crate) fn new(options: &BulkOptions, targets: Vec<FieldTarget>, progress: Arc<Progress>) -> BulkFile {
+    /// A file of rows whose fields become values as `targets` say; `fields`: what they are, when they are not as the options say.
+    pub(crate) fn new(
+        options: &BulkOptions,
+        targets: Vec<FieldTarget>,
+        fields: Option<Arc<[FieldFormat]>>,
+        progress: Arc<Progress>,
+    ) -> BulkFile {
         BulkFile {
             targets,
-            format: options.format.clone(),
+            format: TextFormat { fields, ..options.format.clone() },
             errors_max: options.errors_max,
             state: Mutex::new(State { reader: None, left: 0 }),
             refusals: Mutex::default(),
@@ -84,7 +90,7 @@ impl BulkFile {
     /// Begins to read. There are no rows before.
     pub(crate) fn start(&self, file: ReadAhead, name: &str, options: &BulkOptions) {
         let bytes_max = self.targets.iter().map(FieldTarget::bytes_max).collect();
-        self.state().reader = Some(Reader::new(Arc::new(file), name, options, bytes_max));
+        self.state().reader = Some(Reader::new(Arc::new(file), name, (options, &self.format), bytes_max));
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -1,4 +1,4 @@
-//! BULK INSERT: the rows of a text file.
+//! BULK INSERT and OPENROWSET(BULK ...): the rows of a file.
 //!
 //! ```text
 //!   file ──[ ReadAhead ]──► bytes ──[ Reader: rows and fields, in order ]──► Portion ──[ worker: values ]──► Batch ──► as any INSERT's rows
@@ -14,17 +14,26 @@
 //! - of the rows that are refused, those kept are the first ones of the file, however many workers meet them.
 
 mod convert;
+mod described;
 mod file;
+mod format_file;
+mod format_files;
+mod native;
 mod options;
 mod portion;
 mod read_ahead;
 mod reader;
 mod refusals;
+mod rowset;
 mod value;
 
 pub(crate) use convert::FieldTarget;
 pub(crate) use file::{Begun, BulkFile, FileRows, notes_beside};
-pub(crate) use options::BulkOptions;
+pub(crate) use format_file::{FORMAT_FILE_BYTES_MAX, FieldFormat, FormatColumn, FormatFile, Host};
+pub(crate) use format_files::FormatFiles;
+pub(crate) use native::field_of as native_field;
+pub(crate) use options::{BulkOptions, Layout};
 pub(crate) use read_ahead::{OpenFile, ReadAhead};
 pub(crate) use refusals::is_fatal;
+pub use rowset::FileTable;
 pub use value::{FileValue, ValueKind};

@@ -1,8 +1,11 @@
 //! What WITH says of a file, and what it means.
 
+use std::sync::Arc;
+
+use super::format_file::{FieldFormat, FormatFile};
 use crate::errors;
 use crate::expression::Fault;
-use pikepole_tsql::{BulkInsert, Expr, ExprKind, Literal, SettingOption, SettingValue};
+use pikepole_tsql::{Expr, ExprKind, Literal, SettingOption, SettingValue};
 use pikepole_types::SqlError;
 
 /// Rows that may be refused when MAXERRORS does not say.
@@ -34,6 +37,8 @@ pub(crate) struct TextFormat {
     pub(crate) encoding: Encoding,
     pub(crate) field_end: Vec<u8>,
     pub(crate) row_end: Vec<u8>,
+    /// Files whose fields differ: what each is. Nothing else here but the encoding counts then.
+    pub(crate) fields: Option<Arc<[FieldFormat]>>,
     /// FORMAT = 'CSV': the quote; and a row's end may stand behind a carriage return.
     pub(crate) csv: Option<Csv>,
 }
@@ -45,10 +50,24 @@ pub(crate) struct Csv {
     pub(crate) drops_return: bool,
 }
 
-/// The options of a BULK INSERT.
+/// What says which fields a file has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// The columns of the table; fields are text and end alike.
+    Text,
+    /// The columns of the table; `bcp -n`, or with UTF-16 `bcp -N`, has written them.
+    Native { wide: bool },
+    /// A format file.
+    Described(Arc<FormatFile>),
+}
+
+/// The options of a load.
 #[derive(Debug, Clone)]
 pub(crate) struct BulkOptions {
     pub(crate) format: TextFormat,
+    pub(crate) layout: Layout,
+    /// FORMATFILE, whose content becomes the layout.
+    pub(crate) format_file: Option<String>,
     pub(crate) first_row: u64,
     pub(crate) last_row: u64,
     pub(crate) batch_rows: u64,
@@ -67,6 +86,7 @@ pub(crate) struct BulkOptions {
 struct Written {
     csv: bool,
     wide: bool,
+    native: Option<Layout>,
     encoding: Option<Encoding>,
     field_end: Option<String>,
     row_end: Option<String>,
@@ -74,14 +94,23 @@ struct Written {
 }
 
 impl BulkOptions {
-    /// What a statement's options mean.
+    /// What the options of a `statement` mean.
     ///
     /// # Errors
     /// 155 for an unknown option; 102 for a value that is none; 4868, 4880; options that are refused by name.
-    pub(crate) fn of(statement: &BulkInsert) -> Result<BulkOptions, Fault> {
+    pub(crate) fn of(options: &[SettingOption], statement: &'static str) -> Result<BulkOptions, Fault> {
+        let written_options = options;
         let mut written = Written::default();
         let mut options = BulkOptions {
-            format: TextFormat { encoding: Encoding::Latin, field_end: Vec::new(), row_end: Vec::new(), csv: None },
+            format: TextFormat {
+                encoding: Encoding::Latin,
+                field_end: Vec::new(),
+                row_end: Vec::new(),
+                fields: None,
+                csv: None,
+            },
+            layout: Layout::Text,
+            format_file: None,
             first_row: 1,
             last_row: u64::MAX,
             batch_rows: u64::MAX,
@@ -93,17 +122,48 @@ impl BulkOptions {
             fires_triggers: false,
             checks_constraints: false,
         };
-        for option in &statement.options {
-            options.take(option, &mut written)?;
+        for option in written_options {
+            options.take(option, &mut written, statement)?;
         }
         if options.first_row > options.last_row {
             return Err(Box::new(SqlError::bulk_first_behind_last()));
         }
+        options.layout = written.native.take().unwrap_or(Layout::Text);
         options.format = written.format()?;
         Ok(options)
     }
 
-    fn take(&mut self, option: &SettingOption, written: &mut Written) -> Result<(), Fault> {
+    /// The format file was read.
+    ///
+    /// # Errors
+    /// Fields that differ, for FORMAT = 'CSV', are refused by name.
+    pub(crate) fn set_described(&mut self, described: Arc<FormatFile>) -> Result<(), Fault> {
+        if let Some(csv) = &mut self.format.csv {
+            let fields = described.fields.split_last();
+            let (Some((last, others)), true) = (fields, described.fields.iter().all(FieldFormat::is_delimited)) else {
+                return Err(errors::unsupported(
+                    "FORMAT = 'CSV' with a format file of other fields than delimited text",
+                ));
+            };
+            if let [first, rest @ ..] = others {
+                if rest.iter().any(|field| field.terminator != first.terminator) {
+                    return Err(errors::unsupported(
+                        "FORMAT = 'CSV' with a format file whose fields end in several ways",
+                    ));
+                }
+                self.format.field_end.clone_from(&first.terminator);
+            }
+            csv.drops_return = matches!(last.terminator.as_slice(), b"\n" | b"\r\n");
+            self.format.row_end = if csv.drops_return { b"\n".to_vec() } else { last.terminator.clone() };
+        } else if self.format.encoding == Encoding::Utf16 {
+            // The fields say themselves which of them are UTF-16.
+            self.format.encoding = Encoding::Latin;
+        }
+        self.layout = Layout::Described(described);
+        Ok(())
+    }
+
+    fn take(&mut self, option: &SettingOption, written: &mut Written, statement: &'static str) -> Result<(), Fault> {
         let or_all = |number: u64| if number == 0 { u64::MAX } else { number };
         match option.name.as_str() {
             "FIELDTERMINATOR" => written.field_end = Some(text(option)?),
@@ -114,14 +174,16 @@ impl BulkOptions {
                 other => return Err(errors::unsupported(format!("FORMAT = '{other}'"))),
             },
             "CODEPAGE" => written.encoding = Some(code_page(&text(option)?)?),
-            "DATAFILETYPE" => match text(option)?.to_ascii_lowercase().as_str() {
-                "char" => written.wide = false,
-                "widechar" => written.wide = true,
-                other @ ("native" | "widenative") => {
-                    return Err(errors::unsupported(format!("DATAFILETYPE = '{other}'")));
-                }
-                _ => return Err(incorrect(option)),
-            },
+            "DATAFILETYPE" => {
+                (written.wide, written.native) = match text(option)?.to_ascii_lowercase().as_str() {
+                    "char" => (false, None),
+                    "widechar" => (true, None),
+                    "native" => (false, Some(Layout::Native { wide: false })),
+                    "widenative" => (false, Some(Layout::Native { wide: true })),
+                    _ => return Err(incorrect(option)),
+                };
+            }
+            "FORMATFILE" => self.format_file = Some(text(option)?),
             "FIRSTROW" => self.first_row = number(option)?.max(1),
             "LASTROW" => self.last_row = or_all(number(option)?),
             "BATCHSIZE" => self.batch_rows = or_all(number(option)?),
@@ -136,10 +198,10 @@ impl BulkOptions {
             "TABLOCK" => self.locks_table = flag(option)?,
             "CHECK_CONSTRAINTS" => self.checks_constraints = flag(option)?,
             "FIRE_TRIGGERS" => self.fires_triggers = flag(option)?,
-            name @ ("FORMATFILE" | "FORMATFILE_DATA_SOURCE" | "DATA_SOURCE" | "ERRORFILE_DATA_SOURCE") => {
-                return Err(errors::unsupported(format!("{name} of BULK INSERT")));
+            name @ ("FORMATFILE_DATA_SOURCE" | "DATA_SOURCE" | "ERRORFILE_DATA_SOURCE") => {
+                return Err(errors::unsupported(format!("{name} of {statement}")));
             }
-            name => return Err(Box::new(SqlError::option_not_recognized(name, "BULK INSERT"))),
+            name => return Err(Box::new(SqlError::option_not_recognized(name, statement))),
         }
         Ok(())
     }
@@ -165,7 +227,7 @@ impl Written {
         if field_end.is_empty() || row_end.is_empty() {
             return Err(errors::unsupported("An empty terminator"));
         }
-        Ok(TextFormat { encoding, field_end, row_end, csv })
+        Ok(TextFormat { encoding, field_end, row_end, fields: None, csv })
     }
 }
 

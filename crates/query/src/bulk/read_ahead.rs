@@ -51,17 +51,18 @@ impl OpenFile {
 }
 
 impl OpenFile {
-    /// The whole file. Blocks.
+    /// The whole file of this name. Blocks.
     ///
     /// # Errors
-    /// A failed read; a file of more bytes than a value can have.
-    pub(super) fn read_all(&self) -> io::Result<Vec<u8>> {
-        let Some(bytes) = i32::try_from(self.length).ok().and_then(|bytes| usize::try_from(bytes).ok()) else {
-            return Err(io::ErrorKind::FileTooLarge.into());
+    /// 4862 for a failed read, and for a file of more bytes than that.
+    pub(crate) fn read_all_of(&self, name: &str, bytes_max: u64) -> Result<Vec<u8>, SqlError> {
+        let read = || {
+            let bytes = usize::try_from(self.length).ok().filter(|_| self.length <= bytes_max);
+            let mut value = vec![0; bytes.ok_or(io::ErrorKind::FileTooLarge)?];
+            self.file.read_at(&mut value, 0)?;
+            Ok(value)
         };
-        let mut value = vec![0; bytes];
-        self.file.read_at(&mut value, 0)?;
-        Ok(value)
+        read().map_err(|error: io::Error| SqlError::bulk_file_not_read(name, system_error(&error)))
     }
 }
 

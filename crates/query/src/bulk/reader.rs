@@ -5,20 +5,22 @@
 //!                             at                                end: more is read behind it
 //! ```
 //! Outside of CSV each field but a row's last ends at a field's terminator, whatever stands before that, and the last one at a
-//! row's terminator. In CSV a row's end also ends a field, and neither counts within quotes.
+//! row's terminator. In CSV a row's end also ends a field, and neither counts within quotes. Fields that a format file describes have a
+//! length before them, always as many bytes, or a terminator of their own ([`super::described`]).
 
 use std::sync::Arc;
 
 use memchr::memmem::Finder;
 use pikepole_types::SqlError;
 
+use super::format_file::FieldFormat;
 use super::options::{BulkOptions, Encoding, TextFormat};
 use super::portion::{Field, Portion};
 use super::read_ahead::{CHUNK_BYTES, ReadAhead};
 use crate::batch::BATCH_ROWS;
 
 /// The most bytes that a row may have; where its fields are is told in 32 bits.
-const ROW_BYTES_MAX: usize = 1 << 30;
+pub(super) const ROW_BYTES_MAX: usize = 1 << 30;
 
 /// A portion has no row more once it has this many bytes.
 const PORTION_BYTES: usize = 256 * 1024;
@@ -27,25 +29,27 @@ const PORTION_BYTES: usize = 256 * 1024;
 pub(super) struct Reader {
     file: Arc<ReadAhead>,
     /// The name that errors say.
-    name: String,
+    pub(super) name: String,
     length: u64,
     /// How much of the file has been taken.
     read_to: u64,
     /// How many bytes the buffer is to have before anything more is cut; 0: it has them.
     wanted: usize,
-    format: TextFormat,
+    pub(super) format: TextFormat,
+    /// What ends each of fields that differ.
+    pub(super) ends: Vec<Finder<'static>>,
     field_end: Finder<'static>,
     row_end: Finder<'static>,
     /// The most bytes that each field may have.
-    bytes_max: Vec<usize>,
-    buffer: Vec<u8>,
-    at: usize,
+    pub(super) bytes_max: Vec<usize>,
+    pub(super) buffer: Vec<u8>,
+    pub(super) at: usize,
     /// Where `at` is in the file.
     offset: u64,
     /// The bytes of a UTF-16 character whose rest was not read yet.
     cut_off: Vec<u8>,
     /// The number of the next row.
-    row: u64,
+    pub(super) row: u64,
     first_row: u64,
     last_row: u64,
     /// Why nothing can be read behind that row.
@@ -53,7 +57,7 @@ pub(super) struct Reader {
 }
 
 /// What was found at the beginning of some bytes.
-enum Cut {
+pub(super) enum Cut {
     /// A row that ends there, where the next one begins.
     Row(usize),
     /// Not the whole of a row.
@@ -63,10 +67,17 @@ enum Cut {
 
 impl Reader {
     /// A reader of rows of so many fields.
-    pub(super) fn new(file: Arc<ReadAhead>, name: &str, options: &BulkOptions, bytes_max: Vec<usize>) -> Reader {
-        let format = options.format.clone();
+    pub(super) fn new(
+        file: Arc<ReadAhead>,
+        name: &str,
+        (options, format): (&BulkOptions, &TextFormat),
+        bytes_max: Vec<usize>,
+    ) -> Reader {
+        let format = format.clone();
         let finder = |bytes: &[u8]| Finder::new(bytes).into_owned();
+        let fields = format.fields.as_deref().unwrap_or_default();
         Reader {
+            ends: fields.iter().map(|field| finder(&field.terminator)).collect(),
             field_end: finder(&format.field_end),
             row_end: finder(&format.row_end),
             length: file.length(),
@@ -94,8 +105,11 @@ impl Reader {
 
     /// A mark of the byte order, at the file's beginning, says nothing that is not known.
     fn skip_mark(&mut self) {
-        // As the character is in UTF-8, which UTF-16 has become.
-        if self.format.encoding != Encoding::Latin && self.buffer.starts_with("\u{FEFF}".as_bytes()) {
+        // As the character is in UTF-8, which UTF-16 has become. Lengths and numbers may begin with any bytes.
+        let begins_with_text =
+            self.format.fields.as_deref().is_none_or(|fields| fields.first().is_some_and(FieldFormat::is_delimited));
+        if begins_with_text && self.format.encoding != Encoding::Latin && self.buffer.starts_with("\u{FEFF}".as_bytes())
+        {
             self.at = 3;
             self.offset = if self.format.encoding == Encoding::Utf16 { 2 } else { 3 };
         }
@@ -125,7 +139,7 @@ impl Reader {
         Ok(Some(self.row > self.last_row || (self.at == self.buffer.len() && self.has_read_all())))
     }
 
-    fn has_read_all(&self) -> bool {
+    pub(super) fn has_read_all(&self) -> bool {
         self.read_to == self.length
     }
 
@@ -225,6 +239,9 @@ impl Reader {
 
     /// The row that begins at `at`; its fields count from `start`.
     fn cut(&self, start: usize, fields: &mut Vec<Field>) -> Cut {
+        if let Some(described) = &self.format.fields {
+            return self.cut_described(start, described, fields);
+        }
         match self.format.csv {
             Some(csv) => self.cut_quoted(start, csv.quote, csv.drops_return, fields),
             None => self.cut_plain(start, fields),
@@ -343,7 +360,7 @@ impl Reader {
     }
 }
 
-fn field(start: usize, from: usize, to: usize) -> Field {
+pub(super) fn field(start: usize, from: usize, to: usize) -> Field {
     Field { start: (from - start) as u32, end: (to - start) as u32, quoted: false, doubled: false }
 }
 

@@ -2,13 +2,15 @@
 
 use std::path::Path;
 
-use super::file::system_error;
 use super::read_ahead::OpenFile;
 use pikepole_machine::Disk;
 use pikepole_types::{Length, SqlError, SqlType, Value, code_page};
 
 /// The mark of the byte order of UTF-16, little-endian.
 const WIDE_MARK: [u8; 2] = [0xFF, 0xFE];
+
+/// A value has at most so many bytes.
+const VALUE_BYTES_MAX: u64 = i32::MAX as u64;
 
 /// What the bytes are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,8 +79,8 @@ impl FileValue {
     /// # Errors
     /// 4806, 4809; 4860, 4861, 4862.
     pub(crate) fn read(&self, disk: &Disk, folder: &Path) -> Result<Value, SqlError> {
-        let bytes = OpenFile::open(disk, &folder.join(&self.name), &self.name)?.read_all();
-        let bytes = bytes.map_err(|error| SqlError::bulk_file_not_read(&self.name, system_error(&error)))?;
+        let file = OpenFile::open(disk, &folder.join(&self.name), &self.name)?;
+        let bytes = file.read_all_of(&self.name, VALUE_BYTES_MAX)?;
         self.kind.value(bytes)
     }
 }

@@ -24,7 +24,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::access::Table;
-use crate::bulk::{BulkFile, FileValue};
+use crate::bulk::{BulkFile, FileTable, FileValue};
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
 use pikepole_engine::{Function, Isolation, LockMode, ReadHints};
@@ -388,6 +388,8 @@ pub enum VirtualSource {
     },
     /// One row: a file as a value.
     File(FileValue),
+    /// The rows of a file.
+    FileTable(Arc<FileTable>),
     /// `inserted` of the running trigger.
     Inserted,
     /// `deleted` of the running trigger.

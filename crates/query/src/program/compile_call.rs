@@ -1,7 +1,7 @@
 //! EXEC and INSERT ... EXEC.
 
 use super::compile::Compiler;
-use super::{CallArgument, Execute, ExecuteTarget, InsertCaptured, Instruction};
+use super::{CallArgument, Execute, ExecuteTarget, InsertCaptured, Instruction, LoadOptions};
 use crate::expression::Fault;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
@@ -80,8 +80,7 @@ impl Compiler<'_> {
         self.emit(Instruction::InsertCaptured(Box::new(InsertCaptured {
             table: name,
             columns: insert.columns.clone(),
-            locks_table: false,
-            fires_triggers: true,
+            options: LoadOptions { fires_triggers: true, keeps_nulls: true, ..LoadOptions::default() },
         })));
         Ok(())
     }

@@ -106,7 +106,8 @@ impl Compiler<'_> {
         const TABLE_VARIABLE_UNKNOWN: i32 = 1087;
         let named = fault.message.split('"').nth(1).unwrap_or_default();
         let declared = || self.tables.iter().any(|table| table.is(named));
-        is_missing(fault) || (fault.number == TABLE_VARIABLE_UNKNOWN && declared())
+        let is_declared = fault.number == TABLE_VARIABLE_UNKNOWN && declared();
+        is_missing(fault) || is_declared || self.context.catalog.wants_format_file()
     }
 
     pub(super) fn select_into(&mut self, query: &tree::Query) {

@@ -380,10 +380,18 @@ pub(crate) struct CallArgument {
 pub(crate) struct InsertCaptured {
     pub(crate) table: tree::ObjectName,
     pub(crate) columns: Vec<tree::Name>,
-    /// TABLOCK.
-    pub(crate) locks_table: bool,
-    /// The table's triggers are fired; otherwise the rows are a load.
-    pub(crate) fires_triggers: bool,
+    pub(crate) options: LoadOptions,
+}
+
+/// How rows that a client or a procedure gives go into a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// TABLOCK: the table is locked.
+    pub locks_table: bool,
+    /// FIRE_TRIGGERS: the table's triggers are fired.
+    pub fires_triggers: bool,
+    /// KEEP_NULLS: NULL is NULL; else the column's default, if it has one.
+    pub keeps_nulls: bool,
 }
 
 /// A SET option the machine itself obeys.
@@ -402,8 +410,7 @@ pub(crate) enum Setting {
 pub(crate) fn insert_program(
     table: &str,
     columns: &[String],
-    locks_table: bool,
-    fires_triggers: bool,
+    options: LoadOptions,
 ) -> Result<Arc<Program>, pikepole_types::SqlError> {
     let text = format!("INSERT INTO {table} ({}) EXECUTE x", columns.join(", "));
     let batch = tree::parse(&text).map_err(|error| syntax_error(&error))?;
@@ -412,7 +419,7 @@ pub(crate) fn insert_program(
         return Err(wrong());
     };
     let tree::Target::Table { name, .. } = &insert.target else { return Err(wrong()) };
-    let captured = InsertCaptured { table: name.clone(), columns: insert.columns.clone(), locks_table, fires_triggers };
+    let captured = InsertCaptured { table: name.clone(), columns: insert.columns.clone(), options };
     Ok(Arc::new(Program {
         instructions: vec![Instruction::InsertCaptured(Box::new(captured))],
         lines: vec![1],

@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::constraints::ColumnChange;
-use super::table_definition;
+use super::table_definition::{self, IGNORE_DUP_KEY};
 use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::errors;
@@ -11,6 +11,7 @@ use pikepole_contention::sync::Mutex;
 use pikepole_engine::{ColumnDefinition, LockEscalation, NewColumn};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{SqlError, SqlType, Target, Value};
+use std::sync::Arc;
 
 /// Where a new row's column comes from.
 enum ColumnMap {
@@ -92,13 +93,47 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::index_missing(&name.text)));
         }
         match alter.action {
-            tree::AlterIndexAction::Reorganize | tree::AlterIndexAction::Set => Ok(()),
+            tree::AlterIndexAction::Reorganize => Ok(()),
+            tree::AlterIndexAction::Set => self.set_ignores_duplicates(&table, alter).await.map(drop),
             tree::AlterIndexAction::Disable => self.disable_indexes(&table, name).await,
             tree::AlterIndexAction::Rebuild => {
+                let table = self.set_ignores_duplicates(&table, alter).await?;
                 let (database, tx) = self.context.engine();
-                Ok(database.rebuild_indexes(tx, &table.engine, name.map(tree::Name::as_str)).await?)
+                Ok(database.rebuild_indexes(tx, &table, name.map(tree::Name::as_str)).await?)
             }
         }
+    }
+
+    /// What IGNORE_DUP_KEY among the options of ALTER INDEX says; the table as it is then.
+    async fn set_ignores_duplicates(
+        &mut self,
+        table: &Table,
+        alter: &tree::AlterIndex,
+    ) -> Result<Arc<pikepole_engine::Table>, Fault> {
+        if !alter.options.iter().any(|option| option.name == IGNORE_DUP_KEY) {
+            return Ok(Arc::clone(&table.engine));
+        }
+        let on = table_definition::is_on(&alter.options, IGNORE_DUP_KEY);
+        let is_meant = |index: &pikepole_engine::Index| alter.name.as_ref().is_none_or(|name| name.is(&index.name));
+        for index in table.engine.indexes.iter().filter(|index| is_meant(index)) {
+            let name = &index.name;
+            if index.constraint {
+                return Err(Box::new(SqlError::constraint_ignores_duplicates(name)));
+            }
+            if on && !index.unique {
+                return Err(Box::new(SqlError::nonunique_index_ignores_duplicates(name)));
+            }
+            if on && index.filter.is_some() {
+                return Err(Box::new(SqlError::filtered_index_ignores_duplicates("alter", name, &table.name)));
+            }
+        }
+        let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
+            let meant = record.indexes.iter_mut().filter(|index| is_meant(index));
+            meant.for_each(|index| index.ignores_duplicates = on);
+            Ok(())
+        };
+        let (database, tx) = self.context.engine();
+        Ok(database.alter_definition(tx, &table.engine, &change).await?)
     }
 
     /// ALTER INDEX ... DISABLE: what it holds goes, what it is stays.

@@ -13,7 +13,7 @@ use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Statement};
 use pikepole_contention::WaitType;
-use pikepole_engine::{Permission, Securable, TableRecord};
+use pikepole_engine::TableRecord;
 use pikepole_scheduler as scheduler;
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
@@ -56,11 +56,11 @@ impl Machine<'_> {
     }
 
     async fn begin_load(&mut self, statement: &tree::BulkInsert) -> Result<BulkLoad, Fault> {
-        self.context.refresh_security()?;
-        if !self.context.token().has(Permission::AdministerBulkOperations, Securable::Server) {
-            return Err(Box::new(SqlError::bulk_load_denied()));
+        self.check_may_load()?;
+        let mut options = BulkOptions::of(&statement.options, "BULK INSERT")?;
+        if let Some(name) = options.format_file.clone() {
+            options.set_described(self.read_format_file(name).await?)?;
         }
-        let options = BulkOptions::of(statement)?;
         let server = Arc::clone(self.context.server());
         let error_file = options.error_file.as_ref().map(|name| (name.clone(), server.folder().join(name)));
         if let Some((name, path)) = &error_file {
@@ -92,9 +92,9 @@ impl Machine<'_> {
         let variables = &self.frame.program.variables;
         let names = Names { variables, ..Names::of(&catalog, &*self.host) };
         let binder = Binder::new(&names, variables.len());
-        binder.bulk_insert(statement, options, |targets| {
+        binder.bulk_insert(statement, options, |targets, fields| {
             let progress = Arc::clone(&self.context.progress);
-            BulkFile::new(options, targets, progress)
+            BulkFile::new(options, targets, fields, progress)
         })
     }
 
@@ -165,7 +165,7 @@ impl Machine<'_> {
     }
 
     /// What is wrong with a file is told first, then that its rows cannot be fetched.
-    fn provider_error(&mut self, error: SqlError, caught: bool) -> Fault {
+    pub(super) fn provider_error(&mut self, error: SqlError, caught: bool) -> Fault {
         if !caught {
             for error in [error, SqlError::bulk_provider_failed()] {
                 self.output.error(&error.at_line(self.line()));

@@ -126,6 +126,7 @@ impl Machine<'_> {
         if create.kind != tree::IndexKind::Rows {
             return Err(errors::unsupported("A columnstore, XML or spatial index"));
         }
+        table_definition::check_ignores_duplicates(&create.options, create.unique)?;
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
         let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
         let definition = self.index_definition(create, &table)?;
@@ -146,7 +147,7 @@ impl Machine<'_> {
             unique: create.unique,
             clustered: create.clustered.unwrap_or(false),
             columns: table_definition::key_columns(&create.columns),
-            extras: table_definition::extras(&create.include, create.filter.as_ref(), &of)?,
+            extras: table_definition::extras(&create.include, create.filter.as_ref(), &create.options, &of)?,
             replaces: table_definition::is_on(&create.options, "DROP_EXISTING"),
         })
     }

@@ -12,6 +12,7 @@
 mod administer;
 mod alter_table;
 mod bulk_insert;
+mod bulk_rowset;
 mod call;
 mod change;
 mod constraints;
@@ -185,6 +186,8 @@ pub(crate) enum Pause {
     Instruction,
     /// The statement `late[i]` needs its virtual tables' rows.
     VirtualRows(usize),
+    /// A statement cannot be bound before this format file is read.
+    FormatFile(String),
     /// The statement has done what it was to do: a trigger is to run before it ends.
     Fire(Box<Fire>),
 }
@@ -314,6 +317,7 @@ impl Machine<'_> {
                 }
                 Ok(Pause::Instruction) => self.perform().await,
                 Ok(Pause::VirtualRows(index)) => self.fetch_virtual_rows(index).await,
+                Ok(Pause::FormatFile(name)) => self.fetch_format_file(name).await,
                 Ok(Pause::Fire(fire)) => self.enter_trigger(*fire),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await,
                 Err(Stop::Stale) => self.restart_statement().await,

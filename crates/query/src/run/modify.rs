@@ -17,7 +17,9 @@ use crate::errors;
 use crate::expression::{Fault, Width};
 use crate::parallel::{self, Crew, Filling, InsertWork, PacketList, Part, Target};
 use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, RowSubqueries, Statement, Update};
-use pikepole_engine::{Exchange, Locator, LockMode, Residence, RowCount, TableWriter, Transaction, TriggerEvent};
+use pikepole_engine::{
+    Exchange, Locator, LockMode, Placed, Residence, RowCount, TableWriter, Transaction, TriggerEvent,
+};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// What is to be done next with the row at hand.
@@ -66,6 +68,8 @@ pub(crate) struct ModifyState {
     filling: Option<Arc<Filling>>,
     /// What is left to do after the last row.
     pub(crate) late: LateWork,
+    /// Rows were left out whose keys are there: IGNORE_DUP_KEY.
+    pub(crate) left_out: bool,
 }
 
 /// Whether workers insert a statement's rows.
@@ -109,6 +113,7 @@ impl ModifyState {
         self.filling = None;
         self.list = 0;
         self.within = false;
+        self.left_out = false;
         self.collected.clear();
         self.collecting = true;
         self.next = 0;
@@ -198,7 +203,18 @@ impl Machine<'_> {
             };
             if !instead {
                 let (database, tx) = self.context.engine();
-                database.try_insert(tx, &insert.table.engine, writer, &modify.row, count)?;
+                let placed = database.try_place(tx, &insert.table.engine, writer, &modify.row, count)?;
+                if placed == Placed::LeftOut {
+                    modify.stage = Stage::Next;
+                    modify.left_out = true;
+                    if single {
+                        return Ok(true);
+                    }
+                    if quantum_over(0) {
+                        return Ok(false);
+                    }
+                    continue;
+                }
                 if let Some(rules) = &plan.rules {
                     modify.late.note_new(rules, &modify.row);
                 }
@@ -300,10 +316,11 @@ impl Machine<'_> {
     }
 
     fn start_bulk(&mut self, plan: &Statement, insert: &Insert, state: &mut StatementState) -> Result<Bulk, Stop> {
-        // Rows with rules are checked one by one, triggers see each; temporary tables and those of other databases have a
-        // transaction of their own.
-        let is_here = insert.table.engine.residence() == Residence::Database;
-        if plan.rules.is_some() || plan.triggers.is_some() || !is_here {
+        // Rows with rules are checked one by one, triggers see each, and so does whoever leaves some out; temporary tables and
+        // those of other databases have a transaction of their own.
+        let engine = &insert.table.engine;
+        let is_here = engine.residence() == Residence::Database;
+        if plan.rules.is_some() || plan.triggers.is_some() || engine.ignores_duplicates() || !is_here {
             return Ok(Bulk::Row);
         }
         let mut shared = Operator::of_scan(&plan.source);

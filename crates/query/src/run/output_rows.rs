@@ -10,7 +10,7 @@ use crate::access::Stop;
 use crate::expression::Fault;
 use crate::output::ColumnInfo;
 use crate::plan::{ColumnSource, OutputInto, OutputPlan};
-use pikepole_engine::{RowCount, TableWriter};
+use pikepole_engine::{Placed, RowCount, TableWriter};
 use pikepole_types::{Length, SqlError, SqlType, Value};
 
 /// SET TEXTSIZE: cuts a row's values of the types without a limit to so many bytes; a negative size cuts nothing.
@@ -125,7 +125,8 @@ impl Machine<'_> {
                 *dealt = true;
             }
             check_required(table, into.insert.required.iter().copied(), row, "INSERT")?;
-            database.try_insert(tx, &table.engine, writer, row, RowCount::Many)?;
+            let placed = database.try_place(tx, &table.engine, writer, row, RowCount::Many)?;
+            state.modify.left_out |= placed == Placed::LeftOut;
             *dealt = false;
             *inserted += 1;
             if quantum_over(*inserted as u64) {

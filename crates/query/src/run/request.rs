@@ -9,7 +9,7 @@ use super::run_at;
 use crate::context::ExecutionContext;
 use crate::host::{Argument, Host, TableRows};
 use crate::output::{ColumnInfo, Done, Output};
-use crate::program::{Program, insert_program};
+use crate::program::{LoadOptions, Program, insert_program};
 use crate::settings::Settings;
 use pikepole_types::{Context, SqlError, Value};
 
@@ -124,8 +124,7 @@ pub struct RowTarget {
 }
 
 impl RowTarget {
-    /// The columns `names` of `table`, both as T-SQL writes them; `columns` are the values' names and types. With `locks_table` the
-    /// table is locked as by TABLOCK, with `fires_triggers` its triggers are fired.
+    /// The columns `names` of `table`, both as T-SQL writes them; `columns` are the values' names and types.
     ///
     /// # Errors
     /// Names that are none.
@@ -133,14 +132,13 @@ impl RowTarget {
         table: &str,
         names: &[String],
         columns: Vec<ColumnInfo>,
-        locks_table: bool,
-        fires_triggers: bool,
+        options: LoadOptions,
     ) -> Result<RowTarget, SqlError> {
-        Ok(RowTarget { program: insert_program(table, names, locks_table, fires_triggers)?, columns })
+        Ok(RowTarget { program: insert_program(table, names, options)?, columns })
     }
 }
 
-/// Inserts rows, each with a value for every column of the target; gives how many there were.
+/// Inserts rows, each with a value for every column of the target; gives how many have come in.
 ///
 /// # Errors
 /// That of the statement, after it went to `output`.
@@ -151,11 +149,11 @@ pub async fn insert_rows(
     host: &mut dyn Host,
     output: &mut dyn Output,
 ) -> Result<u64, SqlError> {
-    let count = rows.len() as u64;
     let given = TableRows { columns: target.columns.clone(), rows, ..TableRows::default() };
     let mut errors = FirstError { output, first: None };
     run_at(0, &target.program, &mut [], vec![Some(given)], context, host, &mut errors).await?;
-    errors.first.map_or(Ok(count), Err)
+    let FirstError { first, .. } = errors;
+    first.map_or(Ok(u64::try_from(context.state.row_count).unwrap_or(0)), Err)
 }
 
 /// Keeps the first error on its way.

@@ -15,13 +15,11 @@ use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
 use crate::access::{CatalogStamp, HostCall, Stop};
 use crate::bind::{self, Names};
-use crate::bulk::FileValue;
 use crate::expression::{Expr, Fault};
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Node, Statement, VirtualSource};
 use crate::program::{Instruction, Late, LateKind, Program};
-use pikepole_contention::WaitType;
-use pikepole_engine::{Function, Permission, Securable, TriggerEvent};
+use pikepole_engine::{Function, TriggerEvent};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
 
@@ -224,10 +222,15 @@ impl Machine<'_> {
         // A function that has been run for the plan has made and dropped tables of its own: the plan is none the older for that.
         if state.phase == Phase::Idle && !state.has_fetched() {
             let stamp = self.context.catalog_stamp();
+            let mut bound = Ok(());
             if state.plan.as_ref().is_none_or(|plan| !self.fits(plan, stamp)) || state.is_outgrown() {
-                self.bind(late, state)?;
+                bound = self.bind(late, state);
             }
-            self.check_identity(late, state)?;
+            if let Err(fault) = bound.and_then(|()| self.check_identity(late, state)) {
+                let wanted = self.context.format_files.take_wanted();
+                return wanted.map(|name| Some(Pause::FormatFile(name))).ok_or(Stop::Error(fault));
+            }
+            self.context.format_files.clear();
         }
         let Some(plan) = state.plan.take() else {
             return Ok(None);
@@ -538,6 +541,9 @@ impl Machine<'_> {
             message.line = self.line();
             self.output.message(&message);
         }
+        if state.modify.left_out {
+            self.output.message(&SqlError::duplicate_key_ignored().at_line(self.line()));
+        }
         let kind = match &plan.action {
             Action::Select { .. } => DoneKind::Select,
             Action::Assign { quiet, .. } => {
@@ -604,6 +610,7 @@ impl Machine<'_> {
                 VirtualSource::Inserted => Arc::clone(&inserted),
                 VirtualSource::Deleted => Arc::clone(&deleted),
                 VirtualSource::File(file) => Arc::new(vec![vec![self.file_value(file).await?]]),
+                VirtualSource::FileTable(table) => Arc::new(self.file_rows(table).await?),
                 VirtualSource::Host { arguments: None, .. } | VirtualSource::Function { arguments: None, .. } => {
                     Arc::default()
                 }
@@ -620,23 +627,6 @@ impl Machine<'_> {
         }
         state.virtual_ready = true;
         Ok(None)
-    }
-
-    /// Reads a file whose bytes are a value.
-    async fn file_value(&mut self, file: &FileValue) -> Result<Value, Fault> {
-        self.context.refresh_security()?;
-        if !self.context.token().has(Permission::AdministerBulkOperations, Securable::Server) {
-            return Err(Box::new(SqlError::bulk_load_denied()));
-        }
-        let (file, server) = (file.clone(), Arc::clone(self.context.server()));
-        let read = scheduler::run_blocking(move || file.read(server.disk(), server.folder()));
-        let mut value = Value::Null;
-        let kept = async {
-            value = scheduler::wait(WaitType::IMPROV_IOWAIT, read).await?;
-            Ok(())
-        };
-        self.context.unless_cancelled(kept).await?;
-        Ok(value)
     }
 
     fn values_of(&mut self, arguments: &[Expr]) -> Result<Vec<Value>, Fault> {

@@ -322,7 +322,7 @@ pub(crate) fn constraint_index(
             unique: true,
             clustered: false,
             columns,
-            extras: IndexExtras::default(),
+            extras: IndexExtras { ignores_duplicates: is_on(&key.options, IGNORE_DUP_KEY), ..IndexExtras::default() },
             replaces: false,
         },
         clustered: key.clustered,
@@ -338,6 +338,7 @@ fn inline_index(
     if inline.kind != tree::IndexKind::Rows || inline.hash {
         return Err(errors::unsupported("A columnstore or HASH index"));
     }
+    check_ignores_duplicates(&inline.options, inline.unique)?;
     let mut columns = key_columns(&inline.columns);
     if columns.is_empty()
         && let Some(own) = own_column
@@ -351,7 +352,7 @@ fn inline_index(
             unique: inline.unique,
             clustered: false,
             columns,
-            extras: extras(&inline.include, inline.filter.as_ref(), of)?,
+            extras: extras(&inline.include, inline.filter.as_ref(), &inline.options, of)?,
             replaces: false,
         },
         clustered: inline.clustered,
@@ -384,21 +385,40 @@ pub(crate) fn is_on(options: &[tree::SettingOption], name: &str) -> bool {
     said.is_some_and(|option| matches!(option.value, None | Some(tree::SettingValue::On)))
 }
 
+/// The option by which an INSERT leaves rows out whose keys are there.
+pub(crate) const IGNORE_DUP_KEY: &str = "IGNORE_DUP_KEY";
+
+/// Only keys of which there is one can be there already.
+///
+/// # Errors
+/// 1916 for IGNORE_DUP_KEY of an index whose keys may repeat.
+pub(crate) fn check_ignores_duplicates(options: &[tree::SettingOption], unique: bool) -> Result<(), Fault> {
+    if is_on(options, IGNORE_DUP_KEY) && !unique {
+        return Err(Box::new(SqlError::index_options_exclude("nonunique", "ignore_dup_key")));
+    }
+    Ok(())
+}
+
 /// What an index has beside its key.
 ///
 /// # Errors
-/// As of [`FilterOf::read`].
+/// As of [`FilterOf::read`]; 10618 for IGNORE_DUP_KEY of a filtered index.
 pub(crate) fn extras(
     include: &[tree::Name],
     filter: Option<&tree::Condition>,
+    options: &[tree::SettingOption],
     of: &FilterOf<'_>,
 ) -> Result<IndexExtras, Fault> {
     let mut extras = IndexExtras {
         included: include.iter().map(|name| name.text.clone()).collect(),
         filter: filter.map(tree::stored_filter),
+        ignores_duplicates: is_on(options, IGNORE_DUP_KEY),
         ..IndexExtras::default()
     };
     if let Some(filter) = filter {
+        if extras.ignores_duplicates {
+            return Err(Box::new(SqlError::filtered_index_ignores_duplicates("create", of.index, of.table)));
+        }
         of.read(filter, &mut extras)?;
     }
     Ok(extras)

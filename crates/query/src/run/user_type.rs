@@ -9,7 +9,7 @@ use crate::bind::{self, Declared};
 use crate::errors;
 use crate::expression::Fault;
 use crate::host::TableRows;
-use crate::program::{CallArgument, InsertCaptured, Parameter};
+use crate::program::{CallArgument, InsertCaptured, LoadOptions, Parameter};
 use crate::security::Requirement;
 use pikepole_engine::{Permission, Residence, Securable, UserType, UserTypeKind};
 use pikepole_tsql::{self as tree, Name, ObjectName};
@@ -160,8 +160,7 @@ impl Machine<'_> {
         let insert = InsertCaptured {
             table: ObjectName::of(plain(name)),
             columns: names,
-            locks_table: false,
-            fires_triggers: false,
+            options: LoadOptions { keeps_nulls: true, ..LoadOptions::default() },
         };
         let mut state = self.kept_rows(&insert, &columns, rows)?;
         state.silence();

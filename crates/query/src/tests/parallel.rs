@@ -555,7 +555,8 @@ fn rows_that_are_there_already_are_inserted_by_a_worker() {
         client.quiet(&format!("DROP TABLE IF EXISTS t CREATE TABLE t ({columns})"));
         let before = waits(&client);
         let names = ["[n]".to_owned(), "s".to_owned()];
-        let target = RowTarget::new("dbo.[t]", &names, infos.clone(), true, false).expect("names");
+        let options = crate::LoadOptions { locks_table: true, ..Default::default() };
+        let target = RowTarget::new("dbo.[t]", &names, infos.clone(), options).expect("names");
         let mut load = |rows: Vec<Vec<Value>>| {
             let server = Arc::clone(&client.server);
             let mut output = crate::Collected::default();

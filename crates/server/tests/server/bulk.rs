@@ -1,6 +1,6 @@
 //! Bulk loads.
 
-use crate::client::{COUNT, Client, DONE, dones, errors, rows, utf16};
+use crate::client::{COUNT, Client, DONE, Token, dones, errors, rows, utf16};
 use crate::fixture::Fixture;
 use pikepole_tds::{PacketKind, TdsVersion, TypeInfo};
 use pikepole_types::{Length, SqlType, Value};
@@ -60,6 +60,22 @@ fn values_for_an_identity_column_are_kept_only_when_they_are_to_be() {
             assert_eq!(client.scalar(&sum), Value::Int(2), "{table}{option}");
         }
     }
+}
+
+#[test]
+fn keys_that_are_there_are_left_out() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run(
+        "CREATE TABLE dbo.t (id int PRIMARY KEY WITH (IGNORE_DUP_KEY = ON), name nvarchar(20) NULL DEFAULT N'none')",
+    );
+    begin(&mut client);
+    let values: Vec<(i32, &str)> = (0..1000).map(|id| (id % 900, "a name")).collect();
+    client.send(PacketKind::BulkLoad, 0, &load(&values));
+    let reply = client.reply();
+    assert_eq!((errors(&reply), dones(&reply)), (vec![], vec![(DONE, COUNT, 900)]));
+    let told = reply.iter().filter(|token| matches!(token, Token::Info(3604, _)));
+    assert_eq!(told.count(), 1);
 }
 
 #[test]

@@ -205,6 +205,9 @@ fn table_indexes(table: &Table, output: &mut dyn Output) {
     indexes.sort_by_key(|index| index.name.to_lowercase());
     for index in indexes {
         let mut description = String::from(if index.clustered { "clustered" } else { "nonclustered" });
+        if index.ignores_duplicates {
+            description.push_str(", ignore duplicate keys");
+        }
         if index.unique {
             description.push_str(", unique");
         }

@@ -101,7 +101,6 @@ fn index_row(view: &View, object_id: i32) -> RowBuilder {
         .integer("object_id", object_id)
         .integer("data_space_id", PRIMARY)
         .bit("is_unique", false)
-        .bit("ignore_dup_key", false)
         .bit("is_primary_key", false)
         .bit("is_unique_constraint", false)
         .bit("is_padded", false)
@@ -120,7 +119,8 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.table_shapes() {
         if table.is_heap() {
-            rows.push(index_row(view, table.object_id).text("type_desc", "HEAP").done());
+            let heap = index_row(view, table.object_id).text("type_desc", "HEAP");
+            rows.push(heap.bit("is_unique", false).bit("ignore_dup_key", false).done());
         }
         for index in &table.indexes {
             let (number, kind) = if index.clustered { (1, "CLUSTERED") } else { (2, "NONCLUSTERED") };
@@ -131,6 +131,7 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                     .integer("type", number)
                     .text("type_desc", kind)
                     .bit("is_unique", index.unique)
+                    .bit("ignore_dup_key", index.ignores_duplicates)
                     .bit("is_primary_key", index.primary_key)
                     .bit("is_unique_constraint", index.constraint && !index.primary_key)
                     .bit("is_disabled", index.disabled)

@@ -78,6 +78,11 @@ fn loading_a_file_needs_a_permission_of_the_server_and_insert() {
     fixture.fails(&mut ann, 4834, load);
     let read = "SELECT DATALENGTH(BulkColumn) FROM OPENROWSET(BULK 'rows.csv', SINGLE_BLOB) AS f";
     fixture.fails(&mut ann, 4834, read);
+    let rows = "SELECT n FROM OPENROWSET(BULK 'rows.csv', FORMAT = 'CSV') WITH (n int, m int) AS f";
+    fixture.fails(&mut ann, 4834, rows);
+    // Nor does anybody learn what a format file has in it, or whether it is there.
+    fixture.fails(&mut ann, 4834, "SELECT * FROM OPENROWSET(BULK 'rows.csv', FORMATFILE = 'none.fmt') AS f");
+    fixture.fails(&mut ann, 4834, "BULK INSERT dbo.t FROM 'rows.csv' WITH (FORMATFILE = 'none.fmt')");
     // No chain of owners leads to a file.
     fixture
         .succeeds(&mut owner, &format!("CREATE VIEW dbo.f AS {}", read.replace("(BulkColumn)", "(BulkColumn) AS n")));
@@ -88,6 +93,7 @@ fn loading_a_file_needs_a_permission_of_the_server_and_insert() {
     fixture.succeeds(&mut sa, "GRANT ADMINISTER BULK OPERATIONS TO ann");
     fixture.succeeds(&mut ann, load);
     fixture.succeeds(&mut ann, read);
+    fixture.succeeds(&mut ann, rows);
     fixture.succeeds(&mut ann, "SELECT n FROM dbo.f");
     fixture.succeeds(&mut owner, "REVOKE INSERT ON dbo.t FROM ann; DELETE dbo.t WHERE k > 2");
     fixture.fails(&mut ann, 229, load);

@@ -326,7 +326,22 @@ impl Display for BulkRowset {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "OPENROWSET(BULK {}", Quoted(&self.file))?;
         self.options.iter().try_for_each(|option| write!(f, ", {option}"))?;
+        if !self.order.is_empty() {
+            write!(f, ", ORDER{}", Parens(&self.order))?;
+            words(f, self.unique, " UNIQUE")?;
+        }
         f.write_str(")")?;
+        if !self.schema.is_empty() {
+            let column = |column: &BulkColumn| {
+                let column = column.clone();
+                Write(move |f: &mut Formatter<'_>| {
+                    column.definition.fmt(f)?;
+                    optional(f, " ", &column.field, "")
+                })
+            };
+            let columns: Vec<_> = self.schema.iter().map(column).collect();
+            write!(f, " WITH ({})", Commas(&columns))?;
+        }
         optional(f, " AS ", &self.alias, "")?;
         if self.columns.is_empty() { Ok(()) } else { Parens(&self.columns).fmt(f) }
     }

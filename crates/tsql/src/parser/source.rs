@@ -5,8 +5,8 @@ use super::query::bare_query;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    BulkRowset, ColumnKind, DerivedTable, Expr, Join, JoinHint, JoinKind, JsonColumn, Name, ObjectName, Pivot, Query,
-    QueryBody, SystemTime, TableFunction, TableHint, TableRef, TableSample, TableSource, Unpivot,
+    BulkColumn, BulkRowset, ColumnKind, DerivedTable, Expr, Join, JoinHint, JoinKind, JsonColumn, Name, ObjectName,
+    Pivot, Query, QueryBody, SystemTime, TableFunction, TableHint, TableRef, TableSample, TableSource, Unpivot,
 };
 
 /// The hints that are no reserved words and take no arguments.
@@ -408,15 +408,37 @@ impl Parser<'_> {
         self.expect_symbol(Symbol::Open)?;
         self.expect_keyword(Keyword::Bulk)?;
         let file = self.text()?;
-        let mut options = Vec::new();
+        let (mut options, mut order, mut unique) = (Vec::new(), Vec::new(), false);
         while self.eat_symbol(Symbol::Comma) {
-            options.push(self.setting_option()?);
+            if self.eat_keyword(Keyword::Order) {
+                order = self.index_columns()?;
+                unique = self.eat_keyword(Keyword::Unique);
+            } else {
+                options.push(self.setting_option()?);
+            }
         }
         self.expect_symbol(Symbol::Close)?;
+        let mut schema = Vec::new();
+        if self.at_keyword(Keyword::With) && self.nth_symbol(1, Symbol::Open) {
+            self.bump();
+            schema = self.parenthesized(Self::bulk_column)?;
+        }
         let alias = self.optional_alias()?;
         let columns = if alias.is_some() { self.optional_name_list()? } else { Vec::new() };
         self.grow()?;
-        Ok(TableSource::Bulk(Box::new(BulkRowset { file, options, alias, columns })))
+        Ok(TableSource::Bulk(Box::new(BulkRowset { file, options, order, unique, schema, alias, columns })))
+    }
+
+    fn bulk_column(&mut self) -> Parsed<BulkColumn> {
+        let name = self.name()?;
+        let kind = ColumnKind::Stored(self.data_type()?);
+        let mut definition = super::table::bare_column(name, kind);
+        if self.eat_keyword(Keyword::Collate) {
+            definition.collation = Some(self.name()?);
+        }
+        let ends = self.at_symbol(Symbol::Comma) || self.at_symbol(Symbol::Close);
+        let field = if ends { None } else { Some(self.literal_or_variable()?) };
+        Ok(BulkColumn { definition, field })
     }
 
     fn json_column(&mut self) -> Parsed<JsonColumn> {

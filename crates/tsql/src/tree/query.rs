@@ -1,7 +1,8 @@
 //! Queries.
 
 use super::{
-    ColumnDefinition, ColumnRef, Condition, Expr, FunctionCall, Name, ObjectName, Over, SettingOption, Span, Window,
+    ColumnDefinition, ColumnRef, Condition, Expr, FunctionCall, IndexColumn, Name, ObjectName, Over, SettingOption,
+    Span, Window,
 };
 
 /// A query: a query expression with what stands around it.
@@ -309,12 +310,27 @@ pub struct TableHint {
 pub struct BulkRowset {
     /// The file.
     pub file: String,
-    /// What it is, and how it is read: `SINGLE_BLOB`, `FORMATFILE = 'file'`, ...
+    /// What it is, and how it is read: `SINGLE_BLOB`, `FORMATFILE = 'file'`, ..., without ORDER.
     pub options: Vec<SettingOption>,
+    /// `ORDER (...)`: how the file's rows are sorted.
+    pub order: Vec<IndexColumn>,
+    /// `UNIQUE` behind that.
+    pub unique: bool,
+    /// `WITH (column type position, ...)`
+    pub schema: Vec<BulkColumn>,
     /// Its alias.
     pub alias: Option<Name>,
     /// The columns' names.
     pub columns: Vec<Name>,
+}
+
+/// One column of the WITH clause of OPENROWSET(BULK ...).
+#[derive(Debug, Clone, PartialEq)]
+pub struct BulkColumn {
+    /// The column and its type.
+    pub definition: ColumnDefinition,
+    /// Which field of the file it is, from 1: an integer.
+    pub field: Option<Expr>,
 }
 
 /// See [`TableSource::Function`].
