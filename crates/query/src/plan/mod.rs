@@ -87,6 +87,8 @@ pub struct Scan {
     pub reverse: bool,
     /// The slot where each row's place is left, as bytes, for a statement that changes the rows.
     pub locator: Option<usize>,
+    /// The name that FROM gives the table, when it is not the table's own.
+    pub alias: Option<Box<str>>,
 }
 
 impl Scan {
