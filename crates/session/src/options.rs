@@ -29,13 +29,8 @@ impl Default for ClientOptions {
 const ALWAYS_ON: &[&str] =
     &["ANSI_NULLS", "ANSI_PADDING", "ANSI_DEFAULTS", "CONCAT_NULL_YIELDS_NULL", "ANSI_NULL_DFLT_ON"];
 /// Options that are always off here; ON would change what statements do.
-const ALWAYS_OFF: &[&str] = &[
-    "NUMERIC_ROUNDABORT",
-    "FORCEPLAN",
-    "ANSI_NULL_DFLT_OFF",
-    "STATISTICS IO",
-    "REMOTE_PROC_TRANSACTIONS",
-];
+const ALWAYS_OFF: &[&str] =
+    &["NUMERIC_ROUNDABORT", "FORCEPLAN", "ANSI_NULL_DFLT_OFF", "STATISTICS IO", "REMOTE_PROC_TRANSACTIONS"];
 /// Options that make no difference here, whatever they are set to.
 const INDIFFERENT: &[&str] = &["NO_BROWSETABLE", "OFFSETS"];
 

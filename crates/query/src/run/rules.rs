@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::cursor::Cursor;
-use super::profile::Making;
 use super::gone::{GoneKey, Part, put_in_order};
+use super::profile::Making;
 use super::statement::{StatementState, function_elsewhere, quantum_over};
 use crate::access::Stop;
 use crate::bind::{self, Names};

@@ -129,7 +129,8 @@ impl Machine<'_> {
     /// SET STATISTICS TIME: tells how long a statement took.
     pub(super) fn send_times(&mut self, began: Began) {
         let (elapsed_ms, cpu_ms) = began.passed_ms();
-        let text = format!("\n SQL Server Execution Times:\n   CPU time = {cpu_ms} ms,  elapsed time = {elapsed_ms} ms.");
+        let text =
+            format!("\n SQL Server Execution Times:\n   CPU time = {cpu_ms} ms,  elapsed time = {elapsed_ms} ms.");
         let mut message = SqlError::new(3612, 10, 1, text);
         message.line = self.line();
         self.output.message(&message);

@@ -26,11 +26,6 @@ impl<'a> SlotNames<'a> {
         for (slot, variable) in named {
             names.insert(slot, format!("[{}]", variable.name));
         }
-        plan.source.visit_nodes(&mut |node| {
-            if let Node::Scan(scan) = node {
-                name_columns(&scan.table, scan.alias.as_deref(), scan.registers.first, &mut names);
-            }
-        });
         match &plan.action {
             Action::Update(update) => {
                 name_columns(&update.changed.table, None, update.changed.registers.first, &mut names);
@@ -41,6 +36,12 @@ impl<'a> SlotNames<'a> {
             Action::Change(change) => name_columns(&change.table, None, change.registers.first, &mut names),
             Action::Select { .. } | Action::Assign { .. } | Action::Insert(_) | Action::Instead(_) => {}
         }
+        // What FROM calls a table is nearer to the reader than its own name.
+        plan.source.visit_nodes(&mut |node| {
+            if let Node::Scan(scan) = node {
+                name_columns(&scan.table, scan.alias.as_deref(), scan.registers.first, &mut names);
+            }
+        });
         SlotNames { names, host }
     }
 
@@ -237,18 +238,21 @@ pub(super) fn bracketed(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }
 
-/// A table's name in full; a table variable's is its own.
-pub(super) fn table_name(table: &Table) -> String {
+/// Database, schema and name of a table; a table variable has its name alone.
+pub(super) fn table_parts(table: &Table) -> [String; 3] {
     if table.name.starts_with('@') {
-        return format!("[{}]", table.name);
+        return [String::new(), String::new(), bracketed(&table.name)];
     }
     let database = if table.is_temporary() { pikepole_engine::TEMPDB } else { &table.database };
-    format!("{}.{}.{}", bracketed(database), bracketed(table.engine.schema()), bracketed(&table.name))
+    [bracketed(database), bracketed(table.engine.schema()), bracketed(&table.name)]
 }
 
 /// `[database].[schema].[table].[column]`, behind an alias that alone.
 fn name_columns(table: &Table, alias: Option<&str>, first: usize, names: &mut HashMap<usize, String>) {
-    let table_name = alias.map_or_else(|| table_name(table), bracketed);
+    let table_name = match alias {
+        Some(alias) => bracketed(alias),
+        None => table_parts(table).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("."),
+    };
     for (place, column) in table.columns.iter().enumerate() {
         names.insert(first + place, format!("{table_name}.{}", bracketed(&column.name)));
     }

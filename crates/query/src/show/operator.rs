@@ -3,7 +3,7 @@
 //! What has no counterpart there has a name of its own kind: several of SQL Server's operators are one here (a seek that goes on
 //! to the row; a window with its segments), and a filter right above a table is told as the table's WHERE.
 
-use super::expression::{SlotNames, bracketed, comparison, table_name};
+use super::expression::{SlotNames, bracketed, comparison, table_parts};
 use crate::access::{KeyColumn, Table};
 use crate::bind::{Size, size_of};
 use crate::expression::{Expr, Predicate};
@@ -28,8 +28,8 @@ pub(crate) struct Shown {
     pub(crate) clauses: Vec<(&'static str, String)>,
     /// What stands behind the clauses: `ORDERED FORWARD`.
     pub(crate) order: Option<&'static str>,
-    /// The values it makes, `[Expr1005]=...`.
-    pub(crate) defined: Vec<String>,
+    /// The values it makes: `[Expr1005]`, and of what.
+    pub(crate) defined: Vec<(String, String)>,
     /// The columns of its rows that somebody reads.
     pub(crate) output: Vec<String>,
     /// What the planner expects of it; None where it knows nothing of a table below.
@@ -49,7 +49,8 @@ pub(crate) struct Shown {
 /// A table, and the index it is reached by.
 #[derive(Debug, Clone)]
 pub(crate) struct ShownObject {
-    pub(crate) table: String,
+    /// Database, schema and name; a table variable has a name alone.
+    pub(crate) table: [String; 3],
     pub(crate) index: Option<String>,
     pub(crate) alias: Option<String>,
 }
@@ -68,7 +69,7 @@ impl Shown {
         self
     }
 
-    fn define(mut self, defined: impl IntoIterator<Item = String>) -> Shown {
+    fn define(mut self, defined: impl IntoIterator<Item = (String, String)>) -> Shown {
         self.defined.extend(defined);
         self
     }
@@ -92,7 +93,7 @@ impl Shown {
         }
         parts.extend(self.clauses.iter().map(|(name, text)| format!("{name}:({text})")));
         if !self.defined.is_empty() {
-            parts.push(format!("DEFINE:({})", self.defined.join(", ")));
+            parts.push(format!("DEFINE:({})", self.defined_text()));
         }
         let mut text = parts.join(", ");
         if let Some(order) = self.order {
@@ -100,6 +101,12 @@ impl Shown {
             text.push_str(order);
         }
         text
+    }
+
+    /// `[Expr1005]=..., [Expr1006]=...`
+    pub(crate) fn defined_text(&self) -> String {
+        let texts: Vec<String> = self.defined.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        texts.join(", ")
     }
 }
 
@@ -110,23 +117,19 @@ impl ShownObject {
             None => table.engine.clustered(),
         };
         let index = found.map(|index| bracketed(&index.name));
-        ShownObject { table: table_name(table), index, alias: alias.map(bracketed) }
+        ShownObject { table: table_parts(table), index, alias: alias.map(bracketed) }
     }
 
     pub(crate) fn text(&self) -> String {
         let index = self.index.as_ref().map_or_else(String::new, |index| format!(".{index}"));
         let alias = self.alias.as_ref().map_or_else(String::new, |alias| format!(" AS {alias}"));
-        format!("{}{index}{alias}", self.table)
+        let parts: Vec<&str> = self.table.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        format!("{}{index}{alias}", parts.join("."))
     }
 }
 
 /// The operators of a plan.
-pub(crate) fn operators(
-    plan: &Statement,
-    variables: &[Variable],
-    host: &dyn Host,
-    profile: Option<&Profile>,
-) -> Shown {
+pub(crate) fn operators(plan: &Statement, variables: &[Variable], host: &dyn Host, profile: Option<&Profile>) -> Shown {
     let shower = Shower { plan, names: SlotNames::new(plan, variables, host), profile, host };
     let source = shower.node(&plan.source, Some(1.0));
     shower.action(source)
@@ -193,7 +196,7 @@ impl Shower<'_> {
                 let inner = if *correlated { times(executions, input) } else { executions };
                 let (logical, text) = self.test(test);
                 Shown::new("Nested Loops", logical)
-                    .define([format!("{}={text}", self.names.slot(*slot))])
+                    .define([(self.names.slot(*slot), text)])
                     .over(below(input))
                     .over(self.node(subquery, inner))
             }
@@ -202,9 +205,8 @@ impl Shower<'_> {
                 Shown::of("Sort").clause("ORDER BY", self.names.keys(keys)).over(below(input))
             }
             Node::Number { input, partition, functions, .. } => {
-                let named = |(function, slot): &(Numbering, usize)| {
-                    format!("{}={}", self.names.slot(*slot), numbering(*function))
-                };
+                let named =
+                    |(function, slot): &(Numbering, usize)| (self.names.slot(*slot), numbering(*function).to_owned());
                 self.partitioned(Shown::new("Sequence Project", "Compute Scalar"), partition)
                     .define(functions.iter().map(named))
                     .over(below(input))
@@ -231,11 +233,8 @@ impl Shower<'_> {
         match more {
             More::Spool(spool) => {
                 let shown = Shown::new(if spool.keys.is_empty() { "Table Spool" } else { "Index Spool" }, "Lazy Spool");
-                let shown = if spool.keys.is_empty() {
-                    shown
-                } else {
-                    shown.clause("SEEK", self.equalities(&spool.keys))
-                };
+                let shown =
+                    if spool.keys.is_empty() { shown } else { shown.clause("SEEK", self.equalities(&spool.keys)) };
                 // However often it is opened, what is below it runs once.
                 shown.over(self.node(&spool.input, Some(1.0)))
             }
@@ -261,13 +260,14 @@ impl Shower<'_> {
             }
             More::Windows(windows) => self.windows(windows).over(below(&windows.input)),
             More::Recursive(recursive) => self.recursive(recursive, executions),
-            More::Split(split) => {
-                function(&format!("string_split({},{})", self.names.text(&split.text), self.names.text(&split.separator)))
-            }
+            More::Split(split) => function(&format!(
+                "string_split({},{})",
+                self.names.text(&split.text),
+                self.names.text(&split.separator)
+            )),
             More::Next(next) => {
                 let sequence = format!("{}.{}", bracketed(&next.sequence.schema), bracketed(&next.sequence.name));
-                Shown::of("Compute Scalar")
-                    .define([format!("{}=NEXT VALUE FOR {sequence}", self.names.slot(next.slot))])
+                Shown::of("Compute Scalar").define([(self.names.slot(next.slot), format!("NEXT VALUE FOR {sequence}"))])
             }
             More::Document(document) => {
                 let language = match document.language {
@@ -419,14 +419,12 @@ impl Shower<'_> {
     }
 
     fn group(&self, input: Shown, keys: &[(SortKey, usize)], aggregates: &[Aggregate]) -> Shown {
-        let named = |aggregate: &Aggregate| {
-            format!("{}={}", self.names.slot(aggregate.slot), self.names.aggregate(aggregate))
-        };
+        let named = |aggregate: &Aggregate| (self.names.slot(aggregate.slot), self.names.aggregate(aggregate));
         let (by, made): (Vec<String>, Vec<_>) = keys
             .iter()
             .map(|(key, slot)| {
                 let text = self.names.text(&key.expr);
-                (text.clone(), format!("{}={text}", self.names.slot(*slot)))
+                (text.clone(), (self.names.slot(*slot), text))
             })
             .unzip();
         let shown = match keys {
@@ -462,7 +460,7 @@ impl Shower<'_> {
                     format!("{name}({})", self.names.text(value))
                 }
             };
-            format!("{}={text}", self.names.slot(*slot))
+            (self.names.slot(*slot), text)
         };
         let mut shown = self.partitioned(Shown::of("Window Aggregate"), &windows.partition);
         if !windows.order.is_empty() {
@@ -489,8 +487,8 @@ impl Shower<'_> {
         anchors.chain(members).fold(shown, Shown::over)
     }
 
-    fn assigned(&self, assignments: &[(usize, Expr)]) -> Vec<String> {
-        let text = |(slot, value): &(usize, Expr)| format!("{}={}", self.names.slot(*slot), self.names.text(value));
+    fn assigned(&self, assignments: &[(usize, Expr)]) -> Vec<(String, String)> {
+        let text = |(slot, value): &(usize, Expr)| (self.names.slot(*slot), self.names.text(value));
         assignments.iter().map(text).collect()
     }
 
@@ -500,9 +498,8 @@ impl Shower<'_> {
             Action::Select { values, .. } => {
                 let computed = values.iter().filter(|value| !matches!(value, Expr::Slot(_)));
                 let first = self.plan.slots;
-                let named = computed.enumerate().map(|(place, value)| {
-                    format!("{}={}", self.names.slot(first + place), self.names.text(value))
-                });
+                let named =
+                    computed.enumerate().map(|(place, value)| (self.names.slot(first + place), self.names.text(value)));
                 with_computed(source, named.collect())
             }
             Action::Assign { assignments, .. } => {
@@ -540,8 +537,9 @@ impl Shower<'_> {
         match insert.rows.as_slice() {
             [row] => {
                 let sets = columns.iter().take(row.len()).enumerate();
-                let sets: Vec<String> =
-                    sets.map(|(place, column)| format!("{} = {}", bracketed(&column.name), value(row, place))).collect();
+                let sets: Vec<String> = sets
+                    .map(|(place, column)| format!("{} = {}", bracketed(&column.name), value(row, place)))
+                    .collect();
                 source.under(shown.clause("SET", sets.join(", ")))
             }
             rows => {
@@ -630,7 +628,7 @@ fn function(name: &str) -> Shown {
     Shown::of("Table-valued function").clause("OBJECT", name.to_owned())
 }
 
-fn with_computed(source: Shown, computed: Vec<String>) -> Shown {
+fn with_computed(source: Shown, computed: Vec<(String, String)>) -> Shown {
     if computed.is_empty() {
         return source;
     }

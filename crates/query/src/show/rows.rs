@@ -127,7 +127,7 @@ impl Numbered {
             Value::Str(shown.physical.to_owned()),
             Value::Str(shown.logical.to_owned()),
             text(shown.argument()),
-            text(shown.defined.join(", ")),
+            text(shown.defined_text()),
             number(shown.estimate.map(|size| size.rows)),
             Value::Null,
             Value::Null,

@@ -102,8 +102,7 @@ impl Writer {
     fn details(&mut self, shown: &Shown) {
         if !shown.defined.is_empty() {
             self.raw("<DefinedValues>");
-            for defined in &shown.defined {
-                let (name, value) = defined.split_once('=').unwrap_or((defined, ""));
+            for (name, value) in &shown.defined {
                 self.raw("<DefinedValue>");
                 self.column(name);
                 self.scalar(value);
@@ -113,10 +112,10 @@ impl Writer {
         }
         if let Some(object) = &shown.object {
             self.raw("<Object");
-            let parts: Vec<&str> = object.table.split("].[").collect();
-            for (name, part) in ["Database", "Schema", "Table"].into_iter().rev().zip(parts.iter().rev()) {
-                self.attribute(name, format!("[{}]", part.trim_start_matches('[').trim_end_matches(']')));
-            }
+            let [database, schema, table] = &object.table;
+            self.optional("Database", Some(database).filter(|name| !name.is_empty()));
+            self.optional("Schema", Some(schema).filter(|name| !name.is_empty()));
+            self.attribute("Table", table);
             self.optional("Index", object.index.as_ref());
             self.optional("Alias", object.alias.as_ref());
             self.raw("/>");
@@ -176,8 +175,14 @@ fn element(physical: &str) -> &'static str {
         "Inserted Scan" => "InsertedScan",
         "Deleted Scan" => "DeletedScan",
         "Sequence Project" => "SequenceProject",
-        "Clustered Index Insert" | "Clustered Index Update" | "Clustered Index Delete" | "Clustered Index Merge"
-        | "Table Insert" | "Table Update" | "Table Delete" | "Table Merge" => "Update",
+        "Clustered Index Insert"
+        | "Clustered Index Update"
+        | "Clustered Index Delete"
+        | "Clustered Index Merge"
+        | "Table Insert"
+        | "Table Update"
+        | "Table Delete"
+        | "Table Merge" => "Update",
         _ => "Generic",
     }
 }

@@ -204,8 +204,8 @@ error_table! {
     1046 15 1 subquery_not_allowed() "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     1060 15 1 top_not_an_integer() "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
-    1084 15 1 trigger_event_unknown(event) "'{event}' is an invalid event type.";
     1067 15 1 show_plan_not_alone() "The SET SHOWPLAN statements must be the only statements in the batch.";
+    1084 15 1 trigger_event_unknown(event) "'{event}' is an invalid event type.";
     1087 15 2 table_variable_not_declared(name) "Must declare the table variable \"{name}\".";
     1088 16 12 object_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
     1101 17 1 no_page_for_database(database, filegroup) "Could not allocate a new page for database '{database}' because of insufficient disk space in filegroup '{filegroup}'. Create the necessary space by dropping objects in the filegroup, adding additional files to the filegroup, or setting autogrowth on for existing files in the filegroup.";
