@@ -228,10 +228,11 @@ fn custom(number: &Decimal, picture: &str, language: &Language) -> Option<String
     let shown = shifted(number, section.shift)?;
     let digits = Digits::new(&shown, section.places())?;
     let is_zero = digits.whole.is_empty() && digits.fraction.bytes().all(|digit| digit == b'0');
-    if is_zero && place < 2 && !section.has_exponent() {
-        if let Some(third) = sections.get(2).filter(|third| !third.is_empty()) {
-            return self::section(third).text(&Decimal::from_i64(0), false, language);
-        }
+    if is_zero
+        && !section.has_exponent()
+        && let Some(third) = sections.get(2).filter(|third| !third.is_empty())
+    {
+        return self::section(third).text(&Decimal::from_i64(0), false, language);
     }
     section.text(&shown, negative && place == 0 && !is_zero, language)
 }
