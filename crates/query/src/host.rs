@@ -110,6 +110,18 @@ pub trait Host: Send + Sync {
     /// The function called `name`; a global is asked for as `@@NAME`.
     fn function(&self, name: &str) -> Option<HostFunction>;
 
+    /// The name of a function, for the texts of plans.
+    fn function_name(&self, id: u32) -> Option<&str> {
+        let _ = id;
+        None
+    }
+
+    /// The name of a view or table-valued function, for the texts of plans.
+    fn virtual_name(&self, id: u32) -> Option<&str> {
+        let _ = id;
+        None
+    }
+
     /// Evaluates a function.
     fn call_function(&self, id: u32, arguments: &[Value], context: &ExecutionContext) -> Result<Value, SqlError>;
 

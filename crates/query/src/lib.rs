@@ -28,6 +28,7 @@ mod rules;
 mod run;
 mod security;
 mod settings;
+mod show;
 mod state;
 
 #[cfg(test)]
@@ -49,7 +50,7 @@ pub use program::{
 pub use progress::Progress;
 pub use run::{Prepared, RowTarget, call, insert_rows, run};
 pub use security::{Requirement, SessionSecurity, is_welcome};
-pub use settings::{Isolation, Settings};
+pub use settings::{Isolation, Settings, ShowPlan};
 pub use state::{RunningTrigger, SessionState};
 
 use pikepole_types::SqlError;

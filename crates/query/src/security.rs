@@ -504,4 +504,12 @@ impl ExecutionContext {
         }
         Err(SqlError::database_permission_denied(permission.name(), self.database().name()))
     }
+
+    /// Checks that the session may see plans of the current database.
+    ///
+    /// # Errors
+    /// 262 when it may not.
+    pub fn require_show_plan(&self) -> Result<(), SqlError> {
+        self.require_of_database(Permission::Showplan).map_err(|error| SqlError { state: 4, ..error })
+    }
 }

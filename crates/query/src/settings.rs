@@ -31,6 +31,29 @@ impl Isolation {
     }
 }
 
+/// What SET SHOWPLAN_... shows of statements, which are not run then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShowPlan {
+    /// Lines of text.
+    Text,
+    /// A row for each operator.
+    All,
+    /// A document.
+    Xml,
+}
+
+impl ShowPlan {
+    /// The format that an option of this name, in upper case, asks for.
+    pub fn of(option: &str) -> Option<ShowPlan> {
+        Some(match option {
+            "SHOWPLAN_TEXT" => ShowPlan::Text,
+            "SHOWPLAN_ALL" => ShowPlan::All,
+            "SHOWPLAN_XML" => ShowPlan::Xml,
+            _ => return None,
+        })
+    }
+}
+
 /// The options of one session that the machine obeys. A procedure restores them when it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
@@ -46,6 +69,14 @@ pub struct Settings {
     pub parseonly: bool,
     /// FMTONLY: statements give their columns, read no rows and change nothing.
     pub fmtonly: bool,
+    /// SHOWPLAN_TEXT, SHOWPLAN_ALL, SHOWPLAN_XML: statements are shown, not run.
+    pub show_plan: Option<ShowPlan>,
+    /// STATISTICS PROFILE: each statement's plan follows it, with the rows of its operators.
+    pub statistics_profile: bool,
+    /// STATISTICS XML: the same as a document.
+    pub statistics_xml: bool,
+    /// STATISTICS TIME: each statement tells how long it took.
+    pub statistics_time: bool,
     /// CURSOR_CLOSE_ON_COMMIT: the end of a transaction closes cursors.
     pub cursor_close_on_commit: bool,
     /// ANSI_NULLS, which is always on.
@@ -78,6 +109,12 @@ impl Settings {
         self.date_first = language.date_first;
     }
 
+    /// Whether operators count what they do.
+    #[inline]
+    pub(crate) fn profiles_plans(&self) -> bool {
+        self.statistics_profile || self.statistics_xml
+    }
+
     /// Tells functions and conversions what they need to know of the options.
     pub(crate) fn inform(&self, functions: &mut Context) {
         functions.date_first = self.date_first;
@@ -96,6 +133,10 @@ impl Default for Settings {
             noexec: false,
             parseonly: false,
             fmtonly: false,
+            show_plan: None,
+            statistics_profile: false,
+            statistics_xml: false,
+            statistics_time: false,
             cursor_close_on_commit: false,
             ansi_nulls: true,
             ansi_warnings: true,

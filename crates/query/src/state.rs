@@ -120,6 +120,30 @@ pub enum Global {
 }
 
 impl Global {
+    /// Its name, as texts of plans have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Global::SessionId => "@@SPID",
+            Global::RowCount => "@@ROWCOUNT",
+            Global::RowCountBig => "rowcount_big()",
+            Global::Error => "@@ERROR",
+            Global::TransactionCount => "@@TRANCOUNT",
+            Global::NestLevel => "@@NESTLEVEL",
+            Global::ProcedureId => "@@PROCID",
+            Global::Identity => "@@IDENTITY",
+            Global::ScopeIdentity => "scope_identity()",
+            Global::TransactionState => "xact_state()",
+            Global::FetchStatus => "@@FETCH_STATUS",
+            Global::CursorRows => "@@CURSOR_ROWS",
+            Global::ErrorNumber => "error_number()",
+            Global::ErrorMessage => "error_message()",
+            Global::ErrorLine => "error_line()",
+            Global::ErrorSeverity => "error_severity()",
+            Global::ErrorState => "error_state()",
+            Global::ErrorProcedure => "error_procedure()",
+        }
+    }
+
     /// The global called `name`, with its `@@`.
     pub fn variable(name: &str) -> Option<Global> {
         Some(match name.to_ascii_uppercase().as_str() {

@@ -169,6 +169,11 @@ pub(crate) fn find(name: &str) -> Option<HostFunction> {
     Some(HostFunction { id: id as u32, result, arguments_min, arguments_max })
 }
 
+/// The name of the function that [`find`] gave this number, as T-SQL writes it.
+pub(crate) fn name(id: u32) -> Option<&'static str> {
+    FUNCTIONS.get(id as usize).map(|function| function.name)
+}
+
 /// Evaluates the function that [`find`] gave this number.
 pub(crate) fn call(
     host: &SessionHost,

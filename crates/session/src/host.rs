@@ -85,6 +85,14 @@ impl Host for SessionHost {
         functions::find(name)
     }
 
+    fn function_name(&self, id: u32) -> Option<&str> {
+        functions::name(id)
+    }
+
+    fn virtual_name(&self, id: u32) -> Option<&str> {
+        Some(views::by_number(id & ((1 << DATABASE_SHIFT) - 1))?.name)
+    }
+
     fn call_function(&self, id: u32, arguments: &[Value], context: &ExecutionContext) -> Result<Value, SqlError> {
         functions::call(self, id, arguments, context)
     }

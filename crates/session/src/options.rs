@@ -2,7 +2,7 @@
 //! it does not.
 
 use crate::unsupported;
-use pikepole_query::{ExecutionContext, Output};
+use pikepole_query::{ExecutionContext, Output, ShowPlan};
 use pikepole_tsql::{ExprKind, Literal, OptionSetting, SetOption, Statement, StatementKind, UnaryOp};
 use pikepole_types::{DateFormat, Language, SqlError};
 
@@ -27,19 +27,8 @@ impl Default for ClientOptions {
 const ALWAYS_ON: &[&str] =
     &["ANSI_NULLS", "ANSI_PADDING", "ANSI_DEFAULTS", "CONCAT_NULL_YIELDS_NULL", "ANSI_NULL_DFLT_ON"];
 /// Options that are always off here; ON would change what statements do.
-const ALWAYS_OFF: &[&str] = &[
-    "NUMERIC_ROUNDABORT",
-    "FORCEPLAN",
-    "ANSI_NULL_DFLT_OFF",
-    "SHOWPLAN_ALL",
-    "SHOWPLAN_TEXT",
-    "SHOWPLAN_XML",
-    "STATISTICS IO",
-    "STATISTICS TIME",
-    "STATISTICS XML",
-    "STATISTICS PROFILE",
-    "REMOTE_PROC_TRANSACTIONS",
-];
+const ALWAYS_OFF: &[&str] =
+    &["NUMERIC_ROUNDABORT", "FORCEPLAN", "ANSI_NULL_DFLT_OFF", "STATISTICS IO", "REMOTE_PROC_TRANSACTIONS"];
 /// Options that make no difference here, whatever they are set to.
 const INDIFFERENT: &[&str] = &["NO_BROWSETABLE", "OFFSETS"];
 
@@ -108,6 +97,16 @@ impl ClientOptions {
             ("PARSEONLY", _) => settings.parseonly = on,
             ("NOEXEC", _) => settings.noexec = on,
             ("FMTONLY", _) => settings.fmtonly = on,
+            ("SHOWPLAN_TEXT" | "SHOWPLAN_ALL" | "SHOWPLAN_XML", _) => show_plan(name, on, context)?,
+            ("STATISTICS PROFILE", _) => {
+                may_see_plans(on, context)?;
+                context.settings.statistics_profile = on;
+            }
+            ("STATISTICS XML", _) => {
+                may_see_plans(on, context)?;
+                context.settings.statistics_xml = on;
+            }
+            ("STATISTICS TIME", _) => settings.statistics_time = on,
             ("CURSOR_CLOSE_ON_COMMIT", _) => settings.cursor_close_on_commit = on,
             ("CONTEXT_INFO", _) => context.context_info = Some(context_info(value)?),
             ("QUERY_GOVERNOR_COST_LIMIT", _) if number(value) == Some(0) => {}
@@ -139,6 +138,23 @@ impl ClientOptions {
         }
         Ok(())
     }
+}
+
+/// SET SHOWPLAN_...: OFF ends what the same option began.
+fn show_plan(name: &str, on: bool, context: &mut ExecutionContext) -> Result<(), SqlError> {
+    let format = ShowPlan::of(name);
+    may_see_plans(on, context)?;
+    if on {
+        context.settings.show_plan = format;
+    } else if context.settings.show_plan == format {
+        context.settings.show_plan = None;
+    }
+    Ok(())
+}
+
+/// Plans tell of tables and of what is in them: whoever switches them on needs a permission for that.
+fn may_see_plans(on: bool, context: &ExecutionContext) -> Result<(), SqlError> {
+    if on { context.require_show_plan() } else { Ok(()) }
 }
 
 /// A parser's error as a session reports it.

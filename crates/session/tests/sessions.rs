@@ -308,3 +308,28 @@ fn an_application_lock_is_waited_for() {
     fixture.run(&mut one, "WAITFOR DELAY '00:00:01' EXEC sp_releaseapplock 'job', 'Session'");
     assert_eq!(fixture.server.schedulers().block_on(waiting).expect("no panic"), Value::Int(1));
 }
+
+#[test]
+fn plans_that_have_run_tell_rows_and_times() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    fixture.run(
+        &mut session,
+        "CREATE TABLE dbo.t (id int PRIMARY KEY, a int); INSERT dbo.t VALUES (1, 5), (2, 6), (3, 7)",
+    );
+    fixture.run(&mut session, "SET STATISTICS XML ON; SET STATISTICS TIME ON");
+    let output = fixture.run(&mut session, "SELECT id FROM dbo.t WHERE a > 5 ORDER BY a");
+    let rows = output.rows();
+    assert_eq!(rows.len(), 3, "two rows and a document");
+    let document = rows[2][0].as_str().expect("a text");
+    for part in
+        ["PhysicalOp=\"Sort\"", "ActualRows=\"2\" ActualRowsRead=\"3\"", "ActualExecutions=\"1\" ActualElapsedms=\""]
+    {
+        assert!(document.contains(part), "{part} in {document}");
+    }
+    let [message] = output.messages()[..] else { panic!("{:?}", output.messages()) };
+    assert!(message.contains("SQL Server Execution Times:\n   CPU time = "), "{message}");
+    fixture.run(&mut session, "SET STATISTICS XML OFF; SET STATISTICS TIME OFF");
+    let output = fixture.run(&mut session, "SELECT id FROM dbo.t WHERE a > 5 ORDER BY a");
+    assert_eq!((output.rows().len(), output.messages().len()), (2, 0));
+}

@@ -60,7 +60,8 @@ impl Aggregate {
         })
     }
 
-    fn operator_name(self) -> &'static str {
+    /// Its name in lower case.
+    pub fn name(self) -> &'static str {
         match self {
             Aggregate::Count => "count",
             Aggregate::CountBig => "count_big",
@@ -84,7 +85,7 @@ impl Aggregate {
 /// # Errors
 /// 8117 when the aggregate does not take the type.
 pub fn aggregate_type(aggregate: Aggregate, argument: &SqlType) -> Result<SqlType, SqlError> {
-    let refused = || SqlError::operand_type_invalid(argument.error_name(), aggregate.operator_name());
+    let refused = || SqlError::operand_type_invalid(argument.error_name(), aggregate.name());
     match aggregate {
         Aggregate::Count => Ok(SqlType::Int),
         Aggregate::CountBig => Ok(SqlType::BigInt),

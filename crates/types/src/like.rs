@@ -1,6 +1,7 @@
 //! LIKE and PATINDEX: `%` any text, `_` one character, `[a-f]` one of a set, `[^a-f]` one outside it.
 
 use crate::collation::Collation;
+use std::fmt::{self, Display, Formatter, Write};
 use std::str::Chars;
 
 /// A compiled pattern. Matching takes time in proportion to the text times the pattern at worst and allocates nothing
@@ -21,6 +22,28 @@ enum Part {
     One,
     Char(char),
     Set { negated: bool, ranges: Vec<(char, char)> },
+}
+
+/// The pattern as it compares: its characters folded, and those that stand for themselves in brackets.
+impl Display for LikePattern {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for part in &self.parts {
+            match part {
+                Part::Any => f.write_char('%')?,
+                Part::One => f.write_char('_')?,
+                Part::Char(c @ ('%' | '_' | '[')) => write!(f, "[{c}]")?,
+                Part::Char(c) => f.write_char(*c)?,
+                Part::Set { negated, ranges } => {
+                    f.write_str(if *negated { "[^" } else { "[" })?;
+                    for (first, last) in ranges {
+                        if first == last { f.write_char(*first)? } else { write!(f, "{first}-{last}")? }
+                    }
+                    f.write_char(']')?;
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 impl LikePattern {

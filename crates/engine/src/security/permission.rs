@@ -128,11 +128,13 @@ permissions! {
     BackupDatabase "BACKUP DATABASE" "BADB" [Database];
     BackupLog "BACKUP LOG" "BALO" [Database];
     Checkpoint "CHECKPOINT" "CP" [Database];
+    Showplan "SHOWPLAN" "SPLN" [Database];
     ViewDatabaseState "VIEW DATABASE STATE" "VWDS" [Database];
     ConnectSql "CONNECT SQL" "COSQ" [Server];
     ControlServer "CONTROL SERVER" "CL" [Server];
     ViewServerState "VIEW SERVER STATE" "VWSS" [Server];
     AlterServerState "ALTER SERVER STATE" "ALSS" [Server];
+    AlterTrace "ALTER TRACE" "ALTR" [Server];
     AlterSettings "ALTER SETTINGS" "ALST" [Server];
     AlterAnyLogin "ALTER ANY LOGIN" "ALLG" [Server];
     AlterAnyServerRole "ALTER ANY SERVER ROLE" "ALSR" [Server];
@@ -206,6 +208,7 @@ pub(crate) fn covering_above(class: Class, permission: Permission) -> Option<Per
         (Class::Login | Class::ServerRole, _) => P::ControlServer,
         (Class::Database, P::Connect) => P::ConnectAnyDatabase,
         (Class::Database, P::ViewDatabaseState) => P::ViewServerState,
+        (Class::Database, P::Showplan) => P::AlterTrace,
         (Class::Database, P::ViewDefinition) => P::ViewAnyDefinition,
         (Class::Database, P::Alter) => P::AlterAnyDatabase,
         (Class::Database, _) => P::ControlServer,

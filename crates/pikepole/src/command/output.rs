@@ -125,6 +125,12 @@ impl Printer {
 
     fn table(&mut self, out: &mut impl Write) -> io::Result<()> {
         self.headed = true;
+        // The lines of a plan are a drawing already.
+        if let [column] = self.columns.as_slice()
+            && column.name == "StmtText"
+        {
+            return self.rows.drain(..).try_for_each(|row| writeln!(out, "{}", row.text(0)));
+        }
         let mut table = Table::new();
         table.load_style(ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled);
         table.set_header(self.columns.iter().map(|column| Cell::new(&column.name)));

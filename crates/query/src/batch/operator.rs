@@ -15,7 +15,7 @@ use crate::bulk::FileRows;
 use crate::expression::{Expr, Fault, Integer, Width};
 use crate::parallel::{Dispenser, KEPT_ROWS_MIN, RANGE_ROWS, ROWS_MIN};
 use crate::plan::{LiveSlots, Node, Numbering};
-use crate::run::{Cursor, Run, row_bounds};
+use crate::run::{Cursor, Making, Run, row_bounds};
 use arrow_array::Int64Array;
 
 /// The state of an operator; its inputs are part of it.
@@ -88,8 +88,8 @@ pub(crate) struct FromRows {
 
 impl Operator {
     /// The operator of a plan that is worth running in batches.
-    pub(crate) fn of(node: &Node, live: &LiveSlots) -> Option<Operator> {
-        makes_rows_in_bulk(node).then(|| Operator::new(node, live))
+    pub(crate) fn of(node: &Node, making: Making<'_>) -> Option<Operator> {
+        makes_rows_in_bulk(node).then(|| Operator::new(node, making))
     }
 
     /// The operator of a plan that reads a table as a whole, for workers only: see [`ScanRows`].
@@ -117,34 +117,34 @@ impl Operator {
 
     /// The operator of a list.
     pub(crate) fn list(node: &Node) -> Operator {
-        Operator::new(node, &LiveSlots::default())
+        Operator::new(node, Making::plain(&LiveSlots::default()))
     }
 
     /// The operator of any plan.
-    fn new(node: &Node, live: &LiveSlots) -> Operator {
+    fn new(node: &Node, making: Making<'_>) -> Operator {
         if let Some(product) = Product::of(node) {
             return Operator::Product(product);
         }
-        let inner = |node: &Node| Box::new(Operator::new(node, live));
+        let inner = |node: &Node| Box::new(Operator::new(node, making));
         match node {
             Node::File(source) => Operator::File(Box::new(FileRows::new(&source.file))),
             Node::Kept { rows, .. } => Operator::Kept(KeptRows::new(rows)),
             Node::Filter { input, .. } => Operator::Filter(inner(input)),
             Node::Compute { input, .. } => Operator::Compute(inner(input)),
             Node::Join { left, .. } if ListJoin::fits(node) => {
-                Operator::ListJoin(Box::new(ListJoin::new(Operator::new(left, live), node)))
+                Operator::ListJoin(Box::new(ListJoin::new(Operator::new(left, making), node)))
             }
             Node::Number { input, partition, order, functions } if is_plain(partition, order, functions) => {
                 Operator::Number { input: inner(input), given: Some(0) }
             }
             Node::Top { input, .. } => {
-                Operator::Top(Box::new(Top { input: Operator::new(input, live), bounds: None, passes: false }))
+                Operator::Top(Box::new(Top { input: Operator::new(input, making), bounds: None, passes: false }))
             }
             Node::Concat { inputs, .. } => Operator::Concat {
-                inputs: inputs.iter().map(|(input, _)| Operator::new(input, live)).collect(),
+                inputs: inputs.iter().map(|(input, _)| Operator::new(input, making)).collect(),
                 current: 0,
             },
-            other => Operator::FromRows(Box::new(FromRows::new(other, live))),
+            other => Operator::FromRows(Box::new(FromRows::new(other, making))),
         }
     }
 
@@ -402,14 +402,14 @@ impl Top {
 }
 
 impl FromRows {
-    fn new(node: &Node, live: &LiveSlots) -> FromRows {
+    fn new(node: &Node, making: Making<'_>) -> FromRows {
         let mut slots = Vec::new();
         node.visit_filled(&mut |slot| {
-            if live.has(slot) {
+            if making.live.has(slot) {
                 slots.push(slot);
             }
         });
-        FromRows { cursor: Cursor::new(node, live), columns: Vec::new(), slots, rows: 0, ended: false, first: 0 }
+        FromRows { cursor: Cursor::new(node, making), columns: Vec::new(), slots, rows: 0, ended: false, first: 0 }
     }
 
     fn open(&mut self) {

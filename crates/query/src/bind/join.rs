@@ -376,8 +376,9 @@ fn scan_node(source: &Source, table: Arc<Table>, keeps: bool, mine: &mut Vec<Pre
     let registers = source.registers;
     let locator = source.located.then_some(registers.first + source.columns.len());
     let scan = |range: KeyRange, table: Arc<Table>| {
-        let scan =
-            Scan { table, registers, wanted: source.wanted(), range, reverse: false, locator, hints: source.hints };
+        let alias = (!table.name.eq_ignore_ascii_case(&source.alias)).then(|| source.alias.as_str().into());
+        let wanted = source.wanted();
+        let scan = Scan { table, registers, wanted, range, reverse: false, locator, hints: source.hints, alias };
         Node::Scan(Box::new(scan))
     };
     let before = |slot: usize| ready.before(slot);

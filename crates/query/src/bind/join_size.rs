@@ -17,9 +17,9 @@ const UNKNOWN_ROWS: f64 = 100.0;
 
 /// What a plan comes to.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Size {
+pub(crate) struct Size {
     /// The rows it gives.
-    pub(super) rows: f64,
+    pub(crate) rows: f64,
     /// What each opening costs, in rows read.
     pub(super) cost: f64,
     /// What only the first openings cost.
@@ -27,6 +27,11 @@ pub(super) struct Size {
 }
 
 impl Size {
+    /// What one opening, the first one, costs in rows read.
+    pub(crate) fn total(self) -> f64 {
+        self.cost + self.once
+    }
+
     fn rows(rows: f64) -> Size {
         Size { rows, cost: rows, once: 0.0 }
     }
@@ -53,7 +58,7 @@ pub(super) fn is_at_hand(node: &Node) -> bool {
 }
 
 /// The size of a plan.
-pub(super) fn of(node: &Node) -> Size {
+pub(crate) fn of(node: &Node) -> Size {
     match node {
         Node::One => Size::rows(1.0),
         Node::Scan(scan) => {

@@ -47,6 +47,7 @@ pub use data_type::Declared;
 pub(crate) use data_type::declared;
 pub(crate) use expression::literal;
 pub(crate) use into::{into_columns, is_certain};
+pub(crate) use join_size::{Size, of as size_of};
 pub(crate) use query::binary_of;
 pub(crate) use routine::{check_function, is_run};
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};

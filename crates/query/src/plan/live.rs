@@ -78,7 +78,7 @@ impl LiveSlots {
 
     /// An operator: what it reads is added before its inputs are looked at, and an input that reads another's columns
     /// before that other.
-    pub(super) fn node(&mut self, node: &Node) {
+    pub(crate) fn node(&mut self, node: &Node) {
         match node {
             Node::One | Node::Virtual { .. } | Node::File(_) | Node::Kept { .. } => {}
             Node::Call { arguments, .. } => arguments.iter().for_each(|argument| self.expr(argument)),

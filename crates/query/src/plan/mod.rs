@@ -89,6 +89,8 @@ pub struct Scan {
     pub locator: Option<usize>,
     /// What it locks.
     pub hints: ReadHints,
+    /// The name that FROM gives the table, when it is not the table's own.
+    pub alias: Option<Box<str>>,
 }
 
 impl Scan {

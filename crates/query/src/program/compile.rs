@@ -13,7 +13,7 @@ use crate::access::CatalogView;
 use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, Undeclared, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
-use crate::settings::{Isolation, Settings};
+use crate::settings::{Isolation, Settings, ShowPlan};
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::UserType;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
@@ -63,6 +63,7 @@ pub fn compile_batch(
     compiler.reserve(parameters.len(), &batch.statements);
     compiler.parameters(parameters);
     compiler.declare_tables(&batch.statements);
+    compiler.alone = matches!(batch.statements.as_slice(), [statement] if is_option(statement));
     compiler.statements(&batch.statements);
     compiler.finish(None)
 }
@@ -134,6 +135,10 @@ pub(super) struct Compiler<'a> {
     parameters: Vec<Parameter>,
     pub(super) errors: Vec<SqlError>,
     pub(super) line: u32,
+    /// Where the statement at hand stands.
+    span: tree::Span,
+    /// The statement at hand is the whole batch.
+    alone: bool,
     /// The slots of variables: those declared anywhere in the text, then the two hidden ones.
     pub(super) reserved: usize,
     /// True once USE may have changed what names mean: statements are then bound when they run.
@@ -166,6 +171,8 @@ impl<'a> Compiler<'a> {
             parameters: Vec::new(),
             errors: Vec::new(),
             line: 1,
+            span: tree::Span::default(),
+            alone: false,
             reserved: 0,
             database_changes: false,
             reads_clock: Cell::new(false),
@@ -354,7 +361,8 @@ impl<'a> Compiler<'a> {
                 }
             }
         };
-        self.late.push(Late { kind, plan: Mutex::new(plan) });
+        let text = self.text.get(self.span.range()).unwrap_or_default().into();
+        self.late.push(Late { kind, text, plan: Mutex::new(plan) });
         self.late.len() - 1
     }
 
@@ -430,6 +438,7 @@ impl<'a> Compiler<'a> {
 
     fn statement(&mut self, statement: &Statement) {
         self.line = statement.line();
+        self.span = statement.span;
         let compiled = self.compile(statement);
         self.keep(compiled);
     }
@@ -686,6 +695,9 @@ impl<'a> Compiler<'a> {
     }
 
     fn set_option(&mut self, statement: &Statement, option: &tree::SetOption) -> Result<(), Fault> {
+        if !self.alone && option.names.iter().any(|name| ShowPlan::of(name).is_some()) {
+            return Err(Box::new(SqlError::show_plan_not_alone()));
+        }
         let on = matches!(option.value, tree::OptionSetting::On);
         let mut settings = Vec::new();
         for name in &option.names {
@@ -718,6 +730,10 @@ impl<'a> Compiler<'a> {
             Some(tree::TransactionName::Variable(name)) => Some(Name::Variable(self.variable(name)?.0)),
         })
     }
+}
+
+fn is_option(statement: &Statement) -> bool {
+    matches!(statement.kind, StatementKind::SetOption(_))
 }
 
 /// How many variables the statements declare, in blocks too.

@@ -187,6 +187,8 @@ impl Program {
 #[derive(Debug)]
 pub(crate) struct Late {
     pub(crate) kind: LateKind,
+    /// The text of the statement that it is part of.
+    pub(crate) text: Box<str>,
     /// The newest plan, for the sessions to come.
     pub(crate) plan: Mutex<Option<Arc<plan::Statement>>>,
 }

@@ -12,11 +12,12 @@ use super::Run;
 use super::group::GroupCursor;
 use super::more::MoreCursor;
 use super::number::NumberCursor;
+use super::profile::{CountedCursor, Making};
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::batch::{AggregateCursor, BatchCursor, Operator};
 use crate::errors;
 use crate::expression::{Comparison, Expr, Fault, Integer};
-use crate::plan::{Aggregate, JoinKind, LiveSlots, Node, Registers, SortKey, Test};
+use crate::plan::{Aggregate, JoinKind, Node, Registers, SortKey, Test};
 use pikepole_types::{Collation, Value};
 
 /// One operator's state.
@@ -36,6 +37,7 @@ pub(crate) enum Cursor {
     Top(Box<TopCursor>),
     Concat { inputs: Vec<Cursor>, current: usize },
     More(Box<MoreCursor>),
+    Counted(Box<CountedCursor>),
 }
 
 /// The rows of a function for the present row outside it.
@@ -88,11 +90,19 @@ pub(crate) struct TopCursor {
 
 impl Cursor {
     /// The cursor for a plan, not yet open.
-    pub(crate) fn new(node: &Node, live: &LiveSlots) -> Cursor {
-        if let Some(operator) = Operator::of(node, live) {
+    pub(crate) fn new(node: &Node, making: Making<'_>) -> Cursor {
+        let cursor = Cursor::uncounted(node, making);
+        match making.profile {
+            None => cursor,
+            Some(profile) => Cursor::Counted(Box::new(CountedCursor::new(node, cursor, profile))),
+        }
+    }
+
+    fn uncounted(node: &Node, making: Making<'_>) -> Cursor {
+        if let Some(operator) = Operator::of(node, making) {
             return Cursor::Batch(Box::new(BatchCursor::new(operator)));
         }
-        let new = |node: &Node| Cursor::new(node, live);
+        let new = |node: &Node| Cursor::new(node, making);
         match node {
             Node::One => Cursor::One { given: false },
             Node::Scan(scan) => Cursor::Scan(Box::new(ScanCursor::new(scan))),
@@ -119,7 +129,7 @@ impl Cursor {
             Node::Group { input, keys, aggregates } => {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
                 let plain = keys.is_empty() && aggregates.iter().all(is_plain);
-                if let Some(input) = Operator::of(input, live).filter(|_| plain) {
+                if let Some(input) = Operator::of(input, making).filter(|_| plain) {
                     return Cursor::Aggregate(Box::new(AggregateCursor::new(input, None)));
                 }
                 let serial = Cursor::Group(Box::new(GroupCursor::new(new(input))));
@@ -138,7 +148,7 @@ impl Cursor {
             Node::Concat { inputs, .. } => {
                 Cursor::Concat { inputs: inputs.iter().map(|(node, _)| new(node)).collect(), current: 0 }
             }
-            Node::More(more) => Cursor::More(Box::new(MoreCursor::new(more, live))),
+            Node::More(more) => Cursor::More(Box::new(MoreCursor::new(more, making))),
         }
     }
 
@@ -178,6 +188,7 @@ impl Cursor {
                 inputs.iter_mut().for_each(Cursor::open);
             }
             Cursor::More(more) => more.open(),
+            Cursor::Counted(counted) => counted.open(),
         }
     }
 
@@ -201,6 +212,7 @@ impl Cursor {
             Cursor::Top(top) => top.input.forget(),
             Cursor::Concat { inputs, .. } => inputs.iter_mut().for_each(Cursor::forget),
             Cursor::More(more) => more.forget(),
+            Cursor::Counted(counted) => counted.inner.forget(),
         }
     }
 
@@ -212,6 +224,7 @@ impl Cursor {
                 apply.within = false;
                 apply.input.again();
             }
+            Cursor::Counted(counted) => counted.inner.again(),
             _ => {}
         }
     }
@@ -300,6 +313,7 @@ impl Cursor {
                 Ok(false)
             }
             (Cursor::More(cursor), Node::More(more)) => cursor.next(more, run),
+            (Cursor::Counted(counted), _) => counted.next(node, run),
             _ => Ok(false),
         }
     }
@@ -308,6 +322,7 @@ impl Cursor {
     pub(crate) fn count(&mut self, node: &Node, run: &mut Run<'_>) -> Result<Option<u64>, Stop> {
         match (self, node) {
             (Cursor::Scan(cursor), Node::Scan(scan)) => cursor.count(scan, run).map(Some),
+            (Cursor::Counted(counted), _) => counted.count_rows(node, run),
             _ => Ok(None),
         }
     }
@@ -316,6 +331,7 @@ impl Cursor {
     pub(crate) fn operator(&mut self) -> Option<&mut Operator> {
         match self {
             Cursor::Batch(batch) => Some(batch.operator()),
+            Cursor::Counted(counted) => counted.inner.operator(),
             _ => None,
         }
     }
@@ -328,6 +344,7 @@ impl Cursor {
             Cursor::Apply(apply) => apply.input.target_scan(),
             Cursor::Join(join) => join.left.target_scan(),
             Cursor::Top(top) => top.input.target_scan(),
+            Cursor::Counted(counted) => counted.inner.target_scan(),
             _ => None,
         }
     }

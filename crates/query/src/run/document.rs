@@ -299,7 +299,8 @@ fn is_moment(ty: &SqlType) -> bool {
     )
 }
 
-fn escape_xml(text: &str, in_attribute: bool, out: &mut String) {
+/// Appends a text as XML has it, within an element or an attribute.
+pub(crate) fn escape_xml(text: &str, in_attribute: bool, out: &mut String) {
     for character in text.chars() {
         match character {
             '&' => out.push_str("&amp;"),

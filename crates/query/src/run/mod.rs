@@ -33,11 +33,13 @@ mod number;
 mod open_json;
 mod output_rows;
 mod permission;
+mod profile;
 mod recover;
 mod recursive;
 mod request;
 mod rules;
 mod sequence;
+mod show_plan;
 mod split;
 mod spool;
 mod statement;
@@ -56,8 +58,10 @@ use std::sync::Arc;
 
 pub(crate) use cursor::{Cursor, row_bounds};
 pub(crate) use declared_cursor::Cursors;
+pub(crate) use document::escape_xml;
 pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use modify::check_required;
+pub(crate) use profile::{Counted, Making, Profile};
 pub use request::{Prepared, RowTarget, call, insert_rows};
 pub(crate) use step::{epoch, now};
 pub(crate) use temporary_procedure::TemporaryProcedures;
@@ -309,6 +313,11 @@ async fn run_at(
 
 impl Machine<'_> {
     async fn run(&mut self) -> Result<i32, SqlError> {
+        if let Some(format) = self.context.settings.show_plan
+            && !self.frame.program.sets_show_plan()
+        {
+            return self.show_plans(format).await;
+        }
         loop {
             let handled = match self.advance() {
                 Ok(Pause::Yield) | Err(Stop::Yield) => {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::cursor::Cursor;
+use super::profile::Making;
 use super::rules::{LateWork, has_late_work};
 use super::statement::{StatementState, quantum_over};
 use crate::access::{Stop, Table};
@@ -99,7 +100,7 @@ impl ModifyState {
             }
         };
         let again = match &changed.subqueries {
-            RowSubqueries::Again(node) => Some(Cursor::new(node, &plan.live)),
+            RowSubqueries::Again(node) => Some(Cursor::new(node, Making::plain(&plan.live))),
             RowSubqueries::None | RowSubqueries::Kept(_) => None,
         };
         let writer = Some(changed.table.engine.writer());

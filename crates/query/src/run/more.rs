@@ -4,6 +4,7 @@ use super::Run;
 use super::cursor::{Cursor, bound};
 use super::document::DocumentCursor;
 use super::open_json::OpenCursor;
+use super::profile::Making;
 use super::recursive::RecursiveCursor;
 use super::split::SplitCursor;
 use super::spool::{FullCursor, SpoolCursor};
@@ -11,7 +12,7 @@ use super::windows::WindowCursor;
 use crate::access::{Pace, Stop};
 use crate::errors;
 use crate::expression::{Fault, Width};
-use crate::plan::{Expand, LiveSlots, More, NextNumber, SortKey, TopCount, WideTop};
+use crate::plan::{Expand, More, NextNumber, SortKey, TopCount, WideTop};
 use pikepole_types::{Decimal, SqlError, SqlType, Value};
 
 /// The state of one of the further operators.
@@ -30,20 +31,20 @@ pub(crate) enum MoreCursor {
 }
 
 impl MoreCursor {
-    pub(crate) fn new(more: &More, live: &LiveSlots) -> MoreCursor {
+    pub(crate) fn new(more: &More, making: Making<'_>) -> MoreCursor {
         match more {
-            More::Spool(spool) => MoreCursor::Spool(SpoolCursor::new(Cursor::new(&spool.input, live))),
+            More::Spool(spool) => MoreCursor::Spool(SpoolCursor::new(Cursor::new(&spool.input, making))),
             More::Full(join) => {
-                MoreCursor::Full(FullCursor::new(Cursor::new(&join.left, live), Cursor::new(&join.right, live)))
+                MoreCursor::Full(FullCursor::new(Cursor::new(&join.left, making), Cursor::new(&join.right, making)))
             }
-            More::Top(top) => MoreCursor::Top(TopState::new(Cursor::new(&top.input, live))),
-            More::Expand(expand) => MoreCursor::Expand(ExpandState::new(Cursor::new(&expand.input, live))),
-            More::Windows(windows) => MoreCursor::Windows(WindowCursor::new(Cursor::new(&windows.input, live))),
-            More::Recursive(recursive) => MoreCursor::Recursive(RecursiveCursor::new(recursive, live)),
+            More::Top(top) => MoreCursor::Top(TopState::new(Cursor::new(&top.input, making))),
+            More::Expand(expand) => MoreCursor::Expand(ExpandState::new(Cursor::new(&expand.input, making))),
+            More::Windows(windows) => MoreCursor::Windows(WindowCursor::new(Cursor::new(&windows.input, making))),
+            More::Recursive(recursive) => MoreCursor::Recursive(RecursiveCursor::new(recursive, making)),
             More::Split(_) => MoreCursor::Split(SplitCursor::default()),
             More::Next(_) => MoreCursor::Next(false),
             More::Document(document) => {
-                MoreCursor::Document(Box::new(DocumentCursor::new(Cursor::new(&document.input, live))))
+                MoreCursor::Document(Box::new(DocumentCursor::new(Cursor::new(&document.input, making))))
             }
             More::OpenJson(_) => MoreCursor::OpenJson(OpenCursor::default()),
         }

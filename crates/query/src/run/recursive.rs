@@ -9,9 +9,10 @@
 
 use super::Run;
 use super::cursor::Cursor;
+use super::profile::Making;
 use crate::access::Stop;
 use crate::expression::Expr;
-use crate::plan::{LiveSlots, Recursive};
+use crate::plan::Recursive;
 use pikepole_types::{SqlError, Value};
 
 /// The state of a [`Recursive`].
@@ -28,9 +29,9 @@ pub(crate) struct RecursiveCursor {
 }
 
 impl RecursiveCursor {
-    pub(crate) fn new(plan: &Recursive, live: &LiveSlots) -> RecursiveCursor {
+    pub(crate) fn new(plan: &Recursive, making: Making<'_>) -> RecursiveCursor {
         let cursors = |plans: &[(crate::plan::Node, Vec<Expr>)]| {
-            plans.iter().map(|(node, _)| Cursor::new(node, live)).collect::<Vec<_>>()
+            plans.iter().map(|(node, _)| Cursor::new(node, making)).collect::<Vec<_>>()
         };
         RecursiveCursor {
             anchors: cursors(&plan.anchors),

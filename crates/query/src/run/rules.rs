@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::Machine;
 use super::cursor::Cursor;
 use super::gone::{GoneKey, Part, put_in_order};
+use super::profile::Making;
 use super::statement::{StatementState, function_elsewhere, quantum_over};
 use crate::access::Stop;
 use crate::bind::{self, Names};
@@ -152,7 +153,7 @@ impl Machine<'_> {
     fn call_for_checks(&mut self, node: &Node, plan: &Statement, state: &mut StatementState) -> Result<(), Stop> {
         let mut calls = match state.modify.late.calls.take() {
             Some(calls) => calls,
-            None => Calls { cursor: Cursor::new(node, &plan.live), under_way: false },
+            None => Calls { cursor: Cursor::new(node, Making::plain(&plan.live)), under_way: false },
         };
         if !calls.under_way {
             calls.cursor.open();

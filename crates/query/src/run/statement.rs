@@ -10,7 +10,9 @@ use super::cursor::Cursor;
 use super::function::Called;
 use super::modify::ModifyState;
 use super::output_rows::{OutputState, cut_long_values};
+use super::profile::{Making, Profile};
 use super::rules::rules_fault;
+use super::show_plan::Began;
 use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
 use crate::access::{CatalogStamp, HostCall, Stop};
@@ -71,6 +73,10 @@ pub(crate) struct StatementState {
     rows_done: bool,
     /// The client is not told how many rows there were.
     quiet: bool,
+    /// Where its operators count what they do, when somebody wants to know.
+    profile: Option<Arc<Profile>>,
+    /// When it began, likewise.
+    began: Option<Began>,
 }
 
 /// How often a session runs a plan between two looks at the sizes of its tables.
@@ -123,7 +129,7 @@ impl StatementState {
 
     /// Begins a statement within another one.
     pub(crate) fn begin_inner(&mut self, plan: Arc<Statement>) {
-        self.set_plan(plan);
+        self.set_plan(plan, false);
         if let Some(cursor) = &mut self.cursor {
             cursor.open();
         }
@@ -182,8 +188,10 @@ impl StatementState {
         }
     }
 
-    fn set_plan(&mut self, plan: Arc<Statement>) {
-        self.cursor = Some(Cursor::new(&plan.source, &plan.live));
+    fn set_plan(&mut self, plan: Arc<Statement>, profiled: bool) {
+        self.profile = profiled.then(Arc::default);
+        let making = Making { live: &plan.live, profile: self.profile.as_deref() };
+        self.cursor = Some(Cursor::new(&plan.source, making));
         self.modify = ModifyState::new(&plan);
         self.change = ChangeState::default();
         self.output = OutputState::default();
@@ -222,8 +230,10 @@ impl Machine<'_> {
         // A function that has been run for the plan has made and dropped tables of its own: the plan is none the older for that.
         if state.phase == Phase::Idle && !state.has_fetched() {
             let stamp = self.context.catalog_stamp();
+            let counts_right = state.profile.is_some() == self.context.settings.profiles_plans();
+            let fits = state.plan.as_ref().is_some_and(|plan| self.fits(plan, stamp));
             let mut bound = Ok(());
-            if state.plan.as_ref().is_none_or(|plan| !self.fits(plan, stamp)) || state.is_outgrown() {
+            if !fits || !counts_right || state.is_outgrown() {
                 bound = self.bind(late, state);
             }
             if let Err(fault) = bound.and_then(|()| self.check_identity(late, state)) {
@@ -256,7 +266,7 @@ impl Machine<'_> {
     /// The state of a plan that belongs to no instruction.
     pub(crate) fn state_of(plan: Arc<Statement>) -> StatementState {
         let mut state = StatementState::default();
-        state.set_plan(plan);
+        state.set_plan(plan, false);
         state
     }
 
@@ -273,6 +283,7 @@ impl Machine<'_> {
                 state.checked = serial;
             }
             self.show_command(command(&plan.action));
+            state.began = self.context.settings.statistics_time.then(Began::now);
             if !plan.virtual_sources.is_empty() && !state.virtual_ready {
                 if plan.virtual_sources.iter().any(VirtualSource::is_function) {
                     // Functions run before the first row: what they read ends with the statement, whatever its end.
@@ -319,24 +330,31 @@ impl Machine<'_> {
             return Ok(Some(Pause::Yield));
         }
         self.end(plan, state);
+        if let Some(profile) = state.profile.clone() {
+            self.send_profile(plan, index, &profile, state.rows);
+        }
+        if let Some(began) = state.began.take() {
+            self.send_times(began);
+        }
         Ok(None)
     }
 
     /// Binds the statement against the present catalog, or takes the plan another session has bound.
     fn bind(&mut self, late: &Late, state: &mut StatementState) -> Result<(), Fault> {
         self.context.refresh_security()?;
+        let profiled = self.context.settings.profiles_plans();
         let stamp = self.context.catalog_stamp();
         let shared = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone();
         if let Some(plan) = shared
             && self.fits(&plan, stamp)
             && !plan.is_outgrown()
         {
-            state.set_plan(plan);
+            state.set_plan(plan, profiled);
             return Ok(());
         }
         let plan = self.bind_anew(late)?;
         *late.plan.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::clone(&plan));
-        state.set_plan(plan);
+        state.set_plan(plan, profiled);
         Ok(())
     }
 
@@ -347,12 +365,16 @@ impl Machine<'_> {
     }
 
     fn bind_anew(&self, late: &Late) -> Result<Arc<Statement>, Fault> {
+        self.bind_kind(&late.kind)
+    }
+
+    pub(super) fn bind_kind(&self, kind: &LateKind) -> Result<Arc<Statement>, Fault> {
         let catalog = self.context.catalog();
         let variables = &self.frame.program.variables;
         let identity_insert = self.context.identity_table();
         let trigger = self.frame.program.trigger.as_deref();
         let names = Names { variables, identity_insert, trigger, ..Names::of(&catalog, &*self.host) };
-        bind::bind(&late.kind, &names, variables.len())
+        bind::bind(kind, &names, variables.len())
     }
 
     /// A plan is shared between sessions, IDENTITY_INSERT is not: a plan bound under another setting is bound again, which
@@ -371,7 +393,7 @@ impl Machine<'_> {
         let on = self.context.identity_table() == Some(insert.table.identity_key(own));
         if insert.explicit_identity.is_some() != on {
             let plan = self.bind_anew(late)?;
-            state.set_plan(plan);
+            state.set_plan(plan, self.context.settings.profiles_plans());
         }
         Ok(())
     }
@@ -398,6 +420,9 @@ impl Machine<'_> {
         }
         if plan.reads_clock {
             self.functions.now = super::step::now();
+        }
+        if let Some(profile) = &state.profile {
+            profile.clear();
         }
         if let Some(cursor) = &mut state.cursor {
             cursor.open();

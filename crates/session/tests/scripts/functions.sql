@@ -38,3 +38,12 @@ SELECT 1.5 << 1;
 GO
 SELECT GET_BIT(5, 32);
 GO
+-- FORMAT by cultures; without one by the session's language.
+SELECT FORMAT(1234.5, 'C', 'en-us'), FORMAT(1234.5, 'C', 'de-de'), FORMAT(-1234.5, 'N1', 'fr-FR'), FORMAT(0.25, 'P0', 'sv-SE');
+SELECT FORMAT(CAST('2020-11-22' AS date), 'd', 'en-gb'), FORMAT(CAST('2020-11-22' AS date), 'D', 'de-de'), FORMAT(CAST('07:35' AS time), N'hh\:mm'), FORMAT(CAST('07:35' AS time), N'hh:mm');
+SET LANGUAGE Deutsch;
+SELECT FORMAT(1234.5, 'N'), FORMAT(CAST('2020-02-03' AS date), 'D'), FORMAT(1234.5, 'N', NULL);
+SET LANGUAGE us_english;
+SELECT FORMAT(1234.5, 'N'), FORMAT(CAST('2020-02-03' AS date), 'D');
+SELECT FORMAT(1, 'N', 'xx-XX');
+GO

@@ -208,6 +208,7 @@ error_table! {
     1060 15 1 top_not_an_integer() "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     1065 15 1 nolock_on_target() "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
+    1067 15 1 show_plan_not_alone() "The SET SHOWPLAN statements must be the only statements in the batch.";
     1084 15 1 trigger_event_unknown(event) "'{event}' is an invalid event type.";
     1087 15 2 table_variable_not_declared(name) "Must declare the table variable \"{name}\".";
     1088 16 12 object_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";

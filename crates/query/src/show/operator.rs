@@ -1,0 +1,655 @@
+//! Plans as trees of the operators that people know by name.
+//!
+//! What has no counterpart there has a name of its own kind: several of SQL Server's operators are one here (a seek that goes on
+//! to the row; a window with its segments), and a filter right above a table is told as the table's WHERE.
+
+use super::expression::{SlotNames, bracketed, comparison, table_parts};
+use crate::access::{KeyColumn, Table};
+use crate::bind::{Size, size_of};
+use crate::expression::{Expr, Predicate};
+use crate::host::Host;
+use crate::plan::{
+    Action, Aggregate, BranchAction, Change, ColumnSource, Insert, JoinKey, JoinKind, LiveSlots, More, Node, Numbering,
+    Recursive, Scan, SortKey, Spool, Statement, Test, TopCount, VirtualSource, WideTop, WindowFunction, Windows,
+};
+use crate::program::Variable;
+use crate::run::{Counted, Profile};
+
+/// An operator as it is shown.
+#[derive(Debug, Default)]
+pub(crate) struct Shown {
+    /// What it is.
+    pub(crate) physical: &'static str,
+    /// What it is for.
+    pub(crate) logical: &'static str,
+    /// The table it reads or changes.
+    pub(crate) object: Option<ShownObject>,
+    /// Its clauses: `SEEK`, `WHERE`, `ORDER BY` and their contents.
+    pub(crate) clauses: Vec<(&'static str, String)>,
+    /// What stands behind the clauses: `ORDERED FORWARD`.
+    pub(crate) order: Option<&'static str>,
+    /// The values it makes: `[Expr1005]`, and of what.
+    pub(crate) defined: Vec<(String, String)>,
+    /// The columns of its rows that somebody reads.
+    pub(crate) output: Vec<String>,
+    /// What the planner expects of it; None where it knows nothing of a table below.
+    pub(crate) estimate: Option<Size>,
+    /// How often the planner expects it to run.
+    pub(crate) executions: Option<f64>,
+    /// Whether workers may share it, which is decided when it runs.
+    pub(crate) may_share: bool,
+    /// What it did.
+    pub(crate) counted: Option<Counted>,
+    /// Rows that it read before its WHERE.
+    pub(crate) rows_read: Option<u64>,
+    /// What is below it.
+    pub(crate) inputs: Vec<Shown>,
+}
+
+/// A table, and the index it is reached by.
+#[derive(Debug, Clone)]
+pub(crate) struct ShownObject {
+    /// Database, schema and name; a table variable has a name alone.
+    pub(crate) table: [String; 3],
+    pub(crate) index: Option<String>,
+    pub(crate) alias: Option<String>,
+}
+
+impl Shown {
+    fn new(physical: &'static str, logical: &'static str) -> Shown {
+        Shown { physical, logical, ..Shown::default() }
+    }
+
+    fn of(physical: &'static str) -> Shown {
+        Shown::new(physical, physical)
+    }
+
+    fn clause(mut self, name: &'static str, text: String) -> Shown {
+        self.clauses.push((name, text));
+        self
+    }
+
+    fn define(mut self, defined: impl IntoIterator<Item = (String, String)>) -> Shown {
+        self.defined.extend(defined);
+        self
+    }
+
+    fn over(mut self, input: Shown) -> Shown {
+        self.inputs.push(input);
+        self
+    }
+
+    /// The operator that works on its rows, one for one.
+    fn under(self, mut above: Shown) -> Shown {
+        (above.estimate, above.executions) = (self.estimate, self.executions);
+        above.over(self)
+    }
+
+    /// What stands in the parentheses behind its name, but for what it is for.
+    pub(crate) fn argument(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(object) = &self.object {
+            parts.push(format!("OBJECT:({})", object.text()));
+        }
+        parts.extend(self.clauses.iter().map(|(name, text)| format!("{name}:({text})")));
+        if !self.defined.is_empty() {
+            parts.push(format!("DEFINE:({})", self.defined_text()));
+        }
+        let mut text = parts.join(", ");
+        if let Some(order) = self.order {
+            text.push(' ');
+            text.push_str(order);
+        }
+        text
+    }
+
+    /// `[Expr1005]=..., [Expr1006]=...`
+    pub(crate) fn defined_text(&self) -> String {
+        let texts: Vec<String> = self.defined.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        texts.join(", ")
+    }
+}
+
+impl ShownObject {
+    fn of(table: &Table, index: Option<i32>, alias: Option<&str>) -> ShownObject {
+        let found = match index {
+            Some(id) => table.engine.indexes.iter().find(|index| index.index_id == id),
+            None => table.engine.clustered(),
+        };
+        let index = found.map(|index| bracketed(&index.name));
+        ShownObject { table: table_parts(table), index, alias: alias.map(bracketed) }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let index = self.index.as_ref().map_or_else(String::new, |index| format!(".{index}"));
+        let alias = self.alias.as_ref().map_or_else(String::new, |alias| format!(" AS {alias}"));
+        let parts: Vec<&str> = self.table.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        format!("{}{index}{alias}", parts.join("."))
+    }
+}
+
+/// The operators of a plan.
+pub(crate) fn operators(plan: &Statement, variables: &[Variable], host: &dyn Host, profile: Option<&Profile>) -> Shown {
+    let shower = Shower { plan, names: SlotNames::new(plan, variables, host), profile, host };
+    let source = shower.node(&plan.source, Some(1.0));
+    shower.action(source)
+}
+
+struct Shower<'a> {
+    plan: &'a Statement,
+    names: SlotNames<'a>,
+    profile: Option<&'a Profile>,
+    host: &'a dyn Host,
+}
+
+impl Shower<'_> {
+    /// An operator that the planner expects to run so often.
+    fn node(&self, node: &Node, executions: Option<f64>) -> Shown {
+        let mut shown = self.described(node, executions);
+        shown.estimate = is_known(node).then(|| size_of(node));
+        shown.executions = executions;
+        shown.counted = self.profile.and_then(|profile| profile.of(node));
+        let mut filled = LiveSlots::default();
+        node.visit_filled(&mut |slot| {
+            if self.plan.live.has(slot) {
+                filled.add(slot);
+            }
+        });
+        filled.each(&mut |slot| shown.output.push(self.names.slot(slot)));
+        shown
+    }
+
+    fn described(&self, node: &Node, executions: Option<f64>) -> Shown {
+        let below = |input: &Node| self.node(input, executions);
+        match node {
+            Node::One => Shown::of("Constant Scan"),
+            Node::Scan(scan) => self.scan(scan),
+            Node::Virtual { index, .. } => self.fetched(*index),
+            Node::Call { index, arguments, .. } => {
+                let name = self.plan.virtual_sources.get(*index).map(|source| self.source_name(source));
+                function(&format!("{}({})", name.unwrap_or_default(), self.names.list(arguments)))
+            }
+            Node::Values { rows, .. } => {
+                let rows: Vec<String> = rows.iter().map(|row| format!("({})", self.names.list(row))).collect();
+                Shown::of("Constant Scan").clause("VALUES", rows.join(", "))
+            }
+            Node::Series(series) => {
+                let (start, stop) = (self.names.count(&series.start), self.names.count(&series.stop));
+                let step = series.step.as_ref().map_or_else(String::new, |step| format!(",{}", self.names.count(step)));
+                function(&format!("generate_series({start},{stop}{step})"))
+            }
+            Node::File(_) => Shown::of("Remote Scan"),
+            Node::Kept { .. } => Shown::of("Constant Scan"),
+            Node::Filter { input, predicate } => match &**input {
+                Node::Scan(scan) => {
+                    let mut shown = self.scan(scan).clause("WHERE", self.names.condition(predicate));
+                    shown.rows_read = self.profile.and_then(|profile| profile.of(input)).map(|counted| counted.rows);
+                    shown
+                }
+                _ => Shown::of("Filter").clause("WHERE", self.names.condition(predicate)).over(below(input)),
+            },
+            Node::Compute { input, assignments } => {
+                Shown::of("Compute Scalar").define(self.assigned(assignments)).over(below(input))
+            }
+            Node::Join { left, right, kind, on, .. } => self.join(left, right, *kind, on.as_ref(), executions),
+            Node::Apply { input, subquery, test, slot, correlated, .. } => {
+                let inner = if *correlated { times(executions, input) } else { executions };
+                let (logical, text) = self.test(test);
+                Shown::new("Nested Loops", logical)
+                    .define([(self.names.slot(*slot), text)])
+                    .over(below(input))
+                    .over(self.node(subquery, inner))
+            }
+            Node::Group { input, keys, aggregates } => self.group(below(input), keys, aggregates),
+            Node::Sort { input, keys, .. } => {
+                Shown::of("Sort").clause("ORDER BY", self.names.keys(keys)).over(below(input))
+            }
+            Node::Number { input, partition, functions, .. } => {
+                let named =
+                    |(function, slot): &(Numbering, usize)| (self.names.slot(*slot), numbering(*function).to_owned());
+                self.partitioned(Shown::new("Sequence Project", "Compute Scalar"), partition)
+                    .define(functions.iter().map(named))
+                    .over(below(input))
+            }
+            Node::Top { input, offset, count } => {
+                let mut top = Shown::of("Top");
+                if let Some(offset) = offset {
+                    top = top.clause("OFFSET EXPRESSION", self.names.count(offset));
+                }
+                if let Some(count) = count {
+                    top = top.clause("TOP EXPRESSION", self.names.count(count));
+                }
+                top.over(below(input))
+            }
+            Node::Concat { inputs, .. } => {
+                inputs.iter().fold(Shown::of("Concatenation"), |shown, (input, _)| shown.over(below(input)))
+            }
+            Node::More(more) => self.more(more, executions),
+        }
+    }
+
+    fn more(&self, more: &More, executions: Option<f64>) -> Shown {
+        let below = |input: &Node| self.node(input, executions);
+        match more {
+            More::Spool(spool) => {
+                let shown = Shown::new(if spool.keys.is_empty() { "Table Spool" } else { "Index Spool" }, "Lazy Spool");
+                let shown =
+                    if spool.keys.is_empty() { shown } else { shown.clause("SEEK", self.equalities(&spool.keys)) };
+                // However often it is opened, what is below it runs once.
+                shown.over(self.node(&spool.input, Some(1.0)))
+            }
+            More::Full(join) => {
+                let mut shown = match join.keys.as_slice() {
+                    [] => Shown::new("Nested Loops", "Full Outer Join"),
+                    keys => Shown::new("Hash Match", "Full Outer Join").clause("HASH", self.hash_keys(keys)),
+                };
+                if let Some(on) = &join.on {
+                    shown = shown.clause("RESIDUAL", self.names.condition(on));
+                }
+                shown.over(below(&join.right)).over(below(&join.left))
+            }
+            More::Top(top) => self.wide_top(top).over(below(&top.input)),
+            More::Expand(expand) => {
+                let sets = expand.sets.iter().map(|set| {
+                    let keys = expand.keys.iter().zip(set).filter(|(_, has)| **has);
+                    let keys: Vec<String> = keys.map(|((expr, _, _), _)| self.names.text(expr)).collect();
+                    format!("({})", keys.join(", "))
+                });
+                let sets: Vec<String> = sets.collect();
+                Shown::of("Expand").clause("GROUPING SETS", sets.join(", ")).over(below(&expand.input))
+            }
+            More::Windows(windows) => self.windows(windows).over(below(&windows.input)),
+            More::Recursive(recursive) => self.recursive(recursive, executions),
+            More::Split(split) => function(&format!(
+                "string_split({},{})",
+                self.names.text(&split.text),
+                self.names.text(&split.separator)
+            )),
+            More::Next(next) => {
+                let sequence = format!("{}.{}", bracketed(&next.sequence.schema), bracketed(&next.sequence.name));
+                Shown::of("Compute Scalar").define([(self.names.slot(next.slot), format!("NEXT VALUE FOR {sequence}"))])
+            }
+            More::Document(document) => {
+                let language = match document.language {
+                    crate::plan::Language::Json { .. } => "FOR JSON",
+                    crate::plan::Language::Xml { .. } => "FOR XML",
+                };
+                Shown::new("UDX", language).over(below(&document.input))
+            }
+            More::OpenJson(open) => function(&format!("openjson({})", self.names.text(&open.json))),
+        }
+    }
+
+    fn scan(&self, scan: &Scan) -> Shown {
+        let (table, range) = (&scan.table, &scan.range);
+        let is_seek = !range.prefix.is_empty() || range.low.is_some() || range.high.is_some();
+        let physical = match (range.index, table.key.is_empty(), is_seek) {
+            (Some(_), _, true) => "Index Seek",
+            (Some(_), _, false) => "Index Scan",
+            (None, true, _) => "Table Scan",
+            (None, false, true) => "Clustered Index Seek",
+            (None, false, false) => "Clustered Index Scan",
+        };
+        let mut shown = Shown::of(physical);
+        shown.object = Some(ShownObject::of(table, range.index, scan.alias.as_deref()));
+        if is_seek {
+            shown = shown.clause("SEEK", self.seek(scan));
+        }
+        if physical != "Table Scan" && (is_seek || scan.reverse) {
+            shown.order = Some(if scan.reverse { "ORDERED BACKWARD" } else { "ORDERED FORWARD" });
+        }
+        shown.may_share = scan.is_whole();
+        shown
+    }
+
+    /// The range of a key that a scan visits.
+    fn seek(&self, scan: &Scan) -> String {
+        let range = &scan.range;
+        let index = range.index.and_then(|id| scan.table.indexes.iter().find(|index| index.id == id));
+        let key: &[KeyColumn] = index.map_or(&scan.table.key, |index| &index.key);
+        let column = |place: usize| {
+            key.get(place).map_or_else(String::new, |key| self.names.slot(scan.registers.first + key.column))
+        };
+        let mut tests = Vec::new();
+        for (place, value) in range.prefix.iter().enumerate() {
+            tests.push(format!("{}={}", column(place), self.names.text(&value.expr)));
+        }
+        let bounded = column(range.prefix.len());
+        for (bound, op) in [(&range.low, ">"), (&range.high, "<")] {
+            if let Some((value, included)) = bound {
+                let equal = if *included { "=" } else { "" };
+                tests.push(format!("{bounded} {op}{equal} {}", self.names.text(&value.expr)));
+            }
+        }
+        tests.join(" AND ")
+    }
+
+    fn fetched(&self, index: usize) -> Shown {
+        match self.plan.virtual_sources.get(index) {
+            Some(VirtualSource::Inserted) => Shown::of("Inserted Scan"),
+            Some(VirtualSource::Deleted) => Shown::of("Deleted Scan"),
+            Some(VirtualSource::File(_) | VirtualSource::FileTable(_)) => Shown::of("Remote Scan"),
+            Some(VirtualSource::Current(_)) | None => Shown::of("Constant Scan"),
+            Some(source @ (VirtualSource::Host { .. } | VirtualSource::Function { .. })) => {
+                function(&self.source_name(source))
+            }
+        }
+    }
+
+    fn source_name(&self, source: &VirtualSource) -> String {
+        match source {
+            VirtualSource::Host { id, .. } => self.host.virtual_name(*id).unwrap_or_default().to_owned(),
+            VirtualSource::Function { function, .. } => {
+                format!("{}.{}", bracketed(&function.schema), bracketed(&function.name))
+            }
+            _ => String::new(),
+        }
+    }
+
+    fn join(
+        &self,
+        left: &Node,
+        right: &Node,
+        kind: JoinKind,
+        on: Option<&Predicate>,
+        executions: Option<f64>,
+    ) -> Shown {
+        if let Some(spool) = hashed(right) {
+            // The side that is kept stands first, as the one that the table is built from.
+            let logical = if kind == JoinKind::Left { "Right Outer Join" } else { "Inner Join" };
+            let mut shown = Shown::new("Hash Match", logical).clause("HASH", self.hash_keys(&spool.keys));
+            if let Some(on) = on {
+                shown = shown.clause("RESIDUAL", self.names.condition(on));
+            }
+            return shown.over(self.node(&spool.input, executions)).over(self.node(left, executions));
+        }
+        let logical = if kind == JoinKind::Left { "Left Outer Join" } else { "Inner Join" };
+        let mut shown = Shown::new("Nested Loops", logical);
+        let references = self.references(left, right);
+        if !references.is_empty() {
+            shown = shown.clause("OUTER REFERENCES", references.join(", "));
+        }
+        if let Some(on) = on {
+            shown = shown.clause("WHERE", self.names.condition(on));
+        }
+        shown.over(self.node(left, executions)).over(self.node(right, times(executions, left)))
+    }
+
+    /// What the inner side of a loop reads of the outer one.
+    fn references(&self, outer: &Node, inner: &Node) -> Vec<String> {
+        let (mut read, mut filled) = (LiveSlots::default(), LiveSlots::default());
+        read.node(inner);
+        outer.visit_filled(&mut |slot| filled.add(slot));
+        let mut names = Vec::new();
+        filled.each(&mut |slot| {
+            if read.has(slot) {
+                names.push(self.names.slot(slot));
+            }
+        });
+        names
+    }
+
+    /// `[a]=[b] AND ...`, of keys looked up.
+    fn equalities(&self, keys: &[JoinKey]) -> String {
+        let pairs = keys.iter().map(|key| format!("{}={}", self.names.text(&key.inner), self.names.text(&key.outer)));
+        pairs.collect::<Vec<_>>().join(" AND ")
+    }
+
+    /// `[a], [b])=([c], [d]`: the side the hash table is built from, and the one that looks into it.
+    fn hash_keys(&self, keys: &[JoinKey]) -> String {
+        let side = |value: fn(&JoinKey) -> &Expr| {
+            keys.iter().map(|key| self.names.text(value(key))).collect::<Vec<_>>().join(", ")
+        };
+        format!("{})=({}", side(|key| &key.inner), side(|key| &key.outer))
+    }
+
+    fn test(&self, test: &Test) -> (&'static str, String) {
+        match test {
+            Test::Scalar(value) => ("Left Outer Join", self.names.text(value)),
+            Test::Exists => ("Left Semi Join", "[PROBE VALUE]".to_owned()),
+            Test::In { left, right, .. } => {
+                ("Left Semi Join", format!("{}={}", self.names.text(left), self.names.text(right)))
+            }
+            Test::Extremes { left, right, op, all, .. } => {
+                let (left, right) = (self.names.text(left), self.names.text(right));
+                let word = if *all { "ALL" } else { "ANY" };
+                ("Left Semi Join", format!("{left}{}{word}({right})", comparison(*op)))
+            }
+        }
+    }
+
+    fn group(&self, input: Shown, keys: &[(SortKey, usize)], aggregates: &[Aggregate]) -> Shown {
+        let named = |aggregate: &Aggregate| (self.names.slot(aggregate.slot), self.names.aggregate(aggregate));
+        let (by, made): (Vec<String>, Vec<_>) = keys
+            .iter()
+            .map(|(key, slot)| {
+                let text = self.names.text(&key.expr);
+                (text.clone(), (self.names.slot(*slot), text))
+            })
+            .unzip();
+        let shown = match keys {
+            [] => Shown::new("Stream Aggregate", "Aggregate"),
+            _ => Shown::new("Hash Match", "Aggregate").clause("HASH", by.join(", ")).define(made),
+        };
+        let mut shown = shown.define(aggregates.iter().map(named));
+        shown.may_share = keys.is_empty();
+        shown.over(input)
+    }
+
+    fn partitioned(&self, shown: Shown, partition: &[SortKey]) -> Shown {
+        let keys: Vec<String> = partition.iter().map(|key| self.names.text(&key.expr)).collect();
+        if keys.is_empty() { shown } else { shown.clause("PARTITION BY", keys.join(", ")) }
+    }
+
+    fn windows(&self, windows: &Windows) -> Shown {
+        let named = |(function, slot): &(WindowFunction, usize)| {
+            let text = match function {
+                WindowFunction::Number(function) => numbering(*function).to_owned(),
+                WindowFunction::Tiles(count) => format!("ntile({})", self.names.count(count)),
+                WindowFunction::PercentRank => "percent_rank".to_owned(),
+                WindowFunction::CumulativeDistribution => "cume_dist".to_owned(),
+                WindowFunction::Shift { value, ahead, .. } => {
+                    format!("{}({})", if *ahead { "lead" } else { "lag" }, self.names.text(value))
+                }
+                WindowFunction::End { value, last, .. } => {
+                    format!("{}({})", if *last { "last_value" } else { "first_value" }, self.names.text(value))
+                }
+                WindowFunction::Aggregate(aggregate, _) => self.names.aggregate(aggregate),
+                WindowFunction::Percentile { value, continuous, .. } => {
+                    let name = if *continuous { "percentile_cont" } else { "percentile_disc" };
+                    format!("{name}({})", self.names.text(value))
+                }
+            };
+            (self.names.slot(*slot), text)
+        };
+        let mut shown = self.partitioned(Shown::of("Window Aggregate"), &windows.partition);
+        if !windows.order.is_empty() {
+            shown = shown.clause("ORDER BY", self.names.keys(&windows.order));
+        }
+        shown.define(windows.functions.iter().map(named))
+    }
+
+    fn wide_top(&self, top: &WideTop) -> Shown {
+        let shown = match &top.count {
+            TopCount::Rows(count) => Shown::of("Top").clause("TOP EXPRESSION", self.names.count(count)),
+            TopCount::Percent(percent) => {
+                Shown::of("Top").clause("TOP EXPRESSION", format!("{} PERCENT", self.names.text(percent)))
+            }
+        };
+        if top.ties.is_empty() { shown } else { shown.clause("WITH TIES", self.names.keys(&top.ties)) }
+    }
+
+    /// The members run for each row made, however many there are.
+    fn recursive(&self, recursive: &Recursive, executions: Option<f64>) -> Shown {
+        let shown = Shown::of("Concatenation").clause("WITH STACK", "[Recr1000]".to_owned());
+        let anchors = recursive.anchors.iter().map(|(node, _)| self.node(node, executions));
+        let members = recursive.members.iter().map(|(node, _)| self.node(node, None));
+        anchors.chain(members).fold(shown, Shown::over)
+    }
+
+    fn assigned(&self, assignments: &[(usize, Expr)]) -> Vec<(String, String)> {
+        let text = |(slot, value): &(usize, Expr)| (self.names.slot(*slot), self.names.text(value));
+        assignments.iter().map(text).collect()
+    }
+
+    /// What is done with the rows.
+    fn action(&self, source: Shown) -> Shown {
+        match &self.plan.action {
+            Action::Select { values, .. } => {
+                let computed = values.iter().filter(|value| !matches!(value, Expr::Slot(_)));
+                let first = self.plan.slots;
+                let named =
+                    computed.enumerate().map(|(place, value)| (self.names.slot(first + place), self.names.text(value)));
+                with_computed(source, named.collect())
+            }
+            Action::Assign { assignments, .. } => {
+                let computed: Vec<_> =
+                    assignments.iter().filter(|(_, value)| !matches!(value, Expr::Slot(_))).cloned().collect();
+                with_computed(source, self.assigned(&computed))
+            }
+            Action::Insert(insert) => self.insert(insert, source),
+            Action::Update(update) => {
+                let table = &update.changed.table;
+                let shown = changed(table, "Update", "Clustered Index Update", "Table Update");
+                let shown = shown.clause("SET", self.sets(table, &update.assignments));
+                collected(source, update.changed.collects).under(shown)
+            }
+            Action::Delete(delete) => {
+                let shown = changed(&delete.changed.table, "Delete", "Clustered Index Delete", "Table Delete");
+                collected(source, delete.changed.collects).under(shown)
+            }
+            Action::Change(change) => self.change(change, source),
+            Action::Instead(_) => source.under(Shown::new("Table Spool", "Eager Spool")),
+        }
+    }
+
+    fn insert(&self, insert: &Insert, source: Shown) -> Shown {
+        let shown = changed(&insert.table, "Insert", "Clustered Index Insert", "Table Insert");
+        let columns = &insert.table.columns;
+        let value = |row: &[ColumnSource], place: usize| match &row[place] {
+            ColumnSource::Value(value) => self.names.text(value),
+            ColumnSource::Identity => "[Identity]".to_owned(),
+            ColumnSource::Template => {
+                let constant = insert.template.get(place).cloned().unwrap_or_default();
+                self.names.text(&Expr::Const(constant))
+            }
+        };
+        match insert.rows.as_slice() {
+            [row] => {
+                let sets = columns.iter().take(row.len()).enumerate();
+                let sets: Vec<String> = sets
+                    .map(|(place, column)| format!("{} = {}", bracketed(&column.name), value(row, place)))
+                    .collect();
+                source.under(shown.clause("SET", sets.join(", ")))
+            }
+            rows => {
+                let texts = rows.iter().map(|row| {
+                    let values: Vec<String> = (0..row.len()).map(|place| value(row, place)).collect();
+                    format!("({})", values.join(", "))
+                });
+                let texts: Vec<String> = texts.collect();
+                let mut source = source.clause("VALUES", texts.join(", "));
+                if let Some(size) = &mut source.estimate {
+                    size.rows = rows.len() as f64;
+                }
+                source.under(shown)
+            }
+        }
+    }
+
+    fn change(&self, change: &Change, source: Shown) -> Shown {
+        let table = &change.table;
+        let mut shown = match change.branches.as_slice() {
+            [branch] => match &branch.action {
+                BranchAction::Update { .. } => changed(table, "Update", "Clustered Index Update", "Table Update"),
+                BranchAction::Delete => changed(table, "Delete", "Clustered Index Delete", "Table Delete"),
+                BranchAction::Insert(_) => changed(table, "Insert", "Clustered Index Insert", "Table Insert"),
+            },
+            _ => changed(table, "Merge", "Clustered Index Merge", "Table Merge"),
+        };
+        for branch in &change.branches {
+            if let BranchAction::Update { assignments, .. } = &branch.action {
+                shown = shown.clause("SET", self.sets(table, assignments));
+            }
+        }
+        let mut source = collected(source, true);
+        match &change.top {
+            None => {}
+            Some(TopCount::Rows(count)) => {
+                source = source.under(Shown::of("Top").clause("TOP EXPRESSION", self.names.count(count)));
+            }
+            Some(TopCount::Percent(percent)) => {
+                let percent = format!("{} PERCENT", self.names.text(percent));
+                source = source.under(Shown::of("Top").clause("TOP EXPRESSION", percent));
+            }
+        }
+        source.under(shown)
+    }
+
+    fn sets(&self, table: &Table, assignments: &[(usize, Expr)]) -> String {
+        let texts = assignments.iter().map(|(column, value)| {
+            let column = table.columns.get(*column).map_or("", |column| &column.name);
+            format!("{} = {}", bracketed(column), self.names.text(value))
+        });
+        texts.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// The spool that a nested loop looks into by hash.
+fn hashed(right: &Node) -> Option<&Spool> {
+    match right {
+        Node::More(more) => match &**more {
+            More::Spool(spool) if !spool.keys.is_empty() => Some(spool),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether the planner has something to go by: no source below is one of which it knows nothing.
+fn is_known(node: &Node) -> bool {
+    let mut known = true;
+    node.visit_nodes(&mut |node| {
+        known &= match node {
+            Node::Virtual { .. } | Node::Call { .. } | Node::File(_) => false,
+            Node::More(more) => !matches!(**more, More::Recursive(_) | More::OpenJson(_) | More::Split(_)),
+            _ => true,
+        };
+    });
+    known
+}
+
+/// How often something runs that runs for each row of `outer`.
+fn times(executions: Option<f64>, outer: &Node) -> Option<f64> {
+    executions.filter(|_| is_known(outer)).map(|executions| executions * size_of(outer).rows)
+}
+
+fn function(name: &str) -> Shown {
+    Shown::of("Table-valued function").clause("OBJECT", name.to_owned())
+}
+
+fn with_computed(source: Shown, computed: Vec<(String, String)>) -> Shown {
+    if computed.is_empty() {
+        return source;
+    }
+    source.under(Shown::of("Compute Scalar").define(computed))
+}
+
+/// Rows that are all found before the first one is changed.
+fn collected(source: Shown, collects: bool) -> Shown {
+    if collects { source.under(Shown::new("Table Spool", "Eager Spool")) } else { source }
+}
+
+fn changed(table: &Table, logical: &'static str, clustered: &'static str, heap: &'static str) -> Shown {
+    let mut shown = Shown::new(if table.key.is_empty() { heap } else { clustered }, logical);
+    shown.object = Some(ShownObject::of(table, None, None));
+    shown
+}
+
+fn numbering(function: Numbering) -> &'static str {
+    match function {
+        Numbering::Row => "row_number",
+        Numbering::Rank => "rank",
+        Numbering::DenseRank => "dense_rank",
+    }
+}
