@@ -88,8 +88,8 @@ pub use server::{
     ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{
-    BulkWriter, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount, ScanRange, Table, TableParts,
-    TableScan, TableWriter,
+    BulkWriter, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount, ScanRange, Table,
+    TableParts, TableScan, TableWriter,
 };
 pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

@@ -106,7 +106,9 @@ impl Work {
         let new = RowHeader::new(RowHeader::HAS_OLDER_VERSION, self.xid);
         let rest = vec![self.xid as u8; self.random.below(1500) as usize];
         let (mut cursor, context) = (TreeCursor::new(), context(self.xid));
-        let outcome = self.until_done(|| self.tree.replace(&mut cursor, &context, &key, old, new, &rest, |_, _| ()))?;
+        let outcome = self.until_done(|| {
+            self.tree.replace(&mut cursor, &context, &key, old, new, &rest, |_: RowHeader, _: &[u8]| ())
+        })?;
         assert!(matches!(outcome, ChangeOutcome::Done(_)), "{outcome:?}");
         self.keys.insert(key, new);
         Ok(())
@@ -133,7 +135,8 @@ impl Work {
         let new = RowHeader::new(0, self.xid);
         let rest = vec![self.xid as u8; self.random.below(3000) as usize];
         let context = context(self.xid);
-        let outcome = self.until_done(|| self.heap.replace(&context, rid, old, new, &rest, |_, _| ()))?;
+        let outcome =
+            self.until_done(|| self.heap.replace(&context, rid, old, new, &rest, |_: RowHeader, _: &[u8]| ()))?;
         assert!(matches!(outcome, ChangeOutcome::Done(_)), "{outcome:?}");
         self.bulk_pages.remove(&rid.page);
         self.rids.insert(rid, new);

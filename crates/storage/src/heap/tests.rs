@@ -61,11 +61,13 @@ fn apply(fixture: &Fixture, heap: &Heap, model: &mut Model, xid: u64, op: &Op) {
             let (new, rest) = (RowHeader::new(RowHeader::HAS_OLDER_VERSION, xid), vec![xid as u8; len as usize]);
             let mut kept = None;
             let outcome = store.until_done(|| {
-                heap.replace(&context(xid), rid, old.0, new, &rest, |header, rest| kept = Some((header, rest.to_vec())))
+                heap.replace(&context(xid), rid, old.0, new, &rest, |header: RowHeader, rest: &[u8]| {
+                    kept = Some((header, rest.to_vec()))
+                })
             });
             assert!(matches!(outcome, Ok(ChangeOutcome::Done(_))));
             assert_eq!(kept, Some(old.clone()));
-            let stale = heap.replace(&context(xid), rid, old.0, new, &rest, |_, _| ());
+            let stale = heap.replace(&context(xid), rid, old.0, new, &rest, |_: RowHeader, _: &[u8]| ());
             assert_eq!(
                 store.until_done(|| stale.clone()).unwrap_or(ChangeOutcome::Changed(new)),
                 ChangeOutcome::Changed(new)
@@ -77,7 +79,9 @@ fn apply(fixture: &Fixture, heap: &Heap, model: &mut Model, xid: u64, op: &Op) {
             let new = RowHeader::new(RowHeader::GHOST, xid);
             let mut kept = None;
             let outcome = store.until_done(|| {
-                heap.set_header(&context(xid), rid, old.0, new, |header, rest| kept = Some((header, rest.to_vec())))
+                heap.set_header(&context(xid), rid, old.0, new, |header: RowHeader, rest: &[u8]| {
+                    kept = Some((header, rest.to_vec()))
+                })
             });
             assert!(matches!(outcome, Ok(ChangeOutcome::Done(_))));
             assert_eq!(kept, Some(old.clone()));
@@ -171,9 +175,9 @@ fn a_rid_of_nothing_is_no_row() {
     let (rid, _) = fixture.store.until_done(|| heap.insert(&context(1), b"row")).expect("a row");
     assert_eq!(Rid::from_bytes(rid.to_bytes()), rid);
     let none = Rid { slot: 9, ..rid };
-    assert_eq!(fixture.store.until_done(|| heap.get(none, |_, _| ())).expect("no error"), None);
+    assert_eq!(fixture.store.until_done(|| heap.get(none, |_: RowHeader, _: &[u8]| ())).expect("no error"), None);
     let map = Rid { page: PageId(0), slot: 0 };
-    assert_eq!(fixture.store.until_done(|| heap.get(map, |_, _| ())).expect("no error"), None);
+    assert_eq!(fixture.store.until_done(|| heap.get(map, |_: RowHeader, _: &[u8]| ())).expect("no error"), None);
     let long = heap.insert(&context(1), &[0; Heap::ROW_BYTES_MAX + 1]);
     assert!(matches!(long, Err(Stop::Error(StorageError::RowTooLong { .. }))));
     fixture.store.until_done(|| heap.insert(&context(1), &[0; Heap::ROW_BYTES_MAX])).expect("the longest row");

@@ -76,7 +76,7 @@ fn a_taken_key_is_told_with_its_header() {
     assert_eq!(taken, InsertOutcome::Exists(RowHeader::new(0, 5)));
     let got = fixture.store.until_done(|| tree.get(b"key", |header, rest| (header, rest.to_vec()))).expect("a row");
     assert_eq!(got, Some((RowHeader::new(0, 5), b"rest".to_vec())));
-    assert_eq!(fixture.store.until_done(|| tree.get(b"kex", |_, _| ())).expect("no error"), None);
+    assert_eq!(fixture.store.until_done(|| tree.get(b"kex", |_: RowHeader, _: &[u8]| ())).expect("no error"), None);
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn changes_want_the_header_that_was_seen() {
     let (five, six) = (RowHeader::new(0, 5), RowHeader::new(RowHeader::HAS_OLDER_VERSION, 6));
     let mut kept = Vec::new();
     let change = |expected, new, rest: &[u8], kept: &mut Vec<_>, cursor: &mut TreeCursor| {
-        tree.replace(cursor, &context(6), b"key", expected, new, rest, |header, rest| {
+        tree.replace(cursor, &context(6), b"key", expected, new, rest, |header: RowHeader, rest: &[u8]| {
             kept.push((header, rest.to_vec()))
         })
         .expect("no need")
@@ -98,7 +98,8 @@ fn changes_want_the_header_that_was_seen() {
     assert_eq!(kept, [(five, b"old".to_vec())]);
     assert_eq!(change(five, six, b"x", &mut kept, &mut cursor), ChangeOutcome::Changed(six));
     let ghost = RowHeader::new(RowHeader::GHOST, 7);
-    let outcome = tree.set_header(&mut cursor, &context(7), b"key", six, ghost, |_, _| ()).expect("no need");
+    let outcome =
+        tree.set_header(&mut cursor, &context(7), b"key", six, ghost, |_: RowHeader, _: &[u8]| ()).expect("no need");
     assert!(matches!(outcome, ChangeOutcome::Done(_)));
     assert_eq!(sound(&fixture).ghosts, 1);
     let outcome = tree.remove(&mut cursor, &context(0), b"key", six).expect("no need");
@@ -173,7 +174,9 @@ fn apply(fixture: &Fixture, tree: &Tree, cursor: &mut TreeCursor, model: &mut Mo
             let expected = model.get(&key).cloned().unwrap_or_default();
             let mut kept = None;
             let outcome = until_done(&mut || {
-                tree.replace(cursor, &context(xid), &key, expected.0, new, &rest, |h, r| kept = Some((h, r.to_vec())))
+                tree.replace(cursor, &context(xid), &key, expected.0, new, &rest, |h: RowHeader, r: &[u8]| {
+                    kept = Some((h, r.to_vec()))
+                })
             });
             if let Some(row) = model.get_mut(&key) {
                 assert!(matches!(outcome, ChangeOutcome::Done(_)));
@@ -187,7 +190,9 @@ fn apply(fixture: &Fixture, tree: &Tree, cursor: &mut TreeCursor, model: &mut Mo
             let key = key_of(number);
             let expected = model.get(&key).map(|row| row.0).unwrap_or_default();
             let new = RowHeader::new(RowHeader::GHOST, xid);
-            let outcome = until_done(&mut || tree.set_header(cursor, &context(xid), &key, expected, new, |_, _| ()));
+            let outcome = until_done(&mut || {
+                tree.set_header(cursor, &context(xid), &key, expected, new, |_: RowHeader, _: &[u8]| ())
+            });
             assert_eq!(matches!(outcome, ChangeOutcome::Done(_)), model.contains_key(&key));
             model.entry(key).and_modify(|row| row.0 = new);
         }
