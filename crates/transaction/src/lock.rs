@@ -10,7 +10,7 @@
 //! A weak taker adds to a stripe, then reads the gate; a strong one sets its bit in the gate, then sums the stripes. Both
 //! steps of both are SeqCst, so at least one sees the other: a weak taker that sees a conflicting bit gives its count back
 //! and waits; a strong one that sees counts waits until they are gone. The bit of a waiting strong taker keeps new weak ones
-//! out, so it is not starved.
+//! out, so it is not starved; but not those who hold the table already, for whom it waits itself.
 //!
 //! | | Sch-S | IS | IX | S | BU | X | Sch-M |
 //! |---|---|---|---|---|---|---|---|
@@ -274,20 +274,20 @@ impl TableLock {
             if self.gate.load(Ordering::SeqCst) & mode.conflict_bits() == 0 {
                 return Some(grant);
             }
-            return self.settle_weak(owner, grant);
+            return self.settle_weak(owner, own, grant);
         }
         self.try_strong(&mut lock(&self.strong), owner, own, mode)
     }
 
     /// A weak taker met a conflicting bit: it may be its own.
     #[cold]
-    fn settle_weak(&self, owner: u64, grant: Grant) -> Option<Grant> {
+    fn settle_weak(&self, owner: u64, own: &[Grant], grant: Grant) -> Option<Grant> {
         let strong = lock(&self.strong);
         let in_the_way = strong
             .holders
             .iter()
             .map(|(o, m)| (*o, *m))
-            .chain(strong.waiters.iter().filter(|w| !w.mode.is_weak()).map(|w| (w.owner, w.mode)))
+            .chain(strong.waiters.iter().filter(|w| own.is_empty() && !w.mode.is_weak()).map(|w| (w.owner, w.mode)))
             .any(|(o, m)| o != owner && m.conflicts(grant.mode));
         drop(strong);
         if !in_the_way {
@@ -348,11 +348,16 @@ impl TableLock {
         pikepole_scheduler::wake_all(wakers);
     }
 
-    /// The owners other than `owner` whose strong locks, held or waited for, keep it from taking `mode`.
-    pub(crate) fn strong_blockers(&self, owner: u64, mode: LockMode) -> Vec<u64> {
+    /// The owners other than `owner` whose strong locks, held or waited for, keep it from taking `mode`; `has_some`: it holds the
+    /// table in another mode.
+    pub(crate) fn strong_blockers(&self, owner: u64, mode: LockMode, has_some: bool) -> Vec<u64> {
         let strong = lock(&self.strong);
         let held = strong.holders.iter().map(|(o, m)| (*o, *m));
-        let waited = strong.waiters.iter().filter(|w| mode.is_weak() && !w.mode.is_weak()).map(|w| (w.owner, w.mode));
+        let waited = strong
+            .waiters
+            .iter()
+            .filter(|w| mode.is_weak() && !has_some && !w.mode.is_weak())
+            .map(|w| (w.owner, w.mode));
         held.chain(waited).filter(|(o, m)| *o != owner && m.conflicts(mode)).map(|(o, _)| o).collect()
     }
 
@@ -390,7 +395,7 @@ impl Future for LockWait<'_> {
         table.reset_gate(&strong);
         let granted = if mode.is_weak() {
             drop(strong);
-            table.try_weak_waiting(owner, mode)
+            table.try_weak_waiting(owner, self.own, mode)
         } else {
             let granted = table.try_strong(&mut strong, owner, self.own, mode);
             drop(strong);
@@ -408,11 +413,11 @@ impl Future for LockWait<'_> {
 
 impl TableLock {
     /// As [`TableLock::try_acquire`], without waking others when it fails: they would wake the asker in turn for ever.
-    fn try_weak_waiting(&self, owner: u64, mode: LockMode) -> Option<Grant> {
-        if !self.strong_blockers(owner, mode).is_empty() {
+    fn try_weak_waiting(&self, owner: u64, own: &[Grant], mode: LockMode) -> Option<Grant> {
+        if !self.strong_blockers(owner, mode, !own.is_empty()).is_empty() {
             return None;
         }
-        self.try_acquire(owner, &[], mode)
+        self.try_acquire(owner, own, mode)
     }
 }
 
@@ -459,7 +464,10 @@ mod tests {
         let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::SchM, ticket: 1 });
         assert!(wait.as_mut().poll(&mut context).is_pending());
         assert!(table.try_acquire(3, &[], LockMode::SchS).is_none());
-        assert_eq!(table.strong_blockers(3, LockMode::SchS), vec![2]);
+        assert_eq!(table.strong_blockers(3, LockMode::SchS, false), vec![2]);
+        let more =
+            table.try_acquire(1, &[weak], LockMode::SchS).expect("who is waited for does not wait behind who waits");
+        table.release(1, more);
         table.release(1, weak);
         let Poll::Ready(grant) = wait.as_mut().poll(&mut context) else {
             panic!("the lock is free");

@@ -203,6 +203,13 @@ impl Registry {
         lock(&self.cells).iter().find(|cell| cell.id.load(Ordering::Relaxed) == id.0).map(|cell| cell.owner)
     }
 
+    /// Whether `owner` holds a lock on `object`.
+    pub fn holds(&self, object: u32, owner: u64) -> bool {
+        let cells = lock(&self.cells);
+        let own = cells.iter().filter(|cell| cell.owner == owner);
+        own.into_iter().any(|cell| lock(&cell.held).iter().any(|(held, _)| *held == object))
+    }
+
     /// The sessions other than `owner` that hold a lock on `object` which conflicts with `mode`.
     pub fn holders(&self, object: u32, mode: LockMode, owner: u64) -> Vec<u64> {
         lock(&self.cells)

@@ -205,7 +205,8 @@ fn blockers(owner: u64, waited: &WaitedFor, registry: &Registry) -> Vec<u64> {
     match waited {
         WaitedFor::Transaction(id) => registry.owner_of(*id).into_iter().collect(),
         WaitedFor::Lock(table, mode) => {
-            let mut owners = table.strong_blockers(owner, *mode);
+            let has_some = registry.holds(table.object(), owner);
+            let mut owners = table.strong_blockers(owner, *mode, has_some);
             owners.extend(registry.holders(table.object(), *mode, owner));
             owners
         }
