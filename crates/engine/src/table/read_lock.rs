@@ -201,7 +201,7 @@ impl Database {
             scan.open(table).map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
         }
         // A range of the table's own keys holds its rows.
-        let locks_rows = !whole && !(locking.ranges && scan.secondary.is_none());
+        let locks_rows = !(whole || locking.ranges && scan.secondary.is_none());
         loop {
             if !scan.batch {
                 let more = scan.next_batch();
