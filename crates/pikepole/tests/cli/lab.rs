@@ -62,7 +62,7 @@ fn the_disk_is_probed_and_a_slower_one_acted() {
 #[test]
 fn the_cpus_are_probed() {
     let folder = Folder::new("lab-cpu");
-    let done = folder.run(["lab", "cpu", "--seconds", "0.002", "--tlb-memory", "4", "--json"]);
+    let done = folder.run(["lab", "cpu", "--seconds", "0.02", "--tlb-memory", "4", "--json"]);
     assert_eq!((done.status, done.err.as_str()), (0, ""));
     let report = json(&done.out);
     let cpus = report["cpus"].as_array().expect("CPUs").len();
