@@ -132,14 +132,13 @@ impl Database {
         }
     }
 
-    /// Whether a row's newest version is one. None: its writer has not ended.
+    /// Whether a row's newest version is one. None: its writer had not ended when the header was read. One that has rolled back by
+    /// now has taken the row back since, so what was read says nothing.
     fn is_there(&self, tx: &Transaction, header: RowHeader) -> Option<bool> {
         let writer = TransactionId(header.xid());
         let own = tx.id() == Some(writer);
-        if !own && self.transactions().settled(writer) == Status::Active {
-            return None;
-        }
-        Some(!header.is_ghost())
+        let is_sure = own || matches!(self.transactions().settled(writer), Status::Committed(_));
+        is_sure.then_some(!header.is_ghost())
     }
 
     /// Whether the row that the scan is at has the values. An entry of an index in range has.
