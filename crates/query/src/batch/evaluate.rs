@@ -215,15 +215,47 @@ fn apply_with(op: IntegerOp, width: Width, values: &[i64], right: i64) -> Option
     if !matches!(op, IntegerOp::Divide | IntegerOp::Modulo) || right <= 0 {
         return apply_to(op, width, values, |value| (value, right));
     }
-    let narrow =
-        u32::try_from(right).ok().filter(|_| values.iter().all(|&value| (0..=i64::from(u32::MAX)).contains(&value)));
-    Some(match (op, narrow) {
-        // Division of 32 bits is several times as fast as of 64.
-        (IntegerOp::Divide, Some(right)) => values.iter().map(|&value| i64::from(value as u32 / right)).collect(),
-        (_, Some(right)) => values.iter().map(|&value| i64::from(value as u32 % right)).collect(),
+    let narrow = u32::try_from(right).ok().filter(|&right| right > 1 && are_narrow(values));
+    Some(match (op, narrow.map(Divisor::new)) {
+        (IntegerOp::Divide, Some(right)) => values.iter().map(|&value| right.quotient(value as u32).into()).collect(),
+        (_, Some(right)) => values.iter().map(|&value| right.remainder(value as u32).into()).collect(),
         (IntegerOp::Divide, None) => values.iter().map(|&value| value / right).collect(),
         (_, None) => values.iter().map(|&value| value % right).collect(),
     })
+}
+
+/// Whether all are numbers of 32 bits.
+fn are_narrow(values: &[i64]) -> bool {
+    let bits = values.iter().fold(0, |bits, value| bits | value);
+    u32::try_from(bits).is_ok()
+}
+
+/// Divides numbers of 32 bits by multiplying, several times as fast: D. Lemire, O. Kaser, N. Kurz, "Faster remainder by direct
+/// computation", Software: Practice and Experience 49, 2019.
+#[derive(Clone, Copy)]
+struct Divisor {
+    divisor: u32,
+    /// 2^64 / divisor, rounded up.
+    inverse: u64,
+}
+
+impl Divisor {
+    /// For 2 and more: the inverse of 1 has 65 bits.
+    fn new(divisor: u32) -> Divisor {
+        debug_assert!(divisor > 1);
+        Divisor { divisor, inverse: u64::MAX / u64::from(divisor) + 1 }
+    }
+
+    #[inline(always)]
+    fn quotient(self, value: u32) -> u32 {
+        ((u128::from(self.inverse) * u128::from(value)) >> 64) as u32
+    }
+
+    #[inline(always)]
+    fn remainder(self, value: u32) -> u32 {
+        let fraction = self.inverse.wrapping_mul(u64::from(value));
+        ((u128::from(fraction) * u128::from(self.divisor)) >> 64) as u32
+    }
 }
 
 fn apply_to(op: IntegerOp, width: Width, values: &[i64], mut pair: impl FnMut(i64) -> (i64, i64)) -> Option<Vec<i64>> {
@@ -274,14 +306,35 @@ fn dates_added(call: &Call, batch: &Batch, run: &mut Run<'_>) -> Result<Option<V
         return Ok(None);
     };
     let base = base.ticks();
-    let mut wrong = false;
-    let add = |&count: &i64| {
-        // The scalar function takes an int.
-        let ticks = base + i64::from(count as i32) * unit;
-        wrong |= i32::try_from(count).is_err() | DateTime::from_ticks(ticks).is_none();
-        ticks
+    // The scalar function takes an int. All dates between two dates are dates.
+    let counts_of = counts.values();
+    let (lowest, highest) = counts_of.iter().fold((0, 0), |(low, high), &count| (count.min(low), count.max(high)));
+    let is_date = |count: i64| {
+        i32::try_from(count).is_ok_and(|count| DateTime::from_ticks(base + i64::from(count) * unit).is_some())
     };
-    let ticks: Vec<i64> = counts.values().iter().map(add).collect();
-    let dates = Vector::Coded(Code::DateTime, Int64Array::new(ticks.into(), counts.nulls().cloned()));
-    Ok((!wrong).then_some(dates))
+    if !is_date(lowest) || !is_date(highest) {
+        return Ok(None);
+    }
+    let ticks: Vec<i64> = counts_of.iter().map(|count| base + count * unit).collect();
+    Ok(Some(Vector::Coded(Code::DateTime, Int64Array::new(ticks.into(), counts.nulls().cloned()))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Divisor;
+
+    #[test]
+    fn multiplying_divides() {
+        let edges = [0, 1, 2, 3, 299, 300, 301, 86_399, 86_400, 65_535, 65_536, u32::MAX / 2, u32::MAX - 1, u32::MAX];
+        for divisor in edges.into_iter().filter(|&divisor| divisor > 1) {
+            let by = Divisor::new(divisor);
+            for near in edges.into_iter().flat_map(|edge| [edge, edge.wrapping_mul(divisor), edge / divisor * divisor])
+            {
+                for value in [near.wrapping_sub(1), near, near.wrapping_add(1)] {
+                    assert_eq!(by.quotient(value), value / divisor, "{value} / {divisor}");
+                    assert_eq!(by.remainder(value), value % divisor, "{value} % {divisor}");
+                }
+            }
+        }
+    }
 }

@@ -19,7 +19,7 @@ const BATCHES_A_STEP: usize = 8;
 /// Between two looks while pages are used.
 const PAUSE: Duration = Duration::from_millis(5);
 /// Between two looks when none has been used for a while: a burst that begins meanwhile lives on the free frames.
-const PAUSE_MAX: Duration = Duration::from_millis(40);
+const PAUSE_MAX: Duration = Duration::from_millis(200);
 
 impl Store {
     /// Runs until [`Store::stop`]. Errors are left to those who need frames: they meet the same ones.

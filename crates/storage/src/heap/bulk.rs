@@ -85,14 +85,19 @@ impl<'a> EncodedRows<'a> {
 
     /// The rows behind the first `count`.
     pub fn skip(self, count: usize) -> EncodedRows<'a> {
+        let skipped = match self {
+            EncodedRows::Fixed { row_bytes, .. } => row_bytes * count,
+            EncodedRows::Varying { lengths, .. } => lengths[..count].iter().map(|&len| bytes_with_length(len)).sum(),
+        };
+        self.behind(count, skipped)
+    }
+
+    /// The rows behind the first `count`, which have so many bytes.
+    fn behind(self, count: usize, skipped: usize) -> EncodedRows<'a> {
         match self {
-            EncodedRows::Fixed { row_bytes, bytes } => {
-                EncodedRows::Fixed { row_bytes, bytes: &bytes[row_bytes * count..] }
-            }
+            EncodedRows::Fixed { row_bytes, bytes } => EncodedRows::Fixed { row_bytes, bytes: &bytes[skipped..] },
             EncodedRows::Varying { lengths, bytes } => {
-                let (before, lengths) = lengths.split_at(count);
-                let skipped: usize = before.iter().map(|&len| bytes_with_length(len)).sum();
-                EncodedRows::Varying { lengths, bytes: &bytes[skipped..] }
+                EncodedRows::Varying { lengths: &lengths[count..], bytes: &bytes[skipped..] }
             }
         }
     }
@@ -324,8 +329,8 @@ impl BulkPages {
             (None, _) => PackedRows { count: self.count, row_bytes: self.row_bytes, body: &self.body },
         };
         let page = place_in_extent(&self.heap, &mut self.extent, self.unlogged, context, &rows)?;
-        if let Some((count, _)) = self.direct.take() {
-            *rest = rest.skip(count);
+        if let Some((count, end)) = self.direct.take() {
+            *rest = rest.behind(count, end);
         } else {
             self.body.clear();
             (self.count, self.row_bytes, self.taken, self.full) = (0, 0, 0, false);
@@ -367,7 +372,7 @@ impl BulkPages {
                 self.count += fitting.rows;
                 self.taken = fitting.taken;
                 self.full |= fitting.rows < lengths.len();
-                *rest = rest.skip(fitting.rows);
+                *rest = rest.behind(fitting.rows, fitting.bytes);
             }
         }
         Ok(())

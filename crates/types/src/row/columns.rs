@@ -9,6 +9,8 @@
 //! NULL in every row, the rows are equally long and are written column by column. The bytes are those of
 //! [`RowLayout::encode_rest`] either way; rows of differing lengths have these in front.
 
+mod short;
+
 use super::rest;
 use super::{RestColumn, RowError, RowLayout};
 use crate::sql_type::SqlType;
@@ -221,8 +223,11 @@ impl RowLayout {
 
     fn by_row(&self, sources: &[Source<'_>], rows: usize, out: &mut RowBytes) -> Result<(), RowError> {
         match self.longest_row(sources) {
-            // The length of each is one byte then, and its place is known before the row is.
-            Some(longest) if longest < 0x80 => self.short_rows(sources, rows, longest, out),
+            // The length of each is one byte then.
+            Some(longest) if longest < 0x80 => {
+                let parts = self.rest.iter().zip(sources).collect::<Vec<_>>();
+                short::encode(&parts, (self.bitmap_bytes, self.marked), rows, longest, out);
+            }
             _ => self.any_rows(sources, rows, out)?,
         }
         Ok(())
@@ -238,44 +243,6 @@ impl RowLayout {
         };
         let columns = sources.iter().map(longest).sum::<Option<usize>>()?;
         Some(self.bitmap_bytes + columns + usize::from(self.marked))
-    }
-
-    fn short_rows(&self, sources: &[Source<'_>], rows: usize, longest: usize, out: &mut RowBytes) {
-        // Numbers are written 8 bytes at a time.
-        let bytes = &mut out.bytes;
-        bytes.resize(rows * (1 + longest) + 8, 0);
-        out.lengths.reserve(rows);
-        let mut begin = 0;
-        for row in 0..rows {
-            let bitmap = begin + 1;
-            let mut at = bitmap + self.bitmap_bytes;
-            bytes[bitmap..at].fill(0);
-            for (part, source) in self.rest.iter().zip(sources) {
-                match source {
-                    Source::Codes { codes, valid, coding, .. } if valid.is_none_or(|valid| valid[row]) => {
-                        at += write_code(codes[row], *coding, bytes, at);
-                    }
-                    Source::Bytes(own) => {
-                        bytes[at..at + own.len()].copy_from_slice(own);
-                        at += own.len();
-                    }
-                    _ => {
-                        if let Some(bit) = part.null_bit {
-                            bytes[bitmap + bit / 8] |= 1 << (bit % 8);
-                        }
-                    }
-                }
-            }
-            if self.marked {
-                bytes[at] = 0;
-                at += 1;
-            }
-            let length = at - bitmap;
-            bytes[begin] = length as u8;
-            out.lengths.push(length as u32);
-            begin = at;
-        }
-        bytes.truncate(begin);
     }
 
     fn any_rows(&self, sources: &[Source<'_>], rows: usize, out: &mut RowBytes) -> Result<(), RowError> {

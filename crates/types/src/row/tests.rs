@@ -310,7 +310,7 @@ fn code(value: &Value) -> Option<i64> {
 
 /// Columns of rows, each with its type: rows of one kind of value often, so that all lengths are the same, or of any.
 fn columns_of_rows() -> impl Strategy<Value = (usize, Vec<(ColumnType, Vec<Value>)>)> {
-    (1usize..20, 1usize..6).prop_flat_map(|(rows, width)| {
+    (prop_oneof![9 => 1usize..20, 1 => 60usize..200], 1usize..6).prop_flat_map(|(rows, width)| {
         let column = column().prop_flat_map(move |column| {
             let one = nullable_value(column).prop_map(move |value| vec![value; rows]);
             let many = proptest::collection::vec(nullable_value(column), rows);
