@@ -34,6 +34,8 @@ use std::task::Waker;
 
 /// Blocks on their way at most. Each has a buffer of its own.
 pub(crate) const IN_FLIGHT_MAX: usize = 32;
+/// Blocks of a stream on their way: the device writes one, the next waits there, others are made.
+const STREAM_IN_FLIGHT: usize = 4;
 
 /// What a step of flushing did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,11 +92,27 @@ impl Log {
         }
     }
 
+    /// The same, of a stream of blocks: the next one is made while the device writes those before.
+    pub(crate) fn stream_sealing(&self, seal_below: u64) -> FlushOutcome {
+        self.reap();
+        if self.in_flight.count() >= STREAM_IN_FLIGHT {
+            let bytes = self.reap_or_wait();
+            if bytes > 0 {
+                return FlushOutcome::Wrote(bytes);
+            }
+        }
+        self.submit_sealing(seal_below)
+    }
+
     /// As [`flush_step`](Self::flush_step), but only begins the write if the kernel can make it beside the thread's other
     /// work: then [`reap`](Self::reap) ends it.
     pub fn submit_step(&self) -> FlushOutcome {
-        let Some(queue) = &self.queue else { return self.flush_step() };
-        let sealed = match self.seal_next(u64::MAX) {
+        self.submit_sealing(u64::MAX)
+    }
+
+    fn submit_sealing(&self, seal_below: u64) -> FlushOutcome {
+        let Some(queue) = &self.queue else { return self.flush_sealing(seal_below) };
+        let sealed = match self.seal_next(seal_below) {
             Ok(sealed) => sealed,
             Err(outcome) => return outcome,
         };

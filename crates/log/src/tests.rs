@@ -691,6 +691,23 @@ fn a_failed_write_poisons_though_later_ones_arrive() {
 }
 
 #[test]
+fn the_log_writer_begins_the_next_blocks_of_a_stream_before_the_first_is_durable() {
+    let small_blocks = LogOptions { block_bytes_max: 4 << 10, ..LogOptions::small() };
+    let (_, log) = new_log(small_blocks);
+    while append(&log, &[7; 1000]).is_ok() {}
+    let end = log.reserved();
+    let mut most = 0;
+    while log.write_as_writer(u64::MAX) {
+        most = most.max(log.stats().writes_in_flight);
+    }
+    // A single block is no stream: it is written at once, and those before it are waited for.
+    while log.durable() < end {
+        log.flush_step();
+    }
+    assert!(most > 1 && log.stats().writes_in_flight == 0, "{most}");
+}
+
+#[test]
 fn busy_schedulers_have_one_write_each_on_its_way() {
     let (_, log) = new_log(LogOptions::small());
     let wakes = Arc::new(Wakes::default());

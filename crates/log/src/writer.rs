@@ -178,9 +178,17 @@ impl Log {
     pub(crate) fn write_as_writer(&self, seal_below: u64) -> bool {
         let is_wanted = self.commits.asked() > self.written.load(Ordering::Relaxed) || self.space_waiters.any();
         self.writers_writing.fetch_add(1, Ordering::Relaxed);
-        let outcome = self.flush_sealing(if is_wanted { u64::MAX } else { seal_below });
+        let seal_below = if is_wanted { u64::MAX } else { seal_below };
+        let outcome =
+            if self.is_streaming() { self.stream_sealing(seal_below) } else { self.flush_sealing(seal_below) };
         self.writers_writing.fetch_sub(1, Ordering::Relaxed);
         matches!(outcome, FlushOutcome::Wrote(_))
+    }
+
+    /// Whether more than a block lies in the buffer: who appends is faster than one write after the other.
+    fn is_streaming(&self) -> bool {
+        let written = self.written.load(Ordering::Relaxed);
+        self.reservations.reserved() - written > self.block_bytes_max.load(Ordering::Relaxed) as u64
     }
 
     /// Ready when the first log writer is notified, or a segment has been prepared.
