@@ -24,7 +24,7 @@ use crate::transaction::Transaction;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// A look that comes when nothing has been logged since the last one counts for so many, and comes so much later.
-const LOOKS_WHEN_IDLE: u32 = 2;
+const LOOKS_WHEN_IDLE: u32 = 4;
 
 /// It cleans when so many looks have passed.
 const CLEAN_EVERY: u32 = 5;
