@@ -88,6 +88,7 @@ fn type_of(value: &Value) -> SqlType {
         Value::Bin(_) => SqlType::VarBinary(Length::Max),
         Value::Guid(_) => SqlType::UniqueIdentifier,
         Value::Variant(_) => SqlType::Variant,
+        Value::Node(_) => SqlType::Xml,
     }
 }
 

@@ -94,6 +94,8 @@ pub fn hash(value: &Value, collation: Collation) -> u64 {
         Bin(bytes) => hash_bytes(trim_zeros(bytes).iter().copied()),
         Guid(bytes) => hash_bytes(bytes.iter().copied()),
         Variant(variant) => variant::hash(variant, collation),
+        // Nothing compares them.
+        Node(_) => 0,
         Decimal(v) => {
             // By value, not by scale: trailing zeros go first.
             let (mut mantissa, mut scale) = (v.mantissa(), v.scale());
@@ -156,6 +158,7 @@ pub(crate) fn natural_type(value: &Value) -> SqlType {
         Value::Bin(_) => SqlType::VarBinary(Length::Max),
         Value::Guid(_) => SqlType::UniqueIdentifier,
         Value::Variant(_) => SqlType::Variant,
+        Value::Node(_) => SqlType::Xml,
     }
 }
 

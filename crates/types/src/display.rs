@@ -60,6 +60,10 @@ pub fn write_text(value: &Value, ty: &SqlType, out: &mut String) {
             write_text(variant.value(), variant.ty(), out);
             Ok(())
         }
+        Value::Node(node) => {
+            out.push_str(&node.to_text());
+            Ok(())
+        }
         Value::Date(_)
         | Value::Time(_)
         | Value::DateTime(_)

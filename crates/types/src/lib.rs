@@ -34,6 +34,7 @@ mod sql_type;
 mod time_zone;
 mod value;
 mod variant;
+pub mod xml;
 
 pub use aggregate::{Accumulator, Aggregate, aggregate_type};
 pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate, operator_type};
@@ -56,3 +57,4 @@ pub use sql_type::{Length, SqlType, implicit_type};
 pub use time_zone::{TimeZone, ZoneOffset};
 pub use value::Value;
 pub use variant::Variant;
+pub use xml::XmlNode;

@@ -80,6 +80,8 @@ pub enum SqlType {
     UniqueIdentifier,
     /// `sql_variant`.
     Variant,
+    /// `xml`, without a collection of schemas.
+    Xml,
 }
 
 use SqlType::*;
@@ -113,6 +115,7 @@ impl SqlType {
             VarBinary(_) => "varbinary",
             UniqueIdentifier => "uniqueidentifier",
             Variant => "sql_variant",
+            Xml => "xml",
         }
     }
 
@@ -151,6 +154,7 @@ impl SqlType {
             VarBinary(_) => 165,
             UniqueIdentifier => 36,
             Variant => 98,
+            Xml => 241,
         }
     }
 
@@ -181,6 +185,7 @@ impl SqlType {
             NVarChar(length) => varying(length, 2),
             UniqueIdentifier => 16,
             Variant => 8016,
+            Xml => -1,
         }
     }
 
@@ -247,9 +252,9 @@ impl SqlType {
         matches!(self, Date | Time(_) | DateTime | SmallDateTime | DateTime2(_) | DateTimeOffset(_))
     }
 
-    /// Whether this is a string or binary declared `(max)`.
+    /// Whether values may be of any length: of strings and binaries declared `(max)`, and of `xml`.
     pub fn is_max(&self) -> bool {
-        matches!(self, VarChar(Length::Max) | NVarChar(Length::Max) | VarBinary(Length::Max))
+        matches!(self, VarChar(Length::Max) | NVarChar(Length::Max) | VarBinary(Length::Max) | Xml)
     }
 
     /// The declared length of a string or binary in its own units (bytes, or UTF-16 units for `nchar` and `nvarchar`).
@@ -304,7 +309,8 @@ impl SqlType {
             DateTime => 21,
             DateTime2(_) => 22,
             DateTimeOffset(_) => 23,
-            Variant => 24,
+            Xml => 24,
+            Variant => 25,
         }
     }
 }

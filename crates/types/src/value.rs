@@ -3,6 +3,7 @@
 use crate::datetime::{Date, DateTime, DateTime2, DateTimeOffset, SmallDateTime, Time};
 use crate::decimal::Decimal;
 use crate::variant::Variant;
+use crate::xml::XmlNode;
 
 /// One value. It does not carry its whole type: `varchar(10)` and `nvarchar(max)` are both [`Value::Str`], and the
 /// [`SqlType`](crate::SqlType) that travels beside it says which. 32 bytes.
@@ -45,7 +46,7 @@ pub enum Value {
     DateTime2(DateTime2),
     /// `datetimeoffset`.
     DateTimeOffset(DateTimeOffset),
-    /// `char`, `varchar`, `nchar` and `nvarchar`.
+    /// `char`, `varchar`, `nchar` and `nvarchar`; also `xml`, in its canonical form.
     Str(String),
     /// `binary` and `varbinary`.
     Bin(Vec<u8>),
@@ -54,6 +55,8 @@ pub enum Value {
     Guid([u8; 16]),
     /// `sql_variant`: a value of another type, with that type.
     Variant(Box<Variant>),
+    /// A row of `nodes()`: it is of type `xml`, but only methods read it, and nothing stores it.
+    Node(Box<XmlNode>),
 }
 
 impl Value {
@@ -135,6 +138,7 @@ impl Clone for Value {
             Value::Bin(v) => Value::Bin(v.clone()),
             Value::Guid(v) => Value::Guid(*v),
             Value::Variant(v) => Value::Variant(v.clone()),
+            Value::Node(v) => Value::Node(v.clone()),
         }
     }
 

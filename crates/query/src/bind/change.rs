@@ -30,9 +30,9 @@ impl Binder<'_> {
             .assignments
             .iter()
             .filter_map(|assignment| match assignment {
-                tree::Assignment::Column { column, .. } | tree::Assignment::Both { column, .. } => {
-                    Some(column.name.text.clone())
-                }
+                tree::Assignment::Column { column, .. }
+                | tree::Assignment::Both { column, .. }
+                | tree::Assignment::Method { column, .. } => Some(column.name.text.clone()),
                 _ => None,
             })
             .collect();
@@ -170,7 +170,10 @@ impl Binder<'_> {
                 set.variables.push(self.assignment(&variable.text, *op, value)?);
                 return Ok(());
             }
-            tree::Assignment::Method { .. } => return Err(errors::unsupported("A method in SET")),
+            tree::Assignment::Method { method, .. } if method.is("WRITE") => {
+                return Err(errors::unsupported("WRITE in SET"));
+            }
+            tree::Assignment::Method { column, .. } => (column, tree::AssignOp::Set, None),
             tree::Assignment::Column { column, op, value } => match value {
                 tree::InsertValue::Default => (column, *op, None),
                 tree::InsertValue::Expr(value) => (column, *op, Some(value)),
@@ -191,9 +194,14 @@ impl Binder<'_> {
         if table.identity == Some(index) {
             return Err(Box::new(SqlError::identity_not_updatable(&column.name.text)));
         }
-        let expr = match value {
-            None => self.default_value(&table, index)?,
-            Some(value) => {
+        let expr = match (assignment, value) {
+            (tree::Assignment::Method { method, arguments, .. }, _) => {
+                let old = column_of(target.registers, &table, index);
+                let place = format!("{}.{}", table.name, table.columns[index].name);
+                self.mutated(old, &column.name.text, &place, method, arguments)?.expr
+            }
+            (_, None) => self.default_value(&table, index)?,
+            (_, Some(value)) => {
                 let mut value = self.expr(value)?;
                 if let Some(op) = super::query::binary_of(op) {
                     let old = column_of(target.registers, &table, index);

@@ -81,8 +81,9 @@ pub(crate) fn in_column(collated: Collated, statement: &str, place: usize) -> Re
 /// A key to order by, the `place`th.
 ///
 /// # Errors
-/// 451 for a text whose parts' collations do not agree.
+/// 305 for a value of xml, 451 for a text whose parts' collations do not agree.
 pub(super) fn order_key(typed: Typed, descending: bool, place: usize) -> Result<SortKey, Fault> {
+    super::xml::comparable(&typed.ty)?;
     let collation = in_column(typed.collated, "ORDER BY", place)?;
     Ok(SortKey { expr: typed.expr, descending, collation })
 }
@@ -110,8 +111,16 @@ fn operation(op: Comparison) -> &'static str {
 /// The collation by which two values are compared that meet at a type.
 ///
 /// # Errors
-/// 446 and 468 when they do not agree.
+/// 446 and 468 when they do not agree; 305 and 402 for values of xml.
 pub(super) fn compared(op: Comparison, left: &Typed, right: &Typed, ty: &SqlType) -> Result<Collation, Fault> {
+    if *ty == SqlType::Xml {
+        let is_xml = |ty: &SqlType| matches!(ty, SqlType::Xml | SqlType::Null);
+        if is_xml(&left.ty) && is_xml(&right.ty) {
+            super::xml::comparable(ty)?;
+        }
+        let (left, right) = (left.ty.error_name(), right.ty.error_name());
+        return Err(Box::new(SqlError::types_incompatible(left, right, operation(op))));
+    }
     if !ty.is_string() {
         return Ok(Collation::default());
     }

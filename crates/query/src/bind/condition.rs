@@ -33,7 +33,7 @@ impl Binder<'_> {
             },
             Condition::Not(inner) => Ok(Predicate::Not(Box::new(self.condition(inner)?))),
             Condition::IsNull { expr, negated } => {
-                let expr = self.expr(expr)?;
+                let expr = self.maybe_node(expr)?;
                 Ok(negate(*negated, Predicate::IsNull(Box::new(expr.expr))))
             }
             Condition::IsDistinct { operands, negated } => {
@@ -216,7 +216,7 @@ impl Binder<'_> {
         if typed.ty.is_string() {
             return Ok(typed);
         }
-        if typed.ty == SqlType::Variant {
+        if matches!(typed.ty, SqlType::Variant | SqlType::Xml) {
             return Err(Box::new(SqlError::argument_type_invalid(typed.ty.error_name(), place, "like")));
         }
         let ty = SqlType::NVarChar(pikepole_types::Length::Limit(4000));

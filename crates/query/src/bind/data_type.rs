@@ -147,7 +147,11 @@ fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<
         "nvarchar" => Ok(SqlType::NVarChar(length(4000)?)),
         "varbinary" => Ok(SqlType::VarBinary(length(8000)?)),
         "text" => plain(SqlType::VarChar(Length::Max)),
-        "ntext" | "xml" | "json" => plain(SqlType::NVarChar(Length::Max)),
+        "ntext" | "json" => plain(SqlType::NVarChar(Length::Max)),
+        "xml" => match &written.arguments {
+            TypeArguments::Collection(_) => Err(crate::errors::unsupported("A collection of schemas of xml")),
+            _ => plain(SqlType::Xml),
+        },
         "image" => plain(SqlType::VarBinary(Length::Max)),
         "sysname" => plain(SqlType::NVarChar(Length::Limit(128))),
         "uniqueidentifier" => plain(SqlType::UniqueIdentifier),

@@ -60,7 +60,7 @@ impl Directives {
 /// A value of the select list on its way into a document.
 struct Part {
     name: String,
-    /// The text is JSON or XML already.
+    /// The text is JSON already, or the value is xml.
     raw: bool,
     /// The table it is read from, by its place in FROM.
     source: Option<usize>,
@@ -77,11 +77,10 @@ impl Binder<'_> {
         let Some(clause) = &query.for_clause else {
             return Ok(rows);
         };
-        let gives = match clause.format {
-            tree::ForFormat::Browse => return Err(errors::unsupported("FOR BROWSE")),
-            tree::ForFormat::Json => gives_json,
-            tree::ForFormat::Xml => gives_xml,
-        };
+        if clause.format == tree::ForFormat::Browse {
+            return Err(errors::unsupported("FOR BROWSE"));
+        }
+        let is_json = clause.format == tree::ForFormat::Json;
         let directives = Directives::read(clause)?;
         let sources = &self.scope().sources;
         let part = |(place, column): (usize, &ColumnInfo)| {
@@ -91,10 +90,10 @@ impl Binder<'_> {
             };
             let reads = |slot: usize| sources.iter().position(|source| source.registers.range().contains(&slot));
             let tree = trees.get(place).and_then(Option::as_ref);
-            Part { name: column.name.clone(), raw: tree.is_some_and(gives), source: slot.and_then(reads) }
+            let raw = if is_json { tree.is_some_and(gives_json) } else { column.ty == SqlType::Xml };
+            Part { name: column.name.clone(), raw, source: slot.and_then(reads) }
         };
         let parts: Vec<Part> = rows.columns.iter().enumerate().map(part).collect();
-        let is_json = clause.format == tree::ForFormat::Json;
         let (language, levels) = match is_json {
             true => {
                 let levels = self.json_levels(&directives, &parts)?;
@@ -110,6 +109,7 @@ impl Binder<'_> {
             root: directives.root,
             levels,
             language,
+            typed: directives.xml_type,
             slot,
         };
         let name = match (is_json, directives.xml_type) {
@@ -117,9 +117,10 @@ impl Binder<'_> {
             (false, false) => XML_COLUMN,
             (false, true) => "",
         };
+        let ty = if directives.xml_type { SqlType::Xml } else { SqlType::NVarChar(Length::Max) };
         Ok(Bound {
             node: Node::More(Box::new(More::Document(document))),
-            columns: vec![ColumnInfo::new(name, SqlType::NVarChar(Length::Max), true)],
+            columns: vec![ColumnInfo::new(name, ty, true)],
             values: vec![Expr::Slot(slot)],
         })
     }
@@ -253,10 +254,12 @@ fn put_at(inside: &mut Vec<Member>, path: &str, part: &Part, place: usize) -> Re
         return Ok(());
     }
     inside.push(match path {
+        "text()" | "data()" if part.raw => return Err(Box::new(SqlError::xml_in_text_step(&part.name))),
         "" | "*" | "text()" | "node()" => Member::Text { value: place, raw: part.raw, list: false },
         "data()" => Member::Text { value: place, raw: false, list: true },
         name => match name.strip_prefix('@') {
             None => Member::Value { name: name.to_owned(), value: place, raw: part.raw },
+            Some(_) if part.raw => return Err(Box::new(SqlError::xml_in_attribute(&part.name))),
             Some(name) if inside.iter().all(|member| matches!(member, Member::Attribute { .. })) => {
                 Member::Attribute { name: name.to_owned(), value: place }
             }
@@ -331,13 +334,4 @@ pub(super) fn gives_json(tree: &tree::Expr) -> bool {
         }),
         _ => false,
     }
-}
-
-fn gives_xml(tree: &tree::Expr) -> bool {
-    let tree::ExprKind::Subquery(query) = &tree.kind else {
-        return false;
-    };
-    query.for_clause.as_ref().is_some_and(|clause| {
-        clause.format == tree::ForFormat::Xml && clause.directives.iter().any(|(word, _)| word == "TYPE")
-    })
 }

@@ -59,6 +59,7 @@ impl Binder<'_> {
             }
             ExprKind::Binary(binary) => self.binary_chain(binary),
             ExprKind::Function(call) => self.call(call),
+            ExprKind::Method(call) => self.method(call),
             ExprKind::Niladic(niladic) => self.niladic(*niladic),
             ExprKind::Case(case) => self.case(case),
             ExprKind::Cast(cast) => {
@@ -112,12 +113,15 @@ impl Binder<'_> {
 
     fn column(&mut self, column: &tree::ColumnRef) -> Result<Typed, Fault> {
         let found = self.resolve(column)?;
+        if found.is_node {
+            return Err(Box::new(SqlError::nodes_column_used(&column.name.text)));
+        }
         self.check_grouped(&found)?;
         Ok(Typed::new(Expr::Slot(found.slot), found.ty, found.nullable).collated(found.collated))
     }
 
     /// A column of grouped rows can only be read in an aggregate's argument.
-    fn check_grouped(&self, column: &Column) -> Result<(), Fault> {
+    pub(super) fn check_grouped(&self, column: &Column) -> Result<(), Fault> {
         let scope = &self.scopes[column.level];
         if scope.grouping.is_none() || scope.in_aggregate {
             return Ok(());

@@ -22,6 +22,9 @@ impl Binder<'_> {
         }
         let name = call.name.name.as_str();
         if call.name.schema.is_some() && !call.name.schema_str().is_some_and(is_system) {
+            if let Some(called) = self.column_method(call)? {
+                return Ok(called);
+            }
             return self.user_function(call);
         }
         if let Some(grouping) = self.grouping_call(call)? {
@@ -148,6 +151,9 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::incorrect_syntax("within")));
         }
         let input_type = input.as_ref().map_or(SqlType::Int, |input| input.ty);
+        if input_type == SqlType::Xml && (call.distinct || !counting) {
+            return Err(Box::new(SqlError::operand_type_invalid(input_type.error_name(), function.name())));
+        }
         let ty = aggregate_type(function, &input_type)?;
         let slot = self.register();
         let collated = input.as_ref().map_or(Collated::Default, |input| input.collated);
@@ -292,6 +298,12 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Re
         && !TAKES_VARIANTS.contains(&function.name)
     {
         let (ty, name) = (SqlType::Variant.error_name(), function.name.to_ascii_lowercase());
+        return Err(Box::new(SqlError::argument_type_invalid(ty, place + 1, name)));
+    }
+    if let Some(place) = types.iter().position(|ty| *ty == SqlType::Xml)
+        && function.name != "DATALENGTH"
+    {
+        let (ty, name) = (SqlType::Xml.error_name(), function.name.to_ascii_lowercase());
         return Err(Box::new(SqlError::argument_type_invalid(ty, place + 1, name)));
     }
     let ty = (function.result_type)(&types)?;

@@ -48,6 +48,7 @@ impl Binder<'_> {
         let mark = self.pending.len();
         let typed = self.expr(expr)?;
         self.below_groups(mark).map_err(|()| SqlError::aggregate_in_group_by())?;
+        super::xml::comparable(&typed.ty)?;
         if typed.expr.is_const() {
             return Err(Box::new(SqlError::group_by_needs_a_column()));
         }

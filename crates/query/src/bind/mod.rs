@@ -40,6 +40,7 @@ mod typed;
 mod undeclared;
 mod view;
 mod window;
+mod xml;
 
 pub(crate) use collate::{check_collation, column_collation, in_column};
 pub(crate) use current::{CursorTable, cursor_rows, is_watched};
@@ -136,6 +137,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) parameters: Vec<Vec<(String, routine::Given)>>,
     /// The scalar functions being expanded: one that calls itself is run, not expanded.
     expanding: Vec<(i32, i32)>,
+    /// True once an expression calls a method of xml.
+    pub(crate) calls_methods: bool,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
     /// `OPTION (MAXDOP n)` of the statement.
@@ -222,6 +225,7 @@ impl<'a> Binder<'a> {
             depth: 0,
             parameters: Vec::new(),
             expanding: Vec::new(),
+            calls_methods: false,
             reads_clock: false,
             degree: None,
             target_hints: Vec::new(),

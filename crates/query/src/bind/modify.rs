@@ -433,9 +433,10 @@ impl Binder<'_> {
                 variables.push(self.assignment(&variable.text, *op, value)?);
                 return Ok(());
             }
-            tree::Assignment::Method { .. } => {
-                return Err(errors::unsupported("A method in SET"));
+            tree::Assignment::Method { method, .. } if method.is("WRITE") => {
+                return Err(errors::unsupported("WRITE in SET"));
             }
+            tree::Assignment::Method { column, .. } => (column, tree::AssignOp::Set, None),
             tree::Assignment::Column { column, op, value } => match value {
                 tree::InsertValue::Default => (column, *op, None),
                 tree::InsertValue::Expr(value) => (column, *op, Some(value)),
@@ -455,9 +456,14 @@ impl Binder<'_> {
         if table.columns[index].rowversion {
             return Err(Box::new(SqlError::rowversion_not_updatable()));
         }
-        let expr = match value {
-            None => self.default_value(table, index)?,
-            Some(value) => {
+        let expr = match (assignment, value) {
+            (tree::Assignment::Method { method, arguments, .. }, _) => {
+                let old = self.target_column(index);
+                let place = format!("{}.{}", table.name, table.columns[index].name);
+                self.mutated(old, &column.name.text, &place, method, arguments)?.expr
+            }
+            (_, None) => self.default_value(table, index)?,
+            (_, Some(value)) => {
                 let value = self.expr(value)?;
                 let value = match super::query::binary_of(op) {
                     None => value,

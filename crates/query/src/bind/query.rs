@@ -289,6 +289,9 @@ impl Binder<'_> {
         let having_applies = self.pending.len();
         self.scope().clause = Clause::SelectList;
         let mut items = self.items(&select.items)?;
+        if select.distinct && items.columns.iter().any(|column| column.ty == SqlType::Xml) {
+            return Err(Box::new(SqlError::not_distinct(SqlType::Xml.name())));
+        }
         self.check_numbers(select, tail.order_by, top.is_some() || tail.offset.is_some())?;
         if let Some(expose) = expose {
             self.expose_table(&expose, select, from.as_ref(), &mut items)?;

@@ -119,7 +119,7 @@ fn returned_columns(
         };
         let collated = Collated::of_stored(&ty, column_collation(column, &ty)?);
         let nullable = column.nullable != Some(false);
-        columns.push(SourceColumn { name: column.name.text.clone(), ty, nullable, collated });
+        columns.push(SourceColumn { collated, ..SourceColumn::new(&column.name.text, ty, nullable) });
     }
     Ok(columns)
 }
@@ -181,10 +181,8 @@ impl Binder<'_> {
     fn no_rows(&mut self, shape: &TableRecord) -> (Leaf, Vec<SourceColumn>) {
         let registers = self.registers(shape.columns.len());
         let column = |column: &Column| SourceColumn {
-            name: column.name.clone(),
-            ty: column.ty,
-            nullable: column.nullable,
             collated: column.collated(),
+            ..SourceColumn::new(&column.name, column.ty, column.nullable)
         };
         let columns = shape.columns.iter().map(column).collect();
         (Leaf::Rows(Node::Values { rows: Vec::new(), registers }), columns)

@@ -57,7 +57,7 @@ pub(crate) fn computed_column(
 /// Binds a CHECK condition, to report its errors.
 ///
 /// # Errors
-/// Names, types; 1046 for a subquery.
+/// Names, types; 1046 for a subquery, 423 for a method of xml.
 pub(crate) fn table_condition(
     condition: &tree::Condition,
     table: &str,
@@ -67,6 +67,9 @@ pub(crate) fn table_condition(
     let mut binder = Binder::new(names, columns.len());
     let registers = Registers { first: 0, count: columns.len() };
     binder.of_row(table, columns, registers, |binder| binder.condition(condition))?;
+    if binder.calls_methods {
+        return Err(Box::new(SqlError::xml_method_in_check(table)));
+    }
     Ok(())
 }
 
@@ -147,10 +150,8 @@ impl Binder<'_> {
         let outside = std::mem::take(&mut self.pending);
         self.scopes.push(Scope::default());
         let seen = columns.iter().map(|column| SourceColumn {
-            name: column.name.clone(),
-            ty: column.ty,
-            nullable: column.nullable,
             collated: column.collated,
+            ..SourceColumn::new(&column.name, column.ty, column.nullable)
         });
         let seen = seen.collect();
         self.add_source(table, seen, registers);

@@ -18,12 +18,14 @@ pub(crate) struct SourceColumn {
     pub(crate) ty: SqlType,
     pub(crate) nullable: bool,
     pub(crate) collated: Collated,
+    /// A column of `nodes()`, which methods and IS NULL read, and nothing else.
+    pub(crate) is_node: bool,
 }
 
 impl SourceColumn {
     /// A column whose texts compare as the default collation says.
     pub(crate) fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> SourceColumn {
-        SourceColumn { name: name.into(), ty, nullable, collated: Collated::Default }
+        SourceColumn { name: name.into(), ty, nullable, collated: Collated::Default, is_node: false }
     }
 }
 
@@ -194,6 +196,8 @@ pub(crate) struct Column {
     pub(crate) ty: SqlType,
     pub(crate) nullable: bool,
     pub(crate) collated: Collated,
+    /// A column of `nodes()`.
+    pub(crate) is_node: bool,
     /// How errors call it: `t.c`.
     pub(crate) display: String,
     /// The index of the scope it was found in.
@@ -233,6 +237,7 @@ impl Binder<'_> {
                     ty: info.ty,
                     nullable: info.nullable,
                     collated: info.collated,
+                    is_node: info.is_node,
                     display: format!("{}.{}", source.alias, info.name),
                     level,
                 });

@@ -97,6 +97,9 @@ impl Binder<'_> {
             }
             for (place, (column, other)) in columns.iter_mut().zip(&input.columns).enumerate() {
                 column.ty = implicit_type(&column.ty, &other.ty)?;
+                if column.ty == SqlType::Xml && verb != "UNION ALL" {
+                    return Err(Box::new(SqlError::not_in_set_operation(column.ty.name())));
+                }
                 column.nullable |= other.nullable;
                 column.collated = match column.collated.meet(other.collated, verb)? {
                     Collated::Conflict { left, right, .. } if verb == "UNION ALL" => {

@@ -188,6 +188,9 @@ impl Binder<'_> {
 
     fn table_function(&mut self, function: &tree::TableFunction, lateral: bool) -> Result<JoinTree, Fault> {
         let name = &function.call.name;
+        if let Some(nodes) = self.nodes(function, lateral)? {
+            return Ok(nodes);
+        }
         if name.schema.is_none() && name.name.is("GENERATE_SERIES") {
             return self.generate_series(function, lateral);
         }
@@ -398,20 +401,16 @@ pub(crate) fn too_few_arguments(name: &str) -> SqlError {
 
 pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
     let column = |column: &Column| SourceColumn {
-        name: column.name.clone(),
-        ty: column.ty,
-        nullable: column.nullable,
         collated: column.collated(),
+        ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
     table.columns.iter().map(column).collect()
 }
 
 pub(crate) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
     let column = |column: &ColumnInfo| SourceColumn {
-        name: column.name.clone(),
-        ty: column.ty,
-        nullable: column.nullable,
         collated: column.collated.of_column(),
+        ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
     columns.iter().map(column).collect()
 }

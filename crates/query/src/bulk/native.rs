@@ -61,7 +61,7 @@ pub(crate) fn field_of(ty: &SqlType, nullable: bool, wide: bool) -> Option<Field
         | SqlType::Time(_)
         | SqlType::DateTime2(_)
         | SqlType::DateTimeOffset(_) => (Host::Native(*ty), 1),
-        SqlType::Null | SqlType::Variant => return None,
+        SqlType::Null | SqlType::Variant | SqlType::Xml => return None,
         ty => (Host::Native(*ty), u8::from(nullable)),
     };
     Some(FieldFormat { host, prefix_bytes, length: 0, terminator: Vec::new() })

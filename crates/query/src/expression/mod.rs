@@ -9,9 +9,11 @@ mod predicate;
 #[cfg(test)]
 mod tests;
 mod walk;
+mod xml;
 
 pub use integer::{Integer, IntegerOp, Width, integer_of};
 pub use predicate::{Comparison, Predicate};
+pub use xml::XmlMethod;
 
 use crate::context::ExecutionContext;
 use crate::host::Host;
@@ -68,6 +70,8 @@ pub enum Expr {
     Coalesce(Box<[Expr]>),
     /// A condition as a bit; UNKNOWN is NULL.
     Truth(Box<Predicate>),
+    /// A method of xml.
+    Xml(Box<XmlMethod>),
 }
 
 /// See [`Expr::Short`].
@@ -205,6 +209,7 @@ impl Expr {
                     }
                 }
             }
+            Expr::Xml(method) => method.eval(env, out)?,
             Expr::Truth(predicate) => {
                 *out = predicate.eval(env)?.map_or(Value::Null, Value::Bit);
             }

@@ -33,6 +33,7 @@ impl Expr {
                 case.otherwise.visit_slots(visit);
             }
             Expr::Truth(predicate) => predicate.visit_slots(visit),
+            Expr::Xml(method) => method.operands().for_each(|expr| expr.visit_slots(visit)),
         }
     }
 }

@@ -57,6 +57,7 @@ impl Expr {
                 case.branches.iter().all(branch) && case.otherwise.is_portable()
             }
             Expr::Truth(predicate) => predicate.is_portable(),
+            Expr::Xml(method) => method.operands().all(Expr::is_portable),
         }
     }
 }

@@ -4,6 +4,8 @@ use super::{Node, Registers};
 use crate::expression::Expr;
 use pikepole_types::SqlType;
 use pikepole_types::json::Path;
+use pikepole_types::xml::Compiled;
+use std::sync::Arc;
 
 /// FOR JSON and FOR XML: all rows as one text, in one row. Without rows there is none, but for what has a root.
 #[derive(Debug, Clone)]
@@ -21,6 +23,8 @@ pub struct Document {
     pub levels: Vec<Level>,
     /// The language.
     pub language: Language,
+    /// TYPE: the text is a value of xml, which is there without rows too, as NULL.
+    pub typed: bool,
     /// Where the text goes.
     pub slot: usize,
 }
@@ -107,6 +111,19 @@ pub struct OpenJson {
     pub path: Option<Expr>,
     /// The columns of WITH; none without it.
     pub columns: Vec<OpenColumn>,
+    /// Where a row goes.
+    pub registers: Registers,
+}
+
+/// `nodes()` of a value of xml, made anew for each row outside.
+#[derive(Debug, Clone)]
+pub struct XmlNodes {
+    /// The value, or a row of another `nodes()`.
+    pub receiver: Expr,
+    /// The query.
+    pub query: Arc<Compiled>,
+    /// The values from SQL that it reads.
+    pub inputs: Box<[Expr]>,
     /// Where a row goes.
     pub registers: Registers,
 }

@@ -10,7 +10,7 @@ mod modify;
 mod more;
 mod trigger;
 
-pub use document::{Document, Language, Level, Member, OpenColumn, OpenJson};
+pub use document::{Document, Language, Level, Member, OpenColumn, OpenJson, XmlNodes};
 pub use live::LiveSlots;
 pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan};
 pub use more::{

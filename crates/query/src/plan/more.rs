@@ -1,7 +1,7 @@
 //! Operators beyond those of everyday statements: spools, full joins, TOP with PERCENT and WITH TIES, grouping sets, windows,
 //! recursion. They share one variant of [`Node`], so that what walks plans has one place for all of them.
 
-use super::{Aggregate, Document, LiveSlots, Node, Numbering, OpenJson, Registers, SortKey};
+use super::{Aggregate, Document, LiveSlots, Node, Numbering, OpenJson, Registers, SortKey, XmlNodes};
 use crate::expression::{Expr, Integer, Predicate};
 use pikepole_engine::Sequence;
 use pikepole_types::Collation;
@@ -30,6 +30,8 @@ pub enum More {
     Document(Document),
     /// OPENJSON.
     OpenJson(OpenJson),
+    /// `nodes()` of xml.
+    Nodes(XmlNodes),
 }
 
 /// A number of a sequence.
@@ -273,7 +275,7 @@ impl More {
                 recursive.anchors.iter().chain(&recursive.members).map(|(node, _)| node).collect()
             }
             More::Document(document) => vec![&document.input],
-            More::Split(_) | More::Next(_) | More::OpenJson(_) => Vec::new(),
+            More::Split(_) | More::Next(_) | More::OpenJson(_) | More::Nodes(_) => Vec::new(),
         }
     }
 
@@ -282,6 +284,7 @@ impl More {
         match self {
             More::Split(split) => split.registers,
             More::OpenJson(open) => open.registers,
+            More::Nodes(nodes) => nodes.registers,
             More::Recursive(recursive) => recursive.registers,
             _ => Registers { first: 0, count: 0 },
         }
@@ -334,6 +337,10 @@ impl More {
                 open.json.visit_slots(visit);
                 open.path.iter().for_each(|path| path.visit_slots(visit));
             }
+            More::Nodes(nodes) => {
+                nodes.receiver.visit_slots(visit);
+                nodes.inputs.iter().for_each(|input| input.visit_slots(visit));
+            }
         }
     }
 
@@ -363,6 +370,7 @@ impl More {
             More::Next(next) => visit(next.slot),
             More::Document(document) => visit(document.slot),
             More::OpenJson(open) => open.registers.range().for_each(visit),
+            More::Nodes(nodes) => nodes.registers.range().for_each(visit),
         }
     }
 }

@@ -339,6 +339,19 @@ impl<'a> Compiler<'a> {
         Ok(convert_to(typed, &text)?.expr)
     }
 
+    /// `SET @x.modify(...)`
+    fn call_mutator(&mut self, variable: &tree::Name, method: &tree::Name, arguments: &[tree::Expr]) -> Result<(), Fault> {
+        let (slot, ty) = self.variable(variable)?;
+        let value = {
+            let names = self.names();
+            let mut binder = Binder::new(&names, self.reserved);
+            let old = Typed::new(Expr::Slot(slot), ty, true);
+            binder.mutated(old, &variable.text, "", method, arguments)?.expr
+        };
+        self.emit(Instruction::Assign { slot, value });
+        Ok(())
+    }
+
     /// Adds a statement to be bound late; binds it now as far as its names are known, to report its errors and to save the
     /// first run from binding it.
     fn late(&mut self, kind: LateKind) -> usize {
@@ -475,6 +488,7 @@ impl<'a> Compiler<'a> {
                     self.assign(slot, value, set.op);
                 }
                 tree::SetValue::Cursor(definition) => self.set_cursor(statement, &set.variable, definition)?,
+                tree::SetValue::Method(method, arguments) => self.call_mutator(&set.variable, method, arguments)?,
             },
             StatementKind::SetOption(option) => self.set_option(statement, option)?,
             StatementKind::SetIsolation(level) => {

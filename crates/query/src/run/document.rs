@@ -5,7 +5,9 @@ use super::cursor::Cursor;
 use crate::access::{Pace, Stop};
 use crate::plan::{Document, Language, Level, Member};
 use pikepole_types::json::{write_json, write_name};
-use pikepole_types::{Collation, SqlType, Value, base64, float_in_document, iso_text, order, write_text};
+use pikepole_types::{
+    Collation, Length, SqlType, Value, base64, convert, float_in_document, iso_text, order, write_text,
+};
 use std::fmt::Write;
 
 const NIL_SPACE: &str = " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
@@ -65,9 +67,15 @@ impl DocumentCursor {
         if has_rows {
             Writer { plan, row: &[], out: &mut text }.close(0);
         } else if plan.root.is_none() {
-            return Ok(false);
+            run.slots[plan.slot] = Value::Null;
+            return Ok(plan.typed);
         }
-        run.slots[plan.slot] = Value::Str(framed(plan, text));
+        let text = Value::Str(framed(plan, text));
+        run.slots[plan.slot] = match plan.typed {
+            false => text,
+            // Blanks in it are values.
+            true => convert(&text, &SqlType::NVarChar(Length::Max), &SqlType::Xml, Some(1)).map_err(Box::new)?,
+        };
         Ok(true)
     }
 }

@@ -53,6 +53,7 @@ mod trigger;
 mod user_access;
 mod user_type;
 mod windows;
+mod xml_nodes;
 
 use std::sync::Arc;
 

@@ -9,6 +9,7 @@ use super::recursive::RecursiveCursor;
 use super::split::SplitCursor;
 use super::spool::{FullCursor, SpoolCursor};
 use super::windows::WindowCursor;
+use super::xml_nodes::NodesCursor;
 use crate::access::{Pace, Stop};
 use crate::errors;
 use crate::expression::{Fault, Width};
@@ -28,6 +29,7 @@ pub(crate) enum MoreCursor {
     Next(bool),
     Document(Box<DocumentCursor>),
     OpenJson(OpenCursor),
+    Nodes(NodesCursor),
 }
 
 impl MoreCursor {
@@ -47,6 +49,7 @@ impl MoreCursor {
                 MoreCursor::Document(Box::new(DocumentCursor::new(Cursor::new(&document.input, making))))
             }
             More::OpenJson(_) => MoreCursor::OpenJson(OpenCursor::default()),
+            More::Nodes(_) => MoreCursor::Nodes(NodesCursor::default()),
         }
     }
 
@@ -66,6 +69,7 @@ impl MoreCursor {
             MoreCursor::Next(given) => *given = false,
             MoreCursor::Document(document) => document.open(),
             MoreCursor::OpenJson(open) => *open = OpenCursor::default(),
+            MoreCursor::Nodes(nodes) => *nodes = NodesCursor::default(),
         }
     }
 
@@ -85,6 +89,7 @@ impl MoreCursor {
             MoreCursor::Next(given) => *given = false,
             MoreCursor::Document(document) => document.forget(),
             MoreCursor::OpenJson(open) => *open = OpenCursor::default(),
+            MoreCursor::Nodes(nodes) => *nodes = NodesCursor::default(),
         }
     }
 
@@ -101,6 +106,7 @@ impl MoreCursor {
             (MoreCursor::Next(given), More::Next(next)) => next_number(given, next, run),
             (MoreCursor::Document(cursor), More::Document(document)) => cursor.next(document, run),
             (MoreCursor::OpenJson(cursor), More::OpenJson(open)) => cursor.next(open, run),
+            (MoreCursor::Nodes(cursor), More::Nodes(nodes)) => cursor.next(nodes, run),
             _ => Ok(false),
         }
     }

@@ -122,6 +122,11 @@ impl<'a> SlotNames<'a> {
             Expr::Case(case) => self.case(case, out),
             Expr::Coalesce(choices) => self.call("coalesce", choices, out),
             Expr::Truth(predicate) => self.predicate(predicate, out),
+            Expr::Xml(method) => {
+                self.expr(&method.receiver, out);
+                out.push('.');
+                self.call(method.method.name(), &method.inputs, out);
+            }
         }
     }
 

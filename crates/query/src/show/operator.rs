@@ -277,6 +277,7 @@ impl Shower<'_> {
                 Shown::new("UDX", language).over(below(&document.input))
             }
             More::OpenJson(open) => function(&format!("openjson({})", self.names.text(&open.json))),
+            More::Nodes(nodes) => function(&format!("{}.nodes", self.names.text(&nodes.receiver))),
         }
     }
 
@@ -612,7 +613,7 @@ fn is_known(node: &Node) -> bool {
     node.visit_nodes(&mut |node| {
         known &= match node {
             Node::Virtual { .. } | Node::Call { .. } | Node::File(_) => false,
-            Node::More(more) => !matches!(**more, More::Recursive(_) | More::OpenJson(_) | More::Split(_)),
+            Node::More(more) => !matches!(**more, More::Recursive(_) | More::OpenJson(_) | More::Nodes(_) | More::Split(_)),
             _ => true,
         };
     });

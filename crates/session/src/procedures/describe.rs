@@ -427,6 +427,7 @@ pub(super) fn odbc_type(ty: &SqlType) -> (i16, Option<i16>) {
         SqlType::VarBinary(_) => (-3, None),
         SqlType::UniqueIdentifier => (-11, None),
         SqlType::Variant => (-150, None),
+        SqlType::Xml => (-152, None),
     }
 }
 

@@ -241,6 +241,7 @@ pub(crate) const TYPES: &[SqlType] = &[
     SqlType::Char(8000),
     SqlType::NVarChar(Length::Limit(4000)),
     SqlType::NChar(4000),
+    SqlType::Xml,
 ];
 
 fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

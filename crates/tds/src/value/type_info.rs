@@ -236,6 +236,8 @@ impl TypeInfo {
             }
             SqlType::UniqueIdentifier => TypeInfo::plain(T::Guid, 16),
             SqlType::Variant => TypeInfo::plain(T::Variant, VARIANT_BYTES_MAX),
+            SqlType::Xml if !version.is_wide() => TypeInfo::plain(T::NText, i32::MAX as u32),
+            SqlType::Xml => TypeInfo::bare(T::Xml),
             // As texts to older clients: 0001-01-01, 00:00:00.0000000, both, both with +00:00.
             SqlType::Date if !version.has_date_types() => TypeInfo::plain(T::NVarChar, 10 * 2),
             SqlType::Time(_) if !version.has_date_types() => TypeInfo::plain(T::NVarChar, 16 * 2),

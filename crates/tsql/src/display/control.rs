@@ -60,10 +60,11 @@ fn variables(f: &mut Formatter<'_>, kind: &StatementKind) -> Result {
         StatementKind::Declare(all) => write!(f, "DECLARE {}", Commas(all)),
         StatementKind::DeclareTable(table) => write!(f, "DECLARE {} TABLE ({})", table.name, Commas(&table.elements)),
         StatementKind::SetVariable(set) => {
-            write!(f, "SET {} {} ", set.variable, set.op)?;
+            let (variable, op) = (&set.variable, &set.op);
             match &set.value {
-                SetValue::Expr(expr) => expr.fmt(f),
-                SetValue::Cursor(cursor) => write!(f, "CURSOR {cursor}"),
+                SetValue::Expr(expr) => write!(f, "SET {variable} {op} {expr}"),
+                SetValue::Cursor(cursor) => write!(f, "SET {variable} {op} CURSOR {cursor}"),
+                SetValue::Method(method, arguments) => write!(f, "SET {variable}.{method}({})", Commas(arguments)),
             }
         }
         StatementKind::SetOption(option) => option.fmt(f),

@@ -22,6 +22,19 @@ fn strength(expr: &Expr) -> u8 {
     }
 }
 
+/// Whether a method can be called on an expression without parentheses around that.
+pub(super) fn is_bare_receiver(expr: &Expr) -> bool {
+    matches!(
+        expr.kind,
+        ExprKind::Variable(_)
+            | ExprKind::Function(_)
+            | ExprKind::Method(_)
+            | ExprKind::Subquery(_)
+            | ExprKind::Cast(_)
+            | ExprKind::Convert(_)
+    )
+}
+
 /// An expression, in parentheses when it binds more weakly than its place wants.
 struct Operand<'a>(&'a Expr, u8);
 
@@ -68,6 +81,13 @@ impl Display for Expr {
                 write!(f, "{} {} {}", Operand(&binary.left, level), binary.op, Operand(&binary.right, level + 1))
             }
             ExprKind::Function(call) => call.fmt(f),
+            ExprKind::Method(call) => {
+                match is_bare_receiver(&call.receiver) {
+                    true => call.receiver.fmt(f)?,
+                    false => write!(f, "({})", call.receiver)?,
+                }
+                write!(f, ".{}({})", call.method, Commas(&call.arguments))
+            }
             ExprKind::Niladic(niladic) => f.write_str(match niladic {
                 Niladic::CurrentTimestamp => "CURRENT_TIMESTAMP",
                 Niladic::CurrentDate => "CURRENT_DATE",

@@ -349,6 +349,9 @@ impl Display for BulkRowset {
 
 impl Display for TableFunction {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if let Some(receiver) = &self.receiver {
+            write!(f, "{receiver}.")?;
+        }
         self.call.fmt(f)?;
         if !self.schema.is_empty() {
             let column = |column: &JsonColumn| {

@@ -13,7 +13,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::expression::is_bare_function;
+use super::expression::{is_bare_function, is_bare_receiver};
 use super::{Bracketed, Commas, Write, optional, words};
 use crate::tree::*;
 
@@ -220,6 +220,14 @@ impl Display for Stored<'_, Expr> {
                 behind(f, binary.op == BinaryOp::Subtract, Above(&binary.right, level))
             }
             ExprKind::Function(call) => write_call(f, call),
+            ExprKind::Method(call) => {
+                let arguments: Vec<_> = call.arguments.iter().map(Stored).collect();
+                match is_bare_receiver(&call.receiver) {
+                    true => Stored(&call.receiver).fmt(f)?,
+                    false => write!(f, "({})", Stored(&call.receiver))?,
+                }
+                write!(f, ".[{}]({})", call.method.text, Commas(&arguments))
+            }
             ExprKind::Niladic(niladic) => f.write_str(match niladic {
                 Niladic::CurrentTimestamp => "getdate()",
                 Niladic::CurrentDate => "CURRENT_DATE",

@@ -4,7 +4,9 @@
 use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind, value};
-use crate::tree::{Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, Name, Niladic, ObjectName, Query, UnaryOp};
+use crate::tree::{
+    Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, MethodCall, Name, Niladic, ObjectName, Query, UnaryOp,
+};
 
 impl Parser<'_> {
     /// An expression.
@@ -97,10 +99,12 @@ impl Parser<'_> {
         Ok(expr)
     }
 
-    /// COLLATE and AT TIME ZONE behind an operand.
-    fn suffixes(&mut self, mut expr: Expr) -> Parsed<Expr> {
+    /// COLLATE, AT TIME ZONE and calls of methods behind an operand.
+    pub(super) fn suffixes(&mut self, mut expr: Expr) -> Parsed<Expr> {
         loop {
-            if self.at_keyword(Keyword::Collate) {
+            if self.at_method() {
+                expr = self.method_of(expr)?;
+            } else if self.at_keyword(Keyword::Collate) {
                 self.bump();
                 let collation = self.name()?;
                 let span = expr.span.to(collation.span);
@@ -116,8 +120,29 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether `.method(` comes next.
+    pub(super) fn at_method(&self) -> bool {
+        self.at_symbol(Symbol::Dot) && self.nth_name(1) && self.nth_symbol(2, Symbol::Open)
+    }
+
+    fn method_of(&mut self, receiver: Expr) -> Parsed<Expr> {
+        self.expect_symbol(Symbol::Dot)?;
+        let method = self.name()?;
+        let arguments = self.method_arguments()?;
+        let span = receiver.span.to(self.span_from(self.tokens[self.at - 1]));
+        Ok(Expr::new(ExprKind::Method(Box::new(MethodCall { receiver, method, arguments })), span))
+    }
+
+    /// What a method is given, with the parentheses.
+    pub(super) fn method_arguments(&mut self) -> Parsed<Vec<Expr>> {
+        self.expect_symbol(Symbol::Open)?;
+        let arguments = if self.at_symbol(Symbol::Close) { Vec::new() } else { self.list(Self::expression)? };
+        self.expect_symbol(Symbol::Close)?;
+        Ok(arguments)
+    }
+
     /// An operand without signs and suffixes.
-    fn primary(&mut self) -> Parsed<Expr> {
+    pub(super) fn primary(&mut self) -> Parsed<Expr> {
         let token = self.peek();
         match token.kind {
             TokenKind::Word => self.word_operand(),

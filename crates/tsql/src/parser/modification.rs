@@ -179,9 +179,7 @@ impl Parser<'_> {
         let ObjectName { server, database, schema, name } = *qualifier;
         let method = column.name;
         let column = super::expression::column_of(ObjectName { server, database, schema, name });
-        self.expect_symbol(Symbol::Open)?;
-        let arguments = if self.at_symbol(Symbol::Close) { Vec::new() } else { self.list(Self::expression)? };
-        self.expect_symbol(Symbol::Close)?;
+        let arguments = self.method_arguments()?;
         Ok(Assignment::Method { column, method, arguments })
     }
 

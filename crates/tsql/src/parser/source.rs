@@ -5,8 +5,8 @@ use super::query::bare_query;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    BulkColumn, BulkRowset, ColumnKind, DerivedTable, Expr, Join, JoinHint, JoinKind, JsonColumn, Name, ObjectName,
-    Pivot, Query, QueryBody, SystemTime, TableFunction, TableHint, TableRef, TableSample, TableSource, Unpivot,
+    BulkColumn, BulkRowset, ColumnKind, DerivedTable, Expr, ExprKind, FunctionArgument, FunctionCall, Join, JoinHint,
+    JoinKind, JsonColumn, MethodCall, Name, ObjectName, Pivot, Query, QueryBody, SystemTime, TableFunction, TableHint, TableRef, TableSample, TableSource, Unpivot,
 };
 
 /// The hints that are no reserved words and take no arguments.
@@ -168,6 +168,10 @@ impl Parser<'_> {
                 let source = self.table_source()?;
                 self.expect_symbol(Symbol::CloseBrace)?;
                 Ok(source)
+            }
+            TokenKind::Variable if self.nth_symbol(1, Symbol::Dot) => {
+                let operand = self.primary()?;
+                self.table_method(operand)
             }
             TokenKind::Variable => {
                 let name = self.variable()?;
@@ -390,7 +394,27 @@ impl Parser<'_> {
     }
 
     fn table_function(&mut self, name: ObjectName) -> Parsed<TableSource> {
+        let start = name.span();
         let call = *self.part(|parser| parser.call_arguments(name))?;
+        if self.at_method() {
+            let span = start.to(self.span_from(self.tokens[self.at - 1]));
+            return self.table_method(Expr::new(ExprKind::Function(Box::new(call)), span));
+        }
+        self.function_rows(None, call)
+    }
+
+    /// `x.nodes('...') AS t (c)`, behind the first operand of `x`.
+    fn table_method(&mut self, operand: Expr) -> Parsed<TableSource> {
+        let expr = self.part(|parser| parser.suffixes(operand))?;
+        let ExprKind::Method(method) = expr.kind else { return Err(self.unexpected()) };
+        let MethodCall { receiver, method, arguments } = *method;
+        let arguments = arguments.into_iter().map(FunctionArgument::Expr).collect();
+        let call = FunctionCall { arguments, ..FunctionCall::named(ObjectName::of(method)) };
+        self.function_rows(Some(receiver), call)
+    }
+
+    /// What stands behind the call of a function in FROM.
+    fn function_rows(&mut self, receiver: Option<Expr>, call: FunctionCall) -> Parsed<TableSource> {
         let mut schema = Vec::new();
         if self.at_keyword(Keyword::With) && self.nth_symbol(1, Symbol::Open) {
             self.bump();
@@ -399,7 +423,7 @@ impl Parser<'_> {
         let alias = self.optional_alias()?;
         let columns = if alias.is_some() { self.optional_name_list()? } else { Vec::new() };
         self.grow()?;
-        Ok(TableSource::Function(Box::new(TableFunction { call, alias, columns, schema })))
+        Ok(TableSource::Function(Box::new(TableFunction { receiver, call, alias, columns, schema })))
     }
 
     /// `OPENROWSET(BULK 'file', options) AS t (a, b)`

@@ -4,7 +4,7 @@ use super::Parser;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    CursorDefinition, CursorName, DeclareCursor, Fetch, FetchDirection, IsolationLevel, OptionSetting, SetOption,
+    AssignOp, CursorDefinition, CursorName, DeclareCursor, Fetch, FetchDirection, IsolationLevel, OptionSetting, SetOption,
     SetValue, SetVariable, StatementKind, TableVariable, VariableDeclaration, VariableKind,
 };
 
@@ -186,6 +186,11 @@ impl Parser<'_> {
 
     fn set_variable(&mut self) -> Parsed<StatementKind> {
         let variable = self.variable()?;
+        if self.at_method() {
+            self.bump();
+            let value = SetValue::Method(self.name()?, self.method_arguments()?);
+            return Ok(StatementKind::SetVariable(Box::new(SetVariable { variable, op: AssignOp::Set, value })));
+        }
         let op = self.assign_op()?;
         let value = if self.eat_keyword(Keyword::Cursor) {
             SetValue::Cursor(Box::new(self.cursor_definition(Vec::new())?))

@@ -120,6 +120,8 @@ pub enum SetValue {
     Expr(Expr),
     /// `CURSOR ... FOR SELECT ...`
     Cursor(Box<CursorDefinition>),
+    /// `SET @variable.method(...)`: the method and its arguments.
+    Method(Name, Vec<Expr>),
 }
 
 /// `SET option value`

@@ -49,6 +49,9 @@ pub enum ExprKind {
     Binary(Box<Binary>),
     /// A function call, also of aggregates and window functions.
     Function(Box<FunctionCall>),
+    /// `x.method(...)`, where `x` is no name: `@x.query('...')`, `(SELECT ...).value(...)`. With a name before it, it parses as the call
+    /// of a function in a schema.
+    Method(Box<MethodCall>),
     /// CURRENT_TIMESTAMP and its like, which take no parentheses.
     Niladic(Niladic),
     /// `CASE ... END`
@@ -211,6 +214,17 @@ impl FunctionArgument {
             FunctionArgument::Default => None,
         }
     }
+}
+
+/// See [`ExprKind::Method`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct MethodCall {
+    /// What it is called on.
+    pub receiver: Expr,
+    /// Its name.
+    pub method: Name,
+    /// Its arguments.
+    pub arguments: Vec<Expr>,
 }
 
 /// What a window function does with NULLs.

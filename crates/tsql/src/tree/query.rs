@@ -336,6 +336,8 @@ pub struct BulkColumn {
 /// See [`TableSource::Function`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct TableFunction {
+    /// What the method of the call's name is called on, where that is no name: `@x.nodes('...')`.
+    pub receiver: Option<Expr>,
     /// The call; never with a star, DISTINCT or OVER.
     pub call: FunctionCall,
     /// Its alias.

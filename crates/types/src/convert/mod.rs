@@ -19,6 +19,7 @@ use crate::functions::Context;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 use crate::variant::Variant;
+use crate::xml;
 
 /// Whether and how one type converts to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +58,12 @@ pub fn conversion(from: &SqlType, to: &SqlType) -> Conversion {
         (_, Null) => None,
         (_, Variant) if crate::variant::Variant::holds(from) => Implicit,
         (_, Variant) => None,
+        (Variant, Xml) => None,
         (Variant, _) => Explicit,
+        (_, Xml) if from.is_string() || from.is_binary() => Implicit,
+        (_, Xml) => None,
+        (Xml, _) if to.is_string() || to.is_binary() => Explicit,
+        (Xml, _) => None,
         _ if from.is_string() => {
             if to.is_binary() {
                 Explicit
@@ -155,8 +161,16 @@ fn convert_slowly(
     if let (Value::Variant(variant), true) = (value, *to != Variant) {
         return convert_into(variant.value(), variant.ty(), to, style, out);
     }
+    if let (Xml, Value::Str(text)) = (from, value) {
+        match to {
+            Binary(_) | VarBinary(_) => return xml::to_binary(text, to, style, out),
+            Char(_) | VarChar(_) | NChar(_) | NVarChar(_) => return xml::to_text(text, to, style, out),
+            _ => {}
+        }
+    }
     match to {
         Null => *out = Value::Null,
+        Xml => xml::from_value(value, from, style, out)?,
         Variant => *out = in_variant(value, from)?,
         Bit | TinyInt | SmallInt | Int | BigInt | Decimal { .. } | Money | SmallMoney | Real | Float => {
             *out = numbers::to_number(value, from, to)?;

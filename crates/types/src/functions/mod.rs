@@ -105,6 +105,8 @@ pub struct Context {
     pub language: &'static Language,
     /// ANSI_WARNINGS is off: a text that is too long for its column is cut to fit.
     pub cuts_silently: bool,
+    /// The document that a method of xml read last.
+    pub(crate) document: crate::xml::Kept,
     random: [u64; 2],
 }
 
@@ -120,6 +122,7 @@ impl Context {
             date_format,
             language: Language::ENGLISH,
             cuts_silently: false,
+            document: crate::xml::Kept::default(),
             random,
         }
     }

@@ -108,7 +108,7 @@ pub(super) fn datalength(_: &mut Context, values: &[Value], types: &[SqlType]) -
     let bytes = match &values[0] {
         Value::Variant(variant) => variant.data_bytes(),
         Value::Bin(bytes) => bytes.len(),
-        Value::Str(text) if types[0].is_unicode() => units(text, true) * 2,
+        Value::Str(text) if types[0].is_unicode() || types[0] == SqlType::Xml => units(text, true) * 2,
         Value::Str(text) => units(text, false),
         _ => types[0].max_length() as usize,
     };

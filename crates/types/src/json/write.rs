@@ -31,7 +31,7 @@ pub fn write_json(value: &Value, ty: &SqlType, out: &mut String) {
             out.push('"');
         }
         Value::Variant(variant) => write_json(variant.value(), variant.ty(), out),
-        Value::Guid(_) => {
+        Value::Guid(_) | Value::Node(_) => {
             out.push('"');
             write_text(value, ty, out);
             out.push('"');

@@ -23,6 +23,7 @@ pub fn content_bytes_max(ty: &SqlType) -> Option<usize> {
             Length::Limit(n) => usize::from(n) * 3,
             Length::Max => i32::MAX as usize,
         },
+        SqlType::Xml => i32::MAX as usize,
         SqlType::Binary(n) => n.into(),
         SqlType::VarBinary(Length::Limit(n)) => n.into(),
         SqlType::VarBinary(Length::Max) => i32::MAX as usize,
@@ -60,7 +61,7 @@ impl RowLayout {
         if ty.is_binary() {
             return Ok(Value::Bin(content));
         }
-        let text = String::from_utf8(content).ok().filter(|_| ty.is_string());
+        let text = String::from_utf8(content).ok().filter(|_| ty.is_string() || *ty == SqlType::Xml);
         let mut text = text.ok_or(RowError::Corrupt { column })?;
         rest::pad(&mut text, ty);
         Ok(Value::Str(text))

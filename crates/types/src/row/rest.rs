@@ -136,6 +136,7 @@ fn encode_others(value: &Value, ty: &SqlType, out: &mut Vec<u8>) -> Option<()> {
             push_zigzag(i64::from(v.offset_minutes()), out);
         }
         (SqlType::Binary(_) | SqlType::VarBinary(_), Value::Bin(bytes)) => push_bytes(bytes, out),
+        (SqlType::Xml, Value::Str(text)) => push_bytes(text.as_bytes(), out),
         (SqlType::UniqueIdentifier, Value::Guid(bytes)) => out.extend_from_slice(bytes),
         (SqlType::Variant, Value::Variant(variant)) => {
             push_type(variant.ty(), out);
@@ -221,7 +222,7 @@ pub(super) fn decode<'b>(bytes: &'b [u8], ty: &SqlType, place: Option<&mut Value
             let (ticks, behind) = take_zigzag(bytes)?;
             (Value::DateTime(DateTime::from_ticks(ticks)?), behind)
         }
-        _ if ty.is_string() => {
+        _ if ty.is_string() || *ty == SqlType::Xml => {
             let (own, behind) = take_bytes(bytes)?;
             if let Some(place) = place {
                 decode_text(own, ty, place)?;

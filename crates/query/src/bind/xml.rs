@@ -1,0 +1,245 @@
+//! Methods of xml: what they are called on, their queries, and the values from SQL that these read.
+
+use std::sync::Arc;
+
+use super::data_type::{TypePlace, sql_type};
+use super::function::check_count;
+use super::join::{JoinTree, Leaf};
+use super::scope::SourceColumn;
+use super::source::rename;
+use super::typed::Typed;
+use super::Binder;
+use crate::expression::{Expr, Fault, XmlMethod};
+use crate::plan::{More, Node, XmlNodes};
+use pikepole_tsql as tree;
+use pikepole_types::xml::{Accessor, Compiled, Method};
+use pikepole_types::{SqlError, SqlType};
+
+/// What a method is called on.
+struct Receiver {
+    typed: Typed,
+    /// How messages call it: `t.c`; empty for what is no column.
+    name: String,
+}
+
+impl Receiver {
+    fn checked(typed: Typed, name: String) -> Result<Receiver, Fault> {
+        match typed.ty {
+            SqlType::Xml => Ok(Receiver { typed, name }),
+            ty => Err(Box::new(SqlError::methods_on_type(ty.name()))),
+        }
+    }
+}
+
+/// A query that has been compiled, with the values from SQL that it reads.
+type Query = (Arc<Compiled>, Box<[Expr]>);
+
+impl Binder<'_> {
+    /// `x.method(...)`, where `x` is no name.
+    pub(super) fn method(&mut self, call: &tree::MethodCall) -> Result<Typed, Fault> {
+        let typed = self.maybe_node(&call.receiver)?;
+        let receiver = Receiver::checked(typed, String::new())?;
+        let arguments: Vec<&tree::Expr> = call.arguments.iter().collect();
+        self.xml_method(receiver, &call.method, &arguments)
+    }
+
+    /// `c.method(...)`, where `c` is a column of xml; None for what is the call of a function in a schema.
+    pub(super) fn column_method(&mut self, call: &tree::FunctionCall) -> Result<Option<Typed>, Fault> {
+        let known = Method::by_name(call.name.name.as_str()).is_some();
+        let Some(receiver) = self.column_receiver(&call.name).filter(|receiver| known || receiver.typed.ty == SqlType::Xml)
+        else {
+            return Ok(None);
+        };
+        let receiver = Receiver::checked(receiver.typed, receiver.name)?;
+        self.xml_method(receiver, &call.name.name, &expressions(call)?).map(Some)
+    }
+
+    /// The column that stands before the last part of a name, if there is one.
+    fn column_receiver(&mut self, name: &tree::ObjectName) -> Option<Receiver> {
+        let column = name.schema.clone()?;
+        let qualifier = name.database.clone().map(|table| {
+            Box::new(tree::ObjectName { schema: name.server.clone(), ..tree::ObjectName::of(table) })
+        });
+        let column = tree::ColumnRef { qualifier, name: column };
+        let found = self.resolve(&column).ok()?;
+        self.check_grouped(&found).ok()?;
+        Some(Receiver { typed: Typed::new(Expr::Slot(found.slot), found.ty, found.nullable), name: found.display })
+    }
+
+    /// An expression where a row of `nodes()` may stand: before a method and before IS NULL.
+    pub(super) fn maybe_node(&mut self, expr: &tree::Expr) -> Result<Typed, Fault> {
+        if let tree::ExprKind::Column(column) = &expr.kind
+            && let Ok(found) = self.resolve(column)
+            && found.is_node
+        {
+            self.check_grouped(&found)?;
+            return Ok(Typed::new(Expr::Slot(found.slot), found.ty, found.nullable));
+        }
+        self.expr(expr)
+    }
+
+    fn xml_method(&mut self, receiver: Receiver, name: &tree::Name, arguments: &[&tree::Expr]) -> Result<Typed, Fault> {
+        let method = match Method::by_name(&name.text) {
+            None | Some(Method::Nodes) => return Err(Box::new(SqlError::not_a_method(&name.text))),
+            Some(Method::Modify) => return Err(Box::new(SqlError::non_mutator_expected(&name.text))),
+            Some(method) => method,
+        };
+        self.calls_methods = true;
+        let count = if method == Method::Value { 2 } else { 1 };
+        check_count(&name.text, arguments.len(), count, count)?;
+        let text = literal(arguments[0], 1, method)?;
+        let to = match method {
+            Method::Value => self.value_type(literal(arguments[1], 2, method)?)?,
+            Method::Exist => SqlType::Bit,
+            _ => SqlType::Xml,
+        };
+        let (query, inputs) = self.xquery(method, text, &receiver.name)?;
+        let of = XmlMethod { method, query, receiver: receiver.typed.expr, inputs, to, name: "".into() };
+        Ok(Typed::new(Expr::Xml(Box::new(of)), to, true))
+    }
+
+    /// The value of a column or a variable after `modify`; `name` is what messages call it.
+    pub(crate) fn mutated(
+        &mut self,
+        old: Typed,
+        name: &str,
+        place: &str,
+        method: &tree::Name,
+        arguments: &[tree::Expr],
+    ) -> Result<Typed, Fault> {
+        let receiver = Receiver::checked(old, place.to_owned())?;
+        let known = match Method::by_name(&method.text) {
+            None => return Err(Box::new(SqlError::not_a_method(&method.text))),
+            Some(Method::Modify) => Method::Modify,
+            Some(_) => return Err(Box::new(SqlError::mutator_expected(&method.text))),
+        };
+        check_count(&method.text, arguments.len(), 1, 1)?;
+        let text = literal(&arguments[0], 1, known)?;
+        let (query, inputs) = self.xquery(known, text, &receiver.name)?;
+        let of = XmlMethod {
+            method: known,
+            query,
+            receiver: receiver.typed.expr,
+            inputs,
+            to: SqlType::Xml,
+            name: name.into(),
+        };
+        Ok(Typed::new(Expr::Xml(Box::new(of)), SqlType::Xml, true))
+    }
+
+    fn xquery(&mut self, method: Method, text: &str, receiver: &str) -> Result<Query, Fault> {
+        let mut inputs = Vec::new();
+        let mut read = |accessor: &Accessor| {
+            let typed = self.sql_value(accessor).map_err(|fault| *fault)?;
+            inputs.push(typed.expr);
+            Ok(typed.ty)
+        };
+        let compiled = Compiled::new(method, text, receiver, &[], &mut read)?;
+        Ok((Arc::new(compiled), inputs.into()))
+    }
+
+    /// What `sql:variable` and `sql:column` stand for.
+    fn sql_value(&mut self, accessor: &Accessor) -> Result<Typed, Fault> {
+        match accessor {
+            Accessor::Variable(name) => {
+                let written = tree::Name { text: name.clone(), span: tree::Span::default() };
+                if let Ok(Some(argument)) = self.parameter(&written) {
+                    return Ok(argument);
+                }
+                let (slot, ty) = self.variable(name).map_err(|_| SqlError::xquery_sql_variable_unknown(name))?;
+                Ok(Typed::new(Expr::Slot(slot), ty, true))
+            }
+            Accessor::Column(text) => {
+                let name = tree::ObjectName::read(text).ok_or_else(|| SqlError::invalid_column(text))?;
+                let tree::ObjectName { name, schema, database, server } = name;
+                let qualifier = schema.map(|table| {
+                    Box::new(tree::ObjectName { schema: database, database: server, ..tree::ObjectName::of(table) })
+                });
+                let column = tree::ColumnRef { qualifier, name };
+                let span = column.name.span;
+                self.expr(&tree::Expr::new(tree::ExprKind::Column(column), span))
+            }
+        }
+    }
+
+    /// The type that `value` is asked for.
+    fn value_type(&self, text: &str) -> Result<SqlType, Fault> {
+        let invalid = || Box::new(SqlError::value_type_invalid(text));
+        let parameters = tree::parse_parameters(&format!("@value {text}")).map_err(|_| invalid())?;
+        let [parameter] = parameters.as_slice() else {
+            return Err(invalid());
+        };
+        let written = &parameter.data_type;
+        let is_alone = parameter.default.is_none() && !parameter.output && !parameter.readonly;
+        let refused = ["xml", "text", "ntext", "image", "sql_variant", "json"];
+        if !is_alone || written.schema.is_some() || refused.iter().any(|name| written.name.is(name)) {
+            return Err(invalid());
+        }
+        sql_type(&self.catalog().catalog, written, TypePlace::Declaration, 1).map_err(|_| invalid())
+    }
+
+    /// `x.nodes('...') AS t (c)` in FROM; None for other functions.
+    pub(super) fn nodes(&mut self, function: &tree::TableFunction, lateral: bool) -> Result<Option<JoinTree>, Fault> {
+        let call = &function.call;
+        // What it is called on does not see the siblings in FROM; at the right side of APPLY it does.
+        let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
+        let receiver = match &function.receiver {
+            Some(expr) => self.maybe_node(expr).and_then(|typed| Receiver::checked(typed, String::new())).map(Some),
+            None if call.name.name.text == Method::Nodes.name() => Ok(self.column_receiver(&call.name)),
+            None => Ok(None),
+        };
+        let rows = receiver.and_then(|receiver| receiver.map(|receiver| self.node_rows(receiver, call)).transpose());
+        if !lateral {
+            self.scope().sources = sources;
+        }
+        let Some(rows) = rows? else {
+            return Ok(None);
+        };
+        let (Some(alias), false) = (&function.alias, function.columns.is_empty()) else {
+            return Err(Box::new(SqlError::nodes_without_alias()));
+        };
+        let column = SourceColumn { is_node: true, ..SourceColumn::new("", SqlType::Xml, true) };
+        let mut columns = vec![column];
+        rename(&mut columns, &function.columns, &alias.text)?;
+        let leaf = Leaf::Rows(Node::More(Box::new(More::Nodes(rows))));
+        self.add(alias.text.clone(), None, columns, leaf).map(Some)
+    }
+
+    fn node_rows(&mut self, receiver: Receiver, call: &tree::FunctionCall) -> Result<XmlNodes, Fault> {
+        let receiver = Receiver::checked(receiver.typed, receiver.name)?;
+        if call.name.name.text != Method::Nodes.name() {
+            return Err(Box::new(SqlError::not_a_method(&call.name.name.text)));
+        }
+        let arguments = expressions(call)?;
+        check_count(Method::Nodes.name(), arguments.len(), 1, 1)?;
+        let text = literal(arguments[0], 1, Method::Nodes)?;
+        let (query, inputs) = self.xquery(Method::Nodes, text, &receiver.name)?;
+        Ok(XmlNodes { receiver: receiver.typed.expr, query, inputs, registers: self.registers(1) })
+    }
+}
+
+/// The arguments of a call.
+fn expressions(call: &tree::FunctionCall) -> Result<Vec<&tree::Expr>, Fault> {
+    let expr = |argument: &'_ tree::FunctionArgument| match argument {
+        tree::FunctionArgument::Expr(_) => Ok(()),
+        tree::FunctionArgument::Default => Err(Box::new(SqlError::incorrect_syntax("DEFAULT"))),
+    };
+    call.arguments.iter().try_for_each(expr)?;
+    Ok(call.arguments.iter().filter_map(tree::FunctionArgument::expr).collect())
+}
+
+/// An argument, which is a text that is written out.
+fn literal(expr: &tree::Expr, position: usize, method: Method) -> Result<&str, Fault> {
+    match &expr.kind {
+        tree::ExprKind::Literal(tree::Literal::String { value, .. }) => Ok(value),
+        _ => Err(Box::new(SqlError::method_argument_not_literal(position, method.name()))),
+    }
+}
+
+/// Refuses values of xml where values are compared or ordered.
+pub(super) fn comparable(ty: &SqlType) -> Result<(), Fault> {
+    match ty {
+        SqlType::Xml => Err(Box::new(SqlError::xml_not_comparable())),
+        _ => Ok(()),
+    }
+}
