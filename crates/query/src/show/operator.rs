@@ -471,7 +471,9 @@ impl Shower<'_> {
 
     fn wide_top(&self, top: &WideTop) -> Shown {
         let shown = match &top.count {
-            TopCount::Rows(count) => Shown::of("Top").clause("TOP EXPRESSION", self.names.count(count)),
+            TopCount::Rows(count) | TopCount::OfRow(count) => {
+                Shown::of("Top").clause("TOP EXPRESSION", self.names.count(count))
+            }
             TopCount::Percent(percent) => {
                 Shown::of("Top").clause("TOP EXPRESSION", format!("{} PERCENT", self.names.text(percent)))
             }
@@ -575,7 +577,7 @@ impl Shower<'_> {
         let mut source = collected(source, true);
         match &change.top {
             None => {}
-            Some(TopCount::Rows(count)) => {
+            Some(TopCount::Rows(count) | TopCount::OfRow(count)) => {
                 source = source.under(Shown::of("Top").clause("TOP EXPRESSION", self.names.count(count)));
             }
             Some(TopCount::Percent(percent)) => {
