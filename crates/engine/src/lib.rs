@@ -60,21 +60,22 @@ pub use catalog::definition::{
     Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent, View,
 };
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
+pub use catalog::message::UserMessage;
 pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::user_type::{UserType, UserTypeKind};
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
     Admission, ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, Fill, IndexDefinition,
-    IndexExtras, IndexKind, LogFullReason, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange,
-    PropertyChange, PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap,
-    TableDefinition, Tested, TriggerDefinition, UserAccess,
+    IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn,
+    NumberRange, PropertyChange, PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch,
+    RowMap, TableDefinition, Tested, TriggerDefinition, UserAccess,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
-pub use pikepole_storage::{EncodedRows, LogContext};
+pub use pikepole_storage::{EncodedRows, LogContext, ReadMeter, Reads};
 pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Need, OpenTransaction, TransactionId, TransactionRow,
 };
@@ -89,7 +90,7 @@ pub use server::{
 };
 pub use table::{
     BulkWriter, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount, ScanRange, Table,
-    TableParts, TableScan, TableWriter,
+    TableParts, TableReads, TableScan, TableWriter,
 };
 pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

@@ -20,7 +20,9 @@ use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
-use pikepole_engine::{Catalog, Database, Durability, IndexDefinition, Mark, Need, Server, Transaction};
+use pikepole_engine::{
+    Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Need, Server, Transaction, UserMessage,
+};
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, SqlError};
 
@@ -161,6 +163,12 @@ impl ExecutionContext {
         }
         let changed = self.transaction.changed_elsewhere().find(|(id, _)| *id == database.id());
         changed.map_or_else(|| database.current_catalog(), |(_, catalog)| Arc::clone(catalog))
+    }
+
+    /// The message that users have added to the server under this number.
+    pub fn user_message(&self, number: i32) -> Option<UserMessage> {
+        let master = self.server.database(MASTER).ok()?;
+        self.definitions_of(&master).message(number).cloned()
     }
 
     /// Whether the catalogs of other databases still have the versions that a plan was bound against.

@@ -39,11 +39,27 @@ pub struct Requirement {
     pub schema: String,
     /// The object's name, for the error.
     pub name: String,
+    /// The columns that it is needed on, by their numbers from one, when they can have permissions of their own: with none of them it
+    /// is needed on any. None: on the object as a whole.
+    pub columns: Option<Vec<(i32, String)>>,
     /// Whether it is named by the statement itself rather than by a view: then a procedure of the same owner may use it.
     pub named_by_statement: bool,
 }
 
 impl Requirement {
+    /// It is needed on this column too.
+    pub(crate) fn add_column(&mut self, column: (i32, String)) {
+        let columns = self.columns.get_or_insert_default();
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+
+    /// It is needed on the column at this place too.
+    pub(crate) fn add_column_at(&mut self, place: usize, name: &str) {
+        self.add_column((column_number(place), name.to_owned()));
+    }
+
     /// A permission on the object of a name; None when there is no such object.
     pub(crate) fn of(
         catalog: &CatalogView,
@@ -85,6 +101,7 @@ impl Requirement {
             owner,
             schema: schema.to_owned(),
             name: object.name().to_owned(),
+            columns: None,
             named_by_statement: true,
         })
     }
@@ -92,6 +109,39 @@ impl Requirement {
     fn denied(&self, database: &str) -> Fault {
         Box::new(SqlError::permission_denied(self.permission.name(), &self.name, database, &self.schema))
     }
+
+    /// Whether what a token may do with the object's columns can differ.
+    fn is_of_columns(&self, token: &SecurityToken) -> bool {
+        self.columns.is_some() && token.tells_columns(self.permission, self.securable)
+    }
+
+    /// Asks for the permission, on each column where columns can differ: 229 when the token has it nowhere, 230 for the first
+    /// column that it lacks it on.
+    fn ask(&self, token: &SecurityToken, database: &str) -> Result<(), Fault> {
+        let (permission, object) = (self.permission, self.securable);
+        let columns = self.columns.as_ref().filter(|_| self.is_of_columns(token));
+        let Some(columns) = columns else {
+            return if token.has(permission, object) { Ok(()) } else { Err(self.denied(database)) };
+        };
+        if !token.has_in_part(permission, object) {
+            return Err(self.denied(database));
+        }
+        match columns.iter().find(|(column, _)| !token.has_on_column(permission, object, *column)) {
+            None => Ok(()),
+            Some((_, column)) => Err(Box::new(SqlError::column_permission_denied(
+                permission.name(),
+                column,
+                &self.name,
+                database,
+                &self.schema,
+            ))),
+        }
+    }
+}
+
+/// The number of the column at a place.
+pub(crate) fn column_number(place: usize) -> i32 {
+    i32::try_from(place + 1).unwrap_or(i32::MAX)
 }
 
 /// RESTRICTED_USER: whether somebody may come into a database.
@@ -448,7 +498,7 @@ impl ExecutionContext {
     /// Checks what a plan needs; `caller` owns the procedure that it runs in.
     ///
     /// # Errors
-    /// 229 for the first permission that the session lacks.
+    /// 229 for the first permission that the session lacks, 230 for one that it lacks on a column.
     pub(crate) fn check(&mut self, requirements: &[Requirement], caller: Option<i32>) -> Result<(), Fault> {
         for requirement in requirements {
             let is_chained = caller == Some(requirement.owner) && requirement.database == self.database().id();
@@ -462,7 +512,7 @@ impl ExecutionContext {
     /// Checks one permission on an object.
     ///
     /// # Errors
-    /// 229 when the session lacks it.
+    /// 229 when the session lacks it, 230 when it does on a column.
     pub(crate) fn require(&mut self, requirement: &Requirement) -> Result<(), Fault> {
         if requirement.database != self.database().id() {
             return self.require_elsewhere(requirement);
@@ -475,10 +525,10 @@ impl ExecutionContext {
         if self.security.allowed.contains(&key) {
             return Ok(());
         }
-        if !self.token().has(requirement.permission, requirement.securable) {
-            return Err(requirement.denied(self.database().name()));
+        requirement.ask(self.token(), self.database().name())?;
+        if !requirement.is_of_columns(self.token()) {
+            self.security.allowed.insert(key);
         }
-        self.security.allowed.insert(key);
         Ok(())
     }
 
@@ -488,10 +538,7 @@ impl ExecutionContext {
         let database = self.server().database_by_id(requirement.database).ok_or_else(unknown)?;
         let denied = || SqlError::database_access_denied(&self.token().login().name, database.name());
         let token = self.token_in(&database).ok_or_else(denied)?;
-        if token.is_dbo() || token.has(requirement.permission, requirement.securable) {
-            return Ok(());
-        }
-        Err(requirement.denied(database.name()))
+        if token.is_dbo() { Ok(()) } else { requirement.ask(&token, database.name()) }
     }
 
     /// Checks a permission on the current database.

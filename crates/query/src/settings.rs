@@ -75,6 +75,8 @@ pub struct Settings {
     pub statistics_profile: bool,
     /// STATISTICS XML: the same as a document.
     pub statistics_xml: bool,
+    /// STATISTICS IO: each statement tells what it read of each table.
+    pub statistics_io: bool,
     /// STATISTICS TIME: each statement tells how long it took.
     pub statistics_time: bool,
     /// CURSOR_CLOSE_ON_COMMIT: the end of a transaction closes cursors.
@@ -136,6 +138,7 @@ impl Default for Settings {
             show_plan: None,
             statistics_profile: false,
             statistics_xml: false,
+            statistics_io: false,
             statistics_time: false,
             cursor_close_on_commit: false,
             ansi_nulls: true,

@@ -93,6 +93,12 @@ const FUNCTIONS: &[Definition] = &[
         let global = kind.eq_ignore_ascii_case("global");
         Ok(Some(Value::SmallInt(call.context.cursor_status(name, global))))
     }),
+    // The text of a user's message: the built-in function of this name puts the arguments into it.
+    function("FORMATMESSAGE", TEXT, (1, 1), |call| {
+        let number = call.arguments[0].as_i64().and_then(|number| i32::try_from(number).ok());
+        let Some(message) = number.and_then(|number| call.context.user_message(number)) else { return Ok(None) };
+        Ok(message.text(call.context.settings.language.message_lcid).map(Value::from))
+    }),
     function("NEWSEQUENTIALID", SqlType::UniqueIdentifier, (0, 0), |call| {
         Ok(Some(Value::Guid(call.host.registry.next_guid())))
     }),

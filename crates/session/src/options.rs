@@ -27,8 +27,7 @@ impl Default for ClientOptions {
 const ALWAYS_ON: &[&str] =
     &["ANSI_NULLS", "ANSI_PADDING", "ANSI_DEFAULTS", "CONCAT_NULL_YIELDS_NULL", "ANSI_NULL_DFLT_ON"];
 /// Options that are always off here; ON would change what statements do.
-const ALWAYS_OFF: &[&str] =
-    &["NUMERIC_ROUNDABORT", "FORCEPLAN", "ANSI_NULL_DFLT_OFF", "STATISTICS IO", "REMOTE_PROC_TRANSACTIONS"];
+const ALWAYS_OFF: &[&str] = &["NUMERIC_ROUNDABORT", "FORCEPLAN", "ANSI_NULL_DFLT_OFF", "REMOTE_PROC_TRANSACTIONS"];
 /// Options that make no difference here, whatever they are set to.
 const INDIFFERENT: &[&str] = &["NO_BROWSETABLE", "OFFSETS"];
 
@@ -106,6 +105,7 @@ impl ClientOptions {
                 may_see_plans(on, context)?;
                 context.settings.statistics_xml = on;
             }
+            ("STATISTICS IO", _) => settings.statistics_io = on,
             ("STATISTICS TIME", _) => settings.statistics_time = on,
             ("CURSOR_CLOSE_ON_COMMIT", _) => settings.cursor_close_on_commit = on,
             ("CONTEXT_INFO", _) => context.context_info = Some(context_info(value)?),

@@ -7,6 +7,7 @@
 use pikepole_contention::Counter;
 
 use crate::error::{Need, PageId, PageRun, StorageError};
+use crate::meter;
 use crate::pool::FreeFrame;
 use crate::store::Store;
 
@@ -31,24 +32,32 @@ impl ReadAhead {
     }
 
     /// The need of a scan that lacks this page.
-    pub fn need(&mut self, first: PageId) -> Need {
+    pub fn need(&mut self, store: &Store, first: PageId) -> Need {
         let goes_on = self.pages > 0 && (self.next.0..=self.next.0 + RUN_PAGES_MAX).contains(&first.0);
         let count = if goes_on { (self.pages * 2).min(RUN_PAGES_MAX) } else { self.least };
         self.strayed = !goes_on && !self.strayed && self.pages > 0;
         if !self.strayed {
             (self.pages, self.next) = (count, PageId(first.0 + count));
         }
-        Need::Pages(PageRun { object: self.object, first, count })
+        let run = PageRun { object: self.object, first, count };
+        meter::reads_ahead(store, run);
+        Need::Pages(run)
     }
 }
 
 impl Store {
+    /// The pages of a run that are to be read: those that are used and not in the pool. There are no more than half of the free
+    /// frames, since others need some too.
+    pub(crate) fn lacking_of(&self, run: PageRun) -> Vec<PageId> {
+        let count = run.count.min((self.pool.free_frames() / 2) as u32);
+        let mut pages = self.space.lock().used_run(run.object, run.first, count);
+        pages.retain(|&page| self.pool.lookup(page).is_none());
+        pages
+    }
+
     /// Brings a run's first page into the pool, and of the others those that there are free frames for. Blocks.
     pub(crate) fn load_run(&self, run: PageRun) -> Result<(), StorageError> {
-        // Others need frames too.
-        let count = run.count.min((self.pool.free_frames() / 2) as u32);
-        let pages = self.space.lock().used_run(run.object, run.first, count);
-        let pages = self.begin_loads(pages);
+        let pages = self.begin_loads(self.lacking_of(run));
         for together in pages.chunk_by(|page, next| page.0 + 1 == next.0) {
             let frames: Vec<FreeFrame<'_>> = together.iter().map_while(|_| self.pool.take_free().ok()).collect();
             let read = frames.len() as u64;

@@ -1,6 +1,6 @@
 //! A tree or a heap, and the name of a row in it: what row changes and their undo have in common.
 
-use pikepole_storage::{ChangeOutcome, Heap, LogContext, Rid, RowHeader, Stop, Tree, TreeCursor, UnderLatch};
+use pikepole_storage::{ChangeOutcome, Heap, LogContext, ReadKey, Rid, RowHeader, Stop, Tree, TreeCursor, UnderLatch};
 
 /// Where rows live.
 #[derive(Clone)]
@@ -24,6 +24,14 @@ impl Structure {
         match self {
             Structure::Tree(tree) => tree.object(),
             Structure::Heap(heap) => heap.object(),
+        }
+    }
+
+    /// Where a meter counts what is read of it.
+    pub fn read_key(&self) -> ReadKey {
+        match self {
+            Structure::Tree(tree) => tree.read_key(),
+            Structure::Heap(heap) => heap.read_key(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! that older databases stay readable.
 
 use super::filter::FilterTest;
+use super::message::UserMessage;
 use super::property::{Properties, PropertyHolder};
 use super::rows::RowKind;
 use super::sequence::SequenceRecord;
@@ -448,6 +449,8 @@ pub enum StoredObject {
     Synonym(Synonym),
     /// Extended properties.
     Properties(Properties),
+    /// A message of the server.
+    Message(UserMessage),
 }
 
 impl StoredObject {
@@ -459,6 +462,7 @@ impl StoredObject {
                 Level::Database => RowKind::DatabasePrincipal,
             },
             StoredObject::Type(_) => RowKind::Type,
+            StoredObject::Message(_) => RowKind::Message,
             StoredObject::Properties(properties) => match properties.holder {
                 PropertyHolder::Database | PropertyHolder::Object(_) | PropertyHolder::Schema(_) => RowKind::Properties,
                 PropertyHolder::Principal(_) => RowKind::PrincipalProperties,
@@ -479,6 +483,7 @@ impl StoredObject {
             | StoredObject::Synonym(module) => module.object_id,
             StoredObject::Principal(principal) => principal.id,
             StoredObject::Type(user_type) => user_type.user_type_id,
+            StoredObject::Message(message) => message.number,
             StoredObject::Sequence(sequence) => sequence.object_id,
             StoredObject::Trigger(trigger) => trigger.module.object_id,
             StoredObject::Properties(properties) => match properties.holder {

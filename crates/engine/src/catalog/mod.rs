@@ -13,6 +13,7 @@
 
 pub(crate) mod definition;
 pub(crate) mod filter;
+pub(crate) mod message;
 pub(crate) mod property;
 pub(crate) mod rows;
 pub(crate) mod sequence;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
 use definition::{ForeignKey, Function, Module, Procedure, Schema, Synonym, TableRecord, Trigger, TriggerEvent, View};
+use message::UserMessage;
 use property::{Properties, PropertyHolder};
 use rpds::{RedBlackTreeMapSync as Map, RedBlackTreeSetSync as Set};
 use sequence::Sequence;
@@ -123,6 +125,8 @@ pub struct Catalog {
     types: Map<(i32, String), Arc<UserType>>,
     /// Extended properties, by what has them.
     properties: Map<PropertyHolder, Arc<Properties>>,
+    /// Users' messages, by number; those of the server in master's catalog, and nowhere else looked at.
+    messages: Map<i32, Arc<UserMessage>>,
     /// Logins and server roles; those of the server in master's catalog, and nowhere else looked at.
     logins: Arc<Principals>,
     /// Users and roles.
@@ -140,6 +144,7 @@ impl Default for Catalog {
             watchers: Map::default(),
             types: Map::default(),
             properties: Map::default(),
+            messages: Map::default(),
             logins: Arc::new(Principals::built_in(Level::Server)),
             users: Arc::new(Principals::built_in(Level::Database)),
         }
@@ -392,6 +397,24 @@ impl Catalog {
         } else {
             self.properties.insert_mut(properties.holder, Arc::new(properties));
         }
+    }
+
+    /// The message that users have added under this number.
+    pub fn message(&self, number: i32) -> Option<&UserMessage> {
+        self.messages.get(&number).map(Arc::as_ref)
+    }
+
+    /// All users' messages, by number.
+    pub fn messages(&self) -> impl Iterator<Item = &UserMessage> {
+        self.messages.values().map(Arc::as_ref)
+    }
+
+    pub(crate) fn put_message(&mut self, message: UserMessage) {
+        self.messages.insert_mut(message.number, Arc::new(message));
+    }
+
+    pub(crate) fn remove_message(&mut self, number: i32) {
+        self.messages.remove_mut(&number);
     }
 
     /// All functions, by object id.

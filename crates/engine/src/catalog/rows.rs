@@ -9,6 +9,7 @@
 //!         kind 5: a type that users made; as kind 1
 //!         kind 6: [ where a sequence stands 33 ], its chunk is the generation of the sequence
 //!         kinds 7, 8, 9: the extended properties of an object, a schema or the database (id 0), of a principal, of a type; as kind 1
+//!         kind 10: a message that users added to the server (in master only); as kind 1
 //! ```
 
 use super::definition::{Index, StoredObject, TableRecord};
@@ -41,6 +42,7 @@ pub(crate) enum RowKind {
     Properties = 7,
     PrincipalProperties = 8,
     TypeProperties = 9,
+    Message = 10,
 }
 
 pub(crate) fn row_key(kind: RowKind, id: i32, chunk: u32) -> [u8; CATALOG_KEY_BYTES] {

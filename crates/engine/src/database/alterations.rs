@@ -334,6 +334,7 @@ impl Database {
         self.renew_overflow(tx, &mut record).await?;
         let place = |old: usize| columns.iter().position(|column| column.source == Some(old));
         self.move_properties(tx, &mut catalog, &table, &record, &place).await?;
+        self.move_grants(tx, &mut catalog, table.object_id, &place).await?;
         let table = self.replace_table(tx, &mut catalog, &table, record, Some(map)).await?;
         self.end_change(tx, mark, catalog, &table);
         Ok(table)

@@ -19,6 +19,7 @@ mod definitions;
 mod files;
 mod fill;
 mod identity;
+mod messages;
 mod modules;
 mod named;
 mod open;
@@ -60,6 +61,7 @@ pub(crate) use files::{DATABASE_FILE, DatabaseFile, FORMAT, LogChain, Restoring}
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub use fill::Fill;
 pub(crate) use identity::Mark;
+pub use messages::MessageChange;
 pub use modules::{ModuleDefinition, PutMode};
 pub use named::{NAMED_LOCK_FIRST, NamedLock};
 pub(crate) use open::{OpenContext, check_database};

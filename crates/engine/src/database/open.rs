@@ -372,6 +372,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
                 catalog.put(Object::Table(Arc::new(Table::new(record.clone(), 1, state, store))));
             }
             StoredObject::Properties(properties) => catalog.put_properties(properties.clone()),
+            StoredObject::Message(message) => catalog.put_message(message.clone()),
             StoredObject::Principal(principal) => match principal.kind.level() {
                 Level::Server => logins.put(principal.clone()),
                 Level::Database => users.put(principal.clone()),

@@ -137,6 +137,32 @@ impl Database {
         Ok(())
     }
 
+    /// The columns of an object move: what was granted on them moves along, or ends with its column. `place` finds the new place of
+    /// a column.
+    pub(crate) async fn move_grants(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        object_id: i32,
+        place: &(dyn Fn(usize) -> Option<usize> + Send + Sync),
+    ) -> Result<(), SqlError> {
+        let is_on = |grant: &Grant| grant.class == Class::Object && grant.major == object_id && grant.column != 0;
+        let moved = |grant: Grant| {
+            let at = usize::try_from(grant.column).ok()?.checked_sub(1)?;
+            Some(Grant { column: i32::try_from(place(at)? + 1).ok()?, ..grant })
+        };
+        let users: Vec<_> =
+            catalog.users().iter().filter(|user| user.grants.iter().any(is_on)).map(Arc::clone).collect();
+        for user in users {
+            let grants = user.grants.iter().filter_map(|grant| if is_on(grant) { moved(*grant) } else { Some(*grant) });
+            let principal = Principal { grants: grants.collect(), ..Principal::clone(&user) };
+            if principal.grants != user.grants {
+                self.store_principal(tx, catalog, principal).await?;
+            }
+        }
+        Ok(())
+    }
+
     /// Stores a principal in the place of the one of its id.
     async fn store_principal(
         &self,

@@ -8,6 +8,9 @@
 //!   SELECT on the database <- CONTROL on it  <--  CONTROL SERVER
 //! ```
 //!
+//! A column of an object may have SELECT, UPDATE and REFERENCES of its own. What a principal was told of a column goes before what it
+//! was told of the object, and a GRANT of a column before anybody's DENY of the object.
+//!
 //! Who asks for a permission walks from it along the arrows, see [`covering`] and [`covering_above`]. A DENY anywhere on the
 //! way denies; otherwise a GRANT anywhere on the way grants.
 
@@ -151,6 +154,11 @@ permissions! {
 }
 
 impl Permission {
+    /// Whether it can be granted on single columns of an object.
+    pub fn is_of_columns(self) -> bool {
+        matches!(self, Permission::Select | Permission::Update | Permission::References)
+    }
+
     /// The permission of this name, in upper case, on something of this class.
     pub fn find(name: &str, class: Class) -> Option<Permission> {
         let name = match name {
@@ -231,15 +239,23 @@ pub enum GrantState {
     Grant,
     /// GRANT ... WITH GRANT OPTION.
     GrantWithGrantOption,
+    /// REVOKE of a column: what the principal was granted on the object does not hold for it.
+    Revoke,
 }
 
 impl GrantState {
+    /// Whether it is a GRANT.
+    pub fn grants(self) -> bool {
+        matches!(self, GrantState::Grant | GrantState::GrantWithGrantOption)
+    }
+
     /// `state` and `state_desc` of the views of permissions.
     pub fn shown(self) -> (&'static str, &'static str) {
         match self {
             GrantState::Deny => ("D", "DENY"),
             GrantState::Grant => ("G", "GRANT"),
             GrantState::GrantWithGrantOption => ("W", "GRANT_WITH_GRANT_OPTION"),
+            GrantState::Revoke => ("R", "REVOKE"),
         }
     }
 }
@@ -251,12 +267,19 @@ pub struct Grant {
     pub class: Class,
     /// The thing's number; zero for the server and the database.
     pub major: i32,
+    /// The number of the object's column that it is on, from one; zero: the whole thing.
+    #[serde(default, skip_serializing_if = "is_whole")]
+    pub column: i32,
     /// The permission.
     pub permission: Permission,
     /// Granted or denied.
     pub state: GrantState,
     /// The principal that did it.
     pub grantor: i32,
+}
+
+fn is_whole(column: &i32) -> bool {
+    *column == 0
 }
 
 /// What a fixed role may do, and what it may not, on its server or database.

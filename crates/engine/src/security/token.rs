@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pikepole_types::SqlError;
 
-use super::permission::{Class, GrantState, Permission, covering, covering_above, of_fixed_role};
+use super::permission::{Class, Grant, GrantState, Permission, covering, covering_above, of_fixed_role};
 use super::principal::{DB_SECURITYADMIN, Level, Principal, PrincipalKind};
 use super::{DBO, GUEST, LoginPrincipal, PUBLIC_ROLE, PUBLIC_SERVER_ROLE, Principals, SA, SYSADMIN};
 use crate::server::MASTER;
@@ -249,8 +249,56 @@ impl SecurityToken {
         if self.owns(securable) {
             return true;
         }
-        let met = self.walk(permission, securable);
+        let met = self.walk(permission, securable, |_| true);
         met.granted && !met.denied
+    }
+
+    /// Whether somebody that it is was told of this permission on a column of the object: then its columns can differ.
+    pub fn tells_columns(&self, permission: Permission, object: Securable) -> bool {
+        self.grants_of_columns(permission, object).next().is_some()
+    }
+
+    /// Whether it has a permission on a column of an object, by its number from one.
+    pub fn has_on_column(&self, permission: Permission, object: Securable, column: i32) -> bool {
+        if self.owns(object) {
+            return true;
+        }
+        let told = || self.grants_of_columns(permission, object).filter(|(_, grant)| grant.column == column);
+        if told().any(|(_, grant)| grant.state == GrantState::Deny) {
+            return false;
+        }
+        let granted = told().any(|(_, grant)| grant.state.grants());
+        let met = self.walk(permission, object, |id| !granted && !told().any(|(of, _)| of == id));
+        (granted || met.granted) && !met.denied
+    }
+
+    /// Whether it has a permission on the object or on one of its columns at least.
+    pub fn has_in_part(&self, permission: Permission, object: Securable) -> bool {
+        let told = || self.grants_of_columns(permission, object).filter(|(_, grant)| grant.state.grants());
+        self.has(permission, object) || told().any(|(_, grant)| self.has_on_column(permission, object, grant.column))
+    }
+
+    /// What its principals were told of single columns, and which of them.
+    fn grants_of_columns(&self, permission: Permission, object: Securable) -> impl Iterator<Item = (i32, &Grant)> {
+        let (class, major) = object.key();
+        // Only these have columns.
+        let ids = if class == Class::Object { &self.database_ids[..] } else { &[] };
+        let all = ids.iter().filter_map(|id| Some((*id, self.users.get(*id)?)));
+        let all = all.flat_map(|(id, principal)| principal.grants.iter().map(move |grant| (id, grant)));
+        all.filter(move |(_, grant)| {
+            grant.column != 0 && grant.class == class && grant.major == major && grant.permission == permission
+        })
+    }
+
+    /// Whether it may grant a permission on these columns of an object to others.
+    pub fn may_grant_columns(&self, permission: Permission, object: Securable, columns: &[i32]) -> bool {
+        let has_option = |column: &i32| {
+            let told = self.grants_of_columns(permission, object).filter(|(_, grant)| grant.column == *column);
+            let mut states = told.map(|(_, grant)| grant.state);
+            states.any(|state| state == GrantState::GrantWithGrantOption)
+                && self.has_on_column(permission, object, *column)
+        };
+        self.may_grant(permission, object) || !columns.is_empty() && columns.iter().all(has_option)
     }
 
     /// Whether it may grant a permission to others.
@@ -260,7 +308,7 @@ impl SecurityToken {
         if self.has(control, securable) || !class.is_of_server() && self.is_in_role(DB_SECURITYADMIN) {
             return true;
         }
-        let met = self.walk(permission, securable);
+        let met = self.walk(permission, securable, |_| true);
         met.grant_option && !met.denied
     }
 
@@ -268,7 +316,7 @@ impl SecurityToken {
     pub fn sees(&self, securable: Securable) -> bool {
         let (class, _) = securable.key();
         let of_class = Permission::ALL.iter().filter(|permission| permission.classes().contains(&class));
-        self.owns(securable) || of_class.copied().any(|permission| self.has(permission, securable))
+        self.owns(securable) || of_class.copied().any(|permission| self.has_in_part(permission, securable))
     }
 
     /// Whether there is nothing to ask: the server's administrator, the database's owner, the thing's owner.
@@ -279,14 +327,15 @@ impl SecurityToken {
             || securable.owner().is_some_and(|owner| self.database_ids.contains(&owner))
     }
 
-    /// Looks at a permission and at all that imply it.
-    fn walk(&self, permission: Permission, securable: Securable) -> Met {
+    /// Looks at a permission and at all that imply it. `counts` says of which principals that counts which they were told of this
+    /// permission on the thing itself.
+    fn walk(&self, permission: Permission, securable: Securable, counts: impl Fn(i32) -> bool) -> Met {
         let mut met = Met::default();
         let mut seen: Vec<(Securable, Permission)> = vec![(securable, permission)];
         let mut next = 0;
         while let Some((at, permission)) = seen.get(next).copied() {
             next += 1;
-            self.meet(permission, at, &mut met);
+            self.meet(permission, at, &mut met, |id| next > 1 || counts(id));
             let (class, _) = at.key();
             let same = covering(class, permission).map(|covering| (at, covering));
             let above = at.above().zip(covering_above(class, permission));
@@ -300,13 +349,13 @@ impl SecurityToken {
     }
 
     /// Looks at what the token's principals were granted and denied of one permission on one thing.
-    fn meet(&self, permission: Permission, at: Securable, met: &mut Met) {
+    fn meet(&self, permission: Permission, at: Securable, met: &mut Met, counts: impl Fn(i32) -> bool) {
         let (class, major) = at.key();
         let (principals, ids) = match class.is_of_server() {
             true => (&self.logins, &self.server_ids),
             false => (&self.users, &self.database_ids),
         };
-        for id in ids {
+        for id in ids.iter().filter(|id| counts(**id)) {
             if matches!(class, Class::Server | Class::Database) {
                 let (granted, denied) = of_fixed_role(class, *id);
                 met.granted |= granted.contains(&permission);
@@ -314,8 +363,10 @@ impl SecurityToken {
             }
             let grants = principals.get(*id).map_or(&[][..], |principal| &principal.grants);
             for grant in grants {
-                if grant.class == class && grant.major == major && grant.permission == permission {
+                let is_whole = grant.column == 0;
+                if is_whole && grant.class == class && grant.major == major && grant.permission == permission {
                     match grant.state {
+                        GrantState::Revoke => {}
                         GrantState::Deny => met.denied = true,
                         GrantState::Grant => met.granted = true,
                         GrantState::GrantWithGrantOption => (met.granted, met.grant_option) = (true, true),
@@ -356,7 +407,6 @@ pub fn is_member(principals: &Principals, role: i32, of: i32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::permission::Grant;
     use super::super::principal::{DB_DATAREADER, DB_DENYDATAREADER};
     use super::*;
     use GrantState::{Deny, Grant as Granted, GrantWithGrantOption as WithOption};
@@ -377,7 +427,7 @@ mod tests {
         let mut users = Principals::built_in(Level::Database);
         let grant = |(permission, securable, state): &(Permission, Securable, GrantState)| {
             let (class, major) = securable.key();
-            Grant { class, major, permission: *permission, state: *state, grantor: DBO }
+            Grant { class, major, column: 0, permission: *permission, state: *state, grantor: DBO }
         };
         let connect = (Permission::Connect, Securable::Database, Granted);
         let grants = grants.iter().chain([&connect]).map(grant).collect();
@@ -428,6 +478,53 @@ mod tests {
         assert!(!as_user.is_dbo() && !as_user.has(Permission::ViewServerState, Securable::Server));
     }
 
+    /// The token of a user in `db_datareader`'s stead of a role, which it is in, with grants on columns of the table for each.
+    fn told_of_columns(of_user: &[(i32, GrantState)], of_role: &[(i32, GrantState)]) -> SecurityToken {
+        const ROLE: i32 = 20;
+        let token = token(&[ROLE], &[]);
+        let (class, major) = TABLE.key();
+        let grants = |told: &[(i32, GrantState)]| -> Vec<Grant> {
+            let grant = |&(column, state): &(i32, GrantState)| Grant {
+                class,
+                major,
+                column,
+                permission: Permission::Select,
+                state,
+                grantor: DBO,
+            };
+            told.iter().map(grant).collect()
+        };
+        let mut users = Principals::clone(token.users());
+        let mut user = Principal::clone(users.get(ANN_USER).expect("it is there"));
+        user.grants.extend(grants(of_user));
+        users.put(user);
+        users.put(Principal { grants: grants(of_role), ..Principal::new(ROLE, "r", PrincipalKind::Role) });
+        SecurityToken::of_login(&login(), token.logins(), &Arc::new(users), "d").expect("ann may connect")
+    }
+
+    #[test]
+    fn what_is_told_of_a_column_goes_before_what_is_told_of_the_table() {
+        let columns = |of_user: &[(i32, GrantState)], of_role: &[(i32, GrantState)]| {
+            let token = told_of_columns(of_user, of_role);
+            [1, 2].map(|column| token.has_on_column(Permission::Select, TABLE, column))
+        };
+        let revoked = GrantState::Revoke;
+        assert_eq!(columns(&[], &[]), [false, false]);
+        assert_eq!(columns(&[(1, Granted)], &[]), [true, false]);
+        assert_eq!(columns(&[(0, Granted), (1, Deny)], &[]), [false, true]);
+        assert_eq!(columns(&[(0, Deny), (1, Granted)], &[]), [true, false], "a column's GRANT beats the table's DENY");
+        assert_eq!(columns(&[(1, Granted)], &[(0, Deny)]), [true, false], "whoever was denied the table");
+        assert_eq!(columns(&[(1, Granted)], &[(1, Deny)]), [false, false], "but no column's DENY");
+        assert_eq!(columns(&[(0, Granted), (1, revoked)], &[]), [false, true]);
+        assert_eq!(columns(&[(0, Granted), (1, revoked)], &[(0, Granted)]), [true, true], "the role was granted it");
+        let token = told_of_columns(&[(2, WithOption)], &[]);
+        assert!(!token.has(Permission::Select, TABLE) && token.has_in_part(Permission::Select, TABLE));
+        assert!(token.sees(TABLE) && !token.tells_columns(Permission::Update, TABLE));
+        assert!(token.may_grant_columns(Permission::Select, TABLE, &[2]));
+        assert!(!token.may_grant_columns(Permission::Select, TABLE, &[1, 2]));
+        assert!(!token.may_grant_columns(Permission::Select, TABLE, &[]));
+    }
+
     #[test]
     fn only_the_grant_option_lets_one_grant() {
         use Permission::Select;
@@ -447,7 +544,7 @@ mod tests {
         let mut guest = Principal::clone(users.get(GUEST).expect("it is there"));
         let (class, major) = Securable::Database.key();
         let state = Granted;
-        guest.grants.push(Grant { class, major, permission: Permission::Connect, state, grantor: DBO });
+        guest.grants.push(Grant { class, major, column: 0, permission: Permission::Connect, state, grantor: DBO });
         users.put(guest);
         assert_eq!(token(&users).map(|token| token.user().id), Ok(GUEST));
     }

@@ -27,7 +27,7 @@ mod writer;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use pikepole_storage::{Heap, PageId, Store, Tree};
+use pikepole_storage::{Heap, PageId, ReadMeter, Reads, Store, Tree};
 use pikepole_transaction::{RID_BYTES, Structure};
 use pikepole_types::{ColumnType, KeyColumn, Length, RowError, RowLayout, SqlType, Value};
 
@@ -88,6 +88,17 @@ impl SecondaryIndex {
         }
         Ok(())
     }
+}
+
+/// What a meter has counted for a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TableReads {
+    /// Of its rows and its indexes.
+    pub rows: Reads,
+    /// Of the values that are kept beside rows.
+    pub long: Reads,
+    /// How many trees and heaps the meter had met before one of these.
+    pub met: usize,
 }
 
 /// A table of one catalog version.
@@ -155,6 +166,23 @@ impl Table {
     pub(crate) fn structures(&self) -> impl Iterator<Item = &Structure> {
         let indexes = self.secondary.iter().map(|index| &index.structure);
         indexes.chain([&self.base]).chain(self.overflow.as_ref().map(|overflow| &overflow.structure))
+    }
+
+    /// What a meter has counted for it; None: nothing was read.
+    pub fn reads(&self, meter: &ReadMeter) -> Option<TableReads> {
+        let long = self.overflow.as_ref().and_then(|overflow| meter.of(overflow.structure.read_key()));
+        let indexes = self.secondary.iter().map(|index| &index.structure);
+        let rows = indexes.chain([&self.base]).filter_map(|structure| meter.of(structure.read_key()));
+        let (mut counted, mut sum) = (None, TableReads::default());
+        for (met, reads) in rows {
+            sum.rows += reads;
+            counted = Some(counted.map_or(met, |first: usize| first.min(met)));
+        }
+        if let Some((met, reads)) = long {
+            sum.long = reads;
+            counted = Some(counted.map_or(met, |first| first.min(met)));
+        }
+        counted.map(|met| TableReads { met, ..sum })
     }
 
     /// Where the table lives.

@@ -8,15 +8,21 @@ use super::scope::Clause;
 use super::target::TargetRows;
 use super::typed::Typed;
 use super::{Binder, PendingApply, applied, assign_to};
-use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::output::DoneKind;
-use crate::plan::{Action, Branch, BranchAction, BranchRows, Change, LiveSlots, Node, Statement, TopCount};
+use crate::plan::{Action, Branch, BranchAction, BranchRows, Change, LiveSlots, Node, Registers, Statement, TopCount};
 use pikepole_engine::Permission;
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
 /// The columns that SET changes, and the variables it sets.
+/// What SET makes a column.
+pub(super) enum NewValue<'t> {
+    Default,
+    Expr(&'t tree::Expr),
+    Method(&'t tree::Name, &'t [tree::Expr]),
+}
+
 #[derive(Default)]
 pub(super) struct SetClause {
     pub(super) assignments: Vec<(usize, Expr)>,
@@ -47,6 +53,7 @@ impl Binder<'_> {
         let set = self.set_clause(&target, &update.assignments)?;
         let set_pending = self.pending.split_off(mark);
         let inserted = self.inserted_registers(update.output.as_ref(), &target.table);
+        self.watch_inserted(&target, inserted);
         let others = self.other_sources(&target);
         let rows = OutputRows { inserted, deleted: Some(target.registers), others, ..OutputRows::default() };
         let output = self.output_clause(update.output.as_ref(), &Arc::clone(&target.table), rows)?;
@@ -57,6 +64,7 @@ impl Binder<'_> {
             action: BranchAction::Update { assignments, variables },
         };
         let rows = self.rows(Some(tree), conditions);
+        let rows = self.counted(rows);
         let change = Change {
             table: target.table,
             registers: target.registers,
@@ -86,6 +94,7 @@ impl Binder<'_> {
         let output = self.output_clause(delete.output.as_ref(), &Arc::clone(&target.table), rows)?;
         let branch = Branch { rows: BranchRows::Matched, condition: None, action: BranchAction::Delete };
         let rows = self.rows(Some(tree), conditions);
+        let rows = self.counted(rows);
         let change = Change {
             table: target.table,
             registers: target.registers,
@@ -99,6 +108,14 @@ impl Binder<'_> {
             kind: DoneKind::Delete,
         };
         Ok(self.change_plan(rows, Vec::new(), change))
+    }
+
+    /// OUTPUT reads what rows have become.
+    pub(super) fn watch_inserted(&mut self, target: &TargetRows, inserted: Option<Registers>) {
+        let names = target.table.columns.iter().map(|column| column.name.clone());
+        if let Some(inserted) = inserted {
+            self.watch(inserted, target.reads.clone(), names.collect());
+        }
     }
 
     /// The sources that are not changed, as OUTPUT sees them.
@@ -115,18 +132,10 @@ impl Binder<'_> {
             Some(top) if top.percent => Ok(Some(TopCount::Percent(self.percent(&top.count)?))),
             Some(top) => {
                 let count = self.row_count(&top.count)?;
-                self.refuse_counting()?;
-                Ok(Some(TopCount::Rows(count)))
+                let is_late = !self.scope().counting.is_empty();
+                Ok(Some(if is_late { TopCount::OfRow(count) } else { TopCount::Rows(count) }))
             }
         }
-    }
-
-    /// Refuses a subquery in TOP: the count is taken before the first row is read.
-    pub(super) fn refuse_counting(&mut self) -> Result<(), Fault> {
-        if self.scope().counting.is_empty() {
-            return Ok(());
-        }
-        Err(errors::unsupported("A subquery in TOP of UPDATE or DELETE"))
     }
 
     /// The statement that changes rows as joined rows say.
@@ -170,15 +179,14 @@ impl Binder<'_> {
                 set.variables.push(self.assignment(&variable.text, *op, value)?);
                 return Ok(());
             }
-            tree::Assignment::Method { method, .. } if method.is("WRITE") => {
-                return Err(errors::unsupported("WRITE in SET"));
+            tree::Assignment::Method { column, method, arguments } => {
+                (column, tree::AssignOp::Set, NewValue::Method(method, arguments))
             }
-            tree::Assignment::Method { column, .. } => (column, tree::AssignOp::Set, None),
             tree::Assignment::Column { column, op, value } => match value {
-                tree::InsertValue::Default => (column, *op, None),
-                tree::InsertValue::Expr(value) => (column, *op, Some(value)),
+                tree::InsertValue::Default => (column, *op, NewValue::Default),
+                tree::InsertValue::Expr(value) => (column, *op, NewValue::Expr(value)),
             },
-            tree::Assignment::Both { column, op, value, .. } => (column, *op, Some(value)),
+            tree::Assignment::Both { column, op, value, .. } => (column, *op, NewValue::Expr(value)),
         };
         let table = Arc::clone(&target.table);
         let index = target.column(&self.scope().sources, &column.name)?;
@@ -194,14 +202,14 @@ impl Binder<'_> {
         if table.identity == Some(index) {
             return Err(Box::new(SqlError::identity_not_updatable(&column.name.text)));
         }
-        let expr = match (assignment, value) {
-            (tree::Assignment::Method { method, arguments, .. }, _) => {
+        let expr = match value {
+            NewValue::Default => self.default_value(&table, index)?,
+            NewValue::Method(method, arguments) => {
                 let old = column_of(target.registers, &table, index);
-                let place = format!("{}.{}", table.name, table.columns[index].name);
-                self.mutated(old, &column.name.text, &place, method, arguments)?.expr
+                let value = self.written(&table, index, old, (method, arguments))?;
+                super::modify::column_value(&table, index, value)?
             }
-            (_, None) => self.default_value(&table, index)?,
-            (_, Some(value)) => {
+            NewValue::Expr(value) => {
                 let mut value = self.expr(value)?;
                 if let Some(op) = super::query::binary_of(op) {
                     let old = column_of(target.registers, &table, index);

@@ -79,9 +79,11 @@ impl Binder<'_> {
             _ => return Err(errors::unsupported("WHERE CURRENT OF with FROM")),
         };
         let table = self.target_table(name)?;
-        self.require_target(name)?;
+        let needs = self.require_target(name)?;
         let count = table.columns.len();
         let registers = self.registers(count + 1);
+        self.target_wanted.clone_from(&sets);
+        self.columns_of_target(&needs, registers, table.columns.iter().map(|column| column.name.clone()).collect());
         let index = self.virtual_sources.len();
         let row = CurrentRow { cursor: cursor.clone(), table: Arc::clone(&table.engine), sets };
         self.virtual_sources.push(VirtualSource::Current(Box::new(row)));
@@ -99,6 +101,7 @@ impl Binder<'_> {
             locator: registers.first + count,
             columns: (0..count).map(Some).collect(),
             name: shown,
+            reads: needs.reads,
         };
         Ok((JoinTree::Leaf(at, Leaf::Rows(Node::Virtual { index, registers })), rows))
     }

@@ -93,6 +93,8 @@ impl Binder<'_> {
         if let Some(function) = pikepole_types::lookup(name) {
             check_count(name, arguments.len(), function.min_args, function.max_args)?;
             self.reads_clock |= !function.deterministic;
+            let arguments =
+                if name.eq_ignore_ascii_case("FORMATMESSAGE") { self.with_text(arguments) } else { arguments };
             return built_in(function, arguments);
         }
         if name.eq_ignore_ascii_case("NEWSEQUENTIALID") && !self.whole_default {
@@ -108,6 +110,17 @@ impl Binder<'_> {
             }
             None => Err(Box::new(SqlError::name_not_recognized(name, "built-in function name"))),
         }
+    }
+
+    /// The arguments of FORMATMESSAGE, the number of a message replaced by its text, which the session finds.
+    fn with_text(&self, mut arguments: Vec<Typed>) -> Vec<Typed> {
+        if arguments[0].ty.is_integer()
+            && let Some(function) = self.names.host.function("FORMATMESSAGE")
+        {
+            let number = arguments[0].expr.clone();
+            arguments[0] = Typed::new(Expr::Host(function.id, vec![number].into()), function.result, true);
+        }
+        arguments
     }
 
     fn aggregate(&mut self, call: &tree::FunctionCall, function: Aggregate) -> Result<Typed, Fault> {

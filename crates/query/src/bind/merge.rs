@@ -53,6 +53,7 @@ impl Binder<'_> {
         let pending = std::mem::take(&mut self.pending);
         let output = self.merge_output(merge, &target)?;
         let rows = self.rows(Some(tree), Vec::new());
+        let rows = self.counted(rows);
         let change = Change {
             table: target.table,
             registers: target.registers,
@@ -179,6 +180,7 @@ impl Binder<'_> {
         target: &TargetRows,
     ) -> Result<Option<crate::plan::OutputPlan>, Fault> {
         let inserted = self.inserted_registers(merge.output.as_ref(), &target.table);
+        self.watch_inserted(&target, inserted);
         let action = merge.output.as_ref().map(|_| self.register());
         let mut others = self.other_sources(target);
         others.iter_mut().flat_map(|source| &mut source.columns).for_each(|column| column.nullable = true);

@@ -40,23 +40,25 @@ mod typed;
 mod undeclared;
 mod view;
 mod window;
+mod write;
 mod xml;
 
 pub(crate) use collate::{check_collation, column_collation, in_column};
 pub(crate) use current::{CursorTable, cursor_rows, is_watched};
 pub use data_type::Declared;
-pub(crate) use data_type::declared;
+pub(crate) use data_type::{TypePlace, declared, sql_type};
 pub(crate) use expression::literal;
 pub(crate) use into::{into_columns, is_certain};
 pub(crate) use join_size::{Size, of as size_of};
 pub(crate) use query::binary_of;
-pub(crate) use routine::{check_function, is_run};
+pub(crate) use routine::{check_function, is_run, parsed_function};
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
 pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};
 pub use undeclared::{Undeclared, undeclared_parameters};
 pub(crate) use view::check_option;
 
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -149,6 +151,9 @@ pub(crate) struct Binder<'a> {
     table_lock: Option<LockMode>,
     /// The permissions that the statement needs.
     requirements: Vec<Requirement>,
+    /// The columns whose reading needs some of them, and the slots that expressions read.
+    watched: Vec<permission::Watched>,
+    slots_read: HashSet<usize>,
     /// True once an expression reads a column of the outermost scope's first source, which is what UPDATE and DELETE change.
     pub(crate) reads_target: bool,
     /// The owner of the view being expanded.
@@ -231,6 +236,8 @@ impl<'a> Binder<'a> {
             target_hints: Vec::new(),
             table_lock: None,
             requirements: Vec::new(),
+            watched: Vec::new(),
+            slots_read: HashSet::new(),
             reads_target: false,
             view_owner: None,
             inner_catalog: None,
@@ -358,6 +365,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn finish(mut self, source: Node, action: Action) -> Statement {
         let rules = self.rules(&action);
         let triggers = self.triggers(&action);
+        self.settle_requirements();
         let mut touches = !matches!(action, Action::Select { .. } | Action::Assign { .. });
         source.visit_scans(&mut |_| touches = true);
         // A number is taken within a transaction: it keeps the sequence's definition.

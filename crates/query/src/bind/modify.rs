@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::change::NewValue;
 use super::hint::target_hints;
 use super::join::{JoinTree, Leaf};
 use super::output::OutputRows;
@@ -386,7 +387,7 @@ impl Binder<'_> {
         if let Some((name, trigger)) = self.stand_in(&update.target, &update.from, TriggerEvent::Update)? {
             return self.update_instead(update, &name, trigger);
         }
-        let wide = update.top.as_ref().is_some_and(|top| top.percent || top.with_ties);
+        let wide = update.top.as_ref().is_some_and(is_wide);
         let current = super::current::cursor_of(update.filter.as_ref()).is_some();
         if wide || current || !self.is_plain_target(&update.target, &update.from)? {
             return self.joined_update(update);
@@ -402,13 +403,19 @@ impl Binder<'_> {
             self.set_assignment(&table, assignment, &mut assignments, &mut variables)?;
         }
         self.reads_target |= update.output.is_some();
-        self.require_changed(Permission::Update, &update.target, &update.from)?;
+        let set_columns = assignments.iter().map(|(column, _)| (*column, table.columns[*column].name.as_str()));
+        let reads =
+            self.require_changed(Permission::Update, &update.target, &update.from, Some(set_columns.collect()))?;
         let moves = |column: usize| table.key.iter().any(|key| key.column == column);
         let computed = || (0..table.columns.len()).filter(|column| table.columns[*column].computed);
         let moves_key = assignments.iter().any(|(column, _)| moves(*column)) || computed().any(moves);
         let set = self.pending.split_off(mark);
         let deleted = Some(self.scope().sources[0].registers);
         let inserted = self.inserted_registers(update.output.as_ref(), &table);
+        if let Some(inserted) = inserted {
+            let names = self.scope().sources[0].names();
+            self.watch(inserted, reads, names);
+        }
         let rows = OutputRows { inserted, deleted, ..OutputRows::default() };
         let output = self.output_clause(update.output.as_ref(), &Arc::clone(&table), rows)?;
         // A row that moves must not be found again where it has moved to.
@@ -433,15 +440,14 @@ impl Binder<'_> {
                 variables.push(self.assignment(&variable.text, *op, value)?);
                 return Ok(());
             }
-            tree::Assignment::Method { method, .. } if method.is("WRITE") => {
-                return Err(errors::unsupported("WRITE in SET"));
+            tree::Assignment::Method { column, method, arguments } => {
+                (column, tree::AssignOp::Set, NewValue::Method(method, arguments))
             }
-            tree::Assignment::Method { column, .. } => (column, tree::AssignOp::Set, None),
             tree::Assignment::Column { column, op, value } => match value {
-                tree::InsertValue::Default => (column, *op, None),
-                tree::InsertValue::Expr(value) => (column, *op, Some(value)),
+                tree::InsertValue::Default => (column, *op, NewValue::Default),
+                tree::InsertValue::Expr(value) => (column, *op, NewValue::Expr(value)),
             },
-            tree::Assignment::Both { column, op, value, .. } => (column, *op, Some(value)),
+            tree::Assignment::Both { column, op, value, .. } => (column, *op, NewValue::Expr(value)),
         };
         let index = table.column(&column.name.text).ok_or_else(|| SqlError::invalid_column(&column.name.text))?;
         if assignments.iter().any(|(column, _)| *column == index) {
@@ -456,14 +462,14 @@ impl Binder<'_> {
         if table.columns[index].rowversion {
             return Err(Box::new(SqlError::rowversion_not_updatable()));
         }
-        let expr = match (assignment, value) {
-            (tree::Assignment::Method { method, arguments, .. }, _) => {
+        let expr = match value {
+            NewValue::Default => self.default_value(table, index)?,
+            NewValue::Method(method, arguments) => {
                 let old = self.target_column(index);
-                let place = format!("{}.{}", table.name, table.columns[index].name);
-                self.mutated(old, &column.name.text, &place, method, arguments)?.expr
+                let value = self.written(table, index, old, (method, arguments))?;
+                column_value(table, index, value)?
             }
-            (_, None) => self.default_value(table, index)?,
-            (_, Some(value)) => {
+            NewValue::Expr(value) => {
                 let value = self.expr(value)?;
                 let value = match super::query::binary_of(op) {
                     None => value,
@@ -491,7 +497,9 @@ impl Binder<'_> {
         source.used[index] = true;
         let info = &source.columns[index];
         let slot = source.registers.first + index;
-        Typed::new(Expr::Slot(slot), info.ty, info.nullable).collated(info.collated)
+        let present = Typed::new(Expr::Slot(slot), info.ty, info.nullable).collated(info.collated);
+        self.slots_read.insert(slot);
+        present
     }
 
     /// A DELETE.
@@ -504,7 +512,7 @@ impl Binder<'_> {
         if let Some((name, trigger)) = self.stand_in(&delete.target, &delete.from, TriggerEvent::Delete)? {
             return self.delete_instead(delete, &name, trigger);
         }
-        let wide = delete.top.as_ref().is_some_and(|top| top.percent || top.with_ties);
+        let wide = delete.top.as_ref().is_some_and(is_wide);
         let current = super::current::cursor_of(delete.filter.as_ref()).is_some();
         if wide || current || !self.is_plain_target(&delete.target, &delete.from)? {
             return self.joined_delete(delete);
@@ -512,7 +520,7 @@ impl Binder<'_> {
         let (table, tree) = self.modified(&delete.target, &delete.from)?;
         let (conditions, top) = self.modified_conditions(delete.filter.as_ref(), delete.top.as_ref())?;
         self.reads_target |= delete.output.is_some();
-        self.require_changed(Permission::Delete, &delete.target, &delete.from)?;
+        self.require_changed(Permission::Delete, &delete.target, &delete.from, None)?;
         let deleted = Some(self.scope().sources[0].registers);
         let rows = OutputRows { deleted, ..OutputRows::default() };
         let output = self.output_clause(delete.output.as_ref(), &Arc::clone(&table), rows)?;
@@ -572,11 +580,7 @@ impl Binder<'_> {
     ) -> Result<(Vec<Predicate>, Option<Integer>), Fault> {
         let top = match top {
             None => None,
-            Some(top) => {
-                let count = self.top_count(top)?;
-                self.refuse_counting()?;
-                Some(count)
-            }
+            Some(top) => Some(self.top_count(top)?),
         };
         let mut conditions = Vec::new();
         match filter {
@@ -652,6 +656,12 @@ fn collected(source: Node, row: &[ColumnSource]) -> Node {
         }
     }
     Node::Sort { input: Box::new(source), keys: Vec::new(), carry }
+}
+
+/// Whether TOP of UPDATE or DELETE says more than a count that is known before the first row is read.
+fn is_wide(top: &tree::Top) -> bool {
+    let is_known = matches!(top.count.kind, tree::ExprKind::Literal(_) | tree::ExprKind::Variable(_));
+    top.percent || top.with_ties || !is_known
 }
 
 /// Whether a plan reads a table.

@@ -49,6 +49,11 @@ pub(crate) struct Source {
 }
 
 impl Source {
+    /// The names of its columns.
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.name.clone()).collect()
+    }
+
     /// The columns some expression reads, ascending.
     pub(crate) fn wanted(&self) -> Vec<usize> {
         (0..self.used.len()).filter(|column| self.used[*column]).collect()
@@ -224,16 +229,19 @@ impl Binder<'_> {
     pub(crate) fn resolve(&mut self, column: &tree::ColumnRef) -> Result<Column, Fault> {
         for level in (0..self.scopes.len()).rev() {
             let found = find(&self.scopes[level], column)?;
-            if let Some((source, index)) = found {
+            if let Some((place, index)) = found {
                 for inner in &mut self.scopes[level + 1..] {
                     inner.correlated = true;
                 }
-                self.reads_target |= level == 0 && source == 0;
-                let source = &mut self.scopes[level].sources[source];
+                self.reads_target |= level == 0 && place == 0;
+                let source = &mut self.scopes[level].sources[place];
                 source.used[index] = true;
+                let slot = source.registers.first + index;
+                self.slots_read.insert(slot);
+                let source = &self.scopes[level].sources[place];
                 let info = &source.columns[index];
                 return Ok(Column {
-                    slot: source.registers.first + index,
+                    slot,
                     ty: info.ty,
                     nullable: info.nullable,
                     collated: info.collated,

@@ -12,7 +12,7 @@ use crate::expression::{Fault, Predicate};
 use crate::host::VirtualTable;
 use crate::output::ColumnInfo;
 use crate::plan::{JoinKind, Node, Registers, VirtualSource};
-use pikepole_engine::{Permission, ReadHints};
+use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -56,14 +56,18 @@ impl Binder<'_> {
                 if self.is_target_ref(table) {
                     return self.target_source(table);
                 }
-                let (leaf, columns) = self.named(&table.name)?;
+                let (leaf, columns, needs) = self.named(&table.name)?;
                 let (alias, schema) = match &table.alias {
                     Some(alias) => (alias.text.clone(), None),
                     None => (table.name.name.text.clone(), Some(table.name.schema_str().unwrap_or("dbo").to_owned())),
                 };
                 let hints = read_hints(&table.hints)?;
                 let tree = self.add(alias, schema, columns, leaf)?;
-                self.scope().sources.last_mut().into_iter().for_each(|source| source.hints = hints);
+                if let Some(source) = self.scope().sources.last_mut() {
+                    source.hints = hints;
+                    let (registers, names) = (source.registers, source.names());
+                    self.watch(registers, needs, names);
+                }
                 Ok(tree)
             }
             tree::TableSource::Function(function) => self.table_function(function, false),
@@ -111,26 +115,28 @@ impl Binder<'_> {
         Ok(JoinTree::Leaf(index, leaf))
     }
 
-    /// What a name in FROM stands for: a common table, a table, a view, or a view of the host.
-    fn named(&mut self, name: &tree::ObjectName) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
+    /// What a name in FROM stands for: a common table, a table, a view, or a view of the host; and the requirements whose columns
+    /// are to be watched.
+    fn named(&mut self, name: &tree::ObjectName) -> Result<(Leaf, Vec<SourceColumn>, Vec<usize>), Fault> {
         if name.schema.is_none()
             && name.database.is_none()
             && let Some(common) = self.common_table(&name.name)
         {
-            return self.expand_common(&common);
+            return self.expand_common(&common).map(|(leaf, columns)| (leaf, columns, Vec::new()));
         }
-        if let Some(rows) = self.transition(name) {
-            return Ok(rows);
+        if let Some((leaf, columns)) = self.transition(name) {
+            return Ok((leaf, columns, Vec::new()));
         }
         if let Some(table) = self.catalog().table(name)? {
-            self.require(Permission::Select, name)?;
+            let (_, needs) = self.require_read(name)?;
             let columns = table_columns(&table);
-            return Ok((Leaf::Table(table), columns));
+            return Ok((Leaf::Table(table), columns, needs));
         }
         if let Some((text, catalog)) = self.catalog().view_text(name)? {
-            let owner = self.require(Permission::Select, name)?;
-            return self
-                .in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expand_view(name, &text)));
+            let (owner, needs) = self.require_read(name)?;
+            let (leaf, columns) =
+                self.in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expand_view(name, &text)))?;
+            return Ok((leaf, columns, needs));
         }
         let behind = self.catalog().system_name(name)?;
         let (database, schema, plain) = match &behind {
@@ -148,7 +154,10 @@ impl Binder<'_> {
             table.id = self.names.host.virtual_table_of(table.id, database).ok_or_else(unknown)?;
         }
         match found {
-            Some(table) if table.parameters.is_none() => Ok(self.virtual_leaf(table, Vec::new())),
+            Some(table) if table.parameters.is_none() => {
+                let (leaf, columns) = self.virtual_leaf(table, Vec::new());
+                Ok((leaf, columns, Vec::new()))
+            }
             Some(table) => Err(Box::new(SqlError::function_parameters_missing(table.name))),
             None => Err(Box::new(SqlError::invalid_object(name.dotted()))),
         }

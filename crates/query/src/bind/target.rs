@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::hint::target_hints;
 use super::join::{JoinTree, Leaf};
+use super::permission::TargetNeeds;
 use super::query::Items;
 use super::scope::{CommonTable, Source, SourceColumn};
 use super::source::{infos, rename, table_columns};
@@ -49,6 +50,8 @@ pub(super) struct TargetRows {
     pub(super) columns: Vec<Option<usize>>,
     /// The name a derived column is refused under.
     pub(super) name: String,
+    /// What reading columns of the table itself needs.
+    pub(super) reads: Vec<usize>,
 }
 
 impl TargetRows {
@@ -131,7 +134,7 @@ impl Binder<'_> {
             Some(_) => None,
             None => Some(name.schema_str().unwrap_or("dbo").to_owned()),
         };
-        let mut owner = None;
+        let mut needs = TargetNeeds::default();
         let mut inner = self.catalog().clone();
         let common =
             if name.schema.is_none() && name.database.is_none() { self.common_table(&name.name) } else { None };
@@ -140,7 +143,7 @@ impl Binder<'_> {
             let table = common.tree.as_ref().clone();
             (table.query, table.columns, scope, table.name.text)
         } else if let Some((text, catalog)) = self.catalog().view_text(name)? {
-            owner = self.require_target(name)?;
+            needs = self.require_target(name)?;
             inner = catalog;
             let batch = tree::parse(&text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
             let Some(tree::StatementKind::CreateView(view)) =
@@ -153,13 +156,13 @@ impl Binder<'_> {
             (view.query, view.columns, scope, view.name.name.text)
         } else {
             let table = self.target_table(name)?;
-            self.require_target(name)?;
+            let needs = self.require_target(name)?;
             let hints = target_hints(&reference.hints, &self.target_hints)?;
-            return Ok(self.table_target(table, shown, schema, hints));
+            return Ok(self.table_target(table, shown, schema, hints, &needs));
         };
         // A common table has no permissions of its own; a view's owner need not own the table below it.
         let (bound, exposed) = self.nested(|binder| {
-            let outer = owner.or(binder.view_owner);
+            let outer = needs.owner.or(binder.view_owner);
             binder.in_view_of(outer, |binder| {
                 binder.in_catalog(inner, |binder| {
                     let exposed = binder.exposing(&query, scope, &whole)?;
@@ -174,6 +177,8 @@ impl Binder<'_> {
         let count = exposed.table.columns.len();
         let registers = self.registers(bound.values.len());
         let used = vec![true; visible];
+        let names = columns_shown.iter().map(|column| column.name.clone()).collect();
+        self.columns_of_target(&needs, registers, names);
         let source = Source {
             alias: shown,
             schema,
@@ -193,14 +198,24 @@ impl Binder<'_> {
             locator: registers.first + visible + count,
             columns: exposed.columns,
             name: whole,
+            reads: Vec::new(),
         });
         Ok(JoinTree::Leaf(at, Leaf::Derived(bound)))
     }
 
-    fn table_target(&mut self, table: Arc<Table>, shown: String, schema: Option<String>, hints: ReadHints) -> JoinTree {
+    fn table_target(
+        &mut self,
+        table: Arc<Table>,
+        shown: String,
+        schema: Option<String>,
+        hints: ReadHints,
+        needs: &TargetNeeds,
+    ) -> JoinTree {
         let columns: Vec<SourceColumn> = table_columns(&table);
+        let names = columns.iter().map(|column| column.name.clone()).collect();
         let count = columns.len();
         let registers = self.registers(count + 1);
+        self.columns_of_target(needs, registers, names);
         let used = vec![true; count];
         let alias = shown.clone();
         let source = Source { alias, schema, columns, registers, used, hidden: false, located: true, hints };
@@ -213,6 +228,7 @@ impl Binder<'_> {
             locator: registers.first + count,
             columns: (0..count).map(Some).collect(),
             name: shown,
+            reads: needs.reads.clone(),
         });
         JoinTree::Leaf(at, Leaf::Table(table))
     }

@@ -195,7 +195,6 @@ impl Binder<'_> {
         trigger: Arc<Trigger>,
     ) -> Result<Arc<Statement>, Fault> {
         refuse_output(update.output.as_ref(), name)?;
-        self.require(Permission::Update, name)?;
         let (tree, at) = self.view_rows(name, &update.from)?;
         let (conditions, top) = self.modified_conditions(update.filter.as_ref(), update.top.as_ref())?;
         let mark = self.pending.len();
@@ -228,9 +227,11 @@ impl Binder<'_> {
             row[place] = assign_to(value, &info.ty, None)?;
             updated.push(place);
         }
+        let names = updated.iter().map(|place| (*place, columns[*place].name.as_str()));
+        self.require_columns(Permission::Update, name, names)?;
         let set = self.pending.split_off(mark);
         let rows = self.rows(Some(tree), conditions);
-        let source = applied(cut(rows, None, top), set);
+        let source = applied(self.counted(cut(rows, None, top)), set);
         let deleted = Some(registers);
         let instead = Instead { event: TriggerEvent::Update, trigger, inserted: vec![row], deleted, updated };
         Ok(Arc::new(self.finish(source, Action::Instead(Box::new(instead)))))
@@ -249,7 +250,7 @@ impl Binder<'_> {
         let (conditions, top) = self.modified_conditions(delete.filter.as_ref(), delete.top.as_ref())?;
         let deleted: Option<Registers> = Some(self.scope().sources[at].registers);
         let rows = self.rows(Some(tree), conditions);
-        let source = cut(rows, None, top);
+        let source = self.counted(cut(rows, None, top));
         let instead =
             Instead { event: TriggerEvent::Delete, trigger, inserted: Vec::new(), deleted, updated: Vec::new() };
         Ok(Arc::new(self.finish(source, Action::Instead(Box::new(instead)))))

@@ -29,7 +29,7 @@ impl XmlMethod {
         if receiver.is_null() {
             *out = Value::Null;
             return match self.method {
-                Method::Modify => Err(Box::new(SqlError::mutator_on_null(&self.name))),
+                Method::Modify => Err(Box::new(SqlError::mutator_of_null("modify()", &self.name))),
                 _ => Ok(()),
             };
         }

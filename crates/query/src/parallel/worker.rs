@@ -12,7 +12,7 @@ use crate::plan::{LiveSlots, Node};
 use crate::run::{Around, Run};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::AtomicBool;
-use pikepole_engine::{Blocked, Database, Need, Transaction};
+use pikepole_engine::{Blocked, Database, Need, ReadMeter, Transaction};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{Context, Value};
 
@@ -40,6 +40,8 @@ pub(crate) struct Worker {
     pub(crate) database: Arc<Database>,
     /// The child of the session's transaction in which it reads and changes tables.
     pub(crate) child: Option<Transaction>,
+    /// Counts what it reads, when somebody wants to know.
+    pub(crate) meter: Option<ReadMeter>,
 }
 
 impl Worker {
@@ -75,9 +77,10 @@ impl Worker {
     pub(crate) async fn next<T>(&mut self, part: &Part<T>) -> Result<Option<Batch>, Fault> {
         loop {
             self.look()?;
+            let meter = self.meter.clone();
             let next = {
                 let (mut run, operator) = self.run(part);
-                operator.next(&part.node, &mut run)
+                metered(meter.as_ref(), || operator.next(&part.node, &mut run))
             };
             match next {
                 Ok(batch) => return Ok(batch),
@@ -113,7 +116,7 @@ impl Worker {
             let Some(child) = &mut self.child else {
                 return Err(errors::worker_lost());
             };
-            match operation(&self.database, child) {
+            match metered(self.meter.as_ref(), || operation(&self.database, child)) {
                 Ok(done) => return Ok(done),
                 Err(Blocked::Need(need)) => self.satisfy(need).await?,
                 Err(Blocked::Error(error)) => return Err(error),
@@ -141,6 +144,14 @@ impl Worker {
     pub(crate) fn failed(&self, fault: Fault) -> (u64, Fault) {
         let ordinal = if errors::is_cancelled(&fault) { 0 } else { self.operator.ordinal() };
         (ordinal, fault)
+    }
+}
+
+/// Runs a call, with what it reads counted if there is a meter.
+fn metered<R>(meter: Option<&ReadMeter>, call: impl FnOnce() -> R) -> R {
+    match meter {
+        Some(meter) => meter.during(call),
+        None => call(),
     }
 }
 

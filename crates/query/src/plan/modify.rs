@@ -140,6 +140,9 @@ impl Change {
         self.registers.range().for_each(&mut *visit);
         visit(self.locator);
         self.source.iter().for_each(|slot| visit(*slot));
+        if let Some(TopCount::OfRow(count)) = &self.top {
+            count.visit_slots(visit);
+        }
         for branch in &self.branches {
             branch.condition.iter().for_each(|condition| condition.visit_slots(visit));
             match &branch.action {

@@ -101,6 +101,8 @@ pub struct FullJoin {
 pub enum TopCount {
     /// So many.
     Rows(Integer),
+    /// So many, as a subquery says that is evaluated before the first row: it can be read with each row.
+    OfRow(Integer),
     /// So many of a hundred, rounded up; a float.
     Percent(Expr),
 }
@@ -310,7 +312,7 @@ impl More {
             }
             More::Top(top) => {
                 match &top.count {
-                    TopCount::Rows(count) => count.visit_slots(visit),
+                    TopCount::Rows(count) | TopCount::OfRow(count) => count.visit_slots(visit),
                     TopCount::Percent(percent) => percent.visit_slots(visit),
                 }
                 top.ties.iter().for_each(|key| key.expr.visit_slots(visit));

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::compile_table::into_target;
 use super::jumps::Jumps;
 use super::{
-    FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity, Program,
-    Setting, Variable, syntax_error,
+    Callee, FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity,
+    Program, Setting, Variable, syntax_error,
 };
 use crate::access::CatalogView;
 use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, Undeclared, assign_to, convert_to};
@@ -126,6 +126,8 @@ pub(super) struct Compiler<'a> {
     pub(super) table_parameters: Vec<(usize, tree::Name, Arc<UserType>)>,
     /// The users' types that declarations name.
     user_types: RefCell<Vec<Arc<UserType>>>,
+    /// What EXEC calls, as far as it is to be looked at again.
+    pub(super) callees: Vec<Callee>,
     /// What the text sees, of a trigger.
     pub(super) trigger: Option<Arc<TriggerShape>>,
     /// Where a function leaves what it returns.
@@ -164,6 +166,7 @@ impl<'a> Compiler<'a> {
             cursors: Vec::new(),
             table_parameters: Vec::new(),
             user_types: RefCell::default(),
+            callees: Vec::new(),
             trigger: None,
             returns: None,
             late: Vec::new(),
@@ -202,6 +205,7 @@ impl<'a> Compiler<'a> {
             slots: self.reserved,
             procedure,
             user_types: self.user_types.into_inner(),
+            callees: self.callees,
             trigger: self.trigger,
             returns: self.returns,
         }))
@@ -340,7 +344,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// `SET @x.modify(...)`
-    fn call_mutator(&mut self, variable: &tree::Name, method: &tree::Name, arguments: &[tree::Expr]) -> Result<(), Fault> {
+    fn call_mutator(
+        &mut self,
+        variable: &tree::Name,
+        method: &tree::Name,
+        arguments: &[tree::Expr],
+    ) -> Result<(), Fault> {
         let (slot, ty) = self.variable(variable)?;
         let value = {
             let names = self.names();

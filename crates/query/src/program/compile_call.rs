@@ -1,7 +1,8 @@
 //! EXEC and INSERT ... EXEC.
 
 use super::compile::Compiler;
-use super::{CallArgument, Execute, ExecuteTarget, InsertCaptured, Instruction, LoadOptions};
+use super::{CallArgument, Callee, Execute, ExecuteTarget, InsertCaptured, Instruction, LateKind, LoadOptions};
+use crate::bind::{TypePlace, parsed_function, sql_type};
 use crate::expression::Fault;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
@@ -9,7 +10,18 @@ use pikepole_types::{SqlError, SqlType};
 impl Compiler<'_> {
     pub(super) fn execute(&mut self, call: &tree::Execute) -> Result<(), Fault> {
         let target = match &call.target {
-            tree::ExecuteTarget::Procedure { name, .. } => ExecuteTarget::Named(name.clone()),
+            tree::ExecuteTarget::Procedure { name, .. } => match self.function_call(name, &call.arguments)? {
+                None => ExecuteTarget::Named(name.clone()),
+                Some((value, ty)) => {
+                    let (slot, ty) = match &call.status {
+                        Some(name) => self.variable(name)?,
+                        // Its value is of no interest to anybody.
+                        None => (self.return_slot(), ty),
+                    };
+                    self.late_statement(LateKind::Value { expr: value, slot, ty });
+                    return Ok(());
+                }
+            },
             tree::ExecuteTarget::Variable(name) => ExecuteTarget::Variable(self.variable(name)?.0),
             tree::ExecuteTarget::Text { text, at, run_as, .. } => {
                 if at.is_some() || run_as.is_some() {
@@ -30,6 +42,63 @@ impl Compiler<'_> {
         };
         self.emit(Instruction::Execute(Box::new(Execute { target, arguments, status })));
         Ok(())
+    }
+
+    /// EXEC of a scalar function as the call that it is, and the type of its value; None for what is none when the text is
+    /// compiled.
+    fn function_call(
+        &mut self,
+        name: &tree::ObjectName,
+        given: &[tree::ExecuteArgument],
+    ) -> Result<Option<(tree::Expr, SqlType)>, Fault> {
+        let context = self.context;
+        let mut callee = |schema: &str, name: &str, is_function: bool| {
+            let (schema, name) = (schema.to_owned(), name.to_owned());
+            self.callees.push(Callee { schema, name, is_function });
+        };
+        let Ok(Some(place)) = context.catalog.place(name) else {
+            callee(name.schema_str().unwrap_or("dbo"), &name.name.text, false);
+            return Ok(None);
+        };
+        let Some(function) = place.view.catalog.function(&place.schema, &place.name) else {
+            // The system's procedures are no objects, and never become functions.
+            if place.object().is_none() && !place.name.starts_with("sp_") && !place.name.starts_with("xp_") {
+                callee(&place.schema, &place.name, false);
+            }
+            return Ok(None);
+        };
+        if place.view.database.id() == context.catalog.database.id() {
+            callee(&place.schema, &place.name, true);
+        }
+        let function = parsed_function(&function.text, &name.dotted())?;
+        let tree::FunctionReturns::Scalar { data_type, .. } = &function.returns else {
+            let (shown, kind) = (name.dotted(), "table valued function");
+            return Err(Box::new(SqlError::wrong_object_kind("procedure", &shown, &shown, kind)));
+        };
+        let ty = sql_type(&place.view.catalog, data_type, TypePlace::Declaration, 1)?;
+        let mut arguments = vec![tree::FunctionArgument::Default; function.parameters.len()];
+        for (at, argument) in given.iter().enumerate() {
+            let place = match &argument.name {
+                None => at,
+                Some(own) => {
+                    let found = function.parameters.iter().position(|parameter| parameter.name.is(own.as_str()));
+                    found.ok_or_else(|| SqlError::not_a_parameter(&own.text, name.dotted()))?
+                }
+            };
+            let slot = arguments.get_mut(place).ok_or_else(|| SqlError::too_many_arguments(name.dotted()))?;
+            if argument.output {
+                return Err(Box::new(SqlError::not_an_output_parameter(&function.parameters[place].name.text)));
+            }
+            if let Some(value) = &argument.value {
+                *slot = tree::FunctionArgument::Expr(value.clone());
+            }
+        }
+        let mut name = name.clone();
+        let schema = tree::Name { text: "dbo".to_owned(), ..name.name.clone() };
+        name.schema.get_or_insert(schema);
+        let span = name.name.span;
+        let call = tree::FunctionCall { arguments, ..tree::FunctionCall::named(name) };
+        Ok(Some((tree::Expr { kind: tree::ExprKind::Function(Box::new(call)), span }, ty)))
     }
 
     fn argument(&mut self, argument: &tree::ExecuteArgument) -> Result<CallArgument, Fault> {

@@ -102,10 +102,20 @@ pub struct Program {
     pub(crate) procedure: Option<ProcedureIdentity>,
     /// The users' types that it was compiled with.
     pub(crate) user_types: Vec<Arc<UserType>>,
+    /// The names that EXEC calls which were scalar functions, or nothing known, when it was compiled.
+    pub(crate) callees: Vec<Callee>,
     /// What it sees of the table that it watches, when it is a trigger.
     pub(crate) trigger: Option<Arc<TriggerShape>>,
     /// Where it leaves what it returns, when it is a function.
     pub(crate) returns: Option<FunctionResult>,
+}
+
+/// A name that EXEC calls: a function is compiled as another thing than a procedure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Callee {
+    pub(crate) schema: String,
+    pub(crate) name: String,
+    pub(crate) is_function: bool,
 }
 
 /// Where a function leaves what it returns.
@@ -125,14 +135,18 @@ impl Program {
         &self.parameters
     }
 
-    /// Whether the types and the watched columns that it was compiled with are still those of the catalog.
+    /// Whether the types, the watched columns and the kinds of what it calls are still those that it was compiled with.
     pub(crate) fn fits(&self, catalog: impl FnOnce() -> Arc<Catalog>) -> bool {
-        if self.user_types.is_empty() && self.trigger.is_none() {
+        if self.user_types.is_empty() && self.callees.is_empty() && self.trigger.is_none() {
             return true;
         }
         let catalog = catalog();
         if self.trigger.as_ref().is_some_and(|shape| TriggerShape::version_of(shape.parent, &catalog) != shape.version)
         {
+            return false;
+        }
+        let is_function = |callee: &Callee| catalog.function(&callee.schema, &callee.name).is_some();
+        if self.callees.iter().any(|callee| is_function(callee) != callee.is_function) {
             return false;
         }
         self.user_types.iter().all(|known| catalog.user_type(&known.schema, &known.name) == Some(known))
@@ -433,6 +447,7 @@ pub(crate) fn insert_program(
         slots: 0,
         procedure: None,
         user_types: Vec::new(),
+        callees: Vec::new(),
         trigger: None,
         returns: None,
     }))

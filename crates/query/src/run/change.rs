@@ -17,7 +17,7 @@ use super::more::{percent_of, share};
 use super::statement::{StatementState, quantum_over};
 use crate::access::Stop;
 use crate::errors;
-use crate::expression::{Expr, Fault};
+use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{BranchAction, BranchRows, Change, ColumnSource, Insert, Statement, TopCount};
 use pikepole_engine::{Locator, RowCount, TableWriter, TriggerEvent};
 use pikepole_types::{SqlError, Value};
@@ -135,16 +135,19 @@ impl Machine<'_> {
 
     /// Reads all joined rows. False: the quantum is over, there are more.
     fn collect_changes(&mut self, plan: &Statement, change: &Change, state: &mut StatementState) -> Result<bool, Stop> {
-        let maximum = match &change.top {
-            Some(TopCount::Rows(count)) => match count.eval(&mut self.env())?.map(usize::try_from) {
-                Some(Ok(count)) => count,
-                _ => return Err(errors::top_negative().into()),
-            },
+        let mut maximum = match &change.top {
+            Some(TopCount::Rows(count)) => self.rows_wanted(count)?,
             _ => usize::MAX,
         };
         while state.change.rows.len() < maximum {
             if !self.next_row(plan, state)? {
                 break;
+            }
+            if let Some(TopCount::OfRow(count)) = &change.top {
+                maximum = self.rows_wanted(count)?;
+                if state.change.rows.len() >= maximum {
+                    break;
+                }
             }
             self.take_joined(change, state)?;
         }
@@ -170,6 +173,13 @@ impl Machine<'_> {
             }
         }
         Ok(true)
+    }
+
+    fn rows_wanted(&mut self, count: &Integer) -> Result<usize, Fault> {
+        match count.eval(&mut self.env())?.map(usize::try_from) {
+            Some(Ok(count)) => Ok(count),
+            _ => Err(errors::top_negative()),
+        }
     }
 
     /// Keeps the joined row in the registers, if a branch takes it.

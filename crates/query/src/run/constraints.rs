@@ -11,7 +11,8 @@ use crate::access::Table;
 use crate::bind::{self, Names, TableColumn};
 use crate::errors;
 use crate::expression::Fault;
-use pikepole_engine::{Check, Computed, ForeignKey, ReferentialAction, TableDefinition};
+use crate::security::Requirement;
+use pikepole_engine::{Check, Computed, ForeignKey, Permission, ReferentialAction, TableDefinition};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Collated, Collation, Length, SqlError, SqlType};
 
@@ -186,6 +187,9 @@ impl Machine<'_> {
                 return Err(Box::new(SqlError::constraint_not_created()));
             }
         };
+        if target.object_id != table.object_id {
+            self.require_references(&wanted.key.table, &target, &key)?;
+        }
         let change = |record: &mut pikepole_engine::TableRecord, new_id: &mut dyn FnMut() -> i32| {
             let object_id = new_id();
             let column = record.columns[key.columns[0]].name.clone();
@@ -205,6 +209,14 @@ impl Machine<'_> {
             return self.check_rows_refer(name, &made).await;
         }
         Ok(())
+    }
+
+    /// Whoever refers to columns must have REFERENCES on them.
+    fn require_references(&mut self, name: &ObjectName, target: &Table, key: &ForeignKey) -> Result<(), Fault> {
+        let need = Requirement::of(&self.context.catalog(), name, Permission::References)?;
+        let Some(mut need) = need else { return Ok(()) };
+        key.referenced_columns.iter().for_each(|place| need.add_column_at(*place, &target.columns[*place].name));
+        self.context.require(&need)
     }
 
     /// What a FOREIGN KEY comes to: the table referred to, and the key without its name.

@@ -78,6 +78,7 @@ impl Frame {
             slots: 0,
             procedure: None,
             user_types: Vec::new(),
+            callees: Vec::new(),
             trigger: None,
             returns: None,
         }))

@@ -34,6 +34,7 @@ mod open_json;
 mod output_rows;
 mod permission;
 mod profile;
+mod reads;
 mod recover;
 mod recursive;
 mod request;
@@ -78,7 +79,7 @@ use crate::plan::{LiveSlots, Statement};
 use crate::program::Program;
 use crate::state::SessionState;
 use pikepole_contention::WaitType;
-use pikepole_engine::{Database, Transaction};
+use pikepole_engine::{Database, ReadMeter, Transaction};
 use pikepole_scheduler::{self as scheduler, TaskInfo};
 use pikepole_types::{Context, SqlError, Value};
 use recover::Origin;
@@ -154,6 +155,7 @@ impl Run<'_> {
             scheduler: context.scheduler_of(number),
             database: Arc::clone(context.database()),
             child: None,
+            meter: ReadMeter::current(),
         })
     }
 

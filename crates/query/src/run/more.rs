@@ -176,7 +176,7 @@ impl TopState {
     fn next(&mut self, plan: &WideTop, run: &mut Run<'_>) -> Result<bool, Stop> {
         let count = match (self.count, &plan.count) {
             (Some(count), _) => count,
-            (None, TopCount::Rows(count)) => bound(count, run, errors::top_negative)?,
+            (None, TopCount::Rows(count) | TopCount::OfRow(count)) => bound(count, run, errors::top_negative)?,
             (None, TopCount::Percent(percent)) => {
                 let percent = percent_of(&percent.eval(&mut run.env())?)?;
                 self.fill(plan, run)?;

@@ -21,7 +21,7 @@ use crate::expression::{Expr, Fault};
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Node, Statement, VirtualSource};
 use crate::program::{Instruction, Late, LateKind, Program};
-use pikepole_engine::{Function, TriggerEvent};
+use pikepole_engine::{Function, ReadMeter, TriggerEvent};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
 
@@ -77,6 +77,8 @@ pub(crate) struct StatementState {
     profile: Option<Arc<Profile>>,
     /// When it began, likewise.
     began: Option<Began>,
+    /// Counts what it reads, likewise.
+    meter: Option<ReadMeter>,
 }
 
 /// How often a session runs a plan between two looks at the sizes of its tables.
@@ -105,6 +107,7 @@ impl StatementState {
         self.virtual_ready = false;
         self.virtual_rows.clear();
         self.rows_done = false;
+        self.meter = None;
         self.modify.reset();
         self.modify.late.reset();
         self.firing.reset();
@@ -276,6 +279,24 @@ impl Machine<'_> {
         index: usize,
         state: &mut StatementState,
     ) -> Result<Option<Pause>, Stop> {
+        let wanted = self.context.settings.statistics_io && self.context.functions == 0;
+        if !wanted && state.meter.is_none() {
+            return self.drive_on(plan, index, state);
+        }
+        let meter = state.meter.get_or_insert_default().clone();
+        let driven = meter.during(|| self.drive_on(plan, index, state));
+        if matches!(driven, Ok(None)) {
+            state.meter = None;
+        }
+        driven
+    }
+
+    fn drive_on(
+        &mut self,
+        plan: &Arc<Statement>,
+        index: usize,
+        state: &mut StatementState,
+    ) -> Result<Option<Pause>, Stop> {
         if state.phase == Phase::Idle {
             let serial = self.context.security_serial();
             if state.checked != serial {
@@ -330,6 +351,9 @@ impl Machine<'_> {
             return Ok(Some(Pause::Yield));
         }
         self.end(plan, state);
+        if let Some(meter) = &state.meter {
+            self.send_reads(plan, meter);
+        }
         if let Some(profile) = state.profile.clone() {
             self.send_profile(plan, index, &profile, state.rows);
         }

@@ -219,7 +219,7 @@ impl Machine<'_> {
                     let text = known.filled(arguments.iter().map(|(value, ty)| shown(value, ty)));
                     SqlError::new(known.number, severity, state, text)
                 }
-                None => SqlError::message_not_found(number, severity, state),
+                None => self.raised_message(number, given, (severity, state), &arguments)?,
             }
         } else {
             let text = message.as_str().unwrap_or_default();
@@ -238,6 +238,25 @@ impl Machine<'_> {
         }
         self.output.message(&message);
         Ok(())
+    }
+}
+
+impl Machine<'_> {
+    /// RAISERROR of a message that users have added.
+    fn raised_message(
+        &self,
+        number: i64,
+        given: i64,
+        (severity, state): (u8, u8),
+        arguments: &[(Value, SqlType)],
+    ) -> Result<SqlError, Fault> {
+        let found = i32::try_from(number).ok().and_then(|number| self.context.user_message(number));
+        let language = self.context.settings.language.message_lcid;
+        let Some((message, text)) = found.as_ref().and_then(|found| Some((found, found.text(language)?))) else {
+            return Ok(SqlError::message_not_found(number, severity, state));
+        };
+        let severity = if given == -1 { message.severity } else { severity };
+        Ok(SqlError::new(message.number, severity, state, pikepole_types::format_message(text, arguments)?))
     }
 }
 

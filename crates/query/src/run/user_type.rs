@@ -114,6 +114,7 @@ impl Machine<'_> {
             owner,
             schema: user_type.schema.clone(),
             name: user_type.name.clone(),
+            columns: None,
             named_by_statement: true,
         })
     }

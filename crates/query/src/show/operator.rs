@@ -472,7 +472,9 @@ impl Shower<'_> {
 
     fn wide_top(&self, top: &WideTop) -> Shown {
         let shown = match &top.count {
-            TopCount::Rows(count) => Shown::of("Top").clause("TOP EXPRESSION", self.names.count(count)),
+            TopCount::Rows(count) | TopCount::OfRow(count) => {
+                Shown::of("Top").clause("TOP EXPRESSION", self.names.count(count))
+            }
             TopCount::Percent(percent) => {
                 Shown::of("Top").clause("TOP EXPRESSION", format!("{} PERCENT", self.names.text(percent)))
             }
@@ -576,7 +578,7 @@ impl Shower<'_> {
         let mut source = collected(source, true);
         match &change.top {
             None => {}
-            Some(TopCount::Rows(count)) => {
+            Some(TopCount::Rows(count) | TopCount::OfRow(count)) => {
                 source = source.under(Shown::of("Top").clause("TOP EXPRESSION", self.names.count(count)));
             }
             Some(TopCount::Percent(percent)) => {
@@ -613,7 +615,9 @@ fn is_known(node: &Node) -> bool {
     node.visit_nodes(&mut |node| {
         known &= match node {
             Node::Virtual { .. } | Node::Call { .. } | Node::File(_) => false,
-            Node::More(more) => !matches!(**more, More::Recursive(_) | More::OpenJson(_) | More::Nodes(_) | More::Split(_)),
+            Node::More(more) => {
+                !matches!(**more, More::Recursive(_) | More::OpenJson(_) | More::Nodes(_) | More::Split(_))
+            }
             _ => true,
         };
     });

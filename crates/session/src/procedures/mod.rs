@@ -5,6 +5,7 @@ mod constraint;
 mod describe;
 mod error_log;
 mod extended_property;
+mod message;
 mod odbc;
 mod parameters;
 mod privileges;
@@ -33,6 +34,13 @@ const SPECIAL_COLUMNS: &[&str] =
 const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_flush_log", parameters: &[], required: 0 },
     Procedure { name: "sp_configure", parameters: &["@configname", "@configvalue"], required: 0 },
+    Procedure {
+        name: "sp_addmessage",
+        parameters: &["@msgnum", "@severity", "@msgtext", "@lang", "@with_log", "@replace"],
+        required: 3,
+    },
+    Procedure { name: "sp_altermessage", parameters: &["@message_id", "@parameter", "@parameter_value"], required: 3 },
+    Procedure { name: "sp_dropmessage", parameters: &["@msgnum", "@lang"], required: 1 },
     Procedure { name: "sp_who", parameters: &["@loginame"], required: 0 },
     Procedure { name: "sp_databases", parameters: &[], required: 0 },
     Procedure { name: "sp_readerrorlog", parameters: &["@p1", "@p2", "@p3", "@p4"], required: 0 },
@@ -307,6 +315,9 @@ pub(crate) async fn call(
             let only_views = procedure.name == "sp_refreshview";
             describe::refresh(&arguments.text(0).unwrap_or_default(), only_views, context, host)?;
         }
+        "sp_addmessage" => message::add(host, &arguments, context).await?,
+        "sp_altermessage" => message::alter(host, &arguments, context).await?,
+        "sp_dropmessage" => message::drop(host, &arguments, context).await?,
         "sp_rename" => rename::rename(&arguments, context, output).await?,
         _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,
     }

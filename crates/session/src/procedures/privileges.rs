@@ -20,9 +20,19 @@ struct Given {
     privilege: &'static str,
     grantable: bool,
     columns: bool,
+    /// The number of the only column that it is on; zero: the table.
+    column: i32,
+    /// The columns that the grantee was told something else of.
+    but: Vec<i32>,
 }
 
-/// The privileges on a table: those of the owner of its schema, and those granted on the table itself.
+impl Given {
+    fn is_of_column(&self, number: i32) -> bool {
+        self.columns && if self.column == 0 { !self.but.contains(&number) } else { self.column == number }
+    }
+}
+
+/// The privileges on a table: those of the owner of its schema, and those granted on the table itself and on its columns.
 fn given_on(catalog: &Catalog, table: &Table, sees: impl Fn(&Principal) -> bool) -> Vec<Given> {
     let users = catalog.users();
     let name = |id: i32| users.get(id).map_or_else(String::new, |principal| principal.name.clone());
@@ -33,21 +43,28 @@ fn given_on(catalog: &Catalog, table: &Table, sees: impl Fn(&Principal) -> bool)
         privilege,
         grantable: true,
         columns: *columns,
+        column: 0,
+        but: Vec::new(),
     });
     let mut given: Vec<Given> = own.collect();
     for principal in users.iter().filter(|principal| sees(principal)) {
         for grant in &principal.grants {
             let on_table = grant.class == Class::Object && grant.major == table.object_id;
             let privilege = PRIVILEGES.iter().find(|(privilege, _)| *privilege == grant.permission.name());
-            let Some((privilege, columns)) = privilege.filter(|_| on_table && grant.state != GrantState::Deny) else {
+            let Some((privilege, columns)) = privilege.filter(|_| on_table && grant.state.grants()) else {
                 continue;
             };
+            let told = principal.grants.iter().filter(|other| {
+                (other.class, other.major, other.permission) == (grant.class, grant.major, grant.permission)
+            });
             given.push(Given {
                 grantor: name(grant.grantor),
                 grantee: principal.name.clone(),
                 privilege,
                 grantable: grant.state == GrantState::GrantWithGrantOption,
                 columns: *columns,
+                column: grant.column,
+                but: told.map(|other| other.column).filter(|column| *column != 0).collect(),
             });
         }
     }
@@ -89,7 +106,8 @@ pub(super) fn of_tables(arguments: &Arguments<'_>, context: &ExecutionContext, o
     let (name, owner) = (arguments.text(0), arguments.text(1));
     let fits = if arguments.text(3).as_deref() == Some("0") { is } else { matches };
     for table in tables(&catalog, name.as_deref(), owner.as_deref(), fits) {
-        for given in given_on(&catalog, table, seen(context)) {
+        let given = given_on(&catalog, table, seen(context)).into_iter();
+        for given in given.filter(|given| given.column == 0) {
             set.push(vec![
                 string(context.database().name()),
                 string(&table.schema),
@@ -120,9 +138,9 @@ pub(super) fn of_columns(arguments: &Arguments<'_>, context: &ExecutionContext, 
     let (name, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
     for table in tables(&catalog, name.as_deref(), owner.as_deref(), is) {
         let given = given_on(&catalog, table, seen(context));
-        let columns = table.columns.iter().filter(|own| matches(column.as_deref(), &own.name));
-        for own in columns {
-            for given in given.iter().filter(|given| given.columns) {
+        let columns = (1..).zip(&table.columns).filter(|(_, own)| matches(column.as_deref(), &own.name));
+        for (number, own) in columns {
+            for given in given.iter().filter(|given| given.is_of_column(number)) {
                 set.push(vec![
                     string(context.database().name()),
                     string(&table.schema),

@@ -4,7 +4,8 @@ use super::securable_of;
 use crate::host::SessionHost;
 use crate::names;
 use pikepole_engine::{
-    PUBLIC_ROLE, PUBLIC_SERVER_ROLE, Permission, Principal, PrincipalKind, Principals, SYSADMIN, Securable, is_member,
+    Class, Object, PUBLIC_ROLE, PUBLIC_SERVER_ROLE, Permission, Principal, PrincipalKind, Principals, SYSADMIN,
+    Securable, is_member,
 };
 use pikepole_query::ExecutionContext;
 use pikepole_types::{SqlError, Value};
@@ -128,13 +129,10 @@ pub(crate) fn has_access(host: &SessionHost, context: &ExecutionContext, argumen
     Ok(Some(Value::Int(context.token_in(&database).is_some().into())))
 }
 
-/// HAS_PERMS_BY_NAME(securable, class, permission): 1, 0, or NULL for what is not known.
+/// HAS_PERMS_BY_NAME(securable, class, permission [, column, 'COLUMN']): 1, 0, or NULL for what is not known.
 pub(crate) fn has_permission(host: &SessionHost, context: &ExecutionContext, arguments: &[Value]) -> Answer {
     let class = text(arguments, 1).map(str::to_ascii_uppercase);
     let Some(permission) = text(arguments, 2).map(str::to_ascii_uppercase) else { return Ok(None) };
-    if arguments.len() > 3 {
-        return Err(crate::unsupported("HAS_PERMS_BY_NAME of a column"));
-    }
     let name = text(arguments, 0);
     let token = context.token();
     let found = match (class.as_deref(), name) {
@@ -149,12 +147,39 @@ pub(crate) fn has_permission(host: &SessionHost, context: &ExecutionContext, arg
         (Some(_), None) => None,
     };
     let Some((token, securable)) = found else { return Ok(None) };
-    let (class, _) = securable.key();
+    let (class, id) = securable.key();
+    if arguments.len() > 3 {
+        let is_column = text(arguments, 4).is_some_and(|class| class.eq_ignore_ascii_case("COLUMN"));
+        let name = text(arguments, 3).filter(|_| is_column && class == Class::Object);
+        let names = column_names(host, context, id);
+        let place = name.and_then(|name| names.iter().position(|known| known.to_lowercase() == name.to_lowercase()));
+        let Some(column) = place.and_then(|place| i32::try_from(place + 1).ok()) else { return Ok(None) };
+        let has = |permission: Permission| token.has_on_column(permission, securable, column);
+        if permission == "ANY" {
+            let mut of_columns = Permission::ALL.iter().copied().filter(|permission| permission.is_of_columns());
+            return Ok(Some(Value::Int(of_columns.any(has).into())));
+        }
+        let permission = Permission::find(&permission, class).filter(|permission| permission.is_of_columns());
+        return Ok(permission.map(|permission| Value::Int(has(permission).into())));
+    }
     if permission == "ANY" {
         return Ok(Some(Value::Int(token.sees(securable).into())));
     }
     let Some(permission) = Permission::find(&permission, class) else { return Ok(None) };
     Ok(Some(Value::Int(token.has(permission, securable).into())))
+}
+
+/// The columns of a table or view of the current database; none of anything else.
+pub(crate) fn column_names(host: &SessionHost, context: &ExecutionContext, object_id: i32) -> Vec<String> {
+    let view = context.catalog();
+    match view.definitions().object_by_id(object_id) {
+        Some(Object::Table(table)) => table.columns.iter().map(|column| column.name.clone()).collect(),
+        Some(Object::View(_)) => {
+            let columns = host.view_columns(context).remove(&object_id).unwrap_or_default();
+            columns.into_iter().map(|column| column.name).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn named(

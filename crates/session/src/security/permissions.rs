@@ -1,6 +1,7 @@
 //! GRANT, DENY, REVOKE.
 
 use super::change::{Change, apply};
+use super::functions::column_names;
 use super::{is_master, principals, securable_of};
 use crate::host::SessionHost;
 use crate::modules::function_kind;
@@ -31,6 +32,8 @@ struct Wanted {
     action: PermissionAction,
     class: Class,
     major: i32,
+    /// The column's number, from one; zero: the whole thing.
+    column: i32,
     permission: Permission,
     grantor: i32,
     with_option: bool,
@@ -47,19 +50,20 @@ pub(crate) async fn change_permissions(
     if written.grantor.is_some() {
         return Err(unsupported("GRANT, DENY or REVOKE ... AS"));
     }
-    let by_column = written.permissions.iter().any(|(_, columns)| !columns.is_empty())
-        || written.on.as_ref().is_some_and(|on| !on.columns.is_empty());
-    if by_column {
-        return Err(unsupported("A permission on columns"));
-    }
+    let behind_object = written.on.as_ref().map_or(&[][..], |on| &on.columns);
     let mut changed: BTreeMap<i32, Principal> = BTreeMap::new();
     let mut of_server = None;
-    for (name, _) in &written.permissions {
+    for (name, columns) in &written.permissions {
         if name == "ALL" || name == "ALL PRIVILEGES" {
             return Err(unsupported("GRANT, DENY or REVOKE ALL"));
         }
         let target = target(host, context, name, written.on.as_ref())?;
-        let wanted = wanted(written, context, name, &target)?;
+        let columns = match (columns.as_slice(), behind_object) {
+            (columns, []) | ([], columns) => columns,
+            _ => return Err(SqlError::column_list_after_object()),
+        };
+        let columns = columns_of(host, context, &target, columns)?;
+        let wanted = wanted(written, context, name, &target, &columns)?;
         let server = wanted.class.is_of_server();
         if *of_server.get_or_insert(server) != server {
             return Err(SqlError::incorrect_syntax(name));
@@ -68,7 +72,13 @@ pub(crate) async fn change_permissions(
         let all = principals(host, context, kind)?;
         for principal in &written.principals {
             let grantee = grantee(&all, context, principal, server)?;
-            change_grants(&all, &mut changed, grantee.id, wanted, written.cascade)?;
+            if columns.is_empty() {
+                change_grants(&all, &mut changed, grantee.id, wanted, written.cascade)?;
+            }
+            for column in &columns {
+                let wanted = Wanted { column: *column, ..wanted };
+                change_grants(&all, &mut changed, grantee.id, wanted, written.cascade)?;
+            }
         }
     }
     let changes = changed.into_values().map(|principal| {
@@ -146,15 +156,42 @@ fn target(
     }
 }
 
-/// The permission of this name on the target, which the session may grant.
+/// The numbers of columns of the target, in order.
+fn columns_of(
+    host: &SessionHost,
+    context: &ExecutionContext,
+    target: &Target,
+    names: &[Name],
+) -> Result<Vec<i32>, SqlError> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !matches!(target.object, Some(Object::Table(_) | Object::View(_))) {
+        return Err(SqlError::entity_has_no_columns());
+    }
+    let (_, object_id) = target.securable.key();
+    let known = column_names(host, context, object_id);
+    let place = |name: &Name| {
+        let place = known.iter().position(|known| name.is(known));
+        let number = place.and_then(|place| i32::try_from(place + 1).ok());
+        number.ok_or_else(|| SqlError::invalid_column(&name.text))
+    };
+    names.iter().map(place).collect()
+}
+
+/// The permission of this name on the target, or on columns of it, which the session may grant.
 fn wanted(
     written: &pikepole_tsql::Permission,
     context: &ExecutionContext,
     name: &str,
     target: &Target,
+    columns: &[i32],
 ) -> Result<Wanted, SqlError> {
     let (class, major) = target.securable.key();
     let permission = Permission::find(name, class).ok_or_else(|| SqlError::incorrect_syntax(name))?;
+    if !columns.is_empty() && !permission.is_of_columns() {
+        return Err(SqlError::entity_has_no_columns());
+    }
     let fits = match (&target.object, permission) {
         (Some(Object::Procedure(_)), permission) => !matches!(
             permission,
@@ -169,7 +206,7 @@ fn wanted(
         (None, _) => true,
     };
     let token = context.token();
-    if !token.may_grant(permission, target.securable) {
+    if !token.may_grant_columns(permission, target.securable, columns) {
         return Err(if token.sees(target.securable) {
             SqlError::no_grant_permission()
         } else {
@@ -183,6 +220,7 @@ fn wanted(
         action: written.action,
         class,
         major,
+        column: 0,
         permission,
         grantor: if class.is_of_server() { token.login().id } else { token.user().id },
         with_option: written.with_grant_option,
@@ -213,7 +251,8 @@ fn grantee(
     Ok(Arc::clone(found))
 }
 
-/// Changes the grants of one principal, and with CASCADE those that it has made itself.
+/// Changes the grants of one principal, and with CASCADE those that it has made itself. What it is told of the whole thing
+/// replaces what it was told of columns.
 fn change_grants(
     all: &Principals,
     changed: &mut BTreeMap<i32, Principal>,
@@ -223,29 +262,35 @@ fn change_grants(
 ) -> Result<(), SqlError> {
     let found = changed.get(&grantee).or_else(|| all.get(grantee).map(Arc::as_ref));
     let Some(mut principal) = found.cloned() else { return Ok(()) };
-    let is_same = |grant: &Grant| {
+    let is_of_thing = |grant: &Grant| {
         grant.class == wanted.class && grant.major == wanted.major && grant.permission == wanted.permission
     };
+    let is_same = |grant: &Grant| is_of_thing(grant) && grant.column == wanted.column;
+    let is_replaced = |grant: &Grant| is_of_thing(grant) && (wanted.column == 0 || grant.column == wanted.column);
+    let has_whole =
+        principal.grants.iter().any(|grant| is_of_thing(grant) && grant.column == 0 && grant.state.grants());
     let before = principal.grants.iter().copied().find(is_same);
     let could_grant = before.is_some_and(|grant| grant.state == GrantState::GrantWithGrantOption);
     let takes_away = wanted.action != PermissionAction::Grant;
     if takes_away && could_grant && !cascade {
         return Err(SqlError::cascade_needed());
     }
-    let Wanted { class, major, permission, grantor, .. } = wanted;
-    let with = |state: GrantState| Some(Grant { class, major, permission, state, grantor });
+    let Wanted { class, major, column, permission, grantor, .. } = wanted;
+    let with = |state: GrantState| Some(Grant { class, major, column, permission, state, grantor });
     let after = match wanted.action {
         PermissionAction::Grant if wanted.with_option || could_grant => with(GrantState::GrantWithGrantOption),
         PermissionAction::Grant => with(GrantState::Grant),
         PermissionAction::Deny => with(GrantState::Deny),
         PermissionAction::Revoke if wanted.only_option && could_grant => with(GrantState::Grant),
         PermissionAction::Revoke if wanted.only_option => before,
+        PermissionAction::Revoke if column != 0 && has_whole => with(GrantState::Revoke),
         PermissionAction::Revoke => None,
     };
-    if before.map(|grant| grant.state) == after.map(|grant| grant.state) {
+    let others = principal.grants.iter().filter(|grant| is_replaced(grant) && !is_same(grant)).count();
+    if others == 0 && before.map(|grant| grant.state) == after.map(|grant| grant.state) {
         return Ok(());
     }
-    principal.grants.retain(|grant| !is_same(grant));
+    principal.grants.retain(|grant| !is_replaced(grant));
     principal.grants.extend(after);
     changed.insert(grantee, principal);
     if takes_away && could_grant {

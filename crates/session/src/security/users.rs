@@ -50,7 +50,14 @@ pub(super) async fn create_user(
         user.sid = sid;
         user.default_schema = Some(schema.unwrap_or_else(|| "dbo".to_owned()));
         let state = GrantState::Grant;
-        user.grants.push(Grant { class: Class::Database, major: 0, permission: Permission::Connect, state, grantor });
+        user.grants.push(Grant {
+            class: Class::Database,
+            major: 0,
+            column: 0,
+            permission: Permission::Connect,
+            state,
+            grantor,
+        });
         Ok(())
     });
     apply(host, context, vec![create]).await

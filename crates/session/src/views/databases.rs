@@ -5,7 +5,7 @@ use super::Nullable::{No, Yes};
 use super::columns::COLLATION;
 use super::{RowBuilder, Rows, Source, View};
 use crate::configuration;
-use pikepole_engine::{DatabaseInfo, DatabaseState, DelayedDurability, LogFullReason, RecoveryModel};
+use pikepole_engine::{DatabaseInfo, DatabaseState, DelayedDurability, LogFullReason, MASTER, RecoveryModel};
 use pikepole_types::{ERRORS, SqlError, Value};
 
 /// `compatibility_level` of every database.
@@ -274,7 +274,7 @@ fn configurations(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .collect())
 }
 
-fn messages(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
+fn messages(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |error: &pikepole_types::ErrorTemplate| {
         view.row()
             .integer("message_id", error.number)
@@ -283,5 +283,18 @@ fn messages(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
             .text("text", error.text)
             .done()
     };
-    Ok(ERRORS.iter().map(row).collect())
+    let mut rows: Rows = ERRORS.iter().map(row).collect();
+    let master = source.server.database(MASTER)?;
+    // In master the session's own uncommitted messages count.
+    let is_here = master.id() == source.database.id();
+    let committed = master.current_catalog();
+    let catalog = if is_here { source.catalog } else { &*committed };
+    for message in catalog.messages() {
+        rows.extend(message.texts.iter().map(|(language, text)| {
+            let row = view.row().integer("message_id", message.number).integer("language_id", *language);
+            let row = row.integer("severity", message.severity).bit("is_event_logged", message.is_logged);
+            row.text("text", text).done()
+        }));
+    }
+    Ok(rows)
 }

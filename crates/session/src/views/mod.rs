@@ -24,6 +24,7 @@ mod languages;
 pub(crate) mod log;
 mod machine;
 mod memory;
+mod my_permissions;
 pub(crate) mod objects;
 mod schedulers;
 mod security;
@@ -236,8 +237,14 @@ pub(crate) struct Function {
 }
 
 /// Every table-valued function of every module.
-const FUNCTIONS: &[&[Function]] =
-    &[log::FUNCTIONS, files::FUNCTIONS, dblog::FUNCTIONS, extended_properties::FUNCTIONS, collations::FUNCTIONS];
+const FUNCTIONS: &[&[Function]] = &[
+    log::FUNCTIONS,
+    files::FUNCTIONS,
+    dblog::FUNCTIONS,
+    extended_properties::FUNCTIONS,
+    collations::FUNCTIONS,
+    my_permissions::FUNCTIONS,
+];
 
 /// Every view of every module.
 const VIEWS: &[&[View]] = &[
@@ -344,7 +351,10 @@ impl View {
 
     /// Whether its rows show the columns of users' views, which takes compiling each.
     pub(crate) fn shows_columns(&self) -> bool {
-        matches!(self.name, "columns" | "all_columns" | "system_columns" | "COLUMNS" | "syscolumns")
+        matches!(
+            self.name,
+            "columns" | "all_columns" | "system_columns" | "COLUMNS" | "syscolumns" | "fn_my_permissions"
+        )
     }
 
     /// A row in which nothing has been said yet.

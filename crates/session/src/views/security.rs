@@ -215,7 +215,7 @@ fn permission_row(view: &View, grantee: i32, grant: &Grant) -> Vec<Value> {
         .integer("class", class)
         .text("class_desc", class_description)
         .integer("major_id", grant.major)
-        .integer("minor_id", 0)
+        .integer("minor_id", grant.column)
         .integer("grantee_principal_id", grantee)
         .integer("grantor_principal_id", grant.grantor)
         .text("type", grant.permission.code())

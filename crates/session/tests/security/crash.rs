@@ -223,3 +223,39 @@ fn extended_properties_and_new_names_survive_a_power_loss() {
     assert_eq!(fixture.texts(&mut sa, "SELECT name FROM sys.views"), ["renamed"]);
     fixture.succeeds(&mut sa, "SELECT a FROM dbo.renamed");
 }
+
+#[test]
+fn messages_survive_a_power_loss() {
+    let disk = SimulatedDisk::new(5);
+    let fixture = Fixture::on(&disk);
+    let mut sa = fixture.sa();
+    fixture.succeeds(&mut sa, "EXEC sp_addmessage 50001, 16, N'kept'; EXEC sp_addmessage 50002, 16, N'gone'");
+    fixture.succeeds(&mut sa, "EXEC sp_dropmessage 50002; CREATE DATABASE d");
+    fixture.succeeds(&mut sa, "USE d");
+    fixture.succeeds(&mut sa, "EXEC sp_addmessage 50003, 11, N'from d'");
+    fixture.succeeds(&mut sa, "USE master");
+    fixture.succeeds(&mut sa, "BEGIN TRAN; EXEC sp_addmessage 50004, 16, N'undone'");
+    let after = disk.crash(9);
+    drop(sa);
+    let fixture = Fixture::on(&after);
+    let mut sa = fixture.sa();
+    let kept = "SELECT text FROM sys.messages WHERE message_id > 50000 ORDER BY message_id";
+    assert_eq!(fixture.texts(&mut sa, kept), ["kept", "from d"]);
+    let error = fixture.error(&mut sa, "RAISERROR (50003, -1, 2)");
+    assert_eq!((error.number, error.severity, error.state, error.message.as_str()), (50003, 11, 2, "from d"));
+}
+
+#[test]
+fn messages_are_added_by_who_may_change_settings() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut sa, mut ann) = (fixture.sa(), fixture.login("ann"));
+    for sql in [
+        "EXEC sp_addmessage 50001, 16, N'x'",
+        "EXEC sp_dropmessage 50001",
+        "EXEC sp_altermessage 50001, 'WITH_LOG', 'true'",
+    ] {
+        fixture.fails(&mut ann, 15247, sql);
+    }
+    fixture.succeeds(&mut sa, "ALTER SERVER ROLE serveradmin ADD MEMBER ann");
+    fixture.succeeds(&mut ann, "EXEC sp_addmessage 50001, 10, N'by ann'; RAISERROR (50001, -1, 1)");
+}

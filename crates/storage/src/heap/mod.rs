@@ -39,10 +39,11 @@ use pikepole_contention::{CachePadded, Counter, Spinlock, SpinlockClass, slot};
 use pikepole_log::LsnRange;
 
 use crate::allocation::OBJECT_FIRST;
-use crate::error::{PageId, Stop, StorageError};
+use crate::error::{Need, PageId, Stop, StorageError};
+use crate::meter::{self, ReadKey};
 use crate::page::slotted::occupied;
 use crate::page::{PAGE_BYTES, PAGE_HEADER_BYTES, Page, PageBytes, PageKind, PageMut, SLOT_BYTES};
-use crate::pool::Exclusive;
+use crate::pool::{Exclusive, Shared};
 use crate::records::{ChangeList, Record, insert_flags};
 use crate::row::{LogContext, ROW_HEADER_BYTES, RowHeader};
 use crate::store::{HeapInsertTargets, Store};
@@ -143,6 +144,29 @@ impl Heap {
     /// The object that the heap's pages belong to.
     pub fn object(&self) -> u32 {
         self.object
+    }
+
+    /// The heap in the counts of a [`ReadMeter`](crate::ReadMeter).
+    pub fn read_key(&self) -> ReadKey {
+        ReadKey::new(&self.store, self.object)
+    }
+
+    /// A page that may be the heap's, latched.
+    fn page_shared(&self, page: PageId) -> Result<Shared<'_>, Stop> {
+        self.metered(self.store.pool.shared(page))
+    }
+
+    /// The same, to be changed.
+    fn page_exclusive(&self, page: PageId) -> Result<Exclusive<'_>, Stop> {
+        self.metered(self.store.pool.exclusive(page))
+    }
+
+    fn metered<T>(&self, looked: Result<T, Stop>) -> Result<T, Stop> {
+        meter::looked(&self.store, self.object, 1);
+        if matches!(looked, Err(Stop::Need(Need::Page(_)))) {
+            meter::missed(&self.store, self.object);
+        }
+        looked
     }
 
     /// About how many pages the heap has.
@@ -252,7 +276,7 @@ impl Heap {
                     *target = (frame as u64) << 32 | page.0 as u64;
                     continue;
                 }
-                return Err(Stop::Need(crate::error::Need::Page(page)));
+                return Err(Stop::Need(Need::Page(page)));
             }
             return Ok(None);
         }
@@ -306,7 +330,7 @@ impl Heap {
         changes.image(page.as_page());
         let structure = context.of_system();
         self.store.log_new_page(&structure, 0, spare, new, &bytes, Some(changes))?;
-        let frame = self.store.pool.lookup(id).ok_or(crate::error::Need::Page(id))?;
+        let frame = self.store.pool.lookup(id).ok_or(Need::Page(id))?;
         Ok((frame as u64) << 32 | id.0 as u64)
     }
 
@@ -316,7 +340,7 @@ impl Heap {
     /// # Errors
     /// Needs, then call again; a damaged page.
     pub fn get<R>(&self, rid: Rid, f: impl FnOnce(RowHeader, &[u8]) -> R) -> Result<Option<R>, Stop> {
-        let guard = self.store.pool.shared(rid.page)?;
+        let guard = self.page_shared(rid.page)?;
         if !self.is_mine(guard.page()) {
             return Ok(None);
         }
@@ -335,7 +359,7 @@ impl Heap {
         if to.page == home.page {
             return Err(StorageError::corrupt(home.page, format!("slot {} forwards to its own page", home.slot)).into());
         }
-        let guard = self.store.pool.shared(to.page)?;
+        let guard = self.page_shared(to.page)?;
         let columns = moved_body(guard.page(), to.slot, home).filter(|_| self.is_mine(guard.page()));
         let missing = || StorageError::corrupt(to.page, format!("slot {} is not the moved row of {home:?}", to.slot));
         Ok(f(columns.ok_or_else(missing)?))
@@ -358,7 +382,7 @@ impl Heap {
             let (bytes, bytes_max) = (rest.len(), Self::ROW_BYTES_MAX);
             return Err(Stop::Error(StorageError::RowTooLong { bytes, bytes_max }));
         }
-        let mut guard = self.store.pool.exclusive(rid.page)?;
+        let mut guard = self.page_exclusive(rid.page)?;
         if let Err(outcome) = self.expect(guard.page(), rid, expected) {
             return Ok(outcome);
         }
@@ -372,11 +396,10 @@ impl Heap {
         let header = RowHeader::new(RowHeader::MOVED, 0);
         let (to, _) = self.place(&system, header, &rid.to_bytes(), rest)?;
         let forwarded = RowHeader::new(new.flags() | RowHeader::FORWARDED, new.xid());
-        let replaced =
-            self.store.pool.exclusive(rid.page).and_then(|guard| match self.expect(guard.page(), rid, expected) {
-                Err(outcome) => Ok(outcome),
-                Ok(()) => self.replace_home(guard, context, rid, forwarded, &to.to_bytes(), caller),
-            });
+        let replaced = self.page_exclusive(rid.page).and_then(|guard| match self.expect(guard.page(), rid, expected) {
+            Err(outcome) => Ok(outcome),
+            Ok(()) => self.replace_home(guard, context, rid, forwarded, &to.to_bytes(), caller),
+        });
         if !matches!(replaced, Ok(ChangeOutcome::Done(_))) {
             self.remove_moved(to);
         }
@@ -444,7 +467,7 @@ impl Heap {
     /// Takes away a moved entry that nobody points to any more; leaves it when that cannot be done now.
     fn remove_moved(&self, to: Rid) {
         let system = LogContext::new(0).with(LogContext::CLR);
-        let Ok(mut guard) = self.store.pool.exclusive(to.page) else { return };
+        let Ok(mut guard) = self.page_exclusive(to.page) else { return };
         let record = Record::Remove { flags: system.flags, xid: 0, page: to.page.0, slot: to.slot as u32, key: &[] };
         if let Ok(range) = self.store.append(&system, guard.page().lsn(), &record) {
             guard.page_mut().free_heap_slot(to.slot as usize);
@@ -464,7 +487,7 @@ impl Heap {
         new: RowHeader,
         caller: impl UnderLatch,
     ) -> Result<ChangeOutcome, Stop> {
-        let mut guard = self.store.pool.exclusive(rid.page)?;
+        let mut guard = self.page_exclusive(rid.page)?;
         if let Err(outcome) = self.expect(guard.page(), rid, expected) {
             return Ok(outcome);
         }
@@ -498,7 +521,7 @@ impl Heap {
     /// # Errors
     /// Needs; a poisoned log; a damaged page.
     pub fn remove(&self, context: &LogContext, rid: Rid, expected: RowHeader) -> Result<ChangeOutcome, Stop> {
-        let mut guard = self.store.pool.exclusive(rid.page)?;
+        let mut guard = self.page_exclusive(rid.page)?;
         if let Err(outcome) = self.expect(guard.page(), rid, expected) {
             return Ok(outcome);
         }

@@ -47,7 +47,7 @@ impl Heap {
     /// As of [`Heap::remove`].
     pub fn remove_ghost(&self, context: &LogContext, rid: Rid, expected: RowHeader) -> Result<ChangeOutcome, Stop> {
         if self.of_parts {
-            let guard = self.store.pool.exclusive(rid.page)?;
+            let guard = self.page_exclusive(rid.page)?;
             // A ghost that was found may have been removed since, and its page with it.
             if self.store.object_of(rid.page) != Some(self.object) {
                 return Ok(ChangeOutcome::Missing);

@@ -7,7 +7,6 @@ use std::ops::Range;
 
 use super::*;
 use crate::allocation::EXTENT_PAGES;
-use crate::error::Need;
 use crate::read_ahead::ReadAhead;
 
 /// A row as it was when its page was copied. Ghosts are rows.
@@ -45,6 +44,7 @@ impl Heap {
     /// they were first.
     pub fn scan_extents(&self, extents: Range<usize>) -> HeapScan {
         let Range { start, end } = extents;
+        meter::scans(&self.store, self.object);
         HeapScan {
             heap: self.clone(),
             extent: start,
@@ -76,7 +76,7 @@ impl HeapScan {
             if used >> self.page & 1 != 0 {
                 let page = PageId(extent * EXTENT_PAGES + self.page);
                 self.copy(&heap, page).map_err(|stop| match stop {
-                    Stop::Need(Need::Page(lacking)) if lacking == page => self.ahead.need(page).into(),
+                    Stop::Need(Need::Page(lacking)) if lacking == page => self.ahead.need(&heap.store, page).into(),
                     other => other,
                 })?;
             }
@@ -91,7 +91,7 @@ impl HeapScan {
     }
 
     fn copy(&mut self, heap: &Heap, id: PageId) -> Result<(), Stop> {
-        let guard = heap.store.pool.shared(id)?;
+        let guard = heap.page_shared(id)?;
         let page = guard.page();
         if heap.store.object_of(id) != Some(heap.object) {
             // It went out of use meanwhile: its rows were undone.

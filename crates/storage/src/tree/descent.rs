@@ -13,6 +13,7 @@ use pikepole_contention::{Counter, SpinlockClass, Spinner};
 use super::*;
 use crate::error::Need;
 use crate::frame::FrameHeader;
+use crate::meter;
 use crate::page::Page;
 use crate::page::inner::Seek;
 use crate::pool::{Exclusive, Pool, Shared};
@@ -112,6 +113,10 @@ impl Tree {
         let mut lookups = 0;
         let step = self.walk_counting(seek, target, take, &mut lookups);
         self.store.pool.statistics.add(Counter::PageLookups, lookups);
+        meter::looked(&self.store, self.object, lookups);
+        if matches!(step, Err(Stop::Need(Need::Page(_)))) {
+            meter::missed(&self.store, self.object);
+        }
         step
     }
 

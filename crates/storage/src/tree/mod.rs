@@ -40,6 +40,7 @@ use pikepole_log::LsnRange;
 
 use crate::allocation::OBJECT_FIRST;
 use crate::error::{PageId, Stop, StorageError};
+use crate::meter::ReadKey;
 use crate::page::slotted::leaf_entry_bytes;
 use crate::page::{PAGE_BYTES, PAGE_HEADER_BYTES, PageBytes, PageKind, PageMut, SLOT_BYTES};
 use crate::records::ChangeList;
@@ -158,6 +159,11 @@ impl Tree {
     /// The object that the tree's pages belong to.
     pub fn object(&self) -> u32 {
         self.object
+    }
+
+    /// The tree in the counts of a [`ReadMeter`](crate::ReadMeter).
+    pub fn read_key(&self) -> ReadKey {
+        ReadKey::new(&self.store, self.object)
     }
 
     /// About how many pages the tree has.

@@ -8,6 +8,7 @@ use std::ops::Bound;
 
 use super::*;
 use crate::error::Need;
+use crate::meter;
 use crate::page::Page;
 use crate::page::inner::Seek;
 use crate::page::slotted::LeafEntry;
@@ -115,10 +116,13 @@ impl TreeScan {
             let tree = self.tree.clone();
             let guard = match tree.leaf_shared(self.seek()) {
                 Err(Stop::Need(Need::Page(page))) if self.direction == Direction::Forward => {
-                    return Err(self.ahead.need(page).into());
+                    return Err(self.ahead.need(&tree.store, page).into());
                 }
                 leaf => leaf?,
             };
+            if matches!(self.position, Position::Start) {
+                meter::scans(&tree.store, tree.object);
+            }
             self.copy(guard.page());
             self.go_on(guard.page());
             if !self.ends.is_empty() {

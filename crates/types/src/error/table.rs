@@ -99,6 +99,7 @@ error_table! {
     220 16 1 overflow_of_integer(ty, value) "Arithmetic overflow error for data type {ty}, value = {value}.";
     227 15 1 not_a_method(name) "\"{name}\" is not a valid function, property, or field.";
     229 14 5 permission_denied(permission, object, database, schema) "The {permission} permission was denied on the object '{object}', database '{database}', schema '{schema}'.";
+    230 14 1 column_permission_denied(permission, column, object, database, schema) "The {permission} permission was denied on the column '{column}' of the object '{object}', database '{database}', schema '{schema}'.";
     232 16 3 overflow_of_float(ty, value) "Arithmetic overflow error for type {ty}, value = {value}.";
     234 16 2 no_space_for_money(ty) "There is insufficient result space to convert a money value to {ty}.";
     235 16 0 text_is_not_money() "Cannot convert a char value to money. The char value has incorrect syntax.";
@@ -204,6 +205,8 @@ error_table! {
     1011 16 1 correlation_name_twice(name) "The correlation name '{name}' is specified multiple times in a FROM clause.";
     1013 16 1 same_exposed_names(left, right) "The objects \"{left}\" and \"{right}\" in the FROM clause have the same exposed names. Use correlation names to distinguish them.";
     1014 15 1 invalid_top() "A TOP or FETCH clause contains an invalid value.";
+    1019 15 1 column_list_after_object() "Invalid column list after object name in GRANT/REVOKE statement.";
+    1020 15 1 entity_has_no_columns() "Sub-entity lists (such as column or security expressions) cannot be specified for entity-level permissions.";
     1023 15 1 invalid_date_part_parameter(position, function) "Invalid parameter {position} specified for {function}.";
     1026 15 1 goto_into_guarded() "GOTO cannot be used to jump into a TRY or CATCH scope.";
     1031 15 1 percent_out_of_range() "Percent values must be between 0 and 100.";
@@ -506,7 +509,7 @@ error_table! {
     5123 16 1 file_not_created(error, file) "CREATE FILE encountered operating system error {error} while attempting to open or create the physical file '{file}'.";
     5133 16 1 directory_lookup_failed(file, error) "Directory lookup for the file \"{file}\" failed with the operating system error {error}.";
     5149 16 3 file_not_expanded(error, file) "MODIFY FILE encountered operating system error {error} while attempting to expand the physical file '{file}'.";
-    5302 16 1 mutator_on_null(name) "Mutator 'modify()' on '{name}' cannot be called on a null value.";
+    5302 16 1 mutator_of_null(method, column) "Mutator '{method}' on '{column}' cannot be called on a null value.";
     5308 16 1 window_order_by_position() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     5309 16 1 window_order_by_constant() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
     5313 16 1 synonym_invalid(name) "Synonym '{name}' refers to an invalid object.";
@@ -540,7 +543,9 @@ error_table! {
     6401 16 1 savepoint_unknown(name) "Cannot roll back {name}. No transaction or savepoint of that name was found.";
     6851 16 1 xml_in_attribute(column) "Column '{column}' has invalid data type for attribute-centric XML serialization in FOR XML PATH.";
     6853 16 1 xml_in_text_step(column) "Column '{column}': the last step in the path can't be applied to XML data type or CLR type in FOR XML PATH.";
+    7116 16 8 offset_outside_lob(offset) "Offset {offset} is not in the range of available LOB data.";
     7119 16 1 long_value_too_long(maximum) "Attempting to grow LOB beyond maximum allowed size of {maximum} bytes.";
+    7135 16 1 deletion_length_outside_lob(length) "Deletion length {length} is not in the range of available text, ntext, or image data.";
     7330 16 2 bulk_row_not_fetched() "Cannot fetch a row from OLE DB provider \"BULK\" for linked server \"(null)\".";
     7399 16 1 bulk_provider_failed() "The OLE DB provider \"BULK\" for linked server \"(null)\" reported an error. The provider did not give any information about the error.";
     7968 10 1 open_transaction_information(database) "Transaction information for database '{database}'.";
@@ -732,6 +737,10 @@ error_table! {
     15081 16 1 public_membership() "Membership of the public role cannot be changed.";
     15097 16 1 property_too_long() "The size associated with an extended property cannot be more than 7,500 bytes.";
     15117 16 1 password_too_long() "Password validation failed. The password is too long: it may have at most 128 characters.";
+    15040 16 1 message_number_low() "User-defined error messages must have an ID greater than 50000.";
+    15041 16 1 message_severity_invalid() "User-defined error messages must have a severity level between 1 and 25.";
+    15042 16 1 with_log_invalid() "The @with_log parameter value must be 'true' or 'false'.";
+    15043 16 1 message_exists() "You must specify 'REPLACE' to overwrite an existing message.";
     15122 16 1 expiration_needs_policy() "The CHECK_EXPIRATION option cannot be used when CHECK_POLICY is OFF.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
     15129 16 1 configuration_value_invalid(value, name) "'{value}' is not a valid value for configuration option '{name}'.";
@@ -745,7 +754,12 @@ error_table! {
     15217 16 2 property_missing(name, object) "Property cannot be updated or deleted. Property '{name}' does not exist for '{object}'.";
     15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
     15233 16 1 property_exists(name, object) "Property cannot be added. Property '{name}' already exists for '{object}'.";
+    15178 16 1 message_not_droppable() "Cannot drop a message with an ID less than 50,000.";
+    15179 16 1 message_missing(number) "The message number {number} or specified language version does not exist.";
     15247 16 1 no_permission() "User does not have permission to perform this action.";
+    15279 16 1 message_needs_english(language) "You must add the us_english version of this message before you can add the '{language}' version.";
+    15280 16 1 message_has_translations() "All localized versions of this message must be dropped before the us_english version can be dropped.";
+    15304 16 1 message_severities_differ(language, severity) "The severity level of the '{language}' version of this message must be the same as the severity level ({severity}) of the us_english version.";
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
     15347 16 1 transfer_of_part() "Cannot transfer an object that is owned by a parent object.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";

@@ -18,7 +18,7 @@ pub(super) fn formatmessage_type(types: &[SqlType]) -> Result<SqlType, SqlError>
     }
 }
 
-/// FORMATMESSAGE of a text. A number names a message that was added to the server, of which there are none: NULL.
+/// FORMATMESSAGE of a text; a number of a message is replaced by its text before. NULL for one that is not there.
 pub(super) fn formatmessage(context: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
     if !types[0].is_string() || values[0].is_null() {
         return Ok(Value::Null);
@@ -35,6 +35,8 @@ struct Place {
     alternate: bool,
     width: Option<usize>,
     precision: Option<usize>,
+    /// `%2!`, in a message of another language: the second argument as it is.
+    of_argument: Option<usize>,
     kind: char,
 }
 
@@ -66,6 +68,12 @@ pub fn format_message(text: &str, arguments: &[(Value, SqlType)]) -> Result<Stri
         let Some(place) = place else {
             return Err(SqlError::format_invalid(written));
         };
+        if let Some(position) = place.of_argument {
+            let value = position.checked_sub(1).and_then(|at| arguments.get(at)).map(|(value, _)| value);
+            let kind = if matches!(value, Some(Value::Str(_))) { 's' } else { 'd' };
+            put(&Place { kind, width: None, ..place }, value, position, &mut out)?;
+            continue;
+        }
         let argument = arguments.get(next);
         next += 1;
         put(&place, argument.map(|(value, _)| value), next, &mut out)?;
@@ -78,8 +86,16 @@ pub fn format_message(text: &str, arguments: &[(Value, SqlType)]) -> Result<Stri
 }
 
 fn place(chars: &mut dyn Iterator<Item = char>, arguments: &[(Value, SqlType)], next: &mut usize) -> Option<Place> {
-    let mut place =
-        Place { left: false, zero: false, plus: false, alternate: false, width: None, precision: None, kind: 's' };
+    let mut place = Place {
+        left: false,
+        zero: false,
+        plus: false,
+        alternate: false,
+        width: None,
+        precision: None,
+        of_argument: None,
+        kind: 's',
+    };
     let mut in_precision = false;
     let mut star = || {
         let value = arguments.get(*next).and_then(|(value, _)| value.as_i64());
@@ -101,6 +117,10 @@ fn place(chars: &mut dyn Iterator<Item = char>, arguments: &[(Value, SqlType)], 
             '*' => place.width = Some(star()?.min(WIDTH_MAX)),
             '.' => in_precision = true,
             'l' | 'h' | 'I' => {}
+            '!' if place.width.is_some() => {
+                place.of_argument = place.width;
+                return Some(place);
+            }
             'd' | 'i' | 'u' | 'o' | 'x' | 'X' | 's' => {
                 place.kind = c;
                 return Some(place);
@@ -179,6 +199,7 @@ mod tests {
         assert_eq!(formatted("%03d%%", &[Value::Int(5)]), Ok("005%".into()));
         assert_eq!(formatted("%.2s", &values), Ok("ab".into()));
         assert_eq!(formatted("%d %s", &[Value::Null]), Ok("(null) (null)".into()));
+        assert_eq!(formatted("%2! of %1!, %3!", &[Value::from("x"), Value::Int(7)]), Ok("7 of x, (null)".into()));
     }
 
     #[test]

@@ -326,6 +326,45 @@ pub(super) fn stuff(context: &mut Context, values: &[Value], types: &[SqlType]) 
     limited([&text[..from], &by, &text[to..]].concat(), types)
 }
 
+/// The type of the column.
+pub(super) fn written_type(types: &[SqlType]) -> Typed {
+    Ok(types[0])
+}
+
+/// `WRITE(value, offset, length)` of the first argument, whose column's name is the last one. Offsets are from 0. A value of NULL cuts at
+/// the offset, an offset of NULL appends, a length of NULL goes to the end.
+pub(super) fn write(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let [old, new, offset, length, column] = values else { return Ok(Value::Null) };
+    if old.is_null() {
+        return Err(SqlError::mutator_of_null("Write", column.as_str().unwrap_or_default()));
+    }
+    if new.is_null() && offset.is_null() {
+        return Ok(old.clone());
+    }
+    let unicode = types[0].is_unicode();
+    let bytes = |value: &Value| if let Value::Bin(bytes) = value { bytes.len() } else { 0 };
+    let old_text = if types[0].is_binary() { "".into() } else { text(context, values, types, 0)? };
+    let end = if types[0].is_binary() { bytes(old) } else { units(&old_text, unicode) };
+    let asked = offset.as_i64();
+    let from = asked.map_or(Some(end), |offset| usize::try_from(offset).ok()).filter(|from| *from <= end);
+    let from = from.ok_or_else(|| SqlError::offset_outside_lob(asked.unwrap_or_default()))?;
+    let gone = match length.as_i64() {
+        _ if new.is_null() || asked.is_none() => end - from,
+        None => end - from,
+        Some(length) => {
+            let length = usize::try_from(length).map_err(|_| SqlError::deletion_length_outside_lob(length))?;
+            length.min(end - from)
+        }
+    };
+    if let Value::Bin(old) = old {
+        let new = if let Value::Bin(new) = new { &new[..] } else { &[] };
+        return Ok(Value::Bin([&old[..from], new, &old[from + gone..]].concat()));
+    }
+    let at = |unit: usize| offset_of_unit(&old_text, unit, unicode);
+    let new = if new.is_null() { "".into() } else { text(context, values, types, 1)? };
+    Ok(Value::Str([&old_text[..at(from)], &new, &old_text[at(from + gone)..]].concat()))
+}
+
 pub(super) fn reverse(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     Ok(Value::Str(text(context, values, types, 0)?.chars().rev().collect()))
 }

@@ -60,6 +60,9 @@ pub static JSON_ARRAY: Function = lenient!("JSON_ARRAY", 1..=65_535, json::made_
 /// What makes a JSON object, likewise.
 pub static JSON_OBJECT: Function = lenient!("JSON_OBJECT", 1..=65_535, json::made_type, json::make_object);
 
+/// The method WRITE of a column, with the column's name behind its arguments.
+pub static WRITE: Function = lenient!(".WRITE", 5..=5, string::written_type, string::write);
+
 /// PARSE, whose syntax is its own. The session's language is the culture of a text that says none.
 pub static PARSE: Function = changing!("PARSE", 3..=3, parse::parse_type, parse::parse);
 

@@ -153,9 +153,11 @@ impl<'w> Writer<'w> {
 
     fn prefix_for(&mut self, uri: &str, attribute: bool) -> String {
         let usable = |prefix: &str| !(attribute && prefix.is_empty());
-        let in_scope = self.scope.iter().rev().find(|(prefix, known, _)| {
-            **known == *uri && usable(prefix) && self.bound(prefix) == uri
-        });
+        let in_scope = self
+            .scope
+            .iter()
+            .rev()
+            .find(|(prefix, known, _)| **known == *uri && usable(prefix) && self.bound(prefix) == uri);
         if let Some((prefix, _, _)) = in_scope {
             return prefix.to_string();
         }

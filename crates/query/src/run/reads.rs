@@ -1,0 +1,71 @@
+//! SET STATISTICS IO: what a statement has read, as a message for each table.
+//!
+//! A statement's meter is set while its operators run, on the session's scheduler and in its workers, and nowhere else: neither
+//! while it waits, nor in triggers, which tell of their own statements, nor in functions, which tell nothing.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::Machine;
+use crate::plan::{Action, Statement};
+use pikepole_engine::{ReadMeter, Table, TableReads};
+use pikepole_types::SqlError;
+
+impl Machine<'_> {
+    /// Tells what was read, in the order in which tables were met. The table that rows are changed in is told of in any case.
+    pub(super) fn send_reads(&mut self, plan: &Statement, meter: &ReadMeter) {
+        let mut read = self.tables_read(plan, meter);
+        read.sort_by_key(|(_, reads)| reads.met);
+        for (name, reads) in read {
+            let mut message = SqlError::new(3615, 10, 1, text(&name, &reads));
+            message.line = self.line();
+            self.output.message(&message);
+        }
+    }
+
+    fn tables_read(&self, plan: &Statement, meter: &ReadMeter) -> Vec<(String, TableReads)> {
+        let mut catalogs = vec![self.context.definitions_of(self.context.database())];
+        let others = plan.others.iter().filter_map(|(id, _)| self.context.server().database_by_id(*id));
+        catalogs.extend(others.map(|database| self.context.definitions_of(&database)));
+        let shared = catalogs.iter().flat_map(|catalog| catalog.tables());
+        let own = self.context.temporary_tables().into_iter().flat_map(|tables| tables.entries());
+        let tables = shared.map(|table| (table.name.as_str(), table));
+        let tables = tables.chain(own.map(|entry| (entry.name.as_str(), &entry.table)));
+        let changed = changed_table(&plan.action);
+        let mut seen = HashSet::new();
+        let read = tables.filter_map(|(name, table)| {
+            let is_changed = changed.is_some_and(|changed| is_same(changed, table));
+            let nothing = is_changed.then(|| TableReads { met: usize::MAX, ..TableReads::default() });
+            let reads = table.reads(meter).or(nothing)?;
+            // A parameter has the table of its caller's variable.
+            seen.insert(Arc::as_ptr(table)).then(|| (name.to_owned(), reads))
+        });
+        read.collect()
+    }
+}
+
+fn is_same(one: &Table, other: &Table) -> bool {
+    one.object_id == other.object_id && one.name == other.name
+}
+
+/// The table whose rows a statement changes.
+fn changed_table(action: &Action) -> Option<&Table> {
+    match action {
+        Action::Select { .. } | Action::Assign { .. } | Action::Instead(_) => None,
+        Action::Insert(insert) => Some(&insert.table.engine),
+        Action::Update(update) => Some(&update.changed.table.engine),
+        Action::Delete(delete) => Some(&delete.changed.table.engine),
+        Action::Change(change) => Some(&change.table.engine),
+    }
+}
+
+/// The message of SQL Server 2019 and later. There are no page servers here.
+fn text(name: &str, reads: &TableReads) -> String {
+    let TableReads { rows, long, .. } = reads;
+    format!(
+        "Table '{name}'. Scan count {}, logical reads {}, physical reads {}, page server reads 0, read-ahead reads {}, page server \
+         read-ahead reads 0, lob logical reads {}, lob physical reads {}, lob page server reads 0, lob read-ahead reads {}, lob page \
+         server read-ahead reads 0.",
+        rows.scans, rows.logical, rows.physical, rows.ahead, long.logical, long.physical, long.ahead
+    )
+}
