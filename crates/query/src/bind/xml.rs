@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use super::Binder;
 use super::data_type::{TypePlace, sql_type};
 use super::function::check_count;
 use super::join::{JoinTree, Leaf};
 use super::scope::SourceColumn;
 use super::source::rename;
 use super::typed::Typed;
-use super::Binder;
 use crate::expression::{Expr, Fault, XmlMethod};
 use crate::plan::{More, Node, XmlNodes};
 use pikepole_tsql as tree;
@@ -46,7 +46,8 @@ impl Binder<'_> {
     /// `c.method(...)`, where `c` is a column of xml; None for what is the call of a function in a schema.
     pub(super) fn column_method(&mut self, call: &tree::FunctionCall) -> Result<Option<Typed>, Fault> {
         let known = Method::by_name(call.name.name.as_str()).is_some();
-        let Some(receiver) = self.column_receiver(&call.name).filter(|receiver| known || receiver.typed.ty == SqlType::Xml)
+        let Some(receiver) =
+            self.column_receiver(&call.name).filter(|receiver| known || receiver.typed.ty == SqlType::Xml)
         else {
             return Ok(None);
         };
@@ -57,9 +58,10 @@ impl Binder<'_> {
     /// The column that stands before the last part of a name, if there is one.
     fn column_receiver(&mut self, name: &tree::ObjectName) -> Option<Receiver> {
         let column = name.schema.clone()?;
-        let qualifier = name.database.clone().map(|table| {
-            Box::new(tree::ObjectName { schema: name.server.clone(), ..tree::ObjectName::of(table) })
-        });
+        let qualifier = name
+            .database
+            .clone()
+            .map(|table| Box::new(tree::ObjectName { schema: name.server.clone(), ..tree::ObjectName::of(table) }));
         let column = tree::ColumnRef { qualifier, name: column };
         let found = self.resolve(&column).ok()?;
         self.check_grouped(&found).ok()?;

@@ -340,7 +340,12 @@ impl<'a> Compiler<'a> {
     }
 
     /// `SET @x.modify(...)`
-    fn call_mutator(&mut self, variable: &tree::Name, method: &tree::Name, arguments: &[tree::Expr]) -> Result<(), Fault> {
+    fn call_mutator(
+        &mut self,
+        variable: &tree::Name,
+        method: &tree::Name,
+        arguments: &[tree::Expr],
+    ) -> Result<(), Fault> {
         let (slot, ty) = self.variable(variable)?;
         let value = {
             let names = self.names();

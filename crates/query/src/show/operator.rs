@@ -613,7 +613,9 @@ fn is_known(node: &Node) -> bool {
     node.visit_nodes(&mut |node| {
         known &= match node {
             Node::Virtual { .. } | Node::Call { .. } | Node::File(_) => false,
-            Node::More(more) => !matches!(**more, More::Recursive(_) | More::OpenJson(_) | More::Nodes(_) | More::Split(_)),
+            Node::More(more) => {
+                !matches!(**more, More::Recursive(_) | More::OpenJson(_) | More::Nodes(_) | More::Split(_))
+            }
             _ => true,
         };
     });

@@ -6,7 +6,8 @@ use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
     BulkColumn, BulkRowset, ColumnKind, DerivedTable, Expr, ExprKind, FunctionArgument, FunctionCall, Join, JoinHint,
-    JoinKind, JsonColumn, MethodCall, Name, ObjectName, Pivot, Query, QueryBody, SystemTime, TableFunction, TableHint, TableRef, TableSample, TableSource, Unpivot,
+    JoinKind, JsonColumn, MethodCall, Name, ObjectName, Pivot, Query, QueryBody, SystemTime, TableFunction, TableHint,
+    TableRef, TableSample, TableSource, Unpivot,
 };
 
 /// The hints that are no reserved words and take no arguments.

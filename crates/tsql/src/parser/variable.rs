@@ -4,8 +4,8 @@ use super::Parser;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    AssignOp, CursorDefinition, CursorName, DeclareCursor, Fetch, FetchDirection, IsolationLevel, OptionSetting, SetOption,
-    SetValue, SetVariable, StatementKind, TableVariable, VariableDeclaration, VariableKind,
+    AssignOp, CursorDefinition, CursorName, DeclareCursor, Fetch, FetchDirection, IsolationLevel, OptionSetting,
+    SetOption, SetValue, SetVariable, StatementKind, TableVariable, VariableDeclaration, VariableKind,
 };
 
 /// The options of SET that take ON, OFF or a value.

@@ -12,12 +12,7 @@ use crate::value::Value;
 ///
 /// # Errors
 /// 6358 for another style, those of [`Document::read`], 9401 for bytes in an encoding that is not known.
-pub(crate) fn from_value(
-    value: &Value,
-    from: &SqlType,
-    style: Option<i32>,
-    out: &mut Value,
-) -> Result<(), SqlError> {
+pub(crate) fn from_value(value: &Value, from: &SqlType, style: Option<i32>, out: &mut Value) -> Result<(), SqlError> {
     let style = style.unwrap_or(0);
     if !(0..=3).contains(&style) {
         return Err(SqlError::xml_style_invalid(style));
@@ -56,7 +51,9 @@ fn decoded(bytes: &[u8]) -> Result<String, SqlError> {
             match declared_encoding(bytes).map(|name| name.to_ascii_lowercase()).as_deref() {
                 None | Some("utf-8" | "us-ascii") => utf_8(bytes),
                 Some("windows-1252" | "iso-8859-1") => bytes.iter().map(|&byte| code_page::from_byte(byte)).collect(),
-                Some("utf-16" | "ucs-2") => return Err(at_declaration(bytes, |l, c| SqlError::xml_encoding_not_switched(l, c))),
+                Some("utf-16" | "ucs-2") => {
+                    return Err(at_declaration(bytes, |l, c| SqlError::xml_encoding_not_switched(l, c)));
+                }
                 Some(_) => return Err(at_declaration(bytes, |l, c| SqlError::xml_encoding_unknown(l, c))),
             }
         }

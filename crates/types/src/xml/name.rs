@@ -21,8 +21,7 @@ pub(super) fn starts_name(c: char) -> bool {
 
 /// Whether a name without a colon may go on with it.
 pub(super) fn continues_name(c: char) -> bool {
-    starts_name(c)
-        || matches!(c, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
+    starts_name(c) || matches!(c, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
 }
 
 /// The name without a colon that a text begins with; empty when it begins with none.

@@ -64,7 +64,10 @@ fn faults_have_numbers_and_places() {
         ("a & b", "9421 XML parsing: line 1, character 4, illegal name character"),
         ("<p:a/>", "9459 XML parsing: line 1, character 6, undeclared prefix"),
         ("<a/ >", "9412 XML parsing: line 1, character 4, '>' expected"),
-        ("\n<?xml version='1.0'?>", "9438 XML parsing: line 2, character 6, text/xmldecl not at the beginning of input"),
+        (
+            "\n<?xml version='1.0'?>",
+            "9438 XML parsing: line 2, character 6, text/xmldecl not at the beginning of input",
+        ),
         ("<!-- -- -->", "9424 XML parsing: line 1, character 8, incorrect comment syntax"),
         ("a]]>", "9454 XML parsing: line 1, character 2, no ']]>' in element content"),
         (
@@ -197,9 +200,7 @@ fn namespaces_are_declared_where_they_are_used() {
 #[test]
 fn values_are_single() {
     assert_eq!(value(PRODUCTS, "(/r/p/n)[2]"), "two");
-    assert_eq!(value(PRODUCTS, "/r[1]/p[2]/@id"), {
-        "2"
-    });
+    assert_eq!(value(PRODUCTS, "/r[1]/p[2]/@id"), { "2" });
     assert_eq!(value(PRODUCTS, "sum(/r/p/c)"), "21.5");
     assert_eq!(value(PRODUCTS, "count(/r/p)"), "2");
     assert_eq!(value(PRODUCTS, "concat(\"a\", string((/r/p/n)[1]), 'b')"), "aoneb");
@@ -238,7 +239,10 @@ fn what_is_refused_is_named() {
         ("starts-with(\"a\", \"a\")", {
             "2395 XQuery [query()]: There is no function '{http://www.w3.org/2004/07/xpath-functions}:starts-with()'"
         }),
-        ("count()", "2236 XQuery [query()]: There are not enough actual arguments in the call to function \"count()\"."),
+        (
+            "count()",
+            "2236 XQuery [query()]: There are not enough actual arguments in the call to function \"count()\".",
+        ),
         ("true(1)", "2238 XQuery [query()]: Too many arguments in call to function 'true()'"),
         ("$x", "2227 XQuery [query()]: The variable 'x' was not found in the scope in which it was referenced."),
         ("\"a\" = 1", {
@@ -249,7 +253,10 @@ fn what_is_refused_is_named() {
             "2203 XQuery [query()]: Only 'http://www.w3.org/2001/XMLSchema#decimal?', \
              'http://www.w3.org/2001/XMLSchema#boolean?' or 'node()*' expressions allowed as predicates, found 'xs:string'"
         }),
-        ("(1, /r)", "2210 XQuery [query()]: Heterogeneous sequences are not allowed: found 'xs:integer' and 'element(r,xdt:untyped) *'"),
+        (
+            "(1, /r)",
+            "2210 XQuery [query()]: Heterogeneous sequences are not allowed: found 'xs:integer' and 'element(r,xdt:untyped) *'",
+        ),
         ("position()", "2371 XQuery [query()]: 'position()' can only be used within a predicate or XPath selector"),
         (" ", "6306 Invalid XQuery expression passed to XML data type method."),
         ("sql:variable(\"@z\")", {
@@ -262,6 +269,11 @@ fn what_is_refused_is_named() {
     assert_eq!(query("", &deep), "2363 XQuery [query()]: XQuery too complex");
     let long = "1".to_owned() + &" + 1".repeat(100_000);
     assert_eq!(query("", &long), "2363 XQuery [query()]: XQuery too complex");
+    // As deep as it may be, with as much as may lean on each other.
+    let sums = "(".repeat(40) + "1" + &") + 1 + 1 + 1".repeat(40);
+    assert_eq!(query("", &sums), "121");
+    let loops = "for $a in 1 ".repeat(200) + "return $a";
+    assert_eq!(query("", &loops), "1");
 }
 
 #[test]
@@ -308,12 +320,91 @@ fn documents_change() {
 
 /// Pieces that documents and queries are made of, so that what is put together at random is often nearly right.
 const PIECES: &[&str] = &[
-    "<", ">", "/", "</", "/>", "a", "b", "p:a", "xmlns:p='u'", " ", "=", "'1'", "\"2\"", "&lt;", "&#65;", "&", ";", "<!--", "-->",
-    "<![CDATA[", "]]>", "<?", "?>", "xml", "version", "é", "\u{1}", "[", "]", "(", ")", "{", "}", "@", "//", "..", ".", "*", "1", "+",
-    "-", " and ", " or ", "not", "$v", " in ", "for ", "let ", ":=", " return ", " where ", " order by ", "if ", " then ", " else ",
-    "count", "sum", "position()", "last()", "text()", "node()", "::", "child", "parent", "insert ", "delete ", "replace value of ",
-    " with ", " into ", " before ", "sql:variable(\"@n\")", "sql:column(\"x\")", "declare namespace p=\"u\";", "(:", ":)", ",", "'", "\"",
-    "element a ", "attribute b ", "text ", "<a>", "</a>", "<b c=\"{", "}\"/>",
+    "<",
+    ">",
+    "/",
+    "</",
+    "/>",
+    "a",
+    "b",
+    "p:a",
+    "xmlns:p='u'",
+    " ",
+    "=",
+    "'1'",
+    "\"2\"",
+    "&lt;",
+    "&#65;",
+    "&",
+    ";",
+    "<!--",
+    "-->",
+    "<![CDATA[",
+    "]]>",
+    "<?",
+    "?>",
+    "xml",
+    "version",
+    "é",
+    "\u{1}",
+    "[",
+    "]",
+    "(",
+    ")",
+    "{",
+    "}",
+    "@",
+    "//",
+    "..",
+    ".",
+    "*",
+    "1",
+    "+",
+    "-",
+    " and ",
+    " or ",
+    "not",
+    "$v",
+    " in ",
+    "for ",
+    "let ",
+    ":=",
+    " return ",
+    " where ",
+    " order by ",
+    "if ",
+    " then ",
+    " else ",
+    "count",
+    "sum",
+    "position()",
+    "last()",
+    "text()",
+    "node()",
+    "::",
+    "child",
+    "parent",
+    "insert ",
+    "delete ",
+    "replace value of ",
+    " with ",
+    " into ",
+    " before ",
+    "sql:variable(\"@n\")",
+    "sql:column(\"x\")",
+    "declare namespace p=\"u\";",
+    "(:",
+    ":)",
+    ",",
+    "'",
+    "\"",
+    "element a ",
+    "attribute b ",
+    "text ",
+    "<a>",
+    "</a>",
+    "<b c=\"{",
+    "}\"/>",
 ];
 
 fn pieces(most: usize) -> impl Strategy<Value = String> {

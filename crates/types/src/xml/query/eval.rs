@@ -195,13 +195,15 @@ impl<'r> Run<'r> {
         let takes = |id: &NodeId| takes(document, *id, &step.test, step.axis);
         match step.axis {
             Axis::Child => found.extend(document.children(node).filter(takes)),
-            Axis::Attribute => found.extend(
-                document.attributes(node).filter(|id| document.kind(*id) == Kind::Attribute).filter(takes),
-            ),
+            Axis::Attribute => {
+                found.extend(document.attributes(node).filter(|id| document.kind(*id) == Kind::Attribute).filter(takes))
+            }
             Axis::Itself => found.extend(Some(node).filter(takes)),
             Axis::Parent => found.extend(document.parent(node).filter(takes)),
             Axis::Descendant => found.extend(document.descendants(node).filter(takes)),
-            Axis::DescendantOrItself => found.extend(std::iter::once(node).chain(document.descendants(node)).filter(takes)),
+            Axis::DescendantOrItself => {
+                found.extend(std::iter::once(node).chain(document.descendants(node)).filter(takes))
+            }
         }
     }
 

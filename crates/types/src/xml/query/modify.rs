@@ -13,7 +13,11 @@ enum Edit {
     Delete(HashSet<NodeId>),
     /// The node says this now; a text that says nothing is gone.
     Replace(NodeId, String),
-    Insert { items: Vec<Item>, place: Place, target: NodeId },
+    Insert {
+        items: Vec<Item>,
+        place: Place,
+        target: NodeId,
+    },
 }
 
 impl Run<'_> {
@@ -148,7 +152,9 @@ impl Copy<'_> {
         let same = |a: &Name, b: &Name| (&a.local, &a.uri) == (&b.local, &b.uri);
         for (place, (name, _)) in added.iter().enumerate() {
             let mut own = document.attributes(id).filter(|&own| document.kind(own) == Kind::Attribute);
-            if own.any(|own| same(document.name(own), name)) || added[..place].iter().any(|(other, _)| same(other, name)) {
+            if own.any(|own| same(document.name(own), name))
+                || added[..place].iter().any(|(other, _)| same(other, name))
+            {
                 return Err(SqlError::xml_attribute_twice(&name.local));
             }
         }
