@@ -95,7 +95,7 @@ fn samples() -> Vec<Sample> {
         let mark = vec![if version.is_wide() { 0xFF } else { 0x80 }];
         let first = call(10, &parameters);
         add(PacketKind::Rpc, [headers(version, 7), first, mark, call_by_name("dbo.p", &parameters[..2])].concat());
-        // Text and its like, xml, and legacy types, none of which are sent from here.
+        // Text and its like, xml with a schema and in chunks, and legacy types, none of which are sent from here.
         let legacy = [
             "00 00 23 FFFFFF7F 0904D00034 02000000 6162",
             "00 00 63 FFFFFF7F 0904D00034 02000000 6100",

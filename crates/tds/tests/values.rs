@@ -446,3 +446,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn xml_goes_as_text_without_a_schema() {
+    let bytes = |value: &Value, version: TdsVersion| {
+        let info = TypeInfo::of(&SqlType::Xml, true, version);
+        let mut bytes = Vec::new();
+        info.write(&mut bytes);
+        info.write_value(&SqlType::Xml, value, &mut bytes).expect("it fits");
+        bytes
+    };
+    let sent = bytes(&str_of("<a/>"), V);
+    let expected = [&[0xF1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0], b"<\0a\0/\0>\0".as_slice(), &[0; 4]].concat();
+    assert_eq!(sent, expected);
+    assert_eq!(bytes(&Value::Null, V), [[0xF1, 0].as_slice(), &[0xFF; 8]].concat());
+    let (info, value) = read(&sent, V).expect("it is read back");
+    // What a client sends is text until it has been read as xml.
+    assert_eq!((info.sql_type(), value), (SqlType::NVarChar(Length::Max), str_of("<a/>")));
+    assert_eq!(bytes(&str_of("<a/>"), TdsVersion::V7_1)[0], 0x63, "ntext, to clients that know no xml");
+}

@@ -16,7 +16,7 @@ use crate::expression::Fault;
 use crate::plan::{Action, CurrentRow, Node, Registers, Statement, VirtualSource};
 use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
-use pikepole_types::{Length, SqlType};
+use pikepole_types::SqlType;
 
 /// What a cursor's query gives beside its own columns: those of the table below it that tell whether a row has changed, and
 /// then each row's place.
@@ -28,8 +28,7 @@ pub(crate) struct CursorTable {
 
 /// Whether a change of this column is noticed. Long values are not read for it.
 pub(crate) fn is_watched(ty: &SqlType) -> bool {
-    let long = |length: &Length| *length == Length::Max;
-    !matches!(ty, SqlType::VarChar(length) | SqlType::NVarChar(length) | SqlType::VarBinary(length) if long(length))
+    !ty.is_max()
 }
 
 /// The query of a cursor that can change the rows of the table below it; None: there is no one table whose rows its rows are.

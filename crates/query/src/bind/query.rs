@@ -695,6 +695,7 @@ fn aggregates_in(expr: &tree::Expr) -> bool {
                 || call.over.as_ref().is_some_and(window_aggregates)
         }
         ExprKind::Unary(_, inner) | ExprKind::Collate(inner, _) => aggregates_in(inner),
+        ExprKind::Method(call) => aggregates_in(&call.receiver),
         ExprKind::Binary(binary) => {
             let mut left = &binary.left;
             let mut found = aggregates_in(&binary.right);

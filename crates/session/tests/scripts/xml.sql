@@ -4,7 +4,7 @@ SELECT @x AS x, CAST(@x AS varchar(100)) AS narrow, CONVERT(nvarchar(max), @x) A
 SELECT CONVERT(xml, ' <a> <b/> </a> ', 1) AS kept, CONVERT(xml, ' <a> <b/> </a> ') AS dropped
 SELECT CAST('one<a/>two' AS xml) AS fragment, CAST('' AS xml) AS nothing, CAST(NULL AS xml) AS absent
 SELECT CAST(0xFFFE3C0061002F003E00 AS xml) AS units, CAST(CAST('<a>é</a>' AS xml) AS varbinary(max)) AS bytes
-SELECT TRY_CAST('<a>' AS xml) AS none, TRY_CONVERT(xml, '<a/>') AS some
+SELECT TRY_CAST('<a>' AS xml) AS none, TRY_CONVERT(xml, '<a/>') AS fine
 GO
 -- What is no XML, by number and place.
 SELECT CAST('<a><b></a>' AS xml)

@@ -37,7 +37,7 @@ GO
 -- Namespaces
 DECLARE @x xml = '<p:a xmlns:p="urn:p"><p:b>1</p:b><c xmlns="urn:d">2</c></p:a>'
 SELECT @x.value('declare namespace q="urn:p"; (/q:a/q:b)[1]', 'int') AS b, @x.value('declare default element namespace "urn:d"; (//c)[1]', 'int') AS c,
-    @x.query('/*/*[1]') AS made_up, @x.value('(/*:a/*:c)[1]', 'int') AS any
+    @x.query('/*/*[1]') AS made_up, @x.value('(/*:a/*:c)[1]', 'int') AS of_any
 GO
 -- What is refused, by number.
 DECLARE @x xml = '<a><b>1</b></a>'; SELECT @x.value('/a/b', 'int')

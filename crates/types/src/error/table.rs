@@ -155,7 +155,6 @@ error_table! {
     408 16 1 constant_in_order_by(position) "A constant expression was encountered in the ORDER BY list, position {position}.";
     421 16 1 not_distinct(ty) "The {ty} data type cannot be selected as DISTINCT because it is not comparable.";
     423 16 16 xml_method_in_check(table) "Xml data type methods are not supported in check constraints. Create a scalar user-defined function to wrap the method invocation. The error occurred at table \"{table}\".";
-    435 16 16 xml_method_in_computed_column(column, table, statement) "Xml data type methods are not supported in computed column definitions. Create a scalar user-defined function to wrap the method invocation. The error occurred at column \"{column}\", table \"{table}\", in the {statement} statement.";
     446 16 9 collation_unresolved(operation) "Cannot resolve collation conflict for {operation} operation.";
     447 16 0 collate_of_type(ty) "Expression type {ty} is invalid for COLLATE clause.";
     448 16 1 invalid_collation(name) "Invalid collation '{name}'.";
@@ -530,7 +529,6 @@ error_table! {
     6306 16 1 xquery_empty() "Invalid XQuery expression passed to XML data type method.";
     6307 16 1 xml_attribute_outside() "XML well-formedness check: Attribute cannot appear outside of element declaration. Rewrite your XQuery so it returns well-formed XML.";
     6308 16 1 xml_attribute_twice(name) "XML well-formedness check: Duplicate attribute '{name}'. Rewrite your XQuery so it returns well-formed XML.";
-    6309 16 1 xml_character_in_node(node, character) "XML well-formedness check: the data for node '{node}' contains a character ({character}) which is not allowed in XML.";
     6320 16 1 xquery_replaced_by_nothing() "XQuery: Only nillable elements or text nodes can be updated with empty sequence";
     6325 16 1 xquery_replaced_by_empty() "XQuery: Replacing the value of a node with an empty sequence is allowed only if '()' is used as the new value expression. The new value expression evaluated to an empty sequence but it is not '()'.";
     6335 16 102 xml_too_deep(levels) "XML datatype instance has too many levels of nested nodes. Maximum allowed depth is {levels} levels.";

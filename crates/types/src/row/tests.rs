@@ -42,6 +42,7 @@ fn sql_type() -> impl Strategy<Value = SqlType> {
         Just(DateTimeOffset(7)),
         Just(UniqueIdentifier),
         Just(Variant),
+        Just(Xml),
         Just(Char(12)),
         Just(VarChar(Length::Limit(40))),
         Just(NChar(12)),
@@ -146,8 +147,9 @@ fn column() -> impl Strategy<Value = ColumnType> {
 /// Columns, a key and two rows.
 fn table() -> impl Strategy<Value = (Vec<ColumnType>, Vec<KeyColumn>, Vec<Value>, Vec<Value>)> {
     proptest::collection::vec(column(), 1..7).prop_flat_map(|columns| {
-        // No sql_variant is in a key.
-        let is_key: Vec<bool> = columns.iter().map(|column| column.ty != SqlType::Variant).collect();
+        // No sql_variant and no xml is in a key.
+        let is_key = |column: &ColumnType| !matches!(column.ty, SqlType::Variant | SqlType::Xml);
+        let is_key: Vec<bool> = columns.iter().map(is_key).collect();
         let keys = proptest::collection::vec((0..columns.len(), any::<bool>()), 0..4).prop_map(move |key| {
             let key = key.into_iter().filter(|(column, _)| is_key[*column]);
             key.map(|(column, descending)| KeyColumn { column, descending }).collect()

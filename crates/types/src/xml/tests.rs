@@ -269,6 +269,11 @@ fn what_is_refused_is_named() {
     assert_eq!(query("", &deep), "2363 XQuery [query()]: XQuery too complex");
     let long = "1".to_owned() + &" + 1".repeat(100_000);
     assert_eq!(query("", &long), "2363 XQuery [query()]: XQuery too complex");
+    // As deep as it may be, with as much as may lean on each other.
+    let sums = "(".repeat(40) + "1" + &") + 1 + 1 + 1".repeat(40);
+    assert_eq!(query("", &sums), "121");
+    let loops = "for $a in 1 ".repeat(200) + "return $a";
+    assert_eq!(query("", &loops), "1");
 }
 
 #[test]

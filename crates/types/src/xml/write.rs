@@ -221,7 +221,7 @@ fn escape(text: &str, out: &mut String, reference: impl Fn(char) -> &'static str
 /// A document that is also there as text: what a session keeps of the value that a method read last.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kept {
-    last: Option<(String, Arc<Document>)>,
+    last: Option<(Arc<str>, Arc<Document>)>,
 }
 
 /// The longest text that is kept with its document.
@@ -234,12 +234,12 @@ impl Kept {
     /// As [`Document::read`]; none for the text of a value.
     pub(crate) fn document(&mut self, text: &str) -> Result<Arc<Document>, SqlError> {
         if let Some((known, document)) = &self.last
-            && known == text
+            && **known == *text
         {
             return Ok(Arc::clone(document));
         }
         let document = Arc::new(Document::read(text)?);
-        self.last = (text.len() <= KEPT_BYTES_MAX).then(|| (text.to_owned(), Arc::clone(&document)));
+        self.last = (text.len() <= KEPT_BYTES_MAX).then(|| (Arc::from(text), Arc::clone(&document)));
         Ok(document)
     }
 }

@@ -16,6 +16,7 @@ mod make;
 mod modify;
 mod parse;
 mod path;
+mod scan;
 mod syntax;
 mod text;
 mod types;
