@@ -166,7 +166,10 @@ impl Binder<'_> {
             binder.in_view_of(outer, |binder| {
                 binder.in_catalog(inner, |binder| {
                     let exposed = binder.exposing(&query, scope, &whole)?;
-                    binder.require_target(&exposed.1.table.object_name(name.span()))?;
+                    let below = exposed.1.table.object_name(name.span());
+                    for permission in binder.target_permissions.clone() {
+                        binder.require(permission, &below)?;
+                    }
                     Ok(exposed)
                 })
             })
@@ -243,7 +246,7 @@ impl Binder<'_> {
         if !matches!(query.body, tree::QueryBody::Select(_)) {
             return Err(errors::unsupported("Changing rows through a set operation or VALUES"));
         }
-        let wanted = std::mem::take(&mut self.target_wanted);
+        let wanted = self.target_wanted.clone();
         let target = self.target_ref.take();
         let bound = self.expose(query, scope, Expose { for_cursor: false, wanted, name: name.to_owned() });
         self.target_ref = target;
