@@ -42,7 +42,7 @@ mod view;
 mod window;
 
 pub(crate) use collate::{check_collation, column_collation, in_column};
-pub(crate) use current::{CursorTable, cursor_rows, is_watched};
+pub(crate) use current::{CursorTable, cursor_row_again, cursor_rows, is_watched};
 pub use data_type::Declared;
 pub(crate) use data_type::declared;
 pub(crate) use expression::literal;
@@ -156,6 +156,8 @@ pub(crate) struct Binder<'a> {
     expose: Option<target::Expose>,
     /// What that query has found.
     exposed: Option<target::Exposed>,
+    /// The cursor whose row stands for the first table that is bound.
+    rereads: Option<tree::CursorName>,
     /// The table of FROM whose rows are changed, told from others by its place.
     target_ref: Option<*const tree::TableRef>,
     /// The columns that SET names.
@@ -232,6 +234,7 @@ impl<'a> Binder<'a> {
             inner_catalog: None,
             expose: None,
             exposed: None,
+            rereads: None,
             target_ref: None,
             target_wanted: Vec::new(),
             target_permissions: Vec::new(),

@@ -629,6 +629,7 @@ error_table! {
     15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
     15233 16 1 property_exists(name, object) "Property cannot be added. Property '{name}' already exists for '{object}'.";
     15247 16 1 no_permission() "User does not have permission to perform this action.";
+    15250 16 1 qualifier_is_another_database() "The database name component of the object qualifier must be the name of the current database.";
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
     15347 16 1 transfer_of_part() "Cannot transfer an object that is owned by a parent object.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
@@ -652,6 +653,7 @@ error_table! {
     16917 16 1 cursor_not_open() "Cursor is not open.";
     16924 16 1 cursor_variables_differ() "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.";
     16929 16 1 cursor_read_only() "The cursor is READ ONLY.";
+    16930 16 1 cursor_row_not_in_buffer() "The requested row is not in the fetch buffer.";
     16931 16 1 cursor_has_no_row() "There are no rows in the current fetch buffer.";
     16932 16 1 cursor_column_not_listed() "The cursor has a FOR UPDATE list and the requested column to be updated is not in this list.";
     16933 16 1 cursor_of_another_table() "The cursor does not include the table being modified or the table is not updatable through the cursor.";
