@@ -383,8 +383,7 @@ mod tests {
         );
         let heard = heard.and_then(Result::ok).expect("all are known");
         assert!(heard.keeps_identity);
-        let all =
-            LoadOptions { locks_table: true, fires_triggers: true, checks_constraints: true, keeps_nulls: true };
+        let all = LoadOptions { locks_table: true, fires_triggers: true, checks_constraints: true, keeps_nulls: true };
         assert_eq!(heard.options, all);
         let refused = [
             ("(TABLOCKX)", 155),

@@ -500,8 +500,8 @@ fn fetch_word(kind: i32) -> Option<&'static str> {
     })
 }
 
-/// sp_cursoroption: what a cursor is can be asked for; that long values come whole is so anyway, and a name is for
-/// WHERE CURRENT OF, which is refused where it is written.
+/// sp_cursoroption: what a cursor is can be asked for; that long values come whole is so anyway, and a name is for a WHERE CURRENT OF in
+/// a text, which finds no such cursor (error 16916): clients change rows by sp_cursor.
 fn option(given: &[GivenParameter<'_>], cursors: &mut Cursors) -> Result<Ran, SqlError> {
     const NAME: &str = "sp_cursoroption";
     const CURSOR_NAME: i32 = 2;

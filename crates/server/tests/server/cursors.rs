@@ -220,7 +220,8 @@ fn rows_are_written_where_the_cursor_stands() {
     // Its own changes show; others' when the buffer is refreshed.
     client.run("UPDATE dbo.t SET name = 'other' WHERE id = 2; DELETE dbo.t WHERE id = 5");
     let tokens = fetch(&mut client, cursor, 0x10, 1, 4);
-    let seen = [(2, "x", 1), (3, "changed", 1), (4, "x", 2), (5, "x", 1)].map(|(id, name, at)| (id, name.to_string(), at));
+    let seen =
+        [(2, "x", 1), (3, "changed", 1), (4, "x", 2), (5, "x", 1)].map(|(id, name, at)| (id, name.to_string(), at));
     assert_eq!(shown(&tokens), seen);
     let tokens = client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "mine")]);
     assert_eq!(errors(&tokens), [16934], "somebody else has changed it");
@@ -267,7 +268,11 @@ fn what_is_written_through_a_cursor_is_a_statement_like_others() {
     client.run("SET CURSOR_CLOSE_ON_COMMIT ON; BEGIN TRANSACTION; COMMIT");
     assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16917]);
     // What is not one table's rows is READ ONLY; a temporary table's are.
-    for text in ["SELECT TOP 3 id FROM dbo.t", "SELECT COUNT(*) AS n FROM dbo.t", "SELECT a.id FROM dbo.t AS a JOIN dbo.t AS b ON a.id = b.id"] {
+    for text in [
+        "SELECT TOP 3 id FROM dbo.t",
+        "SELECT COUNT(*) AS n FROM dbo.t",
+        "SELECT a.id FROM dbo.t AS a JOIN dbo.t AS b ON a.id = b.id",
+    ] {
         let tokens = client.call(&[open(text, KEYSET, OPTIMISTIC)]);
         let [cursor, scroll, concurrency, _] = returned(&tokens)[..] else { panic!("{tokens:?}") };
         assert_eq!((scroll, concurrency), (STATIC, READ_ONLY), "{text}");
