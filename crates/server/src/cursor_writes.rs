@@ -149,7 +149,7 @@ async fn run(
     session: &mut Session,
     reply: &mut Reply<'_>,
 ) -> Result<(), Failed> {
-    let mut told = Told { reply, failed: false };
+    let mut told = Told::to(reply);
     let called = session.call(statement, arguments, &mut told).await;
     if called.is_err() || told.failed { Err(Failed::Told) } else { Ok(()) }
 }
@@ -201,10 +201,16 @@ fn quoted(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }
 
-/// An output that tells the client of errors and messages: rows and counts are not those of the client's call.
-struct Told<'a, 'r> {
+/// An output that tells the client of errors and messages: rows, counts and ends are not those of the client's call.
+pub(crate) struct Told<'a, 'r> {
     reply: &'a mut Reply<'r>,
     failed: bool,
+}
+
+impl<'a, 'r> Told<'a, 'r> {
+    pub(crate) fn to(reply: &'a mut Reply<'r>) -> Told<'a, 'r> {
+        Told { reply, failed: false }
+    }
 }
 
 impl Output for Told<'_, '_> {

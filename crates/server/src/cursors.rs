@@ -9,7 +9,7 @@
 //! one table, can read and change these (`cursor_writes`); its own changes show in it, others' when the buffer is refreshed. Who asks for more
 //! is told so in `scrollopt` and `ccopt`. What is no single query runs without a cursor where the client allows that, as in SQL Server.
 
-use crate::cursor_writes;
+use crate::cursor_writes::{self, Told};
 use crate::procedures::{Ran, arguments_from, compile, handle_at, optional_text_at, text_at};
 use crate::reply::Reply;
 use crate::requests::Prepareds;
@@ -162,7 +162,7 @@ impl Cursor {
         reply: &mut Reply<'_>,
     ) -> Result<(), SqlError> {
         let Some(writable) = &self.writable else { return Ok(()) };
-        let read = session.read_cursor_again(&writable.name, rows.clone(), reply).await?;
+        let read = session.read_cursor_again(&writable.name, rows.clone(), &mut Told::to(reply)).await?;
         for (row, mut values) in rows.zip(read) {
             if values.is_empty() {
                 self.note_missing(row);
@@ -422,7 +422,7 @@ async fn open_rows(
     reply: &mut Reply<'_>,
 ) -> Result<(Cursor, i32), SqlError> {
     let (columns, rows, target, status) = if wish.writes() {
-        let opened = session.open_cursor(&session_name(handle), text, arguments, reply).await?;
+        let opened = session.open_cursor(&session_name(handle), text, arguments, &mut Told::to(reply)).await?;
         let mut rows = opened.rows;
         rows.iter_mut().for_each(|row| row.push(ROW_IS_THERE));
         (opened.columns, rows, opened.table, opened.status)

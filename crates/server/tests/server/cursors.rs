@@ -173,6 +173,11 @@ fn open_to_write(client: &mut Client, text: &str) -> i32 {
     cursor
 }
 
+/// The same as [`fetch`] for a client that has run something else meanwhile.
+fn fetch_with_columns(client: &mut Client, cursor: i32, kind: i32, row: i32, count: i32) -> Vec<Token> {
+    client.call(&[Call::number(7).int("", cursor).int("", kind).int("", row).int("", count)])
+}
+
 /// sp_cursor up to the table's name.
 fn write(cursor: i32, operation: i32, row: i32) -> Call {
     Call::number(1).int("", cursor).int("", operation).int("", row).text("")
@@ -198,13 +203,17 @@ fn rows_are_written_where_the_cursor_stands() {
     let tokens = client.call(&[open("SELECT id AS number, name, id + 1 AS more FROM dbo.t ORDER BY id", KEYSET, 2)]);
     // One table; a column of it under another name, one under its own, an expression and ROWSTAT.
     let id = [&[2][..], &utf16("id")].concat();
-    assert_eq!(tokens[1], Token::Origins(0xA4, [&[2, 3, 0][..], &utf16("dbo"), &[1, 0], &utf16("t")].concat()));
+    assert_eq!(
+        tokens[1],
+        Token::Origins(0xA4, [&[2, 3, 0][..], &utf16("dbo"), &[1, 0], &utf16("t")].concat()),
+        "{tokens:?}"
+    );
     let columns = [&[1, 1, 0x20][..], &id, &[2, 1, 0, 3, 0, 4, 4, 0, 0x14]].concat();
     assert_eq!(tokens[2], Token::Origins(0xA5, columns));
 
     let cursor = open_to_write(&mut client, "SELECT id, name FROM dbo.t WHERE id > 1 ORDER BY id");
     assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16931], "there is no buffer yet");
-    assert_eq!(ids(&fetch(&mut client, cursor, 2, 0, 3)), [2, 3, 4]);
+    assert_eq!(ids(&fetch_with_columns(&mut client, cursor, 2, 0, 3)), [2, 3, 4]);
     assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 4)])), [16930]);
     let tokens = client.call(&[named_text(write(cursor, UPDATE_AT, 2), "@name", "changed")]);
     assert_eq!((errors(&tokens), status(&tokens), dones(&tokens)), (vec![], Some(0), vec![(DONE_PROCEDURE, 0, 0)]));
@@ -219,13 +228,13 @@ fn rows_are_written_where_the_cursor_stands() {
 
     // Its own changes show; others' when the buffer is refreshed.
     client.run("UPDATE dbo.t SET name = 'other' WHERE id = 2; DELETE dbo.t WHERE id = 5");
-    let tokens = fetch(&mut client, cursor, 0x10, 1, 4);
+    let tokens = fetch_with_columns(&mut client, cursor, 0x10, 1, 4);
     let seen =
         [(2, "x", 1), (3, "changed", 1), (4, "x", 2), (5, "x", 1)].map(|(id, name, at)| (id, name.to_string(), at));
     assert_eq!(shown(&tokens), seen);
     let tokens = client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "mine")]);
     assert_eq!(errors(&tokens), [16934], "somebody else has changed it");
-    let tokens = fetch(&mut client, cursor, 0x80, 0, 0);
+    let tokens = fetch_with_columns(&mut client, cursor, 0x80, 0, 0);
     let seen = [(2, "other", 1), (3, "changed", 1), (4, "x", 2), (5, "x", 2)];
     assert_eq!(shown(&tokens), seen.map(|(id, name, at)| (id, name.to_string(), at)));
     assert!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "mine")])).is_empty());
@@ -250,21 +259,21 @@ fn what_is_written_through_a_cursor_is_a_statement_like_others() {
     client.run("ALTER TABLE dbo.t ADD CONSTRAINT short CHECK (LEN(name) < 5)");
     client.run("CREATE TRIGGER dbo.seen ON dbo.t AFTER UPDATE AS INSERT dbo.log SELECT id FROM inserted");
     let cursor = open_to_write(&mut client, "SELECT id, name FROM dbo.t ORDER BY id");
-    fetch(&mut client, cursor, 2, 0, 3);
+    fetch_with_columns(&mut client, cursor, 2, 0, 3);
     assert_eq!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "much too long")])), [547]);
     client.run("BEGIN TRANSACTION");
     // All of the buffer.
     assert!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 0), "@name", "a")])).is_empty());
     assert_eq!(client.scalar("SELECT SUM(id) FROM dbo.log"), Value::Int(6));
     client.run("ROLLBACK");
-    let tokens = fetch(&mut client, cursor, 0x80, 0, 0);
+    let tokens = fetch_with_columns(&mut client, cursor, 0x80, 0, 0);
     assert!(shown(&tokens).iter().all(|(_, name, _)| name == "x"), "{tokens:?}");
     // A table that was altered, a cursor that a transaction's end has closed.
     client.run("ALTER TABLE dbo.t ADD more int NULL");
     assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16943]);
-    assert_eq!(errors(&fetch(&mut client, cursor, 0x80, 0, 0)), [16943]);
+    assert_eq!(errors(&fetch_with_columns(&mut client, cursor, 0x80, 0, 0)), [16943]);
     let cursor = open_to_write(&mut client, "SELECT id, name FROM dbo.t");
-    fetch(&mut client, cursor, 2, 0, 3);
+    fetch_with_columns(&mut client, cursor, 2, 0, 3);
     client.run("SET CURSOR_CLOSE_ON_COMMIT ON; BEGIN TRANSACTION; COMMIT");
     assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16917]);
     // What is not one table's rows is READ ONLY; a temporary table's are.
@@ -276,12 +285,12 @@ fn what_is_written_through_a_cursor_is_a_statement_like_others() {
         let tokens = client.call(&[open(text, KEYSET, OPTIMISTIC)]);
         let [cursor, scroll, concurrency, _] = returned(&tokens)[..] else { panic!("{tokens:?}") };
         assert_eq!((scroll, concurrency), (STATIC, READ_ONLY), "{text}");
-        fetch(&mut client, cursor, 2, 0, 3);
+        fetch_with_columns(&mut client, cursor, 2, 0, 3);
         assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16929], "{text}");
     }
     client.run("CREATE TABLE #t (id int, name varchar(9)); INSERT #t VALUES (1, 'a')");
     let cursor = open_to_write(&mut client, "SELECT id, name FROM #t");
-    fetch(&mut client, cursor, 2, 0, 3);
+    fetch_with_columns(&mut client, cursor, 2, 0, 3);
     assert!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "b")])).is_empty());
     assert_eq!(client.scalar("SELECT name FROM #t"), Value::Str("b".to_string()));
 }
