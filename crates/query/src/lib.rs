@@ -48,7 +48,9 @@ pub use program::{
     CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch, compile_procedure,
 };
 pub use progress::Progress;
-pub use run::{Prepared, RowTarget, call, insert_rows, run};
+pub use run::{
+    ClientCursor, CursorTarget, Prepared, RowTarget, call, insert_rows, open_cursor, read_cursor_again, run,
+};
 pub use security::{Requirement, SessionSecurity, is_welcome};
 pub use settings::{Isolation, Settings, ShowPlan};
 pub use state::{RunningTrigger, SessionState};

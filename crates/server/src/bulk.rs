@@ -98,8 +98,9 @@ impl BulkStatement {
                 "KEEP_NULLS" => self.options.keeps_nulls = true,
                 "TABLOCK" => self.options.locks_table = true,
                 "FIRE_TRIGGERS" => self.options.fires_triggers = true,
-                // They are checked whether this is said or not.
-                "CHECK_CONSTRAINTS" | "ORDER" | "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => {}
+                "CHECK_CONSTRAINTS" => self.options.checks_constraints = true,
+                // No value is encrypted here, so none is changed by the client that should not be.
+                "ALLOW_ENCRYPTED_VALUE_MODIFICATIONS" | "ORDER" | "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => {}
                 _ => return Err(SqlError::option_not_recognized(&name, "INSERT BULK")),
             }
         }
@@ -378,13 +379,13 @@ mod tests {
     fn every_option_is_heard_or_refused() {
         let with = |options: &str| BulkStatement::parse(&format!("INSERT BULK t (a int) WITH {options}"));
         let heard = with(
-            "(TABLOCK, fire_triggers, Keep_Nulls, KEEP_IDENTITY, CHECK_CONSTRAINTS, ORDER([a] ASC, b DESC), ROWS_PER_BATCH = 10, KILOBYTES_PER_BATCH=5)",
+            "(TABLOCK, fire_triggers, Keep_Nulls, KEEP_IDENTITY, CHECK_CONSTRAINTS, ALLOW_ENCRYPTED_VALUE_MODIFICATIONS, ORDER([a] ASC, b DESC), ROWS_PER_BATCH = 10, KILOBYTES_PER_BATCH=5)",
         );
         let heard = heard.and_then(Result::ok).expect("all are known");
         assert!(heard.keeps_identity);
-        assert_eq!(heard.options, LoadOptions { locks_table: true, fires_triggers: true, keeps_nulls: true });
+        let all = LoadOptions { locks_table: true, fires_triggers: true, checks_constraints: true, keeps_nulls: true };
+        assert_eq!(heard.options, all);
         let refused = [
-            ("(ALLOW_ENCRYPTED_VALUE_MODIFICATIONS)", 155),
             ("(TABLOCKX)", 155),
             ("(TABLOCK = 1)", 102),
             ("(ROWS_PER_BATCH)", 102),

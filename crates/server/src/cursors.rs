@@ -5,15 +5,17 @@
 //!   sp_cursorfetch  the fetch buffer moves over the rows             the buffer's rows
 //! ```
 //!
-//! A cursor is a copy of its rows as they were when it was opened, and cannot be written through: who asks for more is told so in
-//! `scrollopt` and `ccopt`. What is no single query runs without a cursor where the client allows that, as in SQL Server.
+//! A cursor is a copy of its rows as they were when it was opened. One that is asked for to write through, of a query whose rows are those of
+//! one table, can read and change these (`cursor_writes`); its own changes show in it, others' when the buffer is refreshed. Who asks for more
+//! is told so in `scrollopt` and `ccopt`. What is no single query runs without a cursor where the client allows that, as in SQL Server.
 
+use crate::cursor_writes::{self, Told};
 use crate::procedures::{Ran, arguments_from, compile, handle_at, optional_text_at, text_at};
 use crate::reply::Reply;
 use crate::requests::Prepareds;
 use pikepole_contention::WaitType;
 use pikepole_scheduler as scheduler;
-use pikepole_session::{Argument, ColumnInfo, Done, DoneKind, Output, Prepared, Session};
+use pikepole_session::{Argument, ColumnInfo, CursorTarget, Done, DoneKind, Output, Prepared, Session};
 use pikepole_tds::{Argument as Given, Parameter as GivenParameter, SystemProcedure};
 use pikepole_types::{SqlError, Value};
 use std::collections::HashMap;
@@ -26,8 +28,9 @@ const CURSORS_MAX: usize = 4 * 1024;
 const HANDLE_FIRST: i32 = 180_150_003;
 /// Rows of a fetch buffer for a client that names no number.
 const ROWS_DEFAULT: i32 = 20;
-/// ROWSTAT of a row that is there.
+/// ROWSTAT of a row that is there, and of one that is not there any more.
 const ROW_IS_THERE: Value = Value::Int(1);
+const ROW_IS_MISSING: Value = Value::Int(2);
 
 /// The bits of `scrollopt`.
 const KEYSET: i32 = 1;
@@ -39,6 +42,9 @@ const AUTO_FETCH: i32 = 0x2000;
 const AUTO_CLOSE: i32 = 0x4000;
 /// The bits of `ccopt`.
 const READ_ONLY: i32 = 1;
+const SCROLL_LOCKS: i32 = 2;
+const OPTIMISTIC: i32 = 4;
+const OPTIMISTIC_VALUES: i32 = 8;
 const ALLOW_DIRECT: i32 = 0x2000;
 /// The kinds of fetches.
 const FIRST: i32 = 1;
@@ -52,20 +58,26 @@ const INFORMATION: i32 = 0x100;
 const PREVIOUS_UNADJUSTED: i32 = 0x200;
 /// A bit beside the kind: concurrency need not be looked at.
 const WITHOUT_CONCURRENCY: i32 = 0x400;
-/// The operations of sp_cursor that write.
-const WRITES: i32 = 1 | 2 | 4;
 /// Return statuses: the buffer would have begun before the first row and was put there; the cursor has closed itself.
 const PUT_AT_FIRST: i32 = 2;
 const CLOSED_ITSELF: i32 = 0x10;
 
+/// The table that a cursor writes to, and the name by which the session knows the cursor.
+#[derive(Debug, Clone)]
+pub(crate) struct Writable {
+    pub(crate) name: String,
+    pub(crate) target: CursorTarget,
+}
+
 /// An open cursor.
-struct Cursor {
+pub(crate) struct Cursor {
     columns: Vec<ColumnInfo>,
     /// Each with its ROWSTAT behind it.
     rows: Vec<Vec<Value>>,
     /// What it is, as `scrollopt` says it.
     kind: i32,
     closes_itself: bool,
+    pub(crate) writable: Option<Writable>,
     /// The fetch buffer: its first row, counted from 1 (0: before the first), and its rows.
     first: i64,
     count: i64,
@@ -111,6 +123,57 @@ impl Cursor {
         is_put
     }
 
+    /// What `ccopt` says of it.
+    fn concurrency(&self) -> i32 {
+        if self.writable.is_some() { OPTIMISTIC_VALUES } else { READ_ONLY }
+    }
+
+    /// The row of this number in the fetch buffer, or, for 0, all of the buffer.
+    ///
+    /// # Errors
+    /// 16930 for one that is not in it, 16931 for an empty buffer.
+    pub(crate) fn rows_at(&self, number: i32) -> Result<Range<usize>, SqlError> {
+        let buffer = self.buffer();
+        if buffer.is_empty() {
+            return Err(SqlError::cursor_has_no_row());
+        }
+        match usize::try_from(number) {
+            Ok(0) => Ok(buffer),
+            Ok(number) if number <= buffer.len() => Ok(buffer.start + number - 1..buffer.start + number),
+            _ => Err(SqlError::cursor_row_not_in_buffer()),
+        }
+    }
+
+    /// The row is not there any more; what it was last is still shown.
+    pub(crate) fn note_missing(&mut self, row: usize) {
+        if let Some(status) = self.rows[row].last_mut() {
+            *status = ROW_IS_MISSING;
+        }
+    }
+
+    /// Reads rows again, as they are now, if it can write to them.
+    ///
+    /// # Errors
+    /// One that has been told to the client.
+    pub(crate) async fn read_again(
+        &mut self,
+        rows: Range<usize>,
+        session: &mut Session,
+        reply: &mut Reply<'_>,
+    ) -> Result<(), SqlError> {
+        let Some(writable) = &self.writable else { return Ok(()) };
+        let read = session.read_cursor_again(&writable.name, rows.clone(), &mut Told::to(reply)).await?;
+        for (row, mut values) in rows.zip(read) {
+            if values.is_empty() {
+                self.note_missing(row);
+            } else {
+                values.push(ROW_IS_THERE);
+                self.rows[row] = values;
+            }
+        }
+        Ok(())
+    }
+
     fn buffer(&self) -> Range<usize> {
         let begin = (self.first - 1).max(0) as usize;
         begin..begin + self.count as usize
@@ -146,7 +209,8 @@ pub(crate) struct Cursors {
 }
 
 impl Cursors {
-    fn add(&mut self, cursor: Cursor) -> Result<i32, SqlError> {
+    /// The handle of the cursor that is opened next.
+    fn next_handle(&mut self) -> Result<i32, SqlError> {
         if self.open.len() >= CURSORS_MAX {
             let text = format!("A connection cannot have more than {CURSORS_MAX} open cursors.");
             return Err(SqlError::new(701, 17, 123, text));
@@ -155,13 +219,19 @@ impl Cursors {
             let handle = HANDLE_FIRST.wrapping_add(self.opened.wrapping_mul(2));
             self.opened = self.opened.wrapping_add(1);
             if handle > 0 && !self.open.contains_key(&handle) {
-                self.open.insert(handle, cursor);
                 return Ok(handle);
             }
         }
     }
 
-    fn get(&mut self, handle: i32, procedure: &str) -> Result<&mut Cursor, SqlError> {
+    /// Closes a cursor that is open.
+    fn close(&mut self, handle: i32, session: &mut Session) {
+        if let Some(Cursor { writable: Some(writable), .. }) = self.open.remove(&handle) {
+            session.drop_cursor(&writable.name);
+        }
+    }
+
+    pub(crate) fn get(&mut self, handle: i32, procedure: &str) -> Result<&mut Cursor, SqlError> {
         self.open.get_mut(&handle).ok_or_else(|| SqlError::cursor_handle_unknown(procedure, format!("{handle:x}")))
     }
 }
@@ -183,9 +253,16 @@ impl Wish {
         })
     }
 
-    /// The kind of cursor that it gets.
-    fn kind(&self) -> i32 {
+    /// Whether rows are to be changed through it.
+    fn writes(&self) -> bool {
+        self.concurrency & (SCROLL_LOCKS | OPTIMISTIC | OPTIMISTIC_VALUES) != 0
+            && self.scroll & (STATIC | FAST_FORWARD) == 0
+    }
+
+    /// The kind of cursor that it gets, where that can read its rows again and where it cannot.
+    fn kind(&self, rereads: bool) -> i32 {
         match self.scroll & (FORWARD_ONLY | FAST_FORWARD) {
+            0 if rereads => KEYSET,
             0 => STATIC,
             kind => kind,
         }
@@ -197,6 +274,7 @@ impl Wish {
 struct Opened {
     handle: i32,
     kind: i32,
+    concurrency: i32,
     rows: i32,
     status: Option<i32>,
 }
@@ -207,7 +285,7 @@ impl Opened {
         if self.status.is_none() {
             return Vec::new();
         }
-        let values = [(wish, self.kind), (wish + 1, READ_ONLY), (wish + 2, self.rows)];
+        let values = [(wish, self.kind), (wish + 1, self.concurrency), (wish + 2, self.rows)];
         let wanted = |(place, _): &(usize, i32)| given.get(*place).is_some_and(|parameter| parameter.by_reference);
         std::iter::once((handle, self.handle)).chain(values.into_iter().filter(wanted)).collect()
     }
@@ -272,23 +350,15 @@ pub(crate) async fn call(
             prepared.remove(handle_at(given, name)?)?;
             Ok(Ran::without_values(given))
         }
-        SystemProcedure::CursorFetch => fetch(given, columns_known, cursors, reply).await,
+        SystemProcedure::CursorFetch => fetch(given, columns_known, session, cursors, reply).await,
         SystemProcedure::CursorClose => {
             let handle = handle_at(given, name)?;
             cursors.get(handle, name)?;
-            cursors.open.remove(&handle);
+            cursors.close(handle, session);
             Ok(Ran::without_values(given))
         }
         SystemProcedure::CursorOption => option(given, cursors),
-        _ => {
-            cursors.get(handle_at(given, name)?, name)?;
-            let operation = int_at(given, 1, name, "optype")?.unwrap_or(0);
-            if operation & WRITES != 0 {
-                return Err(SqlError::cursor_read_only());
-            }
-            let text = format!("{name} with the operation {operation} is not supported in this version of Pikepole.");
-            Err(SqlError::new(40517, 16, 1, text))
-        }
+        _ => cursor_writes::write(given, session, cursors, reply).await,
     }
 }
 
@@ -313,32 +383,70 @@ async fn open(
         let status = session.call(text, arguments, reply).await.ok();
         return Ok(Opened { status, ..Opened::default() });
     }
-    let mut kept = Kept { reply, columns: Vec::new(), rows: Vec::new() };
-    let Ok(status) = session.call(text, arguments, &mut kept).await else { return Ok(Opened::default()) };
-    let Kept { reply, columns, rows } = kept;
-    let closes_itself = wish.scroll & AUTO_CLOSE != 0;
-    let mut cursor = Cursor { columns, rows, kind: wish.kind(), closes_itself, first: 0, count: 0 };
-    reply.cursor_columns(&cursor.columns, false);
-    let mut opened = Opened { handle: 0, kind: cursor.kind, rows: cursor.known_rows(), status: Some(status) };
+    let handle = cursors.next_handle()?;
+    let Ok((mut cursor, status)) = open_rows(text, wish, handle, arguments, session, reply).await else {
+        return Ok(Opened::default());
+    };
+    reply.cursor_columns(&cursor.columns, cursor.writable.as_ref().map(|writable| &writable.target), false);
+    let (kind, concurrency, rows) = (cursor.kind, cursor.concurrency(), cursor.known_rows());
+    let mut opened = Opened { handle: 0, kind, concurrency, rows, status: Some(status) };
     if wish.scroll & AUTO_FETCH != 0 {
         cursor.move_buffer(FIRST, 0, wish.rows.into());
         cursor.send_buffer(reply).await;
         opened.rows = cursor.count as i32;
         if cursor.is_to_close() {
             opened.status = Some(CLOSED_ITSELF);
-            return Ok(opened);
         }
     } else {
         reply.done(Done { rows: None, kind: DoneKind::Select });
     }
-    opened.handle = cursors.add(cursor)?;
+    cursors.open.insert(handle, cursor);
+    if opened.status == Some(CLOSED_ITSELF) {
+        cursors.close(handle, session);
+    } else {
+        opened.handle = handle;
+    }
     Ok(opened)
+}
+
+/// Reads the rows of a query into a cursor, which can write to them if that is wanted and possible; and the text's return status.
+///
+/// # Errors
+/// One that has been told to the client.
+async fn open_rows(
+    text: &mut Prepared,
+    wish: &Wish,
+    handle: i32,
+    arguments: &mut [Argument],
+    session: &mut Session,
+    reply: &mut Reply<'_>,
+) -> Result<(Cursor, i32), SqlError> {
+    let (columns, rows, target, status) = if wish.writes() {
+        let opened = session.open_cursor(&session_name(handle), text, arguments, &mut Told::to(reply)).await?;
+        let mut rows = opened.rows;
+        rows.iter_mut().for_each(|row| row.push(ROW_IS_THERE));
+        (opened.columns, rows, opened.table, opened.status)
+    } else {
+        let mut kept = Kept { reply, columns: Vec::new(), rows: Vec::new() };
+        let status = session.call(text, arguments, &mut kept).await?;
+        (kept.columns, kept.rows, None, status)
+    };
+    let kind = wish.kind(target.is_some());
+    let writable = target.map(|target| Writable { name: session_name(handle), target });
+    let closes_itself = wish.scroll & AUTO_CLOSE != 0;
+    Ok((Cursor { columns, rows, kind, closes_itself, writable, first: 0, count: 0 }, status))
+}
+
+/// The name of a cursor in its session, where no text's cursor is called so by accident.
+fn session_name(handle: i32) -> String {
+    format!("sp_cursoropen {handle}")
 }
 
 /// sp_cursorfetch.
 async fn fetch(
     given: &[GivenParameter<'_>],
     columns_known: bool,
+    session: &mut Session,
     cursors: &mut Cursors,
     reply: &mut Reply<'_>,
 ) -> Result<Ran, SqlError> {
@@ -366,10 +474,13 @@ async fn fetch(
     if cursor.move_buffer(kind, row.unwrap_or(0).into(), count.into()) {
         ran.status = Some(PUT_AT_FIRST);
     }
-    reply.cursor_columns(&cursor.columns, columns_known);
+    if kind == REFRESH && cursor.read_again(cursor.buffer(), session, reply).await.is_err() {
+        return Ok(Ran { status: None, ..ran });
+    }
+    reply.cursor_columns(&cursor.columns, cursor.writable.as_ref().map(|writable| &writable.target), columns_known);
     cursor.send_buffer(reply).await;
     if cursor.is_to_close() {
-        cursors.open.remove(&handle);
+        cursors.close(handle, session);
         ran.status = Some(CLOSED_ITSELF);
     }
     Ok(ran)
@@ -389,8 +500,8 @@ fn fetch_word(kind: i32) -> Option<&'static str> {
     })
 }
 
-/// sp_cursoroption: what a cursor is can be asked for; that long values come whole is so anyway, and a name is for
-/// WHERE CURRENT OF, which is refused where it is written.
+/// sp_cursoroption: what a cursor is can be asked for; that long values come whole is so anyway, and a name is for a WHERE CURRENT OF in
+/// a text, which finds no such cursor (error 16916): clients change rows by sp_cursor.
 fn option(given: &[GivenParameter<'_>], cursors: &mut Cursors) -> Result<Ran, SqlError> {
     const NAME: &str = "sp_cursoroption";
     const CURSOR_NAME: i32 = 2;
@@ -400,7 +511,7 @@ fn option(given: &[GivenParameter<'_>], cursors: &mut Cursors) -> Result<Ran, Sq
     ran.own = match int_at(given, 1, NAME, "code")? {
         Some(CURSOR_NAME | LONG_VALUES) => Vec::new(),
         Some(4) => vec![(2, cursor.kind)],
-        Some(5) => vec![(2, READ_ONLY)],
+        Some(5) => vec![(2, cursor.concurrency())],
         Some(6) => vec![(2, cursor.known_rows())],
         _ => return Err(SqlError::cursor_parameter_invalid(NAME, "code")),
     };
@@ -408,7 +519,7 @@ fn option(given: &[GivenParameter<'_>], cursors: &mut Cursors) -> Result<Ran, Sq
 }
 
 /// A number; none for NULL and for a parameter that is not there.
-fn int_at(
+pub(crate) fn int_at(
     given: &[GivenParameter<'_>],
     place: usize,
     procedure: &str,
@@ -467,7 +578,7 @@ mod tests {
 
     fn cursor(rows: i32) -> Cursor {
         let rows = (1..=rows).map(|number| vec![Value::Int(number), ROW_IS_THERE]).collect();
-        Cursor { columns: Vec::new(), rows, kind: STATIC, closes_itself: false, first: 0, count: 0 }
+        Cursor { columns: Vec::new(), rows, kind: STATIC, closes_itself: false, writable: None, first: 0, count: 0 }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use crate::transport::Sender;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
-use pikepole_session::{ColumnInfo, Definition, Done as Ended, DoneKind as EndedKind, Output};
+use pikepole_session::{ColumnInfo, CursorTarget, Definition, Done as Ended, DoneKind as EndedKind, Output};
 use pikepole_tds::{Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, ReturnValue, TdsVersion};
 use pikepole_types::{SqlError, SqlType, Value};
 use std::io;
@@ -148,8 +148,9 @@ impl<'a> Reply<'a> {
     }
 
     /// The rows of a cursor begin: its query's columns, and ROWSTAT, which says of each row whether it is still there and which
-    /// clients hide. A client that knows the columns is not told them again.
-    pub(crate) fn cursor_columns(&mut self, columns: &[ColumnInfo], is_known: bool) {
+    /// clients hide. A client that can write to them is told of which table's columns they are. One that knows the columns is not told
+    /// them again.
+    pub(crate) fn cursor_columns(&mut self, columns: &[ColumnInfo], target: Option<&CursorTarget>, is_known: bool) {
         self.go_on();
         let version = self.sender.writer.version();
         self.columns = columns.iter().map(|column| column_of(column, version)).collect();
@@ -159,9 +160,18 @@ impl<'a> Reply<'a> {
             return self.sender.writer.no_columns();
         }
         self.sender.writer.columns(&self.columns);
-        let mut origins = vec![ColumnOrigin::default(); self.columns.len()];
-        origins.last_mut().expect("ROWSTAT").hidden = true;
-        self.sender.writer.origins(&[], &origins);
+        let sources = target.map_or(&[][..], |target| &target.columns);
+        let sources = sources.iter().chain(std::iter::repeat(&None));
+        let mut origins = Vec::with_capacity(self.columns.len());
+        origins.extend(columns.iter().zip(sources).map(|(column, source)| ColumnOrigin {
+            table: source.as_ref().map(|_| 0),
+            base_name: source.as_deref().filter(|base| *base != column.name.as_str()),
+            ..ColumnOrigin::default()
+        }));
+        origins.push(ColumnOrigin { hidden: true, ..ColumnOrigin::default() });
+        let parts: Vec<&str> = target.iter().flat_map(|target| &target.parts).map(String::as_str).collect();
+        let tables: &[&[&str]] = if parts.is_empty() { &[] } else { &[&parts] };
+        self.sender.writer.origins(tables, &origins);
     }
 
     /// The end of a batch.

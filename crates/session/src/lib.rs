@@ -34,7 +34,8 @@ mod views;
 
 pub use connection::ConnectionInfo;
 pub use pikepole_query::{
-    Argument, ColumnInfo, Definition, Done, DoneKind, LoadOptions, Output, Prepared, RowTarget, TableRows,
+    Argument, ClientCursor, ColumnInfo, CursorTarget, Definition, Done, DoneKind, LoadOptions, Output, Prepared,
+    RowTarget, TableRows,
 };
 pub use registry::Registry;
 pub use request::TransactionMark;

@@ -3,8 +3,9 @@
 use crate::options::ClientOptions;
 use crate::session::{Session, Watched};
 use crate::session_context::SessionContext;
-use pikepole_query::{Argument, ExecutionContext, Output, Prepared, RowTarget};
+use pikepole_query::{Argument, ClientCursor, ExecutionContext, Output, Prepared, RowTarget};
 use pikepole_types::{Language, SqlError, Value};
+use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -39,6 +40,51 @@ impl Session {
         };
         self.request_ends(watched.errors, watched.rows);
         result
+    }
+
+    /// Calls a text that is one query and reads its rows into a cursor of this name; see [`pikepole_query::open_cursor`].
+    ///
+    /// # Errors
+    /// The error that ended it, after it went to `output`.
+    pub async fn open_cursor(
+        &mut self,
+        name: &str,
+        prepared: &mut Prepared,
+        arguments: &mut [Argument],
+        output: &mut dyn Output,
+    ) -> Result<ClientCursor, SqlError> {
+        let mut watched = Watched::new(output);
+        self.request_begins();
+        let (context, host) = self.parts();
+        pikepole_scheduler::set_command(crate::session::RUNNING);
+        let result = pikepole_query::open_cursor(name, prepared, arguments, context, host, &mut watched).await;
+        let rows = result.as_ref().map_or(0, |cursor| cursor.rows.len() as u64);
+        self.request_ends(watched.errors, rows);
+        result
+    }
+
+    /// Reads rows of a cursor again; see [`pikepole_query::read_cursor_again`].
+    ///
+    /// # Errors
+    /// The error that ended it, after it went to `output`.
+    pub async fn read_cursor_again(
+        &mut self,
+        name: &str,
+        rows: Range<usize>,
+        output: &mut dyn Output,
+    ) -> Result<Vec<Vec<Value>>, SqlError> {
+        let (context, host) = self.parts();
+        pikepole_query::read_cursor_again(name, rows, context, host, output).await
+    }
+
+    /// A cursor that was opened so stands on this row, counted from zero, from now on: WHERE CURRENT OF changes it.
+    pub fn stand_on(&mut self, cursor: &str, row: usize) {
+        self.parts().0.stand_on(cursor, row);
+    }
+
+    /// Forgets a cursor that was opened so.
+    pub fn drop_cursor(&mut self, name: &str) {
+        self.parts().0.drop_cursor(name);
     }
 
     /// Inserts rows that a client loads.
@@ -90,6 +136,7 @@ impl Session {
         let transaction_kept = keep_transaction && context.state.transaction_count > 0;
         if transaction_kept {
             context.settings = pikepole_query::Settings::default();
+            context.drop_cursors();
         } else {
             context.roll_back_all().await;
             let database = host.server.database(&first_database)?;

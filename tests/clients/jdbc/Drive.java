@@ -388,6 +388,41 @@ public final class Drive {
         }
     }
 
+    private static void updating() throws Exception {
+        try (Connection connection = connect()) {
+            run(connection, "CREATE TABLE #u (id int IDENTITY PRIMARY KEY, name nvarchar(20), amount decimal(9, 2), long nvarchar(max))",
+                "INSERT #u (name, amount) VALUES (N'one', 1), (N'two', 2), (N'three', 3)");
+            for (int type : new int[] {ResultSet.TYPE_SCROLL_SENSITIVE, ResultSet.TYPE_FORWARD_ONLY}) {
+                try (Statement statement = connection.createStatement(type, ResultSet.CONCUR_UPDATABLE);
+                    ResultSet result = statement.executeQuery("SELECT id, name AS label, amount, long FROM #u ORDER BY id")) {
+                    result.next();
+                    result.updateString("label", BEYOND + type);
+                    result.updateBigDecimal(3, new BigDecimal("4.25"));
+                    result.updateString(4, "long".repeat(5000));
+                    result.updateRow();
+                    result.moveToInsertRow();
+                    result.updateString(2, "new " + type);
+                    result.updateNull(3);
+                    result.insertRow();
+                    result.moveToCurrentRow();
+                    result.next();
+                    result.deleteRow();
+                    if (type == ResultSet.TYPE_SCROLL_SENSITIVE) {
+                        equal(result.rowDeleted(), true, "deleted");
+                        result.first();
+                        equal(result.getString(2), BEYOND + type, "its own change");
+                        run(connection, "UPDATE #u SET name = N'other' WHERE id = 1");
+                        result.refreshRow();
+                        equal(result.getString(2), "other", "another's change");
+                    }
+                }
+            }
+            List<List<Object>> left = query(connection, "SELECT id, name, LEN(long) FROM #u ORDER BY id");
+            equal(left, List.of(Arrays.asList(1, BEYOND + ResultSet.TYPE_FORWARD_ONLY, 20000L), Arrays.asList(4, "new 1005", null),
+                Arrays.asList(5, "new 1003", null)), "the table");
+        }
+    }
+
     private static void reconnect() throws Exception {
         for (int turn = 0; turn < 30; turn++) {
             try (Connection connection = connect()) {
@@ -440,6 +475,7 @@ public final class Drive {
         features.put("cancel", Drive::cancel);
         features.put("time out", Drive::timeOut);
         features.put("scrolling cursors", Drive::scrolling);
+        features.put("updatable result sets", Drive::updating);
         features.put("reconnect", Drive::reconnect);
         features.put("two hundred connections", Drive::twoHundred);
         for (Map.Entry<String, Feature> feature : features.entrySet()) {

@@ -289,6 +289,11 @@ impl Table {
         TableScan::new(self, range, wanted)
     }
 
+    /// Whether it has CHECK or FOREIGN KEY constraints that are enabled.
+    pub fn has_constraints(&self) -> bool {
+        self.checks.iter().any(|check| !check.disabled) || self.foreign_keys.iter().any(|key| !key.disabled)
+    }
+
     /// Which of its secondary indexes have trees that a former version has not.
     pub(crate) fn new_indexes(&self, former: &Table) -> Vec<usize> {
         let is_new = |at: &usize| {

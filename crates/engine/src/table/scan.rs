@@ -467,4 +467,29 @@ impl Database {
         self.decode(tx, table, scan, out)?;
         Ok(true)
     }
+
+    /// Reads the row at a place, as the statement sees it: its wanted columns go to `out`. False: there is none any more.
+    ///
+    /// # Errors
+    /// As [`Database::try_next`].
+    pub fn try_get_at(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        place: &Locator,
+        out: &mut [Value],
+    ) -> Result<bool, Blocked> {
+        if tx.is_elsewhere(table) {
+            return tx.elsewhere(table, |database, tx| database.try_get_at(tx, table, scan, place, out));
+        }
+        scan.locator.0.clone_from(&place.0);
+        self.lock_for(tx, table, LockMode::SchS)?;
+        let view = tx.inner.view();
+        if !self.fetch(tx, table, scan, &view)? {
+            return Ok(false);
+        }
+        self.decode(tx, table, scan, out)?;
+        Ok(true)
+    }
 }

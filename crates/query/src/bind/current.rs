@@ -22,8 +22,8 @@ use pikepole_types::SqlType;
 /// then each row's place.
 pub(crate) struct CursorTable {
     pub(crate) table: Arc<Table>,
-    /// How many columns the query itself has.
-    pub(crate) visible: usize,
+    /// Per column of the query itself, the table's column it is.
+    pub(crate) columns: Vec<Option<usize>>,
 }
 
 /// Whether a change of this column is noticed. Long values are not read for it.
@@ -48,7 +48,31 @@ pub(crate) fn cursor_rows(
     let (bound, exposed) = binder.exposing_for_cursor(query, Scope::default()).ok()?;
     let Exposed { table, columns } = exposed;
     let action = Action::Select { columns: bound.columns, values: bound.values };
-    Some((Arc::new(binder.finish(bound.node, action)), CursorTable { table, visible: columns.len() }))
+    Some((Arc::new(binder.finish(bound.node, action)), CursorTable { table, columns }))
+}
+
+/// The query of such a cursor over the row that it stands on, as that is now: without its conditions, which the row has met.
+///
+/// # Errors
+/// As for any query, when definitions have changed since the cursor was opened.
+pub(crate) fn cursor_row_again(
+    query: &tree::Query,
+    names: &Names<'_>,
+    first_register: usize,
+    cursor: &tree::CursorName,
+) -> Result<Arc<Statement>, Fault> {
+    let mut query = query.clone();
+    query.order_by.clear();
+    if let tree::QueryBody::Select(select) = &mut query.body {
+        select.filter = None;
+    }
+    let mut binder = Binder::new(names, first_register);
+    binder.rereads = Some(cursor.clone());
+    binder.scopes.push(Scope::default());
+    let bound = binder.query(&query)?;
+    binder.scopes.pop();
+    let action = Action::Select { columns: bound.columns, values: bound.values };
+    Ok(Arc::new(binder.finish(bound.node, action)))
 }
 
 /// The cursor that WHERE names.
@@ -60,6 +84,16 @@ pub(super) fn cursor_of(filter: Option<&tree::RowFilter>) -> Option<&tree::Curso
 }
 
 impl Binder<'_> {
+    /// What a table of FROM is read from: the row of the cursor that stands for it, if one does.
+    pub(super) fn row_of_cursor(&mut self, leaf: Leaf) -> Leaf {
+        let (Leaf::Table(table), Some(cursor)) = (&leaf, self.rereads.take()) else { return leaf };
+        let registers = self.registers(table.columns.len());
+        let index = self.virtual_sources.len();
+        let row = CurrentRow { cursor, table: Arc::clone(&table.engine), sets: Vec::new() };
+        self.virtual_sources.push(VirtualSource::CurrentAgain(Box::new(row)));
+        Leaf::Rows(Node::Virtual { index, registers })
+    }
+
     /// The row on which a cursor stands, as the one source of the scope. `sets` are the columns that SET names.
     pub(super) fn current_row(
         &mut self,

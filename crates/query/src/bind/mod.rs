@@ -44,7 +44,7 @@ mod write;
 mod xml;
 
 pub(crate) use collate::{check_collation, column_collation, in_column};
-pub(crate) use current::{CursorTable, cursor_rows, is_watched};
+pub(crate) use current::{CursorTable, cursor_row_again, cursor_rows, is_watched};
 pub use data_type::Declared;
 pub(crate) use data_type::{TypePlace, declared, sql_type};
 pub(crate) use expression::literal;
@@ -164,6 +164,8 @@ pub(crate) struct Binder<'a> {
     expose: Option<target::Expose>,
     /// What that query has found.
     exposed: Option<target::Exposed>,
+    /// The cursor whose row stands for the first table that is bound.
+    rereads: Option<tree::CursorName>,
     /// The table of FROM whose rows are changed, told from others by its place.
     target_ref: Option<*const tree::TableRef>,
     /// The columns that SET names.
@@ -243,6 +245,7 @@ impl<'a> Binder<'a> {
             inner_catalog: None,
             expose: None,
             exposed: None,
+            rereads: None,
             target_ref: None,
             target_wanted: Vec::new(),
             target_permissions: Vec::new(),

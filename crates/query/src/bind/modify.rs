@@ -127,6 +127,11 @@ impl Binder<'_> {
         let table = self.target_table(&insert.table)?;
         self.require(Permission::Insert, &insert.table)?;
         self.passes_triggers = !insert.options.fires_triggers;
+        if !insert.options.checks_constraints && table.engine.has_constraints() {
+            // Whoever may not switch constraints off cannot write past them either.
+            self.require(Permission::Alter, &insert.table)?;
+            self.passes_constraints = true;
+        }
         self.scopes.push(Scope::default());
         if insert.options.locks_table {
             self.table_lock = Some(bulk_lock(&table));

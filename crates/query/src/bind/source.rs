@@ -57,6 +57,7 @@ impl Binder<'_> {
                     return self.target_source(table);
                 }
                 let (leaf, columns, needs) = self.named(&table.name)?;
+                let leaf = self.row_of_cursor(leaf);
                 let (alias, schema) = match &table.alias {
                     Some(alias) => (alias.text.clone(), None),
                     None => (table.name.name.text.clone(), Some(table.name.schema_str().unwrap_or("dbo").to_owned())),

@@ -396,8 +396,10 @@ pub enum VirtualSource {
     Inserted,
     /// `deleted` of the running trigger.
     Deleted,
-    /// The row that a cursor stands on: the table's columns, and its place.
+    /// The row that a cursor stands on, to be changed: the table's columns, and its place.
     Current(Box<CurrentRow>),
+    /// The same as it is now, to be read: no row when it is gone.
+    CurrentAgain(Box<CurrentRow>),
 }
 
 /// See [`VirtualSource::Current`].
@@ -405,7 +407,7 @@ pub enum VirtualSource {
 pub struct CurrentRow {
     /// The cursor.
     pub cursor: pikepole_tsql::CursorName,
-    /// The table whose row is to be changed.
+    /// The table whose row it is.
     pub table: Arc<pikepole_engine::Table>,
     /// The columns that SET names.
     pub sets: Vec<String>,

@@ -149,7 +149,12 @@ impl Compiler<'_> {
         self.emit(Instruction::InsertCaptured(Box::new(InsertCaptured {
             table: name,
             columns: insert.columns.clone(),
-            options: LoadOptions { fires_triggers: true, keeps_nulls: true, ..LoadOptions::default() },
+            options: LoadOptions {
+                fires_triggers: true,
+                checks_constraints: true,
+                keeps_nulls: true,
+                ..LoadOptions::default()
+            },
         })));
         Ok(())
     }

@@ -18,6 +18,7 @@ pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
 pub(crate) use compile_module::{compile_function, compile_trigger};
 pub(crate) use function::check_statements;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::bind::TriggerShape;
@@ -130,6 +131,25 @@ pub(crate) enum FunctionResult {
 pub(crate) const NO_HANDLER: u32 = u32::MAX;
 
 impl Program {
+    /// A program of these instructions, without variables, on one line.
+    pub(crate) fn of(instructions: Vec<Instruction>, line: u32) -> Program {
+        Program {
+            lines: vec![line; instructions.len()],
+            handler_of: vec![NO_HANDLER; instructions.len()],
+            instructions,
+            handlers: Vec::new(),
+            late: Vec::new(),
+            variables: Vec::new(),
+            parameters: Vec::new(),
+            slots: 0,
+            procedure: None,
+            user_types: Vec::new(),
+            callees: Vec::new(),
+            trigger: None,
+            returns: None,
+        }
+    }
+
     /// The parameters in order.
     pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
@@ -171,23 +191,51 @@ impl Program {
 
     /// Whether it is one query, whose rows go to the client, and nothing else.
     pub fn is_one_query(&self) -> bool {
+        self.one_query().is_some()
+    }
+
+    /// The query of a program that is nothing else, and its line.
+    fn one_query(&self) -> Option<(&Arc<tree::Statement>, u32)> {
         let mut statements = self
             .instructions
             .iter()
-            .filter(|instruction| !matches!(instruction, Instruction::Clock | Instruction::Return(None)));
-        let (Some(Instruction::Statement(late)), None) = (statements.next(), statements.next()) else { return false };
-        match &self.late[*late].kind {
-            LateKind::Statement(statement) => match &statement.kind {
-                tree::StatementKind::Select(query) => match &query.body {
-                    tree::QueryBody::Select(select) => {
-                        !select.items.iter().any(|item| matches!(item, tree::SelectItem::Assign { .. }))
-                    }
-                    _ => true,
-                },
-                _ => false,
-            },
+            .zip(&self.lines)
+            .filter(|(instruction, _)| !matches!(instruction, Instruction::Clock | Instruction::Return(None)));
+        let (Some((Instruction::Statement(late), line)), None) = (statements.next(), statements.next()) else {
+            return None;
+        };
+        let LateKind::Statement(statement) = &self.late[*late].kind else { return None };
+        let tree::StatementKind::Select(query) = &statement.kind else { return None };
+        let assigns = match &query.body {
+            tree::QueryBody::Select(select) => {
+                select.items.iter().any(|item| matches!(item, tree::SelectItem::Assign { .. }))
+            }
             _ => false,
-        }
+        };
+        (!assigns).then_some((statement, *line))
+    }
+
+    /// The program that declares and opens a cursor for the query that this one is; none when it is something else.
+    pub(crate) fn opening_cursor(&self, cursor: &tree::CursorName) -> Option<Program> {
+        let (query, line) = self.one_query()?;
+        let declare = CursorOperation::Declare {
+            name: cursor.name.text.as_str().into(),
+            local: false,
+            scroll: true,
+            replaces: true,
+            updates: Some(Arc::new([])),
+            query: Arc::clone(query),
+        };
+        let operations = [declare, CursorOperation::Open(cursor.clone())];
+        let operations = operations.into_iter().map(|operation| Instruction::Cursor(Box::new(operation)));
+        let instructions = std::iter::once(Instruction::Clock).chain(operations).collect();
+        Some(Program {
+            variables: self.variables.clone(),
+            parameters: self.parameters.clone(),
+            slots: self.slots,
+            user_types: self.user_types.clone(),
+            ..Program::of(instructions, line)
+        })
     }
 
     /// The handler of an instruction, when it stands in a TRY block.
@@ -319,6 +367,11 @@ pub(crate) enum CursorOperation {
         direction: FetchTo,
         into: Vec<(usize, SqlType)>,
     },
+    /// Reads rows of a client's cursor again.
+    Again {
+        cursor: tree::CursorName,
+        rows: Range<usize>,
+    },
     Close(tree::CursorName),
     Deallocate(tree::CursorName),
 }
@@ -406,6 +459,8 @@ pub struct LoadOptions {
     pub locks_table: bool,
     /// FIRE_TRIGGERS: the table's triggers are fired.
     pub fires_triggers: bool,
+    /// CHECK_CONSTRAINTS: CHECK and FOREIGN KEY constraints are looked at; else they are not to be trusted any more.
+    pub checks_constraints: bool,
     /// KEEP_NULLS: NULL is NULL; else the column's default, if it has one.
     pub keeps_nulls: bool,
 }
@@ -436,21 +491,7 @@ pub(crate) fn insert_program(
     };
     let tree::Target::Table { name, .. } = &insert.target else { return Err(wrong()) };
     let captured = InsertCaptured { table: name.clone(), columns: insert.columns.clone(), options };
-    Ok(Arc::new(Program {
-        instructions: vec![Instruction::InsertCaptured(Box::new(captured))],
-        lines: vec![1],
-        handler_of: vec![NO_HANDLER],
-        handlers: Vec::new(),
-        late: Vec::new(),
-        variables: Vec::new(),
-        parameters: Vec::new(),
-        slots: 0,
-        procedure: None,
-        user_types: Vec::new(),
-        callees: Vec::new(),
-        trigger: None,
-        returns: None,
-    }))
+    Ok(Arc::new(Program::of(vec![Instruction::InsertCaptured(Box::new(captured))], 1)))
 }
 
 /// The error of a text that does not parse.

@@ -99,7 +99,7 @@ impl Machine<'_> {
     }
 
     /// Constraints that the rows are not checked against are not to be trusted any more; whether there were any that were.
-    async fn distrust_constraints(&mut self, plan: &Statement) -> Result<bool, Fault> {
+    pub(super) async fn distrust_constraints(&mut self, plan: &Statement) -> Result<bool, Fault> {
         let Action::Insert(insert) = &plan.action else { return Ok(false) };
         let table = &insert.table.engine;
         let checks = table.checks.iter().any(|check| !check.disabled && !check.not_trusted);
@@ -107,6 +107,7 @@ impl Machine<'_> {
         if !checks && !keys {
             return Ok(false);
         }
+        self.context.check(&plan.requirements, self.procedure_owner())?;
         self.context.take_parts(&plan.others)?;
         self.context.begin_statement(true)?;
         let (database, tx) = self.context.engine();

@@ -433,6 +433,11 @@ impl Machine<'_> {
                         None => return Ok(true),
                     },
                 };
+                if !insert.options.checks_constraints {
+                    let plan = self.kept_rows(insert, &columns, Vec::new())?.plan();
+                    let plan = plan.ok_or_else(crate::errors::definition_changed)?;
+                    self.distrust_constraints(&plan).await?;
+                }
                 Box::new(self.kept_rows(insert, &columns, rows)?)
             }
         };

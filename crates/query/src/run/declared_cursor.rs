@@ -4,6 +4,7 @@
 //! variables in the query have the values that they had when the cursor was declared. WHERE CURRENT OF changes the row of the
 //! table that the cursor stands on, if nobody else has changed it since OPEN.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::Machine;
@@ -14,14 +15,14 @@ use crate::access::Stop;
 use crate::bind::{self, CursorTable};
 use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Done, DoneKind};
-use crate::plan::{Change, CurrentRow};
+use crate::plan::{self, Change, CurrentRow};
 use crate::program::{CursorOperation, FetchTo, LateKind, Variable};
-use pikepole_engine::{Locator, Table};
+use pikepole_engine::{Locator, ScanRange, Table};
 use pikepole_tsql::{CursorName, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError, SqlType, Target, Value};
 
 /// One cursor.
-struct DeclaredCursor {
+pub(super) struct DeclaredCursor {
     name: Arc<str>,
     /// The nest level whose end is this cursor's; None for a global one.
     level: Option<i32>,
@@ -31,22 +32,22 @@ struct DeclaredCursor {
     query: Arc<Statement>,
     /// The declaring program's variables, with their values then.
     variables: Vec<(Variable, Value)>,
-    opened: Option<Opened>,
+    pub(super) opened: Option<Opened>,
 }
 
 /// An open cursor's rows.
-struct Opened {
-    columns: Vec<ColumnInfo>,
-    rows: Vec<Vec<Value>>,
+pub(super) struct Opened {
+    pub(super) columns: Vec<ColumnInfo>,
+    pub(super) rows: Vec<Vec<Value>>,
     /// The row that was fetched last, counted from one; zero: before the first.
-    at: usize,
+    pub(super) at: usize,
     /// The table whose rows they are, if they can be changed.
-    table: Option<OpenedTable>,
+    pub(super) table: Option<OpenedTable>,
 }
 
 /// The rows of a table that a cursor's rows are.
-struct OpenedTable {
-    table: Arc<Table>,
+pub(super) struct OpenedTable {
+    pub(super) below: CursorTable,
     rows: Vec<OpenedRow>,
 }
 
@@ -66,6 +67,19 @@ impl Cursors {
         let local = self.0.iter().position(|cursor| cursor.level == Some(level) && named(cursor));
         let global = || self.0.iter().position(|cursor| cursor.level.is_none() && named(cursor));
         if global_only { global() } else { local.or_else(global) }
+    }
+
+    /// The global cursor of a name.
+    pub(super) fn named_mut(&mut self, name: &str) -> Option<&mut DeclaredCursor> {
+        let place = self.place(name, true, 0)?;
+        self.0.get_mut(place)
+    }
+
+    /// Forgets the global cursor of a name.
+    pub(super) fn remove(&mut self, name: &str) {
+        if let Some(place) = self.place(name, true, 0) {
+            self.0.remove(place);
+        }
     }
 
     /// Closes all of them.
@@ -108,6 +122,7 @@ impl Machine<'_> {
             }
             CursorOperation::Open(name) => self.open_cursor(name).await?,
             CursorOperation::Fetch { cursor, direction, into } => return self.fetch(cursor, direction, into),
+            CursorOperation::Again { cursor, rows } => self.read_again(cursor, rows.clone()).await?,
             CursorOperation::Close(name) => {
                 let place = self.cursor_place(name)?;
                 if self.context.cursors.0[place].opened.take().is_none() {
@@ -172,21 +187,64 @@ impl Machine<'_> {
                 None => (bind::bind(&kind, &names, variables.len())?, None),
             }
         };
-        let owner = self.procedure_owner();
-        self.context.refresh_security()?;
-        self.context.check(&plan.requirements, owner)?;
+        self.begin_cursor_rows(&plan)?;
         show_values(&mut self.frame.slots, base, values, plan.slots);
-        self.context.take_parts(&plan.others)?;
-        self.context.begin_statement(false)?;
         let read = self.select_rows(&plan).await;
         self.frame.slots.truncate(base);
         let (mut columns, mut rows) = read?;
-        let table = below.map(|below| taken_off(&below, &mut columns, &mut rows));
+        let table = below.map(|below| taken_off(below, &mut columns, &mut rows));
         self.context.end_definition().await?;
         self.context.state.cursor_rows = i32::try_from(rows.len()).unwrap_or(i32::MAX);
         // Reading the rows has run other statements of nobody's: the cursor is where it was.
         if let Some(cursor) = self.context.cursors.0.get_mut(place) {
             cursor.opened = Some(Opened { columns, rows, at: 0, table });
+        }
+        Ok(())
+    }
+
+    /// What a statement that reads a cursor's rows begins with.
+    fn begin_cursor_rows(&mut self, plan: &plan::Statement) -> Result<(), Fault> {
+        let owner = self.procedure_owner();
+        self.context.refresh_security()?;
+        self.context.check(&plan.requirements, owner)?;
+        self.context.take_parts(&plan.others)?;
+        self.context.begin_statement(false)
+    }
+
+    /// Reads rows of a cursor again, each as it is now; what became of them is in the cursor's rows, and one that is gone has no
+    /// values there.
+    async fn read_again(&mut self, name: &CursorName, rows: Range<usize>) -> Result<(), Fault> {
+        let place = self.cursor_place(name)?;
+        let cursor = &self.context.cursors.0[place];
+        let StatementKind::Select(query) = &cursor.query.kind else { return Ok(()) };
+        let base = self.frame.slots.len();
+        let (variables, values): (Vec<Variable>, Vec<Value>) = cursor.variables.iter().cloned().unzip();
+        let variables = internal_names(base, variables);
+        let plan = {
+            let catalog = self.context.catalog();
+            let names = bind::Names { variables: &variables, ..bind::Names::of(&catalog, &*self.host) };
+            bind::cursor_row_again(query, &names, variables.len(), name)?
+        };
+        self.begin_cursor_rows(&plan)?;
+        show_values(&mut self.frame.slots, base, values, plan.slots);
+        let mut again = Vec::with_capacity(rows.len());
+        let mut read = Ok(());
+        for row in rows {
+            let opened = self.context.cursors.0.get_mut(place).and_then(|cursor| cursor.opened.as_mut());
+            opened.ok_or_else(SqlError::cursor_not_open)?.at = row + 1;
+            match self.select_rows(&plan).await {
+                Ok((_, mut rows)) => again.push(rows.pop().unwrap_or_default()),
+                Err(fault) => {
+                    read = Err(fault);
+                    break;
+                }
+            }
+        }
+        self.frame.slots.truncate(base);
+        read?;
+        self.context.end_definition().await?;
+        if let Some(opened) = self.context.cursors.0.get_mut(place).and_then(|cursor| cursor.opened.as_mut()) {
+            opened.rows = again;
         }
         Ok(())
     }
@@ -262,12 +320,7 @@ impl Machine<'_> {
         let (Some(updates), Some(below)) = (&cursor.updates, &opened.table) else {
             return Err(Box::new(SqlError::cursor_read_only()));
         };
-        if below.table.object_id != current.table.object_id || below.table.residence() != current.table.residence() {
-            return Err(Box::new(SqlError::cursor_of_another_table()));
-        }
-        if below.table.version() != current.table.version() {
-            return Err(Box::new(SqlError::cursor_table_changed()));
-        }
+        below.check_table(&current.table)?;
         let may_set = |column: &String| updates.iter().any(|name| name.eq_ignore_ascii_case(column));
         if !updates.is_empty() && !current.sets.iter().all(may_set) {
             return Err(Box::new(SqlError::cursor_column_not_listed()));
@@ -295,6 +348,37 @@ impl Machine<'_> {
         Ok(row)
     }
 
+    /// The row that a cursor stands on, as the statement sees it, or no row when it is gone. From now on that is what the row was
+    /// when it was read.
+    pub(super) async fn current_row_again(&mut self, current: &CurrentRow) -> Result<Vec<Vec<Value>>, Fault> {
+        let place = self.cursor_place(&current.cursor)?;
+        let opened = self.context.cursors.0[place].opened.as_ref().ok_or_else(SqlError::cursor_not_open)?;
+        let Some(below) = &opened.table else { return Err(Box::new(SqlError::cursor_read_only())) };
+        below.check_table(&current.table)?;
+        let at = opened.at.checked_sub(1).ok_or_else(SqlError::cursor_has_no_row)?;
+        let row = below.rows.get(at).ok_or_else(SqlError::cursor_has_no_row)?;
+        let locator = Locator::from_bytes(row.place.clone());
+        let wanted: Vec<usize> = (0..current.table.columns.len()).collect();
+        let mut scan = current.table.scan(ScanRange::all(), &wanted);
+        let mut row = vec![Value::Null; wanted.len()];
+        loop {
+            let (database, tx) = self.context.engine();
+            match database.try_get_at(tx, &current.table, &mut scan, &locator, &mut row).map_err(Stop::from) {
+                Ok(true) => break,
+                Ok(false) => return Ok(Vec::new()),
+                Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
+                Err(Stop::Error(fault)) => return Err(fault),
+                Err(_) => return Err(crate::errors::definition_changed()),
+            }
+        }
+        let digest = digest_of(&current.table, &row);
+        let opened = self.context.cursors.0[place].opened.as_mut();
+        if let Some(known) = opened.and_then(|opened| opened.table.as_mut()?.rows.get_mut(at)) {
+            known.digest = digest;
+        }
+        Ok(vec![row])
+    }
+
     /// The row that a cursor stands on has been changed through it: it is what it has become from now on.
     pub(super) fn note_changed(&mut self, current: &CurrentRow, change: &Change, state: &StatementState) {
         let deletes = change.kind == DoneKind::Delete;
@@ -318,18 +402,35 @@ impl Machine<'_> {
     }
 }
 
+impl OpenedTable {
+    /// # Errors
+    /// 16933 for a table that is not the cursor's, 16943 for one that has been altered since.
+    fn check_table(&self, table: &Table) -> Result<(), Fault> {
+        let own = &self.below.table.engine;
+        if own.object_id != table.object_id || own.residence() != table.residence() {
+            return Err(Box::new(SqlError::cursor_of_another_table()));
+        }
+        if own.version() != table.version() {
+            return Err(Box::new(SqlError::cursor_table_changed()));
+        }
+        Ok(())
+    }
+}
+
 /// Takes from a cursor's rows what they have for changing the table below, behind their own columns.
-fn taken_off(below: &CursorTable, columns: &mut Vec<ColumnInfo>, rows: &mut [Vec<Value>]) -> OpenedTable {
-    columns.truncate(below.visible);
+fn taken_off(below: CursorTable, columns: &mut Vec<ColumnInfo>, rows: &mut [Vec<Value>]) -> OpenedTable {
+    let visible = below.columns.len();
+    columns.truncate(visible);
     let taken = rows.iter_mut().map(|row| {
-        let mut hidden = row.split_off(below.visible);
+        let mut hidden = row.split_off(visible);
         let place = match hidden.pop() {
             Some(Value::Bin(place)) => place,
             _ => Vec::new(),
         };
         OpenedRow { place, digest: digest_of_values(hidden.iter()) }
     });
-    OpenedTable { table: Arc::clone(&below.table.engine), rows: taken.collect() }
+    let rows = taken.collect();
+    OpenedTable { below, rows }
 }
 
 /// A number that tells whether a row has changed, for all columns without long values.

@@ -15,6 +15,7 @@ mod bulk_insert;
 mod bulk_rowset;
 mod call;
 mod change;
+mod client_cursor;
 mod constraints;
 mod cursor;
 mod declared_cursor;
@@ -58,6 +59,7 @@ mod xml_nodes;
 
 use std::sync::Arc;
 
+pub use client_cursor::{ClientCursor, CursorTarget, open_cursor, read_cursor_again};
 pub(crate) use cursor::{Cursor, row_bounds};
 pub(crate) use declared_cursor::Cursors;
 pub(crate) use document::escape_xml;

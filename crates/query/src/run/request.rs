@@ -87,7 +87,19 @@ pub async fn call(
             return Err(errors.into_iter().next().unwrap_or_else(|| SqlError::incorrect_syntax("")));
         }
     };
-    let (mut values, tables, places) = match fill(&program, prepared, arguments, &context.settings) {
+    call_program(&program, prepared, arguments, context, host, output).await
+}
+
+/// The same with the program that runs for the text.
+pub(super) async fn call_program(
+    program: &Arc<Program>,
+    prepared: &Prepared,
+    arguments: &mut [Argument],
+    context: &mut ExecutionContext,
+    host: &mut dyn Host,
+    output: &mut dyn Output,
+) -> Result<i32, SqlError> {
+    let (mut values, tables, places) = match fill(program, prepared, arguments, &context.settings) {
         Ok(filled) => filled,
         Err(error) => {
             context.state.last_error = error.number;
@@ -98,7 +110,7 @@ pub async fn call(
     let settings = context.settings.clone();
     let database = Arc::clone(context.database());
     let caller_context = context.enter_module_context();
-    let result = run_at(1, &program, &mut values, tables, context, host, output).await;
+    let result = run_at(1, program, &mut values, tables, context, host, output).await;
     context.end_module_context(caller_context);
     if context.settings != settings {
         let isolation = settings.isolation;
@@ -157,9 +169,9 @@ pub async fn insert_rows(
 }
 
 /// Keeps the first error on its way.
-struct FirstError<'a> {
-    output: &'a mut dyn Output,
-    first: Option<SqlError>,
+pub(super) struct FirstError<'a> {
+    pub(super) output: &'a mut dyn Output,
+    pub(super) first: Option<SqlError>,
 }
 
 impl Output for FirstError<'_> {

@@ -664,6 +664,7 @@ impl Machine<'_> {
                     Arc::default()
                 }
                 VirtualSource::Current(current) => Arc::new(vec![self.current_row(current).await?]),
+                VirtualSource::CurrentAgain(current) => Arc::new(self.current_row_again(current).await?),
                 VirtualSource::Host { id, arguments: Some(arguments) } => {
                     let values = self.values_of(arguments)?;
                     Arc::new(self.host.virtual_rows(*id, &values, self.context).await?)

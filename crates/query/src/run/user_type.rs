@@ -161,7 +161,7 @@ impl Machine<'_> {
         let insert = InsertCaptured {
             table: ObjectName::of(plain(name)),
             columns: names,
-            options: LoadOptions { keeps_nulls: true, ..LoadOptions::default() },
+            options: LoadOptions { checks_constraints: true, keeps_nulls: true, ..LoadOptions::default() },
         };
         let mut state = self.kept_rows(&insert, &columns, rows)?;
         state.silence();

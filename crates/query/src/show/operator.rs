@@ -330,7 +330,7 @@ impl Shower<'_> {
             Some(VirtualSource::Inserted) => Shown::of("Inserted Scan"),
             Some(VirtualSource::Deleted) => Shown::of("Deleted Scan"),
             Some(VirtualSource::File(_) | VirtualSource::FileTable(_)) => Shown::of("Remote Scan"),
-            Some(VirtualSource::Current(_)) | None => Shown::of("Constant Scan"),
+            Some(VirtualSource::Current(_) | VirtualSource::CurrentAgain(_)) | None => Shown::of("Constant Scan"),
             Some(source @ (VirtualSource::Host { .. } | VirtualSource::Function { .. })) => {
                 function(&self.source_name(source))
             }

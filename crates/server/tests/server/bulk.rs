@@ -79,6 +79,33 @@ fn keys_that_are_there_are_left_out() {
 }
 
 #[test]
+fn constraints_are_looked_at_when_that_is_asked_for() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    client.run("ALTER TABLE dbo.t ADD CONSTRAINT short CHECK (LEN(name) < 3)");
+    let trusted = "SELECT is_not_trusted FROM sys.check_constraints";
+    client.run("INSERT BULK dbo.t ([id] int, [name] nvarchar(20)) WITH (CHECK_CONSTRAINTS)");
+    client.send(PacketKind::BulkLoad, 0, &load(&[(1, "long")]));
+    assert_eq!(errors(&client.reply()), [547]);
+    assert_eq!(client.scalar(trusted), Value::Bit(false));
+    client.run("CREATE LOGIN l WITH PASSWORD = 'Pass-word-1'; CREATE USER l; GRANT INSERT, SELECT ON dbo.t TO l");
+    let mut other = Client::connect(fixture.address());
+    other.log_in("l", "Pass-word-1");
+    begin(&mut other);
+    other.send(PacketKind::BulkLoad, 0, &load(&[(1, "long")]));
+    assert_eq!(errors(&other.reply()).len(), 1, "it may not alter the table");
+    assert_eq!(client.scalar(trusted), Value::Bit(false));
+    begin(&mut client);
+    client.send(PacketKind::BulkLoad, 0, &load(&[(1, "long")]));
+    assert_eq!(dones(&client.reply()), [(DONE, COUNT, 1)]);
+    assert_eq!(client.scalar(trusted), Value::Bit(true));
+    client.run("GRANT ALTER ON dbo.t TO l");
+    begin(&mut other);
+    other.send(PacketKind::BulkLoad, 0, &load(&[(2, "long")]));
+    assert_eq!(dones(&other.reply()), [(DONE, COUNT, 1)]);
+}
+
+#[test]
 fn a_load_that_fails_leaves_nothing() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);

@@ -1,8 +1,8 @@
 //! Server-side cursors, as drivers call them.
 
-use crate::client::{COUNT, Call, Client, DONE_IN_PROCEDURE, DONE_PROCEDURE, MORE, Token, dones, errors, rows};
+use crate::client::{COUNT, Call, Client, DONE_IN_PROCEDURE, DONE_PROCEDURE, MORE, Token, dones, errors, rows, utf16};
 use crate::fixture::Fixture;
-use pikepole_types::{SqlType, Value};
+use pikepole_types::{Length, SqlType, Value};
 
 const KEYSET: i32 = 1;
 const FORWARD_ONLY: i32 = 4;
@@ -54,7 +54,7 @@ fn ids(tokens: &[Token]) -> Vec<i64> {
 fn a_cursor_is_scrolled_and_shows_the_rows_of_its_opening() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    let tokens = client.call(&[open("SELECT id, name FROM dbo.t ORDER BY id", KEYSET, 4)]);
+    let tokens = client.call(&[open("SELECT id, name FROM dbo.t ORDER BY id", KEYSET, READ_ONLY)]);
     assert!(errors(&tokens).is_empty(), "{tokens:?}");
     let names = ["id", "name", "ROWSTAT"].map(str::to_string).to_vec();
     assert_eq!(tokens[0], Token::Columns(names));
@@ -79,7 +79,7 @@ fn a_cursor_is_scrolled_and_shows_the_rows_of_its_opening() {
     let call = Call::number(7).int("", cursor).int("", 0x100).output("").output("");
     assert_eq!(returned(&client.call(&[call])), [1, 10]);
     assert_eq!(errors(&client.call(&[Call::number(1).int("", cursor).int("", 33).int("", 1).text("t")])), [16929]);
-    assert_eq!(errors(&client.call(&[Call::number(1).int("", cursor).int("", 32).int("", 1).text("t")])), [40517]);
+    assert_eq!(errors(&client.call(&[Call::number(1).int("", cursor).int("", 32).int("", 9).text("t")])), [16930]);
     assert_eq!(returned(&client.call(&[Call::number(8).int("", cursor).int("", 6).output("")])), [10]);
     assert!(errors(&client.call(&[Call::number(9).int("", cursor)])).is_empty());
     assert_eq!(errors(&fetch(&mut client, cursor, 2, 0, 4)), [16909]);
@@ -157,4 +157,140 @@ fn what_is_no_query_runs_without_a_cursor_or_not_at_all() {
     assert_eq!(errors(&client.call(&[open("SELECT FROM WHERE", KEYSET, READ_ONLY)])).last(), Some(&16945));
     assert_eq!(errors(&client.call(&[open("SELECT id / 0 FROM dbo.t", KEYSET, READ_ONLY)])), [8134]);
     assert_eq!(errors(&client.call(&[Call::number(2).output("").text("SELECT 1").text("no number")])), [16902]);
+}
+
+const OPTIMISTIC: i32 = 4;
+const OPTIMISTIC_VALUES: i32 = 8;
+const UPDATE_AT: i32 = 33;
+const DELETE_AT: i32 = 34;
+const INSERT: i32 = 4;
+
+/// Opens a cursor to write through; its handle.
+fn open_to_write(client: &mut Client, text: &str) -> i32 {
+    let tokens = client.call(&[open(text, KEYSET, OPTIMISTIC)]);
+    let [cursor, scroll, concurrency, _] = returned(&tokens)[..] else { panic!("{tokens:?}") };
+    assert_eq!((scroll, concurrency), (KEYSET, OPTIMISTIC_VALUES), "{tokens:?}");
+    cursor
+}
+
+/// The same as [`fetch`] for a client that has run something else meanwhile.
+fn fetch_with_columns(client: &mut Client, cursor: i32, kind: i32, row: i32, count: i32) -> Vec<Token> {
+    client.call(&[Call::number(7).int("", cursor).int("", kind).int("", row).int("", count)])
+}
+
+/// sp_cursor up to the table's name.
+fn write(cursor: i32, operation: i32, row: i32) -> Call {
+    Call::number(1).int("", cursor).int("", operation).int("", row).text("")
+}
+
+fn named_text(call: Call, name: &str, text: &str) -> Call {
+    call.with(name, 0, &SqlType::NVarChar(Length::Limit(4000)), &Value::Str(text.to_string()))
+}
+
+/// What each row of the fetch buffer is: its number, its name and whether it is there (1) or not (2).
+fn shown(tokens: &[Token]) -> Vec<(i64, String, i64)> {
+    let row = |row: &[Value]| {
+        let name = row[1].as_str().unwrap_or("NULL").to_string();
+        (row[0].as_i64().expect("a number"), name, row[2].as_i64().expect("a number"))
+    };
+    rows(tokens).into_iter().map(row).collect()
+}
+
+#[test]
+fn rows_are_written_where_the_cursor_stands() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    let tokens = client.call(&[open("SELECT id AS number, name, id + 1 AS more FROM dbo.t ORDER BY id", KEYSET, 2)]);
+    // One table; a column of it under another name, one under its own, an expression and ROWSTAT.
+    let id = [&[2][..], &utf16("id")].concat();
+    assert_eq!(
+        tokens[1],
+        Token::Origins(0xA4, [&[2, 3, 0][..], &utf16("dbo"), &[1, 0], &utf16("t")].concat()),
+        "{tokens:?}"
+    );
+    let columns = [&[1, 1, 0x20][..], &id, &[2, 1, 0, 3, 0, 4, 4, 0, 0x14]].concat();
+    assert_eq!(tokens[2], Token::Origins(0xA5, columns));
+
+    let cursor = open_to_write(&mut client, "SELECT id, name FROM dbo.t WHERE id > 1 ORDER BY id");
+    assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16931], "there is no buffer yet");
+    assert_eq!(ids(&fetch_with_columns(&mut client, cursor, 2, 0, 3)), [2, 3, 4]);
+    assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 4)])), [16930]);
+    let tokens = client.call(&[named_text(write(cursor, UPDATE_AT, 2), "@name", "changed")]);
+    assert_eq!((errors(&tokens), status(&tokens), dones(&tokens)), (vec![], Some(0), vec![(DONE_PROCEDURE, 0, 0)]));
+    assert!(errors(&client.call(&[write(cursor, DELETE_AT, 3)])).is_empty());
+    let call = named_text(write(cursor, INSERT, 0).int("@id", 20), "@name", "new");
+    assert!(errors(&client.call(&[call])).is_empty());
+    let text = "INSERT INTO dbo.t (id) VALUES (21)";
+    assert!(errors(&client.call(&[write(cursor, INSERT, 0).text(text)])).is_empty());
+    assert_eq!(client.scalar("SELECT STRING_AGG(CONCAT(id, name), ' ') FROM dbo.t WHERE id IN (2, 3, 4, 20, 21)"), {
+        Value::Str("2x 3changed 20new 21".to_string())
+    });
+
+    // Its own changes show; others' when the buffer is refreshed.
+    client.run("UPDATE dbo.t SET name = 'other' WHERE id = 2; DELETE dbo.t WHERE id = 5");
+    let tokens = fetch_with_columns(&mut client, cursor, 0x10, 1, 4);
+    let seen =
+        [(2, "x", 1), (3, "changed", 1), (4, "x", 2), (5, "x", 1)].map(|(id, name, at)| (id, name.to_string(), at));
+    assert_eq!(shown(&tokens), seen);
+    let tokens = client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "mine")]);
+    assert_eq!(errors(&tokens), [16934], "somebody else has changed it");
+    let tokens = fetch_with_columns(&mut client, cursor, 0x80, 0, 0);
+    let seen = [(2, "other", 1), (3, "changed", 1), (4, "x", 2), (5, "x", 2)];
+    assert_eq!(shown(&tokens), seen.map(|(id, name, at)| (id, name.to_string(), at)));
+    assert!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "mine")])).is_empty());
+    assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 4)])), [16947]);
+    assert_eq!(client.scalar("SELECT name FROM dbo.t WHERE id = 2"), Value::Str("mine".to_string()));
+
+    // The columns by their places, a NULL among them.
+    let call = write(cursor, UPDATE_AT, 2).int("", 30).with("", 0, &SqlType::Int, &Value::Null);
+    assert!(errors(&client.call(&[call])).is_empty());
+    assert_eq!(client.scalar("SELECT COUNT(*) FROM dbo.t WHERE id = 30 AND name IS NULL"), Value::Int(1));
+    assert_eq!(errors(&client.call(&[write(cursor, UPDATE_AT, 1)])), [16902], "no column");
+    assert_eq!(errors(&client.call(&[write(cursor, 8, 1)])), [40517]);
+    assert!(errors(&client.call(&[Call::number(9).int("", cursor)])).is_empty());
+    assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16909]);
+}
+
+#[test]
+fn what_is_written_through_a_cursor_is_a_statement_like_others() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    client.run("CREATE TABLE dbo.log (id int)");
+    client.run("ALTER TABLE dbo.t ADD CONSTRAINT short CHECK (LEN(name) < 5)");
+    client.run("CREATE TRIGGER dbo.seen ON dbo.t AFTER UPDATE AS INSERT dbo.log SELECT id FROM inserted");
+    let cursor = open_to_write(&mut client, "SELECT id, name FROM dbo.t ORDER BY id");
+    fetch_with_columns(&mut client, cursor, 2, 0, 3);
+    assert_eq!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "much too long")])), [547]);
+    client.run("BEGIN TRANSACTION");
+    // All of the buffer.
+    assert!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 0), "@name", "a")])).is_empty());
+    assert_eq!(client.scalar("SELECT SUM(id) FROM dbo.log"), Value::Int(6));
+    client.run("ROLLBACK");
+    let tokens = fetch_with_columns(&mut client, cursor, 0x80, 0, 0);
+    assert!(shown(&tokens).iter().all(|(_, name, _)| name == "x"), "{tokens:?}");
+    // A table that was altered, a cursor that a transaction's end has closed.
+    client.run("ALTER TABLE dbo.t ADD more int NULL");
+    assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16943]);
+    assert_eq!(errors(&fetch_with_columns(&mut client, cursor, 0x80, 0, 0)), [16943]);
+    let cursor = open_to_write(&mut client, "SELECT id, name FROM dbo.t");
+    fetch_with_columns(&mut client, cursor, 2, 0, 3);
+    client.run("SET CURSOR_CLOSE_ON_COMMIT ON; BEGIN TRANSACTION; COMMIT");
+    assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16917]);
+    // What is not one table's rows is READ ONLY; a temporary table's are.
+    for text in [
+        "SELECT TOP 3 id FROM dbo.t",
+        "SELECT COUNT(*) AS n FROM dbo.t",
+        "SELECT a.id FROM dbo.t AS a JOIN dbo.t AS b ON a.id = b.id",
+    ] {
+        let tokens = client.call(&[open(text, KEYSET, OPTIMISTIC)]);
+        let [cursor, scroll, concurrency, _] = returned(&tokens)[..] else { panic!("{tokens:?}") };
+        assert_eq!((scroll, concurrency), (STATIC, READ_ONLY), "{text}");
+        fetch_with_columns(&mut client, cursor, 2, 0, 3);
+        assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16929], "{text}");
+    }
+    client.run("CREATE TABLE #t (id int, name varchar(9)); INSERT #t VALUES (1, 'a')");
+    let cursor = open_to_write(&mut client, "SELECT id, name FROM #t");
+    fetch_with_columns(&mut client, cursor, 2, 0, 3);
+    assert!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "b")])).is_empty());
+    assert_eq!(client.scalar("SELECT name FROM #t"), Value::Str("b".to_string()));
 }

@@ -233,6 +233,33 @@ fn may_configure(context: &ExecutionContext) -> bool {
     context.token().has(Permission::AlterSettings, Securable::Server)
 }
 
+/// The catalog procedures whose qualifiers can only be the current database.
+const QUALIFIED: [&str; 9] = [
+    "sp_columns",
+    "sp_columns_100",
+    "sp_fkeys",
+    "sp_pkeys",
+    "sp_special_columns",
+    "sp_special_columns_100",
+    "sp_statistics",
+    "sp_statistics_100",
+    "sp_stored_procedures",
+];
+
+/// # Errors
+/// 15250 for a qualifier that is another database.
+fn check_qualifiers(procedure: &Procedure, arguments: &Arguments<'_>, database: &str) -> Result<(), SqlError> {
+    if !QUALIFIED.contains(&procedure.name) {
+        return Ok(());
+    }
+    let qualifiers = procedure.parameters.iter().enumerate().filter(|(_, name)| name.ends_with("_qualifier"));
+    let mut given = qualifiers.filter_map(|(place, _)| arguments.text(place));
+    match given.any(|qualifier| !qualifier.eq_ignore_ascii_case(database)) {
+        true => Err(SqlError::qualifier_is_another_database()),
+        false => Ok(()),
+    }
+}
+
 /// Calls the procedure that [`find`] gave this number; the result is its return status.
 pub(crate) async fn call(
     host: &mut SessionHost,
@@ -244,6 +271,7 @@ pub(crate) async fn call(
     let procedure = PROCEDURES.get(id as usize).ok_or_else(|| SqlError::procedure_unknown(id))?;
     let arguments = Arguments::of(procedure, given)?;
     context.refresh_security().map_err(|fault| *fault)?;
+    check_qualifiers(procedure, &arguments, context.database().name())?;
     match procedure.name {
         "sp_addrolemember" | "sp_droprolemember" | "sp_addsrvrolemember" | "sp_dropsrvrolemember" => {
             let of_server = procedure.name.ends_with("srvrolemember");

@@ -1,7 +1,7 @@
 //! `sys.server_principals`, `sql_logins`, `server_role_members`, `server_permissions`, and their like of a database;
 //! `sys.login_token` and `user_token`.
 
-use super::Kind::{Bit, Bytes, DateTime, Int, Name, Text, TinyInt};
+use super::Kind::{Bit, Bytes, DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use pikepole_engine::{DBO, Grant, Permission, Principal, PrincipalKind, Principals, Securable, SecurityToken};
@@ -89,6 +89,33 @@ pub(super) const VIEWS: &[View] = &[
             ("allow_encrypted_value_modifications", Bit, No),
         ],
         rows: database_principals,
+    },
+    View {
+        schema: "sys",
+        name: "sysusers",
+        columns: &[
+            ("uid", SmallInt, Yes),
+            ("status", SmallInt, Yes),
+            ("name", Name, Yes),
+            ("sid", Bytes(85), Yes),
+            ("roles", Bytes(2048), Yes),
+            ("createdate", DateTime, No),
+            ("updatedate", DateTime, No),
+            ("altuid", SmallInt, Yes),
+            ("password", Bytes(256), Yes),
+            ("gid", SmallInt, Yes),
+            ("environ", Text(255), Yes),
+            ("hasdbaccess", Int, Yes),
+            ("islogin", Int, Yes),
+            ("isntname", Int, Yes),
+            ("isntgroup", Int, Yes),
+            ("isntuser", Int, Yes),
+            ("issqluser", Int, Yes),
+            ("isaliased", Int, Yes),
+            ("issqlrole", Int, Yes),
+            ("isapprole", Int, Yes),
+        ],
+        rows: old_users,
     },
     View { schema: "sys", name: "database_role_members", columns: MEMBER, rows: database_role_members },
     View { schema: "sys", name: "database_permissions", columns: PERMISSION, rows: database_permissions },
@@ -264,6 +291,32 @@ fn database_principals(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
             .integer("authentication_type", i64::from(with_login))
             .text("authentication_type_desc", if with_login { "INSTANCE" } else { "NONE" });
         if role { row.integer("owning_principal_id", principal.owner).done() } else { row.done() }
+    };
+    Ok(seen(source, source.catalog.users()).map(row).collect())
+}
+
+/// `sysusers`: users and roles, as scripts of old know them.
+fn old_users(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let made_us = source.database.created_us();
+    let row = |principal: &Arc<Principal>| {
+        let is_role = principal.kind.is_role();
+        let has_login = !is_role && !principal.sid.is_empty();
+        let row = view
+            .row()
+            .integer("uid", principal.id)
+            .integer("status", 0)
+            .text("name", &principal.name)
+            .value("sid", Value::Bin(sid_of(principal)))
+            .moment("createdate", created_us(principal, made_us))
+            .moment("updatedate", modified_us(principal, made_us))
+            .integer("gid", if is_role { principal.id } else { 0 })
+            .integer("hasdbaccess", i64::from(has_login))
+            .integer("islogin", i64::from(!is_role))
+            .integer("issqluser", i64::from(!is_role))
+            .integer("issqlrole", i64::from(is_role));
+        let none = ["isntname", "isntgroup", "isntuser", "isaliased", "isapprole"];
+        let row = none.into_iter().fold(row, |row, column| row.integer(column, 0));
+        if is_role { row.integer("altuid", principal.owner).done() } else { row.done() }
     };
     Ok(seen(source, source.catalog.users()).map(row).collect())
 }

@@ -98,6 +98,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("SEQUENCES", 15),
     ("dm_db_partition_stats", 14),
     ("sysobjects", 25),
+    ("sysusers", 20),
     ("syscolumns", 32),
     ("sysdatabases", 12),
     ("sysindexes", 29),

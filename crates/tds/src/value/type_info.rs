@@ -11,6 +11,8 @@ use pikepole_types::{Length, SqlType};
 const PRECISION_MAX: u8 = 38;
 /// The most bytes of a string or binary that is not a (max) type.
 const BYTES_MAX: u32 = 8000;
+/// Bytes of a `uniqueidentifier`.
+const GUID_BYTES: u32 = 16;
 /// The most bytes of a `sql_variant`, as its columns tell it.
 const VARIANT_BYTES_MAX: u32 = 8009;
 /// The length of a (max) type where other types have theirs.
@@ -234,7 +236,7 @@ impl TypeInfo {
             SqlType::Decimal { precision, scale } => {
                 TypeInfo { precision, ..TypeInfo::scaled(T::DecimalN, scale, decimal_bytes(precision)) }
             }
-            SqlType::UniqueIdentifier => TypeInfo::plain(T::Guid, 16),
+            SqlType::UniqueIdentifier => TypeInfo::plain(T::Guid, GUID_BYTES),
             SqlType::Variant => TypeInfo::plain(T::Variant, VARIANT_BYTES_MAX),
             SqlType::Xml if !version.is_wide() => TypeInfo::plain(T::NText, i32::MAX as u32),
             SqlType::Xml => TypeInfo::bare(T::Xml),
@@ -402,7 +404,12 @@ impl TypeInfo {
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
-        TypeInfo::read_unchecked(reader)?.checked(version)
+        let mut info = TypeInfo::read_unchecked(reader)?;
+        // A driver that has no value says no length either.
+        if (info.token, info.length) == (T::Guid, 0) {
+            info.length = GUID_BYTES;
+        }
+        info.checked(version)
     }
 
     /// As [`TypeInfo::read`], for a column of a table that a client sends. A driver that knows no precision, because all values
@@ -462,7 +469,7 @@ impl TypeInfo {
             T::IntN => matches!(length, 1 | 2 | 4 | 8),
             T::BitN => length == 1,
             T::FloatN | T::MoneyN | T::DateTimeN => matches!(length, 4 | 8),
-            T::Guid => length == 16,
+            T::Guid => length == GUID_BYTES,
             T::DecimalN | T::NumericN | T::OldDecimal | T::OldNumeric => {
                 (1..=PRECISION_MAX).contains(&self.precision)
                     && self.scale <= self.precision

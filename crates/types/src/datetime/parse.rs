@@ -289,10 +289,7 @@ impl<'t> Reader<'t> {
             second = self.digits()?;
             if self.take(b'.') {
                 let (value, count) = self.digits()?;
-                if count > 7 {
-                    return Err(ParseDate::Syntax);
-                }
-                (fraction, fraction_digits) = (i64::from(value) * 10i64.pow(7 - count as u32), count as u8);
+                (fraction, fraction_digits) = (ticks_of(value, count), count as u8);
             } else if self.take(b':') {
                 // Behind a colon stand milliseconds, as a number.
                 let (value, count) = self.digits()?;
@@ -392,6 +389,12 @@ impl<'t> Reader<'t> {
     }
 }
 
+/// A fraction of a second, of at most 9 digits. It is rounded, but not to the next second.
+fn ticks_of(value: i32, digits: usize) -> i64 {
+    let nanoseconds = i64::from(value) * 10i64.pow(9 - digits as u32);
+    ((nanoseconds + 50) / 100).min(SECOND - 1)
+}
+
 /// Two digits name a year from 1950 to 2049.
 fn full_year((value, digits): Number) -> Result<i32, ParseDate> {
     match digits {
@@ -415,6 +418,17 @@ mod tests {
     fn read(text: &str, format: DateFormat, to_old_type: bool) -> Option<(i32, i32, i32)> {
         let parsed = parse_moment(text, None, Reading { format, to_old_type, ..Reading::default() }).ok()?;
         Some(ymd_from_days(parsed.moment.days()))
+    }
+
+    #[test]
+    fn a_fraction_has_up_to_nine_digits() {
+        let ticks = |text: &str| Some(parse_moment(text, None, Reading::default()).ok()?.moment.ticks % SECOND);
+        assert_eq!(ticks("2018-01-02T11:22:33.123456700+12:34"), Some(1_234_567));
+        assert_eq!(ticks("2018-01-02 11:22:33.12345674"), Some(1_234_567));
+        assert_eq!(ticks("2018-01-02 11:22:33.12345675"), Some(1_234_568));
+        assert_eq!(ticks("2018-01-02 11:22:59.999999999"), Some(9_999_999), "it does not become another second");
+        assert_eq!(ticks("2018-01-02 11:22:33.1234567890"), None);
+        assert_eq!(ticks("2018-01-02 11:22:33.5"), Some(5_000_000));
     }
 
     #[test]

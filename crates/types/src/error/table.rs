@@ -755,6 +755,7 @@ error_table! {
     15178 16 1 message_not_droppable() "Cannot drop a message with an ID less than 50,000.";
     15179 16 1 message_missing(number) "The message number {number} or specified language version does not exist.";
     15247 16 1 no_permission() "User does not have permission to perform this action.";
+    15250 16 1 qualifier_is_another_database() "The database name component of the object qualifier must be the name of the current database.";
     15279 16 1 message_needs_english(language) "You must add the us_english version of this message before you can add the '{language}' version.";
     15280 16 1 message_has_translations() "All localized versions of this message must be dropped before the us_english version can be dropped.";
     15304 16 1 message_severities_differ(language, severity) "The severity level of the '{language}' version of this message must be the same as the severity level ({severity}) of the us_english version.";
@@ -781,6 +782,7 @@ error_table! {
     16917 16 1 cursor_not_open() "Cursor is not open.";
     16924 16 1 cursor_variables_differ() "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.";
     16929 16 1 cursor_read_only() "The cursor is READ ONLY.";
+    16930 16 1 cursor_row_not_in_buffer() "The requested row is not in the fetch buffer.";
     16931 16 1 cursor_has_no_row() "There are no rows in the current fetch buffer.";
     16932 16 1 cursor_column_not_listed() "The cursor has a FOR UPDATE list and the requested column to be updated is not in this list.";
     16933 16 1 cursor_of_another_table() "The cursor does not include the table being modified or the table is not updatable through the cursor.";
