@@ -10,7 +10,7 @@ use crate::views::columns::{COLLATION, TYPES};
 use crate::views::databases::COMPATIBILITY_LEVEL;
 use pikepole_engine::{Catalog, Database, Table, Trigger, TriggerEvent};
 use pikepole_query::{ExecutionContext, HostFunction, RunningTrigger};
-use pikepole_types::{Collation, Decimal, Length, SqlError, SqlType, Value};
+use pikepole_types::{Collation, Decimal, Length, SecondName, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
@@ -658,10 +658,11 @@ fn index_property(call: &Call<'_>) -> Answer {
 fn type_id(call: &Call<'_>) -> Answer {
     let Some(parts) = call.text(0).and_then(names::parts) else { return Ok(None) };
     let number = match parts.name.to_ascii_lowercase().as_str() {
-        "numeric" => Some(108),
-        "sysname" => Some(256),
         "timestamp" | "rowversion" => Some(189),
-        name => TYPES.iter().find(|ty| ty.name() == name).map(|ty| ty.system_type_id().into()),
+        name => {
+            let first = TYPES.iter().find(|ty| ty.name() == name).map(|ty| ty.system_type_id().into());
+            first.or_else(|| SecondName::by_name(name).map(|second| second.user_type_id))
+        }
     };
     let number = number.filter(|_| parts.schema.as_ref().is_none_or(|schema| schema.eq_ignore_ascii_case("sys")));
     let own = || {
@@ -674,10 +675,11 @@ fn type_id(call: &Call<'_>) -> Answer {
 fn type_name(call: &Call<'_>) -> Answer {
     let Some(id) = call.number(0) else { return Ok(None) };
     let name = match id {
-        108 => Some("numeric"),
-        256 => Some("sysname"),
         189 => Some("timestamp"),
-        id => TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).map(|ty| ty.name()),
+        id => {
+            let first = TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).map(|ty| ty.name());
+            first.or_else(|| SecondName::by_id(id).map(|second| second.name))
+        }
     };
     let own = || Some(call.catalog().user_type_by_id(id)?.name.clone());
     Ok(name.map(str::to_owned).or_else(own).map(Value::Str))

@@ -236,7 +236,7 @@ impl Machine<'_> {
         let [tree::TableSource::Table(table)] = select.from.as_slice() else { return Err(unsupported()) };
         let catalog = self.context.catalog();
         let table = catalog.table(&table.name)?.ok_or_else(unsupported)?;
-        let columns = bind::TableColumn::all(&table);
+        let columns = bind::TableColumn::all(&table.engine);
         let names = Names::of(&catalog, &*self.host);
         bind::table_condition(condition, alias, &columns, &names).map_err(|fault| match fault.number {
             1046 => unsupported(),

@@ -229,8 +229,8 @@ pub(super) fn special_columns(arguments: &Arguments<'_>, context: &ExecutionCont
             set.push(vec![
                 if versions { Value::Null } else { small(0) },
                 string(&column.name),
-                small(odbc_type(&column.ty).0),
-                string(column.ty.name()),
+                small(odbc_type(&column.ty, column.second_name()).0),
+                string(column.type_name()),
                 Value::Int(precision(&column.ty)),
                 Value::Int(column.ty.max_length().into()),
                 if column.ty.is_number() { small(column.ty.scale().into()) } else { Value::Null },
@@ -343,7 +343,8 @@ pub(super) fn procedure_columns(
                 set.push(row);
                 continue;
             };
-            let (odbc, sub) = odbc_type(&ty);
+            let second = declared.second_name();
+            let (odbc, sub) = odbc_type(&ty, second);
             let nullable = kind != 5;
             let counted = ty.is_number() || ty.is_date_or_time();
             let mut row = vec![
@@ -353,7 +354,7 @@ pub(super) fn procedure_columns(
                 string(parameter),
                 small(kind),
                 small(odbc),
-                string(ty.name()),
+                string(second.map_or(ty.name(), |second| second.name)),
                 Value::Int(precision(&ty)),
                 Value::Int(ty.max_length().into()),
                 if counted { small(ty.scale().into()) } else { Value::Null },
@@ -370,7 +371,7 @@ pub(super) fn procedure_columns(
             if with_types {
                 row.extend(SS_TYPE_COLUMNS.map(|_| Value::Null));
             }
-            row.push(Value::TinyInt(ty.system_type_id()));
+            row.push(Value::TinyInt(second.map_or(ty.system_type_id(), |second| second.system_type_id)));
             set.push(row);
         }
     }
@@ -449,9 +450,9 @@ pub(super) fn data_types(arguments: &Arguments<'_>, output: &mut dyn Output) {
     ]);
     let wanted: Option<i16> = arguments.text(0).and_then(|number| number.parse().ok()).filter(|number| *number != 0);
     let mut types: Vec<&SqlType> = TYPES.iter().collect();
-    types.sort_by_key(|ty| odbc_type(ty).0);
+    types.sort_by_key(|ty| odbc_type(ty, None).0);
     for ty in types {
-        let (odbc, sub) = odbc_type(ty);
+        let (odbc, sub) = odbc_type(ty, None);
         if wanted.is_some_and(|wanted| wanted != odbc) {
             continue;
         }

@@ -288,11 +288,10 @@ impl<'t> Reader<'t> {
         if self.take(b':') {
             second = self.digits()?;
             if self.take(b'.') {
+                // Nine are taken, as of nanoseconds; what is finer than a tick is cut off.
                 let (value, count) = self.digits()?;
-                if count > 7 {
-                    return Err(ParseDate::Syntax);
-                }
-                (fraction, fraction_digits) = (i64::from(value) * 10i64.pow(7 - count as u32), count as u8);
+                let ticks = i64::from(value) * SECOND / 10i64.pow(count as u32);
+                (fraction, fraction_digits) = (ticks, count as u8);
             } else if self.take(b':') {
                 // Behind a colon stand milliseconds, as a number.
                 let (value, count) = self.digits()?;
