@@ -6,7 +6,7 @@ use crate::host::SessionHost;
 use crate::names::{self, Found, Parts};
 use crate::security::{self, functions as who};
 use crate::views;
-use crate::views::columns::{COLLATION, TYPES};
+use crate::views::columns::{COLLATION, TYPES, max_length};
 use crate::views::databases::COMPATIBILITY_LEVEL;
 use pikepole_engine::{Catalog, Database, Table, Trigger, TriggerEvent};
 use pikepole_query::{ExecutionContext, HostFunction, RunningTrigger};
@@ -156,6 +156,7 @@ const FUNCTIONS: &[Definition] = &[
     // Types.
     function("TYPE_ID", SqlType::Int, (1, 1), type_id),
     function("TYPE_NAME", NAME, (1, 1), type_name),
+    function("ODBCSCALE", SqlType::Int, (2, 2), odbc_scale),
     // Names.
     function("PARSENAME", NAME, (2, 2), parse_name),
     function("QUOTENAME", SqlType::NVarChar(Length::Limit(258)), (1, 2), quote_name),
@@ -594,7 +595,7 @@ fn column_name(call: &Call<'_>) -> Answer {
 
 fn column_length(call: &Call<'_>) -> Answer {
     let (Some((_, table)), Some(column)) = (call.named_table()?, call.text(1)) else { return Ok(None) };
-    Ok(table.column(column).map(|place| Value::SmallInt(table.columns[place].ty.max_length())))
+    Ok(table.column(column).map(|place| Value::SmallInt(max_length(&table.columns[place]))))
 }
 
 fn column_property(call: &Call<'_>) -> Answer {
@@ -606,7 +607,8 @@ fn column_property(call: &Call<'_>) -> Answer {
     let column = &table.columns[place];
     Ok(match property.to_ascii_lowercase().as_str() {
         "allowsnull" => flag(column.nullable),
-        "columnid" => Some(Value::Int(place as i32 + 1)),
+        // Columns that are dropped leave no gaps in the numbers.
+        "columnid" | "ordinal" => Some(Value::Int(place as i32 + 1)),
         "isidentity" => flag(column.identity.is_some()),
         "iscomputed" => flag(column.computed.is_some()),
         "isrowguidcol" | "issparse" | "ishidden" | "isidnotforrepl" => flag(false),
@@ -616,11 +618,14 @@ fn column_property(call: &Call<'_>) -> Answer {
             None => column.ty.precision().into(),
         })),
         "scale" => Some(Value::Int(column.ty.scale().into())),
-        "charmaxlen" => match column.ty.declared_length() {
-            Some(Length::Limit(length)) => Some(Value::Int(length.into())),
-            Some(Length::Max) => Some(Value::Int(-1)),
-            None => None,
-        },
+        "charmaxlen" => {
+            match (column.second_name().and_then(|second| second.characters_max), column.ty.declared_length()) {
+                (Some(characters), _) => Some(Value::Int(characters)),
+                (None, Some(Length::Limit(length))) => Some(Value::Int(length.into())),
+                (None, Some(Length::Max)) => Some(Value::Int(-1)),
+                (None, None) => None,
+            }
+        }
         "usesansitrim" => column.ty.is_string().then_some(Value::Int(1)),
         _ => None,
     })
@@ -653,6 +658,16 @@ fn index_property(call: &Call<'_>) -> Answer {
         "indexfillfactor" => Some(Value::Int(0)),
         _ => None,
     })
+}
+
+/// The scale of a type as ODBC sees it: none for what has no digits that could be behind a point.
+fn odbc_scale(call: &Call<'_>) -> Answer {
+    let (Some(id), Some(scale)) = (call.number(0), call.number(1)) else { return Ok(None) };
+    let second = SecondName::by_id(id).map(|second| &second.ty);
+    let Some(ty) = TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).or(second) else { return Ok(None) };
+    let approximate = matches!(ty, SqlType::Real | SqlType::Float);
+    let has_one = ty.is_number() && !approximate && *ty != SqlType::Bit || ty.is_date_or_time();
+    Ok(has_one.then_some(Value::Int(scale)))
 }
 
 fn type_id(call: &Call<'_>) -> Answer {

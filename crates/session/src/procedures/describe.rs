@@ -84,17 +84,17 @@ fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
         let schema = parts.schema.as_deref().unwrap_or(DEFAULT_SCHEMA);
         user_type.name.eq_ignore_ascii_case(&parts.name) && user_type.schema.eq_ignore_ascii_case(schema)
     });
-    let (shown, ty, nullable) = match own.map(|own| (&own.name, &own.kind)) {
-        Some((name, UserTypeKind::Alias { ty, nullable })) => (name.as_str(), *ty, *nullable),
-        Some((_, UserTypeKind::Table(_))) => return None,
-        None => {
-            let first = views::columns::TYPES.iter().find(|ty| ty.name().eq_ignore_ascii_case(&parts.name));
-            match (first, SecondName::by_name(&parts.name)) {
-                (Some(ty), _) => (ty.name(), *ty, true),
-                (None, second) => second.map(|second| (second.name, second.ty, second.nullable))?,
-            }
+    let second = SecondName::by_name(&parts.name).filter(|_| own.is_none());
+    let (shown, ty, nullable) = match (own.map(|own| (&own.name, &own.kind)), second) {
+        (Some((name, UserTypeKind::Alias { ty, nullable })), _) => (name.as_str(), *ty, *nullable),
+        (Some((_, UserTypeKind::Table(_))), _) => return None,
+        (None, Some(second)) => (second.name, second.ty, second.nullable),
+        (None, None) => {
+            let ty = views::columns::TYPES.iter().find(|ty| ty.name().eq_ignore_ascii_case(&parts.name))?;
+            (ty.name(), *ty, true)
         }
     };
+    let stored = second.filter(|second| second.system_type_id != ty.system_type_id());
     let mut set = ResultSet::new(&[
         ("Type_name", NAME),
         ("Storage_type", NAME),
@@ -109,8 +109,8 @@ fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
     let digits = |number: u8| if ty.is_number() { Value::Int(number.into()) } else { Value::Null };
     set.push(vec![
         string(shown),
-        string(ty.name()),
-        Value::SmallInt(ty.max_length()),
+        string(stored.map_or(ty.name(), |second| second.name)),
+        Value::SmallInt(second.map_or(ty.max_length(), |second| second.max_length(&ty))),
         digits(ty.precision()),
         digits(ty.scale()),
         string(if nullable { "yes" } else { "no" }),
@@ -175,7 +175,7 @@ fn table_columns(table: &Table, output: &mut dyn Output) {
             string(&column.name),
             string(column.type_name()),
             string(yes_or_no(column.computed.is_some())),
-            Value::Int(column.second_name().map_or(ty.max_length(), |second| second.max_length(ty)).into()),
+            Value::Int(views::columns::max_length(column).into()),
             digits(ty.precision()),
             digits(ty.scale()),
             string(yes_or_no(column.nullable)),
@@ -372,12 +372,7 @@ fn column_row(database: &str, table: &Table, place: usize) -> Vec<Value> {
     let ty = &column.ty;
     let second = column.second_name();
     let (odbc, sub) = odbc_type(ty, second);
-    let (precision, length) = match (second.and_then(|second| second.characters_max), ty.declared_length()) {
-        (Some(characters), _) => (characters, characters * if ty.is_unicode() { 2 } else { 1 }),
-        (None, Some(pikepole_types::Length::Limit(units))) => (i32::from(units), i32::from(ty.max_length())),
-        (None, Some(pikepole_types::Length::Max)) => (0, i32::from(ty.max_length())),
-        (None, None) => (i32::from(ty.precision()), i32::from(ty.max_length())),
-    };
+    let (precision, length) = odbc_sizes(ty, second);
     let name = column.type_name();
     let small = |number: Option<i16>| number.map_or(Value::Null, Value::SmallInt);
     let counted = ty.is_number() || ty.is_date_or_time();
@@ -401,6 +396,18 @@ fn column_row(database: &str, table: &Table, place: usize) -> Vec<Value> {
         Value::Int(place as i32 + 1),
         string(if column.nullable { "YES" } else { "NO" }),
     ]
+}
+
+/// The precision and the length of a type in ODBC: characters or digits, and bytes.
+pub(super) fn odbc_sizes(ty: &SqlType, second: Option<&SecondName>) -> (i32, i32) {
+    use pikepole_types::Length::{Limit, Max};
+    let bytes = i32::from(ty.max_length());
+    match (second.and_then(|second| second.characters_max), ty.declared_length()) {
+        (Some(characters), _) => (characters, characters * if ty.is_unicode() { 2 } else { 1 }),
+        (None, Some(Limit(units))) => (units.into(), bytes),
+        (None, Some(Max)) => (0, bytes),
+        (None, None) => (ty.precision().into(), bytes),
+    }
 }
 
 /// The values of [`EXTENDED`].

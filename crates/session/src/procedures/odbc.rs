@@ -2,7 +2,7 @@
 //! that drivers expect.
 
 use super::Arguments;
-use super::describe::odbc_type;
+use super::describe::{odbc_sizes, odbc_type};
 use crate::functions::PRODUCT_VERSION;
 use crate::host::SessionHost;
 use crate::modules;
@@ -10,7 +10,7 @@ use crate::result_set::{NAME, ResultSet, string, text};
 use crate::views::columns::TYPES;
 use pikepole_engine::{Index, Module, ReferentialAction, Table};
 use pikepole_query::{Declared, ExecutionContext, Output};
-use pikepole_types::{Length, LikePattern, SqlError, SqlType, Value};
+use pikepole_types::{LikePattern, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 const SMALL: SqlType = SqlType::SmallInt;
@@ -226,27 +226,20 @@ pub(super) fn special_columns(arguments: &Arguments<'_>, context: &ExecutionCont
             key.map(|key| key.columns.iter().map(|key| key.column).collect()).unwrap_or_default()
         };
         for column in columns.into_iter().map(|at| &table.columns[at]) {
+            let (precision, length) = odbc_sizes(&column.ty, column.second_name());
             set.push(vec![
                 if versions { Value::Null } else { small(0) },
                 string(&column.name),
                 small(odbc_type(&column.ty, column.second_name()).0),
                 string(column.type_name()),
-                Value::Int(precision(&column.ty)),
-                Value::Int(column.ty.max_length().into()),
+                Value::Int(precision),
+                Value::Int(length),
                 if column.ty.is_number() { small(column.ty.scale().into()) } else { Value::Null },
                 small(1),
             ]);
         }
     }
     set.send(output);
-}
-
-fn precision(ty: &SqlType) -> i32 {
-    match ty.declared_length() {
-        Some(Length::Limit(units)) => units.into(),
-        Some(Length::Max) => 0,
-        None => ty.precision().into(),
-    }
 }
 
 /// `sp_stored_procedures`: procedures and functions whose names match patterns; `;1`, of functions `;0`, is the number that ODBC
@@ -345,6 +338,7 @@ pub(super) fn procedure_columns(
             };
             let second = declared.second_name();
             let (odbc, sub) = odbc_type(&ty, second);
+            let (precision, length) = odbc_sizes(&ty, second);
             let nullable = kind != 5;
             let counted = ty.is_number() || ty.is_date_or_time();
             let mut row = vec![
@@ -355,8 +349,8 @@ pub(super) fn procedure_columns(
                 small(kind),
                 small(odbc),
                 string(second.map_or(ty.name(), |second| second.name)),
-                Value::Int(precision(&ty)),
-                Value::Int(ty.max_length().into()),
+                Value::Int(precision),
+                Value::Int(length),
                 if counted { small(ty.scale().into()) } else { Value::Null },
                 if ty.is_number() { small(10) } else { Value::Null },
                 small(nullable.into()),
@@ -364,7 +358,7 @@ pub(super) fn procedure_columns(
                 Value::Null,
                 small(if sub.is_some() { 9 } else { odbc }),
                 sub.map_or(Value::Null, small),
-                if ty.is_string() || ty.is_binary() { Value::Int(ty.max_length().into()) } else { Value::Null },
+                if ty.is_string() || ty.is_binary() { Value::Int(length) } else { Value::Null },
                 Value::Int(place as i32),
                 string(if nullable { "YES" } else { "NO" }),
             ];
@@ -476,7 +470,7 @@ pub(super) fn data_types(arguments: &Arguments<'_>, output: &mut dyn Output) {
         set.push(vec![
             string(ty.name()),
             small(odbc),
-            Value::Int(precision(ty)),
+            Value::Int(odbc_sizes(ty, None).0),
             prefix,
             if quoted { string("'") } else { Value::Null },
             parameters,

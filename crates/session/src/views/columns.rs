@@ -136,6 +136,11 @@ pub(super) fn with_named_type(row: RowBuilder, ty: &SqlType, second: Option<&Sec
     }
 }
 
+/// `max_length` of `sys.columns`.
+pub(crate) fn max_length(column: &Column) -> i16 {
+    column.second_name().map_or(column.ty.max_length(), |second| second.max_length(&column.ty))
+}
+
 /// What all kinds of columns have.
 fn column_row(view: &View, object_id: i32, place: usize, column: &ColumnInfo) -> RowBuilder {
     let ty = &column.ty;

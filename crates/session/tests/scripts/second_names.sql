@@ -59,3 +59,11 @@ DROP FUNCTION dbo.half;
 DROP TYPE dbo.shape;
 DROP TABLE dbo.old;
 GO
+-- What tools that read a schema ask about each column.
+CREATE TABLE dbo.asked (id int NOT NULL, t text NULL, n ntext NULL, v varchar(max) NULL, m numeric(10, 3) NULL, f float NULL, d datetime2(3) NULL);
+SELECT c.name, COLUMNPROPERTY(c.object_id, c.name, 'ordinal') AS ordinal, COLUMNPROPERTY(c.object_id, c.name, 'charmaxlen') AS characters,
+    COL_LENGTH('dbo.asked', c.name) AS length, ODBCSCALE(c.system_type_id, c.scale) AS scale
+FROM sys.columns AS c WHERE c.object_id = OBJECT_ID('dbo.asked') ORDER BY c.column_id;
+SELECT ODBCSCALE(NULL, 1) AS a, ODBCSCALE(1, 1) AS b, ODBCSCALE(60, 4) AS money, ODBCSCALE(104, 0) AS bit;
+DROP TABLE dbo.asked;
+GO

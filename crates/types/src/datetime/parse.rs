@@ -288,10 +288,8 @@ impl<'t> Reader<'t> {
         if self.take(b':') {
             second = self.digits()?;
             if self.take(b'.') {
-                // Nine are taken, as of nanoseconds; what is finer than a tick is cut off.
                 let (value, count) = self.digits()?;
-                let ticks = i64::from(value) * SECOND / 10i64.pow(count as u32);
-                (fraction, fraction_digits) = (ticks, count as u8);
+                (fraction, fraction_digits) = (ticks_of(value, count), count as u8);
             } else if self.take(b':') {
                 // Behind a colon stand milliseconds, as a number.
                 let (value, count) = self.digits()?;
@@ -389,6 +387,12 @@ impl<'t> Reader<'t> {
         };
         days_from_ymd(year, month, day).ok_or(ParseDate::OutOfRange)
     }
+}
+
+/// A fraction of a second, of at most 9 digits. It is rounded, but not to the next second.
+fn ticks_of(value: i32, digits: usize) -> i64 {
+    let nanoseconds = i64::from(value) * 10i64.pow(9 - digits as u32);
+    ((nanoseconds + 50) / 100).min(SECOND - 1)
 }
 
 /// Two digits name a year from 1950 to 2049.
