@@ -83,6 +83,18 @@ pub fn first_result_set(
     Ok(program.first_columns())
 }
 
+/// The columns of its table that a CHECK constraint reads, by their places; none while its condition cannot be bound.
+pub fn checked_columns(
+    table: &pikepole_engine::Table,
+    check: &pikepole_engine::Check,
+    context: &ExecutionContext,
+    host: &dyn Host,
+) -> Vec<usize> {
+    let catalog = context.catalog();
+    let names = bind::Names::of(&catalog, host);
+    bind::reads_columns(&check.text, true, &bind::TableColumn::all(table), &names).unwrap_or_default()
+}
+
 /// The program of a batch: from the cache, or compiled and kept there. `parameters` are declared as sp_executesql's are.
 ///
 /// # Errors

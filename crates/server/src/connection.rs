@@ -9,6 +9,7 @@ use crate::login::{self, Established, VERSION};
 use crate::requests::Prepareds;
 use crate::transport::Sender;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+use pikepole_engine::TEMPDB;
 use pikepole_scheduler::{self as scheduler, Placement};
 use pikepole_session::{ConnectionInfo, Session, SessionOptions};
 use pikepole_tds::{
@@ -39,7 +40,7 @@ pub(crate) async fn run(socket: TcpStream, client: SocketAddr, place: Place) {
 async fn begin(mut established: Established, client: SocketAddr, connected_us: u64, place: Place) {
     let shared = Arc::clone(&place.0);
     let info = Arc::new(connection_info(&established, client, connected_us));
-    let session = match new_session(&established, &info, &shared) {
+    let session = match new_session(&established, &info, &shared).await {
         Ok(session) => session,
         Err(error) => {
             let refused = login::refuse(&mut established.sender, &shared, &error).await;
@@ -77,13 +78,21 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
     });
 }
 
-fn new_session(established: &Established, info: &Arc<ConnectionInfo>, shared: &Shared) -> Result<Session, SqlError> {
+async fn new_session(
+    established: &Established,
+    info: &Arc<ConnectionInfo>,
+    shared: &Shared,
+) -> Result<Session, SqlError> {
     let login = &established.login;
     let language = Language::by_name(&login.language);
     if language.is_none() && login.language_is_fatal && !login.language.is_empty() {
         return Err(SqlError::language_unknown(&login.language));
     }
     let wished = if login.database.is_empty() { &established.principal.default_database } else { &login.database };
+    if wished.eq_ignore_ascii_case(TEMPDB) {
+        // Nobody may have needed it yet.
+        shared.server.tempdb().await?;
+    }
     let options = SessionOptions {
         program_name: login.application.clone(),
         host_name: login.host.clone(),

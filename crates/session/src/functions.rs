@@ -6,11 +6,11 @@ use crate::host::SessionHost;
 use crate::names::{self, Found, Parts};
 use crate::security::{self, functions as who};
 use crate::views;
-use crate::views::columns::{COLLATION, TYPES};
+use crate::views::columns::{COLLATION, TYPES, max_length};
 use crate::views::databases::COMPATIBILITY_LEVEL;
 use pikepole_engine::{Catalog, Database, Table, Trigger, TriggerEvent};
 use pikepole_query::{ExecutionContext, HostFunction, RunningTrigger};
-use pikepole_types::{Collation, Decimal, Length, SqlError, SqlType, Value};
+use pikepole_types::{Collation, Decimal, Length, SecondName, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
@@ -162,6 +162,7 @@ const FUNCTIONS: &[Definition] = &[
     // Types.
     function("TYPE_ID", SqlType::Int, (1, 1), type_id),
     function("TYPE_NAME", NAME, (1, 1), type_name),
+    function("ODBCSCALE", SqlType::Int, (2, 2), odbc_scale),
     // Names.
     function("PARSENAME", NAME, (2, 2), parse_name),
     function("QUOTENAME", SqlType::NVarChar(Length::Limit(258)), (1, 2), quote_name),
@@ -600,7 +601,7 @@ fn column_name(call: &Call<'_>) -> Answer {
 
 fn column_length(call: &Call<'_>) -> Answer {
     let (Some((_, table)), Some(column)) = (call.named_table()?, call.text(1)) else { return Ok(None) };
-    Ok(table.column(column).map(|place| Value::SmallInt(table.columns[place].ty.max_length())))
+    Ok(table.column(column).map(|place| Value::SmallInt(max_length(&table.columns[place]))))
 }
 
 fn column_property(call: &Call<'_>) -> Answer {
@@ -612,7 +613,8 @@ fn column_property(call: &Call<'_>) -> Answer {
     let column = &table.columns[place];
     Ok(match property.to_ascii_lowercase().as_str() {
         "allowsnull" => flag(column.nullable),
-        "columnid" => Some(Value::Int(place as i32 + 1)),
+        // Columns that are dropped leave no gaps in the numbers.
+        "columnid" | "ordinal" => Some(Value::Int(place as i32 + 1)),
         "isidentity" => flag(column.identity.is_some()),
         "iscomputed" => flag(column.computed.is_some()),
         "isrowguidcol" | "issparse" | "ishidden" | "isidnotforrepl" => flag(false),
@@ -622,11 +624,14 @@ fn column_property(call: &Call<'_>) -> Answer {
             None => column.ty.precision().into(),
         })),
         "scale" => Some(Value::Int(column.ty.scale().into())),
-        "charmaxlen" => match column.ty.declared_length() {
-            Some(Length::Limit(length)) => Some(Value::Int(length.into())),
-            Some(Length::Max) => Some(Value::Int(-1)),
-            None => None,
-        },
+        "charmaxlen" => {
+            match (column.second_name().and_then(|second| second.characters_max), column.ty.declared_length()) {
+                (Some(characters), _) => Some(Value::Int(characters)),
+                (None, Some(Length::Limit(length))) => Some(Value::Int(length.into())),
+                (None, Some(Length::Max)) => Some(Value::Int(-1)),
+                (None, None) => None,
+            }
+        }
         "usesansitrim" => column.ty.is_string().then_some(Value::Int(1)),
         _ => None,
     })
@@ -661,13 +666,24 @@ fn index_property(call: &Call<'_>) -> Answer {
     })
 }
 
+/// The scale of a type as ODBC sees it: none for what has no digits that could be behind a point.
+fn odbc_scale(call: &Call<'_>) -> Answer {
+    let (Some(id), Some(scale)) = (call.number(0), call.number(1)) else { return Ok(None) };
+    let second = SecondName::by_id(id).map(|second| &second.ty);
+    let Some(ty) = TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).or(second) else { return Ok(None) };
+    let approximate = matches!(ty, SqlType::Real | SqlType::Float);
+    let has_one = ty.is_number() && !approximate && *ty != SqlType::Bit || ty.is_date_or_time();
+    Ok(has_one.then_some(Value::Int(scale)))
+}
+
 fn type_id(call: &Call<'_>) -> Answer {
     let Some(parts) = call.text(0).and_then(names::parts) else { return Ok(None) };
     let number = match parts.name.to_ascii_lowercase().as_str() {
-        "numeric" => Some(108),
-        "sysname" => Some(256),
         "timestamp" | "rowversion" => Some(189),
-        name => TYPES.iter().find(|ty| ty.name() == name).map(|ty| ty.system_type_id().into()),
+        name => {
+            let first = TYPES.iter().find(|ty| ty.name() == name).map(|ty| ty.system_type_id().into());
+            first.or_else(|| SecondName::by_name(name).map(|second| second.user_type_id))
+        }
     };
     let number = number.filter(|_| parts.schema.as_ref().is_none_or(|schema| schema.eq_ignore_ascii_case("sys")));
     let own = || {
@@ -680,10 +696,11 @@ fn type_id(call: &Call<'_>) -> Answer {
 fn type_name(call: &Call<'_>) -> Answer {
     let Some(id) = call.number(0) else { return Ok(None) };
     let name = match id {
-        108 => Some("numeric"),
-        256 => Some("sysname"),
         189 => Some("timestamp"),
-        id => TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).map(|ty| ty.name()),
+        id => {
+            let first = TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).map(|ty| ty.name());
+            first.or_else(|| SecondName::by_id(id).map(|second| second.name))
+        }
     };
     let own = || Some(call.catalog().user_type_by_id(id)?.name.clone());
     Ok(name.map(str::to_owned).or_else(own).map(Value::Str))

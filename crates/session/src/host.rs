@@ -65,6 +65,8 @@ impl Host for SessionHost {
             // An implicit transaction is begun by no statement of its own.
             self.cell.show_transaction(context);
             let view_columns = if view.shows_columns() { self.view_columns(context) } else { BTreeMap::new() };
+            let checked_columns =
+                if view.shows_checked_columns() { self.checked_columns(context) } else { BTreeMap::new() };
             let catalog = security::catalog(context);
             let source = views::Source {
                 server: &self.server,
@@ -74,6 +76,7 @@ impl Host for SessionHost {
                 registry: &self.registry,
                 row_counts,
                 view_columns,
+                checked_columns,
                 arguments,
             };
             let rows = (view.rows)(view, &source)?;
@@ -205,6 +208,7 @@ impl SessionHost {
             registry: &self.registry,
             row_counts: BTreeMap::new(),
             view_columns: BTreeMap::new(),
+            checked_columns: BTreeMap::new(),
             arguments,
         };
         (view.rows)(view, &source)
@@ -220,6 +224,16 @@ impl SessionHost {
         };
         let views = catalog.definitions().views();
         views.filter_map(|view| Some((view.object_id, columns(&view.schema, &view.name)?))).collect()
+    }
+
+    /// The columns that every CHECK constraint of the current database reads, by its object id.
+    fn checked_columns(&self, context: &ExecutionContext) -> BTreeMap<i32, Vec<usize>> {
+        let catalog = context.catalog();
+        let tables = catalog.definitions().tables();
+        let checks = tables.flat_map(|table| table.checks.iter().map(move |check| (table, check)));
+        let read = checks
+            .map(|(table, check)| (check.object_id, pikepole_query::checked_columns(table, check, context, self)));
+        read.collect()
     }
 }
 

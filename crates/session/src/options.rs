@@ -125,7 +125,10 @@ impl ClientOptions {
             ("DEADLOCK_PRIORITY", _) => self.deadlock_priority = deadlock_priority(value)?,
             ("LANGUAGE", _) => {
                 let language = language(value)?;
-                settings.set_language(language);
+                // The language that there is changes nothing: what DATEFIRST and DATEFORMAT were set to holds.
+                if language != settings.language {
+                    settings.set_language(language);
+                }
                 output.message(&SqlError::changed_language(language.name));
             }
             ("DATEFORMAT", _) => settings.date_format = date_format(value)?,

@@ -30,6 +30,7 @@ mod functions;
 pub mod json;
 mod like;
 mod row;
+mod second_name;
 mod sql_type;
 mod time_zone;
 mod value;
@@ -53,6 +54,7 @@ pub use functions::{
 };
 pub use like::LikePattern;
 pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
+pub use second_name::SecondName;
 pub use sql_type::{Length, SqlType, implicit_type};
 pub use time_zone::{TimeZone, ZoneOffset};
 pub use value::Value;

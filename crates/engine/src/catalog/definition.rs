@@ -10,7 +10,7 @@ use super::rows::RowKind;
 use super::sequence::SequenceRecord;
 use super::user_type::UserType;
 use crate::security::{Level, Principal};
-use pikepole_types::{Collated, Collation, SqlType};
+use pikepole_types::{Collated, Collation, SecondName, SqlType};
 use serde::{Deserialize, Serialize};
 
 /// Where the rows of a tree or heap are in the store.
@@ -161,7 +161,7 @@ pub struct Column {
     /// A new number with each change of the row.
     #[serde(default)]
     pub rowversion: bool,
-    /// The id of the user's type that it was declared with; [`Column::ty`] is what that stands for.
+    /// The id of the name that it was declared with, a user's or a second one of the system's; [`Column::ty`] is what that stands for.
     #[serde(default)]
     pub user_type: Option<i32>,
     /// How its texts compare.
@@ -174,6 +174,16 @@ fn is_default(collation: &Collation) -> bool {
 }
 
 impl Column {
+    /// The system's second name that it was declared with.
+    pub fn second_name(&self) -> Option<&'static SecondName> {
+        self.user_type.and_then(SecondName::by_id)
+    }
+
+    /// The name of its type as it was declared, by the system's names.
+    pub fn type_name(&self) -> &'static str {
+        self.second_name().map_or(self.ty.name(), |second| second.name)
+    }
+
     /// What its values bring to comparisons.
     pub fn collated(&self) -> Collated {
         Collated::of_stored(&self.ty, self.collation)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pikepole_storage::{Tree, TreeCursor};
 use pikepole_transaction::{Inserted, LockMode, TableLock};
-use pikepole_types::{Collation, SqlError, SqlType, Value};
+use pikepole_types::{Collation, SecondName, SqlError, SqlType, Value};
 
 use super::rebuild::RowMap;
 use super::{Database, lock};
@@ -41,7 +41,7 @@ pub struct ColumnDefinition {
     pub default: Option<(Option<String>, String)>,
     /// Set for the identity column.
     pub identity: Option<Identity>,
-    /// The id of the user's type that stands for the type.
+    /// The id of the name that was written for the type: a user's, or a second one of the system's.
     pub user_type: Option<i32>,
     /// How its texts compare.
     pub collation: Collation,
@@ -423,7 +423,8 @@ impl Database {
         let mut columns: Vec<Column> = Vec::with_capacity(definitions.len());
         for (place, definition) in definitions.iter().enumerate() {
             let lower = definition.name.to_lowercase();
-            if let Some(id) = definition.user_type.filter(|id| catalog.user_type_by_id(*id).is_none()) {
+            let is_gone = |id: &i32| SecondName::by_id(*id).is_none() && catalog.user_type_by_id(*id).is_none();
+            if let Some(id) = definition.user_type.filter(is_gone) {
                 // It was dropped since the statement looked.
                 return Err(SqlError::type_unknown(place + 1, id));
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::expression::Fault;
 use pikepole_engine::{Catalog, UserType, UserTypeKind};
 use pikepole_tsql::{DataType, TypeArguments};
-use pikepole_types::{Length, SqlError, SqlType};
+use pikepole_types::{Length, SecondName, SqlError, SqlType};
 
 /// Where a type stands, which decides the default length of strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +19,10 @@ pub(crate) enum TypePlace {
 /// What a type as written stands for.
 #[derive(Debug, Clone)]
 pub enum Declared {
-    /// A type of the system.
+    /// A type of the system, by its first name.
     System(SqlType),
+    /// A type of the system by another name of the system's.
+    Second(&'static SecondName, SqlType),
     /// A user's name for one.
     Alias(Arc<UserType>, SqlType),
     /// The shape of a table.
@@ -31,7 +33,7 @@ impl Declared {
     /// The type of a value; None for a table.
     pub fn scalar(&self) -> Option<SqlType> {
         match self {
-            Declared::System(ty) | Declared::Alias(_, ty) => Some(*ty),
+            Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => Some(*ty),
             Declared::Table(_) => None,
         }
     }
@@ -39,8 +41,31 @@ impl Declared {
     /// The user's type.
     pub fn user_type(&self) -> Option<&Arc<UserType>> {
         match self {
-            Declared::System(_) => None,
+            Declared::System(_) | Declared::Second(..) => None,
             Declared::Alias(user_type, _) | Declared::Table(user_type) => Some(user_type),
+        }
+    }
+
+    /// The system's second name that was written.
+    pub fn second_name(&self) -> Option<&'static SecondName> {
+        match self {
+            Declared::Second(second, _) => Some(second),
+            _ => None,
+        }
+    }
+
+    /// The number of the name that was written, if it is not the type's first.
+    pub fn user_type_id(&self) -> Option<i32> {
+        let own = self.user_type().map(|user_type| user_type.user_type_id);
+        own.or_else(|| self.second_name().map(|second| second.user_type_id))
+    }
+
+    /// Whether a column of the type may hold NULL when nothing is said about it.
+    pub fn is_nullable(&self) -> bool {
+        match (self.second_name(), self.user_type().map(|user_type| &user_type.kind)) {
+            (Some(second), _) => second.nullable,
+            (_, Some(UserTypeKind::Alias { nullable, .. })) => *nullable,
+            _ => true,
         }
     }
 }
@@ -53,7 +78,10 @@ impl Declared {
 pub(crate) fn declared(catalog: &Catalog, written: &DataType, position: usize) -> Result<Declared, Fault> {
     let system = written.schema.as_ref().is_none_or(|schema| schema.is("sys"));
     let fault = match system.then(|| system_type(written, TypePlace::Declaration, position)) {
-        Some(Ok(ty)) => return Ok(Declared::System(ty)),
+        Some(Ok(ty)) => {
+            let second = SecondName::by_name(&written.name.text);
+            return Ok(second.map_or(Declared::System(ty), |second| Declared::Second(second, ty)));
+        }
         Some(Err(fault)) if fault.number != UNKNOWN => return Err(fault),
         Some(Err(fault)) => fault,
         None => Box::new(SqlError::type_unknown(position, shown(written))),

@@ -255,6 +255,9 @@ impl Binder<'_> {
     }
 }
 
+/// Functions whose results are never NULL, whatever they are given.
+pub(super) const NEVER_NULL: [&str; 2] = ["CONCAT", "CONCAT_WS"];
+
 /// Functions that take a `sql_variant` as it is; for all others it is to be converted first.
 const TAKES_VARIANTS: [&str; 9] = [
     "CHECKSUM",
@@ -332,7 +335,7 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Re
     let constant = is_fixed && arguments.iter().all(|argument| argument.expr.is_const() && !waits(argument));
     let (collated, collation) = of_call(function.name, &arguments)?;
     let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
-    let nullable = !types.is_empty();
+    let nullable = !types.is_empty() && !NEVER_NULL.contains(&function.name);
     let expr = Expr::Call(Box::new(Call { function, arguments, types, collation }));
     let typed = Typed::new(expr, ty, nullable).collated(collated);
     Ok(if constant { typed.folded() } else { typed })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::data_type::{TypePlace, sql_type};
+use super::function::NEVER_NULL;
 use super::{Binder, Names, Scope};
 use crate::expression::Fault;
 use crate::plan::Statement;
@@ -93,7 +94,7 @@ pub(crate) fn is_certain(expr: &tree::Expr) -> bool {
         tree::ExprKind::Column(_) | tree::ExprKind::Literal(_) => true,
         tree::ExprKind::Function(call) => {
             let names = ["ISNULL", "COUNT", "COUNT_BIG", "ROW_NUMBER", "RANK", "DENSE_RANK"];
-            names.iter().any(|name| call.name.name.is(name))
+            names.iter().chain(&NEVER_NULL).any(|name| call.name.name.is(name))
         }
         _ => false,
     }

@@ -64,7 +64,7 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
         }
         let given = match binder.parameter_type(parameter, place)? {
             Declared::Table(user_type) => Given::Shape(user_type),
-            Declared::System(ty) | Declared::Alias(_, ty) => {
+            Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => {
                 Given::Value(Typed::new(Expr::Slot(binder.register()), ty, true))
             }
         };
@@ -112,7 +112,7 @@ fn returned_columns(
         let data_type = column.data_type();
         let data_type = data_type.ok_or_else(|| errors::unsupported("A computed column of a function's table"))?;
         let ty = match declared(catalog, data_type, columns.len() + 1)? {
-            Declared::System(ty) | Declared::Alias(_, ty) => ty,
+            Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
             Declared::Table(user_type) => {
                 return Err(Box::new(SqlError::type_unknown(columns.len() + 1, user_type.full_name())));
             }
@@ -193,7 +193,7 @@ impl Binder<'_> {
         let declared = declared(&self.catalog().catalog, &parameter.data_type, place + 1)?;
         match (&declared, parameter.readonly) {
             (Declared::Table(_), false) => Err(Box::new(SqlError::readonly_needed(&parameter.name.text))),
-            (Declared::System(_) | Declared::Alias(..), true) => {
+            (Declared::System(_) | Declared::Second(..) | Declared::Alias(..), true) => {
                 Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text)))
             }
             _ => Ok(declared),
@@ -263,7 +263,7 @@ impl Binder<'_> {
         let mut arguments = Vec::with_capacity(function.parameters.len());
         for (place, (parameter, argument)) in function.parameters.iter().zip(&call.arguments).enumerate() {
             let ty = match self.parameter_type(parameter, place)? {
-                Declared::System(ty) | Declared::Alias(_, ty) => ty,
+                Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
                 Declared::Table(user_type) => {
                     let given = self.table_argument(argument.expr(), &user_type)?;
                     arguments.push((parameter.name.text.clone(), given));

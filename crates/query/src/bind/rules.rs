@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::scope::SourceColumn;
 use super::typed::Typed;
 use super::{Binder, Names, PendingApply, Scope, applied, assign_to};
-use crate::access::{Column, Table};
+use crate::access::Table;
 use crate::expression::{Expr, Fault};
 use crate::output::DoneKind;
 use crate::plan::{Action, Node, Registers};
 use crate::rules::{CheckRule, ReferenceRule, ReferencedRule, Rules};
+use pikepole_engine as engine;
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, SqlError, SqlType};
 
@@ -24,8 +25,8 @@ pub(crate) struct TableColumn {
 
 impl TableColumn {
     /// The columns of a table.
-    pub(crate) fn all(table: &Table) -> Vec<TableColumn> {
-        let column = |column: &Column| TableColumn {
+    pub(crate) fn all(table: &engine::Table) -> Vec<TableColumn> {
+        let column = |column: &engine::Column| TableColumn {
             name: column.name.clone(),
             ty: column.ty,
             nullable: column.nullable,
@@ -245,7 +246,7 @@ impl Binder<'_> {
     }
 
     fn row_rules(&mut self, table: &Table, rules: &mut Rules) -> Result<(), Fault> {
-        let columns = TableColumn::all(table);
+        let columns = TableColumn::all(&table.engine);
         let registers = rules.registers;
         for (place, column) in table.engine.columns.iter().enumerate() {
             let Some(computed) = &column.computed else { continue };

@@ -287,7 +287,7 @@ impl<'a> Compiler<'a> {
         let ty = match self.declared(&parameter.data_type, at + 1)? {
             Declared::Table(user_type) => return self.table_parameter(at, parameter, user_type),
             _ if parameter.readonly => return Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text))),
-            Declared::System(ty) | Declared::Alias(_, ty) => ty,
+            Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
         };
         self.declare(&parameter.name, ty)?;
         let default = match &parameter.default {
@@ -700,7 +700,7 @@ impl<'a> Compiler<'a> {
                 continue;
             };
             let ty = match self.declared(data_type, at + 1)? {
-                Declared::System(ty) | Declared::Alias(_, ty) => ty,
+                Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
                 Declared::Table(_) if initial.is_some() => {
                     return Err(Box::new(SqlError::default_for_local_variable()));
                 }

@@ -70,7 +70,9 @@ pub(crate) fn compile_function(
         }
         tree::FunctionReturns::Scalar { data_type, .. } => {
             let declared = compiler.declared(data_type, 1);
-            if let Some(Declared::System(ty) | Declared::Alias(_, ty)) = compiler.keep(declared) {
+            if let Some(Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty)) =
+                compiler.keep(declared)
+            {
                 compiler.returns = Some(FunctionResult::Value(compiler.return_slot(), ty));
             }
         }

@@ -18,7 +18,7 @@ use pikepole_types::{Collated, Collation, Length, SqlError, SqlType};
 
 /// The columns of a table as its own expressions see them.
 pub(crate) fn table_columns(table: &Table) -> Vec<TableColumn> {
-    TableColumn::all(table)
+    TableColumn::all(&table.engine)
 }
 
 /// A name for a constraint that was given none.

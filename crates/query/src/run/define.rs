@@ -44,7 +44,10 @@ impl Machine<'_> {
 
     /// A key that cannot be made with or for a table is told of by two errors: why, and what did not come of it.
     fn as_constraint_failure(&mut self, statement: &Statement, fault: Fault) -> Fault {
-        let of_table = matches!(statement.kind, StatementKind::CreateTable(_) | StatementKind::AlterTable(_));
+        let of_table = matches!(
+            statement.kind,
+            StatementKind::CreateTable(_) | StatementKind::AlterTable(_) | StatementKind::CreateType(_)
+        );
         if of_table && matches!(fault.number, 1505 | 1779 | 1909 | 1911 | 1919) {
             self.output.error(&fault.at_line(self.line()));
             return Box::new(SqlError::constraint_not_created());
@@ -236,7 +239,7 @@ impl Machine<'_> {
         let [tree::TableSource::Table(table)] = select.from.as_slice() else { return Err(unsupported()) };
         let catalog = self.context.catalog();
         let table = catalog.table(&table.name)?.ok_or_else(unsupported)?;
-        let columns = bind::TableColumn::all(&table);
+        let columns = bind::TableColumn::all(&table.engine);
         let names = Names::of(&catalog, &*self.host);
         bind::table_condition(condition, alias, &columns, &names).map_err(|fault| match fault.number {
             1046 => unsupported(),

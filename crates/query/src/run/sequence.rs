@@ -81,7 +81,7 @@ impl Machine<'_> {
                     let catalog = self.context.catalog();
                     let declared = bind::declared(&catalog.catalog, written, 1)?;
                     let ty = match declared {
-                        Declared::System(ty) | Declared::Alias(_, ty) => Some(ty),
+                        Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => Some(ty),
                         Declared::Table(_) => None,
                     };
                     let wrong = || Box::new(SqlError::sequence_type_invalid(&create.name.name.text));

@@ -1,12 +1,10 @@
 //! What CREATE TABLE and ALTER TABLE say, as the engine wants it.
 
 use super::index_filter::{FilterColumn, FilterOf};
-use crate::bind::{Declared, column_collation, declared};
+use crate::bind::{column_collation, declared};
 use crate::errors;
 use crate::expression::Fault;
-use pikepole_engine::{
-    Catalog, ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition, UserTypeKind,
-};
+use pikepole_engine::{Catalog, ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
 
@@ -245,20 +243,12 @@ pub(crate) fn column(
     Ok(ColumnDefinition {
         name: name.clone(),
         ty,
-        nullable: definition.nullable.unwrap_or(identity.is_none() && is_nullable(&declared)),
+        nullable: definition.nullable.unwrap_or(identity.is_none() && declared.is_nullable()),
         default,
         identity,
-        user_type: declared.user_type().map(|user_type| user_type.user_type_id),
+        user_type: declared.user_type_id(),
         collation,
     })
-}
-
-/// Whether a column of the type may hold NULL when nothing is said about it.
-fn is_nullable(declared: &Declared) -> bool {
-    match declared.user_type().map(|user_type| &user_type.kind) {
-        Some(UserTypeKind::Alias { nullable, .. }) => *nullable,
-        _ => true,
-    }
 }
 
 fn identity(

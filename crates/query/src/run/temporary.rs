@@ -9,7 +9,7 @@ use crate::expression::Fault;
 use crate::program::{DeclaredKind, DeclaredTable, SelectInto};
 use pikepole_engine::{ColumnDefinition, Residence, TableDefinition};
 use pikepole_tsql::{self as tree, ObjectName};
-use pikepole_types::SqlError;
+use pikepole_types::{SecondName, SqlError};
 
 /// A primary key on a column that may be NULL.
 const KEY_ON_NULLABLE: i32 = 8111;
@@ -122,8 +122,9 @@ impl Machine<'_> {
             read => read?,
         };
         if residence != Residence::Database {
-            // tempdb knows no types of this database: what they stand for is enough.
-            definition.columns.iter_mut().for_each(|column| column.user_type = None);
+            // tempdb knows no types of this database: what they stand for is enough. The system's names are everywhere the same.
+            let of_system = |id: &i32| SecondName::by_id(*id).is_some();
+            definition.columns.iter_mut().for_each(|column| column.user_type = column.user_type.filter(of_system));
         }
         self.type_computed(&mut definition, &wishes)?;
         for column in create.columns() {

@@ -34,7 +34,7 @@ impl Machine<'_> {
         let kind = match &create.kind {
             tree::TypeKind::Alias { data_type, nullable } => {
                 let declared = bind::declared(&catalog.catalog, data_type, 1)?;
-                let Declared::System(ty) = declared else {
+                let (Declared::System(ty) | Declared::Second(_, ty)) = declared else {
                     return Err(Box::new(SqlError::type_unknown(1, data_type.name.text.as_str())));
                 };
                 UserTypeKind::Alias { ty, nullable: nullable.unwrap_or(true) }

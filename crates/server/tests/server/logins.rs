@@ -59,6 +59,14 @@ fn a_database_that_is_not_there_refuses_the_login() {
 }
 
 #[test]
+fn tempdb_is_made_for_the_first_who_logs_in_to_it() {
+    let fixture = Fixture::new();
+    let mut client = Client::connect(fixture.address());
+    assert!(errors(&client.try_log_in("sa", PASSWORD, "TempDB")).is_empty());
+    assert_eq!(client.scalar("SELECT DB_NAME()"), Value::Str("tempdb".to_string()));
+}
+
+#[test]
 fn logins_made_by_sql_come_in() {
     let fixture = Fixture::new();
     fixture.client().run("CREATE LOGIN ada WITH PASSWORD = 'Lovelace 1815'");

@@ -8,7 +8,7 @@ use crate::security;
 use crate::views;
 use pikepole_engine::{Catalog, Column, DEFAULT_SCHEMA, Object, Permission, Table, UserTypeKind};
 use pikepole_query::{ExecutionContext, Output};
-use pikepole_types::{LikePattern, SqlError, SqlType, Value};
+use pikepole_types::{LikePattern, SecondName, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 /// Characters of one row of `sp_helptext`.
@@ -84,14 +84,17 @@ fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
         let schema = parts.schema.as_deref().unwrap_or(DEFAULT_SCHEMA);
         user_type.name.eq_ignore_ascii_case(&parts.name) && user_type.schema.eq_ignore_ascii_case(schema)
     });
-    let (shown, ty, nullable) = match own.map(|own| (&own.name, &own.kind)) {
-        Some((name, UserTypeKind::Alias { ty, nullable })) => (name.as_str(), *ty, *nullable),
-        Some((_, UserTypeKind::Table(_))) => return None,
-        None => {
+    let second = SecondName::by_name(&parts.name).filter(|_| own.is_none());
+    let (shown, ty, nullable) = match (own.map(|own| (&own.name, &own.kind)), second) {
+        (Some((name, UserTypeKind::Alias { ty, nullable })), _) => (name.as_str(), *ty, *nullable),
+        (Some((_, UserTypeKind::Table(_))), _) => return None,
+        (None, Some(second)) => (second.name, second.ty, second.nullable),
+        (None, None) => {
             let ty = views::columns::TYPES.iter().find(|ty| ty.name().eq_ignore_ascii_case(&parts.name))?;
             (ty.name(), *ty, true)
         }
     };
+    let stored = second.filter(|second| second.system_type_id != ty.system_type_id());
     let mut set = ResultSet::new(&[
         ("Type_name", NAME),
         ("Storage_type", NAME),
@@ -106,8 +109,8 @@ fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
     let digits = |number: u8| if ty.is_number() { Value::Int(number.into()) } else { Value::Null };
     set.push(vec![
         string(shown),
-        string(ty.name()),
-        Value::SmallInt(ty.max_length()),
+        string(stored.map_or(ty.name(), |second| second.name)),
+        Value::SmallInt(second.map_or(ty.max_length(), |second| second.max_length(&ty))),
         digits(ty.precision()),
         digits(ty.scale()),
         string(if nullable { "yes" } else { "no" }),
@@ -170,9 +173,9 @@ fn table_columns(table: &Table, output: &mut dyn Output) {
         let of_bytes = |yes: bool| string(if is_of_bytes { yes_or_no(yes) } else { "(n/a)" });
         set.push(vec![
             string(&column.name),
-            string(ty.name()),
+            string(column.type_name()),
             string(yes_or_no(column.computed.is_some())),
-            Value::Int(ty.max_length().into()),
+            Value::Int(views::columns::max_length(column).into()),
             digits(ty.precision()),
             digits(ty.scale()),
             string(yes_or_no(column.nullable)),
@@ -253,12 +256,16 @@ fn procedure_parameters(catalog: &Catalog, module: &str, output: &mut dyn Output
     ]);
     for (place, parameter) in modules::parameters(catalog, module).into_iter().enumerate() {
         let ty = parameter.declared.scalar();
-        let user_type = parameter.declared.user_type().map(|user_type| user_type.name.clone());
-        let name = user_type.unwrap_or_else(|| ty.map_or_else(String::new, |ty| ty.name().to_owned()));
+        let (user_type, second) = (parameter.declared.user_type(), parameter.declared.second_name());
+        let name = match (user_type, second) {
+            (Some(user_type), _) => user_type.name.as_str(),
+            (None, Some(second)) => second.name,
+            (None, None) => ty.map_or("", |ty| ty.name()),
+        };
         set.push(vec![
-            string(parameter.name),
+            string(parameter.name.as_str()),
             string(name),
-            Value::SmallInt(ty.map_or(-1, |ty| ty.max_length())),
+            Value::SmallInt(ty.map_or(-1, |ty| second.map_or(ty.max_length(), |second| second.max_length(&ty)))),
             Value::Int(ty.map_or(0, |ty| ty.precision().into())),
             Value::Int(ty.map_or(0, |ty| ty.scale().into())),
             Value::Int(place as i32 + 1),
@@ -351,7 +358,9 @@ pub(super) fn columns(
             if extended {
                 row.extend(extended_values(&found.columns[place]));
             }
-            row.push(Value::TinyInt(found.columns[place].ty.system_type_id()));
+            let column = &found.columns[place];
+            let first = column.ty.system_type_id();
+            row.push(Value::TinyInt(column.second_name().map_or(first, |second| second.system_type_id)));
             set.push(row);
         }
     }
@@ -361,13 +370,10 @@ pub(super) fn columns(
 fn column_row(database: &str, table: &Table, place: usize) -> Vec<Value> {
     let column = &table.columns[place];
     let ty = &column.ty;
-    let (odbc, sub) = odbc_type(ty);
-    let length = i32::from(ty.max_length());
-    let precision = match ty.declared_length() {
-        Some(pikepole_types::Length::Limit(units)) => i32::from(units),
-        Some(pikepole_types::Length::Max) => 0,
-        None => i32::from(ty.precision()),
-    };
+    let second = column.second_name();
+    let (odbc, sub) = odbc_type(ty, second);
+    let (precision, length) = odbc_sizes(ty, second);
+    let name = column.type_name();
     let small = |number: Option<i16>| number.map_or(Value::Null, Value::SmallInt);
     let counted = ty.is_number() || ty.is_date_or_time();
     vec![
@@ -376,7 +382,7 @@ fn column_row(database: &str, table: &Table, place: usize) -> Vec<Value> {
         string(&table.name),
         string(&column.name),
         Value::SmallInt(odbc),
-        string(if column.identity.is_some() { format!("{} identity", ty.name()) } else { ty.name().to_string() }),
+        string(if column.identity.is_some() { format!("{name} identity") } else { name.to_owned() }),
         Value::Int(precision),
         Value::Int(length),
         small(counted.then(|| ty.scale().into())),
@@ -392,6 +398,18 @@ fn column_row(database: &str, table: &Table, place: usize) -> Vec<Value> {
     ]
 }
 
+/// The precision and the length of a type in ODBC: characters or digits, and bytes.
+pub(super) fn odbc_sizes(ty: &SqlType, second: Option<&SecondName>) -> (i32, i32) {
+    use pikepole_types::Length::{Limit, Max};
+    let bytes = i32::from(ty.max_length());
+    match (second.and_then(|second| second.characters_max), ty.declared_length()) {
+        (Some(characters), _) => (characters, characters * if ty.is_unicode() { 2 } else { 1 }),
+        (None, Some(Limit(units))) => (units.into(), bytes),
+        (None, Some(Max)) => (0, bytes),
+        (None, None) => (ty.precision().into(), bytes),
+    }
+}
+
 /// The values of [`EXTENDED`].
 fn extended_values(column: &Column) -> Vec<Value> {
     let flags = [false, false, column.computed.is_some(), column.identity.is_some()];
@@ -400,10 +418,11 @@ fn extended_values(column: &Column) -> Vec<Value> {
     values
 }
 
-/// A type's number in ODBC, and its number among dates and times.
-pub(super) fn odbc_type(ty: &SqlType) -> (i16, Option<i16>) {
+/// A type's number in ODBC, and its number among dates and times. Of the second names one has a number of its own.
+pub(super) fn odbc_type(ty: &SqlType, second: Option<&SecondName>) -> (i16, Option<i16>) {
     use pikepole_types::Length::Max;
     match ty {
+        SqlType::Decimal { .. } if second.is_some() => (2, None),
         SqlType::Bit => (-7, None),
         SqlType::TinyInt => (-6, None),
         SqlType::SmallInt => (5, None),

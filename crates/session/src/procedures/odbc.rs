@@ -2,7 +2,7 @@
 //! that drivers expect.
 
 use super::Arguments;
-use super::describe::odbc_type;
+use super::describe::{odbc_sizes, odbc_type};
 use crate::functions::PRODUCT_VERSION;
 use crate::host::SessionHost;
 use crate::modules;
@@ -10,7 +10,7 @@ use crate::result_set::{NAME, ResultSet, string, text};
 use crate::views::columns::TYPES;
 use pikepole_engine::{Index, Module, ReferentialAction, Table};
 use pikepole_query::{Declared, ExecutionContext, Output};
-use pikepole_types::{Length, LikePattern, SqlError, SqlType, Value};
+use pikepole_types::{LikePattern, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 const SMALL: SqlType = SqlType::SmallInt;
@@ -226,27 +226,20 @@ pub(super) fn special_columns(arguments: &Arguments<'_>, context: &ExecutionCont
             key.map(|key| key.columns.iter().map(|key| key.column).collect()).unwrap_or_default()
         };
         for column in columns.into_iter().map(|at| &table.columns[at]) {
+            let (precision, length) = odbc_sizes(&column.ty, column.second_name());
             set.push(vec![
                 if versions { Value::Null } else { small(0) },
                 string(&column.name),
-                small(odbc_type(&column.ty).0),
-                string(column.ty.name()),
-                Value::Int(precision(&column.ty)),
-                Value::Int(column.ty.max_length().into()),
+                small(odbc_type(&column.ty, column.second_name()).0),
+                string(column.type_name()),
+                Value::Int(precision),
+                Value::Int(length),
                 if column.ty.is_number() { small(column.ty.scale().into()) } else { Value::Null },
                 small(1),
             ]);
         }
     }
     set.send(output);
-}
-
-fn precision(ty: &SqlType) -> i32 {
-    match ty.declared_length() {
-        Some(Length::Limit(units)) => units.into(),
-        Some(Length::Max) => 0,
-        None => ty.precision().into(),
-    }
 }
 
 /// `sp_stored_procedures`: procedures and functions whose names match patterns; `;1`, of functions `;0`, is the number that ODBC
@@ -343,7 +336,9 @@ pub(super) fn procedure_columns(
                 set.push(row);
                 continue;
             };
-            let (odbc, sub) = odbc_type(&ty);
+            let second = declared.second_name();
+            let (odbc, sub) = odbc_type(&ty, second);
+            let (precision, length) = odbc_sizes(&ty, second);
             let nullable = kind != 5;
             let counted = ty.is_number() || ty.is_date_or_time();
             let mut row = vec![
@@ -353,9 +348,9 @@ pub(super) fn procedure_columns(
                 string(parameter),
                 small(kind),
                 small(odbc),
-                string(ty.name()),
-                Value::Int(precision(&ty)),
-                Value::Int(ty.max_length().into()),
+                string(second.map_or(ty.name(), |second| second.name)),
+                Value::Int(precision),
+                Value::Int(length),
                 if counted { small(ty.scale().into()) } else { Value::Null },
                 if ty.is_number() { small(10) } else { Value::Null },
                 small(nullable.into()),
@@ -363,14 +358,14 @@ pub(super) fn procedure_columns(
                 Value::Null,
                 small(if sub.is_some() { 9 } else { odbc }),
                 sub.map_or(Value::Null, small),
-                if ty.is_string() || ty.is_binary() { Value::Int(ty.max_length().into()) } else { Value::Null },
+                if ty.is_string() || ty.is_binary() { Value::Int(length) } else { Value::Null },
                 Value::Int(place as i32),
                 string(if nullable { "YES" } else { "NO" }),
             ];
             if with_types {
                 row.extend(SS_TYPE_COLUMNS.map(|_| Value::Null));
             }
-            row.push(Value::TinyInt(ty.system_type_id()));
+            row.push(Value::TinyInt(second.map_or(ty.system_type_id(), |second| second.system_type_id)));
             set.push(row);
         }
     }
@@ -449,9 +444,9 @@ pub(super) fn data_types(arguments: &Arguments<'_>, output: &mut dyn Output) {
     ]);
     let wanted: Option<i16> = arguments.text(0).and_then(|number| number.parse().ok()).filter(|number| *number != 0);
     let mut types: Vec<&SqlType> = TYPES.iter().collect();
-    types.sort_by_key(|ty| odbc_type(ty).0);
+    types.sort_by_key(|ty| odbc_type(ty, None).0);
     for ty in types {
-        let (odbc, sub) = odbc_type(ty);
+        let (odbc, sub) = odbc_type(ty, None);
         if wanted.is_some_and(|wanted| wanted != odbc) {
             continue;
         }
@@ -475,7 +470,7 @@ pub(super) fn data_types(arguments: &Arguments<'_>, output: &mut dyn Output) {
         set.push(vec![
             string(ty.name()),
             small(odbc),
-            Value::Int(precision(ty)),
+            Value::Int(odbc_sizes(ty, None).0),
             prefix,
             if quoted { string("'") } else { Value::Null },
             parameters,

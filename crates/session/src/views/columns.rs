@@ -6,14 +6,12 @@ use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use crate::modules::{self, ParameterInfo};
 use pikepole_engine::Column;
 use pikepole_query::{ColumnInfo, Declared};
-use pikepole_types::{Length, SqlError, SqlType};
+use pikepole_types::{Length, SecondName, SqlError, SqlType};
 
 /// The collation of every database.
 pub(crate) const COLLATION: &str = "SQL_Latin1_General_CP1_CI_AS";
 /// `system_type_id` of rowversion.
 pub(super) const ROWVERSION: i32 = 189;
-/// `user_type_id` of `sysname`, the one type of the system that is a name for another.
-pub(super) const SYSNAME: i32 = 256;
 /// `system_type_id` of table types.
 pub(super) const TABLE_TYPE: i32 = 243;
 
@@ -108,7 +106,7 @@ pub(super) const VIEWS: &[View] = &[
 /// What a parameter is declared with.
 fn with_declared(row: RowBuilder, declared: &Declared) -> RowBuilder {
     let row = match declared.scalar() {
-        Some(ty) => with_type(row, &ty),
+        Some(ty) => with_named_type(row, &ty, declared.second_name()),
         None => row.integer("system_type_id", TABLE_TYPE).integer("max_length", -1),
     };
     match declared.user_type() {
@@ -124,6 +122,23 @@ pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
         .integer("max_length", ty.max_length())
         .integer("precision", ty.precision())
         .integer("scale", ty.scale())
+}
+
+/// The same by the name that was written, if that is a second one.
+pub(super) fn with_named_type(row: RowBuilder, ty: &SqlType, second: Option<&SecondName>) -> RowBuilder {
+    let row = with_type(row, ty);
+    match second {
+        None => row,
+        Some(second) => row
+            .integer("system_type_id", second.system_type_id)
+            .integer("user_type_id", second.user_type_id)
+            .integer("max_length", second.max_length(ty)),
+    }
+}
+
+/// `max_length` of `sys.columns`.
+pub(crate) fn max_length(column: &Column) -> i16 {
+    column.second_name().map_or(column.ty.max_length(), |second| second.max_length(&column.ty))
 }
 
 /// What all kinds of columns have.
@@ -156,9 +171,9 @@ pub(super) fn table_column(view: &View, object_id: i32, place: usize, column: &C
         .bit("is_identity", column.identity.is_some())
         .bit("is_computed", column.computed.is_some())
         .integer("default_object_id", column.default.as_ref().map_or(0, |default| default.object_id));
-    let row = match column.user_type {
-        Some(id) => row.integer("user_type_id", id),
-        None => row,
+    let row = match (column.second_name(), column.user_type) {
+        (None, Some(id)) => row.integer("user_type_id", id),
+        (second, _) => with_named_type(row, &column.ty, second),
     };
     if column.rowversion { row.integer("system_type_id", ROWVERSION).integer("user_type_id", ROWVERSION) } else { row }
 }

@@ -233,14 +233,19 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         for (place, column) in table.columns.iter().enumerate() {
-            rows.push(
-                row(table.object_id, place, &column.name, &column.ty, column.nullable, column.collated())
-                    .integer("colstat", i32::from(column.identity.is_some()))
-                    .integer("status", if column.identity.is_some() { 128 } else { 0 })
-                    .integer("cdefault", column.default.as_ref().map_or(0, |default| default.object_id))
-                    .bit("iscomputed", column.computed.is_some())
+            let row = row(table.object_id, place, &column.name, &column.ty, column.nullable, column.collated())
+                .integer("colstat", i32::from(column.identity.is_some()))
+                .integer("status", if column.identity.is_some() { 128 } else { 0 })
+                .integer("cdefault", column.default.as_ref().map_or(0, |default| default.object_id))
+                .bit("iscomputed", column.computed.is_some());
+            rows.push(match column.second_name() {
+                None => row.done(),
+                Some(second) => row
+                    .integer("xtype", second.system_type_id)
+                    .integer("xusertype", second.user_type_id)
+                    .integer("length", second.max_length(&column.ty))
                     .done(),
-            );
+            });
         }
     }
     for (object_id, columns) in &source.view_columns {

@@ -7,7 +7,7 @@ use super::columns::{COLUMN, table_column};
 use super::objects::{OBJECT, of_check, of_foreign_key};
 use super::{Rows, Source, View, columns_of};
 use crate::modules;
-use pikepole_engine::{ReferentialAction, Table};
+use pikepole_engine::{Check, ReferentialAction, Table};
 use pikepole_types::SqlError;
 use std::sync::Arc;
 
@@ -297,12 +297,15 @@ fn check_clauses(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(rows)
 }
 
-/// Every constraint of a table with the columns it is about: keys, foreign keys, checks behind a column.
-fn constraints(table: &Table) -> Vec<(&str, Vec<usize>)> {
+/// Every constraint of a table with the columns it is about: keys, foreign keys, checks.
+fn constraints<'t>(table: &'t Table, source: &Source<'_>) -> Vec<(&'t str, Vec<usize>)> {
     let keys = table.indexes.iter().filter(|index| index.constraint);
     let keys = keys.map(|index| (index.name.as_str(), index.columns.iter().map(|key| key.column).collect()));
     let foreign = table.foreign_keys.iter().map(|key| (key.name.as_str(), key.columns.clone()));
-    let checks = table.checks.iter().map(|check| (check.name.as_str(), check.column.into_iter().collect()));
+    // Where nobody has bound them, the column that it stands behind is known.
+    let read = |check: &Check| source.checked_columns.get(&check.object_id).cloned();
+    let columns = |check: &Check| read(check).unwrap_or_else(|| check.column.into_iter().collect());
+    let checks = table.checks.iter().map(|check| (check.name.as_str(), columns(check)));
     keys.chain(foreign).chain(checks).collect()
 }
 
@@ -310,7 +313,7 @@ fn constraint_column_usage(view: &View, source: &Source<'_>) -> Result<Rows, Sql
     let mut rows = Vec::new();
     let tables: Vec<&Arc<Table>> = source.catalog.tables().collect();
     for table in tables {
-        for (name, columns) in constraints(table) {
+        for (name, columns) in constraints(table, source) {
             for column in columns {
                 rows.push(
                     view.row()
@@ -332,7 +335,7 @@ fn constraint_column_usage(view: &View, source: &Source<'_>) -> Result<Rows, Sql
 fn constraint_table_usage(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
-        for (name, _) in constraints(table) {
+        for (name, _) in constraints(table, source) {
             rows.push(
                 view.row()
                     .text("TABLE_CATALOG", source.database.name())
@@ -363,7 +366,7 @@ fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .text("AS_LOCATOR", "NO")
                 .text("PARAMETER_NAME", &parameter.name);
             let row = match parameter.declared.scalar() {
-                Some(ty) => super::information_schema::with_type(row, &ty),
+                Some(ty) => super::information_schema::with_named_type(row, &ty, parameter.declared.second_name()),
                 None => row.text("DATA_TYPE", "table type"),
             };
             let row = match parameter.declared.user_type() {

@@ -5,7 +5,7 @@ use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View};
 use crate::modules;
 use pikepole_engine::{Module, Table};
-use pikepole_types::{Collated, Length, SqlError, SqlType};
+use pikepole_types::{Collated, Length, SecondName, SqlError, SqlType};
 
 /// A text of at most so many characters, for columns declared that wide.
 const DEFINITION_CHARACTERS_MAX: usize = 4000;
@@ -249,6 +249,20 @@ pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
     row
 }
 
+/// The same by the name that was written, if that is a second one. `sysname` is no name that these views know.
+pub(super) fn with_named_type(row: RowBuilder, ty: &SqlType, second: Option<&SecondName>) -> RowBuilder {
+    let row = with_type(row, ty);
+    let Some(second) = second.filter(|second| second.system_type_id != ty.system_type_id()) else { return row };
+    let row = row.text("DATA_TYPE", second.name);
+    match second.characters_max {
+        None => row,
+        Some(characters) => {
+            let bytes = if ty.is_unicode() { 2 } else { 1 };
+            row.integer("CHARACTER_MAXIMUM_LENGTH", characters).integer("CHARACTER_OCTET_LENGTH", characters * bytes)
+        }
+    }
+}
+
 fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
@@ -258,7 +272,7 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("ORDINAL_POSITION", place as i64 + 1)
                 .text_if("COLUMN_DEFAULT", column.default.as_ref().and_then(|default| definition(&default.text)))
                 .text("IS_NULLABLE", if column.nullable { "YES" } else { "NO" });
-            let row = with_collation(with_type(row, &column.ty), column.collated());
+            let row = with_collation(with_named_type(row, &column.ty, column.second_name()), column.collated());
             let row = match column.user_type.and_then(|id| source.catalog.user_type_by_id(id)) {
                 None => row,
                 Some(user_type) => row
@@ -306,8 +320,9 @@ fn routines(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows: Rows = source.catalog.procedures().map(|module| row(module, "PROCEDURE").done()).collect();
     for module in source.catalog.functions() {
         let row = row(module, "FUNCTION");
-        rows.push(match modules::result_type(source.catalog, &module.text).and_then(|declared| declared.scalar()) {
-            Some(ty) => with_type(row, &ty).done(),
+        let declared = modules::result_type(source.catalog, &module.text);
+        rows.push(match declared.and_then(|declared| Some((declared.scalar()?, declared.second_name()))) {
+            Some((ty, second)) => with_named_type(row, &ty, second).done(),
             None => row.text("DATA_TYPE", "TABLE").done(),
         });
     }

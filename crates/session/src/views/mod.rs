@@ -59,6 +59,9 @@ pub(crate) struct Source<'a> {
     pub(crate) row_counts: BTreeMap<i32, u64>,
     /// The columns of each view by object id; filled only for a view that asks for them ([`View::shows_columns`]).
     pub(crate) view_columns: BTreeMap<i32, Vec<ColumnInfo>>,
+    /// The columns that each CHECK constraint reads, by object id; filled only for a view that asks for them
+    /// ([`View::shows_checked_columns`]).
+    pub(crate) checked_columns: BTreeMap<i32, Vec<usize>>,
     /// The values of a function's arguments, one for each parameter and of its type, or NULL; none for a view.
     pub(crate) arguments: &'a [Value],
 }
@@ -355,6 +358,11 @@ impl View {
             self.name,
             "columns" | "all_columns" | "system_columns" | "COLUMNS" | "syscolumns" | "fn_my_permissions"
         )
+    }
+
+    /// Whether its rows show the columns that CHECK constraints read, which takes binding each.
+    pub(crate) fn shows_checked_columns(&self) -> bool {
+        self.name == "CONSTRAINT_COLUMN_USAGE"
     }
 
     /// A row in which nothing has been said yet.

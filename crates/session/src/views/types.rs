@@ -2,10 +2,10 @@
 
 use super::Kind::{Bit, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
-use super::columns::{COLLATION, ROWVERSION, SYSNAME, TABLE_TYPE, TYPES, with_type};
+use super::columns::{COLLATION, ROWVERSION, TABLE_TYPE, TYPES, with_named_type, with_type};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use pikepole_engine::{UserType, UserTypeKind};
-use pikepole_types::{Length, SqlError, SqlType};
+use pikepole_types::{SecondName, SqlError, SqlType};
 
 /// The columns of `sys.types`.
 const TYPE: &[ColumnOf] = &[
@@ -72,9 +72,10 @@ fn types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .bit("is_nullable", true)
     };
     let mut rows: Rows = TYPES.iter().map(|ty| row(ty.name(), ty).done()).collect();
-    let numeric = row("numeric", &SqlType::Decimal { precision: 38, scale: 38 });
-    rows.push(numeric.integer("system_type_id", 108).integer("user_type_id", 108).done());
-    let sysname = row("sysname", &SqlType::NVarChar(Length::Limit(128)));
+    for second in SecondName::ALL {
+        let row = with_named_type(row(second.name, &second.ty), &second.ty, Some(second));
+        rows.push(row.bit("is_nullable", second.nullable).done());
+    }
     let rowversion = row("timestamp", &SqlType::Binary(8));
     rows.push(
         rowversion
@@ -83,7 +84,6 @@ fn types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .bit("is_nullable", false)
             .done(),
     );
-    rows.push(sysname.integer("user_type_id", SYSNAME).bit("is_nullable", false).done());
     rows.extend(source.catalog.user_types().map(|user_type| user_row(view, user_type).done()));
     Ok(rows)
 }

@@ -218,3 +218,29 @@ SELECT name, uid, gid, islogin, issqlrole FROM sysusers WHERE uid IN (0, 1, 2, 1
 SELECT CAST('2018-01-02T11:22:33.123456789+12:34' AS datetimeoffset) AS a, CAST('23:59:59.999999999' AS time) AS b;
 SELECT CAST('12:00:00.1234567890' AS time);
 GO
+-- Which columns a CHECK constraint reads, which tools compare by the table that they are in.
+CREATE TABLE dbo.checked (a int CONSTRAINT ck_a CHECK (a > 0), b int, c int CONSTRAINT ck_none CHECK (1 = 1), CONSTRAINT ck_both CHECK (a < b OR b IS NULL));
+SELECT CONSTRAINT_NAME, COLUMN_NAME FROM INFORMATION_SCHEMA.CONSTRAINT_COLUMN_USAGE WHERE TABLE_NAME = 'checked' ORDER BY 1, 2;
+SELECT CONSTRAINT_NAME FROM INFORMATION_SCHEMA.CONSTRAINT_TABLE_USAGE WHERE TABLE_NAME = 'checked' ORDER BY 1;
+DROP TABLE dbo.checked;
+GO
+-- What CONCAT gives is never NULL, and neither is a column of it.
+CREATE TABLE dbo.full_names (first nvarchar(20) NOT NULL, last nvarchar(20) NULL, both AS CONCAT(first, ' ', last), sum AS first + ' ' + last);
+SELECT name, is_nullable FROM sys.columns WHERE object_id = OBJECT_ID('dbo.full_names') ORDER BY column_id;
+SELECT CONCAT_WS(' ', first, last) AS both, first + last AS sum INTO dbo.kept_names FROM dbo.full_names;
+SELECT name, is_nullable FROM sys.columns WHERE object_id = OBJECT_ID('dbo.kept_names') ORDER BY column_id;
+DROP TABLE dbo.kept_names;
+DROP TABLE dbo.full_names;
+GO
+-- Clients set all that they know of in one batch, the language behind the order of dates and the first day.
+SET DATEFIRST 3;
+SET DATEFORMAT dmy;
+SET LANGUAGE us_english;
+SELECT @@DATEFIRST AS first_day, CAST('13/02/2020' AS datetime) AS day;
+SET LANGUAGE Deutsch;
+SET LANGUAGE us_english;
+SELECT @@DATEFIRST AS first_day;
+GO
+-- A key of a table type fails as that of a table does.
+CREATE TYPE dbo.of_no_key AS TABLE (id int, PRIMARY KEY (code));
+GO

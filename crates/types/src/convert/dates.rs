@@ -1,12 +1,15 @@
 //! Conversions to dates and times.
 
 use crate::datetime::{
-    DATETIME_DAY, DAY, DAYS_TO_1900, Date, DateTime, DateTime2, DateTimeOffset, Moment, ParseDate, Reading, SECOND,
-    SmallDateTime, Time, parse_moment,
+    DATETIME_DAY, DAY, DAYS_MAX, DAYS_TO_1900, Date, DateTime, DateTime2, DateTimeOffset, Moment, ParseDate, Reading,
+    SECOND, SmallDateTime, Time, parse_moment,
 };
 use crate::error::SqlError;
 use crate::sql_type::SqlType;
 use crate::value::Value;
+
+/// Midnight after the last day that there is.
+const END_OF_DAYS: i64 = (DAYS_MAX as i64 + 1) * DAY;
 
 /// The moment of a date or time; a time alone is on 1900-01-01. `None` for all others.
 pub(crate) fn moment_of(value: &Value) -> Option<Moment> {
@@ -26,16 +29,17 @@ pub(crate) fn time_of(moment: Moment, to: &SqlType) -> Option<Value> {
     match to {
         SqlType::Date => Date::from_days(moment.days()).map(Value::Date),
         SqlType::Time(scale) => {
-            // 23:59:59.9999999 rounded up stays in the day.
-            let ticks = moment.rounded(*scale).ticks - i64::from(moment.days()) * DAY;
-            Time::from_ticks(if ticks >= DAY { 0 } else { ticks }).map(Value::Time)
+            let midnight = i64::from(moment.days()) * DAY;
+            Time::from_ticks(moment.rounded_before(*scale, midnight + DAY).ticks - midnight).map(Value::Time)
         }
         SqlType::DateTime => DateTime::from_moment(moment).map(Value::DateTime),
         SqlType::SmallDateTime => SmallDateTime::from_moment(moment).map(Value::SmallDateTime),
-        SqlType::DateTime2(scale) => DateTime2::from_ticks(moment.rounded(*scale).ticks).map(Value::DateTime2),
+        SqlType::DateTime2(scale) => {
+            DateTime2::from_ticks(moment.rounded_before(*scale, END_OF_DAYS).ticks).map(Value::DateTime2)
+        }
         SqlType::DateTimeOffset(scale) => {
             let offset = moment.offset_minutes.unwrap_or(0);
-            let utc = moment.rounded(*scale).ticks - i64::from(offset) * 60 * SECOND;
+            let utc = moment.rounded_before(*scale, END_OF_DAYS).ticks - i64::from(offset) * 60 * SECOND;
             DateTimeOffset::new(utc, offset).map(Value::DateTimeOffset)
         }
         _ => None,

@@ -239,12 +239,27 @@ impl Moment {
     pub(crate) fn rounded(self, scale: u8) -> Moment {
         Moment { ticks: round_ticks(self.ticks, scale), ..self }
     }
+
+    /// Rounded likewise, but cut off where rounding up would reach `end`, a whole second.
+    pub(crate) fn rounded_before(self, scale: u8, end: i64) -> Moment {
+        let rounded = self.rounded(scale);
+        if rounded.ticks < end {
+            return rounded;
+        }
+        let unit = unit(scale);
+        Moment { ticks: self.ticks.div_euclid(unit) * unit, ..self }
+    }
 }
 
 /// Ticks rounded to `scale` digits of a second, half up.
 pub(crate) fn round_ticks(ticks: i64, scale: u8) -> i64 {
-    let unit = 10i64.pow(7 - u32::from(scale.min(7)));
+    let unit = unit(scale);
     (ticks + unit / 2).div_euclid(unit) * unit
+}
+
+/// The ticks that the last of `scale` digits of a second stands for.
+fn unit(scale: u8) -> i64 {
+    10i64.pow(7 - u32::from(scale.min(7)))
 }
 
 /// Whether a year has a 29th of February.
