@@ -52,9 +52,9 @@ fn decoded(bytes: &[u8]) -> Result<String, SqlError> {
                 None | Some("utf-8" | "us-ascii") => utf_8(bytes),
                 Some("windows-1252" | "iso-8859-1") => bytes.iter().map(|&byte| code_page::from_byte(byte)).collect(),
                 Some("utf-16" | "ucs-2") => {
-                    return Err(at_declaration(bytes, |l, c| SqlError::xml_encoding_not_switched(l, c)));
+                    return Err(at_declaration(bytes, SqlError::xml_encoding_not_switched));
                 }
-                Some(_) => return Err(at_declaration(bytes, |l, c| SqlError::xml_encoding_unknown(l, c))),
+                Some(_) => return Err(at_declaration(bytes, SqlError::xml_encoding_unknown)),
             }
         }
     })

@@ -107,7 +107,7 @@ impl<'t> Reader<'t> {
 
     /// The text ends here too soon, or something else stands here than must.
     fn unless_end<T>(&self, report: Report) -> Result<T, SqlError> {
-        self.here(if self.at >= self.text.len() { |l, c| SqlError::xml_end_of_input(l, c) } else { report })
+        self.here(if self.at >= self.text.len() { SqlError::xml_end_of_input } else { report })
     }
 
     fn eat(&mut self, wanted: &str) -> bool {
@@ -142,7 +142,7 @@ impl<'t> Reader<'t> {
             }
         }
         if !self.open.is_empty() {
-            return self.here(|l, c| SqlError::xml_end_of_input(l, c));
+            return self.here(SqlError::xml_end_of_input);
         }
         self.end_run()
     }
@@ -155,14 +155,14 @@ impl<'t> Reader<'t> {
         self.begun |= rest[..end].contains(|c| !is_blank(c));
         self.at += end;
         match self.next() {
-            Some(']') if self.rest().starts_with("]]>") => self.here(|l, c| SqlError::xml_cdata_end_in_content(l, c)),
+            Some(']') if self.rest().starts_with("]]>") => self.here(SqlError::xml_cdata_end_in_content),
             Some(']') => {
                 self.run.text.push(']');
                 self.begun = true;
                 self.at += 1;
                 Ok(())
             }
-            Some(c) if !is_character(c) => self.here(|l, c| SqlError::xml_illegal_character(l, c)),
+            Some(c) if !is_character(c) => self.here(SqlError::xml_illegal_character),
             _ => Ok(()),
         }
     }
@@ -194,7 +194,7 @@ impl<'t> Reader<'t> {
         }
         self.at += 1;
         if self.eat("!") {
-            return self.unless_end(|l, c| SqlError::xml_incorrect_document(l, c));
+            return self.unless_end(SqlError::xml_incorrect_document);
         }
         if self.eat("?") {
             return self.instruction();
@@ -209,7 +209,7 @@ impl<'t> Reader<'t> {
         let rest = self.rest();
         let Some(end) = rest.find("]]>") else {
             self.at = self.text.len();
-            return self.here(|l, c| SqlError::xml_end_of_input(l, c));
+            return self.here(SqlError::xml_end_of_input);
         };
         self.check_characters(&rest[..end])?;
         self.run.text.push_str(&lines(&rest[..end]));
@@ -222,18 +222,18 @@ impl<'t> Reader<'t> {
         let rest = self.rest();
         let Some(end) = rest.find("--") else {
             self.at = self.text.len();
-            return self.here(|l, c| SqlError::xml_end_of_input(l, c));
+            return self.here(SqlError::xml_end_of_input);
         };
         self.check_characters(&rest[..end])?;
         self.builder.leaf(Kind::Comment, Name::default(), &lines(&rest[..end]))?;
         self.at += end + 2;
-        if self.eat(">") { Ok(()) } else { self.unless_end(|l, c| SqlError::xml_incorrect_comment(l, c)) }
+        if self.eat(">") { Ok(()) } else { self.unless_end(SqlError::xml_incorrect_comment) }
     }
 
     fn check_characters(&self, text: &str) -> Result<(), SqlError> {
         match text.find(|c| !is_character(c)) {
             None => Ok(()),
-            Some(at) => Err(self.fault(self.at + at, |l, c| SqlError::xml_illegal_character(l, c))),
+            Some(at) => Err(self.fault(self.at + at, SqlError::xml_illegal_character)),
         }
     }
 
@@ -242,22 +242,22 @@ impl<'t> Reader<'t> {
         let begins = self.at == 2;
         let target = leading_name(self.rest());
         if target.is_empty() {
-            return self.unless_end(|l, c| SqlError::xml_illegal_name_character(l, c));
+            return self.unless_end(SqlError::xml_illegal_name_character);
         }
         self.at += target.len();
         if target == "xml" && begins {
             return self.declaration();
         }
         if target.eq_ignore_ascii_case("xml") {
-            return self.here(|l, c| SqlError::xml_declaration_not_first(l, c));
+            return self.here(SqlError::xml_declaration_not_first);
         }
         if !self.blanks() && !self.rest().starts_with("?>") {
-            return self.unless_end(|l, c| SqlError::xml_incorrect_instruction(l, c));
+            return self.unless_end(SqlError::xml_incorrect_instruction);
         }
         let rest = self.rest();
         let Some(end) = rest.find("?>") else {
             self.at = self.text.len();
-            return self.here(|l, c| SqlError::xml_end_of_input(l, c));
+            return self.here(SqlError::xml_end_of_input);
         };
         self.check_characters(&rest[..end])?;
         let name = Name { local: target.into(), ..Name::default() };
@@ -268,7 +268,7 @@ impl<'t> Reader<'t> {
 
     /// `version="1.0" encoding="..." standalone="..."?>`
     fn declaration(&mut self) -> Result<(), SqlError> {
-        let incorrect: Report = |l, c| SqlError::xml_incorrect_declaration(l, c);
+        let incorrect: Report = SqlError::xml_incorrect_declaration;
         let mut encoding = None;
         for (place, name) in ["version", "encoding", "standalone"].into_iter().enumerate() {
             let blank = self.blanks();
@@ -301,11 +301,11 @@ impl<'t> Reader<'t> {
         let last = self.at - 1;
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if !encoding.starts_with(|c: char| c.is_ascii_alphabetic()) || !encoding.chars().all(is_name) {
-            return Err(self.fault(last, |l, c| SqlError::xml_incorrect_encoding_name(l, c)));
+            return Err(self.fault(last, SqlError::xml_incorrect_encoding_name));
         }
         let of_units = ["utf-16", "ucs-2", "iso-10646-ucs-2", "utf-16le"];
         if of_units.iter().any(|known| encoding.eq_ignore_ascii_case(known)) != wide {
-            return Err(self.fault(last, |l, c| SqlError::xml_encoding_not_switched(l, c)));
+            return Err(self.fault(last, SqlError::xml_encoding_not_switched));
         }
         Ok(())
     }
@@ -317,7 +317,7 @@ impl<'t> Reader<'t> {
         let rest = self.rest();
         let Some(end) = rest.find(quote) else {
             self.at = self.text.len();
-            return self.here(|l, c| SqlError::xml_end_of_input(l, c));
+            return self.here(SqlError::xml_end_of_input);
         };
         self.at += end + 1;
         Ok(&rest[..end])
@@ -326,7 +326,7 @@ impl<'t> Reader<'t> {
     fn equal(&mut self) -> Result<(), SqlError> {
         self.blanks();
         if !self.eat("=") {
-            return self.here(|l, c| SqlError::xml_equal_expected(l, c));
+            return self.here(SqlError::xml_equal_expected);
         }
         self.blanks();
         Ok(())
@@ -338,7 +338,7 @@ impl<'t> Reader<'t> {
                 self.at += 1;
                 Ok(quote)
             }
-            _ => self.here(|l, c| SqlError::xml_literal_expected(l, c)),
+            _ => self.here(SqlError::xml_literal_expected),
         }
     }
 
@@ -350,7 +350,7 @@ impl<'t> Reader<'t> {
         }
         let rest = self.rest();
         if !rest.starts_with(starts_name) {
-            return self.unless_end(|l, c| SqlError::xml_illegal_name_character(l, c));
+            return self.unless_end(SqlError::xml_illegal_name_character);
         }
         let name = leading_name(rest);
         self.at += name.len();
@@ -361,12 +361,12 @@ impl<'t> Reader<'t> {
             "amp" => '&',
             "quot" => '"',
             "apos" => '\'',
-            _ => return Err(self.fault(self.at - 1, |l, c| SqlError::xml_undeclared_entity(l, c))),
+            _ => return Err(self.fault(self.at - 1, SqlError::xml_undeclared_entity)),
         })
     }
 
     fn semicolon(&mut self) -> Result<(), SqlError> {
-        if self.eat(";") { Ok(()) } else { self.here(|l, c| SqlError::xml_semicolon_expected(l, c)) }
+        if self.eat(";") { Ok(()) } else { self.here(SqlError::xml_semicolon_expected) }
     }
 
     fn numbered_character(&mut self) -> Result<char, SqlError> {
@@ -375,21 +375,19 @@ impl<'t> Reader<'t> {
         let end = rest.find(|c: char| !c.is_digit(radix)).unwrap_or(rest.len());
         if end == 0 {
             return self.unless_end(match radix {
-                16 => |l, c| SqlError::xml_hexadecimal_digit_expected(l, c),
-                _ => |l, c| SqlError::xml_decimal_digit_expected(l, c),
+                16 => SqlError::xml_hexadecimal_digit_expected,
+                _ => SqlError::xml_decimal_digit_expected,
             });
         }
         self.at += end;
         self.semicolon()?;
         let character = u32::from_str_radix(&rest[..end], radix).ok().and_then(char::from_u32);
-        character
-            .filter(|c| is_character(*c))
-            .ok_or_else(|| self.fault(self.at - 1, |l, c| SqlError::xml_illegal_character(l, c)))
+        character.filter(|c| is_character(*c)).ok_or_else(|| self.fault(self.at - 1, SqlError::xml_illegal_character))
     }
 
     /// A name, perhaps with a prefix.
     fn qualified_name(&mut self) -> Result<&'t str, SqlError> {
-        let illegal: Report = |l, c| SqlError::xml_illegal_qualified_name_character(l, c);
+        let illegal: Report = SqlError::xml_illegal_qualified_name_character;
         let start = self.at;
         self.at += leading_name(self.rest()).len();
         if self.at == start {
@@ -402,7 +400,7 @@ impl<'t> Reader<'t> {
             }
             self.at += local;
             if self.rest().starts_with(':') {
-                return self.here(|l, c| SqlError::xml_multiple_colons(l, c));
+                return self.here(SqlError::xml_multiple_colons);
             }
         }
         Ok(&self.text[start..self.at])
@@ -419,15 +417,15 @@ impl<'t> Reader<'t> {
                 Some('/') => {
                     self.at += 1;
                     if !self.rest().starts_with('>') {
-                        return self.here(|l, c| SqlError::xml_greater_expected(l, c));
+                        return self.here(SqlError::xml_greater_expected);
                     }
                     break true;
                 }
-                None => return self.here(|l, c| SqlError::xml_end_of_input(l, c)),
+                None => return self.here(SqlError::xml_end_of_input),
                 Some(_) if !blank && attributes.is_empty() => {
-                    return self.here(|l, c| SqlError::xml_illegal_qualified_name_character(l, c));
+                    return self.here(SqlError::xml_illegal_qualified_name_character);
                 }
-                Some(_) if !blank => return self.here(|l, c| SqlError::xml_whitespace_expected(l, c)),
+                Some(_) if !blank => return self.here(SqlError::xml_whitespace_expected),
                 Some(_) => {}
             }
             let attribute = self.qualified_name()?;
@@ -452,12 +450,12 @@ impl<'t> Reader<'t> {
             value.push_str(&rest[..end]);
             self.at += end;
             match self.next() {
-                None => return self.here(|l, c| SqlError::xml_end_of_input(l, c)),
+                None => return self.here(SqlError::xml_end_of_input),
                 Some(c) if c == quote => {
                     self.at += 1;
                     return Ok(value);
                 }
-                Some('<') => return self.here(|l, c| SqlError::xml_less_in_attribute(l, c)),
+                Some('<') => return self.here(SqlError::xml_less_in_attribute),
                 Some('&') => value.push(self.reference()?),
                 // Blanks that are written, and not given by their number, are all the same here.
                 Some('\t' | '\n' | '\r') => {
@@ -466,7 +464,7 @@ impl<'t> Reader<'t> {
                     }
                     value.push(' ');
                 }
-                Some(_) => return self.here(|l, c| SqlError::xml_illegal_character(l, c)),
+                Some(_) => return self.here(SqlError::xml_illegal_character),
             }
         }
     }
@@ -488,13 +486,13 @@ impl<'t> Reader<'t> {
             }
             let name = self.resolved(attribute, false)?;
             if named.iter().any(|(other, _)| (&other.local, &other.uri) == (&name.local, &name.uri)) {
-                return self.here(|l, c| SqlError::xml_duplicate_attribute(l, c));
+                return self.here(SqlError::xml_duplicate_attribute);
             }
             if *attribute == "xml:space" {
                 keeps_blanks = match value.as_str() {
                     "preserve" => true,
                     "default" => false,
-                    _ => return self.here(|l, c| SqlError::xml_space_invalid(l, c)),
+                    _ => return self.here(SqlError::xml_space_invalid),
                 };
             }
             named.push((name, value));
@@ -513,16 +511,16 @@ impl<'t> Reader<'t> {
     /// `xmlns:prefix="uri"`; those of the same tag stand from `before` on.
     fn declare(&mut self, prefix: &'t str, uri: &str, before: usize) -> Result<(), SqlError> {
         if prefix == "xmlns" {
-            return self.here(|l, c| SqlError::xml_xmlns_declared(l, c));
+            return self.here(SqlError::xml_xmlns_declared);
         }
         if (prefix == "xml") != (uri == XML_SPACE) {
-            return self.here(|l, c| SqlError::xml_prefix_rebound(l, c));
+            return self.here(SqlError::xml_prefix_rebound);
         }
         if !prefix.is_empty() && uri.is_empty() {
-            return self.here(|l, c| SqlError::xml_empty_namespace(l, c));
+            return self.here(SqlError::xml_empty_namespace);
         }
         if self.declared[before..].iter().any(|(known, _)| *known == prefix) {
-            return self.here(|l, c| SqlError::xml_prefix_redeclared(l, c));
+            return self.here(SqlError::xml_prefix_redeclared);
         }
         self.declared.push((prefix, uri.to_owned()));
         Ok(())
@@ -534,7 +532,7 @@ impl<'t> Reader<'t> {
             Some((_, uri)) if element || !prefix.is_empty() => uri,
             _ if prefix == "xml" => XML_SPACE,
             _ if prefix.is_empty() => "",
-            _ => return self.here(|l, c| SqlError::xml_prefix_undeclared(l, c)),
+            _ => return self.here(SqlError::xml_prefix_undeclared),
         };
         Ok(Name { prefix: prefix.into(), local: local.into(), uri: uri.into() })
     }
@@ -549,19 +547,19 @@ impl<'t> Reader<'t> {
     /// `/name>`
     fn end_tag(&mut self) -> Result<(), SqlError> {
         if !self.begun {
-            return self.here(|l, c| SqlError::xml_illegal_qualified_name_character(l, c));
+            return self.here(SqlError::xml_illegal_qualified_name_character);
         }
         self.at += 1;
         let name = self.qualified_name()?;
         self.blanks();
         if !self.rest().starts_with('>') {
             return self.here(match self.next() {
-                Some(c) if continues_name(c) || c == ':' => |l, c| SqlError::xml_illegal_qualified_name_character(l, c),
-                _ => |l, c| SqlError::xml_greater_expected(l, c),
+                Some(c) if continues_name(c) || c == ':' => SqlError::xml_illegal_qualified_name_character,
+                _ => SqlError::xml_greater_expected,
             });
         }
         if self.open.last().is_none_or(|open| open.name != name) {
-            return self.here(|l, c| SqlError::xml_tags_differ(l, c));
+            return self.here(SqlError::xml_tags_differ);
         }
         self.at += 1;
         self.closed();

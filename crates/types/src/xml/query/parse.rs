@@ -549,7 +549,7 @@ impl<'q> Parser<'q> {
             condition = Some(expr);
         }
         let mut order = Vec::new();
-        let ordered = self.eat_words(&["stable", "order", "by"]) || self.eat_words(&["order", "by"]);
+        let mut ordered = self.eat_words(&["stable", "order", "by"]) || self.eat_words(&["order", "by"]);
         while ordered {
             let (key, ty) = self.one()?;
             self.unbuilt(&ty, "data()")?;
@@ -559,9 +559,7 @@ impl<'q> Parser<'q> {
                 self.eat_word("ascending");
             }
             order.push((key, descending));
-            if !self.eat(",") {
-                break;
-            }
+            ordered = self.eat(",");
         }
         if !self.eat_word("return") {
             let near = self.near();

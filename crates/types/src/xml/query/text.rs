@@ -12,7 +12,7 @@ pub(super) fn base64_bytes(text: &str) -> Option<Vec<u8>> {
     };
     let written: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let padding = written.iter().rev().take_while(|byte| **byte == b'=').count();
-    if written.len() % 4 != 0 || padding > 2 {
+    if !written.len().is_multiple_of(4) || padding > 2 {
         return None;
     }
     let mut bytes = Vec::with_capacity(written.len() / 4 * 3);
