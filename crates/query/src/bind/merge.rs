@@ -180,7 +180,7 @@ impl Binder<'_> {
         target: &TargetRows,
     ) -> Result<Option<crate::plan::OutputPlan>, Fault> {
         let inserted = self.inserted_registers(merge.output.as_ref(), &target.table);
-        self.watch_inserted(&target, inserted);
+        self.watch_inserted(target, inserted);
         let action = merge.output.as_ref().map(|_| self.register());
         let mut others = self.other_sources(target);
         others.iter_mut().flat_map(|source| &mut source.columns).for_each(|column| column.nullable = true);

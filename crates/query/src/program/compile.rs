@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
+use super::compile_flow::Loop;
 use super::compile_table::into_target;
 use super::jumps::Jumps;
 use super::{
@@ -97,25 +98,17 @@ pub fn compile_procedure(
 /// The error of an expression that must be evaluated by a statement of its own.
 pub(super) const SUBQUERY_NOT_ALLOWED: i32 = 1046;
 
-/// A WHILE being compiled.
-struct Loop {
-    start: usize,
-    /// The BREAKs, whose targets are known at the loop's end.
-    breaks: Vec<usize>,
-    pub(super) catch_depth: usize,
-}
-
 pub(super) struct Compiler<'a> {
     pub(super) text: &'a str,
     pub(super) context: &'a CompileContext<'a>,
     pub(super) instructions: Vec<Instruction>,
     lines: Vec<u32>,
     handler_of: Vec<u32>,
-    handlers: Vec<Handler>,
+    pub(super) handlers: Vec<Handler>,
     /// The handlers of the TRY blocks around, innermost last.
-    trying: Vec<u32>,
+    pub(super) trying: Vec<u32>,
     pub(super) catch_depth: usize,
-    loops: Vec<Loop>,
+    pub(super) loops: Vec<Loop>,
     /// Labels and GOTOs.
     pub(super) jumps: Jumps,
     /// The table variables declared so far.
@@ -426,7 +419,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A condition as a predicate over slots; subqueries are evaluated by an instruction of their own before it.
-    fn condition(&mut self, condition: &tree::Condition) -> Predicate {
+    pub(super) fn condition(&mut self, condition: &tree::Condition) -> Predicate {
         let bound = {
             let names = self.names();
             let mut binder = Binder::new(&names, self.reserved);
@@ -458,7 +451,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn statement(&mut self, statement: &Statement) {
+    pub(super) fn statement(&mut self, statement: &Statement) {
         self.line = statement.line();
         self.span = statement.span;
         let compiled = self.compile(statement);
@@ -596,101 +589,6 @@ impl<'a> Compiler<'a> {
     pub(super) fn variable(&self, name: &tree::Name) -> Result<(usize, SqlType), Fault> {
         let names = self.names();
         Binder::new(&names, 0).variable(&name.text)
-    }
-
-    fn branch(&mut self, branch: &tree::If) {
-        let condition = self.condition(&branch.condition);
-        let unless = self.emit(Instruction::JumpUnless(condition, usize::MAX));
-        self.statement(&branch.then);
-        if let Some(otherwise) = &branch.otherwise {
-            let over = self.emit(Instruction::Jump(usize::MAX));
-            self.patch(unless);
-            self.statement(otherwise);
-            self.patch(over);
-        } else {
-            self.patch(unless);
-        }
-    }
-
-    /// Makes a jump lead here.
-    fn patch(&mut self, at: usize) {
-        let here = self.here();
-        match &mut self.instructions[at] {
-            Instruction::Jump(target) | Instruction::JumpUnless(_, target) | Instruction::Leave(target, _) => {
-                *target = here
-            }
-            _ => {}
-        }
-    }
-
-    fn repeat(&mut self, repeat: &tree::While) {
-        let start = self.here();
-        let line = self.line;
-        let condition = self.condition(&repeat.condition);
-        let unless = self.emit(Instruction::JumpUnless(condition, usize::MAX));
-        self.loops.push(Loop { start, breaks: Vec::new(), catch_depth: self.catch_depth });
-        self.statement(&repeat.body);
-        self.line = line;
-        self.emit(Instruction::Jump(start));
-        self.patch(unless);
-        if let Some(ended) = self.loops.pop() {
-            ended.breaks.into_iter().for_each(|at| self.patch(at));
-        }
-    }
-
-    fn leave_loop(&mut self, statement: &Statement) -> Result<(), Fault> {
-        let breaks = matches!(statement.kind, StatementKind::Break);
-        let Some((start, depth)) = self.loops.last().map(|l| (l.start, l.catch_depth)) else {
-            return Err(Box::new(if breaks {
-                SqlError::break_outside_while()
-            } else {
-                SqlError::continue_outside_while()
-            }));
-        };
-        let target = if breaks { usize::MAX } else { start };
-        let at = self.emit(Instruction::Leave(target, depth));
-        if breaks && let Some(inner) = self.loops.last_mut() {
-            inner.breaks.push(at);
-        }
-        Ok(())
-    }
-
-    fn ret(&mut self, value: Option<&tree::Expr>) -> Result<(), Fault> {
-        if let Some(FunctionResult::Value(slot, ty)) = self.returns {
-            return self.return_of_function(value, slot, ty);
-        }
-        if value.is_some() && (self.trigger.is_some() || self.returns.is_some()) {
-            return Err(Box::new(SqlError::return_value_not_allowed()));
-        }
-        let value = match value {
-            None => None,
-            Some(value) => match self.typed_as(value, &SqlType::Int) {
-                Ok(value) => Some(value),
-                Err(fault) if fault.number == SUBQUERY_NOT_ALLOWED || self.is_deferred(&fault) => {
-                    let slot = self.return_slot();
-                    self.late_statement(LateKind::Value { expr: value.clone(), slot, ty: SqlType::Int });
-                    Some(Expr::Slot(slot))
-                }
-                Err(fault) => return Err(fault),
-            },
-        };
-        self.emit(Instruction::Return(value));
-        Ok(())
-    }
-
-    fn try_catch(&mut self, block: &tree::TryCatch) {
-        self.handlers.push(Handler { target: 0, caught_depth: self.catch_depth as u32 });
-        let handler = self.handlers.len() - 1;
-        self.trying.push(handler as u32);
-        self.guarded_statements(&block.body);
-        self.trying.pop();
-        let over = self.emit(Instruction::Jump(usize::MAX));
-        self.handlers[handler].target = self.here() as u32;
-        self.catch_depth += 1;
-        self.guarded_statements(&block.handler);
-        self.catch_depth -= 1;
-        self.emit(Instruction::EndCatch);
-        self.patch(over);
     }
 
     fn declarations(&mut self, variables: &[tree::VariableDeclaration]) -> Result<(), Fault> {

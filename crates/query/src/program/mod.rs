@@ -8,6 +8,7 @@ mod compile;
 mod compile_call;
 mod compile_cursor;
 mod compile_error;
+mod compile_flow;
 mod compile_module;
 mod compile_table;
 mod function;

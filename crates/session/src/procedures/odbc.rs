@@ -339,7 +339,6 @@ pub(super) fn procedure_columns(
             let second = declared.second_name();
             let (odbc, sub) = odbc_type(&ty, second);
             let (precision, length) = odbc_sizes(&ty, second);
-            let nullable = kind != 5;
             let counted = ty.is_number() || ty.is_date_or_time();
             let mut row = vec![
                 string(context.database().name()),
@@ -353,14 +352,14 @@ pub(super) fn procedure_columns(
                 Value::Int(length),
                 if counted { small(ty.scale().into()) } else { Value::Null },
                 if ty.is_number() { small(10) } else { Value::Null },
-                small(nullable.into()),
+                small((kind != 5).into()),
                 Value::Null,
                 Value::Null,
                 small(if sub.is_some() { 9 } else { odbc }),
                 sub.map_or(Value::Null, small),
                 if ty.is_string() || ty.is_binary() { Value::Int(length) } else { Value::Null },
                 Value::Int(place as i32),
-                string(if nullable { "YES" } else { "NO" }),
+                string(if kind == 5 { "NO" } else { "YES" }),
             ];
             if with_types {
                 row.extend(SS_TYPE_COLUMNS.map(|_| Value::Null));

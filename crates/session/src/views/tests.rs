@@ -108,6 +108,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("extended_properties", 6),
     ("fn_listextendedproperty", 4),
     ("fn_helpcollations", 2),
+    ("fn_my_permissions", 3),
     ("synonyms", 13),
     ("sequences", 26),
     ("triggers", 13),

@@ -1,4 +1,5 @@
-//! The one table of messages. A longer file than others: it is a list.
+// long file: a list.
+//! The one table of messages.
 
 use super::{ErrorTemplate, SqlError};
 use std::fmt::Display;
@@ -731,14 +732,14 @@ error_table! {
     15025 16 1 login_exists(name) "The server principal '{name}' already exists.";
     15033 16 1 not_an_official_language(name) "'{name}' is not a valid official language name.";
     15036 16 1 data_type_missing(name) "The data type '{name}' does not exist or you do not have permission.";
-    15063 16 1 login_has_a_user() "The login already has an account under a different user name.";
-    15081 16 1 public_membership() "Membership of the public role cannot be changed.";
-    15097 16 1 property_too_long() "The size associated with an extended property cannot be more than 7,500 bytes.";
-    15117 16 1 password_too_long() "Password validation failed. The password is too long: it may have at most 128 characters.";
     15040 16 1 message_number_low() "User-defined error messages must have an ID greater than 50000.";
     15041 16 1 message_severity_invalid() "User-defined error messages must have a severity level between 1 and 25.";
     15042 16 1 with_log_invalid() "The @with_log parameter value must be 'true' or 'false'.";
     15043 16 1 message_exists() "You must specify 'REPLACE' to overwrite an existing message.";
+    15063 16 1 login_has_a_user() "The login already has an account under a different user name.";
+    15081 16 1 public_membership() "Membership of the public role cannot be changed.";
+    15097 16 1 property_too_long() "The size associated with an extended property cannot be more than 7,500 bytes.";
+    15117 16 1 password_too_long() "Password validation failed. The password is too long: it may have at most 128 characters.";
     15122 16 1 expiration_needs_policy() "The CHECK_EXPIRATION option cannot be used when CHECK_POLICY is OFF.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
     15129 16 1 configuration_value_invalid(value, name) "'{value}' is not a valid value for configuration option '{name}'.";
@@ -749,11 +750,11 @@ error_table! {
     15150 16 1 principal_cannot(action, kind, name) "Cannot {action} the {kind} '{name}'.";
     15151 16 1 item_missing(action, kind, name) "Cannot {action} the {kind} '{name}', because it does not exist or you do not have permission.";
     15151 16 1 user_missing(name) "Cannot find the user '{name}', because it does not exist or you do not have permission.";
+    15178 16 1 message_not_droppable() "Cannot drop a message with an ID less than 50,000.";
+    15179 16 1 message_missing(number) "The message number {number} or specified language version does not exist.";
     15217 16 2 property_missing(name, object) "Property cannot be updated or deleted. Property '{name}' does not exist for '{object}'.";
     15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
     15233 16 1 property_exists(name, object) "Property cannot be added. Property '{name}' already exists for '{object}'.";
-    15178 16 1 message_not_droppable() "Cannot drop a message with an ID less than 50,000.";
-    15179 16 1 message_missing(number) "The message number {number} or specified language version does not exist.";
     15247 16 1 no_permission() "User does not have permission to perform this action.";
     15250 16 1 qualifier_is_another_database() "The database name component of the object qualifier must be the name of the current database.";
     15279 16 1 message_needs_english(language) "You must add the us_english version of this message before you can add the '{language}' version.";

@@ -1,0 +1,112 @@
+//! IF, WHILE, RETURN and TRY: what jumps.
+
+use super::compile::{Compiler, SUBQUERY_NOT_ALLOWED};
+use super::{FunctionResult, Handler, Instruction, LateKind};
+use crate::expression::{Expr, Fault};
+use pikepole_tsql::{self as tree, Statement, StatementKind};
+use pikepole_types::{SqlError, SqlType};
+
+/// A WHILE being compiled.
+pub(super) struct Loop {
+    start: usize,
+    /// The BREAKs, whose targets are known at the loop's end.
+    breaks: Vec<usize>,
+    catch_depth: usize,
+}
+
+impl Compiler<'_> {
+    pub(super) fn branch(&mut self, branch: &tree::If) {
+        let condition = self.condition(&branch.condition);
+        let unless = self.emit(Instruction::JumpUnless(condition, usize::MAX));
+        self.statement(&branch.then);
+        if let Some(otherwise) = &branch.otherwise {
+            let over = self.emit(Instruction::Jump(usize::MAX));
+            self.patch(unless);
+            self.statement(otherwise);
+            self.patch(over);
+        } else {
+            self.patch(unless);
+        }
+    }
+
+    /// Makes a jump lead here.
+    fn patch(&mut self, at: usize) {
+        let here = self.here();
+        match &mut self.instructions[at] {
+            Instruction::Jump(target) | Instruction::JumpUnless(_, target) | Instruction::Leave(target, _) => {
+                *target = here
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn repeat(&mut self, repeat: &tree::While) {
+        let start = self.here();
+        let line = self.line;
+        let condition = self.condition(&repeat.condition);
+        let unless = self.emit(Instruction::JumpUnless(condition, usize::MAX));
+        self.loops.push(Loop { start, breaks: Vec::new(), catch_depth: self.catch_depth });
+        self.statement(&repeat.body);
+        self.line = line;
+        self.emit(Instruction::Jump(start));
+        self.patch(unless);
+        if let Some(ended) = self.loops.pop() {
+            ended.breaks.into_iter().for_each(|at| self.patch(at));
+        }
+    }
+
+    pub(super) fn leave_loop(&mut self, statement: &Statement) -> Result<(), Fault> {
+        let breaks = matches!(statement.kind, StatementKind::Break);
+        let Some((start, depth)) = self.loops.last().map(|l| (l.start, l.catch_depth)) else {
+            return Err(Box::new(if breaks {
+                SqlError::break_outside_while()
+            } else {
+                SqlError::continue_outside_while()
+            }));
+        };
+        let target = if breaks { usize::MAX } else { start };
+        let at = self.emit(Instruction::Leave(target, depth));
+        if breaks && let Some(inner) = self.loops.last_mut() {
+            inner.breaks.push(at);
+        }
+        Ok(())
+    }
+
+    pub(super) fn ret(&mut self, value: Option<&tree::Expr>) -> Result<(), Fault> {
+        if let Some(FunctionResult::Value(slot, ty)) = self.returns {
+            return self.return_of_function(value, slot, ty);
+        }
+        if value.is_some() && (self.trigger.is_some() || self.returns.is_some()) {
+            return Err(Box::new(SqlError::return_value_not_allowed()));
+        }
+        let value = match value {
+            None => None,
+            Some(value) => match self.typed_as(value, &SqlType::Int) {
+                Ok(value) => Some(value),
+                Err(fault) if fault.number == SUBQUERY_NOT_ALLOWED || self.is_deferred(&fault) => {
+                    let slot = self.return_slot();
+                    self.late_statement(LateKind::Value { expr: value.clone(), slot, ty: SqlType::Int });
+                    Some(Expr::Slot(slot))
+                }
+                Err(fault) => return Err(fault),
+            },
+        };
+        self.emit(Instruction::Return(value));
+        Ok(())
+    }
+
+    pub(super) fn try_catch(&mut self, block: &tree::TryCatch) {
+        self.handlers.push(Handler { target: 0, caught_depth: self.catch_depth as u32 });
+        let handler = self.handlers.len() - 1;
+        self.trying.push(handler as u32);
+        self.guarded_statements(&block.body);
+        self.trying.pop();
+        let over = self.emit(Instruction::Jump(usize::MAX));
+        self.handlers[handler].target = self.here() as u32;
+        self.catch_depth += 1;
+        self.guarded_statements(&block.handler);
+        self.catch_depth -= 1;
+        self.emit(Instruction::EndCatch);
+        self.patch(over);
+    }
+}
