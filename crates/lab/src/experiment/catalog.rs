@@ -140,6 +140,9 @@ pub(super) fn published(
     Claim { published: Some(figure), ..claim(text, panel, arms, metric, expect) }
 }
 
+/// Spins a millisecond of CPU that are noise: one is 64 pauses at most, less than a microsecond, so these take less than 0.2% of the CPU.
+const NOISE: f64 = 2.0;
+
 /// The claims on the panels of [`policies`]: 0 delayed, 1 full, 2 a heap; arm 0 has the defaults.
 fn policies_claims() -> Vec<Claim> {
     let spins = |panel, text: &str, metric, limit| claim(text, panel, (0, 0), metric, Expect::Below(limit));
@@ -147,8 +150,8 @@ fn policies_claims() -> Vec<Claim> {
     let share = |panel, text: &str| claim(text, panel, (0, 0), Metric::share(Area::LogReserve), Expect::Below(3.0));
     let spinlock = Metric::spins;
     vec![
-        spins(0, "With the defaults, no spinlock spins above noise, delayed durability", Metric::AllSpins, 1.0),
-        spins(1, "With the defaults, no spinlock spins above noise, full durability", Metric::AllSpins, 1.0),
+        spins(0, "With the defaults, no spinlock spins above noise, delayed durability", Metric::SpinsOfCpu, NOISE),
+        spins(1, "With the defaults, no spinlock spins above noise, full durability", Metric::SpinsOfCpu, NOISE),
         spins(0, "With the defaults, LOGCACHE_ACCESS does not spin, delayed", spinlock("LOGCACHE_ACCESS"), 0.1),
         spins(0, "With the defaults, XDESMGR does not spin, delayed durability", spinlock("XDESMGR"), 0.1),
         spins(1, "With the defaults, LOGFLUSHQ does not spin, full durability", spinlock("LOGFLUSHQ"), 0.1),

@@ -202,6 +202,8 @@ pub enum Metric {
     Spins(String),
     /// Spins of all spinlocks for a thousand rows.
     AllSpins,
+    /// Spins of all spinlocks in a millisecond of CPU: what part of the work is spinning, however few rows a slow disk lets through.
+    SpinsOfCpu,
     /// Microseconds waited under one wait type for a row, over all sessions.
     Wait(String),
     /// Completed waits under one wait type for a thousand rows.
@@ -234,6 +236,7 @@ impl Metric {
             Metric::RowsPerFlush => "rows a log write".to_owned(),
             Metric::Spins(name) => format!("{name} spins per 1,000 rows"),
             Metric::AllSpins => "spins of all spinlocks per 1,000 rows".to_owned(),
+            Metric::SpinsOfCpu => "spins of all spinlocks per ms of CPU".to_owned(),
             Metric::Wait(name) => format!("{name}, us waited a row"),
             Metric::WaitCount(name) => format!("{name} waits per 1,000 rows"),
             Metric::Share(name) => format!("{name}, % of samples"),
@@ -256,7 +259,8 @@ impl Metric {
                 let spins = run.spinlocks.iter().filter(|row| row.name == *name).map(|row| row.spins as f64);
                 spins.fold(0.0, |sum, spins| sum + spins) * 1e3 / rows
             }
-            Metric::AllSpins => run.spinlocks.iter().fold(0.0, |sum, row| sum + row.spins as f64) * 1e3 / rows,
+            Metric::AllSpins => all_spins(run) * 1e3 / rows,
+            Metric::SpinsOfCpu => all_spins(run) / (run.cpu_seconds * 1e3).max(1.0),
             Metric::Wait(name) => {
                 let waits = run.waits.iter().filter(|row| row.wait_type == *name).map(|row| row.wait_time_ms as f64);
                 waits.fold(0.0, |sum, waited| sum + waited) * 1e3 / rows
@@ -271,6 +275,10 @@ impl Metric {
             }
         }
     }
+}
+
+fn all_spins(run: &RunRecord) -> f64 {
+    run.spinlocks.iter().fold(0.0, |sum, row| sum + row.spins as f64)
 }
 
 /// A shape that was published, or that this project promises.

@@ -176,9 +176,13 @@ fn rate<S: FnMut() + Send + 'static>(
                     pikepole_scheduler::yield_now().await;
                 }
                 let (begun, mut steps) = (Instant::now(), 0u64);
-                while !stop.load(Ordering::Relaxed) {
+                // One step at the least: a busy machine may run this thread too late.
+                loop {
                     step();
                     steps += 1;
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
                 }
                 (steps * BATCH as u64) as f64 / begun.elapsed().as_secs_f64()
             })
