@@ -459,13 +459,7 @@ impl Database {
             self.decode(tx, table, scan, out)?;
             return Ok(true);
         }
-        self.lock_for(tx, table, LockMode::SchS)?;
-        let view = tx.inner.view();
-        if !self.fetch(tx, table, scan, &view)? {
-            return Ok(false);
-        }
-        self.decode(tx, table, scan, out)?;
-        Ok(true)
+        self.seen_at_locator(tx, table, scan, out)
     }
 
     /// Reads the row at a place, as the statement sees it: its wanted columns go to `out`. False: there is none any more.
@@ -484,6 +478,17 @@ impl Database {
             return tx.elsewhere(table, |database, tx| database.try_get_at(tx, table, scan, place, out));
         }
         scan.locator.0.clone_from(&place.0);
+        self.seen_at_locator(tx, table, scan, out)
+    }
+
+    /// The row at the scan's locator, as the statement sees it.
+    fn seen_at_locator(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        out: &mut [Value],
+    ) -> Result<bool, Blocked> {
         self.lock_for(tx, table, LockMode::SchS)?;
         let view = tx.inner.view();
         if !self.fetch(tx, table, scan, &view)? {

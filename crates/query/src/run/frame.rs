@@ -67,21 +67,7 @@ pub(crate) enum Alone {
 impl Frame {
     /// A frame of no program.
     pub(crate) fn empty() -> Frame {
-        Frame::new(&Arc::new(Program {
-            instructions: Vec::new(),
-            lines: Vec::new(),
-            handler_of: Vec::new(),
-            handlers: Vec::new(),
-            late: Vec::new(),
-            variables: Vec::new(),
-            parameters: Vec::new(),
-            slots: 0,
-            procedure: None,
-            user_types: Vec::new(),
-            callees: Vec::new(),
-            trigger: None,
-            returns: None,
-        }))
+        Frame::new(&Arc::new(Program::of(Vec::new(), 0)))
     }
 
     fn new(program: &Arc<Program>) -> Frame {

@@ -11,6 +11,10 @@ use std::sync::Arc;
 /// Users' messages have numbers above this.
 const NUMBER_MIN: i32 = 50_000;
 
+fn check_permission(context: &ExecutionContext) -> Result<(), SqlError> {
+    if may_configure(context) { Ok(()) } else { Err(SqlError::no_permission()) }
+}
+
 fn number(arguments: &Arguments<'_>) -> Option<i32> {
     arguments.text(0)?.parse().ok()
 }
@@ -34,9 +38,7 @@ pub(super) async fn add(
     arguments: &Arguments<'_>,
     context: &mut ExecutionContext,
 ) -> Result<(), SqlError> {
-    if !may_configure(context) {
-        return Err(SqlError::no_permission());
-    }
+    check_permission(context)?;
     let number = number(arguments).filter(|number| *number > NUMBER_MIN).ok_or_else(SqlError::message_number_low)?;
     let severity = arguments.text(1).and_then(|severity| severity.parse().ok());
     let severity: u8 =
@@ -82,9 +84,7 @@ pub(super) async fn alter(
     arguments: &Arguments<'_>,
     context: &mut ExecutionContext,
 ) -> Result<(), SqlError> {
-    if !may_configure(context) {
-        return Err(SqlError::no_permission());
-    }
+    check_permission(context)?;
     if !arguments.text(1).is_some_and(|word| word.eq_ignore_ascii_case("WITH_LOG")) {
         return Err(SqlError::invalid_parameter_or_option("sys.sp_altermessage"));
     }
@@ -103,9 +103,7 @@ pub(super) async fn drop(
     arguments: &Arguments<'_>,
     context: &mut ExecutionContext,
 ) -> Result<(), SqlError> {
-    if !may_configure(context) {
-        return Err(SqlError::no_permission());
-    }
+    check_permission(context)?;
     let number = number(arguments).filter(|number| *number > NUMBER_MIN).ok_or_else(SqlError::message_not_droppable)?;
     let of = match arguments.text(1) {
         Some(name) if name.eq_ignore_ascii_case("all") => None,
