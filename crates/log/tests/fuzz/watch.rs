@@ -5,10 +5,10 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// One input may take so long: thousands of times what the slowest one needs.
-const INPUT_TIME_MAX: Duration = Duration::from_secs(20);
-/// One allocation may be so large: a window of a segment, with room.
-const ALLOCATION_BYTES_MAX: usize = 64 << 20;
+/// One input may take so many seconds, if nothing else is said: thousands of times what the slowest one needs.
+static INPUT_SECONDS_MAX: AtomicU64 = AtomicU64::new(20);
+/// One allocation may be so large, if nothing else is said: a window of a segment, with room.
+static ALLOCATION_BYTES_MAX: AtomicUsize = AtomicUsize::new(64 << 20);
 
 /// The system's allocator, which refuses what no input should ask for.
 pub struct Bounded;
@@ -18,7 +18,7 @@ static REFUSED: AtomicUsize = AtomicUsize::new(0);
 // SAFETY: passes everything on to the system's allocator, or refuses by a null pointer, as the trait allows.
 unsafe impl GlobalAlloc for Bounded {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if layout.size() > ALLOCATION_BYTES_MAX {
+        if layout.size() > ALLOCATION_BYTES_MAX.load(Ordering::Relaxed) {
             REFUSED.store(layout.size(), Ordering::Relaxed);
             return std::ptr::null_mut();
         }
@@ -67,6 +67,13 @@ impl Run {
         Run { time, seed: only.or_else(|| value("--from")).unwrap_or(1), only: only.is_some() }
     }
 
+    /// One allocation may be so large, and one input may take so long, from now on.
+    #[allow(dead_code, reason = "what is read from one file or packet has no need of it")]
+    pub fn allow(&self, bytes: usize, seconds: u64) {
+        ALLOCATION_BYTES_MAX.store(bytes, Ordering::Relaxed);
+        INPUT_SECONDS_MAX.store(seconds, Ordering::Relaxed);
+    }
+
     /// Calls `input` with one seed after the other until the time is over. A panic is told with its seed; so is an input
     /// without an end, and one that asks for too much memory.
     pub fn each(&self, name: &str, mut input: impl FnMut(u64)) {
@@ -113,7 +120,7 @@ fn watch(name: &str) {
         let now = INPUTS.load(Ordering::Relaxed);
         if now != inputs {
             (inputs, since) = (now, Instant::now());
-        } else if since.elapsed() > INPUT_TIME_MAX {
+        } else if since.elapsed().as_secs() >= INPUT_SECONDS_MAX.load(Ordering::Relaxed) {
             let _ = writeln!(std::io::stderr(), "{name}: no end at --seed {}", SEED.load(Ordering::Relaxed));
             std::process::exit(1);
         }
