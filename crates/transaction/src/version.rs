@@ -17,9 +17,10 @@
 //!
 //! The store lives in memory: after a restart no snapshot is older than any row.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::VecDeque;
+use std::hash::BuildHasher;
 
+use hashbrown::{DefaultHashBuilder, HashTable};
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_contention::{Spinlock, SpinlockClass, Statistics};
@@ -35,39 +36,118 @@ const PURGE_STEP: usize = 3;
 /// Versions of a shard looked at in a sweep: as many as may keep others from the shard's lock.
 const PURGE_SWEEP: usize = 2_000;
 
+/// An empty shard gives its memory back if it has had room for so many versions.
+const KEPT_ROOM: usize = 1_024;
+
+/// A version's place in its shard.
+type Place = u32;
+
 struct Version {
     replaced_by: TransactionId,
     header: RowHeader,
-    rest: Box<[u8]>,
+    /// The hash of the row's name.
+    hash: u64,
+    newer: Option<Place>,
+    older: Option<Place>,
+    name_len: u32,
+    /// The row's name, and then its body: one allocation a version.
+    bytes: Box<[u8]>,
 }
 
+impl Version {
+    fn name(&self) -> &[u8] {
+        &self.bytes[..self.name_len as usize]
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.bytes[self.name_len as usize..]
+    }
+}
+
+/// ```text
+///   newest: name 7 --> place 3 <--older/newer--> place 0       versions: 0 1 2 3 ...   free: 1, 2
+///   order:  places, oldest first
+/// ```
 #[derive(Default)]
 struct Shard {
-    rows: HashMap<Box<[u8]>, VecDeque<Version>>,
-    /// Every version, oldest first, as (replacer, row).
-    order: VecDeque<(TransactionId, Box<[u8]>)>,
+    versions: Vec<Version>,
+    /// Places in `versions` that hold none any more.
+    free: Vec<Place>,
+    /// Of each row that has versions, where the newest is.
+    newest: HashTable<Place>,
+    order: VecDeque<Place>,
 }
 
 impl Shard {
+    fn newest(&self, hash: u64, name: &[u8]) -> Option<Place> {
+        self.newest.find(hash, |place| self.versions[*place as usize].name() == name).copied()
+    }
+
+    /// Adds a row's newest version.
+    fn add(&mut self, mut version: Version) {
+        let (hash, newest) = (version.hash, self.newest(version.hash, version.name()));
+        version.older = newest;
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.versions[place as usize] = version;
+                place
+            }
+            None => {
+                self.versions.push(version);
+                Place::try_from(self.versions.len() - 1).expect("so many versions do not fit into memory")
+            }
+        };
+        self.order.push_back(place);
+        match newest {
+            Some(older) => {
+                self.versions[older as usize].newer = Some(place);
+                let entry = self.newest.find_mut(hash, |at| *at == older);
+                *entry.expect("a row's newest version is in the table") = place;
+            }
+            None => {
+                let versions = &self.versions;
+                self.newest.insert_unique(hash, place, |at| versions[*at as usize].hash);
+            }
+        }
+    }
+
+    /// Takes out a version that is no longer in the order.
+    fn remove(&mut self, place: Place) {
+        let version = &mut self.versions[place as usize];
+        let (hash, newer, older) = (version.hash, version.newer.take(), version.older.take());
+        version.bytes = Box::default();
+        if let Some(older) = older {
+            self.versions[older as usize].newer = newer;
+        }
+        match newer {
+            Some(newer) => self.versions[newer as usize].older = older,
+            None => {
+                let entry = self.newest.find_entry(hash, |at| *at == place);
+                let mut entry = entry.expect("a row's newest version is in the table");
+                match older {
+                    Some(older) => *entry.get_mut() = older,
+                    None => drop(entry.remove()),
+                }
+            }
+        }
+        self.free.push(place);
+        if self.order.is_empty() && self.versions.capacity() > KEPT_ROOM {
+            *self = Shard::default();
+        }
+    }
+
     /// Looks at the `steps` oldest versions; drops those whose replacer `is_over`, puts the others to the end of the order.
     fn purge(&mut self, steps: usize, is_over: &dyn Fn(TransactionId) -> bool) -> usize {
         let mut purged = 0;
         for _ in 0..steps.min(self.order.len()) {
-            let Some((replacer, row)) = self.order.pop_front() else {
+            let Some(place) = self.order.pop_front() else {
                 break;
             };
-            if !is_over(replacer) {
-                self.order.push_back((replacer, row));
-                continue;
-            }
-            if let Some(versions) = self.rows.get_mut(&row) {
-                if let Some(at) = versions.iter().rposition(|v| v.replaced_by == replacer) {
-                    versions.remove(at);
-                    purged += 1;
-                }
-                if versions.is_empty() {
-                    self.rows.remove(&row);
-                }
+            if is_over(self.versions[place as usize].replaced_by) {
+                self.remove(place);
+                purged += 1;
+            } else {
+                self.order.push_back(place);
             }
         }
         purged
@@ -76,7 +156,7 @@ impl Shard {
 
 /// The older row versions of one database.
 pub(crate) struct VersionStore {
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
     shards: Box<[Spinlock<Shard>]>,
     count: AtomicUsize,
 }
@@ -91,7 +171,7 @@ pub(crate) fn row_name(object: u32, key: &[u8], name: &mut Vec<u8>) {
 impl VersionStore {
     pub fn new(statistics: &Arc<Statistics>) -> Self {
         Self {
-            hasher: RandomState::new(),
+            hasher: DefaultHashBuilder::default(),
             shards: (0..SHARDS)
                 .map(|_| Spinlock::new(SpinlockClass::VERSION_STORE, statistics, Shard::default()))
                 .collect(),
@@ -99,8 +179,9 @@ impl VersionStore {
         }
     }
 
-    fn shard(&self, name: &[u8]) -> &Spinlock<Shard> {
-        &self.shards[self.hasher.hash_one(name) as usize % SHARDS]
+    /// The shard of a row with this hash: by bits that its table does not look at first.
+    fn shard(&self, hash: u64) -> &Spinlock<Shard> {
+        &self.shards[(hash >> 32) as usize % SHARDS]
     }
 
     /// Keeps what `replaced_by` is about to replace.
@@ -112,12 +193,13 @@ impl VersionStore {
         rest: &[u8],
         is_over: &dyn Fn(TransactionId) -> bool,
     ) {
-        let version = Version { replaced_by, header, rest: rest.into() };
-        let row: Box<[u8]> = name.into();
-        let mut shard = self.shard(name).lock();
+        let hash = self.hasher.hash_one(name);
+        let name_len = u32::try_from(name.len()).expect("a name is shorter than a page");
+        let bytes = [name, rest].concat().into_boxed_slice();
+        let version = Version { replaced_by, header, hash, newer: None, older: None, name_len, bytes };
+        let mut shard = self.shard(hash).lock();
         let purged = shard.purge(PURGE_STEP, is_over);
-        shard.order.push_back((replaced_by, row.clone()));
-        shard.rows.entry(row).or_default().push_front(version);
+        shard.add(version);
         drop(shard);
         self.count.fetch_add(1, Ordering::Relaxed);
         self.count.fetch_sub(purged, Ordering::Relaxed);
@@ -131,16 +213,20 @@ impl VersionStore {
         visible: &dyn Fn(TransactionId) -> bool,
         rest: &mut Vec<u8>,
     ) -> Option<RowHeader> {
-        let shard = self.shard(name).lock();
+        let hash = self.hasher.hash_one(name);
+        let shard = self.shard(hash).lock();
         let mut looked_for = writer;
-        for version in shard.rows.get(name)? {
+        let mut next = shard.newest(hash, name);
+        while let Some(place) = next {
+            let version = &shard.versions[place as usize];
+            next = version.older;
             if version.replaced_by != looked_for {
                 continue;
             }
             looked_for = TransactionId(version.header.xid());
             if visible(looked_for) {
                 rest.clear();
-                rest.extend_from_slice(&version.rest);
+                rest.extend_from_slice(version.rest());
                 return Some(version.header);
             }
         }
@@ -212,6 +298,41 @@ mod tests {
         assert_eq!(see(&store, &name, 130, 120), Some(b"new".to_vec()));
         store.push(&name, TransactionId(150), header(130), b"x", &|id| id.0 == 130);
         assert_eq!(store.count(), 1, "adding one purges some");
+        store.purge(&|_| true);
+        assert_eq!(store.count(), 0);
+    }
+
+    #[test]
+    fn it_is_as_lists_by_row_would_be() {
+        // Rows of three names, versions added and purged in all orders: what a search sees is what lists hold.
+        let store = VersionStore::new(&Statistics::new());
+        let mut lists: Vec<(u8, u64, Vec<u8>)> = Vec::new();
+        let mut chance = 88_172_645_463_325_252_u64;
+        let mut below = |end: u64| {
+            chance ^= chance << 13;
+            chance ^= chance >> 7;
+            chance ^= chance << 17;
+            chance % end
+        };
+        for id in 1..4_000_u64 {
+            let row = below(3) as u8;
+            store.push(&[row], TransactionId(id), header(id - 1), &id.to_le_bytes(), &|_| false);
+            lists.push((row, id, id.to_le_bytes().to_vec()));
+            if below(7) == 0 {
+                let over = below(id);
+                let kept = |id: u64| id > over || id.is_multiple_of(5);
+                store.purge(&|id| !kept(id.0));
+                lists.retain(|(_, id, _)| kept(*id));
+            }
+            let writer = id - below(id.min(40));
+            let mut rest = Vec::new();
+            let row = below(3) as u8;
+            let found = store.find(&[row], TransactionId(writer), &|_| true, &mut rest).map(|_| rest);
+            let wanted = lists.iter().find(|(of, id, _)| (*of, *id) == (row, writer)).map(|(_, _, rest)| rest.clone());
+            assert_eq!(found, wanted);
+            assert_eq!(store.count(), lists.len());
+        }
+        store.purge(&|_| true);
         store.purge(&|_| true);
         assert_eq!(store.count(), 0);
     }

@@ -4,8 +4,8 @@
 //! [`Stop::Blocked`] or [`Stop::Yield`]: all progress is in the cursors, so that the caller awaits the need, or its turn, and calls
 //! `next` again.
 
+use hashbrown::HashMap;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Run;

@@ -1,6 +1,6 @@
 //! Grouping and aggregates, by hash over the grouping values.
 
-use std::collections::HashMap;
+use hashbrown::HashMap;
 
 use super::Run;
 use super::cursor::Cursor;
@@ -128,6 +128,21 @@ impl GroupCursor {
         aggregates: &[Aggregate],
         run: &mut Run<'_>,
     ) -> Result<(), Fault> {
+        // Without grouping values all rows are of one group.
+        let at = if keys.is_empty() && !self.groups.is_empty() { 0 } else { self.group_of(keys, aggregates, run)? };
+        for (aggregate, state) in aggregates.iter().zip(&mut self.groups[at].states) {
+            state.take(aggregate, run)?;
+        }
+        Ok(())
+    }
+
+    /// The group of the row that the input is at; a new one if it is the first of it.
+    fn group_of(
+        &mut self,
+        keys: &[(SortKey, usize)],
+        aggregates: &[Aggregate],
+        run: &mut Run<'_>,
+    ) -> Result<usize, Fault> {
         self.key.resize(keys.len(), Value::Null);
         let mut code = 0u64;
         for ((key, _), value) in keys.iter().zip(&mut self.key) {
@@ -142,19 +157,13 @@ impl GroupCursor {
             }
             found = self.groups[at].chained;
         }
-        let at = match found {
-            Some(at) => at,
-            None => {
-                let group = Group::new(self.key.clone(), head, aggregates, run)?;
-                self.groups.push(group);
-                self.index.insert(code, self.groups.len() - 1);
-                self.groups.len() - 1
-            }
-        };
-        for (aggregate, state) in aggregates.iter().zip(&mut self.groups[at].states) {
-            state.take(aggregate, run)?;
+        if let Some(at) = found {
+            return Ok(at);
         }
-        Ok(())
+        let group = Group::new(self.key.clone(), head, aggregates, run)?;
+        self.groups.push(group);
+        self.index.insert(code, self.groups.len() - 1);
+        Ok(self.groups.len() - 1)
     }
 }
 

@@ -7,7 +7,7 @@
 //! ```
 //! So an inner side that is read once costs nothing more, and one that is read for every outer row is read twice in all.
 
-use std::collections::HashMap;
+use hashbrown::hash_map::{Entry, HashMap};
 
 use super::Run;
 use super::cursor::Cursor;
@@ -50,12 +50,12 @@ impl Kept {
         self.rows.push(row);
         self.next.push(NONE);
         match self.heads.entry(code) {
-            std::collections::hash_map::Entry::Occupied(mut chain) => {
+            Entry::Occupied(mut chain) => {
                 let (_, last) = chain.get_mut();
                 self.next[*last] = at;
                 *last = at;
             }
-            std::collections::hash_map::Entry::Vacant(chain) => {
+            Entry::Vacant(chain) => {
                 chain.insert((at, at));
             }
         }
