@@ -13,8 +13,8 @@ const LEFT: f64 = 66.0;
 const RIGHT: f64 = 18.0;
 const TOP: f64 = 14.0;
 const BOTTOM: f64 = 44.0;
-/// Width of a letter on an axis, about.
-const LETTER: f64 = 6.2;
+/// Width of a letter on an axis, about: names of policies are in capitals.
+const LETTER: f64 = 7.4;
 /// Lines of a grid, about.
 const TICKS: f64 = 5.0;
 
@@ -126,22 +126,21 @@ impl Frame {
         let _ = write!(self.svg, "<text class='tick' x='{x:.1}' y='{y}' text-anchor='middle'>{}</text>", escape(text));
     }
 
-    /// A label in as many lines as its words need in so much room.
+    /// A label in as many lines as its words need in so much room; names of policies break behind an underscore.
     fn x_words(&mut self, x: f64, room: f64, text: &str) {
         let letters = (room / LETTER) as usize;
         let mut lines: Vec<String> = Vec::new();
-        for word in text.split(' ') {
+        for piece in text.split_inclusive([' ', '_']) {
             match lines.last_mut() {
-                Some(line) if line.chars().count() + 1 + word.chars().count() <= letters => {
-                    line.push(' ');
-                    line.push_str(word);
+                Some(line) if line.chars().count() + piece.trim_end().chars().count() <= letters => {
+                    line.push_str(piece)
                 }
-                _ => lines.push(word.to_owned()),
+                _ => lines.push(piece.to_owned()),
             }
         }
         for (place, line) in lines.iter().enumerate() {
             let y = HEIGHT - BOTTOM + 14.0 + 13.0 * place as f64;
-            let line = escape(line);
+            let line = escape(line.trim_end());
             let _ = write!(self.svg, "<text class='tick' x='{x:.1}' y='{y}' text-anchor='middle'>{line}</text>");
         }
     }
@@ -297,10 +296,14 @@ mod tests {
         assert!(svg.contains("cx='143.8' cy='52.7'") && svg.contains("d='M143.8 91.3V14.0"), "{svg}");
         let bars = over_sessions("rate", &[1], &lines[..1]);
         assert_eq!((bars.matches("<rect").count(), bars.matches("class='value'").count()), (1, 1));
-        // 476 units for three bars: 25 letters a line.
+        // 476 units for three bars: 21 letters a line.
         let long = |place| Line { place, name: "private chains, minimal logging", figures: vec![Some(spread)] };
         let bars = over_sessions("rate", &[1], &[long(0), long(1), long(2)]);
-        assert!(bars.contains(">private chains, minimal</text>") && bars.contains(">logging</text>"), "{bars}");
+        assert!(bars.contains(">private chains,</text>") && bars.contains(">minimal logging</text>"), "{bars}");
+        let policy = |place| Line { place, name: "TRANSACTION_IDS = SPINLOCK", figures: vec![Some(spread)] };
+        let bars = over_sessions("rate", &[1], &[policy(0), policy(1), policy(2), policy(3), policy(4)]);
+        let lines = [">TRANSACTION_</text>", ">IDS =</text>", ">SPINLOCK</text>"];
+        assert!(lines.iter().all(|line| bars.contains(line)), "{bars}");
         let nothing = over_sessions("rate", &[1, 2], &[]);
         assert!(nothing.ends_with("</svg>") && !nothing.contains("NaN"));
     }
