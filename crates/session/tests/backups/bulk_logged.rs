@@ -74,7 +74,9 @@ fn a_point_between_loads_and_their_log_backup_is_refused() {
         "USE d; SELECT Operation FROM fn_dblog(NULL, NULL) WHERE Operation IN ('LOP_USE_PAGE', 'LOP_INSERT_PAGE') GROUP BY Operation; USE master",
     );
     assert_eq!(log.rows(), [vec![Value::from("LOP_USE_PAGE")]]);
-    fixture.ok("BACKUP LOG d TO DISK = 'd.trn'; RESTORE DATABASE e FROM DISK = 'd.bak' WITH NORECOVERY");
+    // The tail, of a database that is closed for it.
+    fixture
+        .ok("BACKUP LOG d TO DISK = 'd.trn' WITH NORECOVERY; RESTORE DATABASE e FROM DISK = 'd.bak' WITH NORECOVERY");
     let (number, message) = fixture.error(&format!("RESTORE LOG e FROM DISK = 'd.trn' WITH STOPAT = '{stop}'"));
     let text = "This log backup contains bulk-logged changes. It cannot be used to stop at an arbitrary point in time.";
     assert_eq!((number, message.as_str()), (4341, text));
