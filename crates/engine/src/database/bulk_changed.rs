@@ -37,9 +37,7 @@
 //! They copy all pages behind a checkpoint of their own, also those of loads that are under way; what these fill from then on is logged. They move no A: a chain that they begin has
 //! A where they end, and what was left out of the log before is in their pages.
 
-use std::ops::ControlFlow;
-
-use pikepole_log::Lsn;
+use pikepole_log::{LogFiles, Lsn};
 use pikepole_storage::records::Record;
 use pikepole_storage::{PageId, PagesInUse};
 use pikepole_transaction::TransactionId;
@@ -52,30 +50,30 @@ impl Database {
     /// # Errors
     /// Why the log cannot be read, for people.
     pub(crate) fn bulk_changed(&self, from: Lsn, to: Lsn) -> Result<PagesInUse, String> {
-        let mut changed = PagesInUse::default();
-        let file_pages = self.store().file_pages();
-        let mut unreadable = None;
-        self.each_log_record(from, &mut |row| {
-            if row.lsn >= to {
-                return ControlFlow::Break(());
+        let files = LogFiles::open_live(self.disk(), self.folder().join("log")).map_err(|error| error.to_string())?;
+        if files.extent().end < to {
+            return Err(format!("it ends at LSN {}, and is durable up to {to}", files.extent().end));
+        }
+        let (mut changed, file_pages) = (PagesInUse::default(), self.store().file_pages());
+        let mut reader = files.read_near(from).map_err(|error| error.to_string())?;
+        while let Some((lsn, bytes, _)) = reader.next().map_err(|error| error.to_string())? {
+            if lsn >= to {
+                break;
             }
-            match row.record {
-                Ok(Record::UsePage { xid, page, .. }) if xid != TransactionId::SYSTEM.0 && page < file_pages => {
+            if lsn < from {
+                continue;
+            }
+            match Record::decode(bytes).map_err(|error| format!("the record at {lsn}: {error}"))? {
+                Record::UsePage { xid, page, .. } if xid != TransactionId::SYSTEM.0 && page < file_pages => {
                     changed.insert(PageId(page));
                 }
-                Ok(Record::BulkPages { page, used, .. }) if page < file_pages => {
+                Record::BulkPages { page, used, .. } if page < file_pages => {
                     changed.insert_of_extent(PageId(page), used);
                 }
-                Ok(_) => {}
-                Err(ref error) => {
-                    unreadable = Some(format!("the record at {}: {error}", row.lsn));
-                    return ControlFlow::Break(());
-                }
+                _ => {}
             }
-            ControlFlow::Continue(())
-        })
-        .map_err(|error| error.to_string())?;
-        unreadable.map_or(Ok(changed), Err)
+        }
+        Ok(changed)
     }
 
     /// What a check says of the log backup that would come next: that the log still goes back to where it begins, and how many pages it would take. None without a chain.

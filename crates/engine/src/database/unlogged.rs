@@ -3,8 +3,8 @@
 //! ```text
 //!   new trees, of a table with many rows, under SIMPLE or BULK_LOGGED      NewTrees: handles that do not log
 //!   filled, by one task or by workers
-//!   Database::settle          waits for a checkpoint; under BULK_LOGGED notes the pages for the next log backup before
-//!                             or logs the pages, if somebody needs them in the log now
+//!   Database::settle          under BULK_LOGGED notes which pages the next log backup takes; waits for a checkpoint.
+//!                             Or logs the pages, if somebody needs them in the log now
 //!   the definition that names the trees is stored, the transaction commits
 //! ```
 //! A tree that was not settled belongs to no definition that recovery knows, and is given back with the transaction.
