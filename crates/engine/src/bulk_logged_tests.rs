@@ -1,5 +1,5 @@
-//! Loads under BULK_LOGGED: what a full backup and all log backups since restore, whatever happened between a load and the log backup
-//! that has its pages; what is refused; and what there is after a power loss at any write.
+//! Loads under BULK_LOGGED: what a full backup and all log backups since restore, whatever happened between a load and
+//! the log backup that has its pages; what is refused; and what there is after a power loss at any write.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

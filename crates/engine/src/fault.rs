@@ -1,4 +1,5 @@
-//! Faults planted on purpose, to show that the crash tests would catch them. Outside of this crate's own tests there are none.
+//! Faults planted on purpose, to show that the crash tests would catch them. Outside of this crate's own tests there
+//! are none.
 
 #[cfg(test)]
 thread_local! {

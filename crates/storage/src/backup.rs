@@ -15,8 +15,8 @@
 //!
 //! A page that is being written while it is read comes out torn: it is read again, or taken from the pool.
 //!
-//! A log backup copies pages in the same way: those whose rows its log lacks, as many of them as are still in use. They are put over the pages of the
-//! store that is restored ([`RestoredPages::reopen`]), as old as they say they are.
+//! A log backup copies pages in the same way: those whose rows its log lacks, as many of them as are still in use. They
+//! are put over the pages of the store that is restored ([`RestoredPages::reopen`]), as old as they say they are.
 
 use std::path::Path;
 use std::time::Duration;
@@ -218,8 +218,9 @@ impl RestoredPages {
         Ok(RestoredPages { disk, folder, data, pages, grows: false, run: AlignedBuffer::new() })
     }
 
-    /// The files in `folder`, which were [made](RestoredPages::finish) so and not opened since, for pages from log backups, oldest backup first. What is
-    /// [finished](RestoredPages::finish) then must be recovered with all of the log that came with these pages.
+    /// The files in `folder`, which were [made](RestoredPages::finish) so and not opened since, for pages from log
+    /// backups, oldest backup first. What is [finished](RestoredPages::finish) then must be recovered with all of the
+    /// log that came with these pages.
     ///
     /// # Errors
     /// Failed I/O.

@@ -121,7 +121,8 @@ fn copied(fixture: &Fixture, pages: &PagesInUse) -> AlignedBuffer {
     out
 }
 
-/// A store as a full backup and a log backup have it: pages from before a tree was there, the pages that the tree was filled with, the log.
+/// A store as a full backup and a log backup have it: pages from before a tree was there, the pages that the tree was
+/// filled with, the log.
 struct Parts {
     master: Master,
     full: AlignedBuffer,

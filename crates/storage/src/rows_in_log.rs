@@ -4,8 +4,8 @@
 //!   rows that stay out of the log   placing += 1; needed == 0? --> record appended, or the log read --> placing -= 1
 //!   who needs the rows              needed += 1; waits until placing == 0: all records from here on have their rows
 //! ```
-//! The addition and the look of each are SeqCst: one of the two sees the other. The word of those who need the rows also counts how many
-//! there ever were, so that whoever looks twice notices one who came and went between.
+//! The addition and the look of each are SeqCst: one of the two sees the other. The word of those who need the rows
+//! also counts how many there ever were, so that whoever looks twice notices one who came and went between.
 
 use pikepole_contention::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use pikepole_contention::sync::thread;

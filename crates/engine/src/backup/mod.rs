@@ -14,7 +14,8 @@
 //! - V is the recovery start of the checkpoint that begins the backup; E is durable when the copying ends. A database that
 //!   is restored from it alone is as it was at E.
 //! - Log backups meet at LSNs, byte by byte. The chain begins at the E of the first full backup.
-//! - Which pages a log backup has, and why they and the log are one, is in [`crate::database`]'s `bulk_changed`; most have none.
+//! - Which pages a log backup has, and why they and the log are one, is in [`crate::database`]'s `bulk_changed`; most
+//!   have none.
 //! - A point in time is a block of the log: see `pikepole_log::Block`. What is in blocks up to T is restored.
 //! - The database gets a new log id when it is recovered: log backups of the line before do not apply to it.
 //! - A database that is restored over another one is made beside it, in a folder of its own. `database.toml`, written last,

@@ -3,7 +3,7 @@
 //! ```text
 //!   <folder>/data/                the pages, and a master that says where recovery begins
 //!   <folder>/restore/log-0001     the log of the full backup, chunk by chunk as in the backup
-//!   <folder>/restore/log-0002     that of the next log backup, from where the first one ends; in front the pages that it brought
+//!   <folder>/restore/log-0002     that of the next log backup, from where the first one ends, behind pages of its own
 //!   <folder>/log/                 made of these when the database is recovered; the pages are put into data/
 //! ```
 //! What counts is what `database.toml` names: a file that an interrupted RESTORE LOG left is written anew, and a log that an
@@ -263,7 +263,8 @@ impl LogRestore {
     /// Opens the backup and checks that it goes on where `file`, the database in `folder`, ends.
     ///
     /// # Errors
-    /// What opening the device ends with; 3135, 3154, 4305, 4326, 4330, 4335, 4341; 3117 when the database's own log is whole.
+    /// What opening the device ends with; 3135, 3154, 4305, 4326, 4330, 4335, 4341; 3117 when the database's own log is
+    /// whole.
     pub fn begin(
         device: &Device,
         options: &RestoreOptions,
@@ -357,8 +358,8 @@ impl LogRestore {
     }
 }
 
-/// Makes what the recovery of the database in `folder` reads, of what was restored: the log, and pages that came with it, in their places. A log that was made of it
-/// before is thrown away.
+/// Makes what the recovery of the database in `folder` reads, of what was restored: the log, and pages that came with
+/// it, in their places. A log that was made of it before is thrown away.
 ///
 /// # Errors
 /// 3202, 3203; 3189 when what was restored is not what it was.

@@ -59,7 +59,8 @@ fn log_not_read(database: &Database, error: impl std::fmt::Display) -> SqlError 
 }
 
 impl BackupJob {
-    /// Begins a backup: takes its turn, and writes a checkpoint if pages are to be copied. `set_id` is drawn for the set.
+    /// Begins a backup: takes its turn, and writes a checkpoint if pages are to be copied. `set_id` is drawn for the
+    /// set.
     ///
     /// # Errors
     /// 4208, 4214, 3023; 9004 for a damaged log; what opening the device, or the checkpoint, ends with.
@@ -297,7 +298,8 @@ fn bulk_changed(database: &Database, chain: LogChain) -> Result<PagesInUse, SqlE
     changed.map_err(|error| log_not_read(database, error))
 }
 
-/// Leaves those out that are not in use any more, and writes a checkpoint for the others: what is on disk has their rows.
+/// Leaves those out that are not in use any more, and writes a checkpoint for the others: what is on disk has their
+/// rows.
 fn bring_to_disk(database: &Database, pages: &mut PagesInUse) -> Result<(), SqlError> {
     database.store().keep_taken(pages);
     // A database that was closed for its last log backup has written all.

@@ -1,6 +1,7 @@
 //! How far the log is kept: for recovery, for the next log backup, for a backup that is being made.
-//! Under FULL, and while a backup is made, it gets all rows, also those of bulk inserts ([`Store::need_rows_in_log`](pikepole_storage::Store)); what it lacks
-//! under BULK_LOGGED, log backups take from the pages ([`super::bulk_changed`]).
+//! Under FULL, and while a backup is made, it gets all rows, also those of bulk inserts
+//! ([`Store::need_rows_in_log`](pikepole_storage::Store)); what it lacks under BULK_LOGGED, log backups take from the
+//! pages ([`super::bulk_changed`]).
 //!
 //! ```text
 //!   truncation point = the lowest of

@@ -1,4 +1,5 @@
-//! Filling an empty table with keys without logging its rows: INSERT ... SELECT and BULK INSERT with TABLOCK, under SIMPLE and BULK_LOGGED.
+//! Filling an empty table with keys without logging its rows: INSERT ... SELECT and BULK INSERT with TABLOCK, under
+//! SIMPLE and BULK_LOGGED.
 //!
 //! ```text
 //!   table, locked with X, empty     ── stays as it is, and others read it ──────────────────────────────►  given back

@@ -409,7 +409,8 @@ impl Server {
     /// RESTORE LOG.
     ///
     /// # Errors
-    /// 3117, 3118 when there is nothing to roll forward; 3101; 4305, 4326, 4330, 4335, 4341; what the backup and the files end
+    /// 3117, 3118 when there is nothing to roll forward; 3101; 4305, 4326, 4330, 4335, 4341; what the backup and the
+    /// files end
     /// with. The database is as it was before then.
     pub async fn restore_log(
         self: &Arc<Self>,

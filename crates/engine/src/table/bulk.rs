@@ -35,7 +35,8 @@ impl BulkWriter {
 
 impl Database {
     /// A writer of pages for a heap without indexes; None for other tables, which take row after row. The transaction has
-    /// the table locked: IX, or BU for TABLOCK. Under BU (or more) and the recovery model SIMPLE or BULK_LOGGED, rows are not logged.
+    /// the table locked: IX, or BU for TABLOCK. Under BU (or more) and the recovery model SIMPLE or BULK_LOGGED, rows
+    /// are not logged.
     pub fn bulk_writer(&self, tx: &Transaction, table: &Table) -> Option<BulkWriter> {
         let Structure::Heap(heap) = &table.base else {
             return None;

@@ -1,4 +1,5 @@
-//! Loads under BULK_LOGGED: their log backups, damaged, on full disks, and with the power off in the middle of a restore.
+//! Loads under BULK_LOGGED: their log backups, damaged, on full disks, and with the power off in the middle of a
+//! restore.
 
 use crate::faults::{DAMAGE, crashed};
 use crate::fixture::Fixture;
@@ -8,7 +9,8 @@ use pikepole_types::Value;
 /// Rows of the heap: as many as workers insert.
 const ROWS: i64 = 140_000;
 
-/// `d` under BULK_LOGGED, its full backup in `d.bak`, and in `d.trn` the log of a heap that was loaded since, of an index on it, and of a row changed afterwards.
+/// `d` under BULK_LOGGED, its full backup in `d.bak`, and in `d.trn` the log of a heap that was loaded since, of an
+/// index on it, and of a row changed afterwards.
 fn prepared() -> Fixture {
     let mut fixture = Fixture::new();
     fixture.in_d("CREATE TABLE h (i int NOT NULL, s varchar(20))");

@@ -46,8 +46,8 @@ pub struct Master {
     pub pages: u32,
     /// The database was closed in order: the log holds nothing to redo or undo.
     pub clean: bool,
-    /// Pages that are newer than the redo start, and whose rows the log does not have, were put in from log backups: redo looks at what the disk
-    /// has of a page before it makes it anew. Until the first checkpoint.
+    /// Pages that are newer than the redo start, and whose rows the log does not have, were put in from log backups:
+    /// redo looks at what the disk has of a page before it makes it anew. Until the first checkpoint.
     pub patched: bool,
     /// End of the checkpoint's record; 0: not known.
     pub end_lsn: Lsn,

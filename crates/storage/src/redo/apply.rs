@@ -151,7 +151,8 @@ impl Applier {
         Ok(())
     }
 
-    /// Whether a page that a record makes anew is in its place as it was later, put in from a log backup: what was logged since leads on from there.
+    /// Whether a page that a record makes anew is in its place as it was later, put in from a log backup: what was
+    /// logged since leads on from there.
     fn is_patched(&mut self, store: &Store, range: LsnRange, page: PageId) -> Result<bool, StorageError> {
         Ok(self.patched && self.find(store, page)?.is_some_and(|guard| guard.page().lsn() > range.start.0))
     }

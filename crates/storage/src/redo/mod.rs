@@ -17,9 +17,11 @@
 //! rebuilds it for somebody else. Undo takes it out of use.
 //!
 //! # Pages of log backups
-//! Of a store whose redo start lies before the loads of a log that was kept for log backups, the rows that the log lacks are in pages that came with these backups and
-//! were put into their places before ([`Master::patched`](crate::Master)). Such a page is as old as its lsn says, as any other, and its rows are all there. So what is logged below is in
-//! it, and the record that takes it into use, or makes it anew, must look at it first: it may not throw away what no record brings back.
+//! Of a store whose redo start lies before the loads of a log that was kept for log backups, the rows that the log
+//! lacks are in pages that came with these backups and were put into their places before
+//! ([`Master::patched`](crate::Master)). Such a page is as old as its lsn says, as any other, and its rows are all
+//! there. So what is logged below is in it, and the record that takes it into use, or makes it anew, must look at it
+//! first: it may not throw away what no record brings back.
 //!
 //! # The rule, and why the end is that of one thread
 //! Each page belongs to one applier, and each applier takes its parts in the order of the log. A part is a record about one

@@ -3,7 +3,7 @@
 //! ```text
 //!   Tree::create            logged: an empty root
 //!   unlogged().insert       pages change, and no record tells of it; of each new page the log has that it is in use
-//!   note_pages()            if there are log backups: an extent's pages, a record each, so that the next one takes them
+//!   note_pages()            for log backups, which take them: an extent's pages, a record each
 //!   unlogged_end() = E      nobody needed the rows in the log since before: safe once the redo start is at E or above
 //!   or else log_page()      each page as it is then, a record each: safe as any other change
 //!   from here on            logged changes, as of any tree
@@ -43,8 +43,8 @@ impl Tree {
         Ok(root.page().kind() == Some(PageKind::Leaf) && root.page().slots() == 0)
     }
 
-    /// Notes the pages of the tree's next extent in the log, as changed without logging; false: there is none left. Nobody changes the tree
-    /// meanwhile.
+    /// Notes the pages of the tree's next extent in the log, as changed without logging; false: there is none left.
+    /// Nobody changes the tree meanwhile.
     ///
     /// # Errors
     /// Needs, then call again; a full log.
