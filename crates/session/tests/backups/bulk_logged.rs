@@ -33,7 +33,7 @@ fn rows_of(fixture: &mut Fixture, database: &str) -> Vec<i64> {
     let sql = "SELECT COUNT_BIG(*), SUM(CAST(i AS bigint)), COUNT(CASE s WHEN 'changed' THEN 1 END) FROM h; \
                SELECT COUNT_BIG(*) FROM h WITH (INDEX (u)) WHERE i > 0";
     let output = fixture.ok(&format!("USE {database}; {sql}; USE master"));
-    output.rows().iter().flatten().map(|value| value.as_i64().expect("a number")).collect()
+    output.rows().iter().flat_map(|row| row.iter()).map(|value| value.as_i64().expect("a number")).collect()
 }
 
 fn all_rows() -> Vec<i64> {

@@ -81,7 +81,7 @@ impl Master {
         let mut bytes = [0; BYTES_ALL];
         bytes[..8].copy_from_slice(MAGIC);
         bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
-        let flags = u32::from(self.clean) * FLAG_CLEAN | u32::from(self.patched) * FLAG_PATCHED;
+        let flags = (u32::from(self.clean) * FLAG_CLEAN) | (u32::from(self.patched) * FLAG_PATCHED);
         bytes[12..16].copy_from_slice(&flags.to_le_bytes());
         let numbers =
             [self.sequence, self.checkpoint_lsn.0, self.redo_lsn.0, self.recovery_lsn.0, self.next_transaction];

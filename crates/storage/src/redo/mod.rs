@@ -14,7 +14,7 @@
 //!
 //! A page whose rows were not logged ([`Record::UsePage`]) is met here only if its transaction did not commit: a commit waits
 //! until the redo start is above; or if its tree's pages were logged as they were in the end. So nothing is redone to it, and what the disk has of it is of no account, until a record
-//! rebuilds it for somebody else. Undo takes it out of use.
+//! rebuilds it for somebody else. Undo takes it out of use. In a restored store there are others, see below.
 //!
 //! # Pages of log backups
 //! Of a store whose redo start lies before the loads of a log that was kept for log backups, the rows that the log
