@@ -23,8 +23,8 @@ fn prepared() -> Fixture {
     let pages = |message: &str| message.split(' ').nth(1).and_then(|word| word.parse::<u64>().ok());
     let messages = output.messages();
     assert!(messages[0].ends_with(" pages for database 'd', file 'd' on file 1."), "{messages:?}");
-    assert!(pages(&messages[0]).is_some_and(|pages| pages > 400), "{messages:?}");
-    assert!(pages(&messages[1]).is_some_and(|pages| pages < 100), "{messages:?}");
+    assert!(pages(messages[0]).is_some_and(|pages| pages > 400), "{messages:?}");
+    assert!(pages(messages[1]).is_some_and(|pages| pages < 100), "{messages:?}");
     fixture
 }
 
