@@ -42,6 +42,8 @@ mod temporary;
 mod transaction;
 
 #[cfg(test)]
+mod bulk_logged_tests;
+#[cfg(test)]
 mod bulk_tests;
 #[cfg(test)]
 mod crash_tests;

@@ -9,23 +9,23 @@ use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{RowBytes, SqlError, Value};
 
 use crate::backup::{BackupJob, find_device};
-use crate::fault;
+use crate::fault::{self, Fault};
 use crate::tests::{Client, assert_sound, definition, index, options, primary_key, row, table_of, with_server};
 use crate::*;
 
 /// Rows of the table: more than the pages from which on builds are not logged.
-const ROWS: i64 = 6_000;
+pub(crate) const ROWS: i64 = 6_000;
 
 /// The bytes of entries that an index of all rows has, at least.
 const ENTRY_BYTES: u64 = ROWS as u64 * 20;
 
 /// A row's text: so long that some 120 rows fill a page.
-fn text(k: i64) -> String {
+pub(crate) fn text(k: i64) -> String {
     format!("{:040}", k * 7919 % ROWS)
 }
 
 /// A heap of rows that come in no order of their keys.
-async fn create(client: &mut Client) -> Arc<Table> {
+pub(crate) async fn create(client: &mut Client) -> Arc<Table> {
     let t = client.create(definition("t", Vec::new())).await;
     let (db, tx) = (client.db.clone(), &mut client.tx);
     db.begin_statement(tx);
@@ -47,7 +47,7 @@ async fn create(client: &mut Client) -> Arc<Table> {
     t
 }
 
-fn clustered() -> IndexDefinition {
+pub(crate) fn clustered() -> IndexDefinition {
     IndexDefinition { unique: true, name: Some("c".into()), ..index(IndexKind::Index, true, &["k"]) }
 }
 
@@ -56,12 +56,12 @@ fn repeated() -> IndexDefinition {
     IndexDefinition { name: Some("c".into()), replaces: true, ..index(IndexKind::Index, true, &["v"]) }
 }
 
-fn by_text() -> IndexDefinition {
+pub(crate) fn by_text() -> IndexDefinition {
     index(IndexKind::UniqueConstraint, false, &["s"])
 }
 
 /// Builds an index, by so many workers.
-async fn build(
+pub(crate) async fn build(
     client: &mut Client,
     table: &Table,
     index: IndexDefinition,
@@ -75,7 +75,7 @@ async fn build(
 }
 
 /// The keys that each way to the rows leads to, and whether all ways lead to the same.
-async fn rows_by_all_ways(client: &mut Client, table: &Table) -> Result<Vec<(i64, i32)>, String> {
+pub(crate) async fn rows_by_all_ways(client: &mut Client, table: &Table) -> Result<Vec<(i64, i32)>, String> {
     let plain = |row: &Vec<Value>| match (&row[0], &row[1], &row[2]) {
         (Value::BigInt(k), Value::Int(v), Value::Str(s)) if *s == text(*k) => Ok((*k, *v)),
         _ => Err(format!("{row:?} is no row")),
@@ -96,7 +96,7 @@ async fn rows_by_all_ways(client: &mut Client, table: &Table) -> Result<Vec<(i64
     Ok(rows)
 }
 
-fn all_rows(value: i32) -> Vec<(i64, i32)> {
+pub(crate) fn all_rows(value: i32) -> Vec<(i64, i32)> {
     (0..ROWS).map(|k| (k, value)).collect()
 }
 
@@ -127,11 +127,11 @@ fn a_build_logs_its_entries_only_when_somebody_restores_from_the_log() {
             let t = table_of(&db, "t");
             assert_eq!(rows_by_all_ways(&mut a, &t).await, Ok(all_rows(0)));
             let simple = db.options();
-            for (number, recovery) in [RecoveryModel::Full, RecoveryModel::BulkLogged].into_iter().enumerate() {
+            for (name, recovery) in [("i1", RecoveryModel::Full), ("i2", RecoveryModel::BulkLogged)] {
                 db.set_options(DatabaseOptions { recovery, ..simple }).expect("an option");
-                let index =
-                    IndexDefinition { name: Some(format!("i{number}")), ..index(IndexKind::Index, false, &["s"]) };
-                assert!(logged_by(&mut a, index, workers).await > ENTRY_BYTES, "{recovery:?}");
+                let index = IndexDefinition { name: Some(name.into()), ..index(IndexKind::Index, false, &["s"]) };
+                let logged = logged_by(&mut a, index, workers).await;
+                assert_eq!(logged > ENTRY_BYTES, recovery == RecoveryModel::Full, "{recovery:?}: {logged}");
             }
             db.set_options(simple).expect("an option");
             let before = db.log().reserved().0;
@@ -184,7 +184,7 @@ fn what_fails_in_the_middle_leaves_the_table_as_it_was() {
 }
 
 /// A build that is at work: by a session of its own, on the other scheduler.
-async fn begin_build(db: &Arc<Database>, table: Arc<Table>) -> pikepole_scheduler::JoinHandle<()> {
+pub(crate) async fn begin_build(db: &Arc<Database>, table: Arc<Table>) -> pikepole_scheduler::JoinHandle<()> {
     let before = db.log().reserved().0;
     let mut builder = Client::new(db, 52);
     let job = async move {
@@ -200,12 +200,12 @@ async fn begin_build(db: &Arc<Database>, table: Arc<Table>) -> pikepole_schedule
     builder
 }
 
-fn begin_backup(disk: &SimulatedDisk, db: &Arc<Database>, kind: BackupKind, file: &str) -> BackupJob {
+pub(crate) fn begin_backup(disk: &SimulatedDisk, db: &Arc<Database>, kind: BackupKind, file: &str) -> BackupJob {
     let device = find_device(&Disk::simulated(disk.clone()), "/server".as_ref(), file, false).expect("a name");
     BackupJob::begin(db.clone(), BackupOptions::new(kind, file), &device, 77).expect("a backup begins")
 }
 
-fn end_backup(mut job: BackupJob) {
+pub(crate) fn end_backup(mut job: BackupJob) {
     while !job.is_copied() {
         job.step().expect("a sound database");
     }
@@ -241,7 +241,7 @@ fn a_log_that_is_kept_from_the_midst_of_a_build_has_the_entries() {
         let mut a = Client::new(&db, 51);
         let t = create(&mut a).await;
         let builder = begin_build(&db, t).await;
-        let options = DatabaseOptions { recovery: RecoveryModel::BulkLogged, ..db.options() };
+        let options = DatabaseOptions { recovery: RecoveryModel::Full, ..db.options() };
         db.set_options(options).expect("an option");
         end_backup(begin_backup(&disk, &db, BackupKind::Database, "t.bak"));
         assert!(!builder.is_finished(), "the backup was made in the midst");
@@ -270,13 +270,13 @@ fn a_log_that_is_kept_from_the_midst_of_a_build_has_the_entries() {
 const LOADED: i64 = 700;
 const CHILDREN: i64 = 2;
 
-fn with_keys() -> TableDefinition {
+pub(crate) fn with_keys() -> TableDefinition {
     let mut indexes = primary_key();
     indexes.push(by_text());
     definition("t", indexes)
 }
 
-fn loaded_rows(value: i32) -> Vec<(i64, i32)> {
+pub(crate) fn loaded_rows(value: i32) -> Vec<(i64, i32)> {
     (0..LOADED * CHILDREN).map(|k| (k, value)).collect()
 }
 
@@ -309,7 +309,7 @@ async fn fill_part(
 }
 
 /// The statement without its end; `overlap`: so many keys of the second child are those of the first.
-async fn load(client: &mut Client, value: i32, overlap: i64) -> Result<Arc<Table>, SqlError> {
+pub(crate) async fn load(client: &mut Client, value: i32, overlap: i64) -> Result<Arc<Table>, SqlError> {
     let (db, tx) = (client.db.clone(), &mut client.tx);
     let table = db.catalog(tx).table("dbo", "t").expect("it was made before").clone();
     db.begin_statement(tx);
@@ -394,7 +394,8 @@ fn an_empty_table_is_filled_without_logging_and_undone_as_a_whole() {
         let simple = db.options();
         for recovery in [RecoveryModel::Full, RecoveryModel::BulkLogged] {
             db.set_options(DatabaseOptions { recovery, ..simple }).expect("an option");
-            assert!(!can_fill(&mut a, &t, LockMode::X).await, "{recovery:?}");
+            let can = can_fill(&mut a, &t, LockMode::X).await;
+            assert_eq!(can, recovery == RecoveryModel::BulkLogged, "{recovery:?}");
         }
         db.set_options(simple).expect("an option");
         let turn = db.begin_backup().expect("no other one is made");
@@ -573,9 +574,9 @@ fn all_entries_are_there_or_none_after_a_power_loss_at_any_write() {
 #[test]
 fn trees_that_nobody_waits_for_are_found_out() {
     for run in [Run::Builds, Run::Loads] {
-        fault::plant_settles_nothing(true);
+        fault::plant(Some(Fault::SettlesNothing));
         let found = crash_runs(run);
-        fault::plant_settles_nothing(false);
+        fault::plant(None);
         println!("{found:?}");
         assert!(found.is_err(), "{run:?}");
     }

@@ -302,7 +302,7 @@ fn seconds(time_us: u64) -> String {
 /// What a backup or a restore says at its end.
 fn processed(output: &mut dyn Output, verb: &str, kind: BackupKind, database: &str, outcome: &BackupOutcome) {
     let position = outcome.position;
-    if kind == BackupKind::Database {
+    if kind == BackupKind::Database || outcome.pages > 0 {
         output.message(&SqlError::pages_processed(outcome.pages, database, database, position));
     }
     output.message(&SqlError::pages_processed(outcome.log_pages, database, format!("{database}_log"), position));
@@ -385,7 +385,7 @@ fn show_headers(sets: &[BackupSetRow], options: &RestoreOptions, output: &mut dy
             datetime(row.finished_us),
             Value::Guid(guid(row.log_id)),
             Value::Guid(guid(row.family)),
-            Value::Bit(false),
+            Value::Bit(row.bulk_logged),
             Value::Bit(true),
             Value::Bit(row.damaged),
             Value::Bit(row.copy_only),

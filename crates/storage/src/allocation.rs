@@ -192,6 +192,11 @@ impl Space {
         self.extents.get(extent as usize).map(|entry| (entry.owner, entry.used))
     }
 
+    /// The pages of an extent that are in use or taken to be used.
+    pub fn taken(&self, extent: u32) -> u8 {
+        self.extents.get(extent as usize).map_or(0, |entry| entry.taken)
+    }
+
     pub fn owner_of(&self, page: PageId) -> Option<u32> {
         let (owner, used) = self.entry(page.0 / EXTENT_PAGES)?;
         (owner != OWNER_FREE && used & page_bit(page) != 0).then_some(owner)

@@ -14,6 +14,9 @@
 //! rebuilt by the log, and what is not in use is not copied.
 //!
 //! A page that is being written while it is read comes out torn: it is read again, or taken from the pool.
+//!
+//! A log backup copies pages in the same way: those whose rows its log lacks, as many of them as are still in use. They
+//! are put over the pages of the store that is restored ([`RestoredPages::reopen`]), as old as they say they are.
 
 use std::path::Path;
 use std::time::Duration;
@@ -22,10 +25,11 @@ use pikepole_contention::sync::thread;
 use pikepole_log::Lsn;
 use pikepole_machine::{AlignedBuffer, Disk, File, OpenOptions};
 
-use crate::allocation::EXTENT_PAGES;
+use crate::allocation::{EXTENT_PAGES, page_bit};
 use crate::checkpoint::Master;
 use crate::error::{PageId, StorageError};
 use crate::page::{PAGE_BYTES, Page, PageBytes, PageMut};
+use crate::pool::PAGES_MAX;
 use crate::store::{DOUBLE_WRITE_FILE, MASTER_FILE, PAGES_FILE, Store};
 
 /// Extents that are read at once: a megabyte.
@@ -45,6 +49,25 @@ impl PagesInUse {
     /// How many pages.
     pub fn count(&self) -> u32 {
         self.extents.iter().map(|used| used.count_ones()).sum()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.extents.iter().all(|&used| used == 0)
+    }
+
+    /// Adds a page.
+    pub fn insert(&mut self, page: PageId) {
+        self.insert_of_extent(page, page_bit(page));
+    }
+
+    /// Adds pages of the extent that `page` is in: a bit for each.
+    pub fn insert_of_extent(&mut self, page: PageId, used: u8) {
+        let extent = (page.0 / EXTENT_PAGES) as usize;
+        if extent >= self.extents.len() {
+            self.extents.resize(extent + 1, 0);
+        }
+        self.extents[extent] |= used;
     }
 
     /// Adds what is in use according to `other`.
@@ -70,6 +93,14 @@ impl Store {
         PagesInUse { extents: (0..space.extents()).map(used).collect() }
     }
 
+    /// Takes those out of the list that nobody uses, or is about to use, at this moment.
+    pub fn keep_taken(&self, pages: &mut PagesInUse) {
+        let space = self.space.lock();
+        for (extent, used) in (0..).zip(&mut pages.extents) {
+            *used &= space.taken(extent);
+        }
+    }
+
     /// Copies pages of `pages`, from the extent `first` on, to the end of `out`: as they are on disk, sealed, ascending.
     /// Returns the extent to go on with, and None behind the last one. Blocks.
     ///
@@ -81,26 +112,26 @@ impl Store {
         first: u32,
         out: &mut AlignedBuffer,
     ) -> Result<Option<u32>, StorageError> {
-        let first = first as usize;
+        let rest = pages.extents.get(first as usize..).unwrap_or_default();
+        let Some(skipped) = rest.iter().position(|&used| used != 0) else { return Ok(None) };
+        let first = first as usize + skipped;
         let end = (first + EXTENTS_AT_ONCE).min(pages.extents.len());
-        let Some(used) = pages.extents.get(first..end).filter(|used| !used.is_empty()) else { return Ok(None) };
-        if used.iter().any(|&used| used != 0) {
-            let extent_bytes = EXTENT_PAGES as usize * PAGE_BYTES;
-            let mut buffer = AlignedBuffer::zeroed(used.len() * extent_bytes);
-            self.data
-                .read_at(&mut buffer, (first * extent_bytes) as u64)
-                .map_err(|error| StorageError::io("reading pages for a backup", error))?;
-            for (index, bytes) in buffer.chunks_exact(PAGE_BYTES).enumerate() {
-                if used[index / EXTENT_PAGES as usize] >> (index % EXTENT_PAGES as usize) & 1 == 0 {
-                    continue;
-                }
-                let id = PageId((first * EXTENT_PAGES as usize + index) as u32);
-                let bytes: &PageBytes = bytes.try_into().expect("a page's length");
-                if Page(bytes).is_whole(id) {
-                    out.extend_from_slice(bytes);
-                } else if let Some(bytes) = self.look_again(id)? {
-                    out.extend_from_slice(&bytes[..]);
-                }
+        let used = &pages.extents[first..end];
+        let extent_bytes = EXTENT_PAGES as usize * PAGE_BYTES;
+        let mut buffer = AlignedBuffer::zeroed(used.len() * extent_bytes);
+        self.data
+            .read_at(&mut buffer, (first * extent_bytes) as u64)
+            .map_err(|error| StorageError::io("reading pages for a backup", error))?;
+        for (index, bytes) in buffer.chunks_exact(PAGE_BYTES).enumerate() {
+            if used[index / EXTENT_PAGES as usize] >> (index % EXTENT_PAGES as usize) & 1 == 0 {
+                continue;
+            }
+            let id = PageId((first * EXTENT_PAGES as usize + index) as u32);
+            let bytes: &PageBytes = bytes.try_into().expect("a page's length");
+            if Page(bytes).is_whole(id) {
+                out.extend_from_slice(bytes);
+            } else if let Some(bytes) = self.look_again(id)? {
+                out.extend_from_slice(&bytes[..]);
             }
         }
         Ok((end < pages.extents.len()).then_some(end as u32))
@@ -164,6 +195,8 @@ pub struct RestoredPages {
     folder: std::path::PathBuf,
     data: File,
     pages: u32,
+    /// Pages behind the end make the file longer.
+    grows: bool,
     run: AlignedBuffer,
 }
 
@@ -182,7 +215,22 @@ impl RestoredPages {
             data.set_len(bytes).map_err(io)?;
         }
         let (disk, folder) = (disk.clone(), folder.to_path_buf());
-        Ok(RestoredPages { disk, folder, data, pages, run: AlignedBuffer::new() })
+        Ok(RestoredPages { disk, folder, data, pages, grows: false, run: AlignedBuffer::new() })
+    }
+
+    /// The files in `folder`, which were [made](RestoredPages::finish) so and not opened since, for pages from log
+    /// backups, oldest backup first. What is [finished](RestoredPages::finish) then must be recovered with all of the
+    /// log that came with these pages.
+    ///
+    /// # Errors
+    /// Failed I/O.
+    pub fn reopen(disk: &Disk, folder: &Path, direct: bool) -> Result<RestoredPages, StorageError> {
+        let io = |error| StorageError::io("opening the data file", error);
+        let options = OpenOptions { direct, ..OpenOptions::default() };
+        let data = disk.open(folder.join(PAGES_FILE), options).map_err(io)?;
+        let pages = (data.len().map_err(io)? / PAGE_BYTES as u64) as u32;
+        let (disk, folder) = (disk.clone(), folder.to_path_buf());
+        Ok(RestoredPages { disk, folder, data, pages, grows: true, run: AlignedBuffer::new() })
     }
 
     /// Writes copied pages, which were [checked](check_page), to their places.
@@ -198,15 +246,27 @@ impl RestoredPages {
             while number(end).is_some_and(|next| (next - first.min(next)) as usize == (end - at) / PAGE_BYTES) {
                 end += PAGE_BYTES;
             }
-            if end > pages.len() || u64::from(first) + ((end - at) / PAGE_BYTES) as u64 > u64::from(self.pages) {
+            let behind = u64::from(first) + ((end - at) / PAGE_BYTES) as u64;
+            if end > pages.len() || behind > u64::from(if self.grows { PAGES_MAX } else { self.pages }) {
                 return Err(StorageError::corrupt(PageId(first), "it lies beyond the end of the data file"));
             }
+            self.reach(behind as u32)?;
             self.run.clear();
             self.run.extend_from_slice(&pages[at..end]);
             self.data
                 .write_at(&self.run, u64::from(first) * PAGE_BYTES as u64)
                 .map_err(|error| StorageError::io("writing restored pages", error))?;
             at = end;
+        }
+        Ok(())
+    }
+
+    /// Makes the file as long as so many pages need, in whole extents.
+    fn reach(&mut self, pages: u32) -> Result<(), StorageError> {
+        if pages > self.pages {
+            self.pages = pages.next_multiple_of(EXTENT_PAGES);
+            let longer = self.data.set_len(u64::from(self.pages) * PAGE_BYTES as u64);
+            longer.map_err(|error| StorageError::io("growing the data file", error))?;
         }
         Ok(())
     }

@@ -4,7 +4,9 @@ use pikepole_log::LogBuilder;
 use pikepole_machine::{AlignedBuffer, Disk, SimulatedDisk};
 
 use crate::test_support::*;
-use crate::{PageId, RestoredPages, StorageError, Store, Tree, TreeCursor, check_page};
+use crate::{
+    LoggedPages, Master, PageId, PagesInUse, RestoredPages, StorageError, Store, Tree, TreeCursor, check_page,
+};
 
 const OBJECT: u32 = 20;
 
@@ -109,4 +111,100 @@ fn only_sealed_pages_in_their_places_are_taken() {
     // Nothing of it is a store before it is finished.
     let master = Store::read_master(&disk, FOLDER);
     assert!(matches!(master, Err(StorageError::BadFile { .. })));
+}
+
+fn copied(fixture: &Fixture, pages: &PagesInUse) -> AlignedBuffer {
+    let (mut out, mut next) = (AlignedBuffer::new(), Some(0));
+    while let Some(first) = next {
+        next = fixture.store.copy_pages(pages, first, &mut out).expect("sound pages");
+    }
+    out
+}
+
+/// A store as a full backup and a log backup have it: pages from before a tree was there, the pages that the tree was
+/// filled with, the log.
+struct Parts {
+    master: Master,
+    full: AlignedBuffer,
+    patch: AlignedBuffer,
+    fixture: Fixture,
+    rows: u64,
+}
+
+impl Parts {
+    fn make() -> Parts {
+        let fixture = Fixture::new(512);
+        let store = &fixture.store;
+        let full = store.pages_in_use();
+        fixture.checkpoint();
+        let (master, full) = (store.master(), copied(&fixture, &full));
+        let tree = store.until_done(|| Tree::create(store, OBJECT, 8)).expect("a tree");
+        insert(&fixture, &tree.unlogged(), 0..9_000);
+        let before = store.rows_unneeded().expect("nobody needs them");
+        let mut at = LoggedPages::default();
+        while store.until_done(|| tree.note_pages(&mut at)).expect("room") {}
+        assert!(store.unlogged_end(before).is_some());
+        // Logged: behind the notes, before the pages are copied and after.
+        insert(&fixture, &tree, 9_000..9_500);
+        let mut noted = PagesInUse::default();
+        for page in (8..store.file_pages()).map(PageId).filter(|page| store.object_of(*page) == Some(OBJECT)) {
+            noted.insert(page);
+        }
+        fixture.checkpoint();
+        let patch = copied(&fixture, &noted);
+        assert!(patch.len() > 300 * crate::PAGE_BYTES);
+        insert(&fixture, &tree, 9_500..12_000);
+        Parts { master, full, patch, fixture, rows: 12_000 }
+    }
+
+    /// Recovers a store that is made of them.
+    fn recover(&self, patched: bool, frames: usize, threads: usize) -> Result<u64, StorageError> {
+        let simulated = SimulatedDisk::new(2);
+        let disk = Disk::simulated(simulated.clone());
+        disk.create_dir_all(FOLDER).expect("a folder");
+        let mut restored = RestoredPages::create(&disk, FOLDER.as_ref(), self.master.pages, true).expect("room");
+        restored.write(&self.full).expect("written");
+        restored.finish(&self.master).expect("durable");
+        let mut pages = RestoredPages::reopen(&disk, FOLDER.as_ref(), true).expect("it was made");
+        pages.write(&self.patch).expect("written");
+        let sequence = self.master.sequence + 1;
+        pages.finish(&Master { sequence, patched, ..self.master }).expect("durable");
+        let end = self.fixture.store.harden_log().expect("durable");
+        let from = self.master.recovery_lsn;
+        let mut builder = LogBuilder::create(&disk, LOG_FOLDER, &log_options(), from).expect("a log");
+        let mut blocks = self.fixture.log.blocks(from, end).expect("the log is kept");
+        while let Some(block) = blocks.next().expect("a sound log") {
+            builder.append(block).expect("written");
+        }
+        builder.finish().expect("durable");
+        let copy = Fixture::recover_with(simulated, frames, threads)?;
+        let report = copy.store.check()?;
+        match report.findings.first() {
+            Some(finding) => Err(StorageError::corrupt(finding.page, finding.what.clone())),
+            None => Ok(report.objects.iter().map(|object| object.rows).sum()),
+        }
+    }
+}
+
+#[test]
+fn redo_leads_on_from_pages_of_a_log_backup_also_by_threads_and_with_few_frames() {
+    let parts = Parts::make();
+    for (frames, threads) in [(1024, 0), (64, 0), (1024, 3), (96, 3)] {
+        assert_eq!(parts.recover(true, frames, threads).ok(), Some(parts.rows), "{frames} frames, {threads} threads");
+    }
+    // Redo that is not told loses what no record has.
+    assert_ne!(parts.recover(false, 1024, 0).ok(), Some(parts.rows));
+}
+
+#[test]
+fn who_comes_between_two_looks_is_noticed() {
+    let fixture = Fixture::new(64);
+    let store = &fixture.store;
+    let before = store.rows_unneeded().expect("nobody needs them");
+    assert!(store.unlogged_end(before).is_some());
+    store.need_rows_in_log();
+    assert_eq!((store.rows_unneeded(), store.unlogged_end(before)), (None, None));
+    store.need_rows_no_more();
+    assert_eq!(store.unlogged_end(before), None, "a log backup has begun and ended");
+    assert!(store.rows_unneeded().is_some_and(|now| now != before && store.unlogged_end(now).is_some()));
 }

@@ -65,7 +65,9 @@ impl Glance {
                     }
                 }
             }
-            Record::InsertPage { page, object, .. } | Record::UsePage { page, object, .. } => {
+            Record::InsertPage { page, object, .. }
+            | Record::UsePage { page, object, .. }
+            | Record::BulkPages { page, object, .. } => {
                 self.owners.insert(page / EXTENT_PAGES, object);
             }
             _ => {}

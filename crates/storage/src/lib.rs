@@ -59,6 +59,7 @@ pub use page::{PAGE_BYTES, PAGE_HEADER_BYTES, PageKind};
 pub use pool::PoolGrowth;
 pub use redo::Redo;
 pub use row::{LogContext, ROW_HEADER_BYTES, RowHeader};
+pub use rows_in_log::Unneeded;
 pub use store::{HeapInsertTargets, PAGES_FILE, Store, StoreOptions};
 pub use tree::{
     ChangeOutcome, Direction, InsertOutcome, KEY_BYTES_MAX, LoggedPages, ScanRange, ScanRow, Tree, TreeCursor,

@@ -233,6 +233,15 @@ record_table! {
             /// The page.
             page: Varint32,
         },
+        /// Pages of a tree that was filled without logging: so a log backup knows that it must take them. They change no page, and are neither redone nor undone.
+        13 = BulkPages {
+            /// The first page of their extent.
+            page: Varint32,
+            /// Which pages of the extent, a bit each.
+            used: Byte,
+            /// The tree.
+            object: Varint32,
+        },
     }
 }
 
@@ -310,11 +319,14 @@ impl<'a> Record<'a> {
             | Record::FreePage { xid, .. }
             | Record::Commit { xid, .. }
             | Record::Abort { xid } => Some(xid),
-            Record::Structure { .. } | Record::FreeExtents { .. } | Record::Checkpoint { .. } => None,
+            Record::Structure { .. }
+            | Record::FreeExtents { .. }
+            | Record::Checkpoint { .. }
+            | Record::BulkPages { .. } => None,
         }
     }
 
-    /// The one page that the record changes, if it is one; its map page does not count.
+    /// The one page that the record changes, if it is one; its map page does not count. Of [`Record::BulkPages`] the first one of the extent.
     pub fn page(&self) -> Option<PageId> {
         match *self {
             Record::Insert { page, .. }
@@ -324,7 +336,8 @@ impl<'a> Record<'a> {
             | Record::InsertPage { page, .. }
             | Record::UsePage { page, .. }
             | Record::FreePage { page, .. }
-            | Record::FreeExtents { page, .. } => Some(PageId(page)),
+            | Record::FreeExtents { page, .. }
+            | Record::BulkPages { page, .. } => Some(PageId(page)),
             Record::Structure { .. } | Record::Commit { .. } | Record::Abort { .. } | Record::Checkpoint { .. } => None,
         }
     }
@@ -537,6 +550,7 @@ mod tests {
             Record::InsertPage { flags: 1, xid, page, object: 20, rows: 1, row_bytes: 4, body: rest },
             Record::UsePage { flags: 0, xid, page, object: 20 },
             Record::FreePage { flags: 4, xid, page },
+            Record::BulkPages { page, used: 0x81, object: 20 },
         ];
         assert_eq!(records.len(), Record::TABLE.len(), "every kind of record");
         for record in records {

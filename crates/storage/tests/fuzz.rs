@@ -50,6 +50,7 @@ fn samples() -> Vec<Vec<u8>> {
         Record::InsertPage { flags: 0, xid: 700, page: 18, object: 32, rows: 2, row_bytes: 0, body: b"\x02ab\x01c" },
         Record::UsePage { flags: 1, xid: 700, page: 17, object: 32 },
         Record::FreePage { flags: 4, xid: 700, page: 17 },
+        Record::BulkPages { page: 16, used: 3, object: 32 },
     ];
     assert_eq!(records.iter().map(Record::kind).max(), Record::TABLE.iter().map(|doc| doc.kind).max(), "all kinds");
     records.iter().map(encoded).collect()

@@ -3,10 +3,10 @@
 //! ```text
 //!   full backup    [head][pages, copied while work goes on ......][log from V to E][tail]
 //!                          checkpoint, redo start R                        ^ durable when the last page was copied
-//!   log backup     [head][log from where the last one ended to what is durable][tail]
+//!   log backup     [head][pages whose rows the log lacks][log from where the last one ended to what is durable][tail]
 //!
-//!   restore        pages -> data/        log -> restore/log-0001, restore/log-0002, ...       RESTORING
-//!   recovery       restore/* -> log/ (same LSNs, a new log id)   -> opened as after a crash    ONLINE
+//!   restore        pages -> data/        log and its pages -> restore/log-0001, restore/log-0002, ...       RESTORING
+//!   recovery       restore/* -> data/, log/ (same LSNs, a new log id)   -> opened as after a crash          ONLINE
 //! ```
 //! - A full backup is to a restored database what the disk is after a crash: pages of many moments, and the log that makes
 //!   them one. So a restored database is recovered by the code that opens databases, and by nothing else: redo up to where
@@ -14,6 +14,8 @@
 //! - V is the recovery start of the checkpoint that begins the backup; E is durable when the copying ends. A database that
 //!   is restored from it alone is as it was at E.
 //! - Log backups meet at LSNs, byte by byte. The chain begins at the E of the first full backup.
+//! - Which pages a log backup has, and why they and the log are one, is in [`crate::database`]'s `bulk_changed`; most
+//!   have none.
 //! - A point in time is a block of the log: see `pikepole_log::Block`. What is in blocks up to T is restored.
 //! - The database gets a new log id when it is recovered: log backups of the line before do not apply to it.
 //! - A database that is restored over another one is made beside it, in a folder of its own. `database.toml`, written last,
@@ -100,7 +102,7 @@ impl RestoreOptions {
 /// What a backup or a restore came to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BackupOutcome {
-    /// Pages of 8 KB of data.
+    /// Pages of 8 KB of data; of a log backup, of loads that the log lacks.
     pub pages: u64,
     /// Pages of 8 KB of log, the last one begun.
     pub log_pages: u64,

@@ -3,15 +3,15 @@
 //! ```text
 //!   <folder>/data/                the pages, and a master that says where recovery begins
 //!   <folder>/restore/log-0001     the log of the full backup, chunk by chunk as in the backup
-//!   <folder>/restore/log-0002     that of the next log backup, from where the first one ends
-//!   <folder>/log/                 made of these when the database is recovered
+//!   <folder>/restore/log-0002     that of the next log backup, from where the first one ends, behind pages of its own
+//!   <folder>/log/                 made of these when the database is recovered; the pages are put into data/
 //! ```
 //! What counts is what `database.toml` names: a file that an interrupted RESTORE LOG left is written anew, and a log that an
 //! interrupted recovery left is thrown away. The pages stay as they came until then.
 
 use std::path::{Path, PathBuf};
 
-use pikepole_log::{Block, LogBuilder, LogOptions, Lsn};
+use pikepole_log::{Block, LogBuilder, LogError, LogOptions, Lsn};
 use pikepole_machine::{Disk, File, OpenOptions};
 use pikepole_storage::{Master, RestoredPages, StorageError};
 use pikepole_types::SqlError;
@@ -21,6 +21,7 @@ use super::media::{Device, Media};
 use super::set::{BackupKind, SetHead, SetReader, SetTail, check_pages};
 use super::{BackupOutcome, RestoreOptions, pages_of};
 use crate::database::{DatabaseFile, FORMAT, Restoring};
+use crate::fault;
 
 /// The folder of what was restored of the log.
 const RESTORE_FOLDER: &str = "restore";
@@ -65,6 +66,12 @@ impl Staged {
         let made = disk.create_dir_all(&folder).and_then(|()| open(disk, &folder.join(&name), true));
         let file = made.map_err(|error| not_written(&folder, &error))?;
         Ok(Staged { chunks: ChunkWriter::new(file, 0, set_id), folder, name, end: from, time_us: 0 })
+    }
+
+    /// Takes pages.
+    fn add_pages(&mut self, pages: &[u8]) -> Result<(), SqlError> {
+        let written = self.chunks.add(ChunkKind::Pages, [0; 3], pages);
+        written.map_err(|error| not_written(&self.folder, &error))
     }
 
     /// Takes a block; what lies below the end was taken from another backup.
@@ -195,7 +202,7 @@ impl PageRestore {
             next_transaction: head.next_transaction,
             pages: head.file_pages,
         };
-        pages.finish(&master(&restoring)).map_err(|error| store_not_written(&folder, &error))?;
+        pages.finish(&master(&restoring, false)).map_err(|error| store_not_written(&folder, &error))?;
         disk.sync_dir(&folder).map_err(|error| not_written(&folder, &error))?;
         let outcome = BackupOutcome {
             pages: self.pages,
@@ -220,9 +227,12 @@ impl PageRestore {
     }
 }
 
-fn master(restoring: &Restoring) -> Master {
+/// Where recovery begins; `patched`: log backups have brought pages.
+fn master(restoring: &Restoring, patched: bool) -> Master {
     Master {
-        sequence: 1,
+        // The one that counts is the later one.
+        sequence: if patched { 2 } else { 1 },
+        patched,
         checkpoint_lsn: Lsn(restoring.checkpoint),
         redo_lsn: Lsn(restoring.redo),
         recovery_lsn: Lsn(restoring.recovery),
@@ -244,6 +254,7 @@ pub(crate) struct LogRestore {
     restoring: Restoring,
     disk: Disk,
     log: Staged,
+    pages: u64,
     /// The first block behind the point in time was met.
     stopped: bool,
 }
@@ -252,7 +263,8 @@ impl LogRestore {
     /// Opens the backup and checks that it goes on where `file`, the database in `folder`, ends.
     ///
     /// # Errors
-    /// What opening the device ends with; 3135, 3154, 4305, 4326, 4330, 4335; 3117 when the database's own log is whole.
+    /// What opening the device ends with; 3135, 3154, 4305, 4326, 4330, 4335, 4341; 3117 when the database's own log is
+    /// whole.
     pub fn begin(
         device: &Device,
         options: &RestoreOptions,
@@ -277,7 +289,8 @@ impl LogRestore {
             return Err(SqlError::other_recovery_path());
         }
         let tail: Option<SetTail> = media.tail(options.position).and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let last = tail.ok_or_else(SqlError::backup_set_damaged)?.last_lsn;
+        let tail = tail.ok_or_else(SqlError::backup_set_damaged)?;
+        let last = tail.last_lsn;
         if head.first_lsn > restoring.restored_to {
             return Err(SqlError::log_too_recent(head.first_lsn, restoring.restored_to));
         }
@@ -287,10 +300,13 @@ impl LogRestore {
         if options.stop_at_us.is_some_and(|stop| stop < restoring.restored_us) {
             return Err(SqlError::stop_point_passed());
         }
+        if tail.bulk_logged && options.stop_at_us.is_some_and(|stop| stop < tail.last_block_us) {
+            return Err(SqlError::log_is_bulk_logged());
+        }
         let number = restoring.files.len() + 1;
         let log = Staged::create(disk, folder, number, restoring.restored_to, head.set_id)?;
         let (position, stop_at_us, disk) = (options.position, options.stop_at_us, disk.clone());
-        Ok(LogRestore { media, set, position, stop_at_us, restoring, disk, log, stopped: false })
+        Ok(LogRestore { media, set, position, stop_at_us, restoring, disk, log, pages: 0, stopped: false })
     }
 
     /// Does the next part: the percentage that is done, or None when all is.
@@ -299,10 +315,14 @@ impl LogRestore {
     /// 3203 and its like for a damaged backup, 3202 when the files cannot be written.
     pub fn step(&mut self) -> Result<Option<u8>, SqlError> {
         let until = self.set.bytes_read() + STEP_BYTES;
+        let database = self.set.head.database.clone();
         while self.set.bytes_read() < until {
             let Some(chunk) = self.set.next()? else { return Ok(None) };
-            if chunk.kind != ChunkKind::Log {
-                return Err(SqlError::backup_set_damaged());
+            if chunk.kind == ChunkKind::Pages {
+                check_pages(chunk.payload, &database)?;
+                self.log.add_pages(chunk.payload)?;
+                self.pages += (chunk.payload.len() / pikepole_storage::PAGE_BYTES) as u64;
+                continue;
             }
             // What lies behind is still read, and checked: a damaged backup is none.
             self.stopped |= self.stop_at_us.is_some_and(|stop| chunk.fields[1] > stop);
@@ -319,12 +339,13 @@ impl LogRestore {
     /// 3202; 3189 for a backup whose parts do not fit together.
     pub fn finish(mut self) -> Result<(Restoring, BackupOutcome), SqlError> {
         let tail = self.set.tail.as_ref().ok_or_else(SqlError::backup_set_damaged)?;
-        if !self.stopped && self.log.end != tail.last_lsn.max(self.restoring.restored_to) {
+        let all_log = self.stopped || self.log.end == tail.last_lsn.max(self.restoring.restored_to);
+        if !all_log || self.pages != tail.pages || (self.pages > 0 && !tail.bulk_logged) {
             return Err(SqlError::backup_set_damaged());
         }
         self.log.finish(&self.disk)?;
         let outcome = BackupOutcome {
-            pages: 0,
+            pages: self.pages,
             log_pages: pages_of(self.log.end - self.restoring.restored_to),
             time_us: 0,
             position: self.position,
@@ -337,8 +358,8 @@ impl LogRestore {
     }
 }
 
-/// Makes the log that the recovery of the database in `folder` reads, of what was restored. What was made of it before is
-/// thrown away.
+/// Makes what the recovery of the database in `folder` reads, of what was restored: the log, and pages that came with
+/// it, in their places. A log that was made of it before is thrown away.
 ///
 /// # Errors
 /// 3202, 3203; 3189 when what was restored is not what it was.
@@ -346,36 +367,76 @@ pub(crate) fn build_log(
     disk: &Disk,
     folder: &Path,
     options: &LogOptions,
+    direct: bool,
     restoring: &Restoring,
 ) -> Result<(), SqlError> {
     let logs = folder.join("log");
-    let staged = folder.join(RESTORE_FOLDER);
-    let not_made = |error: pikepole_log::LogError| SqlError::device_not_written(logs.display(), error);
     if disk.exists(&logs) {
         disk.remove_dir_all(&logs).map_err(|error| not_written(&logs, &error))?;
     }
-    let mut builder = LogBuilder::create(disk, &logs, options, Lsn(restoring.recovery)).map_err(not_made)?;
+    let not_made = |error: LogError| SqlError::device_not_written(logs.display(), error);
+    let builder = LogBuilder::create(disk, &logs, options, Lsn(restoring.recovery)).map_err(not_made)?;
+    let mut made = Made { disk, folder, direct, builder, pages: None };
     for name in &restoring.files {
-        let path = staged.join(name);
+        made.add(name)?;
+    }
+    if made.builder.end().0 != restoring.restored_to {
+        return Err(SqlError::backup_set_damaged());
+    }
+    made.builder.finish().map_err(not_made)?;
+    if let Some(pages) = made.pages {
+        let finished = pages.finish(&master(restoring, !fault::tells_no_redo()));
+        finished.map_err(|error| store_not_written(folder, &error))?;
+    }
+    Ok(())
+}
+
+/// Log and pages on their way from the folder `restore` to where recovery finds them.
+struct Made<'a> {
+    disk: &'a Disk,
+    folder: &'a Path,
+    direct: bool,
+    builder: LogBuilder,
+    /// Once there was a page.
+    pages: Option<RestoredPages>,
+}
+
+impl Made<'_> {
+    /// Takes one file of the folder `restore`.
+    fn add(&mut self, name: &str) -> Result<(), SqlError> {
+        let path = self.folder.join(RESTORE_FOLDER).join(name);
         let not_read = |error: String| SqlError::device_not_read(path.display(), error);
-        let opened = open(disk, &path, false).and_then(|file| Ok((file.len()?, file)));
+        let opened = open(self.disk, &path, false).and_then(|file| Ok((file.len()?, file)));
         let (len, file) = opened.map_err(|error| not_read(error.to_string()))?;
         let mut chunks = ChunkReader::new(file, 0, len);
         loop {
             let chunk = chunks.next().map_err(|error| not_read(error.to_string()))?;
             let chunk = chunk.ok_or_else(|| not_read("it ends too early".to_owned()))?;
-            if chunk.kind == ChunkKind::Tail {
-                break;
+            match chunk.kind {
+                ChunkKind::Tail => return Ok(()),
+                ChunkKind::Pages => self.add_pages(chunk.payload)?,
+                _ => {
+                    let [start, time_us, begins] = chunk.fields;
+                    let begins_incarnation = begins != 0;
+                    let block = Block { start: Lsn(start), payload: chunk.payload, begins_incarnation, time_us };
+                    let appended = self.builder.append(block);
+                    appended.map_err(|error| SqlError::device_not_written(self.folder.display(), error))?;
+                }
             }
-            let [start, time_us, begins] = chunk.fields;
-            let block = Block { start: Lsn(start), payload: chunk.payload, begins_incarnation: begins != 0, time_us };
-            builder.append(block).map_err(not_made)?;
         }
     }
-    if builder.end().0 != restoring.restored_to {
-        return Err(SqlError::backup_set_damaged());
+
+    fn add_pages(&mut self, pages: &[u8]) -> Result<(), SqlError> {
+        let not_written = |error| store_not_written(self.folder, &error);
+        let put_in = match &mut self.pages {
+            Some(put_in) => put_in,
+            none => {
+                let data = self.folder.join("data");
+                none.insert(RestoredPages::reopen(self.disk, &data, self.direct).map_err(not_written)?)
+            }
+        };
+        put_in.write(pages).map_err(not_written)
     }
-    builder.finish().map_err(not_made)
 }
 
 /// Removes what was restored of the log: the database has a log of its own.

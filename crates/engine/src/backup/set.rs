@@ -68,6 +68,9 @@ pub(crate) struct SetTail {
     pub finished_us: u64,
     pub pages: u64,
     pub log_bytes: u64,
+    /// Of a log backup: the log lacks rows, so it is restored as a whole, with the set's pages.
+    #[serde(default)]
+    pub bulk_logged: bool,
 }
 
 /// A set of a file, as RESTORE HEADERONLY shows it.
@@ -113,6 +116,8 @@ pub struct BackupSetRow {
     pub file_pages: u32,
     /// Bytes of log.
     pub log_bytes: u64,
+    /// Whether the log lacks rows, whose pages are in the set.
+    pub bulk_logged: bool,
     /// Whether its first or last piece cannot be read.
     pub damaged: bool,
 }
@@ -244,6 +249,7 @@ fn set_row(media: &Media, position: usize) -> Result<BackupSetRow, SqlError> {
         set_id: head.set_id,
         file_pages: head.file_pages,
         log_bytes: tail.as_ref().map_or(0, |tail| tail.log_bytes),
+        bulk_logged: tail.as_ref().is_some_and(|tail| tail.bulk_logged),
         damaged: tail.is_none(),
     })
 }

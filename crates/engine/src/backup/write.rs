@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pikepole_log::{Block, Blocks, LogError, Lsn};
+use pikepole_log::{Block, Blocks, Lsn};
 use pikepole_machine::{AlignedBuffer, clock};
 use pikepole_storage::{Master, PagesInUse, StorageError};
 use pikepole_types::SqlError;
@@ -13,6 +13,7 @@ use super::media::{Begin, Device, SetWriter, VERSION};
 use super::set::{BackupKind, SetHead, SetTail};
 use super::{BackupOptions, BackupOutcome, pages_of};
 use crate::database::{Database, Hold, LogChain, RecoveryModel};
+use crate::fault;
 
 /// Bytes of log that a step copies.
 const STEP_LOG_BYTES: u64 = 8 << 20;
@@ -51,17 +52,18 @@ fn json(value: &impl Serialize) -> Vec<u8> {
 }
 
 /// The log could not be read.
-fn log_not_read(database: &Database, error: &LogError) -> SqlError {
+fn log_not_read(database: &Database, error: impl std::fmt::Display) -> SqlError {
     let mut damaged = SqlError::log_is_damaged(database.name());
     damaged.message = format!("{} ({error})", damaged.message);
     damaged
 }
 
 impl BackupJob {
-    /// Begins a backup: takes its turn, and for a full backup writes a checkpoint. `set_id` is drawn for the set.
+    /// Begins a backup: takes its turn, and writes a checkpoint if pages are to be copied. `set_id` is drawn for the
+    /// set.
     ///
     /// # Errors
-    /// 4208, 4214, 3023; what opening the device ends with.
+    /// 4208, 4214, 3023; 9004 for a damaged log; what opening the device, or the checkpoint, ends with.
     pub fn begin(
         database: Arc<Database>,
         options: BackupOptions,
@@ -83,10 +85,16 @@ impl BackupJob {
         };
         let writer = SetWriter::begin(device, begin, set_id)?;
         let begun_us = clock::now_us();
-        let mut pages = PagesInUse::default();
-        let master = match options.kind {
-            BackupKind::Database => Some(checkpoint(&database, &mut pages)?),
-            BackupKind::Log => None,
+        let (mut pages, mut bulk_logged) = (PagesInUse::default(), false);
+        let master = match (options.kind, chain) {
+            (BackupKind::Database, _) => Some(checkpoint(&database, &mut pages)?),
+            (BackupKind::Log, Some(chain)) => {
+                pages = bulk_changed(&database, chain)?;
+                bulk_logged = !pages.is_empty();
+                bring_to_disk(&database, &mut pages)?;
+                None
+            }
+            (BackupKind::Log, None) => None,
         };
         let first_lsn = match (&master, chain) {
             (Some(master), _) => master.recovery_lsn.0,
@@ -101,14 +109,18 @@ impl BackupJob {
             head.next_transaction = master.next_transaction;
             head.file_pages = master.pages.max(pages.extents() * pikepole_storage::EXTENT_PAGES);
         }
-        let tail =
-            SetTail { last_lsn: first_lsn, last_block_us: 0, covered_us: 0, finished_us: 0, pages: 0, log_bytes: 0 };
+        let tail = SetTail {
+            last_lsn: first_lsn,
+            last_block_us: 0,
+            covered_us: 0,
+            finished_us: 0,
+            pages: 0,
+            log_bytes: 0,
+            bulk_logged,
+        };
         let phase = Phase::Pages(0);
         let mut job = BackupJob { database, options, hold, writer, head, tail, pages, phase, begun_us };
         job.writer.add(ChunkKind::Head, [0; 3], &json(&job.head))?;
-        if job.options.kind == BackupKind::Log {
-            job.begin_log()?;
-        }
         Ok(job)
     }
 
@@ -136,12 +148,19 @@ impl BackupJob {
 
     fn percent(&self) -> u8 {
         let part = |done: u64, all: u64| (done * 100).checked_div(all).unwrap_or(100);
+        let bytes_of = |pages: u64| pages * pikepole_storage::PAGE_BYTES as u64;
+        let pages = u64::from(self.pages.count());
         let done = match (&self.phase, self.options.kind) {
             (Phase::End, _) => 100,
-            (Phase::Pages(_), _) => part(self.tail.pages, u64::from(self.pages.count())).min(98),
+            (Phase::Pages(_), BackupKind::Database) => part(self.tail.pages, pages).min(98),
             (Phase::Log(_), BackupKind::Database) => 99,
-            (Phase::Log(_), BackupKind::Log) => {
-                part(self.tail.log_bytes, self.tail.last_lsn - self.head.first_lsn).min(99)
+            (_, BackupKind::Log) => {
+                let end = match self.phase {
+                    Phase::Pages(_) => self.database.log().durable().0,
+                    _ => self.tail.last_lsn,
+                };
+                part(bytes_of(self.tail.pages) + self.tail.log_bytes, bytes_of(pages) + end - self.head.first_lsn)
+                    .min(99)
             }
         };
         done as u8
@@ -152,7 +171,7 @@ impl BackupJob {
         for _ in 0..STEP_READS {
             run.clear();
             let next = self.database.store().copy_pages(&self.pages, first, &mut run);
-            let next = next.map_err(|error| page_not_read(&self.database, &error))?;
+            let next = next.map_err(|error| page_not_read(&self.database, self.options.kind, &error))?;
             if !run.is_empty() {
                 self.writer.add(ChunkKind::Pages, [0; 3], &run)?;
                 self.tail.pages += (run.len() / pikepole_storage::PAGE_BYTES) as u64;
@@ -175,14 +194,14 @@ impl BackupJob {
         let durable = durable.map_err(|_| SqlError::log_not_available(self.database.name()))?;
         self.tail.last_lsn = durable.0;
         let blocks = log.blocks(Lsn(self.head.first_lsn), durable);
-        self.phase = Phase::Log(blocks.map_err(|error| log_not_read(&self.database, &error))?);
+        self.phase = Phase::Log(blocks.map_err(|error| log_not_read(&self.database, error))?);
         Ok(())
     }
 
     /// Copies one block of the log; false when there is none left.
     fn copy_block(&mut self) -> Result<bool, SqlError> {
         let Phase::Log(blocks) = &mut self.phase else { return Ok(false) };
-        let block = blocks.next().map_err(|error| log_not_read(&self.database, &error))?;
+        let block = blocks.next().map_err(|error| log_not_read(&self.database, error))?;
         let Some(Block { start, payload, begins_incarnation, time_us }) = block else {
             self.phase = Phase::End;
             return Ok(false);
@@ -206,9 +225,13 @@ impl BackupJob {
         let last = self.tail.last_lsn;
         let chain = match (self.options.kind, self.database.log_chain()) {
             _ if self.options.copy_only => None,
-            (BackupKind::Database, None) => Some(LogChain { backed_up_to: last, database_backup: self.head.first_lsn }),
+            (BackupKind::Database, None) => {
+                let database_backup = self.head.first_lsn;
+                Some(LogChain { backed_up_to: last, database_backup, bulk_logged: false })
+            }
             (BackupKind::Database, Some(chain)) => Some(LogChain { database_backup: self.head.first_lsn, ..chain }),
-            (BackupKind::Log, Some(chain)) => Some(LogChain { backed_up_to: last, ..chain }),
+            // While this backup is made, all rows are logged.
+            (BackupKind::Log, Some(chain)) => Some(LogChain { backed_up_to: last, bulk_logged: false, ..chain }),
             // The recovery model was changed meanwhile.
             (BackupKind::Log, None) => None,
         };
@@ -258,17 +281,38 @@ fn head_of(database: &Database, options: &BackupOptions, set_id: u64) -> SetHead
 fn checkpoint(database: &Database, pages: &mut PagesInUse) -> Result<Master, SqlError> {
     let store = database.store();
     *pages = store.pages_in_use();
-    database.checkpoint_now(false).map_err(|error| page_not_read(database, &error))?;
+    database.checkpoint_now(false).map_err(|error| page_not_read(database, BackupKind::Database, &error))?;
     // Another checkpoint may have come since: its pages are on disk as well.
     let master = store.master();
     pages.add(&store.pages_in_use());
     Ok(master)
 }
 
-fn page_not_read(database: &Database, error: &StorageError) -> SqlError {
+/// The pages whose rows are not in the log that a log backup is of.
+fn bulk_changed(database: &Database, chain: LogChain) -> Result<PagesInUse, SqlError> {
+    if !chain.bulk_logged || fault::takes_no_pages() {
+        return Ok(PagesInUse::default());
+    }
+    let durable = database.store().harden_log().map_err(|_| SqlError::log_not_available(database.name()))?;
+    let changed = database.bulk_changed(Lsn(chain.backed_up_to), durable);
+    changed.map_err(|error| log_not_read(database, error))
+}
+
+/// Leaves those out that are not in use any more, and writes a checkpoint for the others: what is on disk has their
+/// rows.
+fn bring_to_disk(database: &Database, pages: &mut PagesInUse) -> Result<(), SqlError> {
+    database.store().keep_taken(pages);
+    // A database that was closed for its last log backup has written all.
+    if pages.is_empty() || database.is_stopping() {
+        return Ok(());
+    }
+    database.checkpoint_now(false).map_err(|error| page_not_read(database, BackupKind::Log, &error))
+}
+
+fn page_not_read(database: &Database, kind: BackupKind, error: &StorageError) -> SqlError {
     match error {
         StorageError::Corrupt { page, why } => SqlError::backup_found_damage(
-            "BACKUP DATABASE",
+            format!("BACKUP {}", kind.name()),
             format!("(1:{page})"),
             format!("{}: {why}", database.name()),
         ),

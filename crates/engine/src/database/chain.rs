@@ -1,5 +1,7 @@
 //! How far the log is kept: for recovery, for the next log backup, for a backup that is being made.
-//! Under the last two it has all rows, also those of bulk inserts ([`Store::need_rows_in_log`](pikepole_storage::Store)).
+//! Under FULL, and while a backup is made, it gets all rows, also those of bulk inserts
+//! ([`Store::need_rows_in_log`](pikepole_storage::Store)); what it lacks under BULK_LOGGED, log backups take from the
+//! pages ([`super::bulk_changed`]).
 //!
 //! ```text
 //!   truncation point = the lowest of
@@ -64,8 +66,16 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    pub fn new(chain: Option<LogChain>) -> Kept {
-        Kept { chain, hold: None }
+    /// What `database.toml` says, and the recovery model there.
+    pub fn new(chain: Option<LogChain>, recovery: RecoveryModel) -> Kept {
+        Kept { chain: chain.map(|chain| chain.under(recovery)), hold: None }
+    }
+}
+
+impl LogChain {
+    /// The chain when the database is of this recovery model.
+    pub fn under(self, recovery: RecoveryModel) -> LogChain {
+        LogChain { bulk_logged: self.bulk_logged || recovery == RecoveryModel::BulkLogged, ..self }
     }
 }
 
@@ -122,6 +132,7 @@ impl Database {
         if options.recovery == RecoveryModel::Simple {
             return Ok(());
         }
+        let chain = chain.under(options.recovery);
         let file = DatabaseFile { chain: Some(chain), ..self.file(&options) };
         file.write(&self.disk, &self.folder)?;
         lock(&self.chain).chain = Some(chain);

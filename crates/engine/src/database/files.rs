@@ -40,8 +40,8 @@ impl DelayedDurability {
 }
 
 /// The recovery model: how far the log is kept. Under FULL and BULK_LOGGED it is kept for the next log backup, once a full
-/// backup has begun a chain of log backups; until then, and under SIMPLE, checkpoints truncate it. BULK_LOGGED logs all that
-/// FULL does.
+/// backup has begun a chain of log backups; until then, and under SIMPLE, checkpoints truncate it. Under BULK_LOGGED as
+/// under SIMPLE it lacks the rows of some loads; log backups take their pages, see [`super::bulk_changed`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum RecoveryModel {
@@ -55,6 +55,11 @@ pub enum RecoveryModel {
 }
 
 impl RecoveryModel {
+    /// Whether all rows are in the log.
+    pub(crate) fn logs_all_rows(self) -> bool {
+        self == RecoveryModel::Full
+    }
+
     /// As `sys.databases` spells it.
     pub fn name(self) -> &'static str {
         match self {
@@ -132,6 +137,10 @@ pub(crate) struct LogChain {
     pub backed_up_to: u64,
     /// Where the log of the last full backup that is not COPY_ONLY begins.
     pub database_backup: u64,
+    /// The database has been BULK_LOGGED since `backed_up_to`: the log from there on may lack rows, whose pages the
+    /// next log backup takes.
+    #[serde(default)]
+    pub bulk_logged: bool,
 }
 
 /// How far a restore has come. What is restored of the log lies in the folder `restore`, see `docs/format.md`.

@@ -1,4 +1,5 @@
-//! Filling an empty table with keys without logging its rows: INSERT ... SELECT and BULK INSERT with TABLOCK, under SIMPLE.
+//! Filling an empty table with keys without logging its rows: INSERT ... SELECT and BULK INSERT with TABLOCK, under
+//! SIMPLE and BULK_LOGGED.
 //!
 //! ```text
 //!   table, locked with X, empty     ── stays as it is, and others read it ──────────────────────────────►  given back
@@ -15,8 +16,8 @@ use pikepole_storage::{InsertOutcome, LogContext, Tree, TreeCursor};
 use pikepole_transaction::{LockMode, Structure, TransactionId};
 use pikepole_types::SqlError;
 
+use super::Database;
 use super::unlogged::NewTrees;
-use super::{Database, RecoveryModel};
 use crate::catalog::definition::TableRecord;
 use crate::error::Blocked;
 use crate::table::{Portion, Table};
@@ -73,7 +74,7 @@ impl Database {
             || self.id() == TEMPDB_ID
             || table.overflow.is_some()
             || !tx.inner.holds(&table.state.lock, LockMode::X)
-            || self.options().recovery != RecoveryModel::Simple
+            || self.options().recovery.logs_all_rows()
             || !self.store.can_leave_rows_out()
         {
             return Ok(false);

@@ -14,6 +14,7 @@
 mod alterations;
 mod background;
 mod build;
+mod bulk_changed;
 mod chain;
 mod definitions;
 mod files;
@@ -180,12 +181,13 @@ impl Database {
     pub(crate) fn set_options(&self, options: DatabaseOptions) -> Result<(), SqlError> {
         let mut current = lock(&self.options);
         let chain = lock(&self.chain).chain.filter(|_| options.recovery != RecoveryModel::Simple);
+        let chain = chain.map(|chain| chain.under(options.recovery));
         let file = DatabaseFile { options, chain, ..self.file(&current) };
         file.write(&self.disk, &self.folder).map_err(|_| SqlError::alter_database_failed())?;
-        match (current.recovery, options.recovery) {
-            (RecoveryModel::Simple, RecoveryModel::Simple) => {}
-            (RecoveryModel::Simple, _) => self.store.need_rows_in_log(),
-            (_, RecoveryModel::Simple) => self.store.need_rows_no_more(),
+        // That the log may lack rows is noted before it does.
+        match (current.recovery.logs_all_rows(), options.recovery.logs_all_rows()) {
+            (false, true) => self.store.need_rows_in_log(),
+            (true, false) => self.store.need_rows_no_more(),
             _ => {}
         }
         *current = options;

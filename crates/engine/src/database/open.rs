@@ -16,7 +16,7 @@ use pikepole_transaction::{
 };
 
 use super::chain::Kept;
-use super::files::{DatabaseFile, DatabaseOptions, FORMAT, RecoveryModel};
+use super::files::{DatabaseFile, DatabaseOptions, FORMAT};
 use super::identity::{ROWVERSIONS_ID, RowVersions};
 use super::recovery::{RecoveryWatch, pass_over_log};
 use super::{Database, lock};
@@ -211,7 +211,7 @@ impl Database {
         let object_id_next = catalog.object_id_max().max(OBJECT_ID_FIRST - 1) + 1;
         let database = Arc::new(Database {
             family: file.family(),
-            chain: Mutex::new(Kept::new(file.chain)),
+            chain: Mutex::new(Kept::new(file.chain, file.options.recovery)),
             id: file.id,
             name: file.name,
             created_us: file.created_us,
@@ -250,7 +250,7 @@ impl Database {
             row_versions,
             store,
         });
-        if database.options().recovery != RecoveryModel::Simple {
+        if database.options().recovery.logs_all_rows() {
             database.store.need_rows_in_log();
         }
         Ok(database)
@@ -422,6 +422,10 @@ pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut V
     }
     if let Err(error) = database.check_long_values(damage) {
         damage.push(format!("long values: {error}"));
+    }
+    match database.next_log_backup() {
+        Ok(line) => lines.extend(line),
+        Err(why) => damage.push(format!("the next log backup: {why}")),
     }
     let tables = database.current_catalog();
     lines.push(format!(

@@ -1,9 +1,10 @@
 //! The new trees of a table, which may be filled without logging what goes in: index builds, loads into empty tables.
 //!
 //! ```text
-//!   new trees, of a table with many rows, under SIMPLE      NewTrees: handles that do not log
+//!   new trees, of a table with many rows, under SIMPLE or BULK_LOGGED      NewTrees: handles that do not log
 //!   filled, by one task or by workers
-//!   Database::settle                                        waits for a checkpoint; or logs the pages, if somebody needs them there now
+//!   Database::settle          under BULK_LOGGED notes which pages the next log backup takes; waits for a checkpoint.
+//!                             Or logs the pages, if somebody needs them in the log now
 //!   the definition that names the trees is stored, the transaction commits
 //! ```
 //! A tree that was not settled belongs to no definition that recovery knows, and is given back with the transaction.
@@ -62,7 +63,7 @@ impl Database {
     pub(crate) fn may_fill_unlogged(&self, rows_of: &Table) -> bool {
         // Nobody waits for the log of tempdb; and a checkpoint costs more than the log of a few pages.
         self.id() != TEMPDB_ID
-            && self.options().recovery == RecoveryModel::Simple
+            && !self.options().recovery.logs_all_rows()
             && self.store.can_leave_rows_out()
             && self.store.pages_of(rows_of.base.object()).0 >= PAGES_MIN as u64
     }
@@ -75,21 +76,34 @@ impl Database {
         if !trees.unlogged || fault::settles_nothing() {
             return Ok(());
         }
-        if let Some(end) = self.store.unlogged_end() {
+        // A backup that came and went meanwhile has perhaps taken the notes and not the pages as they are.
+        while let Some(before) = self.store.rows_unneeded() {
+            if self.options().recovery == RecoveryModel::BulkLogged {
+                self.each_part(tx, trees, Tree::note_pages).await?;
+            }
+            let Some(end) = self.store.unlogged_end(before) else { continue };
             let is_safe =
                 || if self.store.redo_start() < end { Err(Blocked::Need(Need::Checkpoint(end))) } else { Ok(()) };
             return self.run(tx, |_| is_safe()).await;
         }
+        self.each_part(tx, trees, Tree::log_page).await
+    }
+
+    /// Calls `log` for one part of each tree after the other.
+    async fn each_part(
+        &self,
+        tx: &mut Transaction,
+        trees: &NewTrees,
+        log: fn(&Tree, &mut LoggedPages) -> Result<bool, pikepole_storage::Stop>,
+    ) -> Result<(), SqlError> {
         for tree in trees.base.iter().chain(trees.indexes.iter().flatten()) {
             let mut at = LoggedPages::default();
-            while self.run(tx, |tx| self.try_log_page(tx, tree, &mut at)).await? {
+            let mut next =
+                |tx: &mut Transaction| log(tree, &mut at).map_err(|stop| self.stopped(tx, "sys.objects", stop.into()));
+            while self.run(tx, &mut next).await? {
                 pikepole_scheduler::yield_if_due().await;
             }
         }
         Ok(())
-    }
-
-    fn try_log_page(&self, tx: &mut Transaction, tree: &Tree, at: &mut LoggedPages) -> Result<bool, Blocked> {
-        tree.log_page(at).map_err(|stop| self.stopped(tx, "sys.objects", stop.into()))
     }
 }

@@ -371,12 +371,13 @@ impl Server {
         Ok((file, outcome))
     }
 
-    /// Gives a restored database the log that its recovery reads.
+    /// Gives a restored database the log that its recovery reads, and the pages that came with it.
     async fn make_whole(&self, folder: &Path, file: DatabaseFile) -> Result<DatabaseFile, SqlError> {
         let Some(restoring) = file.restoring.clone() else { return Ok(file) };
         if !restoring.log_id.is_empty() {
             let (disk, at, log) = (self.options.disk.clone(), folder.to_path_buf(), self.context.log.clone());
-            blocking(move || build_log(&disk, &at, &log, &restoring)).await?;
+            let direct = self.context.store.direct;
+            blocking(move || build_log(&disk, &at, &log, direct, &restoring)).await?;
         }
         Ok(DatabaseFile { restoring: None, chain: None, ..file })
     }
@@ -408,7 +409,8 @@ impl Server {
     /// RESTORE LOG.
     ///
     /// # Errors
-    /// 3117, 3118 when there is nothing to roll forward; 3101; 4305, 4326, 4330, 4335; what the backup and the files end
+    /// 3117, 3118 when there is nothing to roll forward; 3101; 4305, 4326, 4330, 4335, 4341; what the backup and the
+    /// files end
     /// with. The database is as it was before then.
     pub async fn restore_log(
         self: &Arc<Self>,

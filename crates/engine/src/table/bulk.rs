@@ -14,7 +14,7 @@ use pikepole_transaction::{LockMode, Structure};
 use pikepole_types::Value;
 
 use super::{Table, TableWriter};
-use crate::database::{Database, RecoveryModel};
+use crate::database::Database;
 use crate::error::Blocked;
 use crate::transaction::Transaction;
 
@@ -35,7 +35,8 @@ impl BulkWriter {
 
 impl Database {
     /// A writer of pages for a heap without indexes; None for other tables, which take row after row. The transaction has
-    /// the table locked: IX, or BU for TABLOCK. Under BU (or more) and the recovery model SIMPLE, rows are not logged.
+    /// the table locked: IX, or BU for TABLOCK. Under BU (or more) and the recovery model SIMPLE or BULK_LOGGED, rows
+    /// are not logged.
     pub fn bulk_writer(&self, tx: &Transaction, table: &Table) -> Option<BulkWriter> {
         let Structure::Heap(heap) = &table.base else {
             return None;
@@ -44,7 +45,7 @@ impl Database {
             return None;
         }
         let locked = tx.inner.holds(&table.state.lock, LockMode::BU);
-        let minimal = locked && self.options().recovery == RecoveryModel::Simple;
+        let minimal = locked && !self.options().recovery.logs_all_rows();
         Some(BulkWriter { pages: BulkPages::new(heap, minimal), minimal, long: None })
     }
 

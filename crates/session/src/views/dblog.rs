@@ -177,6 +177,7 @@ fn operation(record: &Record<'_>, change: Option<&RowChange<'_>>) -> &'static st
         Record::InsertPage { .. } => "LOP_INSERT_PAGE",
         Record::UsePage { .. } => "LOP_USE_PAGE",
         Record::FreePage { .. } => "LOP_FREE_PAGE",
+        Record::BulkPages { .. } => "LOP_BULK_PAGES",
         Record::Commit { .. } => "LOP_COMMIT_XACT",
         Record::Abort { .. } => "LOP_ABORT_XACT",
         Record::Checkpoint { .. } => "LOP_BEGIN_CKPT",

@@ -18,7 +18,7 @@ fn prepared() -> Fixture {
 }
 
 /// Errors that say that a backup is damaged.
-const DAMAGE: &[i32] = &[3183, 3189, 3203, 3241, 3242, 3243, 3254, 3256, 4038];
+pub const DAMAGE: &[i32] = &[3183, 3189, 3203, 3241, 3242, 3243, 3254, 3256, 4038];
 
 #[test]
 fn a_changed_bit_anywhere_is_told_or_harmless() {
@@ -104,7 +104,7 @@ fn a_full_disk_leaves_the_old_backup_and_the_old_database() {
 
 /// Runs a statement on a disk whose power fails after `after` changes; the disk as the crash leaves it, and whether the
 /// statement was done before.
-fn crashed(disk: &SimulatedDisk, sql: &str, after: u64) -> (SimulatedDisk, bool) {
+pub fn crashed(disk: &SimulatedDisk, sql: &str, after: u64) -> (SimulatedDisk, bool) {
     let copy = disk.crash(after);
     let mut fixture = Fixture::on(copy.clone());
     copy.crash_after_ops(after);

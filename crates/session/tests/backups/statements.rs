@@ -7,7 +7,7 @@ use pikepole_session::{Session, SessionOptions};
 use pikepole_types::Value;
 
 /// A point in time between what was done and what is done next, as STOPAT takes it.
-fn moment() -> String {
+pub fn moment() -> String {
     let now = || clock::unix_time_us();
     let begun = now();
     while now() < begun + 3 {}

@@ -27,6 +27,7 @@ const BYTES: usize = 68;
 /// Bytes with the part that spares reading.
 const BYTES_ALL: usize = 128;
 const FLAG_CLEAN: u32 = 1;
+const FLAG_PATCHED: u32 = 2;
 
 /// Where recovery begins, as the last checkpoint left it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,6 +46,9 @@ pub struct Master {
     pub pages: u32,
     /// The database was closed in order: the log holds nothing to redo or undo.
     pub clean: bool,
+    /// Pages that are newer than the redo start, and whose rows the log does not have, were put in from log backups:
+    /// redo looks at what the disk has of a page before it makes it anew. Until the first checkpoint.
+    pub patched: bool,
     /// End of the checkpoint's record; 0: not known.
     pub end_lsn: Lsn,
     /// Where the log was right before the checkpoint's record.
@@ -61,6 +65,7 @@ impl Master {
             next_transaction: 1,
             pages: 0,
             clean: false,
+            patched: false,
             end_lsn: Lsn(0),
             place: None,
         }
@@ -76,7 +81,8 @@ impl Master {
         let mut bytes = [0; BYTES_ALL];
         bytes[..8].copy_from_slice(MAGIC);
         bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
-        bytes[12..16].copy_from_slice(&(u32::from(self.clean) * FLAG_CLEAN).to_le_bytes());
+        let flags = (u32::from(self.clean) * FLAG_CLEAN) | (u32::from(self.patched) * FLAG_PATCHED);
+        bytes[12..16].copy_from_slice(&flags.to_le_bytes());
         let numbers =
             [self.sequence, self.checkpoint_lsn.0, self.redo_lsn.0, self.recovery_lsn.0, self.next_transaction];
         for (index, number) in numbers.into_iter().enumerate() {
@@ -138,6 +144,7 @@ impl Master {
             place,
             end_lsn: end_lsn.unwrap_or(Lsn(0)),
             clean: get_u32(bytes, 12) & FLAG_CLEAN != 0,
+            patched: get_u32(bytes, 12) & FLAG_PATCHED != 0,
             sequence,
             checkpoint_lsn: lsn(24),
             redo_lsn: lsn(32),
@@ -187,8 +194,9 @@ mod tests {
             let place = Place { segment: 1, offset: 2, block: 3, incarnation: 4, lsn: Lsn(sequence) };
             let place = Some(place).filter(|_| sequence > 1);
             let end_lsn = Lsn(if sequence > 1 { 9 } else { 0 });
-            master =
-                Master { sequence, redo_lsn: Lsn(100 * sequence), pages: 9, clean: true, end_lsn, place, ..master };
+            let patched = sequence == 3;
+            let redo_lsn = Lsn(100 * sequence);
+            master = Master { sequence, redo_lsn, pages: 9, clean: true, patched, end_lsn, place, ..master };
             master.write(&file).expect("written");
             assert_eq!(Master::read(&disk, folder).expect("read"), master);
         }

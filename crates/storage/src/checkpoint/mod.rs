@@ -80,6 +80,7 @@ impl Store {
             next_transaction,
             pages,
             clean,
+            patched: false,
             end_lsn: range.end,
             place: Some(place),
         };

@@ -26,8 +26,9 @@ pub(super) enum Part {
 }
 
 /// Applies what concerns some of the pages, in the order of the log.
-#[derive(Default)]
 pub(super) struct Applier {
+    /// See [`Master::patched`](crate::Master::patched).
+    patched: bool,
     /// Torn pages that no record has rebuilt yet, and what is wrong with them.
     broken: HashMap<u32, String>,
     /// Pages whose rows were not logged, and that no record has rebuilt since.
@@ -37,6 +38,10 @@ pub(super) struct Applier {
 }
 
 impl Applier {
+    pub fn new(patched: bool) -> Applier {
+        Applier { patched, broken: HashMap::new(), unlogged: HashSet::new(), failed: None }
+    }
+
     /// Applies a part of the record at `range`, unless an earlier one could not be. Blocks.
     pub fn apply(&mut self, store: &Store, range: LsnRange, part: Part, bytes: &[u8]) {
         if self.failed.is_some() {
@@ -92,18 +97,17 @@ impl Applier {
                 let rows = PackedRows { count: rows as usize, row_bytes: row_bytes as usize, body };
                 self.rows(store, range, PageId(page), object, RowHeader::new(0, xid), &rows)
             }
-            Record::UsePage { page, .. } => {
-                self.unlogged.insert(page);
-                Ok(())
-            }
+            Record::UsePage { page, .. } => self.unlogged_rows(store, range, PageId(page)),
             Record::FreePage { page, .. } => self.page(store, range, map_page_of(PageId(page)), |map| {
                 map_only(map.as_page())?;
                 map.free_page(PageId(page));
                 Ok(())
             }),
-            Record::Structure { .. } | Record::Commit { .. } | Record::Abort { .. } | Record::Checkpoint { .. } => {
-                Ok(())
-            }
+            Record::Structure { .. }
+            | Record::Commit { .. }
+            | Record::Abort { .. }
+            | Record::Checkpoint { .. }
+            | Record::BulkPages { .. } => Ok(()),
         }
     }
 
@@ -139,6 +143,20 @@ impl Applier {
         }
     }
 
+    /// A page gets rows that the log does not have; a log backup may.
+    fn unlogged_rows(&mut self, store: &Store, range: LsnRange, page: PageId) -> Result<(), StorageError> {
+        if !self.is_patched(store, range, page)? {
+            self.unlogged.insert(page.0);
+        }
+        Ok(())
+    }
+
+    /// Whether a page that a record makes anew is in its place as it was later, put in from a log backup: what was
+    /// logged since leads on from there.
+    fn is_patched(&mut self, store: &Store, range: LsnRange, page: PageId) -> Result<bool, StorageError> {
+        Ok(self.patched && self.find(store, page)?.is_some_and(|guard| guard.page().lsn() > range.start.0))
+    }
+
     fn rows(
         &mut self,
         store: &Store,
@@ -170,7 +188,7 @@ impl Applier {
         self.rebuilt(store, range, page, &mut bytes)
     }
 
-    /// A page is rebuilt as a whole: what the disk has of it does not matter.
+    /// A page is rebuilt as a whole: what the disk has of it does not matter, unless it comes from a log backup.
     fn rebuilt(
         &mut self,
         store: &Store,
@@ -180,6 +198,9 @@ impl Applier {
     ) -> Result<(), StorageError> {
         if page.0 >= PAGES_MAX {
             return Err(StorageError::corrupt(page, "the log names a page beyond the largest file"));
+        }
+        if self.is_patched(store, range, page)? {
+            return Ok(());
         }
         PageMut(bytes).set_lsn(range.end.0);
         let bytes: &PageBytes = bytes;
@@ -224,25 +245,32 @@ impl Applier {
         page: PageId,
         apply: impl FnOnce(&mut PageMut<'_>) -> Result<(), String>,
     ) -> Result<(), StorageError> {
-        let guard = loop {
-            if !self.broken.is_empty() && self.broken.contains_key(&page.0) {
-                return Ok(());
-            }
-            if !self.unlogged.is_empty() && self.unlogged.contains(&page.0) {
-                return Ok(());
-            }
-            match store.pool.exclusive(page) {
-                Ok(guard) => break guard,
-                Err(Stop::Need(Need::Page(_))) => self.load(store, page)?,
-                Err(Stop::Need(need)) => store.satisfy_now(need)?,
-                Err(Stop::Error(error)) => return Err(error),
-            }
+        if !self.unlogged.is_empty() && self.unlogged.contains(&page.0) {
+            return Ok(());
+        }
+        let Some(guard) = self.find(store, page)? else {
+            return Ok(());
         };
         if guard.page().lsn() > range.start.0 && !fault::no_lsn_test() {
             return Ok(());
         }
         apply_to(guard, range, apply)
             .map_err(|why| StorageError::corrupt(page, format!("the log record at {}: {why}", range.start)))
+    }
+
+    /// A page, brought into the pool if it is not there; None: it is torn, or the file ends before it.
+    fn find<'s>(&mut self, store: &'s Store, page: PageId) -> Result<Option<Exclusive<'s>>, StorageError> {
+        loop {
+            if !self.broken.is_empty() && self.broken.contains_key(&page.0) {
+                return Ok(None);
+            }
+            match store.pool.exclusive(page) {
+                Ok(guard) => return Ok(Some(guard)),
+                Err(Stop::Need(Need::Page(_))) => self.load(store, page)?,
+                Err(Stop::Need(need)) => store.satisfy_now(need)?,
+                Err(Stop::Error(error)) => return Err(error),
+            }
+        }
     }
 
     /// Brings a page into the pool, or notes that it is torn or that the file ends before it.

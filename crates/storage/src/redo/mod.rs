@@ -14,7 +14,14 @@
 //!
 //! A page whose rows were not logged ([`Record::UsePage`]) is met here only if its transaction did not commit: a commit waits
 //! until the redo start is above; or if its tree's pages were logged as they were in the end. So nothing is redone to it, and what the disk has of it is of no account, until a record
-//! rebuilds it for somebody else. Undo takes it out of use.
+//! rebuilds it for somebody else. Undo takes it out of use. In a restored store there are others, see below.
+//!
+//! # Pages of log backups
+//! Of a store whose redo start lies before the loads of a log that was kept for log backups, the rows that the log
+//! lacks are in pages that came with these backups and were put into their places before
+//! ([`Master::patched`](crate::Master)). Such a page is as old as its lsn says, as any other, and its rows are all
+//! there. So what is logged below is in it, and the record that takes it into use, or makes it anew, must look at it
+//! first: it may not throw away what no record brings back.
 //!
 //! # The rule, and why the end is that of one thread
 //! Each page belongs to one applier, and each applier takes its parts in the order of the log. A part is a record about one
@@ -64,6 +71,8 @@ fn bad_record(range: LsnRange, error: &RecordError) -> StorageError {
 /// Redo of one store, from its opening to [`Redo::finish`].
 pub struct Redo {
     store: Arc<Store>,
+    /// See [`Master::patched`](crate::Master::patched).
+    patched: bool,
     /// Used when no threads run.
     applier: Applier,
     /// The batch that is being filled for each applier; empty when there are to be no threads.
@@ -77,7 +86,9 @@ impl Redo {
     pub fn new(store: &Arc<Store>) -> Redo {
         let appliers = store.redo_threads;
         let filling = (0..appliers).map(|_| Batch::default()).collect();
-        Redo { store: Arc::clone(store), applier: Applier::default(), filling, threads: None, seen: Seen::default() }
+        let patched = store.master().patched;
+        let (store, applier) = (Arc::clone(store), Applier::new(patched));
+        Redo { store, patched, applier, filling, threads: None, seen: Seen::default() }
     }
 
     /// Takes the next record; `record` is kind and payload as the log's reader gives them. In the order of the log, from
@@ -134,7 +145,7 @@ impl Redo {
         let is_new = self.seen.is_new(page);
         let batch = &mut self.filling[to];
         batch.push(range, part, bytes);
-        if is_new && !whole {
+        if is_new && (!whole || self.patched) {
             batch.wanted.push(page.0);
         }
         if !batch.is_full() {
@@ -143,7 +154,7 @@ impl Redo {
         let batch = std::mem::take(batch);
         let threads = match &mut self.threads {
             Some(threads) => threads,
-            none => none.insert(Threads::start(&self.store, self.filling.len())?),
+            none => none.insert(Threads::start(&self.store, self.filling.len(), self.patched)?),
         };
         self.filling[to] = threads.give(to, batch);
         if threads.have_failed() { self.fail() } else { Ok(()) }
@@ -161,11 +172,11 @@ impl Redo {
             Some(threads) => ends = threads.finish(std::mem::take(&mut self.filling)),
             None => {
                 for batch in &self.filling {
-                    let mut applier = Applier::default();
+                    let mut applier = Applier::new(self.patched);
                     batch.apply(&self.store, &mut applier);
                     ends.push(applier.end());
                 }
-                ends.push(std::mem::take(&mut self.applier).end());
+                ends.push(std::mem::replace(&mut self.applier, Applier::new(self.patched)).end());
             }
         }
         let mut broken = HashMap::new();

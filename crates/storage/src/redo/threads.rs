@@ -151,7 +151,7 @@ pub(super) struct Threads {
 }
 
 impl Threads {
-    pub fn start(store: &Arc<Store>, appliers: usize) -> Result<Threads, StorageError> {
+    pub fn start(store: &Arc<Store>, appliers: usize, patched: bool) -> Result<Threads, StorageError> {
         let shared = Arc::new(Shared {
             store: Arc::clone(store),
             batches: (0..appliers).map(|_| Queue::new()).collect(),
@@ -163,7 +163,7 @@ impl Threads {
         let mut threads = Threads { shared: Arc::clone(&shared), appliers: Vec::new(), others: Vec::new() };
         for index in 0..appliers {
             let shared = Arc::clone(&shared);
-            threads.appliers.push(spawn("redo", move || apply_batches(&shared, index))?);
+            threads.appliers.push(spawn("redo", move || apply_batches(&shared, index, patched))?);
         }
         for _ in 0..READERS {
             let shared = Arc::clone(&shared);
@@ -228,8 +228,8 @@ fn spawn<T: Send + 'static>(
     spawned.map_err(|error| StorageError::io("starting a thread for redo", error))
 }
 
-fn apply_batches(shared: &Shared, index: usize) -> End {
-    let mut applier = Applier::default();
+fn apply_batches(shared: &Shared, index: usize, patched: bool) -> End {
+    let mut applier = Applier::new(patched);
     while let Some(mut batch) = shared.batches[index].take() {
         batch.apply(&shared.store, &mut applier);
         if applier.has_failed() {

@@ -3,8 +3,9 @@
 //! ```text
 //!   Tree::create            logged: an empty root
 //!   unlogged().insert       pages change, and no record tells of it; of each new page the log has that it is in use
-//!   unlogged_end() = E      nobody needed the rows in the log: safe once the redo start is at E or above
-//!   or else log_pages()     each page as it is then, a record each: safe as any other change
+//!   note_pages()            for log backups, which take them: an extent's pages, a record each
+//!   unlogged_end() = E      nobody needed the rows in the log since before: safe once the redo start is at E or above
+//!   or else log_page()      each page as it is then, a record each: safe as any other change
 //!   from here on            logged changes, as of any tree
 //! ```
 //! Invariants
@@ -16,6 +17,7 @@
 
 use super::*;
 use crate::allocation::{EXTENT_PAGES, page_bit};
+use crate::records::Record;
 
 /// How far the pages of a tree have been logged.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,6 +41,22 @@ impl Tree {
     pub fn is_bare(&self) -> Result<bool, Stop> {
         let root = self.store.pool.shared(self.root)?;
         Ok(root.page().kind() == Some(PageKind::Leaf) && root.page().slots() == 0)
+    }
+
+    /// Notes the pages of the tree's next extent in the log, as changed without logging; false: there is none left.
+    /// Nobody changes the tree meanwhile.
+    ///
+    /// # Errors
+    /// Needs, then call again; a full log.
+    pub fn note_pages(&self, at: &mut LoggedPages) -> Result<bool, Stop> {
+        let Some((extent, used)) = self.store.space.lock().extent_of(self.object, at.extent) else {
+            return Ok(false);
+        };
+        let record = Record::BulkPages { page: extent * EXTENT_PAGES, used, object: self.object };
+        // It changes no page, and so comes behind nothing but what is durable by now.
+        self.store.append(&LogContext::default(), 0, &record)?;
+        *at = LoggedPages { extent: at.extent + 1, page: 0 };
+        Ok(true)
     }
 
     /// Puts the next page of the tree into the log as it is; false: there is none left. Nobody changes the tree meanwhile.

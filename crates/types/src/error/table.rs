@@ -433,6 +433,7 @@ error_table! {
     4330 16 1 other_recovery_path() "This backup set cannot be applied because it is on a recovery path that is inconsistent with the database. The recovery path is the sequence of data and log backups that have brought the database to a particular recovery point. Find a compatible backup to restore, or restore the rest of the database to match a recovery point within this backup set, which will restore the database to a different point in time. For more information about recovery paths, see SQL Server Books Online.";
     4335 16 1 stop_point_passed() "The specified STOPAT time is too early. All or part of the database is already rolled forward beyond that point.";
     4338 16 1 stop_point_too_early() "The STOPAT clause specifies a point too early to allow this backup set to be restored. Choose a different stop point or use RESTORE DATABASE WITH RECOVERY to recover at the current point.";
+    4341 16 1 log_is_bulk_logged() "This log backup contains bulk-logged changes. It cannot be used to stop at an arbitrary point in time.";
     4403 16 1 view_groups_rows(view) "Cannot update the view or function '{view}' because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
     4405 16 1 view_of_many_tables(view) "View or function '{view}' is not updatable because the modification affects multiple base tables.";
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
