@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::UserAccess;
 
 pub(crate) const DATABASE_FILE: &str = "database.toml";
-/// What this build writes. Format 1 is of a time when no value was longer than a page; a database of it becomes one of format 2 when it
-/// is opened, so that no build that knows format 1 only reads what this one writes.
-pub(crate) const FORMAT: u32 = 2;
+/// What this build writes. Format 1 is of a time when no value was longer than a page, format 2 of one when the log had all rows
+/// under BULK_LOGGED. A database of either becomes one of format 3 when it is opened, so that no build that does not know what this
+/// one writes reads it, or makes log backups without the pages they need.
+pub(crate) const FORMAT: u32 = 3;
 const FORMAT_FIRST: u32 = 1;
 
 /// `DELAYED_DURABILITY`: who decides whether commits wait for the disk.
