@@ -94,5 +94,5 @@ pub use table::{
     BulkWriter, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount, ScanRange, Table,
     TableParts, TableReads, TableScan, TableWriter,
 };
-pub use temporary::{Residence, TEMPDB, TemporaryEntry, TemporaryTables};
+pub use temporary::{Residence, TEMPDB, TEMPDB_ID, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

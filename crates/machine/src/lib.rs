@@ -31,6 +31,7 @@ mod simulated;
 mod slow;
 mod system_files;
 mod topology;
+mod volume;
 mod write_queue;
 
 pub use aligned::AlignedBuffer;
@@ -45,6 +46,7 @@ pub use simulated::{Operation, SimulatedDisk};
 pub use slow::SlowDevice;
 pub use system_files::{Shape, SystemFiles, list_text, parse_list};
 pub use topology::{Cache, CacheKind, Cpu, MemoryNode, Topology};
+pub use volume::Volume;
 pub use write_queue::{DurableMethod, DurableWrite, Finished, WriteQueue};
 
 /// Bytes that a device writes whole or not at all: the grain at which a power failure tears a write.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
-use crate::program::Program;
+use crate::program::{Program, TextHandle};
 use pikepole_contention::sync::Mutex;
 
 /// Texts kept; beyond that the cache of a shard starts anew.
@@ -19,14 +19,27 @@ const SHARDS: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
-    Batch { database: i32, quoted_identifier: bool, parameters: Box<str>, text: Box<str> },
+    Batch { database: i32, quoted_identifier: bool, parameters: Box<str>, text: Arc<str> },
     Procedure { database: i32, object_id: i32 },
 }
 
 struct Entry {
-    /// The text of a procedure when it was compiled.
-    text: Option<Arc<str>>,
     program: Arc<Program>,
+    /// How often it was put here or found; counted under the shard's mutex, which who looks for it has.
+    uses: u64,
+}
+
+/// What the views show of a kept program.
+#[derive(Debug, Clone)]
+pub struct CachedProgram {
+    /// The program.
+    pub program: Arc<Program>,
+    /// Whether its parameters were declared, as those of a text that a client prepares.
+    pub is_prepared: bool,
+    /// How often it was compiled or looked up.
+    pub uses: u64,
+    /// How many hold it beside the cache.
+    pub holders: usize,
 }
 
 /// The cache.
@@ -53,22 +66,21 @@ impl PlanCache {
     }
 
     fn find(&self, key: &Key, text: Option<&str>) -> Option<Arc<Program>> {
-        let shard = self.shard(key).lock().unwrap_or_else(|e| e.into_inner());
-        let entry = shard.get(key)?;
-        if let (Some(wanted), Some(own)) = (text, &entry.text)
-            && **own != *wanted
-        {
+        let mut shard = self.shard(key).lock().unwrap_or_else(|e| e.into_inner());
+        let entry = shard.get_mut(key)?;
+        if text.is_some_and(|wanted| entry.program.text() != wanted) {
             return None;
         }
+        entry.uses += 1;
         Some(Arc::clone(&entry.program))
     }
 
-    fn store(&self, key: Key, entry: Entry) {
+    fn store(&self, key: Key, program: &Arc<Program>) {
         let mut shard = self.shard(&key).lock().unwrap_or_else(|e| e.into_inner());
         if shard.len() >= PROGRAMS_PER_SHARD_MAX {
             shard.clear();
         }
-        shard.insert(key, entry);
+        shard.insert(key, Entry { program: Arc::clone(program), uses: 1 });
     }
 
     /// A compiled batch.
@@ -76,14 +88,14 @@ impl PlanCache {
         if text.len() > TEXT_BYTES_MAX {
             return None;
         }
-        self.find(&batch_key(database, quoted, parameters, text), None)
+        self.find(&batch_key(database, quoted, parameters, text.into()), None)
     }
 
     /// Keeps a compiled batch.
-    pub(crate) fn keep_batch(&self, database: i32, quoted: bool, parameters: &str, text: &str, program: &Arc<Program>) {
-        if text.len() <= TEXT_BYTES_MAX {
-            let entry = Entry { text: None, program: Arc::clone(program) };
-            self.store(batch_key(database, quoted, parameters, text), entry);
+    pub(crate) fn keep_batch(&self, quoted: bool, parameters: &str, program: &Arc<Program>) {
+        if let Some(source) = program.source.as_ref().filter(|source| source.text.len() <= TEXT_BYTES_MAX) {
+            let text = Arc::clone(&source.text);
+            self.store(batch_key(program.database_id, quoted, parameters, text), program);
         }
     }
 
@@ -94,10 +106,32 @@ impl PlanCache {
     }
 
     /// Keeps a compiled procedure.
-    pub(crate) fn keep_procedure(&self, database: i32, object_id: i32, text: &str, program: &Arc<Program>) {
-        let key = Key::Procedure { database, object_id };
-        let entry = Entry { text: Some(text.into()), program: Arc::clone(program) };
-        self.store(key, entry);
+    pub(crate) fn keep_procedure(&self, database: i32, object_id: i32, program: &Arc<Program>) {
+        self.store(Key::Procedure { database, object_id }, program);
+    }
+
+    /// All that is kept.
+    pub fn programs(&self) -> Vec<CachedProgram> {
+        let mut programs = Vec::new();
+        for shard in &self.shards {
+            let shard = shard.lock().unwrap_or_else(|e| e.into_inner());
+            programs.extend(shard.iter().map(|(key, entry)| CachedProgram {
+                program: Arc::clone(&entry.program),
+                is_prepared: matches!(key, Key::Batch { parameters, .. } if !parameters.is_empty()),
+                uses: entry.uses,
+                holders: Arc::strong_count(&entry.program) - 1,
+            }));
+        }
+        programs
+    }
+
+    /// A program of the text that has this handle.
+    pub fn by_handle(&self, handle: TextHandle) -> Option<Arc<Program>> {
+        self.shards.iter().find_map(|shard| {
+            let shard = shard.lock().unwrap_or_else(|e| e.into_inner());
+            let found = shard.values().find(|entry| entry.program.handle() == Some(handle));
+            found.map(|entry| Arc::clone(&entry.program))
+        })
     }
 
     /// Forgets everything (DBCC FREEPROCCACHE).
@@ -108,6 +142,6 @@ impl PlanCache {
     }
 }
 
-fn batch_key(database: i32, quoted_identifier: bool, parameters: &str, text: &str) -> Key {
-    Key::Batch { database, quoted_identifier, parameters: parameters.into(), text: text.into() }
+fn batch_key(database: i32, quoted_identifier: bool, parameters: &str, text: Arc<str>) -> Key {
+    Key::Batch { database, quoted_identifier, parameters: parameters.into(), text }
 }

@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use crate::access::{CatalogStamp, CatalogView, OtherStamp, Stop};
+use crate::activity::Activity;
 use crate::application_lock::ApplicationLocks;
 use crate::bulk::{FormatFiles, ReadAhead};
 use crate::cache::PlanCache;
@@ -55,6 +56,8 @@ pub struct ExecutionContext {
     pub plans: Arc<PlanCache>,
     /// Set by whoever wants the running batch to end (ATTENTION, KILL).
     pub cancelled: Arc<AtomicBool>,
+    /// What the session runs.
+    pub activity: Arc<Activity>,
     /// How far a load of the running batch is.
     pub progress: Arc<Progress>,
     /// The format files of the statement that is being bound.
@@ -105,6 +108,7 @@ impl ExecutionContext {
             state: SessionState::new(session_id),
             plans,
             cancelled: Arc::new(AtomicBool::new(false)),
+            activity: Arc::default(),
             progress: Arc::default(),
             format_files: Arc::default(),
             spare_frames: SpareFrames::default(),

@@ -10,6 +10,7 @@
 //! with [`prepare`]) and runs it with [`run`].
 
 mod access;
+mod activity;
 mod application_lock;
 mod batch;
 mod bind;
@@ -37,15 +38,17 @@ mod tests;
 use std::sync::Arc;
 
 pub use access::{CatalogView, Table};
+pub use activity::{Activity, Running};
 pub use application_lock::LockOwner;
 pub use bind::{Declared, undeclared_parameters};
-pub use cache::PlanCache;
+pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
 pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
 pub use output::{Collected, ColumnInfo, Definition, Discard, Done, DoneKind, Event, Output};
 pub use program::LoadOptions;
 pub use program::{
-    CompileContext, Parameter, ProcedureIdentity, Program, Variable, compile, compile_batch, compile_procedure,
+    CompileContext, Parameter, ProcedureIdentity, Program, TextHandle, Variable, compile, compile_batch,
+    compile_procedure,
 };
 pub use progress::Progress;
 pub use run::{
@@ -113,6 +116,6 @@ pub fn prepare(
         return Ok(program);
     }
     let program = compile(text, parameters, &context.compile_context(host))?;
-    context.plans.keep_batch(database, quoted, parameters, text, &program);
+    context.plans.keep_batch(quoted, parameters, &program);
     Ok(program)
 }

@@ -6,6 +6,26 @@ use pikepole_types::SqlError;
 /// The option that scripts switch on before others; every option is shown here whatever it says.
 const SHOW_ADVANCED: &str = "show advanced options";
 
+/// Options that cannot be set here: what this engine does is what they say. Name, value, least and greatest value, description.
+const FIXED: &[(&str, i32, i32, i32, &str)] = &[
+    ("default full-text language", 1033, 0, i32::MAX, "There is no full-text search"),
+    ("default language", 0, 0, 9999, "The language of new logins that name none: us_english"),
+    ("nested triggers", 1, 0, 1, "What a trigger does fires triggers"),
+    ("transform noise words", 0, 0, 1, "There is no full-text search"),
+    ("two digit year cutoff", 2049, 1753, 9999, "The last year that two digits can mean"),
+];
+
+/// The numbers by which tools ask for options; policies have their places, which are lower ones.
+const NUMBERS: &[(&str, i32)] = &[
+    ("nested triggers", 115),
+    ("default language", 124),
+    (SHOW_ADVANCED, 518),
+    ("default full-text language", 1126),
+    ("two digit year cutoff", 1127),
+    ("max degree of parallelism", 1539),
+    ("transform noise words", 1555),
+];
+
 /// One option.
 pub(crate) struct ConfigurationOption {
     pub(crate) name: String,
@@ -52,8 +72,24 @@ pub(crate) fn options(server: &Server) -> Vec<ConfigurationOption> {
         description: "Accepted for scripts; every option is always shown".to_string(),
         dynamic: true,
     });
+    options.extend(FIXED.iter().map(|&(name, value, minimum, maximum, description)| ConfigurationOption {
+        name: name.to_string(),
+        configured: value.to_string(),
+        running: value.to_string(),
+        minimum: Some(minimum.to_string()),
+        maximum: Some(maximum.to_string()),
+        allowed: Vec::new(),
+        description: description.to_string(),
+        dynamic: false,
+    }));
     options.sort_by_key(|option| option.name.to_lowercase());
     options
+}
+
+/// The number of an option, which is at this place among all.
+pub(crate) fn number(option: &ConfigurationOption, place: usize) -> usize {
+    let known = NUMBERS.iter().find(|(name, _)| option.name == *name);
+    known.map_or(place + 1, |(_, number)| *number as usize)
 }
 
 /// Options whose name begins with, or contains, what was asked for, as `sp_configure` finds them.
@@ -78,6 +114,12 @@ pub(crate) fn set(server: &Server, name: &str, value: &str) -> Result<SqlError, 
             return Err(SqlError::configuration_value_invalid(value, &option.name));
         }
         return Ok(changed(&option, &option.running, ""));
+    }
+    if FIXED.iter().any(|(name, ..)| option.name == *name) {
+        return match value == option.running {
+            true => Ok(changed(&option, value, "")),
+            false => Err(SqlError::configuration_value_invalid(value, &option.name)),
+        };
     }
     let effect = server.set_policy(&option.name, value)?;
     let note = match effect {

@@ -6,7 +6,7 @@ use crate::result_set::{NAME, ResultSet, print, string, text};
 use crate::unsupported;
 use crate::views::{self, log};
 use pikepole_contention::Statistics;
-use pikepole_engine::Database;
+use pikepole_engine::{Database, Permission, Securable};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{Dbcc, DbccArgument};
 use pikepole_types::{SqlError, SqlType, Value, to_text};
@@ -15,6 +15,9 @@ use std::sync::Arc;
 
 /// In place of a trace flag: all sessions.
 const GLOBAL: i32 = -1;
+
+/// UTF-16 units of the text that INPUTBUFFER shows.
+const EVENT_UNITS_MAX: u16 = 4000;
 
 /// Commands that SQL Server has and this engine refuses by name.
 const REFUSED: &[&str] = &[
@@ -31,7 +34,6 @@ const REFUSED: &[&str] = &[
     "FREESYSTEMCACHE",
     "HELP",
     "INDEXDEFRAG",
-    "INPUTBUFFER",
     "MEMORYSTATUS",
     "OUTPUTBUFFER",
     "PAGE",
@@ -60,6 +62,7 @@ pub(crate) async fn run(
         "OPENTRAN" => open_transactions(host, command, context, output)?,
         "CHECKIDENT" => check_identity::run(command, context, output).await?,
         "USEROPTIONS" => user_options(host, context, output),
+        "INPUTBUFFER" => input_buffer(host, command, context, output)?,
         "DROPCLEANBUFFERS" => {
             for info in host.server.databases() {
                 if let Some(database) = host.server.database_by_id(info.id) {
@@ -273,6 +276,35 @@ fn open_transactions(
     print(output, format!("    LSN           : ({lsn})"));
     print(output, format!("    Start time    : {started}"));
     print(output, format!("    SID           : {SID}"));
+    Ok(())
+}
+
+/// What a session has sent last.
+fn input_buffer(
+    host: &SessionHost,
+    command: &Dbcc,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let given = command.arguments.first().ok_or_else(SqlError::dbcc_parameter_count)?;
+    let session_id = given.text().and_then(|text| text.parse::<i32>().ok());
+    let session_id = session_id.ok_or_else(|| SqlError::dbcc_parameter_incorrect(1))?;
+    let token = context.token();
+    if session_id != host.session_id && !token.has(Permission::ViewServerState, Securable::Server) {
+        return Err(SqlError::dbcc_permission(&token.user().name, &command.name));
+    }
+    let session = host.registry.row(session_id).ok_or_else(|| SqlError::spid_invalid(session_id))?;
+    let mut set = ResultSet::new(&[
+        ("EventType", text(30)),
+        ("Parameters", SqlType::SmallInt),
+        ("EventInfo", text(EVENT_UNITS_MAX)),
+    ]);
+    if let Some(running) = &session.text {
+        let (event, sent) = views::texts::sent(running);
+        let cut = String::from_utf16_lossy(&sent.encode_utf16().take(EVENT_UNITS_MAX.into()).collect::<Vec<u16>>());
+        set.push(vec![string(event), Value::SmallInt(0), string(cut)]);
+    }
+    set.send(output);
     Ok(())
 }
 

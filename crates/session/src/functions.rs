@@ -5,9 +5,9 @@ use crate::connection::ConnectionInfo;
 use crate::host::SessionHost;
 use crate::names::{self, Found, Parts};
 use crate::security::{self, functions as who};
-use crate::views;
 use crate::views::columns::{COLLATION, TYPES, max_length};
 use crate::views::databases::COMPATIBILITY_LEVEL;
+use crate::views::{self, PRIMARY, PRIMARY_NAME};
 use pikepole_engine::{Catalog, Database, Table, Trigger, TriggerEvent};
 use pikepole_query::{ExecutionContext, HostFunction, RunningTrigger};
 use pikepole_types::{Collation, Decimal, Length, SecondName, SqlError, SqlType, Value};
@@ -134,6 +134,13 @@ const FUNCTIONS: &[Definition] = &[
     function("DB_ID", SqlType::Int, (0, 1), database_id),
     function("DB_NAME", NAME, (0, 1), database_name),
     function("DATABASEPROPERTYEX", SqlType::Variant, (2, 2), database_property),
+    function("FILEGROUP_ID", SqlType::Int, (1, 1), |call| {
+        let is_primary = call.text(0).is_some_and(|name| name.eq_ignore_ascii_case(PRIMARY_NAME));
+        Ok(is_primary.then_some(Value::Int(PRIMARY)))
+    }),
+    function("FILEGROUP_NAME", NAME, (1, 1), |call| {
+        Ok((call.number(0) == Some(PRIMARY)).then(|| Value::Str(PRIMARY_NAME.to_string())))
+    }),
     // Schemas and objects.
     function("SCHEMA_ID", SqlType::Int, (0, 1), schema_id),
     function("SCHEMA_NAME", NAME, (0, 1), schema_name),

@@ -69,6 +69,7 @@ impl Host for SessionHost {
                 if view.shows_checked_columns() { self.checked_columns(context) } else { BTreeMap::new() };
             let catalog = security::catalog(context);
             let source = views::Source {
+                host: self,
                 server: &self.server,
                 database: context.database(),
                 catalog: &catalog,
@@ -201,6 +202,7 @@ impl SessionHost {
         };
         let token = context.token_in(&database).unwrap_or_else(|| SecurityToken::clone(context.token()));
         let source = views::Source {
+            host: self,
             server: &self.server,
             database: &database,
             catalog: &catalog,

@@ -14,6 +14,7 @@ mod backups;
 mod check_identity;
 mod configuration;
 mod connection;
+mod cpu_history;
 mod dbcc;
 pub mod error_log;
 mod functions;

@@ -6,12 +6,13 @@
 //! after it.
 
 use crate::connection::{ConnectionInfo, KillSwitch};
+use crate::cpu_history::CpuHistory;
 use crate::guids::GuidSequence;
 use crate::options::ClientOptions;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
-use pikepole_query::{ExecutionContext, Isolation, PlanCache, Progress, Settings};
+use pikepole_query::{Activity, ExecutionContext, Isolation, PlanCache, Progress, Running, Settings};
 use pikepole_types::{DateFormat, Language};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub(crate) struct SessionRow {
     pub(crate) percent: f32,
     pub(crate) loaded_rows: u64,
     pub(crate) last_error: i32,
+    /// What runs, or ran last.
+    pub(crate) text: Option<Running>,
     pub(crate) shown: ShownOptions,
     /// The name that the open transaction was given.
     pub(crate) transaction_name: Option<String>,
@@ -141,6 +144,7 @@ pub(crate) struct SessionCell {
     named: Mutex<Named>,
     kill_switch: KillSwitch,
     progress: Arc<Progress>,
+    activity: Arc<Activity>,
 }
 
 /// What of a cell is no number.
@@ -168,6 +172,7 @@ impl SessionCell {
             named: Mutex::new(Named::default()),
             kill_switch: KillSwitch::default(),
             progress: Arc::default(),
+            activity: Arc::default(),
             login,
         }
     }
@@ -219,6 +224,11 @@ impl SessionCell {
         &self.progress
     }
 
+    /// What the session runs.
+    pub(crate) fn activity(&self) -> &Arc<Activity> {
+        &self.activity
+    }
+
     /// What ends the session from outside.
     pub(crate) fn kill_switch(&self) -> &KillSwitch {
         &self.kill_switch
@@ -255,6 +265,7 @@ impl SessionCell {
             percent: self.progress.percent(),
             loaded_rows: self.progress.rows(),
             last_error: self.last_error.load(Ordering::Relaxed),
+            text: self.activity.running(),
         }
     }
 }
@@ -268,6 +279,7 @@ pub struct Registry {
     plans: Arc<PlanCache>,
     server_name: String,
     guids: GuidSequence,
+    cpu_history: CpuHistory,
 }
 
 impl Registry {
@@ -278,12 +290,18 @@ impl Registry {
             plans: Arc::new(PlanCache::default()),
             server_name: machine_name(),
             guids: GuidSequence::new(),
+            cpu_history: CpuHistory::begin(),
         })
     }
 
     /// The compiled texts of the server.
     pub(crate) fn plans(&self) -> &Arc<PlanCache> {
         &self.plans
+    }
+
+    /// What the process has used of the CPUs.
+    pub(crate) fn cpu_history(&self) -> &CpuHistory {
+        &self.cpu_history
     }
 
     /// `NEWSEQUENTIALID()`.

@@ -146,6 +146,7 @@ impl Session {
             fresh.log_in(context.security().login().clone())?;
             fresh.cancelled = cancelled;
             fresh.progress = Arc::clone(host.cell.progress());
+            fresh.activity = Arc::clone(host.cell.activity());
             fresh.state.transactions_begun = begun;
             *context = fresh;
         }

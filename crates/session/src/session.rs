@@ -117,6 +117,7 @@ impl Session {
         };
         context.settings.set_language(first_language);
         context.progress = Arc::clone(cell.progress());
+        context.activity = Arc::clone(cell.activity());
         cell.kill_switch().cancels(Arc::clone(&context.cancelled));
         server.statistics().add(Counter::Logins, 1);
         server.statistics().add(Counter::UserConnections, 1);

@@ -3,7 +3,7 @@
 
 use crate::host::SessionHost;
 use crate::{backups, configuration, dbcc, security, unsupported};
-use pikepole_engine::{Object, Permission, ProcessAffinity, Securable};
+use pikepole_engine::{Object, Permission, ProcessAffinity, Securable, Table};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{
     Backup, CreateStatistics, Dbcc, Kill, Literal, ServerConfiguration, SettingValue, Statement, StatementKind,
@@ -49,6 +49,15 @@ pub(crate) async fn run(
 /// CREATE STATISTICS: whether there could be such. Nothing is kept, since no plan asks for any.
 fn check_statistics(create: &CreateStatistics, context: &ExecutionContext) -> Result<(), SqlError> {
     let missing = || SqlError::object_not_found(create.table.dotted());
+    let has_column = |table: &Table| match create.columns.iter().find(|column| table.column(&column.text).is_none()) {
+        Some(column) => Err(SqlError::key_column_unknown(&column.text)),
+        None => Ok(()),
+    };
+    // A temporary table is the session's own.
+    if create.table.is_temporary() {
+        let table = context.temporary_table(&create.table.name.text).ok_or_else(missing)?;
+        return has_column(&table);
+    }
     let view = context.catalog();
     let catalog = view.definitions();
     let table =
@@ -58,10 +67,7 @@ fn check_statistics(create: &CreateStatistics, context: &ExecutionContext) -> Re
     if !context.token().has(Permission::Alter, securable) {
         return Err(missing());
     }
-    match create.columns.iter().find(|column| table.column(&column.text).is_none()) {
-        Some(column) => Err(SqlError::key_column_unknown(&column.text)),
-        None => Ok(()),
-    }
+    has_column(table)
 }
 
 /// The permissions of statements about the server and its databases. Statements that change principals check their own.

@@ -165,6 +165,11 @@ impl Database {
         }
     }
 
+    /// Where the next log backup begins, once a full backup has begun a chain of them.
+    pub fn next_log_backup(&self) -> Option<Lsn> {
+        lock(&self.chain).chain.map(|chain| Lsn(chain.backed_up_to))
+    }
+
     /// Where the log must be kept from when recovery needs it from `recovery` on.
     fn needed_for_backups(&self, recovery: Lsn) -> Lsn {
         let kept = *lock(&self.chain);

@@ -13,7 +13,7 @@ use pikepole_transaction::LockMode;
 /// The database of temporary tables.
 pub const TEMPDB: &str = "tempdb";
 /// Its id.
-pub(crate) const TEMPDB_ID: i32 = 2;
+pub const TEMPDB_ID: i32 = 2;
 
 /// Its options: nobody waits for its log, and nobody recovers it.
 const OPTIONS: DatabaseOptions = DatabaseOptions {

@@ -28,7 +28,7 @@ use crate::error::Blocked;
 use crate::table::Table;
 use crate::transaction::Transaction;
 pub use database::TEMPDB;
-pub(crate) use database::TEMPDB_ID;
+pub use database::TEMPDB_ID;
 pub use names::{TemporaryEntry, TemporaryTables};
 
 /// Where a table lives, and with what its changes end.

@@ -151,6 +151,12 @@ impl Binder<'_> {
             values[at] = Expr::Coalesce(Box::new([given, self.default_value(&table, column)?]));
             infos[at].ty = table.columns[column].ty;
         }
+        // Values are converted as they come: a column without any but NULL goes into one of each type.
+        for (at, info) in infos.iter_mut().enumerate() {
+            if rows.iter().all(|row| row.get(at).is_none_or(Value::is_null)) {
+                info.ty = SqlType::Null;
+            }
+        }
         let bound = Bound { node: Node::Kept { rows: Arc::new(rows), registers }, columns: infos, values };
         self.insert_rows(None, table, &columns, bound, None)
     }

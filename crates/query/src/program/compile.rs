@@ -8,7 +8,7 @@ use super::compile_table::into_target;
 use super::jumps::Jumps;
 use super::{
     Callee, FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity,
-    Program, Setting, Variable, syntax_error,
+    Program, Setting, Source, Variable, syntax_error,
 };
 use crate::access::CatalogView;
 use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, Undeclared, assign_to, convert_to};
@@ -103,6 +103,7 @@ pub(super) struct Compiler<'a> {
     pub(super) context: &'a CompileContext<'a>,
     pub(super) instructions: Vec<Instruction>,
     lines: Vec<u32>,
+    spans: Vec<tree::Span>,
     handler_of: Vec<u32>,
     pub(super) handlers: Vec<Handler>,
     /// The handlers of the TRY blocks around, innermost last.
@@ -149,6 +150,7 @@ impl<'a> Compiler<'a> {
             context,
             instructions: Vec::new(),
             lines: Vec::new(),
+            spans: Vec::new(),
             handler_of: Vec::new(),
             handlers: Vec::new(),
             trying: Vec::new(),
@@ -187,9 +189,14 @@ impl<'a> Compiler<'a> {
         }
         let hidden = Variable { name: String::new(), ty: SqlType::Int };
         self.variables.resize(self.reserved, hidden);
+        let database_id = self.context.catalog.database.id();
+        let object_id = procedure.as_ref().map(|identity| identity.object_id);
         Ok(Arc::new(Program {
+            source: Some(Source::new(self.text, object_id.map(|object_id| (database_id, object_id)))),
+            database_id,
             instructions: self.instructions,
             lines: self.lines,
+            spans: self.spans,
             handler_of: self.handler_of,
             handlers: self.handlers,
             late: self.late,
@@ -221,6 +228,7 @@ impl<'a> Compiler<'a> {
         }
         self.instructions.push(instruction);
         self.lines.push(self.line);
+        self.spans.push(self.span);
         self.handler_of.push(self.trying.last().copied().unwrap_or(NO_HANDLER));
         self.instructions.len() - 1
     }

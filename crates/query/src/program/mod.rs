@@ -12,12 +12,14 @@ mod compile_flow;
 mod compile_module;
 mod compile_table;
 mod function;
+mod handle;
 mod jumps;
 
 pub(crate) use compile::is_missing;
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
 pub(crate) use compile_module::{compile_function, compile_trigger};
 pub(crate) use function::check_statements;
+pub use handle::TextHandle;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -92,8 +94,14 @@ pub(crate) struct Handler {
 /// A compiled batch or procedure.
 #[derive(Debug)]
 pub struct Program {
+    /// What it was compiled from; None: it was made of no text.
+    pub(crate) source: Option<Source>,
+    /// The database that was the current one then, or is the procedure's.
+    pub(crate) database_id: i32,
     pub(crate) instructions: Vec<Instruction>,
     pub(crate) lines: Vec<u32>,
+    /// Where each instruction's statement stands in the text.
+    pub(crate) spans: Vec<tree::Span>,
     /// Per instruction, the index of its handler among `handlers`, or `NO_HANDLER`.
     pub(crate) handler_of: Vec<u32>,
     pub(crate) handlers: Vec<Handler>,
@@ -110,6 +118,20 @@ pub struct Program {
     pub(crate) trigger: Option<Arc<TriggerShape>>,
     /// Where it leaves what it returns, when it is a function.
     pub(crate) returns: Option<FunctionResult>,
+}
+
+/// A text that was compiled.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    pub(crate) text: Arc<str>,
+    handle: TextHandle,
+}
+
+impl Source {
+    /// A batch, or the text of a module: its database and its object id.
+    fn new(text: &str, module: Option<(i32, i32)>) -> Source {
+        Source { text: text.into(), handle: TextHandle::of(text, module) }
+    }
 }
 
 /// A name that EXEC calls: a function is compiled as another thing than a procedure.
@@ -135,6 +157,9 @@ impl Program {
     /// A program of these instructions, without variables, on one line.
     pub(crate) fn of(instructions: Vec<Instruction>, line: u32) -> Program {
         Program {
+            source: None,
+            database_id: 0,
+            spans: Vec::new(),
             lines: vec![line; instructions.len()],
             handler_of: vec![NO_HANDLER; instructions.len()],
             instructions,
@@ -149,6 +174,40 @@ impl Program {
             trigger: None,
             returns: None,
         }
+    }
+
+    /// What it was compiled from; empty when it was made of no text.
+    pub fn text(&self) -> &str {
+        self.source.as_ref().map_or("", |source| &source.text)
+    }
+
+    /// What finds the text in the views, if there is one.
+    pub fn handle(&self) -> Option<TextHandle> {
+        self.source.as_ref().map(|source| source.handle)
+    }
+
+    /// The database that it was compiled in.
+    pub fn database_id(&self) -> i32 {
+        self.database_id
+    }
+
+    /// The procedure, trigger or function that it is the body of.
+    pub fn procedure(&self) -> Option<&ProcedureIdentity> {
+        self.procedure.as_ref()
+    }
+
+    /// Where an instruction's statement stands in the text, as the views count: its first and its last character, in bytes of UTF-16.
+    pub(crate) fn place_of(&self, at: usize) -> Option<(i32, i32)> {
+        let span = self.spans.get(at)?;
+        let bytes = |text: &str| i32::try_from(text.encode_utf16().count() * 2).unwrap_or(i32::MAX);
+        let start = bytes(self.text().get(..span.start as usize)?);
+        let length = bytes(self.text().get(span.range())?);
+        Some((start, start.saturating_add((length - 2).max(0))))
+    }
+
+    /// Whether it is a trigger.
+    pub fn is_trigger(&self) -> bool {
+        self.trigger.is_some()
     }
 
     /// The parameters in order.
@@ -231,6 +290,8 @@ impl Program {
         let operations = operations.into_iter().map(|operation| Instruction::Cursor(Box::new(operation)));
         let instructions = std::iter::once(Instruction::Clock).chain(operations).collect();
         Some(Program {
+            source: self.source.clone(),
+            database_id: self.database_id,
             variables: self.variables.clone(),
             parameters: self.parameters.clone(),
             slots: self.slots,

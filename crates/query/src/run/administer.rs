@@ -1,7 +1,8 @@
-//! BACKUP, RESTORE, SET DATEFIRST and SET DATEFORMAT with variables: the host reads the tree as parsed, so their values are put in their places first.
+//! BACKUP, RESTORE, DBCC, SET DATEFIRST and SET DATEFORMAT with variables: the host reads the tree as parsed, so their values are put in their places first.
 
 use pikepole_tsql::{
-    Backup, Expr, ExprKind, Literal, OptionSetting, SetOption, SettingOption, SettingValue, Statement, StatementKind,
+    Backup, Dbcc, DbccArgument, Expr, ExprKind, Literal, OptionSetting, SetOption, SettingOption, SettingValue,
+    Statement, StatementKind,
 };
 use pikepole_types::{Value, to_text};
 
@@ -13,6 +14,10 @@ impl Machine<'_> {
         if let StatementKind::SetOption(option) = &statement.kind {
             let option = self.with_value(option)?;
             return Some(Statement { kind: StatementKind::SetOption(option), span: statement.span });
+        }
+        if let StatementKind::Dbcc(command) = &statement.kind {
+            let command = Box::new(self.with_arguments(command));
+            return Some(Statement { kind: StatementKind::Dbcc(command), span: statement.span });
         }
         let (StatementKind::Backup(backup) | StatementKind::Restore(backup)) = &statement.kind else { return None };
         let mut filled: Backup = (**backup).clone();
@@ -45,6 +50,24 @@ impl Machine<'_> {
         };
         let value = Expr::new(ExprKind::Literal(literal), *span);
         Some(SetOption { names: option.names.clone(), value: OptionSetting::Value(value) })
+    }
+
+    /// DBCC with the values of the variables among its arguments; NULL is left as it is written, which no command takes.
+    fn with_arguments(&self, command: &Dbcc) -> Dbcc {
+        let mut filled = command.clone();
+        for argument in &mut filled.arguments {
+            let DbccArgument::Expr(expr) = argument else { continue };
+            let ExprKind::Variable(name) = &expr.kind else { continue };
+            let literal = match self.variable(&name.text).map(|(value, _)| value) {
+                Some(Value::Str(text)) => Some(Literal::String { value: text, national: true }),
+                Some(value) => value.as_i64().and_then(|number| i32::try_from(number).ok()).map(Literal::Int),
+                None => None,
+            };
+            if let Some(literal) = literal {
+                expr.kind = ExprKind::Literal(literal);
+            }
+        }
+        filled
     }
 
     fn variable(&self, name: &str) -> Option<(Value, pikepole_types::SqlType)> {

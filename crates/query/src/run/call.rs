@@ -137,7 +137,7 @@ impl Machine<'_> {
         let context = self.context.compile_context(&*self.host);
         let compiled = compile_procedure(&found.text, identity, &context);
         let program = compiled.map_err(first_error)?;
-        self.context.plans.keep_procedure(database, found.object_id, &found.text, &program);
+        self.context.plans.keep_procedure(database, found.object_id, &program);
         Ok(program)
     }
 

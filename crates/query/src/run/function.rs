@@ -58,7 +58,7 @@ impl Machine<'_> {
         let identity = ProcedureIdentity::of(function, owner);
         let context = self.context.compile_context(&*self.host);
         let program = compile_function(&function.text, identity, &context).map_err(first_error)?;
-        self.context.plans.keep_procedure(database, function.object_id, &function.text, &program);
+        self.context.plans.keep_procedure(database, function.object_id, &program);
         Ok(program)
     }
 

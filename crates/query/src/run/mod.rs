@@ -217,6 +217,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) tables: Vec<Option<TableRows>>,
     /// What the views were told that the session does.
     pub(crate) command: &'static str,
+    /// The address of the text that they were told last.
+    told: usize,
     pub(crate) context: &'a mut ExecutionContext,
     pub(crate) host: &'a mut dyn Host,
     pub(crate) output: &'a mut dyn Output,
@@ -289,6 +291,7 @@ async fn run_at(
     context.state.caught.clear();
     context.state.triggers.clear();
     context.functions = 0;
+    context.activity.begins(program);
     (context.impersonations_below, context.module_acts) = (1, false);
     if let Err(fault) = context.refresh_security() {
         context.state.last_error = fault.number;
@@ -299,6 +302,7 @@ async fn run_at(
         arguments,
         tables,
         command: "",
+        told: 0,
         context,
         host,
         output,
@@ -324,7 +328,9 @@ impl Machine<'_> {
             return self.show_plans(format).await;
         }
         loop {
-            let handled = match self.advance() {
+            let pause = self.advance();
+            self.show_place();
+            let handled = match pause {
                 Ok(Pause::Yield) | Err(Stop::Yield) => {
                     self.give_way().await;
                     self.check_cancelled().and_then(|()| self.context.refresh_security())
@@ -361,6 +367,18 @@ impl Machine<'_> {
         }
         self.finish().await;
         Ok(self.status)
+    }
+
+    /// Tells the views which statement is about to wait. The text that was told last lives as long as that, so that no other one has its
+    /// address.
+    #[inline]
+    fn show_place(&mut self) {
+        let program = Arc::as_ptr(&self.frame.program).addr();
+        if self.told != program {
+            self.told = program;
+            self.context.activity.runs(&self.frame.program);
+        }
+        self.context.activity.is_at(self.frame.pc);
     }
 
     /// A definition changed while the statement ran: it is undone, and bound and run again.

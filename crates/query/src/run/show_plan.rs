@@ -10,9 +10,10 @@ use std::time::Instant;
 use super::profile::Counted;
 use super::{Machine, Profile};
 use crate::expression::Fault;
+use crate::host::Host;
 use crate::output::{ColumnInfo, Done, DoneKind};
 use crate::plan::{Action, Statement};
-use crate::program::{Instruction, LateKind, Program};
+use crate::program::{Instruction, Late, LateKind, Program};
 use crate::settings::ShowPlan;
 use crate::show::{self, Shown, ShownStatement, Statistics};
 use pikepole_scheduler as scheduler;
@@ -70,9 +71,7 @@ impl Machine<'_> {
         if let Some(table) = made {
             shown = shown.into_table(&table);
         }
-        let number = i32::try_from(index + 1).unwrap_or(i32::MAX);
-        let kind = show::kind(&late.kind, &plan);
-        Ok(ShownStatement { text: late.text.to_string(), number, kind, plan: shown, rows: None })
+        Ok(late.shown(index, &plan, shown, None))
     }
 
     fn send_plans(&mut self, format: ShowPlan, statements: &[ShownStatement]) {
@@ -115,9 +114,7 @@ impl Machine<'_> {
         if !matches!(plan.action, Action::Select { .. } | Action::Assign { .. }) {
             shown.counted = Some(Counted { rows, openings: 1, time_us: None });
         }
-        let number = i32::try_from(index + 1).unwrap_or(i32::MAX);
-        let kind = show::kind(&late.kind, plan);
-        let statement = ShownStatement { text: late.text.to_string(), number, kind, plan: shown, rows: Some(rows) };
+        let statement = late.shown(index, plan, shown, Some(rows));
         if self.context.settings.statistics_profile {
             self.send_set(&show::columns(Statistics::With), show::rows(&statement, Statistics::With));
         }
@@ -153,7 +150,33 @@ impl Shown {
     }
 }
 
+impl Late {
+    /// The statement with its plan, as it is shown.
+    fn shown(&self, index: usize, plan: &Statement, shown: Shown, rows: Option<u64>) -> ShownStatement {
+        let number = i32::try_from(index + 1).unwrap_or(i32::MAX);
+        let kind = show::kind(&self.kind, plan);
+        ShownStatement { text: self.text.to_string(), number, kind, plan: shown, rows }
+    }
+}
+
 impl Program {
+    /// The plans of its statements as SHOWPLAN_XML shows them, as far as they have run or been bound; of the one statement that stands at
+    /// `place`, as [`crate::Running::statement`] tells it, or of all. None while there is none.
+    pub fn plan_document(&self, place: Option<i32>, host: &dyn Host) -> Option<String> {
+        let wanted = |at: usize| place.is_none_or(|place| self.place_of(at).is_some_and(|(start, _)| start == place));
+        let statements: Vec<ShownStatement> = (self.instructions.iter().enumerate())
+            .filter(|(at, _)| wanted(*at))
+            .filter_map(|(_, instruction)| {
+                let Instruction::Statement(index) = instruction else { return None };
+                let late = &self.late[*index];
+                let plan = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone()?;
+                let shown = show::operators(&plan, &self.variables, host, None);
+                Some(late.shown(*index, &plan, shown, None))
+            })
+            .collect();
+        (!statements.is_empty()).then(|| show::document(&statements))
+    }
+
     /// Whether it is the one statement that runs under SHOWPLAN too: the one that ends it.
     pub(super) fn sets_show_plan(&self) -> bool {
         self.instructions.iter().any(|instruction| match instruction {

@@ -276,7 +276,7 @@ impl Machine<'_> {
         let identity = ProcedureIdentity::of(module, owner);
         let context = self.context.compile_context(&*self.host);
         let program = compile_trigger(&module.text, identity, shape, &context).map_err(first_error)?;
-        self.context.plans.keep_procedure(database, module.object_id, &module.text, &program);
+        self.context.plans.keep_procedure(database, module.object_id, &program);
         Ok(program)
     }
 

@@ -45,6 +45,16 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_databases", parameters: &[], required: 0 },
     Procedure { name: "sp_readerrorlog", parameters: &["@p1", "@p2", "@p3", "@p4"], required: 0 },
     Procedure { name: "xp_readerrorlog", parameters: &["@p1", "@p2", "@p3", "@p4"], required: 0 },
+    Procedure {
+        name: "xp_instance_regread",
+        parameters: &["@rootkey", "@key", "@value_name", "@value", "@no_output"],
+        required: 2,
+    },
+    Procedure {
+        name: "xp_regread",
+        parameters: &["@rootkey", "@key", "@value_name", "@value", "@no_output"],
+        required: 2,
+    },
     Procedure { name: "sp_help", parameters: &["@objname"], required: 0 },
     Procedure { name: "sp_helptext", parameters: &["@objname", "@columnname"], required: 1 },
     Procedure {
@@ -305,6 +315,7 @@ pub(crate) async fn call(
             let wanted = [arguments.text(0), arguments.text(1), arguments.text(2), arguments.text(3)];
             error_log::read(wanted, context, output).await?;
         }
+        "xp_instance_regread" | "xp_regread" => server::read_registry(output),
         "sp_databases" => server::databases(host, output),
         "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,

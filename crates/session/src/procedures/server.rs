@@ -15,6 +15,12 @@ pub(super) async fn flush_log(_: &SessionHost, context: &mut ExecutionContext) -
     database.flush_log(context.transaction()).await
 }
 
+/// `xp_regread` and `xp_instance_regread`: there is no registry. Nothing is found in it, and what an OUTPUT parameter held stays.
+pub(super) fn read_registry(output: &mut dyn Output) {
+    let text = "RegOpenKeyEx() returned error 2, 'The system cannot find the file specified.'";
+    output.message(&SqlError::new(22001, 1, 1, text));
+}
+
 /// `sp_configure`: shows every option, or one, or sets one.
 pub(super) fn configure(
     host: &SessionHost,

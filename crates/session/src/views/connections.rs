@@ -2,7 +2,7 @@
 
 use super::Kind::{BigInt, Bytes, DateTime, Guid, Int, Name, SmallInt, Text};
 use super::Nullable::{No, Yes};
-use super::{Rows, Source, View};
+use super::{Rows, Source, View, texts};
 use crate::registry::SessionRow;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_types::{SqlError, Value};
@@ -58,7 +58,7 @@ pub(super) const VIEWS: &[View] = &[
 /// One row for each session that came over the network.
 fn connections(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |session: SessionRow| {
-        let connection = session.connection?;
+        let connection = session.connection.as_ref()?;
         let row = view
             .row()
             .integer("session_id", session.session_id)
@@ -81,6 +81,10 @@ fn connections(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("local_net_address", connection.local.ip().to_string())
             .integer("local_tcp_port", connection.local.port())
             .value("connection_id", Value::Guid(connection.id));
+        let row = match &session.text {
+            Some(running) => row.value("most_recent_sql_handle", texts::sql_handle(&running.batch)),
+            None => row,
+        };
         Some(row.done())
     };
     Ok(source.registry.rows().into_iter().filter_map(row).collect())

@@ -264,7 +264,7 @@ fn configurations(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             ];
             let row = view
                 .row()
-                .integer("configuration_id", place as i64 + 1)
+                .integer("configuration_id", configuration::number(&option, place) as u64)
                 .text("name", &option.name)
                 .text("description", &option.description)
                 .bit("is_dynamic", option.dynamic);

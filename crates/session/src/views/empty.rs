@@ -11,7 +11,7 @@ fn none(_: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(Rows::new())
 }
 
-const fn empty(name: &'static str, columns: &'static [ColumnOf]) -> View {
+pub(super) const fn empty(name: &'static str, columns: &'static [ColumnOf]) -> View {
     View { schema: "sys", name, columns, rows: none }
 }
 
@@ -275,6 +275,18 @@ pub(super) const VIEWS: &[View] = &[
             ("availability_mode_desc", Text(60), Yes),
             ("failover_mode", TinyInt, Yes),
             ("failover_mode_desc", Text(60), Yes),
+            ("session_timeout", Int, Yes),
+            ("primary_role_allow_connections", TinyInt, Yes),
+            ("primary_role_allow_connections_desc", Text(60), Yes),
+            ("secondary_role_allow_connections", TinyInt, Yes),
+            ("secondary_role_allow_connections_desc", Text(60), Yes),
+            ("create_date", DateTime, Yes),
+            ("modify_date", DateTime, Yes),
+            ("backup_priority", Int, Yes),
+            ("read_only_routing_url", Text(256), Yes),
+            ("seeding_mode", TinyInt, Yes),
+            ("seeding_mode_desc", Text(60), Yes),
+            ("read_write_routing_url", Text(256), Yes),
         ],
     ),
     empty(

@@ -5,8 +5,9 @@
 
 use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, Name, Real, SmallInt, Text};
 use super::Nullable::{No, Yes};
-use super::{RowBuilder, Rows, Source, View, schedulers, transactions};
+use super::{RowBuilder, Rows, Source, View, schedulers, texts, transactions};
 use crate::registry::{SessionRow, ShownOptions};
+use pikepole_query::Running;
 use pikepole_scheduler::TaskRow;
 use pikepole_types::{SqlError, Value};
 
@@ -260,7 +261,7 @@ pub(super) fn exec_context(tasks: &[TaskRow], task: &TaskRow) -> i64 {
 /// One row for each session that runs a batch, and one for each system task.
 fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
-    let blocked = transactions::blocked_sessions(source);
+    let waits = transactions::lock_waits(source);
     let open = transactions::ids_by_session(source);
     let tasks = source.server.schedulers().tasks();
     for (session_id, task) in with_sessions(tasks.clone()) {
@@ -282,10 +283,11 @@ fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("last_wait_type", task.last_wait_type.map_or("", |wait| wait.name()))
             .integer("scheduler_id", task.scheduler_id)
             .address("task_address", schedulers::task_address(&task))
-            .integer("blocking_session_id", blocked.get(&session_id).copied().unwrap_or(0))
+            .integer("blocking_session_id", waits.get(&session_id).and_then(|wait| wait.blocker).unwrap_or(0))
+            .text_if("wait_resource", waits.get(&session_id).map(|wait| wait.resource.as_str()))
             .integer("transaction_id", open.get(&session_id).copied().unwrap_or(0));
         rows.push(match session {
-            Some(session) => with_options(row, &session.shown)
+            Some(session) => with_text(with_options(row, &session.shown), session.text.as_ref())
                 .moment("start_time", session.batch_started_us)
                 .integer("cpu_time", batch_cpu_us(&session, Some(&task)) / 1000)
                 .integer("total_elapsed_time", batch_elapsed_us(&session) / 1000)
@@ -309,6 +311,18 @@ fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         });
     }
     Ok(rows)
+}
+
+/// The handles of what a request runs, and where its statement stands in the text.
+fn with_text(row: RowBuilder, running: Option<&Running>) -> RowBuilder {
+    let Some(running) = running else { return row };
+    let row = row
+        .value("sql_handle", texts::sql_handle(&running.text))
+        .value("plan_handle", texts::plan_handle(&running.text));
+    match running.statement() {
+        Some((start, end)) => row.integer("statement_start_offset", start).integer("statement_end_offset", end),
+        None => row,
+    }
 }
 
 fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -347,12 +361,15 @@ fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 /// Sessions and system tasks, as the view of old shows them.
 fn processes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let tasks = with_sessions(source.server.schedulers().tasks());
-    let blocked = transactions::blocked_sessions(source);
+    let waits = transactions::lock_waits(source);
     let mut rows = Vec::new();
     for session in source.registry.rows() {
         let task = tasks.iter().find(|(session_id, _)| *session_id == session.session_id);
-        let blocker = blocked.get(&session.session_id).copied().unwrap_or(0);
-        rows.push(process(view, &session, task.map(|(_, task)| task)).integer("blocked", blocker).done());
+        let wait = waits.get(&session.session_id);
+        let row = process(view, &session, task.map(|(_, task)| task))
+            .integer("blocked", wait.and_then(|wait| wait.blocker).unwrap_or(0))
+            .text_if("waitresource", wait.map(|wait| wait.resource.as_str()));
+        rows.push(row.done());
     }
     for (session_id, task) in &tasks {
         if source.registry.row(*session_id).is_some() {
@@ -391,7 +408,22 @@ fn process(view: &View, session: &SessionRow, task: Option<&TaskRow>) -> RowBuil
     if let Some(task) = task.filter(|_| session.running) {
         row = with_task(row, task).text("status", status(task)).text("cmd", task.command);
     }
-    row
+    match &session.text {
+        Some(running) => with_statement(row, running),
+        None => row,
+    }
+}
+
+/// The handle of what a process runs or ran last, and where its statement stands in the text.
+fn with_statement(row: RowBuilder, running: &Running) -> RowBuilder {
+    let row = match texts::sql_handle(&running.text) {
+        Value::Null => return row,
+        handle => row.value("sql_handle", handle),
+    };
+    match running.statement() {
+        Some((start, end)) => row.integer("stmt_start", start).integer("stmt_end", end),
+        None => row,
+    }
 }
 
 fn with_task(row: RowBuilder, task: &TaskRow) -> RowBuilder {

@@ -4,7 +4,7 @@
 
 use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Guid, Int, Lsn, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
-use super::indexes::PRIMARY;
+use super::indexes::{PRIMARY, PRIMARY_NAME};
 use super::log::LOG_FILE_ID;
 use super::{Function, RowBuilder, Rows, Source, View, machine};
 use pikepole_engine::Database;
@@ -237,6 +237,6 @@ fn data_spaces(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
 
 /// The one filegroup there is.
 fn primary(view: &View) -> RowBuilder {
-    let row = view.row().text("name", "PRIMARY").integer("data_space_id", PRIMARY).text("type", "FG");
+    let row = view.row().text("name", PRIMARY_NAME).integer("data_space_id", PRIMARY).text("type", "FG");
     row.text("type_desc", "ROWS_FILEGROUP").bit("is_default", true).bit("is_system", false)
 }

@@ -2,43 +2,43 @@
 
 use super::Kind::{BigInt, Bit, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
-use super::{RowBuilder, Rows, Source, View};
+use super::{ColumnOf, RowBuilder, Rows, Source, View};
 use pikepole_types::SqlError;
 
-/// The data space of every table: the filegroup PRIMARY.
-pub(super) const PRIMARY: i32 = 1;
+/// The data space of every table: the one filegroup.
+pub(crate) const PRIMARY: i32 = 1;
+/// Its name.
+pub(crate) const PRIMARY_NAME: &str = "PRIMARY";
+
+/// The columns that every view of indexes begins with.
+pub(super) const INDEX: &[ColumnOf] = &[
+    ("object_id", Int, No),
+    ("name", Name, Yes),
+    ("index_id", Int, No),
+    ("type", TinyInt, No),
+    ("type_desc", Text(60), Yes),
+    ("is_unique", Bit, Yes),
+    ("data_space_id", Int, Yes),
+    ("ignore_dup_key", Bit, Yes),
+    ("is_primary_key", Bit, Yes),
+    ("is_unique_constraint", Bit, Yes),
+    ("fill_factor", TinyInt, No),
+    ("is_padded", Bit, Yes),
+    ("is_disabled", Bit, Yes),
+    ("is_hypothetical", Bit, Yes),
+    ("is_ignored_in_optimization", Bit, Yes),
+    ("allow_row_locks", Bit, Yes),
+    ("allow_page_locks", Bit, Yes),
+    ("has_filter", Bit, Yes),
+    ("filter_definition", LongText, Yes),
+    ("compression_delay", Int, Yes),
+    ("suppress_dup_key_messages", Bit, Yes),
+    ("auto_created", Bit, Yes),
+    ("optimize_for_sequential_key", Bit, Yes),
+];
 
 pub(super) const VIEWS: &[View] = &[
-    View {
-        schema: "sys",
-        name: "indexes",
-        columns: &[
-            ("object_id", Int, No),
-            ("name", Name, Yes),
-            ("index_id", Int, No),
-            ("type", TinyInt, No),
-            ("type_desc", Text(60), Yes),
-            ("is_unique", Bit, Yes),
-            ("data_space_id", Int, Yes),
-            ("ignore_dup_key", Bit, Yes),
-            ("is_primary_key", Bit, Yes),
-            ("is_unique_constraint", Bit, Yes),
-            ("fill_factor", TinyInt, No),
-            ("is_padded", Bit, Yes),
-            ("is_disabled", Bit, Yes),
-            ("is_hypothetical", Bit, Yes),
-            ("is_ignored_in_optimization", Bit, Yes),
-            ("allow_row_locks", Bit, Yes),
-            ("allow_page_locks", Bit, Yes),
-            ("has_filter", Bit, Yes),
-            ("filter_definition", LongText, Yes),
-            ("compression_delay", Int, Yes),
-            ("suppress_dup_key_messages", Bit, Yes),
-            ("auto_created", Bit, Yes),
-            ("optimize_for_sequential_key", Bit, Yes),
-        ],
-        rows: indexes,
-    },
+    View { schema: "sys", name: "indexes", columns: INDEX, rows: indexes },
     View {
         schema: "sys",
         name: "index_columns",

@@ -148,6 +148,7 @@ fn log_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .integer("active_vlf_count", active.len() as u64)
         .float("active_log_size_mb", log.bytes_used as f64 / MB)
         .text("log_truncation_holdup_reason", database.log_full_reason().name())
+        .lsn_if("log_backup_lsn", database.next_log_backup())
         .lsn("log_checkpoint_lsn", master.checkpoint_lsn)
         .float("log_since_last_checkpoint_mb", since(master.checkpoint_lsn))
         .lsn("log_recovery_lsn", master.recovery_lsn)

@@ -75,7 +75,7 @@ impl Account {
 }
 
 /// The number behind a name in a text whose lines are `name:  1234 kB`; 0 when there is none.
-fn kb_of(text: &str, name: &str) -> u64 {
+pub(super) fn kb_of(text: &str, name: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }

@@ -15,6 +15,8 @@ mod constraints;
 pub(crate) mod databases;
 mod dblog;
 mod empty;
+mod empty_catalog;
+mod empty_management;
 mod execution;
 pub(crate) mod extended_properties;
 pub(crate) mod files;
@@ -26,15 +28,22 @@ mod machine;
 mod memory;
 mod my_permissions;
 pub(crate) mod objects;
+mod ring_buffers;
 mod schedulers;
 mod security;
 mod sequences;
+mod servers;
+mod space;
 mod statistics;
+pub(crate) mod texts;
 mod time_zones;
 mod transactions;
 mod triggers;
 mod types;
+mod volumes;
+mod waiting;
 
+use crate::host::SessionHost;
 use crate::registry::Registry;
 use crate::security as security_of;
 use pikepole_engine::{Catalog, Database, Lsn, Module, SecurityToken, Server};
@@ -45,6 +54,8 @@ use std::sync::Arc;
 
 /// What a view's rows are made from.
 pub(crate) struct Source<'a> {
+    /// The session that asks.
+    pub(crate) host: &'a SessionHost,
     /// The server.
     pub(crate) server: &'a Server,
     /// The session's current database.
@@ -67,6 +78,14 @@ pub(crate) struct Source<'a> {
 }
 
 impl Source<'_> {
+    /// The argument at this place as bytes; `None` for NULL, which DEFAULT is too.
+    pub(crate) fn bytes(&self, place: usize) -> Option<&[u8]> {
+        match self.arguments.get(place) {
+            Some(Value::Bin(bytes)) => Some(bytes),
+            _ => None,
+        }
+    }
+
     /// The argument at this place as an integer; `None` for NULL, which DEFAULT is too.
     pub(crate) fn integer(&self, place: usize) -> Option<i64> {
         self.arguments.get(place).and_then(Value::as_i64)
@@ -125,6 +144,7 @@ pub(crate) enum Kind {
     Bytes(u16),
     Guid,
     Variant,
+    Xml,
 }
 
 impl Kind {
@@ -147,6 +167,7 @@ impl Kind {
             Kind::Bytes(length) => SqlType::VarBinary(Length::Limit(length)),
             Kind::Guid => SqlType::UniqueIdentifier,
             Kind::Variant => SqlType::Variant,
+            Kind::Xml => SqlType::Xml,
         }
     }
 
@@ -162,7 +183,7 @@ impl Kind {
             Kind::Float => Value::Float(0.0),
             Kind::DateTime => datetime(0),
             Kind::Lsn => Value::Decimal(Decimal::from_i64(0)),
-            Kind::Name | Kind::Text(_) | Kind::LongText | Kind::Code => Value::Str(String::new()),
+            Kind::Name | Kind::Text(_) | Kind::LongText | Kind::Code | Kind::Xml => Value::Str(String::new()),
             Kind::Bytes(length) => Value::Bin(vec![0; usize::from(length.min(8))]),
             Kind::Guid => Value::Guid([0; 16]),
             Kind::Variant => Value::Null,
@@ -194,6 +215,7 @@ pub(crate) enum Nullable {
     No,
 }
 use Nullable::{No, Yes};
+pub(crate) use indexes::{PRIMARY, PRIMARY_NAME};
 
 /// Says that a view's columns are `$shared` and then the listed ones.
 macro_rules! columns_of {
@@ -247,6 +269,9 @@ const FUNCTIONS: &[&[Function]] = &[
     extended_properties::FUNCTIONS,
     collations::FUNCTIONS,
     my_permissions::FUNCTIONS,
+    texts::FUNCTIONS,
+    volumes::FUNCTIONS,
+    empty_management::FUNCTIONS,
 ];
 
 /// Every view of every module.
@@ -274,7 +299,15 @@ const VIEWS: &[&[View]] = &[
     compatibility::VIEWS,
     languages::VIEWS,
     time_zones::VIEWS,
+    texts::VIEWS,
+    waiting::VIEWS,
+    servers::VIEWS,
+    space::VIEWS,
+    ring_buffers::VIEWS,
+    volumes::VIEWS,
     empty::VIEWS,
+    empty_catalog::VIEWS,
+    empty_management::VIEWS,
 ];
 
 /// The view or function of this schema and name, with the number that finds it again. Those of `sys` that older scripts name

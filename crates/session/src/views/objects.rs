@@ -24,6 +24,22 @@ pub(super) const OBJECT: &[ColumnOf] = &[
     ("is_schema_published", Bit, No),
 ];
 
+/// The columns of the views of modules' texts.
+pub(super) const MODULE: &[ColumnOf] = &[
+    ("object_id", Int, No),
+    ("definition", LongText, Yes),
+    ("uses_ansi_nulls", Bit, Yes),
+    ("uses_quoted_identifier", Bit, Yes),
+    ("is_schema_bound", Bit, Yes),
+    ("uses_database_collation", Bit, Yes),
+    ("is_recompiled", Bit, Yes),
+    ("null_on_null_input", Bit, Yes),
+    ("execute_as_principal_id", Int, Yes),
+    ("uses_native_compilation", Bit, Yes),
+    ("inline_type", Bit, Yes),
+    ("is_inlineable", Bit, Yes),
+];
+
 /// The columns of the views of views.
 const VIEW: &[ColumnOf] = columns_of![OBJECT;
     ("is_replicated", Bit, Yes),
@@ -132,25 +148,8 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: default_constraints,
     },
-    View {
-        schema: "sys",
-        name: "sql_modules",
-        columns: &[
-            ("object_id", Int, No),
-            ("definition", LongText, Yes),
-            ("uses_ansi_nulls", Bit, Yes),
-            ("uses_quoted_identifier", Bit, Yes),
-            ("is_schema_bound", Bit, Yes),
-            ("uses_database_collation", Bit, Yes),
-            ("is_recompiled", Bit, Yes),
-            ("null_on_null_input", Bit, Yes),
-            ("execute_as_principal_id", Int, Yes),
-            ("uses_native_compilation", Bit, Yes),
-            ("inline_type", Bit, Yes),
-            ("is_inlineable", Bit, Yes),
-        ],
-        rows: sql_modules,
-    },
+    View { schema: "sys", name: "sql_modules", columns: MODULE, rows: sql_modules },
+    View { schema: "sys", name: "all_sql_modules", columns: MODULE, rows: sql_modules },
 ];
 
 /// What every view of objects shows of one.

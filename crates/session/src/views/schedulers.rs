@@ -6,6 +6,7 @@
 use super::Kind::{BigInt, Bit, Bytes, Int, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::{Rows, Source, View, machine};
+use pikepole_machine::SystemFiles;
 use pikepole_scheduler::{TaskRow, TaskState};
 use pikepole_types::SqlError;
 
@@ -59,6 +60,10 @@ pub(super) const VIEWS: &[View] = &[
             ("memory_object_address", Bytes(8), No),
             ("task_memory_object_address", Bytes(8), No),
             ("quantum_length_us", BigInt, No),
+            ("total_cpu_usage_ms", BigInt, No),
+            ("total_cpu_idle_capped_ms", BigInt, No),
+            ("total_scheduler_delay_ms", BigInt, No),
+            ("ideal_workers_limit", Int, No),
         ],
         rows: schedulers,
     },
@@ -128,10 +133,31 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
+/// The times of a scheduler's thread, in milliseconds, as the system has counted them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct ThreadTimes {
+    /// On a CPU.
+    ran_ms: u64,
+    /// Ready to run, and not on a CPU: others had it.
+    delayed_ms: u64,
+}
+
+impl ThreadTimes {
+    fn of(files: &SystemFiles, thread: Option<i32>) -> ThreadTimes {
+        /// The unit of `schedstat`.
+        const MS_NS: u64 = 1_000_000;
+        let read = |thread: i32| files.read(&format!("proc/self/task/{thread}/schedstat"));
+        let text = thread.and_then(read).unwrap_or_default();
+        let mut times = text.split_whitespace().map(|time| time.parse::<u64>().unwrap_or(0) / MS_NS);
+        ThreadTimes { ran_ms: times.next().unwrap_or(0), delayed_ms: times.next().unwrap_or(0) }
+    }
+}
+
 fn schedulers(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let rows = source.server.schedulers().snapshot();
     let nodes = machine::nodes_of(source.server, &rows);
     let tasks = source.server.schedulers().tasks();
+    let files = SystemFiles::below("/");
     Ok(rows
         .iter()
         .zip(nodes)
@@ -139,6 +165,7 @@ fn schedulers(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             let cpu = row.cpu_id.map_or(-1, |cpu| cpu as i64);
             let is_running =
                 |task: &&TaskRow| task.scheduler_id == row.scheduler_id && task.state == TaskState::Running;
+            let times = ThreadTimes::of(&files, row.thread_number);
             let built = match tasks.iter().find(is_running) {
                 Some(task) => view.row().address("active_worker_address", worker_address(task)),
                 None => view.row(),
@@ -160,6 +187,8 @@ fn schedulers(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("load_factor", row.load_factor)
                 .integer("yield_count", row.yield_count)
                 .integer("quantum_length_us", row.quantum_length_us)
+                .integer("total_cpu_usage_ms", times.ran_ms)
+                .integer("total_scheduler_delay_ms", times.delayed_ms)
                 .done()
         })
         .collect())

@@ -138,9 +138,19 @@ pub(super) fn ids_by_session(source: &Source<'_>) -> BTreeMap<i32, i64> {
     open(source).iter().map(|(database, open)| (open.session_id, transaction_id(database, open.id))).collect()
 }
 
-/// Who waits for a lock, and a session that is in the way.
-pub(super) fn blocked_sessions(source: &Source<'_>) -> BTreeMap<i32, i32> {
-    let mut blocked = BTreeMap::new();
+/// A session's wait for a lock.
+pub(super) struct LockWait {
+    /// A session that is in the way; None when it has just ended.
+    pub(super) blocker: Option<i32>,
+    /// What is waited for, as `dm_exec_requests` writes it.
+    pub(super) resource: String,
+    /// The same as `dm_os_waiting_tasks` writes it.
+    pub(super) description: String,
+}
+
+/// Who waits for a lock, by session.
+pub(super) fn lock_waits(source: &Source<'_>) -> BTreeMap<i32, LockWait> {
+    let mut waits = BTreeMap::new();
     for database in source.every_database() {
         let rows = database.locks();
         if rows.iter().all(|row| row.is_granted) {
@@ -159,10 +169,49 @@ pub(super) fn blocked_sessions(source: &Source<'_>) -> BTreeMap<i32, i32> {
                     .max_by_key(|row| row.is_granted)
                     .map(|row| row.session_id),
             };
-            blocked.extend(blocker.map(|blocker| (waiter.session_id, blocker)));
+            let (resource, description) = resource_of(&database, waiter);
+            waits.insert(waiter.session_id, LockWait { blocker, resource, description });
         }
     }
-    blocked
+    waits
+}
+
+/// What a waiter waits for, as requests and as waiting tasks show it.
+fn resource_of(database: &Database, waiter: &LockRow) -> (String, String) {
+    let (id, mode) = (database.id(), waiter.mode.name());
+    match waiter.thing {
+        LockedThing::Object(CATALOG) => {
+            (format!("METADATA: database_id = {id}"), format!("metadatalock dbid={id} mode={mode}"))
+        }
+        LockedThing::Object(name) if name >= NAMED_LOCK_FIRST => {
+            (format!("APPLICATION: {id}:{name}"), format!("applicationlock hash={name} dbid={id} mode={mode}"))
+        }
+        LockedThing::Object(object) => (
+            format!("OBJECT: {id}:{object}:0"),
+            format!(
+                "objectlock lockPartition=0 objid={object} subresource=FULL dbid={id} mode={mode} associatedObjectId={object}"
+            ),
+        ),
+        LockedThing::Keys(object, hash) => {
+            let hash = key_hash(hash);
+            (
+                format!("KEY: {id}:{object} {hash}"),
+                format!("keylock objid={object} hash={hash} dbid={id} mode={mode} associatedObjectId={object}"),
+            )
+        }
+        LockedThing::RowOf(transaction) => {
+            let transaction = transaction_id(database, transaction);
+            (format!("XACT: {id}:{transaction}"), format!("xactlock xdesId={transaction} dbid={id} mode={mode}"))
+        }
+    }
+}
+
+/// The number of the lock that guards a database's catalog.
+const CATALOG: u32 = 0;
+
+/// A range of keys, as locks on it are shown.
+fn key_hash(hash: u64) -> String {
+    format!("({:012x})", hash & 0xffff_ffff_ffff)
 }
 
 fn active_transactions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -254,8 +303,6 @@ fn locks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 }
 
 fn lock_row(view: &View, database: &Database, lock: &LockRow) -> RowBuilder {
-    /// The number of the lock that guards a database's catalog.
-    const CATALOG: u32 = 0;
     let row = view
         .row()
         .integer("resource_database_id", database.id())
@@ -272,7 +319,7 @@ fn lock_row(view: &View, database: &Database, lock: &LockRow) -> RowBuilder {
         }
         LockedThing::Keys(object, hash) => row
             .text("resource_type", "KEY")
-            .text("resource_description", format!("({:012x})", hash & 0xffff_ffff_ffff))
+            .text("resource_description", key_hash(hash))
             .integer("resource_associated_entity_id", object),
         LockedThing::RowOf(id) => {
             row.text("resource_type", "XACT").text("resource_description", transaction_id(database, id).to_string())

@@ -205,9 +205,15 @@ fn users_and_roles_are_made_changed_and_dropped() {
 fn the_state_of_the_server_needs_permission() {
     let fixture = Fixture::with_logins(&["ann"]);
     let (mut sa, mut ann) = (fixture.sa(), fixture.login("ann"));
-    for sql in
-        ["SELECT * FROM sys.dm_os_wait_stats", "SELECT * FROM sys.dm_os_schedulers", "SELECT * FROM sys.dm_tran_locks"]
-    {
+    for sql in [
+        "SELECT * FROM sys.dm_os_wait_stats",
+        "SELECT * FROM sys.dm_os_schedulers",
+        "SELECT * FROM sys.dm_tran_locks",
+        "SELECT * FROM sys.dm_os_waiting_tasks",
+        "SELECT * FROM sys.dm_exec_cached_plans",
+        "SELECT * FROM sys.dm_exec_sql_text(0x02)",
+        "SELECT * FROM sys.dm_exec_input_buffer(51, 0)",
+    ] {
         let error = fixture.error(&mut ann, sql);
         let wanted = "VIEW SERVER STATE permission was denied on object 'server', database 'master'.";
         assert_eq!((error.number, error.message.as_str()), (300, wanted), "{sql}");
@@ -228,11 +234,13 @@ fn the_state_of_the_server_needs_permission() {
         (262, "RESTORE DATABASE d FROM DISK = '/x'"),
         (2571, "DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR)"),
         (2571, "DBCC FREEPROCCACHE"),
+        (2571, "DBCC INPUTBUFFER(51)"),
     ] {
         fixture.fails(&mut ann, number, sql);
     }
     fixture.succeeds(&mut sa, "GRANT VIEW SERVER STATE TO ann");
     fixture.succeeds(&mut ann, "SELECT * FROM sys.dm_os_wait_stats; SELECT * FROM sys.dm_db_log_space_usage");
+    fixture.succeeds(&mut ann, "DBCC INPUTBUFFER(51)");
     assert_ne!(fixture.value(&mut ann, "SELECT COUNT(*) FROM sys.dm_exec_sessions"), Value::Int(1));
     fixture.succeeds(&mut sa, "DENY VIEW SERVER STATE TO ann");
     fixture.fails(&mut ann, 300, "SELECT * FROM sys.dm_os_wait_stats");

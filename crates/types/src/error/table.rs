@@ -184,6 +184,7 @@ error_table! {
     545 16 1 identity_value_needed(table) "Explicit value must be specified for identity column in table '{table}' either when IDENTITY_INSERT is set to ON or when a replication user is inserting into a NOT FOR REPLICATION identity column.";
     547 16 0 constraint_conflict(statement, kind, constraint, database, table, column) "The {statement} statement conflicted with the {kind} constraint \"{constraint}\". The conflict occurred in database \"{database}\", table \"{table}\"{column}.";
     550 16 1 view_check_failed() "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under the CHECK OPTION constraint.";
+    569 16 1 handle_invalid(function) "The handle that was passed to {function} was invalid.";
     574 16 1 not_in_user_transaction(statement) "{statement} statement cannot be used inside a user transaction.";
     601 12 3 scan_lost_its_place() "Could not continue scan with NOLOCK due to data movement.";
     650 16 1 readpast_level() "You can only specify the READPAST lock in the READ COMMITTED or REPEATABLE READ isolation levels.";
@@ -548,6 +549,7 @@ error_table! {
     7135 16 1 deletion_length_outside_lob(length) "Deletion length {length} is not in the range of available text, ntext, or image data.";
     7330 16 2 bulk_row_not_fetched() "Cannot fetch a row from OLE DB provider \"BULK\" for linked server \"(null)\".";
     7399 16 1 bulk_provider_failed() "The OLE DB provider \"BULK\" for linked server \"(null)\" reported an error. The provider did not give any information about the error.";
+    7955 16 2 spid_invalid(spid) "Invalid SPID {spid} specified.";
     7968 10 1 open_transaction_information(database) "Transaction information for database '{database}'.";
     7969 16 1 no_open_transactions() "No active open transactions.";
     7997 16 1 no_identity_column(table) "'{table}' does not contain an identity column.";

@@ -1,0 +1,87 @@
+//! What a session runs, for the views.
+//!
+//! The machine says so when a batch begins and whenever it must await something: who is seen to wait is seen at its statement. What runs
+//! without waiting is seen where it was when its quantum ended. The text is stored when it is another one than before, the place in it
+//! by itself: a view that looks meanwhile may see the place of one with the text of the other.
+
+use std::sync::Arc;
+
+use crate::program::Program;
+use pikepole_contention::CachePadded;
+use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
+use pikepole_contention::sync::{Mutex, MutexGuard};
+
+/// The texts that a session runs, or ran last. Its task writes it, views read it.
+#[derive(Debug, Default)]
+pub struct Activity(CachePadded<Inner>);
+
+#[derive(Debug, Default)]
+struct Inner {
+    texts: Mutex<Texts>,
+    at: AtomicUsize,
+}
+
+#[derive(Debug, Default)]
+struct Texts {
+    batch: Option<Arc<Program>>,
+    running: Option<Arc<Program>>,
+}
+
+/// What a session runs.
+#[derive(Debug, Clone)]
+pub struct Running {
+    /// The batch, or the text that the client calls.
+    pub batch: Arc<Program>,
+    /// The text that runs for it: itself, or what it calls.
+    pub text: Arc<Program>,
+    /// The instruction of it.
+    at: usize,
+}
+
+impl Activity {
+    /// A batch begins.
+    pub(crate) fn begins(&self, program: &Arc<Program>) {
+        let mut texts = self.lock();
+        keep(&mut texts.batch, program);
+        keep(&mut texts.running, program);
+        self.is_at(0);
+    }
+
+    /// This text runs, for the batch that began last.
+    pub(crate) fn runs(&self, program: &Arc<Program>) {
+        keep(&mut self.lock().running, program);
+    }
+
+    /// This instruction of the text runs.
+    #[inline]
+    pub(crate) fn is_at(&self, instruction: usize) {
+        self.0.at.store(instruction, Ordering::Relaxed);
+    }
+
+    /// What runs, or ran last; None before the first batch.
+    pub fn running(&self) -> Option<Running> {
+        let texts = self.lock();
+        let at = self.0.at.load(Ordering::Relaxed);
+        Some(Running { batch: texts.batch.clone()?, text: texts.running.clone()?, at })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Texts> {
+        // Its parts are stored one by one.
+        self.0.texts.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+/// Stores a program unless it is there: its count of references, which sessions share, stays untouched when a text runs again.
+fn keep(place: &mut Option<Arc<Program>>, program: &Arc<Program>) {
+    if !place.as_ref().is_some_and(|known| Arc::ptr_eq(known, program)) {
+        *place = Some(Arc::clone(program));
+    }
+}
+
+impl Running {
+    /// Where the statement stands in its text, as the views count: the first and the last of its characters, in bytes of UTF-16. None in
+    /// a program that was made of no text.
+    pub fn statement(&self) -> Option<(i32, i32)> {
+        self.text.place_of(self.at)
+    }
+}
