@@ -86,7 +86,7 @@ impl Database {
 
     /// What a check says of the log backup that would come next: that the log still goes back to where it begins, and
     /// how many pages it would take. None without a chain.
-    pub(super) fn next_log_backup(&self) -> Result<Option<String>, String> {
+    pub(super) fn check_next_log_backup(&self) -> Result<Option<String>, String> {
         let Some(chain) = self.log_chain() else { return Ok(None) };
         let (from, to) = (Lsn(chain.backed_up_to), self.log().durable());
         if from > to {

@@ -423,7 +423,7 @@ pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut V
     if let Err(error) = database.check_long_values(damage) {
         damage.push(format!("long values: {error}"));
     }
-    match database.next_log_backup() {
+    match database.check_next_log_backup() {
         Ok(line) => lines.extend(line),
         Err(why) => damage.push(format!("the next log backup: {why}")),
     }
