@@ -122,6 +122,8 @@ pub(crate) fn reach(error: &SqlError) -> Reach {
         208 | 5313 | 207 | 209 | 4104 | 4121 | 137 | 213 | 1087 => Reach::Scope,
         // Failed conversions.
         241 | 242 | 244 | 245 | 248 | 235 | 236 | 295 | 8114 | 8169 | 9807 => Reach::Transaction,
+        // Texts that are no XML.
+        9400..=9465 => Reach::Transaction,
         // Deadlock victim, doomed at the end, nesting, snapshot conflicts.
         1205 | 3960 | 3961 | 3998 => Reach::Transaction,
         // A trigger that has caught an error and gone on.

@@ -122,6 +122,9 @@ pub trait Host: Send + Sync {
         None
     }
 
+    /// The next identifier of NEWSEQUENTIALID, for the rows that a table has already.
+    fn sequential_guid(&self) -> [u8; 16];
+
     /// Evaluates a function.
     fn call_function(&self, id: u32, arguments: &[Value], context: &ExecutionContext) -> Result<Value, SqlError>;
 

@@ -37,14 +37,14 @@ mod tests;
 
 use std::sync::Arc;
 
-pub use access::{CatalogView, Table};
+pub use access::{CatalogView, Table, tempdb_name};
 pub use activity::{Activity, Running};
 pub use application_lock::LockOwner;
 pub use bind::{Declared, undeclared_parameters};
 pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
 pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
-pub use output::{Collected, ColumnInfo, Definition, Discard, Done, DoneKind, Event, Output};
+pub use output::{Collected, ColumnInfo, Definition, Discard, Done, DoneKind, Event, Output, Provenance};
 pub use program::LoadOptions;
 pub use program::{
     CompileContext, Parameter, ProcedureIdentity, Program, TextHandle, Variable, compile, compile_batch,

@@ -15,12 +15,30 @@ pub struct ColumnInfo {
     pub nullable: bool,
     /// How its texts compare.
     pub collated: Collated,
+    /// What its values are to clients that would change them.
+    pub provenance: Provenance,
+}
+
+/// Where a column's values come from, as far as clients are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Provenance {
+    /// A table's column that takes values, or rows that no query made.
+    #[default]
+    Stored,
+    /// A table's identity column.
+    Identity,
+    /// A table's rowversion.
+    RowVersion,
+    /// A table's computed column.
+    Computed,
+    /// An expression.
+    Expression,
 }
 
 impl ColumnInfo {
     /// A column whose texts compare as the default collation says.
     pub fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> ColumnInfo {
-        ColumnInfo { name: name.into(), ty, nullable, collated: Collated::Default }
+        ColumnInfo { name: name.into(), ty, nullable, collated: Collated::Default, provenance: Provenance::default() }
     }
 }
 

@@ -5,7 +5,9 @@
 
 use crate::transport::Sender;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
-use pikepole_session::{ColumnInfo, CursorTarget, Definition, Done as Ended, DoneKind as EndedKind, Output};
+use pikepole_session::{
+    ColumnInfo, CursorTarget, Definition, Done as Ended, DoneKind as EndedKind, Output, Provenance,
+};
 use pikepole_tds::{Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, ReturnValue, TdsVersion};
 use pikepole_types::{SqlError, SqlType, Value};
 use std::io;
@@ -242,9 +244,18 @@ fn definition_number(definition: Definition) -> u16 {
 }
 
 fn column_of(column: &ColumnInfo, version: TdsVersion) -> Column {
-    let flags = ColumnFlags { nullable: column.nullable, updateable: true, ..ColumnFlags::default() };
+    let (provenance, collation) = (column.provenance, column.collated.shown());
+    let flags = ColumnFlags {
+        nullable: column.nullable,
+        case_sensitive: column.ty.is_string() && collation.is_case_sensitive(),
+        identity: provenance == Provenance::Identity,
+        computed: matches!(provenance, Provenance::Computed | Provenance::Expression),
+        updateable: provenance == Provenance::Stored,
+        rowversion: provenance == Provenance::RowVersion,
+        ..ColumnFlags::default()
+    };
     let ty = if column.ty == SqlType::Null { SqlType::Int } else { column.ty };
-    Column::new(column.name.as_str(), ty, flags, version).with_collation(column.collated.shown())
+    Column::new(column.name.as_str(), ty, flags, version).with_collation(collation)
 }
 
 impl Output for Reply<'_> {
@@ -393,6 +404,30 @@ mod tests {
         assert_eq!(sent(text, Collated::Implicit(Collation::BINARY)), [0x09, 0x04, 0x00, 0x02, 0x00]);
         let accents = Collation::by_name("Latin1_General_100_CI_AI").expect("a collation");
         assert_eq!(sent(SqlType::Char(3), Collated::Explicit(accents)), [0x09, 0x04, 0xF0, 0x20, 0x00]);
+    }
+
+    /// The user type and the flags that a column is sent with.
+    fn flags_of(column: &ColumnInfo) -> (u8, u16) {
+        let mut writer = MessageWriter::new(TdsVersion::V7_4, 51);
+        writer.columns(&[column_of(column, TdsVersion::V7_4)]);
+        writer.finish();
+        // Behind the packet's header, the token and the count.
+        let bytes = &writer.ready()[11..];
+        (bytes[0], u16::from_le_bytes([bytes[4], bytes[5]]))
+    }
+
+    #[test]
+    fn columns_tell_where_their_values_come_from() {
+        let sent = |provenance| flags_of(&ColumnInfo { provenance, ..ColumnInfo::new("c", SqlType::Int, false) });
+        assert_eq!(sent(Provenance::Stored), (0, 0x08));
+        assert_eq!(sent(Provenance::Identity), (0, 0x10));
+        assert_eq!(sent(Provenance::Computed), (0, 0x20));
+        assert_eq!(sent(Provenance::Expression), (0, 0x20));
+        assert_eq!(sent(Provenance::RowVersion), (80, 0));
+        let collated = Collated::Implicit(Collation::BINARY);
+        let text = ColumnInfo { collated, ..ColumnInfo::new("c", SqlType::VarChar(Length::Limit(1)), true) };
+        assert_eq!(flags_of(&text), (0, 0x0B));
+        assert_eq!(flags_of(&ColumnInfo { ty: SqlType::Int, ..text }), (0, 0x09));
     }
 
     #[test]

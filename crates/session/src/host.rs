@@ -85,6 +85,10 @@ impl Host for SessionHost {
         })
     }
 
+    fn sequential_guid(&self) -> [u8; 16] {
+        self.registry.next_guid()
+    }
+
     fn function(&self, name: &str) -> Option<HostFunction> {
         functions::find(name)
     }

@@ -36,7 +36,7 @@ mod views;
 pub use connection::ConnectionInfo;
 pub use pikepole_query::{
     Argument, ClientCursor, ColumnInfo, CursorTarget, Definition, Done, DoneKind, LoadOptions, Output, Prepared,
-    RowTarget, TableRows,
+    Provenance, RowTarget, TableRows,
 };
 pub use registry::Registry;
 pub use request::TransactionMark;

@@ -268,9 +268,15 @@ fn display_name(engine: &engine::Table, database: &str) -> String {
     let (schema, name) = (&engine.schema, &engine.name);
     match engine.residence() {
         Residence::Database | Residence::Other(_) => format!("{database}.{schema}.{name}"),
-        Residence::Temporary => format!("{TEMPDB}.{schema}.{name:_<116}{:012X}", engine.object_id.unsigned_abs()),
+        Residence::Temporary => format!("{TEMPDB}.{schema}.{}", tempdb_name(name, engine.object_id)),
         Residence::Variable => name.clone(),
     }
+}
+
+/// The name of a session's temporary table in tempdb, where others may have one that they call the same: filled up to 128
+/// characters, of which the last twelve are its number.
+pub fn tempdb_name(name: &str, object_id: i32) -> String {
+    format!("{name:_<116}{:012X}", object_id.unsigned_abs())
 }
 
 /// The state of one scan: the engine's cursor and a buffer for the columns read.

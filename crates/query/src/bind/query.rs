@@ -8,7 +8,7 @@ use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, Scope, assign_to, conjuncts, filtered};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
-use crate::output::ColumnInfo;
+use crate::output::{ColumnInfo, Provenance};
 use crate::plan::{Action, JoinKind, More, Node, Registers, SortKey, Statement, TopCount, WideTop};
 use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
@@ -151,6 +151,7 @@ impl Binder<'_> {
             }
             tree::QueryBody::SetOperation(chain) => self.set_operations(&chain.first, &chain.rest),
             tree::QueryBody::Values(rows) => self.values(rows),
+            tree::QueryBody::Part(part) => self.query(part),
         }
     }
 
@@ -190,7 +191,10 @@ impl Binder<'_> {
             .iter()
             .zip(nullable)
             .zip(collated)
-            .map(|((ty, nullable), collated)| ColumnInfo { name: String::new(), ty: *ty, nullable, collated })
+            .map(|((ty, nullable), collated)| {
+                let name = String::new();
+                ColumnInfo { name, ty: *ty, nullable, collated, provenance: Provenance::Expression }
+            })
             .collect();
         Ok(Bound {
             node: Node::Values { rows: bound_rows, registers },
@@ -407,7 +411,7 @@ impl Binder<'_> {
                         (None, tree::ExprKind::Column(column)) => column.name.text.clone(),
                         _ => String::new(),
                     };
-                    items.add(name, &typed)?;
+                    items.add(name, &typed, self.provenance(expr))?;
                     items.values.push(typed);
                     items.trees.push(Some(expr.clone()));
                 }
@@ -462,7 +466,7 @@ impl Binder<'_> {
         for (alias, name) in columns {
             let reference = column_tree(alias, &name);
             let typed = self.expr(&reference)?;
-            items.add(name, &typed)?;
+            items.add(name, &typed, self.provenance(&reference))?;
             items.values.push(typed);
             items.trees.push(Some(reference));
         }
@@ -546,10 +550,10 @@ impl Items {
     ///
     /// # Errors
     /// 451 for a text whose parts' collations do not agree.
-    fn add(&mut self, name: String, typed: &Typed) -> Result<(), Fault> {
+    fn add(&mut self, name: String, typed: &Typed, provenance: Provenance) -> Result<(), Fault> {
         in_column(typed.collated, "SELECT", self.columns.len() + 1)?;
         let Typed { ty, nullable, collated, .. } = *typed;
-        self.columns.push(ColumnInfo { name, ty, nullable, collated });
+        self.columns.push(ColumnInfo { name, ty, nullable, collated, provenance });
         Ok(())
     }
 }
@@ -730,6 +734,7 @@ fn source_position(expr: &tree::Expr, body: &tree::QueryBody) -> Option<usize> {
         match body {
             tree::QueryBody::SetOperation(operation) => body = &operation.first,
             tree::QueryBody::Select(select) => break select,
+            tree::QueryBody::Part(part) => body = &part.body,
             tree::QueryBody::Values(_) => return None,
         }
     };

@@ -7,7 +7,7 @@ use super::scope::{CommonTable, SourceColumn};
 use super::source::{infos, rename};
 use super::{Binder, Bound, Scope};
 use crate::expression::{Expr, Fault};
-use crate::output::ColumnInfo;
+use crate::output::{ColumnInfo, Provenance};
 use crate::plan::{More, Node, Recursive, Registers};
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
@@ -36,6 +36,7 @@ fn refers(body: &tree::QueryBody, name: &tree::Name) -> bool {
         tree::QueryBody::SetOperation(chain) => {
             refers(&chain.first, name) || chain.rest.iter().any(|(_, body)| refers(body, name))
         }
+        tree::QueryBody::Part(part) => refers(&part.body, name),
         tree::QueryBody::Values(_) => false,
     }
 }
@@ -173,6 +174,7 @@ impl Binder<'_> {
             ty: column.ty,
             nullable: column.nullable,
             collated: column.collated,
+            provenance: Provenance::Expression,
         });
         let bound = Bound {
             node: Node::More(Box::new(More::Recursive(recursive))),

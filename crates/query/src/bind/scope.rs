@@ -6,6 +6,7 @@ use super::typed::Typed;
 use super::window::WindowCall;
 use super::{Binder, PendingApply};
 use crate::expression::{Expr, Fault, Predicate};
+use crate::output::Provenance;
 use crate::plan::{Aggregate, Registers, SortKey};
 use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
@@ -18,6 +19,8 @@ pub(crate) struct SourceColumn {
     pub(crate) ty: SqlType,
     pub(crate) nullable: bool,
     pub(crate) collated: Collated,
+    /// What clients are told of where its values come from.
+    pub(crate) provenance: Provenance,
     /// A column of `nodes()`, which methods and IS NULL read, and nothing else.
     pub(crate) is_node: bool,
 }
@@ -25,7 +28,8 @@ pub(crate) struct SourceColumn {
 impl SourceColumn {
     /// A column whose texts compare as the default collation says.
     pub(crate) fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> SourceColumn {
-        SourceColumn { name: name.into(), ty, nullable, collated: Collated::Default, is_node: false }
+        let provenance = Provenance::default();
+        SourceColumn { name: name.into(), ty, nullable, collated: Collated::Default, provenance, is_node: false }
     }
 }
 
@@ -268,6 +272,22 @@ impl Binder<'_> {
                 }
             }
         }))
+    }
+}
+
+impl Binder<'_> {
+    /// Where the values of an item of a select list come from; it is bound already.
+    pub(crate) fn provenance(&self, item: &tree::Expr) -> Provenance {
+        let tree::ExprKind::Column(column) = &item.kind else { return Provenance::Expression };
+        for scope in self.scopes.iter().rev() {
+            if let Ok(Some((place, index))) = find(scope, column) {
+                return scope.sources[place].columns[index].provenance;
+            }
+            if scope.barrier {
+                break;
+            }
+        }
+        Provenance::Expression
     }
 }
 

@@ -4,7 +4,7 @@ use super::collate::distinct_keys;
 use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, NESTING_MAX, filtered};
 use crate::expression::{Comparison, Expr, Fault, Integer, Predicate};
-use crate::output::ColumnInfo;
+use crate::output::{ColumnInfo, Provenance};
 use crate::plan::{self, Node};
 use pikepole_tsql as tree;
 use pikepole_types::{Aggregate, Collated, Collation, SqlError, SqlType, Value, implicit_type};
@@ -101,6 +101,7 @@ impl Binder<'_> {
                     return Err(Box::new(SqlError::not_in_set_operation(column.ty.name())));
                 }
                 column.nullable |= other.nullable;
+                column.provenance = Provenance::Expression;
                 column.collated = match column.collated.meet(other.collated, verb)? {
                     Collated::Conflict { left, right, .. } if verb == "UNION ALL" => {
                         let (left, right) = (left.name(), right.name());

@@ -10,7 +10,7 @@ use crate::access::{Column, Table};
 use crate::errors;
 use crate::expression::{Fault, Predicate};
 use crate::host::VirtualTable;
-use crate::output::ColumnInfo;
+use crate::output::{ColumnInfo, Provenance};
 use crate::plan::{JoinKind, Node, Registers, VirtualSource};
 use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
@@ -58,10 +58,8 @@ impl Binder<'_> {
                 }
                 let (leaf, columns, needs) = self.named(&table.name)?;
                 let leaf = self.row_of_cursor(leaf);
-                let (alias, schema) = match &table.alias {
-                    Some(alias) => (alias.text.clone(), None),
-                    None => (table.name.name.text.clone(), Some(table.name.schema_str().unwrap_or("dbo").to_owned())),
-                };
+                let (alias, schema) = table_name(table);
+                let alias = alias.text.clone();
                 let hints = read_hints(&table.hints)?;
                 let tree = self.add(alias, schema, columns, leaf)?;
                 if let Some(source) = self.scope().sources.last_mut() {
@@ -288,6 +286,7 @@ impl Binder<'_> {
         let first_left = self.scope().sources.len();
         let left = self.table_source(&join.left)?;
         let first_right = self.scope().sources.len();
+        let waiting = self.pending.len();
         let lateral = matches!(join.kind, tree::JoinKind::CrossApply | tree::JoinKind::OuterApply);
         let right = match &join.right {
             tree::TableSource::Derived(derived) => self.derived(derived, lateral)?,
@@ -303,7 +302,9 @@ impl Binder<'_> {
                 // An inner join's condition is tested as WHERE is, behind the subqueries.
                 let inner = matches!(join.kind, tree::JoinKind::Inner | tree::JoinKind::Cross);
                 if !inner || self.scope().outer_joins > 0 {
-                    return Err(errors::unsupported("A subquery in the condition of an outer join"));
+                    self.pending.truncate(waiting);
+                    self.scope().sources.truncate(first_right);
+                    return self.applied_join(join, condition, left);
                 }
                 let results: Vec<usize> = self.pending[mark..].iter().map(|pending| pending.slot).collect();
                 let (after, before): (Vec<_>, Vec<_>) = on.into_iter().partition(|condition: &Predicate| {
@@ -336,6 +337,56 @@ impl Binder<'_> {
             }
         };
         Ok(JoinTree::Join { left: Box::new(left), right: Box::new(right), kind, lateral, on })
+    }
+
+    /// A join whose condition asks a subquery where rows may be kept without a partner: `l LEFT JOIN r ON c` is
+    /// `l OUTER APPLY (SELECT * FROM r WHERE c) AS r`, where the subquery runs for the rows of `r` alone.
+    fn applied_join(
+        &mut self,
+        join: &tree::Join,
+        condition: &tree::Condition,
+        left: JoinTree,
+    ) -> Result<JoinTree, Fault> {
+        let refused = || errors::unsupported("A subquery in the condition of such an outer join");
+        let (kind, (alias, schema)) = match (join.kind, exposed_name(&join.right)) {
+            (tree::JoinKind::Left, Some(name)) => (JoinKind::Left, name),
+            (tree::JoinKind::Inner, Some(name)) => (JoinKind::Inner, name),
+            _ => return Err(refused()),
+        };
+        if let tree::TableSource::Table(table) = &join.right
+            && self.is_target_ref(table)
+        {
+            return Err(refused());
+        }
+        let span = tree::Span::default();
+        let select = tree::Select {
+            distinct: false,
+            top: None,
+            items: vec![tree::SelectItem::Star { qualifier: None, span }],
+            into: None,
+            from: vec![join.right.clone()],
+            filter: Some(condition.clone()),
+            group_by: Vec::new(),
+            having: None,
+            windows: Vec::new(),
+            span,
+        };
+        let query = tree::Query {
+            with: Vec::new(),
+            body: tree::QueryBody::Select(Box::new(select)),
+            order_by: Vec::new(),
+            offset: None,
+            fetch: None,
+            for_clause: None,
+            options: Vec::new(),
+            span,
+        };
+        let right = self.derived(&tree::DerivedTable { query, alias, columns: Vec::new() }, true)?;
+        if let Some(source) = self.scope().sources.last_mut() {
+            source.schema = schema;
+            source.columns.iter_mut().for_each(|column| column.nullable |= kind == JoinKind::Left);
+        }
+        Ok(JoinTree::Join { left: Box::new(left), right: Box::new(right), kind, lateral: true, on: Vec::new() })
     }
 
     pub(super) fn common_table(&self, name: &tree::Name) -> Option<CommonTable> {
@@ -404,22 +455,53 @@ impl Binder<'_> {
     }
 }
 
+/// The name that the columns of one table of FROM are called by, with the schema where no alias hides it.
+fn exposed_name(source: &tree::TableSource) -> Option<(tree::Name, Option<String>)> {
+    match source {
+        tree::TableSource::Table(table) => {
+            let (name, schema) = table_name(table);
+            Some((name.clone(), schema))
+        }
+        tree::TableSource::Variable { name, alias } => Some((alias.as_ref().unwrap_or(name).clone(), None)),
+        tree::TableSource::Function(function) => {
+            Some((function.alias.as_ref().unwrap_or(&function.call.name.name).clone(), None))
+        }
+        tree::TableSource::Derived(derived) => Some((derived.alias.clone(), None)),
+        _ => None,
+    }
+}
+
+/// The alias of a table or, where that is none, its name and schema.
+fn table_name(table: &tree::TableRef) -> (&tree::Name, Option<String>) {
+    match &table.alias {
+        Some(alias) => (alias, None),
+        None => (&table.name.name, Some(table.name.schema_str().unwrap_or("dbo").to_owned())),
+    }
+}
+
 pub(crate) fn too_few_arguments(name: &str) -> SqlError {
     let text = format!("An insufficient number of arguments were supplied for the procedure or function {name}.");
     SqlError::new(313, 16, 3, text)
 }
 
 pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
-    let column = |column: &Column| SourceColumn {
+    let column = |(place, column): (usize, &Column)| SourceColumn {
         collated: column.collated(),
+        provenance: match column {
+            _ if table.identity == Some(place) => Provenance::Identity,
+            Column { rowversion: true, .. } => Provenance::RowVersion,
+            Column { computed: true, .. } => Provenance::Computed,
+            _ => Provenance::Stored,
+        },
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
-    table.columns.iter().map(column).collect()
+    table.columns.iter().enumerate().map(column).collect()
 }
 
 pub(crate) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
     let column = |column: &ColumnInfo| SourceColumn {
         collated: column.collated.of_column(),
+        provenance: column.provenance,
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
     columns.iter().map(column).collect()

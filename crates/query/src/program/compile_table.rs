@@ -128,6 +128,7 @@ pub(super) fn into_target(query: &tree::Query) -> Option<&tree::ObjectName> {
         match body {
             tree::QueryBody::Select(select) => return select.into.as_ref(),
             tree::QueryBody::SetOperation(operation) => body = &operation.first,
+            tree::QueryBody::Part(part) => body = &part.body,
             tree::QueryBody::Values(_) => return None,
         }
     }
@@ -139,6 +140,7 @@ fn first_select(body: &mut tree::QueryBody) -> Option<&mut tree::Select> {
         match body {
             tree::QueryBody::Select(select) => return Some(select),
             tree::QueryBody::SetOperation(operation) => body = &mut operation.first,
+            tree::QueryBody::Part(part) => body = &mut part.body,
             tree::QueryBody::Values(_) => return None,
         }
     }

@@ -7,6 +7,7 @@ use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::{Env, Expr, Fault};
+use crate::host::Host;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{ColumnDefinition, LockEscalation, NewColumn};
 use pikepole_tsql::{self as tree, ObjectName};
@@ -25,6 +26,8 @@ enum ColumnMap {
     Number,
     /// A DEFAULT that can be another one for each row: NEWID's.
     Each { value: Expr, functions: Mutex<pikepole_types::Context> },
+    /// NEWSEQUENTIALID, which counts on from row to row.
+    Sequential,
     /// The same value in every row.
     Fill { value: Value, allowed: bool, name: String },
 }
@@ -255,6 +258,12 @@ impl Machine<'_> {
         if let Some(default) = &definition.default {
             self.check_default(&default.expr)?;
             let wanted = !column.nullable;
+            if wanted && is_sequential(&default.expr) {
+                if column.ty != SqlType::UniqueIdentifier {
+                    return Err(Box::new(SqlError::sequential_id_outside_default()));
+                }
+                return Ok((NewColumn { definition: column, source: None, rowversion: false }, ColumnMap::Sequential));
+            }
             if wanted {
                 let (expr, changes) = self.default_expr(&default.expr, table, &column)?;
                 if changes {
@@ -277,9 +286,6 @@ impl Machine<'_> {
         table: &Table,
         column: &ColumnDefinition,
     ) -> Result<(Expr, bool), Fault> {
-        if matches!(&expr.kind, tree::ExprKind::Function(call) if call.name.name.is("NEWSEQUENTIALID")) {
-            return Err(errors::unsupported("NEWSEQUENTIALID for the rows that a table has already"));
-        }
         let catalog = self.context.catalog();
         let names = Names::of(&catalog, &*self.host);
         let mut binder = bind::Binder::new(&names, 0);
@@ -378,9 +384,10 @@ impl Machine<'_> {
     }
 
     async fn change_columns(&mut self, table: &Table, columns: &[NewColumn], maps: &[ColumnMap]) -> Result<(), Fault> {
+        let host: &dyn Host = &*self.host;
         let convert = |old: &[Value], new: &mut [Value]| {
             for (map, new) in maps.iter().zip(new) {
-                map.apply(table, old, new)?;
+                map.apply(table, host, old, new)?;
             }
             Ok(())
         };
@@ -391,7 +398,7 @@ impl Machine<'_> {
 }
 
 impl ColumnMap {
-    fn apply(&self, table: &Table, old: &[Value], new: &mut Value) -> Result<(), SqlError> {
+    fn apply(&self, table: &Table, host: &dyn Host, old: &[Value], new: &mut Value) -> Result<(), SqlError> {
         match self {
             ColumnMap::Copy(source) => new.clone_from(&old[*source]),
             ColumnMap::Convert { source, from, to, nullable, name } => {
@@ -416,6 +423,7 @@ impl ColumnMap {
                 *new = value.eval(&mut env).map_err(|fault| *fault)?;
             }
             ColumnMap::Number => (),
+            ColumnMap::Sequential => *new = Value::Guid(host.sequential_guid()),
             ColumnMap::Fill { value, allowed, name } => {
                 if !allowed {
                     return Err(SqlError::column_cannot_be_added(name, &table.name));
@@ -425,6 +433,11 @@ impl ColumnMap {
         }
         Ok(())
     }
+}
+
+/// Whether a default is NEWSEQUENTIALID and nothing else.
+fn is_sequential(expr: &tree::Expr) -> bool {
+    matches!(&expr.kind, tree::ExprKind::Function(call) if call.name.name.is("NEWSEQUENTIALID") && call.arguments.is_empty())
 }
 
 /// The table's columns as they are, without the dropped one.

@@ -121,16 +121,19 @@ impl Machine<'_> {
 
     async fn add_check(&mut self, name: &ObjectName, wanted: &WantedCheck, check_rows: bool) -> Result<(), Fault> {
         let table = self.table_of(name)?;
-        {
-            let catalog = self.context.catalog();
-            let names = Names::of(&catalog, &*self.host);
-            bind::table_condition(&wanted.condition, &table.name, &table_columns(&table), &names)?;
-        }
         let text = pikepole_tsql::stored_condition(&wanted.condition);
-        let column = wanted.column.as_ref().and_then(|column| table.column(column));
+        let read = {
+            let catalog = self.context.catalog();
+            let (names, columns) = (Names::of(&catalog, &*self.host), table_columns(&table));
+            bind::table_condition(&wanted.condition, &table.name, &columns, &names)?;
+            bind::reads_columns(&text, true, &columns, &names)?
+        };
+        let declared = wanted.column.as_ref().and_then(|column| table.column(column));
+        // Wherever it is declared, a constraint that reads one column is that column's.
+        let column = if let [only] = read[..] { Some(only) } else { declared };
         let change = |record: &mut pikepole_engine::TableRecord, new_id: &mut dyn FnMut() -> i32| {
             let object_id = new_id();
-            let behind = column.map_or("", |column| record.columns[column].name.as_str());
+            let behind = declared.map_or("", |column| record.columns[column].name.as_str());
             let generated = || generated_name("CK", &record.name, behind, object_id);
             let name = wanted.name.clone().unwrap_or_else(generated);
             let system_named = wanted.name.is_none();

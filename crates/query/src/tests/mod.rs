@@ -74,6 +74,10 @@ impl Host for TestHost {
         })
     }
 
+    fn sequential_guid(&self) -> [u8; 16] {
+        [0; 16]
+    }
+
     fn function(&self, name: &str) -> Option<HostFunction> {
         name.eq_ignore_ascii_case("DB_NAME").then_some(HostFunction {
             id: 1,

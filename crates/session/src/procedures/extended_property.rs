@@ -2,10 +2,10 @@
 
 use super::{Arguments, Procedure, sql_variant};
 use crate::security::securable_of;
-use crate::views::extended_properties::{Path, VALUE_CHARACTERS_MAX};
+use crate::views::extended_properties::{Path, VALUE_BYTES_MAX};
 use pikepole_engine::{Catalog, Permission, PropertyChange, PropertyHolder, Securable, SecurityToken};
 use pikepole_query::{Argument, ExecutionContext};
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{SqlError, SqlType, Value};
 use std::sync::Arc;
 
 /// The parameters of the procedures that give a value, in order.
@@ -26,10 +26,10 @@ pub(super) async fn change(
     let wrong = || SqlError::invalid_parameter_or_option(procedure.name);
     let drops = procedure.parameters.len() == WITHOUT_VALUE.len();
     let value = if drops { None } else { sql_variant(given, 1, "@value")? };
-    let value = value.map(|value| pikepole_types::to_text(&value, &SqlType::Variant));
-    if value.as_ref().is_some_and(|value| value.encode_utf16().count() > VALUE_CHARACTERS_MAX) {
+    if matches!(&value, Some(Value::Variant(value)) if value.data_bytes() > VALUE_BYTES_MAX) {
         return Err(SqlError::property_too_long());
     }
+    let value = value.map(|value| pikepole_types::to_text(&value, &SqlType::Variant));
     let change = match procedure.name {
         "sp_addextendedproperty" => PropertyChange::Add(value),
         "sp_updateextendedproperty" => PropertyChange::Update(value),

@@ -9,7 +9,7 @@ use crate::modules;
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::views::columns::TYPES;
 use pikepole_engine::{Index, Module, ReferentialAction, Table};
-use pikepole_query::{Declared, ExecutionContext, Output};
+use pikepole_query::{Declared, ExecutionContext, Output, Provenance};
 use pikepole_types::{LikePattern, SqlError, SqlType, Value};
 use std::sync::Arc;
 
@@ -644,7 +644,9 @@ pub(super) fn first_result_set(
         let is_case_sensitive = ty.is_string() && collation.is_case_sensitive();
         row.extend([Value::Bit(false), Value::Bit(is_case_sensitive), Value::Bit(false)]);
         row.extend(std::iter::repeat_n(Value::Null, 5));
-        row.extend([Value::Bit(false), Value::Null, Value::Bit(false), Value::Bit(false), Value::Bit(false)]);
+        let is = |provenance| Value::Bit(column.provenance == provenance);
+        row.extend([is(Provenance::Identity), Value::Null]);
+        row.extend([is(Provenance::Stored), is(Provenance::Computed), Value::Bit(false)]);
         row.extend(std::iter::repeat_n(Value::Null, 3));
         row.extend([Value::Int(ty.system_type_id().into()), Value::Int(ty.max_length().into())]);
         row.extend([Value::Int(collation.wire_info() as i32), Value::TinyInt(collation.sort_order())].map(of_text));

@@ -5,7 +5,7 @@ use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use crate::modules::{self, ParameterInfo};
 use pikepole_engine::Column;
-use pikepole_query::{ColumnInfo, Declared};
+use pikepole_query::{ColumnInfo, Declared, Provenance};
 use pikepole_types::{Length, SecondName, SqlError, SqlType};
 
 /// The collation of every database.
@@ -151,6 +151,7 @@ fn column_row(view: &View, object_id: i32, place: usize, column: &ColumnInfo) ->
         .integer("column_id", place as i64 + 1)
         .text_if("collation_name", ty.is_string().then(|| column.collated.shown().name()))
         .bit("is_nullable", column.nullable)
+        .bit("is_identity", column.provenance == Provenance::Identity)
         .bit("is_ansi_padded", ty.is_string() || ty.is_binary())
         .bit("is_replicated", false)
         .bit("is_non_sql_subscribed", false)

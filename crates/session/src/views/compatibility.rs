@@ -3,7 +3,7 @@
 use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::objects::object_rows;
-use super::{Rows, Source, View};
+use super::{Rows, Source, View, shown_name};
 use pikepole_types::{Collated, SqlError, SqlType, Value};
 
 pub(super) const VIEWS: &[View] = &[
@@ -186,7 +186,7 @@ fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .map(|object| {
             let row = view
                 .row()
-                .text("name", object.name)
+                .text("name", shown_name(object.name, object.object_id))
                 .integer("id", object.object_id)
                 .text("xtype", object.code)
                 .integer("uid", object.schema_id)

@@ -4,10 +4,10 @@ use super::Kind::{Int, Name, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
 use super::{Function, Rows, Source, View};
 use pikepole_engine::{Catalog, ExtendedProperty, Object, PropertyHolder, PropertyPart, Schema, Table};
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{Length, SqlError, SqlType, Value};
 
-/// The longest text of a property, in characters: 7,500 bytes.
-pub(crate) const VALUE_CHARACTERS_MAX: usize = 3_750;
+/// The longest value of a property.
+pub(crate) const VALUE_BYTES_MAX: usize = 7_500;
 
 pub(super) const VIEWS: &[View] = &[View {
     schema: "sys",
@@ -211,6 +211,14 @@ fn shown(holder: PropertyHolder, part: PropertyPart) -> (i32, &'static str, i32,
     (class, name, major, minor)
 }
 
+/// A property's text. One that is too long for an `nvarchar` of as many bytes as a value may have was given as `varchar`.
+fn shown_value(property: &ExtendedProperty) -> Value {
+    let Some(text) = &property.value else { return Value::Null };
+    let is_wide = text.encode_utf16().count() <= VALUE_BYTES_MAX / 2;
+    let ty = if is_wide { SqlType::NVarChar(Length::Limit(4000)) } else { SqlType::VarChar(Length::Limit(8000)) };
+    super::in_variant(ty, Value::from(text.as_str()))
+}
+
 fn extended_properties(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |holder: PropertyHolder, property: &ExtendedProperty| {
         let (class, class_name, major, minor) = shown(holder, property.part);
@@ -220,7 +228,7 @@ fn extended_properties(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
             .integer("major_id", major)
             .integer("minor_id", minor)
             .text("name", &property.name)
-            .text_if("value", property.value.as_deref())
+            .value("value", shown_value(property))
             .done()
     };
     let all = source.catalog.properties();
@@ -247,7 +255,7 @@ fn list(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .text_if("objtype", place.kind)
                 .text_if("objname", place.name.as_deref())
                 .text("name", &entry.name)
-                .text_if("value", entry.value.as_deref())
+                .value("value", shown_value(entry))
                 .done()
         }));
     }

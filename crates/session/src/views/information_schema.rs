@@ -2,7 +2,7 @@
 
 use super::Kind::{DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
-use super::{RowBuilder, Rows, Source, View};
+use super::{RowBuilder, Rows, Source, View, shown_name};
 use crate::modules;
 use pikepole_engine::{Module, Table};
 use pikepole_types::{Collated, Length, SecondName, SqlError, SqlType};
@@ -189,7 +189,11 @@ fn of_table(view: &View, source: &Source<'_>, schema: &str, name: &str) -> RowBu
 fn tables(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row =
         |schema: &str, name: &str, kind: &str| of_table(view, source, schema, name).text("TABLE_TYPE", kind).done();
-    let mut rows: Rows = source.catalog.tables().map(|table| row(&table.schema, &table.name, "BASE TABLE")).collect();
+    let mut rows: Rows = source
+        .catalog
+        .tables()
+        .map(|table| row(&table.schema, &shown_name(&table.name, table.object_id), "BASE TABLE"))
+        .collect();
     rows.extend(source.catalog.views().map(|module| row(&module.schema, &module.name, "VIEW")));
     Ok(rows)
 }
@@ -267,7 +271,7 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         for (place, column) in table.columns.iter().enumerate() {
-            let row = of_table(view, source, &table.schema, &table.name)
+            let row = of_table(view, source, &table.schema, &shown_name(&table.name, table.object_id))
                 .text("COLUMN_NAME", &column.name)
                 .integer("ORDINAL_POSITION", place as i64 + 1)
                 .text_if("COLUMN_DEFAULT", column.default.as_ref().and_then(|default| definition(&default.text)))
@@ -331,7 +335,7 @@ fn routines(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 
 /// The columns that name a constraint and its table.
 fn of_constraint(view: &View, source: &Source<'_>, table: &Table, name: &str) -> RowBuilder {
-    of_table(view, source, &table.schema, &table.name)
+    of_table(view, source, &table.schema, &shown_name(&table.name, table.object_id))
         .text("CONSTRAINT_CATALOG", source.database.name())
         .text("CONSTRAINT_SCHEMA", &table.schema)
         .text("CONSTRAINT_NAME", name)

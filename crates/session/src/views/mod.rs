@@ -47,8 +47,9 @@ use crate::host::SessionHost;
 use crate::registry::Registry;
 use crate::security as security_of;
 use pikepole_engine::{Catalog, Database, Lsn, Module, SecurityToken, Server};
-use pikepole_query::ColumnInfo;
+use pikepole_query::{ColumnInfo, tempdb_name};
 use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value, Variant};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -503,6 +504,12 @@ impl RowBuilder {
 
 /// UTF-16 units of a text in a `sql_variant`.
 const TEXT_UNITS_MAX: u16 = 4000;
+
+/// The name of an object as the views of tempdb have it: that of a session's temporary table carries its number.
+fn shown_name(name: &str, object_id: i32) -> Cow<'_, str> {
+    let is_local = name.starts_with('#') && !name.starts_with("##");
+    if is_local { tempdb_name(name, object_id).into() } else { name.into() }
+}
 
 fn in_variant(ty: SqlType, value: Value) -> Value {
     Variant::new(ty, value).map_or(Value::Null, |variant| Value::Variant(Box::new(variant)))

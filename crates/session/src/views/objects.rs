@@ -3,7 +3,7 @@
 
 use super::Kind::{Bit, Code, DateTime, Int, LongText, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
-use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
+use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of, shown_name};
 use crate::modules;
 use pikepole_engine::{Catalog, Check, ForeignKey, Index, Object, Schema, Sequence, Table, TableRecord, Trigger};
 use pikepole_types::SqlError;
@@ -168,7 +168,7 @@ pub(crate) struct ObjectRow<'a> {
 impl ObjectRow<'_> {
     pub(super) fn row(&self, view: &View) -> RowBuilder {
         view.row()
-            .text("name", self.name)
+            .text("name", shown_name(self.name, self.object_id))
             .integer("object_id", self.object_id)
             .integer("schema_id", self.schema_id)
             .integer("parent_object_id", self.parent_object_id)

@@ -96,6 +96,14 @@ GO
 DECLARE @long nvarchar(4000) = REPLICATE(N'x', 3751);
 EXEC sp_addextendedproperty 'p', @long;
 GO
+DECLARE @narrow varchar(8000) = REPLICATE('x', 7500);
+EXEC sp_addextendedproperty 'narrow', @narrow;
+SELECT SQL_VARIANT_PROPERTY(value, 'BaseType') AS type, LEN(CAST(value AS varchar(8000))) AS length FROM sys.extended_properties WHERE name = 'narrow';
+EXEC sp_dropextendedproperty 'narrow';
+GO
+DECLARE @narrow varchar(8000) = REPLICATE('x', 7501);
+EXEC sp_addextendedproperty 'p', @narrow;
+GO
 EXEC sp_addextendedproperty;
 GO
 -- A rollback takes back what was done.

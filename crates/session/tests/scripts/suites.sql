@@ -244,3 +244,64 @@ GO
 -- A key of a table type fails as that of a table does.
 CREATE TYPE dbo.of_no_key AS TABLE (id int, PRIMARY KEY (code));
 GO
+-- Where the values of a result's columns come from, which says what loads and updatable result sets may write.
+CREATE TABLE dbo.sources (id int IDENTITY, a int NULL, twice AS a * 2, v rowversion);
+GO
+CREATE VIEW dbo.shown_sources AS SELECT id, a AS b, a + 1 AS c FROM dbo.sources;
+GO
+EXEC sp_describe_first_result_set N'SELECT s.*, s.a + 1 AS more FROM dbo.sources AS s';
+EXEC sp_describe_first_result_set N'SELECT id, b, c FROM (SELECT TOP 1 * FROM dbo.shown_sources) AS d';
+EXEC sp_describe_first_result_set N'SELECT id FROM dbo.sources UNION ALL SELECT a FROM dbo.sources';
+SELECT name, is_identity FROM sys.columns WHERE object_id = OBJECT_ID('dbo.shown_sources') ORDER BY column_id;
+DROP VIEW dbo.shown_sources;
+DROP TABLE dbo.sources;
+GO
+-- A text that is no XML ends the batch and its transaction, as other conversions that fail do.
+BEGIN TRANSACTION;
+SELECT CAST('<a>' AS xml) AS x;
+SELECT 1 AS not_reached;
+GO
+SELECT @@TRANCOUNT AS open_transactions;
+BEGIN TRY
+    BEGIN TRANSACTION;
+    DECLARE @x xml = '<a></b>';
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS number, XACT_STATE() AS state;
+    ROLLBACK;
+END CATCH
+GO
+-- A subquery in the condition of an outer join is asked for the rows of its right side.
+CREATE TABLE dbo.l (a int); CREATE TABLE dbo.r (a int, b int); CREATE TABLE dbo.allowed (b int);
+INSERT dbo.l VALUES (1), (2), (3);
+INSERT dbo.r VALUES (1, 10), (1, 11), (2, 12);
+INSERT dbo.allowed VALUES (10), (13);
+GO
+SELECT l.a, r.b FROM dbo.l AS l LEFT JOIN dbo.r AS r ON r.a = l.a AND r.b IN (SELECT b FROM dbo.allowed) ORDER BY l.a, r.b;
+SELECT l.a, dbo.r.b FROM dbo.l LEFT JOIN dbo.r ON l.a = (SELECT TOP (1) x.a FROM dbo.r AS x WHERE x.b > dbo.r.b) ORDER BY l.a, r.b;
+SELECT l.a, r.b, x.b FROM dbo.l LEFT JOIN (dbo.r JOIN dbo.allowed AS x ON x.b = r.b AND EXISTS (SELECT 1 FROM dbo.l WHERE a = r.a)) ON r.a = l.a ORDER BY l.a;
+UPDATE l SET a = l.a + 10 FROM dbo.l LEFT JOIN dbo.r AS r ON r.a = l.a AND NOT EXISTS (SELECT 1 FROM dbo.allowed WHERE b = r.b) WHERE r.b IS NULL;
+SELECT a FROM dbo.l ORDER BY a;
+GO
+SELECT l.a FROM dbo.l RIGHT JOIN dbo.r AS r ON r.b IN (SELECT b FROM dbo.allowed);
+GO
+-- Parts of a set operation with an order of their own.
+SELECT b FROM ((SELECT TOP 1 b FROM dbo.r ORDER BY b DESC) UNION ALL (SELECT TOP (1) b FROM dbo.allowed ORDER BY b)) AS u ORDER BY b;
+(SELECT TOP 1 MAX(b), a, a FROM dbo.r GROUP BY a ORDER BY 1) UNION ALL SELECT 1, 2, 3 ORDER BY 1;
+(SELECT TOP 2 b FROM dbo.r ORDER BY b DESC) EXCEPT (SELECT TOP 1 b FROM dbo.r ORDER BY b DESC);
+GO
+(SELECT b FROM dbo.r ORDER BY b) UNION (SELECT b FROM dbo.allowed);
+GO
+DROP TABLE dbo.l, dbo.r, dbo.allowed;
+GO
+-- A CHECK constraint that reads one column is that column's, also behind the columns.
+CREATE TABLE dbo.checked (a int, b int, CONSTRAINT ck_a CHECK (a > 0), CONSTRAINT ck_both CHECK (a < b));
+SELECT name, parent_column_id FROM sys.check_constraints WHERE parent_object_id = OBJECT_ID('dbo.checked') ORDER BY name;
+DROP TABLE dbo.checked;
+GO
+-- tempdb has the temporary tables of sessions by names that carry their numbers.
+CREATE TABLE #mine (a int PRIMARY KEY);
+SELECT LEFT(name, 9) AS name, LEN(name) AS length FROM tempdb.sys.tables WHERE name LIKE '#mine[_][_][_]%';
+SELECT LEFT(TABLE_NAME, 9) AS name, LEN(TABLE_NAME) AS length FROM tempdb.INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME LIKE '#mine[_]%';
+DROP TABLE #mine;
+GO

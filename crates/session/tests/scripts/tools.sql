@@ -43,6 +43,13 @@ ALTER TABLE dbo.keyed ADD other uniqueidentifier NOT NULL DEFAULT NEWID();
 GO
 SELECT COUNT(DISTINCT other) AS n FROM dbo.keyed;
 GO
+ALTER TABLE dbo.keyed ADD third uniqueidentifier NOT NULL CONSTRAINT df_third DEFAULT (NEWSEQUENTIALID());
+GO
+INSERT dbo.keyed (n) VALUES (5);
+SELECT a.n, b.n AS greater FROM dbo.keyed AS a JOIN dbo.keyed AS b ON a.third < b.third WHERE b.n = 5 ORDER BY a.n;
+SELECT COUNT(DISTINCT third) AS n FROM dbo.keyed;
+ALTER TABLE dbo.keyed ADD fourth varchar(40) NOT NULL DEFAULT NEWSEQUENTIALID();
+GO
 -- Identity columns that SELECT INTO adds.
 SELECT n * 10 AS ten, IDENTITY(int, 100, 5) AS id, n INTO dbo.numbered FROM dbo.keyed ORDER BY n;
 SELECT ten, id, n FROM dbo.numbered ORDER BY id;

@@ -45,6 +45,7 @@ SELECT COUNT(note) AS notes, COUNT(*) AS rows FROM documents
 SELECT id FROM documents WHERE note IS NOT NULL
 SELECT id, ISNULL(note, '<none/>') AS a, COALESCE(note, body) AS b, CASE WHEN id = 1 THEN body END AS c FROM documents WHERE id < 4
 INSERT documents (id, body) VALUES (5, '<a>')
+GO
 INSERT documents (id, body) VALUES (6, NULL)
 SELECT COUNT(*) AS rows FROM documents
 GO

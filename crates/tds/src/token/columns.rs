@@ -14,11 +14,18 @@ const ROW_WITH_BITMAP: u8 = 0xD2;
 /// The count that says: no metadata.
 const NO_COLUMNS: u16 = 0xFFFF;
 
+/// The user type of what has none.
+pub(super) const USER_TYPE_NONE: u16 = 0;
+/// The user type of a rowversion.
+const USER_TYPE_TIMESTAMP: u16 = 80;
+
 /// What a client is told about a column beside its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ColumnFlags {
     /// May hold NULL.
     pub nullable: bool,
+    /// Has texts that differ where only their case does.
+    pub case_sensitive: bool,
     /// Has the IDENTITY property.
     pub identity: bool,
     /// Is computed or an expression.
@@ -29,11 +36,14 @@ pub struct ColumnFlags {
     pub hidden: bool,
     /// Is part of the key (of a cursor's row).
     pub key: bool,
+    /// Is a rowversion: not a flag of its own, but a user type, which is the only one that drivers look for.
+    pub rowversion: bool,
 }
 
 impl ColumnFlags {
     pub(crate) fn bits(self) -> u16 {
         u16::from(self.nullable)
+            | u16::from(self.case_sensitive) << 1
             | u16::from(self.updateable) << 3
             | u16::from(self.identity) << 4
             | u16::from(self.computed) << 5
@@ -87,7 +97,7 @@ impl MessageWriter {
         out.put_u8(COLUMNS);
         out.put_u16(columns.len() as u16);
         for column in columns {
-            put_user_type(out, version);
+            put_user_type(out, if column.flags.rowversion { USER_TYPE_TIMESTAMP } else { USER_TYPE_NONE }, version);
             out.put_u16(column.flags.bits());
             column.info.write(out);
             if matches!(column.info.token(), TypeToken::Text | TypeToken::NText | TypeToken::Image) {
@@ -176,11 +186,11 @@ fn saves_bytes(columns: &[Column], values: &[Value]) -> bool {
     false
 }
 
-/// The user type: none.
-pub(super) fn put_user_type(out: &mut Vec<u8>, version: TdsVersion) {
+/// The user type.
+pub(super) fn put_user_type(out: &mut Vec<u8>, user_type: u16, version: TdsVersion) {
     if version.is_wide() {
-        out.put_u32(0);
+        out.put_u32(user_type.into());
     } else {
-        out.put_u16(0);
+        out.put_u16(user_type);
     }
 }

@@ -1,6 +1,6 @@
 //! RETURNSTATUS and RETURNVALUE: what a procedure call gives back.
 
-use super::columns::put_user_type;
+use super::columns::{USER_TYPE_NONE, put_user_type};
 use crate::error::TdsError;
 use crate::packet::MessageWriter;
 use crate::put::Put;
@@ -52,7 +52,7 @@ impl MessageWriter {
         out.put_short_text(returned.name);
         // It is an output parameter, not a function's value.
         out.put_u8(1);
-        put_user_type(out, version);
+        put_user_type(out, USER_TYPE_NONE, version);
         out.put_u16(0);
         info.write(out);
         if info.put_value(&ty, returned.value, Place::Parameter, out).is_none() {

@@ -93,6 +93,7 @@ impl Display for QueryBody {
         match self {
             QueryBody::Select(select) => select.fmt(f),
             QueryBody::Values(rows) => write!(f, "VALUES {}", Rows(rows)),
+            QueryBody::Part(query) => write!(f, "({query})"),
             QueryBody::SetOperation(set) => {
                 operand(f, &set.first, set.strength())?;
                 for (op, body) in &set.rest {

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::error::Parsed;
-use crate::lexer::{Keyword, Symbol, TokenKind};
+use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 use crate::tree::{
     AssignOp, CommonTable, Expr, ForClause, ForFormat, GroupingItem, Name, Query, QueryBody, QueryHint, Select,
     SelectItem, SetOperation, SetOperator, Span, Top, Window,
@@ -182,11 +182,26 @@ impl Parser<'_> {
 
     fn query_term(&mut self) -> Parsed<QueryBody> {
         if self.eat_symbol(Symbol::Open) {
+            let first = self.peek();
             let body = self.nested(|parser| parser.query_body(0))?;
+            let body = self.ordered_part(first, body)?;
             self.expect_symbol(Symbol::Close)?;
             return Ok(body);
         }
         self.select().map(|select| QueryBody::Select(Box::new(select)))
+    }
+
+    /// `SELECT TOP (n) ... ORDER BY ...` in parentheses may be a part of a set operation.
+    fn ordered_part(&mut self, first: Token, body: QueryBody) -> Parsed<QueryBody> {
+        let has_top = matches!(&body, QueryBody::Select(select) if select.top.is_some());
+        if !has_top || !self.at_keyword(Keyword::Order) {
+            return Ok(body);
+        }
+        let mut query = bare_query(body, Span::default());
+        query.order_by = self.order_by()?;
+        query.span = self.span_from(first);
+        self.grow()?;
+        Ok(QueryBody::Part(Box::new(query)))
     }
 
     fn select(&mut self) -> Parsed<Select> {

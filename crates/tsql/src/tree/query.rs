@@ -35,6 +35,8 @@ pub enum QueryBody {
     SetOperation(Box<SetOperation>),
     /// `VALUES (...), (...)` as a derived table's rows.
     Values(Vec<Vec<Expr>>),
+    /// `(SELECT TOP (n) ... ORDER BY ...)`: a query with TOP and an order of its own, in parentheses.
+    Part(Box<Query>),
 }
 
 /// Set operators.
