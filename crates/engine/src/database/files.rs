@@ -42,7 +42,7 @@ impl DelayedDurability {
 
 /// The recovery model: how far the log is kept. Under FULL and BULK_LOGGED it is kept for the next log backup, once a full
 /// backup has begun a chain of log backups; until then, and under SIMPLE, checkpoints truncate it. Under BULK_LOGGED as
-/// under SIMPLE it lacks the rows of some loads; log backups take their pages, see [`super::bulk_changed`].
+/// under SIMPLE it lacks the rows of some loads; log backups take their pages, see `bulk_changed.rs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum RecoveryModel {
