@@ -182,8 +182,9 @@ pub(super) fn judge(claim: &Claim, panels: &[PanelRecord]) -> ClaimRecord {
         }
     };
     if verdict == Verdict::Open {
-        words.push_str(match from.count.min(to.count) {
-            1 => ". One run has no spread: nothing follows from it",
+        words.push_str(match (claim.expect, from.count.min(to.count)) {
+            (Expect::Below(_), _) => ". Some runs are, others are not",
+            (_, 1) => ". One run has no spread: nothing follows from it",
             _ => ". The runs of an arm differ by more than the arms do",
         });
     }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A thread drives many connections, because a thread of its own for each would cost the machine more than the calls do: two
-//! switches between threads a row. Half of the CPUs drive, the others are the server's.
+//! switches between threads a row. There are as many threads as CPUs: fewer would be busy before the server is.
 
 use super::StressError;
 use super::drive::Shared;
@@ -88,7 +88,7 @@ pub(super) type Called = (u64, Instant, Vec<u32>);
 
 /// Distributes the connections over threads.
 pub(super) fn callers(links: Vec<Link>, shared: &Arc<Shared>) -> Result<Vec<Callers>, StressError> {
-    let threads = (thread::available_parallelism().map_or(1, usize::from) / 2).clamp(1, links.len().max(1));
+    let threads = thread::available_parallelism().map_or(1, usize::from).clamp(1, links.len().max(1));
     let mut groups: Vec<Callers> =
         (0..threads).map(|_| Callers { callers: Vec::new(), shared: Arc::clone(shared), times: Vec::new() }).collect();
     for (place, link) in links.into_iter().enumerate() {

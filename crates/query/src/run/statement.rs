@@ -235,15 +235,19 @@ impl Machine<'_> {
             let stamp = self.context.catalog_stamp();
             let counts_right = state.profile.is_some() == self.context.settings.profiles_plans();
             let fits = state.plan.as_ref().is_some_and(|plan| self.fits(plan, stamp));
-            let mut bound = Ok(());
-            if !fits || !counts_right || state.is_outgrown() {
-                bound = self.bind(late, state);
+            let anew = !fits || !counts_right || state.is_outgrown();
+            let bound = if anew { self.bind(late, state) } else { Ok(()) };
+            match bound.and_then(|()| self.check_identity(late, state)) {
+                Ok(bound_again) if anew || bound_again => self.context.format_files.clear(),
+                Ok(_) => {}
+                Err(fault) => {
+                    if let Some(name) = self.context.format_files.take_wanted() {
+                        return Ok(Some(Pause::FormatFile(name)));
+                    }
+                    self.context.format_files.clear();
+                    return Err(Stop::Error(fault));
+                }
             }
-            if let Err(fault) = bound.and_then(|()| self.check_identity(late, state)) {
-                let wanted = self.context.format_files.take_wanted();
-                return wanted.map(|name| Some(Pause::FormatFile(name))).ok_or(Stop::Error(fault));
-            }
-            self.context.format_files.clear();
         }
         let Some(plan) = state.plan.take() else {
             return Ok(None);
@@ -402,24 +406,25 @@ impl Machine<'_> {
     }
 
     /// A plan is shared between sessions, IDENTITY_INSERT is not: a plan bound under another setting is bound again, which
-    /// finds the errors 544 and 545.
-    fn check_identity(&mut self, late: &Late, state: &mut StatementState) -> Result<(), Fault> {
+    /// finds the errors 544 and 545. Whether it was.
+    fn check_identity(&mut self, late: &Late, state: &mut StatementState) -> Result<bool, Fault> {
         let Some(plan) = &state.plan else {
-            return Ok(());
+            return Ok(false);
         };
         let Action::Insert(insert) = &plan.action else {
-            return Ok(());
+            return Ok(false);
         };
         if insert.table.identity.is_none() || matches!(late.kind, LateKind::Into(_)) {
-            return Ok(());
+            return Ok(false);
         }
         let own = self.context.database().id();
         let on = self.context.identity_table() == Some(insert.table.identity_key(own));
-        if insert.explicit_identity.is_some() != on {
+        let switched = insert.explicit_identity.is_some() != on;
+        if switched {
             let plan = self.bind_anew(late)?;
             state.set_plan(plan, self.context.settings.profiles_plans());
         }
-        Ok(())
+        Ok(switched)
     }
 
     /// Tells the views what the session does; a loop over one kind of statement tells them once.
