@@ -46,6 +46,8 @@ mod bulk_logged_tests;
 #[cfg(test)]
 mod bulk_tests;
 #[cfg(test)]
+mod covering_tests;
+#[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
 mod fault_tests;

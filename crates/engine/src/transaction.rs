@@ -460,8 +460,8 @@ impl Database {
         let created = std::mem::take(&mut definitions.created);
         definitions.history.clear();
         // Whoever acts on the new definitions logs behind their commit.
-        self.log().now();
-        self.publish_catalog(catalog, &created);
+        let log_end = self.log().now();
+        self.publish_catalog(catalog, &created, log_end);
     }
 
     /// Awaits what an operation lacks, under its wait type.

@@ -318,6 +318,11 @@ impl Transaction {
         }
     }
 
+    /// The snapshot that the transaction has for as long as it lasts, once it has read.
+    pub fn lasting_snapshot(&self) -> Option<Lsn> {
+        self.snapshot.filter(|_| self.isolation == Isolation::Snapshot)
+    }
+
     /// The snapshot of the statement or the transaction, taken when there is none.
     pub(crate) fn snapshot(&mut self) -> Lsn {
         match self.snapshot {

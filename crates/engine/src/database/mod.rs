@@ -42,7 +42,7 @@ use std::sync::Arc;
 use pikepole_contention::Statistics;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use pikepole_log::{Log, LogStats};
+use pikepole_log::{Log, LogStats, Lsn};
 use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{StorageError, Store};
@@ -320,15 +320,16 @@ impl Database {
         self.version_next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Makes `catalog` the current one: a transaction that changed definitions has committed and still holds its locks.
-    pub(crate) fn publish_catalog(&self, catalog: Arc<Catalog>, created: &[u32]) {
+    /// Makes `catalog` the current one: a transaction that changed definitions has committed and still holds its locks. What is
+    /// logged from now on lies behind `log_end`.
+    pub(crate) fn publish_catalog(&self, catalog: Arc<Catalog>, created: &[u32], log_end: Lsn) {
         let mut current = lock(&self.catalog);
         let mut gone = created.to_vec();
         for table in current.tables() {
             let new = catalog.table_by_id(table.object_id);
             if !new.is_some_and(|new| Arc::ptr_eq(new, table)) {
                 gone.extend(table.storages().map(|storage| storage.object));
-                table.state.publish(new.map_or(u64::MAX, |new| new.version));
+                table.state.publish(new.map_or(u64::MAX, |new| new.version), log_end);
             }
         }
         if !gone.is_empty() {

@@ -59,6 +59,8 @@ pub(crate) struct SecondaryIndex {
     pub at: usize,
     pub structure: Structure,
     pub layout: RowLayout,
+    /// Of an entry's whole key: where it ends with the row's locator, the columns of the clustered index are in it too.
+    pub entry: RowLayout,
     pub unique: bool,
     /// Rows with NULL in one of these columns have no entry.
     not_null: Vec<usize>,
@@ -224,6 +226,10 @@ impl Table {
                 at,
                 structure: open(index.storage, false),
                 layout: self::layout(&record, &index.columns),
+                entry: match clustered.filter(|_| !index.unique) {
+                    Some(clustered) => self::layout(&record, &[&index.columns[..], &clustered.columns].concat()),
+                    None => self::layout(&record, &index.columns),
+                },
                 unique: index.unique,
                 not_null: index.not_null.clone(),
                 tests: index.tests.iter().map(|test| RowTest::new(test, layout.columns()[test.column])).collect(),

@@ -87,6 +87,10 @@ pub struct TableScan {
     pending: bool,
     /// Position of the index among the table's secondary ones.
     pub(super) secondary: Option<usize>,
+    /// Where the index's entries have all that is wanted in their keys: how it is read from them.
+    covering: Option<Projection>,
+    /// The row that the scan is at is known by its entry in the index: the row itself was not read.
+    in_entry: bool,
     pub(super) source: Option<Source>,
     /// The next row of the batch.
     pub(super) next: usize,
@@ -112,6 +116,8 @@ impl TableScan {
             long: LongReader::default(),
             pending: false,
             secondary: None,
+            covering: None,
+            in_entry: false,
             source: None,
             next: 0,
             batch: false,
@@ -134,10 +140,15 @@ impl TableScan {
 
     /// Begins again, over `range`; buffers are kept.
     pub fn restart(&mut self, table: &Table, range: ScanRange) {
-        self.secondary = range.index.and_then(|id| {
+        let secondary = range.index.and_then(|id| {
             let (at, _) = table.index_of(id)?;
             table.secondary.iter().position(|index| index.at == at)
         });
+        if self.secondary != secondary {
+            self.secondary = secondary;
+            let read_from_entries = secondary.map(|at| table.secondary[at].entry.projection(&self.wanted));
+            self.covering = read_from_entries.filter(Projection::is_of_key);
+        }
         self.range = range;
         self.part = None;
         self.rewind();
@@ -307,6 +318,10 @@ impl Database {
         scan: &mut TableScan,
         out: &mut [Value],
     ) -> Result<(), Blocked> {
+        if let (true, Some(at), Some(covering)) = (scan.in_entry, scan.secondary, &scan.covering) {
+            let decoded = table.secondary[at].entry.decode(&scan.key, &[], covering, out);
+            return decoded.map_err(|error| self.place(tx, &table.full_name()).row(&error).into());
+        }
         let TableScan { locator, rest, projection, wanted, long, .. } = scan;
         let key = if table.is_heap() { &[][..] } else { &locator.0 };
         match &table.overflow {
@@ -338,8 +353,9 @@ impl Database {
         Ok(scan.counted)
     }
 
-    /// Moves to the next visible row: its locator and body are in the scan then.
+    /// Moves to the next visible row: its locator is in the scan then, and its body, or the key of its entry.
     fn advance(&self, tx: &mut Transaction, table: &Table, scan: &mut TableScan) -> Result<bool, Blocked> {
+        scan.in_entry = false;
         if let Some(locking) = scan.hints.locking(tx.isolation(), table) {
             return self.advance_locked(tx, table, scan, locking);
         }
@@ -371,7 +387,8 @@ impl Database {
         }
     }
 
-    /// Whether the view sees the row in `scan.key` and `scan.rest`; through an index, the table's row is fetched.
+    /// Whether the view sees the row in `scan.key` and `scan.rest`; through an index, the table's row is fetched, unless its entry
+    /// says all that is wanted. Entries have versions as rows have, and change with them: who sees one sees its row.
     fn found(
         &self,
         tx: &mut Transaction,
@@ -402,6 +419,10 @@ impl Database {
         }
         // An entry of an index holds the locator of its row.
         std::mem::swap(&mut scan.locator.0, &mut scan.rest);
+        if scan.covering.is_some() {
+            scan.in_entry = true;
+            return Ok(true);
+        }
         self.fetch(tx, table, scan, view)
     }
 
@@ -447,6 +468,7 @@ impl Database {
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_get(tx, table, scan, key, out));
         }
+        scan.in_entry = false;
         scan.locator.0.clear();
         table
             .layout
@@ -490,6 +512,7 @@ impl Database {
         out: &mut [Value],
     ) -> Result<bool, Blocked> {
         self.lock_for(tx, table, LockMode::SchS)?;
+        scan.in_entry = false;
         let view = tx.inner.view();
         if !self.fetch(tx, table, scan, &view)? {
             return Ok(false);

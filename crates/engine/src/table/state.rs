@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::{Spinlock, SpinlockClass, Statistics};
+use pikepole_log::Lsn;
 use pikepole_transaction::TableLock;
 
 use crate::catalog::definition::Identity;
@@ -28,6 +29,8 @@ pub(crate) struct TableState {
     pub lock: Arc<TableLock>,
     /// The version of the current published definition; MAX once it was dropped.
     version: AtomicU64,
+    /// The end of the log when that took the place of another one; 0: this run knows no other.
+    changed_at: AtomicU64,
     pub identity: Spinlock<IdentityValues>,
     /// The last id that a long value was given.
     value_id: AtomicU64,
@@ -38,6 +41,7 @@ impl TableState {
         Arc::new(TableState {
             lock: Arc::new(TableLock::new(object_id as u32)),
             version: AtomicU64::new(version),
+            changed_at: AtomicU64::new(0),
             identity: Spinlock::new(SpinlockClass::IDENTITY_CACHE, statistics, IdentityValues::default()),
             value_id: AtomicU64::new(0),
         })
@@ -49,10 +53,17 @@ impl TableState {
         self.version.load(Ordering::Acquire) > version
     }
 
-    /// The definition of this version is current; MAX: the table is gone.
-    pub fn publish(&self, version: u64) {
-        // Release pairs with the Acquire in `is_stale`; the table's lock is held exclusively too.
+    /// The definition of this version is current; MAX: the table is gone. `log_end`: what is committed from now on lies behind it.
+    pub fn publish(&self, version: u64, log_end: Lsn) {
+        self.changed_at.store(log_end.0, Ordering::Relaxed);
+        // Release pairs with the Acquire in `is_stale`, for what is above too; the table's lock is held exclusively as well.
         self.version.store(version, Ordering::Release);
+    }
+
+    /// Whether the definition is younger than a snapshot: trees that were filled since then lack its rows. Asked once the definition
+    /// is known not to be stale.
+    pub fn is_younger_than(&self, snapshot: Lsn) -> bool {
+        self.changed_at.load(Ordering::Relaxed) > snapshot.0
     }
 
     /// An id for a long value: greater than those that the table has given before, in former runs too, since ids follow the

@@ -133,6 +133,9 @@ impl Database {
         if table.state.is_stale(table.version) {
             return Err(Blocked::Stale);
         }
+        if tx.inner.lasting_snapshot().is_some_and(|snapshot| table.state.is_younger_than(snapshot)) {
+            return Err(SqlError::snapshot_schema_changed(self.name()).into());
+        }
         Ok(())
     }
 

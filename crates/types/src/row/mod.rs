@@ -133,6 +133,13 @@ struct RestStep {
     output: Option<usize>,
 }
 
+impl Projection {
+    /// Whether the key alone has all that is wanted.
+    pub fn is_of_key(&self) -> bool {
+        self.rest.is_empty()
+    }
+}
+
 impl RowLayout {
     /// The layout of these columns; `key` names the columns of the key in order and is empty for a heap.
     ///
