@@ -145,6 +145,7 @@ impl NetworkServer {
     /// The first database that could not be closed in order; it recovers at the next start.
     pub fn shutdown(self) -> Result<(), SqlError> {
         let shared = &self.shared;
+        tracing::info!("shutting down: running requests have {} s", shared.options.shutdown_time.as_secs());
         shared.closing.store(true, Ordering::Relaxed);
         for listener in &self.listeners {
             listener.cancel();
@@ -158,6 +159,9 @@ impl NetworkServer {
         let server = &shared.server;
         let closed = server.schedulers().block_on(server.shutdown());
         server.schedulers().shutdown();
+        if closed.is_ok() {
+            tracing::info!("the databases are closed");
+        }
         closed
     }
 

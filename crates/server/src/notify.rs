@@ -1,18 +1,24 @@
-//! Telling systemd that the server is ready, and that it ends: a datagram to the socket that NOTIFY_SOCKET names.
+//! Telling systemd how the start goes, that the server is ready, and that it ends: datagrams to the socket that NOTIFY_SOCKET
+//! names. `systemctl status` shows their texts.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// Says that the server is ready. Nothing happens where nobody wants to know.
-pub fn ready() {
-    tell("READY=1");
+/// Says what the server does before it is ready. Nothing happens where nobody wants to know.
+pub fn starting(status: &str) {
+    tell(&format!("STATUS={status}"));
+}
+
+/// Says that the server is ready.
+pub fn ready(status: &str) {
+    tell(&format!("READY=1\nSTATUS={status}"));
 }
 
 /// Says that the server is about to end.
-pub fn stopping() {
-    tell("STOPPING=1");
+pub fn stopping(status: &str) {
+    tell(&format!("STOPPING=1\nSTATUS={status}"));
 }
 
 fn tell(state: &str) {

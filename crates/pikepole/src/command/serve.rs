@@ -17,7 +17,7 @@ const PASSWORD_VARIABLE: &str = "PIKEPOLE_SA_PASSWORD";
 
 /// What to serve, where and how.
 #[derive(clap::Args)]
-#[command(after_help = HELP)]
+#[command(after_help = HELP, args_override_self = true)]
 pub struct Arguments {
     /// Folder of databases; made when it is not there
     #[arg(short = 'd', long = "data", value_name = "FOLDER", default_value = "pikepole-data")]
@@ -107,7 +107,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         Lines::Human => LogFormat::Human,
         Lines::Json => LogFormat::Json,
     };
-    let mut options = Options::new(&arguments.data).on_recovery(super::show_recovery);
+    let mut options = Options::new(&arguments.data).on_recovery(tell_recovery);
     for (name, value) in super::stress::policies(&arguments.policies)? {
         options = options.policy(&name, &value);
     }
@@ -129,12 +129,19 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     if let Some(password) = password {
         writeln!(out, "the password of sa is {password}").map_err(written())?;
     }
-    pikepole_server::notify::ready();
+    let addresses: Vec<_> = network.addresses().iter().map(ToString::to_string).collect();
+    pikepole_server::notify::ready(&format!("listening at {}", addresses.join(", ")));
     // Whoever asks is never gone: its thread lives as long as the process.
     let _ = asked.recv();
-    pikepole_server::notify::stopping();
+    pikepole_server::notify::stopping("ending what runs, then closing the databases");
     network.shutdown().map_err(|error| CommandError::Engine(error.into()))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says how far a long recovery is, to systemd too.
+fn tell_recovery(progress: &pikepole::RecoveryProgress) {
+    super::show_recovery(progress);
+    pikepole_server::notify::starting(&super::recovery_line(progress));
 }
 
 fn network_options(arguments: &Arguments) -> pikepole_server::Options {

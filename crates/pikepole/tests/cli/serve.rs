@@ -1,7 +1,13 @@
-//! `pikepole serve` at a terminal.
+//! `pikepole serve` at a terminal, under systemd's eyes, and as `packaging` starts it.
 
 use crate::terminal::Terminal;
-use crate::tool::Folder;
+use crate::tool::{Done, Folder};
+use std::net::TcpStream;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 const SERVE: &[&str] = &["serve", "-d", "data", "--listen", "127.0.0.1:0"];
 
@@ -50,4 +56,64 @@ fn control_c_at_the_question_leaves() {
     terminal.wait_for("new password of sa (empty: one is made): ");
     terminal.type_in("\u{3}");
     assert_eq!(terminal.end(), Some(1));
+}
+
+/// A file of the source's folder `packaging`.
+fn packaging(name: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
+    std::fs::read_to_string(folder.join(name)).expect("it is there")
+}
+
+/// Starts a server as systemd does, sends it SIGTERM when it says that it is ready, and looks at what it said.
+fn start_and_stop(folder: &Folder, arguments: &[&str]) -> Done {
+    let name = format!("pikepole-{}", folder.path().display());
+    let address = SocketAddr::from_abstract_name(&name).expect("a name");
+    let socket = UnixDatagram::bind_addr(&address).expect("a socket");
+    socket.set_read_timeout(Some(Duration::from_secs(60))).expect("a time");
+    let next = || {
+        let mut bytes = [0; 4096];
+        socket.recv(&mut bytes).map(|count| String::from_utf8_lossy(&bytes[..count]).into_owned())
+    };
+    let mut command = folder.command(arguments);
+    command.env("NOTIFY_SOCKET", format!("@{name}")).env("PIKEPOLE_SA_PASSWORD", "deep-Water7");
+    let server = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
+
+    let ready = next().unwrap_or_default();
+    let port = ready.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(0);
+    let connected = TcpStream::connect(("127.0.0.1", port));
+    // SAFETY: the process is our child and has not been waited for, so the number is its own.
+    unsafe { libc::kill(server.id() as i32, libc::SIGTERM) };
+    let stopping = next().unwrap_or_default();
+    let done = Done::from(server.wait_with_output().expect("it ends"));
+    assert_eq!(done.status, 0, "{done:?}");
+    assert!(ready.starts_with("READY=1\nSTATUS=listening at "), "{ready:?}: {done:?}");
+    assert!(connected.is_ok(), "who is ready listens: {connected:?}");
+    assert_eq!(stopping, "STOPPING=1\nSTATUS=ending what runs, then closing the databases");
+    assert!(done.err.ends_with(" INFO the databases are closed\n"), "{done:?}");
+    assert!(!done.out.contains("password"), "it was given: {done:?}");
+    assert!(folder.check().out.ends_with("no damage found\n"));
+    done
+}
+
+#[test]
+fn the_unit_starts_a_server_that_tells_systemd_of_its_start_and_end() {
+    let unit = packaging("pikepole.service");
+    let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/pikepole ")).expect("a line");
+    let line = line.replace("/var/lib/pikepole", "data").replace(":1433", ":0").replace(":9433", ":0");
+    let arguments: Vec<&str> = line.split(' ').collect();
+    start_and_stop(&Folder::new("unit"), &arguments);
+}
+
+#[test]
+fn the_image_starts_a_server_and_options_behind_its_own_win() {
+    let image = packaging("Dockerfile");
+    let line = image.lines().find_map(|line| line.strip_prefix("ENTRYPOINT ")).expect("a line");
+    let words: Vec<String> = serde_json::from_str(line).expect("a list of words");
+    assert_eq!(words[0], "pikepole");
+    let words: Vec<String> =
+        words[1..].iter().map(|word| word.replace("/data", "data").replace(":1433", ":0")).collect();
+    let given = ["--shutdown-seconds", "7", "--health", "127.0.0.1:0"];
+    let arguments: Vec<&str> = words.iter().map(String::as_str).chain(given).collect();
+    let done = start_and_stop(&Folder::new("image"), &arguments);
+    assert!(done.err.contains(" INFO shutting down: running requests have 7 s\n"), "{done:?}");
 }
