@@ -134,6 +134,9 @@ const FUNCTIONS: &[Definition] = &[
     function("DB_ID", SqlType::Int, (0, 1), database_id),
     function("DB_NAME", NAME, (0, 1), database_name),
     function("DATABASEPROPERTYEX", SqlType::Variant, (2, 2), database_property),
+    // No database is in an availability group: each is where it is to be backed up, and none has a role.
+    function("FN_HADR_BACKUP_IS_PREFERRED_REPLICA", SqlType::Bit, (1, 1), |_| Ok(Some(Value::Bit(true)))),
+    function("FN_HADR_IS_PRIMARY_REPLICA", SqlType::Bit, (1, 1), |_| Ok(None)),
     function("FILEGROUP_ID", SqlType::Int, (1, 1), |call| {
         let is_primary = call.text(0).is_some_and(|name| name.eq_ignore_ascii_case(PRIMARY_NAME));
         Ok(is_primary.then_some(Value::Int(PRIMARY)))

@@ -76,7 +76,7 @@ const NEAR: &[Wrong] = &[
     ("SELECT [a b] [c d] [e]]f]", 102, 1, "Incorrect syntax near 'e]f'."),
     ("CREATE VIEW v AS SELECT 1 AS a; SELECT 2", 156, 1, "Incorrect syntax near the keyword 'SELECT'."),
     ("CREATE PROCEDURE p @a int = 1 + 2 AS SELECT 1", 102, 1, "Incorrect syntax near '+'."),
-    ("CREATE PROCEDURE p AS", 102, 1, "Incorrect syntax near 'AS'."),
+    ("CREATE TRIGGER g ON t AFTER INSERT AS", 102, 1, "Incorrect syntax near 'AS'."),
     ("ALTER DATABASE d SET RECOVERY SIMPLE WITH ROLLBACK", 102, 1, "Incorrect syntax near 'ROLLBACK'."),
     ("ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = x", 102, 1, "Incorrect syntax near 'x'."),
     ("SELECT 1\r\n\r\nSELECT 2 +\r\n", 102, 3, "Incorrect syntax near '+'."),

@@ -168,7 +168,8 @@ impl Binder<'_> {
     }
 
     fn exists(&mut self, query: &tree::Query) -> Result<Predicate, Fault> {
-        let (bound, correlated) = self.subquery(query)?;
+        let plain = without_star(query);
+        let (bound, correlated) = self.subquery(plain.as_ref().unwrap_or(query))?;
         Ok(self.apply(bound.node, Test::Exists, correlated))
     }
 
@@ -270,6 +271,19 @@ fn comparison(op: tree::CompareOp) -> Comparison {
         tree::CompareOp::Greater => Comparison::Greater,
         tree::CompareOp::GreaterOrEqual => Comparison::GreaterOrEqual,
     }
+}
+
+/// The query of EXISTS with a constant for the `*` of a SELECT with groups: there it names no columns, so they need not be in GROUP BY.
+fn without_star(query: &tree::Query) -> Option<tree::Query> {
+    let tree::QueryBody::Select(select) = &query.body else { return None };
+    let [tree::SelectItem::Star { qualifier: None, span }] = select.items.as_slice() else { return None };
+    if select.group_by.is_empty() && select.having.is_none() {
+        return None;
+    }
+    let one = tree::Expr::new(tree::ExprKind::Literal(tree::Literal::Int(1)), *span);
+    let items = vec![tree::SelectItem::Expr { expr: one, alias: None }];
+    let body = tree::QueryBody::Select(Box::new(tree::Select { items, ..(**select).clone() }));
+    Some(tree::Query { body, ..query.clone() })
 }
 
 #[cfg(test)]

@@ -106,29 +106,6 @@ pub(super) const VIEWS: &[View] = &[
     ),
     empty("masked_columns", columns_of![super::columns::COLUMN; ("masking_function", LongText, Yes)]),
     empty(
-        "stats",
-        &[
-            ("object_id", Int, No),
-            ("name", Name, Yes),
-            ("stats_id", Int, No),
-            ("auto_created", Bit, Yes),
-            ("user_created", Bit, Yes),
-            ("no_recompute", Bit, Yes),
-            ("has_filter", Bit, Yes),
-            ("filter_definition", LongText, Yes),
-            ("is_temporary", Bit, Yes),
-            ("is_incremental", Bit, Yes),
-            ("has_persisted_sample", Bit, Yes),
-            ("stats_generation_method", Int, No),
-            ("stats_generation_method_desc", Text(80), No),
-            ("auto_drop", Bit, Yes),
-        ],
-    ),
-    empty(
-        "stats_columns",
-        &[("object_id", Int, No), ("stats_id", Int, No), ("stats_column_id", Int, No), ("column_id", Int, No)],
-    ),
-    empty(
         "partition_schemes",
         &[
             ("name", Name, No),

@@ -128,3 +128,30 @@ WHERE c.object_id = OBJECT_ID('dbo.child') AND i.object_id = c.object_id AND i.n
 SELECT OBJECT_NAME(OBJECT_ID('uq_code')) AS a, OBJECT_ID('dbo.uq_parent') AS b, OBJECT_NAME(OBJECT_ID('sys.objects')) AS c;
 EXEC sp_rename 'dbo.child.nobody', 'x';
 GO
+-- Each index has statistics of its name and number, which tools join it to.
+CREATE TABLE dbo.kept (a int CONSTRAINT pk_kept PRIMARY KEY, b int, c int);
+CREATE INDEX ix_kept ON dbo.kept (c DESC, b) INCLUDE (a) WHERE b > 5;
+SELECT s.name, s.stats_id, s.auto_created AS auto, s.user_created AS made, s.has_filter AS filtered, s.filter_definition AS filter, c.stats_column_id AS place, COL_NAME(c.object_id, c.column_id) AS [column]
+FROM sys.indexes i JOIN sys.stats s ON s.object_id = i.object_id AND s.name = i.name AND s.stats_id = i.index_id
+JOIN sys.stats_columns c ON c.object_id = s.object_id AND c.stats_id = s.stats_id
+WHERE i.object_id = OBJECT_ID('dbo.kept') ORDER BY s.stats_id, c.stats_column_id;
+DROP TABLE dbo.kept;
+GO
+-- Scripts of maintenance make an empty procedure and alter it then.
+EXEC dbo.sp_executesql @statement = N'CREATE PROCEDURE [dbo].[filled_later] AS';
+GO
+EXEC dbo.filled_later;
+GO
+ALTER PROCEDURE dbo.filled_later AS SELECT sys.fn_hadr_backup_is_preferred_replica(N'master') AS preferred, sys.fn_hadr_is_primary_replica(N'master') AS [primary];
+GO
+EXEC dbo.filled_later;
+DROP PROCEDURE dbo.filled_later;
+GO
+-- The * of EXISTS names no columns.
+DECLARE @t TABLE (a int, b int);
+INSERT @t VALUES (1, 1), (1, 2), (2, 3);
+IF EXISTS (SELECT * FROM @t GROUP BY a HAVING COUNT(*) > 1) PRINT 'twice';
+SELECT a, b FROM @t AS t WHERE EXISTS (SELECT * FROM @t AS x WHERE x.a >= t.a GROUP BY x.a HAVING MAX(x.b) > 2 AND COUNT(*) = t.a - 1) ORDER BY b;
+IF NOT EXISTS (SELECT * FROM @t HAVING COUNT(*) > 3) PRINT 'not four';
+SELECT a, b FROM @t AS t WHERE EXISTS (SELECT * FROM @t AS x WHERE x.b = t.b GROUP BY x.a HAVING COUNT(*) = 1) ORDER BY b;
+GO

@@ -78,3 +78,10 @@ DECLARE @x xml = '<a>x</a>'; SELECT @x.value('(/a)[1]', 'int')
 GO
 DROP TABLE shop
 GO
+-- Binaries, written in hexadecimal digits or in base 64.
+DECLARE @x xml = '<a h="00ff7F">AP9/</a>', @h varchar(10) = '0aB1';
+SELECT @x.value('xs:hexBinary((/a/@h)[1])', 'varbinary(9)') AS a, @x.value('xs:base64Binary((/a)[1])', 'varbinary(9)') AS b,
+    CAST('' AS xml).value('xs:hexBinary(sql:variable("@h"))', 'varbinary(max)') AS c, CAST('' AS xml).value('xs:hexBinary(substring(sql:variable("@h"), 0))', 'binary(3)') AS d,
+    @x.value('xs:hexBinary((/a/@h)[1])', 'varchar(9)') AS e, @x.value('xs:base64Binary(xs:hexBinary((/a/@h)[1]))', 'varchar(9)') AS f,
+    @x.value('xs:hexBinary(xs:base64Binary((/a)[1]))', 'varchar(9)') AS g, @x.value('xs:hexBinary((/a)[1])', 'varbinary(9)') AS h, @x.value('(/a)[1] cast as xs:hexBinary?', 'varbinary(9)') AS i;
+GO

@@ -74,7 +74,7 @@ impl Parser<'_> {
         Ok(StatementKind::CreateProcedure(Box::new(procedure)))
     }
 
-    /// What a module runs: for a procedure or trigger all that follows in the batch, at least one statement.
+    /// What a module runs: for a procedure or trigger all that follows in the batch, which for a procedure can be nothing.
     fn module_body(&mut self, to_the_end: bool) -> Parsed<ModuleBody> {
         if self.at_keyword(Keyword::External) {
             self.bump();
@@ -92,9 +92,6 @@ impl Parser<'_> {
         }
         if to_the_end {
             let statements = self.statements_until(|parser| parser.peek().kind == TokenKind::End)?;
-            if statements.is_empty() {
-                return Err(self.unexpected());
-            }
             return Ok(ModuleBody::Statements(statements));
         }
         if !self.at_keyword(Keyword::Begin) {
@@ -288,6 +285,9 @@ impl Parser<'_> {
         let not_for_replication = self.not_for_replication();
         self.expect_keyword(Keyword::As)?;
         let body = self.module_body(true)?;
+        if matches!(&body, ModuleBody::Statements(statements) if statements.is_empty()) {
+            return Err(self.unexpected());
+        }
         let trigger = CreateTrigger { mode, name, on, options, instead_of, events, not_for_replication, body };
         Ok(StatementKind::CreateTrigger(Box::new(trigger)))
     }

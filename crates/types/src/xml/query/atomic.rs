@@ -1,9 +1,10 @@
 //! Values of queries that are no nodes, their types, and what they do with each other.
 
+use super::text::{base64_bytes, hexadecimal_bytes};
 use crate::arithmetic::ArithmeticOp;
 use crate::convert;
 use crate::decimal::{Decimal, digits_of};
-use crate::display::{base64, iso_text};
+use crate::display::{base64, iso_text, write_hexadecimal};
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 use std::cmp::Ordering;
@@ -26,6 +27,7 @@ pub(super) enum AtomicType {
     Date,
     Time,
     Base64,
+    Hexadecimal,
 }
 
 use AtomicType as T;
@@ -48,12 +50,13 @@ impl AtomicType {
             T::Date => "xs:date",
             T::Time => "xs:time",
             T::Base64 => "xs:base64Binary",
+            T::Hexadecimal => "xs:hexBinary",
         }
     }
 
     /// The type of a name such as `xs:int`.
     pub(super) fn by_name(name: &str) -> Option<AtomicType> {
-        const ALL: [AtomicType; 15] = [
+        const ALL: [AtomicType; 16] = [
             T::Untyped,
             T::String,
             T::Boolean,
@@ -69,6 +72,7 @@ impl AtomicType {
             T::Date,
             T::Time,
             T::Base64,
+            T::Hexadecimal,
         ];
         ALL.into_iter().find(|ty| ty.name() == name)
     }
@@ -212,6 +216,17 @@ impl Atomic {
         let trimmed = text.trim_matches(super::super::name::is_blank);
         let datum = match to {
             _ if to == self.ty => self.datum.clone(),
+            T::Base64 if self.ty == T::Hexadecimal => {
+                let mut written = String::new();
+                base64(&hexadecimal_bytes(&text)?, &mut written);
+                Datum::Text(written)
+            }
+            T::Hexadecimal => {
+                let bytes = if self.ty == T::Base64 { base64_bytes(trimmed)? } else { hexadecimal_bytes(trimmed)? };
+                let mut written = String::new();
+                write_hexadecimal(&bytes, &mut written);
+                Datum::Text(written)
+            }
             T::Untyped | T::String | T::Base64 => Datum::Text(text),
             T::Boolean => match (&self.datum, trimmed) {
                 (Datum::Exact(_) | Datum::Approximate(_), _) => Datum::Truth(self.number()? != 0.0),

@@ -27,6 +27,7 @@ use crate::error::SqlError;
 use crate::functions::Context;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
+use atomic::{Atomic, AtomicType};
 use eval::{Item, Run};
 use std::sync::Arc;
 use syntax::{Change, Expr};
@@ -156,10 +157,7 @@ impl Compiled {
             Method::Exist => Ok(Value::Bit(!items.is_empty())),
             Method::Value => match items.into_iter().next() {
                 None => Ok(Value::Null),
-                Some(item) => {
-                    let text = run.value_of(item).text();
-                    converted(text, to, context)
-                }
+                Some(item) => converted(&run.value_of(item), to, context),
             },
             _ => self.text_of(items, &document).map(Value::Str),
         }
@@ -236,10 +234,13 @@ fn located(target: &Value, context: &mut Context) -> Result<(Arc<Document>, Node
     }
 }
 
-/// What `value` found, in the type that it asks for: binaries are written in base 64.
-fn converted(text: String, to: &SqlType, context: &Context) -> Result<Value, SqlError> {
+/// What `value` found, in the type that it asks for: binaries are written in base 64, or in hexadecimal digits where the query says so.
+fn converted(found: &Atomic, to: &SqlType, context: &Context) -> Result<Value, SqlError> {
+    let text = found.text();
     if to.is_binary() {
-        return Ok(match text::base64_bytes(&text) {
+        let is_hexadecimal = found.ty == AtomicType::Hexadecimal;
+        let bytes = if is_hexadecimal { text::hexadecimal_bytes(&text) } else { text::base64_bytes(&text) };
+        return Ok(match bytes {
             None => Value::Null,
             Some(bytes) => {
                 let from = SqlType::VarBinary(Length::Max);

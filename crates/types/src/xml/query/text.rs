@@ -1,4 +1,4 @@
-//! Base 64, read.
+//! Base 64 and hexadecimal digits, read.
 
 /// The bytes of a text in base 64; blanks in it do not count. None for what is no such text.
 pub(super) fn base64_bytes(text: &str) -> Option<Vec<u8>> {
@@ -29,4 +29,14 @@ pub(super) fn base64_bytes(text: &str) -> Option<Vec<u8>> {
     }
     bytes.truncate(bytes.len() - padding);
     Some(bytes)
+}
+
+/// The bytes of a text of hexadecimal digits. None for what is no such text.
+pub(super) fn hexadecimal_bytes(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    if !text.len().is_multiple_of(2) {
+        return None;
+    }
+    let byte = |pair: &[u8]| u8::try_from(digit(pair[0])? << 4 | digit(pair[1])?).ok();
+    text.as_bytes().chunks_exact(2).map(byte).collect()
 }
