@@ -40,10 +40,21 @@ pub(crate) async fn run(socket: TcpStream, client: SocketAddr, place: Place) {
 async fn begin(mut established: Established, client: SocketAddr, connected_us: u64, place: Place) {
     let shared = Arc::clone(&place.0);
     let info = Arc::new(connection_info(&established, client, connected_us));
-    let session = match new_session(&established, &info, &shared).await {
+    let login = &established.login;
+    let own = &established.principal.default_database;
+    let wished = if login.database.is_empty() { own } else { &login.database };
+    let session = match new_session(&established, wished, &info, &shared).await {
+        // The client has said that it takes another database instead.
+        Err(error) if error.number == login::DATABASE_NOT_OPENED && !login.database_is_fatal && wished != own => {
+            established.sender.writer.message(&error, shared.registry.server_name());
+            new_session(&established, own, &info, &shared).await
+        }
+        made => made,
+    };
+    let session = match session {
         Ok(session) => session,
         Err(error) => {
-            let refused = login::refuse(&mut established.sender, &shared, &error).await;
+            let refused = login::refuse(&mut established.sender, &shared, &established.login.user, &error).await;
             return tracing::warn!(client = %client, "a login was refused: {refused}");
         }
     };
@@ -80,6 +91,7 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
 
 async fn new_session(
     established: &Established,
+    wished: &str,
     info: &Arc<ConnectionInfo>,
     shared: &Shared,
 ) -> Result<Session, SqlError> {
@@ -88,7 +100,6 @@ async fn new_session(
     if language.is_none() && login.language_is_fatal && !login.language.is_empty() {
         return Err(SqlError::language_unknown(&login.language));
     }
-    let wished = if login.database.is_empty() { &established.principal.default_database } else { &login.database };
     if wished.eq_ignore_ascii_case(TEMPDB) {
         // Nobody may have needed it yet.
         shared.server.tempdb().await?;
@@ -96,7 +107,7 @@ async fn new_session(
     let options = SessionOptions {
         program_name: login.application.clone(),
         host_name: login.host.clone(),
-        database: wished.clone(),
+        database: wished.to_owned(),
         login: established.principal.clone(),
         language,
         connection: Some(Arc::clone(info)),

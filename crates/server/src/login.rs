@@ -77,7 +77,7 @@ pub(crate) async fn log_in(
             Ok(Established { incoming, sender, login, principal, version, encrypted, local })
         }
         Err(error) => {
-            let refused = refuse(&mut heard.sender, shared, &error);
+            let refused = refuse(&mut heard.sender, shared, &heard.login.user, &error);
             Err(tokio::time::timeout(limit, refused).await.unwrap_or_else(too_late))
         }
     }
@@ -127,7 +127,7 @@ async fn hear(socket: TcpStream, shared: &Arc<Shared>) -> Result<Heard, LoginErr
     }
     let login = match Login7::parse(&message.data) {
         Ok(login) => login,
-        Err(error) => return Err(refuse(&mut sender, shared, &error.to_sql_error()).await),
+        Err(error) => return Err(refuse(&mut sender, shared, "", &error.to_sql_error()).await),
     };
     let Some(version) = TdsVersion::negotiate(login.version) else {
         return Err(LoginError::Refused(format!("its protocol version 0x{:08X} is too old", login.version)));
@@ -200,9 +200,16 @@ async fn verify(login: &Login7, client: SocketAddr, shared: &Arc<Shared>) -> Res
     }
 }
 
+/// The error of a login whose database cannot be opened.
+pub(crate) const DATABASE_NOT_OPENED: i32 = 4060;
+
 /// Tells the client why it is not let in.
-pub(crate) async fn refuse(sender: &mut Sender, shared: &Shared, error: &SqlError) -> LoginError {
+pub(crate) async fn refuse(sender: &mut Sender, shared: &Shared, login: &str, error: &SqlError) -> LoginError {
     sender.writer.message(error, shared.registry.server_name());
+    if error.number == DATABASE_NOT_OPENED {
+        // Drivers go by the last error, and would try again after the first.
+        sender.writer.message(&SqlError::login_failed(login), shared.registry.server_name());
+    }
     sender.writer.done(DoneKind::Statement, &Done { error: true, ..Done::new(pikepole_tds::Command::None) });
     sender.writer.finish();
     // It may have gone already.

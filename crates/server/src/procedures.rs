@@ -4,7 +4,7 @@ use crate::connection::Connection;
 use crate::cursors::{self, Around};
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
-use crate::requests::{conclude, tell_changes, watch};
+use crate::requests::{Prepareds, conclude, tell_changes, watch};
 use pikepole_session::{Argument, ColumnInfo, Output, Parameter, Prepared, Session, TableRows};
 use pikepole_tds::{
     Argument as Given, Parameter as GivenParameter, Procedure, ReturnValue, Rpc, SystemProcedure, TableArgument,
@@ -26,8 +26,8 @@ enum Plan {
     Forget { handle: i32 },
     /// A procedure of cursors.
     Cursor(SystemProcedure),
-    /// Any other procedure, by name.
-    Named(String),
+    /// Any other procedure, by name; `first` is the place of its first argument. With `keep` it gets a handle too: sp_prepexecrpc.
+    Named { name: String, first: usize, keep: bool },
 }
 
 /// The variable that the name of a procedure is in.
@@ -53,14 +53,14 @@ impl Connection {
         }
         let before = self.session.transaction_mark();
         let cancel = self.clear_cancel();
-        let plan = match plan(call, &mut self.prepared.recent) {
+        let plan = match plan(call, &mut self.prepared) {
             Ok(plan) => plan,
             Err(error) => {
                 self.reply_error(&error, more);
                 return Ok(true);
             }
         };
-        let answering = if matches!(plan, Plan::Named(_)) { Answering::Procedure } else { Answering::Text };
+        let answering = if matches!(plan, Plan::Named { .. }) { Answering::Procedure } else { Answering::Text };
         let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, answering);
         let mut arguments = Vec::new();
         let around = Around {
@@ -148,16 +148,17 @@ async fn carry_out(
             Ok(Ran::without_values(given))
         }
         Plan::Cursor(procedure) => cursors::call(procedure, given, around, arguments).await,
-        Plan::Named(name) => {
-            *arguments = arguments_from(given, 0)?;
+        Plan::Named { name, first, keep } => {
+            *arguments = arguments_from(given, first)?;
             name_table_types(&name, arguments, around.session)?;
-            let text = call_text(given)?;
+            let text = call_text(given.get(first..).unwrap_or_default())?;
             let mut parameters = parameters_of(&name, arguments);
             around.session.run(&text, &mut parameters, around.reply).await;
             for (argument, parameter) in arguments.iter_mut().zip(parameters.drain(1..)) {
                 argument.value = parameter.value;
             }
-            Ok(Ran { status: None, first: 0, own: Vec::new() })
+            let own = if keep { vec![(0, around.prepared.add_call(name)?)] } else { Vec::new() };
+            Ok(Ran { status: None, first, own })
         }
     }
 }
@@ -212,8 +213,8 @@ impl Ran {
 /// The type of a value that has none of its own.
 const UNTYPED: SqlType = SqlType::NVarChar(Length::Limit(4000));
 
-/// What a call is about. `recent` is taken when it is the text that is called.
-fn plan(call: &Rpc<'_>, recent: &mut Option<Prepared>) -> Result<Plan, SqlError> {
+/// What a call is about. What sp_executesql ran last is taken from `prepared` when it is the text that is called.
+fn plan(call: &Rpc<'_>, prepared: &mut Prepareds) -> Result<Plan, SqlError> {
     let system = match &call.procedure {
         Procedure::System(system) => Some(*system),
         Procedure::Name(name) => SystemProcedure::by_name(plain_name(name)),
@@ -221,10 +222,10 @@ fn plan(call: &Rpc<'_>, recent: &mut Option<Prepared>) -> Result<Plan, SqlError>
     let given = &call.parameters;
     let name = system.map_or("", SystemProcedure::name);
     match (system, &call.procedure) {
-        (None, Procedure::Name(name)) => Ok(Plan::Named(name.clone())),
+        (None, Procedure::Name(name)) => Ok(Plan::Named { name: name.clone(), first: 0, keep: false }),
         (Some(SystemProcedure::ExecuteSql), _) => {
             let (text, declarations) = (text_at(given, 0, name)?, optional_text_at(given, 1, name)?);
-            let prepared = match recent.take() {
+            let prepared = match prepared.recent.take() {
                 Some(known) if known.text() == text && known.declarations() == declarations => known,
                 _ => Prepared::new(text.to_string(), declarations.to_string()),
             };
@@ -232,7 +233,16 @@ fn plan(call: &Rpc<'_>, recent: &mut Option<Prepared>) -> Result<Plan, SqlError>
         }
         (Some(SystemProcedure::Prepare), _) => Ok(Plan::Prepare { prepared: prepared_at(given, name)? }),
         (Some(SystemProcedure::PrepExec), _) => Ok(Plan::PrepareAndRun { prepared: prepared_at(given, name)? }),
-        (Some(SystemProcedure::Execute), _) => Ok(Plan::Run { handle: handle_at(given, name)? }),
+        (Some(SystemProcedure::PrepExecRpc), _) => {
+            Ok(Plan::Named { name: text_at(given, 1, name)?.to_string(), first: 2, keep: true })
+        }
+        (Some(SystemProcedure::Execute), _) => {
+            let handle = handle_at(given, name)?;
+            Ok(match prepared.called(handle) {
+                Some(procedure) => Plan::Named { name: procedure.to_string(), first: 1, keep: false },
+                None => Plan::Run { handle },
+            })
+        }
         (Some(SystemProcedure::Unprepare), _) => Ok(Plan::Forget { handle: handle_at(given, name)? }),
         (
             Some(

@@ -18,10 +18,18 @@ use std::task::Poll;
 /// Statements that a connection may have prepared at a time.
 const PREPARED_MAX: usize = 16 * 1024;
 
+/// What a handle stands for.
+enum Kept {
+    /// A text.
+    Text(Prepared),
+    /// A call of the procedure of this name.
+    Call(String),
+}
+
 /// What a connection has prepared.
 #[derive(Default)]
 pub(crate) struct Prepareds {
-    by_handle: HashMap<i32, Prepared>,
+    by_handle: HashMap<i32, Kept>,
     last_handle: i32,
     /// What sp_executesql ran last: a client that inserts in a loop sends the same text again and again.
     pub(crate) recent: Option<Prepared>,
@@ -30,6 +38,15 @@ pub(crate) struct Prepareds {
 impl Prepareds {
     /// Keeps a statement; its handle.
     pub(crate) fn add(&mut self, prepared: Prepared) -> Result<i32, SqlError> {
+        self.keep(Kept::Text(prepared))
+    }
+
+    /// Keeps the name of a procedure that is called again and again; its handle.
+    pub(crate) fn add_call(&mut self, procedure: String) -> Result<i32, SqlError> {
+        self.keep(Kept::Call(procedure))
+    }
+
+    fn keep(&mut self, kept: Kept) -> Result<i32, SqlError> {
         if self.by_handle.len() >= PREPARED_MAX {
             let text = format!("A connection cannot have more than {PREPARED_MAX} prepared statements.");
             return Err(SqlError::new(701, 17, 123, text));
@@ -39,13 +56,24 @@ impl Prepareds {
         while self.by_handle.contains_key(&self.last_handle) {
             self.last_handle = self.last_handle.checked_add(1).unwrap_or(1);
         }
-        self.by_handle.insert(self.last_handle, prepared);
+        self.by_handle.insert(self.last_handle, kept);
         Ok(self.last_handle)
     }
 
     /// The statement of a handle.
     pub(crate) fn get(&mut self, handle: i32) -> Result<&mut Prepared, SqlError> {
-        self.by_handle.get_mut(&handle).ok_or_else(|| SqlError::prepared_statement_unknown(handle))
+        match self.by_handle.get_mut(&handle) {
+            Some(Kept::Text(prepared)) => Ok(prepared),
+            _ => Err(SqlError::prepared_statement_unknown(handle)),
+        }
+    }
+
+    /// The procedure that a handle calls; none when it is a statement's, or nobody's.
+    pub(crate) fn called(&self, handle: i32) -> Option<&str> {
+        match self.by_handle.get(&handle) {
+            Some(Kept::Call(procedure)) => Some(procedure),
+            _ => None,
+        }
     }
 
     /// Forgets a statement.

@@ -490,16 +490,17 @@ impl Database {
             return Err(SqlError::included_columns_of_clustered());
         }
         let columns = index_columns(record, definition)?;
+        let included = included_columns(record, definition, &columns)?;
         let constraint_id = if constraint { self.new_object_id() } else { 0 };
         let prefix = if primary_key { "PK" } else { "UQ" };
         let generated = || generated_name(prefix, &record.name, "", constraint_id);
         let name = definition.name.clone().unwrap_or_else(generated);
+        if constraint {
+            self.check_constraint_name(catalog, record, &name)?;
+        }
         let lower = name.to_lowercase();
         if record.indexes.iter().any(|index| index.name.to_lowercase() == lower) {
             return Err(SqlError::index_exists(&name, "table", record.full_name()));
-        }
-        if constraint {
-            self.check_constraint_name(catalog, record, &name)?;
         }
         if primary_key {
             for key in &columns {
@@ -523,7 +524,7 @@ impl Database {
             constraint,
             clustered: definition.clustered,
             columns,
-            included: places(record, &definition.extras.included)?,
+            included,
             filter: definition.extras.filter.clone(),
             not_null: places(record, &definition.extras.not_null)?,
             tests: self.filter_tests(tx, record, &definition.extras)?,
@@ -673,6 +674,21 @@ pub(super) fn index_columns(record: &TableRecord, definition: &IndexDefinition) 
         columns.push(IndexColumn { column, descending: *descending });
     }
     Ok(columns)
+}
+
+/// The places of the columns that an index holds beside its key.
+fn included_columns(
+    record: &TableRecord,
+    definition: &IndexDefinition,
+    key: &[IndexColumn],
+) -> Result<Vec<usize>, SqlError> {
+    let included = places(record, &definition.extras.included)?;
+    for (at, column) in included.iter().enumerate() {
+        if key.iter().any(|key| key.column == *column) || included[..at].contains(column) {
+            return Err(SqlError::key_column_twice("index", &record.columns[*column].name));
+        }
+    }
+    Ok(included)
 }
 
 /// A name such as `PK__Orders__00000000000F4243` for a constraint that was given none.

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::Declared;
 use super::typed::Typed;
 use crate::access::CatalogView;
 use crate::context::ExecutionContext;
@@ -35,6 +36,9 @@ impl Wanted {
 #[derive(Debug, Default)]
 pub struct Undeclared(Mutex<Vec<(String, Wanted)>>);
 
+/// A variable of a user's type, which procedures' parameters alone ask for.
+type OfUsersType = (String, Declared);
+
 impl Undeclared {
     /// A variable as an expression.
     pub(crate) fn variable(&self, name: &str) -> Typed {
@@ -59,8 +63,9 @@ pub fn undeclared_parameters(
     parameters: &str,
     context: &mut ExecutionContext,
     host: &dyn Host,
-) -> Result<Vec<(String, SqlType)>, Vec<SqlError>> {
+) -> Result<Vec<(String, Declared)>, Vec<SqlError>> {
     let undeclared = Undeclared::default();
+    let mut of_users = Vec::new();
     let (program, calls) = {
         let compiling = context.compile_context(host);
         let options = tree::ParseOptions { quoted_identifier: compiling.settings.quoted_identifier };
@@ -68,8 +73,8 @@ pub fn undeclared_parameters(
         let mut calls = Vec::new();
         for statement in &batch.statements {
             if let StatementKind::Execute(call) = &statement.kind {
-                let called = arguments_of(call, &undeclared, &compiling.catalog).map_err(|fault| vec![*fault])?;
-                calls.extend(called);
+                let called = arguments_of(call, &undeclared, &mut of_users, &compiling.catalog);
+                calls.extend(called.map_err(|fault| vec![*fault])?);
             }
         }
         let program = compile(text, parameters, &CompileContext { undeclared: Some(&undeclared), ..compiling })?;
@@ -78,14 +83,15 @@ pub fn undeclared_parameters(
     for requirements in program.requirements().into_iter().chain([calls]) {
         context.check(&requirements, None).map_err(|fault| vec![*fault])?;
     }
-    let mut found: Vec<(usize, String, SqlType)> = Vec::new();
+    let mut found: Vec<(usize, String, Declared)> = Vec::new();
     for (name, wanted) in undeclared.0.into_inner().unwrap_or_else(|e| e.into_inner()) {
         let uses = tree::variable_uses(text, &name);
         let [place] = uses.as_slice() else {
             return Err(vec![SqlError::undeclared_parameter_used_twice(name)]);
         };
-        let ty = *wanted.0.get().ok_or_else(|| vec![SqlError::parameter_type_not_deduced(&name)])?;
-        found.push((*place, name, ty));
+        let of_users = of_users.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name)).map(|(_, ty)| ty.clone());
+        let ty = of_users.or_else(|| wanted.0.get().map(|ty| Declared::System(*ty)));
+        found.push((*place, name.clone(), ty.ok_or_else(|| vec![SqlError::parameter_type_not_deduced(name)])?));
     }
     found.sort_unstable_by_key(|(place, ..)| *place);
     Ok(found.into_iter().map(|(_, name, ty)| (name, ty)).collect())
@@ -95,6 +101,7 @@ pub fn undeclared_parameters(
 fn arguments_of(
     call: &tree::Execute,
     undeclared: &Undeclared,
+    of_users: &mut Vec<OfUsersType>,
     view: &CatalogView,
 ) -> Result<Option<Requirement>, Fault> {
     let tree::ExecuteTarget::Procedure { name, .. } = &call.target else { return Ok(None) };
@@ -114,8 +121,13 @@ fn arguments_of(
             None => create.parameters.get(at),
         };
         let Some(parameter) = parameter else { continue };
-        if let Some(ty) = super::declared(catalog, &parameter.data_type, 1)?.scalar() {
-            undeclared.variable(&variable.text).want(&ty);
+        let declared = super::declared(catalog, &parameter.data_type, 1)?;
+        let met = undeclared.variable(&variable.text);
+        if let Some(ty) = declared.scalar() {
+            met.want(&ty);
+        }
+        if declared.user_type().is_some() {
+            of_users.push((variable.text.to_string(), declared));
         }
     }
     Requirement::of(view, name, Permission::Execute)

@@ -44,11 +44,15 @@ impl Machine<'_> {
 
     /// A key that cannot be made with or for a table is told of by two errors: why, and what did not come of it.
     fn as_constraint_failure(&mut self, statement: &Statement, fault: Fault) -> Fault {
-        let of_table = matches!(
-            statement.kind,
-            StatementKind::CreateTable(_) | StatementKind::AlterTable(_) | StatementKind::CreateType(_)
-        );
-        if of_table && matches!(fault.number, 1505 | 1779 | 1909 | 1911 | 1919) {
+        let by_two = match statement.kind {
+            StatementKind::CreateTable(_) | StatementKind::CreateType(_) => {
+                matches!(fault.number, 1505 | 1779 | 1909 | 1911 | 1919)
+            }
+            // A name that is taken is a constraint's here.
+            StatementKind::AlterTable(_) => matches!(fault.number, 1505 | 1779 | 1909 | 1911 | 1913 | 1919 | 2714),
+            _ => false,
+        };
+        if by_two {
             self.output.error(&fault.at_line(self.line()));
             return Box::new(SqlError::constraint_not_created());
         }

@@ -1,8 +1,9 @@
 //! Logging in, well and badly.
 
-use crate::client::{Client, Token, errors};
+use crate::client::{Client, Token, errors, login7};
 use crate::fixture::{Fixture, PASSWORD};
 use pikepole_server::TlsMode;
+use pikepole_tds::PacketKind;
 use pikepole_types::Value;
 use std::time::Duration;
 
@@ -48,10 +49,26 @@ fn a_bad_login_gets_no_hint() {
 }
 
 #[test]
+fn a_client_may_take_its_own_database_for_one_that_is_not_there() {
+    const FLAGS: usize = 24;
+    const FATAL: u8 = 0x40;
+    let fixture = Fixture::new();
+    let mut client = Client::connect(fixture.address());
+    let mut login = login7("sa", PASSWORD, "nowhere");
+    login[FLAGS] &= !FATAL;
+    client.pre_login(2);
+    client.send(PacketKind::Login7, 0, &login);
+    let tokens = client.reply();
+    assert_eq!(errors(&tokens), [4060]);
+    assert!(tokens.iter().any(|token| matches!(token, Token::LoginAck(_))), "{tokens:?}");
+    assert_eq!(client.scalar("SELECT DB_NAME()"), Value::Str("master".to_string()));
+}
+
+#[test]
 fn a_database_that_is_not_there_refuses_the_login() {
     let fixture = Fixture::new();
     let mut client = Client::connect(fixture.address());
-    assert_eq!(errors(&client.try_log_in("sa", PASSWORD, "nowhere")), [4060]);
+    assert_eq!(errors(&client.try_log_in("sa", PASSWORD, "nowhere")), [4060, 18456]);
     assert!(client.is_closed());
     // No session is left of it.
     let mut client = fixture.client();

@@ -1,6 +1,6 @@
 //! Table-valued parameters, to procedures and to texts.
 
-use crate::client::{Call, Client, errors, rows, utf16};
+use crate::client::{Call, Client, Token, errors, rows, utf16};
 use crate::fixture::Fixture;
 use pikepole_types::{Length, SqlType, Value};
 
@@ -71,6 +71,32 @@ fn tables_are_given_to_procedures_and_texts() {
     // Nothing of it is left.
     assert_eq!(errors(&client.batch("SELECT * FROM @t")), [1087]);
     assert_eq!(errors(&client.batch("SELECT * FROM @P1")), [1087]);
+}
+
+#[test]
+fn a_procedure_is_prepared_by_its_first_call() {
+    let fixture = Fixture::new();
+    let mut client = with_types(&fixture);
+    client.run(
+        "CREATE PROCEDURE dbo.doubled @n int, @out int OUTPUT AS SET @out = 2 * @n; SELECT @n AS n; RETURN @n + 1",
+    );
+    let first = client.call(&[Call::number(14).output("@handle").text("dbo.doubled").int("", 10).output("@out")]);
+    let returned = |name: &str, value: i32| Token::Returned(name.to_string(), Value::Int(value));
+    assert_eq!(rows(&first), [&[Value::Int(10)][..]], "{first:?}");
+    assert!(first.contains(&Token::Status(11)) && first.contains(&returned("@out", 20)), "{first:?}");
+    let handle = first.iter().find_map(|token| match token {
+        Token::Returned(name, Value::Int(handle)) if name == "@handle" => Some(*handle),
+        _ => None,
+    });
+    let handle = handle.expect("a handle");
+    let again = client.call(&[Call::number(12).int("", handle).int("", 7).output("@out")]);
+    assert_eq!(rows(&again), [&[Value::Int(7)][..]], "{again:?}");
+    assert!(again.contains(&Token::Status(8)) && again.contains(&returned("@out", 14)), "{again:?}");
+    assert!(errors(&client.call(&[Call::number(15).int("", handle)])).is_empty());
+    assert_eq!(errors(&client.call(&[Call::number(12).int("", handle).int("", 7)])), [8179]);
+    // As drivers give tables to procedures that they call by ODBC's escape.
+    let table = Call::number(14).output("@handle").text("dbo.take").int("", 10).table("", &some(""));
+    assert_eq!(rows(&client.call(&[table])), [&[Value::Int(30), Value::Str("c".to_string())][..]]);
 }
 
 #[test]

@@ -55,6 +55,7 @@ const PROCEDURES: &[Procedure] = &[
         parameters: &["@rootkey", "@key", "@value_name", "@value", "@no_output"],
         required: 2,
     },
+    Procedure { name: "xp_msver", parameters: &["@optname"], required: 0 },
     Procedure { name: "sp_help", parameters: &["@objname"], required: 0 },
     Procedure { name: "sp_helptext", parameters: &["@objname", "@columnname"], required: 1 },
     Procedure {
@@ -316,6 +317,7 @@ pub(crate) async fn call(
             error_log::read(wanted, context, output).await?;
         }
         "xp_instance_regread" | "xp_regread" => server::read_registry(output),
+        "xp_msver" => server::version(host, arguments.text(0).as_deref(), output),
         "sp_databases" => server::databases(host, output),
         "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,

@@ -3,7 +3,7 @@
 use super::Arguments;
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, string, text};
-use pikepole_query::{ExecutionContext, Output, undeclared_parameters};
+use pikepole_query::{Declared, ExecutionContext, Output, undeclared_parameters};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// The columns behind the type's own: of users' types, of XML, and what the wire says.
@@ -18,6 +18,21 @@ const MORE: &[(&str, SqlType)] = &[
     ("suggested_xml_collection_schema", NAME),
     ("suggested_xml_collection_name", NAME),
 ];
+
+/// How many of [`MORE`] tell of a user's type.
+const USERS_TYPE_COLUMNS: usize = 4;
+/// The number of tables, as types, in the catalog and on the wire.
+const TABLE_TYPE: i32 = 243;
+
+/// The number, database, schema and name of a user's type; NULLs for the system's.
+fn users_type(declared: &Declared, context: &ExecutionContext) -> [Value; USERS_TYPE_COLUMNS] {
+    match declared.user_type() {
+        Some(ty) => {
+            [Value::Int(ty.user_type_id), string(context.database().name()), string(&*ty.schema), string(&*ty.name)]
+        }
+        None => [Value::Null, Value::Null, Value::Null, Value::Null],
+    }
+}
 
 /// `sp_describe_undeclared_parameters`: a row for each parameter of the text that is not declared.
 pub(super) fn describe_undeclared(
@@ -50,19 +65,25 @@ pub(super) fn describe_undeclared(
         ("suggested_tds_length", SqlType::Int),
     ]);
     let mut set = ResultSet::new(&columns);
-    for (place, (name, ty)) in found.into_iter().enumerate() {
-        let mut row = vec![
-            Value::Int(place as i32 + 1),
-            string(name),
-            Value::Int(ty.system_type_id().into()),
-            string(ty.to_string()),
-            Value::SmallInt(ty.max_length()),
-            Value::TinyInt(ty.precision()),
-            Value::TinyInt(ty.scale()),
-        ];
-        row.extend(MORE.iter().map(|_| Value::Null));
+    for (place, (name, declared)) in found.into_iter().enumerate() {
+        let mut row = vec![Value::Int(place as i32 + 1), string(name)];
+        let (tds_type, tds_length) = match declared.scalar() {
+            Some(ty) => {
+                row.extend([Value::Int(ty.system_type_id().into()), string(ty.to_string())]);
+                row.extend([Value::SmallInt(ty.max_length()), Value::TinyInt(ty.precision())]);
+                row.push(Value::TinyInt(ty.scale()));
+                (i32::from(ty.system_type_id()), i32::from(ty.max_length()))
+            }
+            None => {
+                row.extend([Value::Int(TABLE_TYPE), Value::Null, Value::SmallInt(-1)]);
+                row.extend([Value::TinyInt(0), Value::TinyInt(0)]);
+                (TABLE_TYPE, -1)
+            }
+        };
+        row.extend(users_type(&declared, context));
+        row.extend(MORE.iter().skip(USERS_TYPE_COLUMNS).map(|_| Value::Null));
         row.extend([false, false, false, true, false].map(Value::Bit));
-        row.extend([Value::Null, Value::Int(ty.system_type_id().into()), Value::Int(ty.max_length().into())]);
+        row.extend([Value::Null, Value::Int(tds_type), Value::Int(tds_length)]);
         set.push(row);
     }
     set.send(output);

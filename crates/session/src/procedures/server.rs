@@ -1,9 +1,11 @@
 //! Procedures about the server: the log, the configuration, who is there, which databases.
 
 use crate::configuration;
+use crate::functions::PRODUCT_VERSION;
 use crate::host::SessionHost;
 use crate::registry::SessionRow;
 use crate::result_set::{NAME, ResultSet, string, text};
+use crate::views::machine::physical_memory_kb;
 use pikepole_engine::{Permission, Securable};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_types::{Language, SqlError, SqlType, Value};
@@ -19,6 +21,38 @@ pub(super) async fn flush_log(_: &SessionHost, context: &mut ExecutionContext) -
 pub(super) fn read_registry(output: &mut dyn Output) {
     let text = "RegOpenKeyEx() returned error 2, 'The system cannot find the file specified.'";
     output.message(&SqlError::new(22001, 1, 1, text));
+}
+
+/// `xp_msver`: what the server and its machine are, or one line of that.
+pub(super) fn version(host: &SessionHost, wanted: Option<&str>, output: &mut dyn Output) {
+    let major: i32 = PRODUCT_VERSION.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
+    let processors = host.server.topology().cpus.len();
+    let memory_kb = physical_memory_kb();
+    let memory_mb = memory_kb >> 10;
+    let platform = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
+    let lines = [
+        (1, "ProductName", None, "Microsoft SQL Server".to_owned()),
+        (2, "ProductVersion", Some(i64::from(major) << 16), PRODUCT_VERSION.to_owned()),
+        (3, "Language", Some(1033), "English (United States)".to_owned()),
+        (4, "Platform", None, platform),
+        (5, "Comments", None, "Pikepole".to_owned()),
+        (8, "FileVersion", None, env!("CARGO_PKG_VERSION").to_owned()),
+        (16, "ProcessorCount", i64::try_from(processors).ok(), processors.to_string()),
+        (19, "PhysicalMemory", i64::try_from(memory_mb).ok(), format!("{memory_mb} ({})", memory_kb << 10)),
+    ];
+    let mut set = ResultSet::new(&[
+        ("Index", SqlType::SmallInt),
+        ("Name", NAME),
+        ("Internal_Value", SqlType::Int),
+        ("Character_Value", text(512)),
+    ]);
+    for (number, name, internal, shown) in lines {
+        if wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(name)) {
+            let internal = internal.and_then(|value| i32::try_from(value).ok()).map_or(Value::Null, Value::Int);
+            set.push(vec![Value::SmallInt(number), string(name), internal, string(shown)]);
+        }
+    }
+    set.send(output);
 }
 
 /// `sp_configure`: shows every option, or one, or sets one.

@@ -4,7 +4,7 @@ use super::Kind::{DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View, shown_name};
 use crate::modules;
-use pikepole_engine::{Module, Table};
+use pikepole_engine::{Module, Schema, Table};
 use pikepole_types::{Collated, Length, SecondName, SqlError, SqlType};
 
 /// A text of at most so many characters, for columns declared that wide.
@@ -170,15 +170,16 @@ pub(super) const VIEWS: &[View] = &[
 ];
 
 fn schemata(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = |name: &str| {
+    let row = |schema: &Schema| {
+        let owner = source.catalog.users().get(schema.owner);
         view.row()
             .text("CATALOG_NAME", source.database.name())
-            .text("SCHEMA_NAME", name)
-            .text("SCHEMA_OWNER", "dbo")
+            .text("SCHEMA_NAME", &schema.name)
+            .text_if("SCHEMA_OWNER", owner.map(|user| &user.name))
             .text("DEFAULT_CHARACTER_SET_NAME", "iso_1")
             .done()
     };
-    Ok(source.catalog.schemas().map(|schema| row(&schema.name)).collect())
+    Ok(source.catalog.schemas().map(|schema| row(schema)).collect())
 }
 
 /// The first three columns of the views about tables.

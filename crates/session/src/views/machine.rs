@@ -209,7 +209,7 @@ fn memory_nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 }
 
 /// The machine's memory, in KB.
-fn physical_memory_kb() -> u64 {
+pub(crate) fn physical_memory_kb() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
     total.unwrap_or(0)

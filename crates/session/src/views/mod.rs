@@ -24,7 +24,7 @@ mod indexes;
 mod information_schema;
 mod languages;
 pub(crate) mod log;
-mod machine;
+pub(crate) mod machine;
 mod memory;
 mod my_permissions;
 pub(crate) mod objects;

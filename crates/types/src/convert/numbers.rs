@@ -228,7 +228,7 @@ fn is_currency(c: char) -> bool {
     matches!(c, '$' | '\u{A2}'..='\u{A5}' | '৲' | '৳' | '฿' | '៛' | '\u{20A0}'..='\u{20B1}' | '﷼' | '﹩' | '＄' | '￠' | '￡' | '￥' | '￦')
 }
 
-/// `[-+][$]digits[,digits][.digits]`, with blanks behind the sign of the currency; an empty text is 0.
+/// `[-+][$]digits[,digits][.digits]`, with blanks between them; an empty text is 0.
 fn money_from_text(text: &str, to: &SqlType) -> Result<Value, SqlError> {
     let mut plain = String::with_capacity(text.len());
     let (mut seen_sign, mut seen_currency, mut seen_point) = (false, false, false);
@@ -241,7 +241,7 @@ fn money_from_text(text: &str, to: &SqlType) -> Result<Value, SqlError> {
             _ if is_currency(c) && !seen_currency && !plain.contains(|c: char| c.is_ascii_digit()) => {
                 seen_currency = true;
             }
-            ' ' if seen_currency && !plain.contains(|c: char| c.is_ascii_digit()) => {}
+            ' ' if !plain.contains(|c: char| c.is_ascii_digit()) => {}
             ',' if !seen_point => {}
             '.' if !seen_point => {
                 seen_point = true;
