@@ -10,8 +10,13 @@ use crate::*;
 /// What a writer does in its transaction.
 #[derive(Debug, Clone, Copy)]
 enum Step {
-    Put { k: i64, v: i32 },
-    Delete { k: i64 },
+    Put {
+        k: i64,
+        v: i32,
+    },
+    Delete {
+        k: i64,
+    },
     Commit,
     Rollback,
     /// The transaction of a reader with a lasting snapshot begins anew.
