@@ -258,10 +258,6 @@ fn plan(call: &Rpc<'_>, prepared: &mut Prepareds) -> Result<Plan, SqlError> {
             ),
             _,
         ) => Ok(Plan::Cursor(cursor)),
-        (Some(other), _) => {
-            let text = format!("{} is not supported in this version of Pikepole.", other.name());
-            Err(SqlError::new(40517, 16, 1, text))
-        }
         (None, Procedure::System(_)) => unreachable!("a numbered procedure is a system one"),
     }
 }
