@@ -321,13 +321,10 @@ pub(crate) async fn call(
         "sp_databases" => server::databases(host, output),
         "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,
-        "sp_columns" => {
-            let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
-            describe::columns(false, &table.unwrap_or_default(), owner.as_deref(), column.as_deref(), context, output);
-        }
-        "sp_columns_100" => {
-            let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
-            describe::columns(true, &table.unwrap_or_default(), owner.as_deref(), column.as_deref(), context, output);
+        "sp_columns" | "sp_columns_100" => {
+            let is_100 = procedure.name == "sp_columns_100";
+            let (table, owner, column) = (arguments.text(0).unwrap_or_default(), arguments.text(1), arguments.text(3));
+            describe::columns(is_100, &table, owner.as_deref(), column.as_deref(), context, output);
         }
         "sp_tables" => odbc::tables(&arguments, context, output),
         "sp_pkeys" => odbc::primary_keys(&arguments, context, output),
