@@ -7,7 +7,7 @@ use std::ops::Bound;
 
 use pikepole_storage::{Direction, HeapScan, RowHeader, ScanRange as StorageRange, TreeScan};
 use pikepole_transaction::{LockMode, RID_BYTES, Seen, Structure, View};
-use pikepole_types::{Projection, SqlError, Value};
+use pikepole_types::{Projection, SqlError, SqlType, Value};
 
 use super::overflow::LongReader;
 use super::parts::Part;
@@ -146,8 +146,10 @@ impl TableScan {
         });
         if self.secondary != secondary {
             self.secondary = secondary;
+            // A key has no negative zero.
+            let is_float = |column: &usize| matches!(table.columns[*column].ty, SqlType::Float | SqlType::Real);
             let read_from_entries = secondary.map(|at| table.secondary[at].entry.projection(&self.wanted));
-            self.covering = read_from_entries.filter(Projection::is_of_key);
+            self.covering = read_from_entries.filter(|read| read.is_of_key() && !self.wanted.iter().any(is_float));
         }
         self.range = range;
         self.part = None;
