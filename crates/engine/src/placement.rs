@@ -5,6 +5,7 @@
 //! | schedulers | one for each CPU that the process may use; those out of the process affinity are offline. With a quota of CPU time below that, as many as the quota, rounded up, and none bound to a CPU: neighbours may have the same CPUs |
 //! | nodes | the hardware's; trace flag 8015: one; soft nodes: a node of more than 8 cores becomes equal parts of at most 8 |
 //! | log writers, count | a number; one a node, at most 4; two a node, at most the CPUs of the first node and 8; AUTO: as two a node, and no more than the CPUs that the quota of CPU time keeps busy |
+//! | memory | with two memory nodes or more a part of each buffer pool comes from each; the ring of a log from the node of the first log writer's CPU, or the first one |
 //! | log writers, home | `SHARED`: not bound. `FIRST CORES`: the first CPU of each core of the first node, in turn. `ISOLATED`: the first core of the first node, which has no scheduler then, when there is another core. A list: its CPUs in turn |
 //!
 //! The first node is the one of the lowest number that has CPUs to use.
@@ -155,6 +156,28 @@ impl PlacementPlan {
     /// Whether schedulers are bound to CPUs.
     pub fn is_bound(&self) -> bool {
         self.schedulers.iter().any(|scheduler| scheduler.cpu.is_some())
+    }
+
+    /// The memory nodes that its schedulers are near to, ascending; empty when that is one, or nobody can say.
+    pub fn memory_nodes(&self) -> Vec<usize> {
+        let nodes: BTreeSet<usize> = self.nodes.iter().map(|node| node.memory_node).collect();
+        if self.is_bound() && nodes.len() > 1 { nodes.into_iter().collect() } else { Vec::new() }
+    }
+
+    /// The memory node of each scheduler, by number; empty as [`memory_nodes`](Self::memory_nodes).
+    pub fn near_schedulers(&self) -> Vec<usize> {
+        if self.memory_nodes().is_empty() {
+            return Vec::new();
+        }
+        self.schedulers.iter().map(|scheduler| self.nodes[scheduler.node].memory_node).collect()
+    }
+
+    /// The memory node of the rings of logs: where the first log writer is bound to, else the first node; none as
+    /// [`memory_nodes`](Self::memory_nodes).
+    pub fn log_memory_node(&self, topology: &Topology) -> Option<usize> {
+        let first = *self.memory_nodes().first()?;
+        let writer = self.log_writers.first().copied().flatten();
+        Some(writer.map_or(first, |cpu| node_of(topology, cpu)))
     }
 
     /// The node of a CPU; the first one for a CPU that is in none.

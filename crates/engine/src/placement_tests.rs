@@ -118,3 +118,32 @@ fn a_quota_bounds_the_automatic_count_of_log_writers_only() {
     assert_eq!(counts(Some(3.0)), (3, 4, 2, 6));
     assert_eq!(counts(Some(0.5)), (1, 4, 2, 6));
 }
+
+#[test]
+fn memory_follows_the_nodes_of_schedulers() {
+    let default = PlacementRules::default();
+    let one = plan(&Shape::new(1, 1, 2, 1), &default);
+    assert_eq!((one.memory_nodes(), one.near_schedulers()), (Vec::new(), Vec::new()), "near anyhow");
+    let two = plan(&Shape::new(2, 1, 2, 1), &default);
+    assert_eq!((two.memory_nodes(), two.near_schedulers()), (vec![0, 1], vec![0, 0, 1, 1]));
+    let only_second = plan(&Shape { affinity: Some(vec![2, 3]), ..Shape::new(2, 1, 2, 1) }, &default);
+    assert!(only_second.memory_nodes().is_empty());
+    let soft = plan(&Shape::new(2, 1, 10, 1), &PlacementRules { nodes: NodeRule::Soft, ..default.clone() });
+    assert_eq!((soft.nodes.len(), soft.memory_nodes()), (4, vec![0, 1]), "soft nodes share their memory");
+    assert_eq!(soft.near_schedulers(), [[0; 10], [1; 10]].concat());
+    let ignored = PlacementRules { nodes: NodeRule::Ignored, ..default.clone() };
+    assert!(plan(&Shape::new(2, 1, 2, 1), &ignored).memory_nodes().is_empty());
+    let quota = Shape { quota_cpus: Some(3.0), ..Shape::new(2, 1, 2, 1) };
+    assert!(plan(&quota, &default).memory_nodes().is_empty(), "a scheduler that is not bound is near to none");
+}
+
+#[test]
+fn the_ring_of_a_log_is_where_its_writer_is() {
+    let shape = Shape::new(2, 1, 2, 1);
+    let topology = Topology::of(&SystemFiles::of_shape(&shape)).expect("a machine");
+    let node = |shape: &Shape, home| plan(shape, &rules(LogWriterCount::Auto, home)).log_memory_node(&topology);
+    assert_eq!(node(&shape, LogWriterHome::Shared), Some(0), "the first node when they are anywhere");
+    assert_eq!(node(&shape, LogWriterHome::FirstCores), Some(0));
+    assert_eq!(node(&shape, LogWriterHome::Cpus(vec![3, 0])), Some(1));
+    assert_eq!(node(&Shape::new(1, 1, 2, 1), LogWriterHome::FirstCores), None);
+}

@@ -101,6 +101,10 @@ pub struct RuleRow {
     pub schedulers: usize,
     /// CPUs of the log writers of a database, null where one is not bound.
     pub log_writers: Vec<Option<usize>>,
+    /// Memory nodes that a part of each buffer pool comes from; empty where memory is not bound.
+    pub pool_nodes: Vec<usize>,
+    /// The memory node of the logs' rings, null where it is not bound.
+    pub log_node: Option<usize>,
 }
 
 impl TopologyReport {
@@ -243,7 +247,9 @@ impl TopologyReport {
 
     fn rules(&self) -> comfy_table::Table {
         let mut rules = table();
-        rules.set_header(["configuration", "nodes", "schedulers", "log writers", "on CPU"].map(Cell::new));
+        rules.set_header(
+            ["configuration", "nodes", "schedulers", "log writers", "on CPU", "pools of nodes", "logs"].map(Cell::new),
+        );
         for row in &self.placement {
             let cpus: Vec<String> =
                 row.log_writers.iter().map(|cpu| cpu.map_or("any".to_owned(), |cpu| cpu.to_string())).collect();
@@ -257,6 +263,8 @@ impl TopologyReport {
                 Cell::new(schedulers),
                 right(row.log_writers.len()),
                 Cell::new(cpus.join(" ")),
+                Cell::new(if row.pool_nodes.is_empty() { "any".to_owned() } else { list_text(&row.pool_nodes) }),
+                Cell::new(row.log_node.map_or("any".to_owned(), |node| node.to_string())),
             ]);
         }
         rules
@@ -283,6 +291,8 @@ fn placements(topology: &Topology, limits: &CpuLimits) -> Vec<RuleRow> {
             nodes: plan.nodes.iter().map(|node| node.cpus.clone()).collect(),
             scheduler_cpus: plan.schedulers.iter().filter_map(|scheduler| scheduler.cpu).collect(),
             schedulers: plan.schedulers.len(),
+            pool_nodes: plan.memory_nodes(),
+            log_node: plan.log_memory_node(topology),
             log_writers: plan.log_writers,
         }
     };
@@ -319,6 +329,8 @@ mod tests {
             assert!(text.lines().any(|each| each == line), "{line}\n{text}");
         }
         assert!(text.contains("38 on 1-19,21-39"), "{text}");
+        let default = text.lines().find(|line| line.contains("default")).expect("a rule");
+        assert!(default.ends_with("| any any any any | 0-1            | 0    |"), "{default}");
         assert!(text.lines().all(|line| line.len() <= 140), "{text}");
     }
 

@@ -38,9 +38,9 @@ unsafe impl Send for Buffer {}
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// A ring of `bytes`, a power of two.
-    pub fn new(bytes: usize, pages: Pages) -> io::Result<Self> {
-        let (ring, grant) = RingMapping::granted(bytes, pages)?;
+    /// A ring of `bytes`, a power of two, with memory of this node if one is named.
+    pub fn new(bytes: usize, pages: Pages, node: Option<usize>) -> io::Result<Self> {
+        let (ring, grant) = RingMapping::granted(bytes, pages, node)?;
         assert!(ring.size() == bytes && bytes.is_power_of_two());
         let start = ring.at(0);
         // Reserved pages have been touched already.
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn memory_is_touched_ahead_of_use_and_once() {
-        let buffer = Buffer::new(4 << 20, Pages::Small).unwrap();
+        let buffer = Buffer::new(4 << 20, Pages::Small, None).unwrap();
         let begin = (4 << 20) * 3 - 4096;
         let steps = |position| (0..).find(|_| !buffer.touch_ahead(begin, position)).unwrap();
         let all = steps(begin) + steps(begin) + steps(begin + 1000) + steps(begin + (64 << 20)) + steps(u64::MAX);
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_place_over_the_ends_of_the_ring_is_one_slice() {
-        let buffer = Buffer::new(4096, Pages::Small).unwrap();
+        let buffer = Buffer::new(4096, Pages::Small, None).unwrap();
         let position = 4096 * 7 - 3;
         // SAFETY: this thread alone has the buffer, and the slices do not live at the same time.
         unsafe {

@@ -206,7 +206,7 @@ impl Log {
         };
         let log = Log {
             reservations: Reservations::new(lsn, options.reservation, options.chunk_bytes_max(), statistics),
-            buffer: Buffer::new(options.ring_bytes, options.memory_pages)?,
+            buffer: Buffer::new(options.ring_bytes, options.memory_pages, options.memory_node)?,
             written: CachePadded::new(AtomicU64::new(lsn)),
             commits: Commits::new(lsn, options.flush_queue, statistics),
             company: (0..SLOTS_MAX).map(|_| CachePadded::default()).collect(),

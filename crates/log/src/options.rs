@@ -25,6 +25,8 @@ pub struct LogOptions {
     pub ring_bytes: usize,
     /// The pages of the system that the ring is in.
     pub memory_pages: Pages,
+    /// The memory node that the ring is to come from; `None`: the one of whoever touches it first.
+    pub memory_node: Option<usize>,
     /// The largest record, kind byte included, in bytes.
     pub record_bytes_max: usize,
     /// Bytes of a block at most, header included.
@@ -53,6 +55,7 @@ impl Default for LogOptions {
             bytes_max: 16 << 30,
             ring_bytes: 32 << 20,
             memory_pages: Pages::default(),
+            memory_node: None,
             record_bytes_max: RECORD_BYTES_MAX,
             block_bytes_max: 1 << 20,
             direct: true,

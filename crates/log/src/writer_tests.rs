@@ -165,7 +165,7 @@ fn shutdown_ends_the_log_writer() {
 fn threads_from_outside_are_served_by_the_log_writer() {
     let statistics = Statistics::new();
     let cpus = vec![0];
-    let threads = SchedulerOptions { cpus, pin: false, quantum_us: 4000, spin_before_park_us: 0 };
+    let threads = SchedulerOptions { cpus, pin: false, spin_before_park_us: 0, ..SchedulerOptions::default() };
     let schedulers = Schedulers::start(threads, Arc::clone(&statistics)).unwrap();
     let server = Server::on(schedulers, statistics, options(CommitBy::Scheduler, FlushQueue::LockFree));
     server.start_writer();

@@ -9,6 +9,7 @@
 //! Reserved pages are touched before they are handed out: what a limit of a control group or a memory node withholds shows then
 //! as a refusal, where later it would end the process. That is what a start with them costs.
 
+use crate::node_memory::NodeGrant;
 use crate::system_files::SystemFiles;
 use std::fmt;
 use std::time::Duration;
@@ -52,6 +53,8 @@ pub struct MemoryGrant {
     pub bytes: usize,
     /// Why it is less than what was asked for.
     pub why: Option<String>,
+    /// The memory nodes that it comes from.
+    pub nodes: NodeGrant,
     /// The time that it took; with reserved pages, all of the memory was touched in it.
     pub took: Duration,
 }
@@ -65,19 +68,20 @@ impl MemoryGrant {
             got: self.got.min(other.got),
             bytes: self.bytes + other.bytes,
             why: self.why.or(other.why),
+            nodes: if matches!(other.nodes, NodeGrant::Refused(_)) { other.nodes } else { self.nodes },
             took: self.took + other.took,
         }
     }
 }
 
-/// `256 MB in reserved pages of 2 MB, taken in 61 ms`, or in which pages instead of which, and why.
+/// `256 MB in reserved pages of 2 MB, taken in 61 ms`, or in which pages instead of which, and why; and of which nodes.
 impl fmt::Display for MemoryGrant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} MB in {}", self.bytes >> 20, self.got)?;
         if let Some(why) = &self.why {
             write!(f, " instead of {}: {why}", self.asked)?;
         }
-        write!(f, ", taken in {} ms", self.took.as_millis())
+        write!(f, "{}, taken in {} ms", self.nodes, self.took.as_millis())
     }
 }
 
@@ -248,7 +252,14 @@ mod tests {
     #[test]
     fn two_grants_are_the_lesser_one() {
         let took = Duration::from_millis(5);
-        let full = MemoryGrant { asked: Pages::Reserved, got: Pages::Reserved, bytes: 4 << 20, why: None, took };
+        let full = MemoryGrant {
+            asked: Pages::Reserved,
+            got: Pages::Reserved,
+            bytes: 4 << 20,
+            why: None,
+            nodes: NodeGrant::FirstTouch,
+            took,
+        };
         let less = MemoryGrant { got: Pages::Small, bytes: 2 << 20, why: Some("none".to_owned()), ..full.clone() };
         assert_eq!(full.to_string(), "4 MB in reserved pages of 2 MB, taken in 5 ms");
         let both = full.with(less);

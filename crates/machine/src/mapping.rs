@@ -11,10 +11,12 @@
 //! Both give out raw memory that several threads fill at once; who may touch which bytes when is the caller's
 //! protocol, and the `unsafe` of the methods that make slices.
 //!
-//! Both are asked for in one kind of [`Pages`], or taken by `granted` in the best kind that there is, with what it was.
+//! Both are asked for in one kind of [`Pages`], or taken by `granted` in the best kind that there is, with what it was. Then parts of a
+//! region, or a ring, can come from the memory of a node each.
 
 use crate::SystemFiles;
 use crate::large_pages::{LARGE_PAGE, Memory, MemoryGrant, Pages, ReservedPages, why_not_transparent};
+use crate::node_memory::{self, NodeGrant};
 use std::ffi::c_void;
 use std::fs;
 use std::io;
@@ -79,6 +81,11 @@ impl Mapping {
 }
 
 impl Mapping {
+    /// Has memory for a part come from this node.
+    fn prefer(&self, part: Range<usize>, node: usize) -> io::Result<()> {
+        node_memory::prefer(self.at(part.start) as usize..self.at(part.end) as usize, node)
+    }
+
     /// Says whether the kernel may put large pages behind a part. The other kind does as well: a refusal is no error.
     fn advise_pages(&self, part: Range<usize>, pages: Pages) {
         let advice = match pages {
@@ -106,20 +113,24 @@ fn best<T>(
     asked: Pages,
     memory: Memory,
     map: impl Fn(Pages) -> io::Result<T>,
+    place: impl Fn(&T) -> NodeGrant,
     touch: impl Fn(&T) -> io::Result<()>,
 ) -> io::Result<(T, MemoryGrant)> {
     let begun = Instant::now();
     let files = SystemFiles::below("/");
-    let grant = |got, why| MemoryGrant { asked, got, bytes, why, took: begun.elapsed() };
+    let grant = |got, why, nodes| MemoryGrant { asked, got, bytes, why, nodes, took: begun.elapsed() };
     let mut why = None;
     if asked == Pages::Reserved {
-        let whole = map(Pages::Reserved).and_then(|mapped| match touch(&mapped) {
-            // Kernels before 5.14 cannot do it: each page comes at its first use.
-            Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error),
-            _ => Ok(mapped),
+        let whole = map(Pages::Reserved).and_then(|mapped| {
+            let nodes = place(&mapped);
+            match touch(&mapped) {
+                // Kernels before 5.14 cannot do it: each page comes at its first use.
+                Err(error) if error.kind() != io::ErrorKind::InvalidInput => Err(error),
+                _ => Ok((mapped, nodes)),
+            }
         });
         match whole {
-            Ok(mapped) => return Ok((mapped, grant(Pages::Reserved, None))),
+            Ok((mapped, nodes)) => return Ok((mapped, grant(Pages::Reserved, None, nodes))),
             Err(error) => {
                 let wanted = ReservedPages::wanted(bytes);
                 let there = ReservedPages::of(&files);
@@ -135,7 +146,17 @@ fn best<T>(
         why = Some(why.map_or(refused.clone(), |why| format!("{why}; {refused}")));
     }
     let mapped = map(got)?;
-    Ok((mapped, grant(got, why)))
+    let nodes = place(&mapped);
+    Ok((mapped, grant(got, why, nodes)))
+}
+
+/// A part of a region: from the end of the part before to here, with memory of this node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodePart {
+    /// The memory node, as the hardware counts.
+    pub node: usize,
+    /// The offset of the first byte behind it. Parts meet at whole large pages: the one that this lies in belongs to the next part.
+    pub end: usize,
 }
 
 /// Zeroed memory in large pages where the kernel grants them.
@@ -149,13 +170,29 @@ pub struct Region {
 
 impl Region {
     /// Maps `bytes`, rounded up to whole large pages of 2 MB, in the best pages up to this kind, and says what they are.
-    /// Reserved ones are in memory then; of others nothing is before it is touched.
+    /// Reserved ones are in memory then; of others nothing is before it is touched. The last of `parts` ends with the region; without
+    /// any, memory comes from near whoever touches it.
     ///
     /// # Errors
     /// What the kernel answers, most often `OutOfMemory`.
-    pub fn granted(bytes: usize, pages: Pages) -> io::Result<(Self, MemoryGrant)> {
+    pub fn granted(bytes: usize, pages: Pages, parts: &[NodePart]) -> io::Result<(Self, MemoryGrant)> {
         let map = |pages| Self::with_pages(bytes, pages);
-        best(rounded(bytes, LARGE_PAGE)?, pages, Memory::Private, map, |region| region.touch(0..region.len()))
+        let place = |region: &Self| NodeGrant::of(parts.iter().map(|part| part.node), region.prefer(parts));
+        let touch = |region: &Self| region.touch(0..region.len());
+        best(rounded(bytes, LARGE_PAGE)?, pages, Memory::Private, map, place, touch)
+    }
+
+    /// Has the memory of each part come from its node.
+    fn prefer(&self, parts: &[NodePart]) -> io::Result<()> {
+        let mut begin = 0;
+        for (index, part) in parts.iter().enumerate() {
+            let end = if index + 1 == parts.len() { self.len } else { part.end / LARGE_PAGE * LARGE_PAGE };
+            if begin < end {
+                self.mapping.prefer(self.offset + begin..self.offset + end, part.node)?;
+                begin = end;
+            }
+        }
+        Ok(())
     }
 
     /// Maps `bytes`, rounded up to whole large pages of 2 MB, in pages of this kind. Nothing is in memory before it is touched.
@@ -216,13 +253,19 @@ pub struct RingMapping {
 }
 
 impl RingMapping {
-    /// Maps a ring of `bytes` in the best pages up to this kind, and says what they are.
+    /// Maps a ring of `bytes` in the best pages up to this kind, with memory of this node if one is named, and says what they are.
     ///
     /// # Errors
     /// What the kernel answers, most often `OutOfMemory`.
-    pub fn granted(bytes: usize, pages: Pages) -> io::Result<(Self, MemoryGrant)> {
+    pub fn granted(bytes: usize, pages: Pages, node: Option<usize>) -> io::Result<(Self, MemoryGrant)> {
         let map = |pages| Self::with_pages(bytes, pages);
-        best(rounded(bytes, crate::BLOCK)?, pages, Memory::Shared, map, |ring| ring.touch(0..ring.size()))
+        // The memory is shared by both halves, and so is the policy.
+        let prefer = |ring: &Self, node| ring.mapping.prefer(ring.offset..ring.offset + ring.size, node);
+        let place = |ring: &Self| {
+            let placed = node.map_or(Ok(()), |node| prefer(ring, node));
+            NodeGrant::of(node.into_iter(), placed)
+        };
+        best(rounded(bytes, crate::BLOCK)?, pages, Memory::Shared, map, place, |ring| ring.touch(0..ring.size()))
     }
 
     /// Maps a ring of `bytes`, rounded up to whole pages of 4 KB, all zero, in pages of this kind. Whether shared memory gets
@@ -331,6 +374,7 @@ fn rounded(bytes: usize, page: usize) -> io::Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Topology;
 
     #[test]
     fn a_slice_over_the_seam_is_one_piece() {
@@ -398,10 +442,16 @@ mod tests {
 
     #[test]
     fn an_empty_mapping_is_refused() {
-        assert_eq!(Region::granted(0, Pages::Transparent).expect_err("refused").kind(), io::ErrorKind::InvalidInput);
-        assert_eq!(RingMapping::granted(0, Pages::Reserved).expect_err("refused").kind(), io::ErrorKind::InvalidInput);
         assert_eq!(
-            Region::granted(usize::MAX, Pages::Reserved).expect_err("refused").kind(),
+            Region::granted(0, Pages::Transparent, &[]).expect_err("refused").kind(),
+            io::ErrorKind::InvalidInput
+        );
+        assert_eq!(
+            RingMapping::granted(0, Pages::Reserved, None).expect_err("refused").kind(),
+            io::ErrorKind::InvalidInput
+        );
+        assert_eq!(
+            Region::granted(usize::MAX, Pages::Reserved, &[]).expect_err("refused").kind(),
             io::ErrorKind::OutOfMemory
         );
     }
@@ -414,6 +464,48 @@ mod tests {
         let _ = ring.touch(1..ring.size());
         // SAFETY: as above.
         assert_eq!(unsafe { ring.slice(17, 2) }, [1, 0]);
+    }
+
+    #[test]
+    fn parts_come_from_their_nodes() {
+        let nodes = Topology::of(&SystemFiles::below("/")).expect("a machine").nodes();
+        let (first, last) = (nodes[0], nodes[nodes.len() - 1]);
+        let parts = [NodePart { node: first, end: (3 << 20) + 5 }, NodePart { node: last, end: 8 << 20 }];
+        let (region, grant) = Region::granted(8 << 20, Pages::Small, &parts).expect("a region");
+        let (ring, of_ring) = RingMapping::granted(1 << 20, Pages::Small, Some(last)).expect("a ring");
+        if let NodeGrant::Refused(why) = &grant.nodes {
+            // Containers may forbid the call.
+            assert!(why.contains("not permitted"), "{why}");
+            return;
+        }
+        assert_eq!(grant.nodes, NodeGrant::Parts(vec![first, last]));
+        assert_eq!(of_ring.nodes, NodeGrant::Parts(vec![last]));
+        let start = region.as_ptr() as usize;
+        for (address, node) in [
+            (start, first),
+            (start + LARGE_PAGE - 1, first),
+            (start + LARGE_PAGE, last),
+            (start + region.len() - 1, last),
+            (ring.at(0) as usize, last),
+            (ring.at(0) as usize + 2 * ring.size() - 1, last),
+        ] {
+            assert_eq!(node_memory::preferred_at(address).expect("a policy"), Some(vec![node]));
+        }
+        let (plain, grant) = Region::granted(2 << 20, Pages::Small, &[]).expect("a region");
+        assert_eq!(grant.nodes, NodeGrant::FirstTouch);
+        assert_eq!(node_memory::preferred_at(plain.as_ptr() as usize).expect("a policy"), None);
+    }
+
+    #[test]
+    fn memory_of_a_node_that_is_not_there_is_memory_all_the_same() {
+        let missing = 1000;
+        let parts = [NodePart { node: missing, end: 2 << 20 }];
+        let (region, grant) = Region::granted(2 << 20, Pages::Small, &parts).expect("a region");
+        assert!(matches!(&grant.nodes, NodeGrant::Refused(why) if why.contains("node 1000")), "{grant}");
+        // SAFETY: this test is the only user of the region, and writes within it.
+        unsafe { region.as_ptr().write(1) };
+        let (_ring, grant) = RingMapping::granted(4096, Pages::Small, Some(missing)).expect("a ring");
+        assert!(matches!(grant.nodes, NodeGrant::Refused(_)), "{grant}");
     }
 
     /// A field of `/proc/self/smaps` for the mapping that an address is in, in KB.
@@ -437,8 +529,8 @@ mod tests {
     fn what_was_granted_is_what_the_kernel_gave() {
         const BYTES: usize = 8 << 20;
         for asked in [Pages::Small, Pages::Transparent, Pages::Reserved] {
-            let (region, grant) = Region::granted(BYTES, asked).expect("a region");
-            let (ring, of_ring) = RingMapping::granted(BYTES, asked).expect("a ring");
+            let (region, grant) = Region::granted(BYTES, asked, &[]).expect("a region");
+            let (ring, of_ring) = RingMapping::granted(BYTES, asked, None).expect("a ring");
             for (grant, address) in [(&grant, region.as_ptr()), (&of_ring, ring.at(0))] {
                 assert_eq!((grant.asked, grant.bytes, grant.why.is_some()), (asked, BYTES, grant.got != asked));
                 assert_eq!(
@@ -468,7 +560,7 @@ mod tests {
 
     #[test]
     fn a_ring_that_is_no_whole_number_of_large_pages_gets_others() {
-        let (ring, grant) = RingMapping::granted(64 << 10, Pages::Reserved).expect("a ring");
+        let (ring, grant) = RingMapping::granted(64 << 10, Pages::Reserved, None).expect("a ring");
         assert!(ring.size() == 64 << 10 && grant.got < Pages::Reserved && grant.why.is_some(), "{grant}");
     }
 }

@@ -10,6 +10,7 @@ use std::sync::PoisonError;
 use std::task::{Context, Poll};
 
 use crate::join::{Ending, Outcome};
+use pikepole_machine::node_memory;
 
 /// Threads at most.
 const THREADS_MAX: usize = 16;
@@ -99,11 +100,15 @@ impl Pool {
     }
 }
 
-/// Runs `f` on a thread of the pool.
+/// Runs `f` on a thread of the pool, which is near to the caller's memory node meanwhile.
 pub(crate) async fn run<T: Send + 'static>(pool: &Arc<Pool>, f: impl FnOnce() -> T + Send + 'static) -> T {
     let outcome = Outcome::new();
     let ending = Ending(Arc::clone(&outcome));
-    let job = Box::new(move || ending.end(Ok(catch_unwind(AssertUnwindSafe(f)))));
+    let near = node_memory::near();
+    let job = Box::new(move || {
+        node_memory::set_near(near);
+        ending.end(Ok(catch_unwind(AssertUnwindSafe(f))));
+    });
     if let Err(job) = pool.submit(job) {
         job();
     }

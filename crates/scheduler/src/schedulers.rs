@@ -38,6 +38,8 @@ pub struct SchedulerOptions {
     pub cpus: Vec<usize>,
     /// Whether each thread is bound to its CPU.
     pub pin: bool,
+    /// The memory node near to each; empty: nobody says.
+    pub memory_nodes: Vec<usize>,
     /// How long a task may keep the CPU, in microseconds.
     pub quantum_us: u64,
     /// How long an idle scheduler spins before it sleeps, in microseconds.
@@ -51,7 +53,7 @@ impl Default for SchedulerOptions {
         let cpus = affinity::allowed().unwrap_or_default();
         let pin = !cpus.is_empty();
         let cpus = if pin { cpus } else { vec![0] };
-        Self { cpus, pin, quantum_us: 4_000, spin_before_park_us: 50 }
+        Self { cpus, pin, memory_nodes: Vec::new(), quantum_us: 4_000, spin_before_park_us: 50 }
     }
 }
 
@@ -302,8 +304,8 @@ impl Schedulers {
     /// When `count` is 0 or leaves no slots for hidden schedulers.
     pub fn simulated(seed: u64, count: usize, statistics: Arc<Statistics>) -> Arc<Schedulers> {
         assert!((1..=pikepole_contention::slot::SLOTS_MAX / 2).contains(&count));
-        let options =
-            SchedulerOptions { cpus: (0..count).collect(), pin: false, quantum_us: 4_000, spin_before_park_us: 0 };
+        let cpus = (0..count).collect();
+        let options = SchedulerOptions { cpus, pin: false, spin_before_park_us: 0, ..SchedulerOptions::default() };
         Arc::new(Schedulers { shared: Shared::new(options, statistics, Some(Simulation::new(seed))) })
     }
 

@@ -16,7 +16,7 @@ use crate::context::{self, After};
 use crate::home::{Home, Kind};
 use crate::schedulers::{IdleHook, IdleOutcome, Moment, Shared};
 use pikepole_contention::sync::{hint, thread};
-use pikepole_machine::{affinity, clock};
+use pikepole_machine::{affinity, clock, node_memory};
 use std::future::poll_fn;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -71,6 +71,7 @@ fn prepare(shared: &Shared, home: &Home) -> io::Result<tokio::runtime::Runtime> 
         None if !shared.allowed.is_empty() => affinity::pin_to(&shared.allowed)?,
         None => {}
     }
+    node_memory::set_near(shared.options.memory_nodes.get(home.id as usize).copied());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     home.runtime.get_or_init(|| runtime.handle().clone());
     Ok(runtime)

@@ -3,7 +3,7 @@
 //! ```text
 //!   page id --> map[id / 65536][id % 65536] --> frame number --> header (64 bytes), bytes (8 KB)
 //!                 (chunks made when needed)        |
-//!   free list <-- clock hand (clean, unused) <-----+-- writer (dirty -> clean) <-- changes
+//!   free frames <-- clock hand (clean, unused) <---+-- writer (dirty -> clean) <-- changes
 //! ```
 //!
 //! Invariants
@@ -11,7 +11,7 @@
 //! - the map names a frame only if that frame holds the page, seen under its latch; without the latch the answer is a
 //!   hint to be checked;
 //! - `rec_lsn != 0` as long as the disk may lack a change of the page; such a page never leaves the pool;
-//! - a frame on the free list has no page, level 0, and nobody writes it; who takes it from there has its latch, under which a page
+//! - a free frame (module `parts`) has no page, level 0, and nobody writes it; who takes it has its latch, under which a page
 //!   is read from the disk into it.
 //!
 //! Memory is touched when it is first used; with `touch_ahead` the lazy writer stays a little ahead of the frames in use,
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use pikepole_contention::{Counter, Spinlock, SpinlockClass, Spinner, Statistics};
+use pikepole_contention::{Counter, SpinlockClass, Spinner, Statistics};
 use pikepole_log::{Lsn, LsnRange};
 use pikepole_machine::{MemoryGrant, Pages, Region};
 
@@ -34,6 +34,7 @@ use crate::error::{Need, PageId, Stop};
 use crate::frame::{FrameHeader, IO_IDLE, Readers};
 use crate::page::inner::{self, WORDS, Words};
 use crate::page::{PAGE_BYTES, Page, PageBytes, PageMut};
+use crate::parts::{PartUse, Parts, Used};
 use crate::store::StoreOptions;
 
 const CHUNK_PAGES: usize = 1 << 16;
@@ -96,10 +97,6 @@ impl Drop for PageMap {
     }
 }
 
-/// Untouched memory is kept away from the frames in use: so many times what is in use, and this far at the most. A
-/// database that is only looked at takes little memory, and its opening need not share the CPUs with the touching.
-const TOUCHED_AHEAD_TIMES: usize = 4;
-const TOUCHED_AHEAD_BYTES: usize = 32 << 20;
 /// Memory touched at a time: the kernel lets no other mapping be made meanwhile.
 const TOUCH_STEP_BYTES: usize = 2 << 20;
 
@@ -117,26 +114,18 @@ pub enum PoolGrowth {
 const FIRST_SHARE: usize = 8;
 const FIRST_BYTES_MIN: usize = 64 << 20;
 
-struct FreeFrames {
-    list: Vec<u32>,
-    /// Frames from here on were never used.
-    fresh: u32,
-}
-
 /// See the module.
 pub(crate) struct Pool {
     headers: Region,
     bytes: Region,
     /// The kind of pages that both are in.
     grant: MemoryGrant,
-    /// Bytes of `bytes`, from its start, that have been touched ahead of their use, or never will be.
-    touched: AtomicUsize,
     frames: u32,
     /// How many frames are to be in use at the most; above that pages are written and leave.
     worth: AtomicUsize,
     map: PageMap,
-    free: Spinlock<FreeFrames>,
-    /// How many frames are free; kept by the holders of `free`, read without it.
+    parts: Parts,
+    /// How many frames are free.
     free_count: AtomicUsize,
     hand: Mutex<u32>,
     pub readers: Readers,
@@ -161,26 +150,28 @@ impl Pool {
     pub fn new(options: &StoreOptions, statistics: &Arc<Statistics>) -> std::io::Result<Pool> {
         let pages = options.memory_pages;
         let frames = (options.pool_bytes / PAGE_BYTES).clamp(FRAMES_MIN, u32::MAX as usize / 2);
-        let (bytes, grant) = Region::granted(frames * PAGE_BYTES, pages)?;
-        let (headers, of_headers) = Region::granted(frames * size_of::<FrameHeader>(), pages)?;
+        let parts = Parts::new(frames as u32, &options.memory_nodes, statistics);
+        let region = |frame_bytes| Region::granted(frames * frame_bytes, pages, &parts.of_region(frame_bytes));
+        let (bytes, grant) = region(PAGE_BYTES)?;
+        let (headers, of_headers) = region(size_of::<FrameHeader>())?;
         let grant = grant.with(of_headers);
         // Reserved pages have been touched already.
-        let touched = if options.touch_ahead && grant.got < Pages::Reserved { 0 } else { bytes.len() };
+        if !options.touch_ahead || grant.got == Pages::Reserved {
+            parts.touch_nothing();
+        }
         statistics.add(Counter::TargetPages, frames as u64);
         let first = match options.pool_growth {
             PoolGrowth::Demand => frames,
             PoolGrowth::Reads => (frames / FIRST_SHARE).max(FIRST_BYTES_MIN / PAGE_BYTES).min(frames),
         };
-        let free = FreeFrames { list: Vec::new(), fresh: 0 };
         Ok(Pool {
             headers,
             bytes,
             grant,
-            touched: AtomicUsize::new(touched),
             frames: frames as u32,
             worth: AtomicUsize::new(first),
             map: PageMap::new(),
-            free: Spinlock::new(SpinlockClass::BUF_FREE_LIST, statistics, free),
+            parts,
             free_count: AtomicUsize::new(frames),
             hand: Mutex::new(0),
             readers: Readers::new(),
@@ -197,26 +188,24 @@ impl Pool {
         self.frames as usize
     }
 
+    /// What each of its parts holds.
+    pub fn part_uses(&self) -> impl Iterator<Item = PartUse> {
+        self.parts.uses()
+    }
+
     /// Whether too little has been touched of the memory that will be used next.
     pub fn wants_touch(&self) -> bool {
-        let used = self.frames_used() as usize * PAGE_BYTES;
-        let wanted = used + (used * TOUCHED_AHEAD_TIMES).min(TOUCHED_AHEAD_BYTES);
-        // What is not worth a frame yet is not worth touching either.
-        let worth = self.worth.load(Ordering::Relaxed).saturating_mul(PAGE_BYTES);
-        self.touched.load(Ordering::Relaxed) < wanted.min(worth).min(self.bytes.len())
+        self.parts.untouched(self.worth.load(Ordering::Relaxed)).is_some()
     }
 
     /// Touches a step of the memory that will be used next, if too little of it has been; whether it did.
     pub fn touch_ahead(&self) -> bool {
-        if !self.wants_touch() {
-            return false;
-        }
-        let touched = self.touched.load(Ordering::Relaxed);
-        let end = self.bytes.len().min(touched + TOUCH_STEP_BYTES);
+        let Some(untouched) = self.parts.untouched(self.worth.load(Ordering::Relaxed)) else { return false };
+        let step = untouched.bytes.start..untouched.bytes.end.min(untouched.bytes.start + TOUCH_STEP_BYTES);
         // What cannot be touched ahead is left to its first use.
-        let done = self.bytes.touch(touched..end).is_ok();
-        self.touched.store(if done { end } else { self.bytes.len() }, Ordering::Relaxed);
-        done
+        let end = self.bytes.touch(step.clone()).is_ok().then_some(step.end);
+        self.parts.touched(&untouched, end);
+        end.is_some()
     }
 
     pub fn free_frames(&self) -> usize {
@@ -238,9 +227,9 @@ impl Pool {
         }
     }
 
-    /// Frames that ever held a page.
-    pub fn frames_used(&self) -> u32 {
-        self.free.lock().fresh
+    /// The frames that ever held a page.
+    pub fn used(&self) -> Used {
+        self.parts.used()
     }
 
     #[inline]
@@ -333,7 +322,7 @@ impl Pool {
 
     /// Takes a free frame for a page to come, and its latch.
     pub fn take_free(&self) -> Result<FreeFrame<'_>, Stop> {
-        let frame = self.pop_free().ok_or(Need::Frame)?;
+        let frame = self.parts.take().ok_or(Need::Frame)?;
         self.free_count.fetch_sub(1, Ordering::Relaxed);
         let header = self.header(frame);
         // Somebody who followed an old hint can hold the latch for a moment.
@@ -351,19 +340,8 @@ impl Pool {
         Ok(FreeFrame(Some(Exclusive { pool: self, frame })))
     }
 
-    fn pop_free(&self) -> Option<u32> {
-        let mut free = self.free.lock();
-        match free.list.pop() {
-            None if free.fresh < self.frames => {
-                free.fresh += 1;
-                Some(free.fresh - 1)
-            }
-            frame => frame,
-        }
-    }
-
     fn give_free(&self, frame: u32) {
-        self.free.lock().list.push(frame);
+        self.parts.give(frame);
         self.free_count.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -419,14 +397,14 @@ impl Pool {
     /// Moves the clock hand until `want` clean frames are freed or `want` dirty pages found, at most twice round.
     pub fn sweep(&self, want: usize) -> Swept {
         let mut hand = self.hand.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let used = self.frames_used();
+        let used = self.used();
         let mut swept = Swept::default();
-        for _ in 0..used as usize * 2 {
+        for _ in 0..used.count() * 2 {
             if swept.freed >= want || swept.dirty.len() >= want {
                 break;
             }
             let frame = *hand;
-            *hand = if frame + 1 >= used { 0 } else { frame + 1 };
+            *hand = used.after(frame);
             self.look_at(frame, &mut swept);
         }
         swept
@@ -457,7 +435,7 @@ impl Pool {
 
     /// Frees every frame whose page is clean and that nobody holds, however recently it was used.
     pub fn evict_clean(&self) {
-        for frame in 0..self.frames_used() {
+        for frame in self.used().frames() {
             self.header(frame).referenced.store(0, Ordering::Relaxed);
             self.evict(frame);
         }

@@ -29,6 +29,7 @@ use crate::error::{Need, PageId, Stop, StorageError};
 use crate::fault;
 use crate::io_totals::{IoStats, IoTotals};
 use crate::page::{PAGE_BYTES, Page, PageBytes};
+use crate::parts::PartUse;
 use crate::pool::{FreeFrame, Pool, PoolGrowth};
 use crate::records::Record;
 use crate::row::LogContext;
@@ -52,6 +53,8 @@ pub struct StoreOptions {
     pub pool_bytes: usize,
     /// The pages of the system that they are kept in.
     pub memory_pages: Pages,
+    /// The memory nodes that schedulers are near to: with two or more, a part of the pool has memory of each.
+    pub memory_nodes: Vec<usize>,
     /// Whether a thread touches the pool's memory ahead of its use.
     pub touch_ahead: bool,
     /// When more of them are kept.
@@ -70,6 +73,7 @@ impl Default for StoreOptions {
         StoreOptions {
             pool_bytes: 256 << 20,
             memory_pages: Pages::default(),
+            memory_nodes: Vec::new(),
             touch_ahead: true,
             pool_growth: PoolGrowth::default(),
             growth_bytes_max: 256 << 20,
@@ -267,6 +271,11 @@ impl Store {
     /// The pages of the system that the buffer pool is in.
     pub fn memory(&self) -> &MemoryGrant {
         self.pool.grant()
+    }
+
+    /// What each part of the buffer pool holds: one for each memory node.
+    pub fn pool_parts(&self) -> impl Iterator<Item = PartUse> {
+        self.pool.part_uses()
     }
 
     /// Pages of the data file, used or not.

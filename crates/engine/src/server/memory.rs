@@ -1,5 +1,7 @@
 //! The system's memory that databases have, and in which pages.
 
+use std::collections::BTreeSet;
+
 use pikepole_machine::{MemoryGrant, Pages};
 
 use super::{Entry, Server, read};
@@ -15,6 +17,17 @@ pub struct DatabaseMemory {
     pub buffer_pool: MemoryGrant,
     /// The ring of its log.
     pub log_buffer: MemoryGrant,
+}
+
+/// What the buffer pools of the open databases have of a memory node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NodeMemory {
+    /// The node, as the hardware counts.
+    pub node: usize,
+    /// Frames of its memory.
+    pub frames: u64,
+    /// Those that hold a page.
+    pub pages: u64,
 }
 
 impl DatabaseMemory {
@@ -52,5 +65,24 @@ impl Server {
         let mut all: Vec<DatabaseMemory> = read(&self.databases).values().filter_map(of_entry).collect();
         all.sort_by_key(|memory| memory.database_id);
         all
+    }
+
+    /// What the buffer pools have of the memory nodes that have schedulers, ascending. A pool that is not parted counts for the first.
+    pub fn memory_nodes(&self) -> Vec<NodeMemory> {
+        let near: BTreeSet<usize> = self.placement.nodes.iter().map(|node| node.memory_node).collect();
+        let mut nodes: Vec<NodeMemory> =
+            near.into_iter().map(|node| NodeMemory { node, frames: 0, pages: 0 }).collect();
+        if nodes.is_empty() {
+            nodes.push(NodeMemory { node: 0, frames: 0, pages: 0 });
+        }
+        for entry in read(&self.databases).values() {
+            let Entry::Online(database) = entry else { continue };
+            for part in database.store().pool_parts() {
+                let at = nodes.iter().position(|known| Some(known.node) == part.node).unwrap_or(0);
+                nodes[at].frames += part.frames;
+                nodes[at].pages += part.pages;
+            }
+        }
+        nodes
     }
 }

@@ -31,7 +31,7 @@ use pikepole_types::SqlError;
 pub use affinity::ProcessAffinity;
 pub use backups::Progress;
 pub use configuration::{Effect, Exchange, PolicyRow, ServerConfiguration};
-pub use memory::DatabaseMemory;
+pub use memory::{DatabaseMemory, NodeMemory};
 pub use options::{SchedulerChoice, ServerOptions};
 pub use trace_flags::TraceFlags;
 
@@ -217,6 +217,8 @@ impl Server {
         let schedulers = start_schedulers(&options, &placement, &statistics)?;
         let mut context = started.context(&options, &schedulers, &statistics, &trace_flags);
         context.log.writers = log_writers(&configuration, &trace_flags, &placement);
+        context.log.memory_node = placement.log_memory_node(&topology);
+        context.store.memory_nodes = placement.memory_nodes();
         context.log_writer_cpus = placement.log_writers.iter().flatten().copied().collect();
         let server = Arc::new(Server {
             statistics,
@@ -718,7 +720,8 @@ fn start_schedulers(
             let numbered = placement.schedulers.iter().enumerate();
             let cpus = numbered.map(|(number, scheduler)| scheduler.cpu.unwrap_or(number)).collect();
             let pin = *pin && placement.is_bound();
-            let scheduler_options = SchedulerOptions { cpus, pin, ..SchedulerOptions::default() };
+            let memory_nodes = placement.near_schedulers();
+            let scheduler_options = SchedulerOptions { cpus, pin, memory_nodes, ..SchedulerOptions::default() };
             let schedulers = Schedulers::start(scheduler_options, statistics.clone()).map_err(OpenError::Schedulers)?;
             let online: Vec<bool> = placement.schedulers.iter().map(|scheduler| scheduler.online).collect();
             // A mask of CPUs that this machine has not - the folder came from another one - is as none.

@@ -1,14 +1,14 @@
 //! `sys.dm_os_nodes`, `dm_os_memory_nodes`, `dm_os_sys_info`, `dm_os_host_info`: what the machine is, and what the server has of it.
 //!
-//! Schedulers belong to the node of the CPU that they are pinned to; those that are not pinned, to the first one. Memory is not
-//! bound to nodes: one memory node has it all.
+//! Schedulers belong to the node of the CPU that they are pinned to; those that are not pinned, to the first one. Memory nodes are the
+//! hardware's, with the parts of buffer pools that have memory of each.
 
 use super::Kind::{BigInt, Bit, Bytes, DateTime, Int, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::{Rows, Source, View};
 use pikepole_contention::Counter;
-use pikepole_engine::Server;
 use pikepole_engine::placement::PlannedNode;
+use pikepole_engine::{NodeMemory, Server};
 use pikepole_machine::{Pages, clock};
 use pikepole_scheduler::SchedulerRow;
 use pikepole_types::SqlError;
@@ -174,6 +174,7 @@ fn nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         let tasks: u64 = mine().map(|row| row.current_tasks_count).sum();
         view.row()
             .integer("node_id", node.id as u64)
+            .integer("memory_node_id", node.memory_node as u64)
             .text("node_state_desc", if count > 0 { "ONLINE" } else { "OFFLINE" })
             .integer("cpu_affinity_mask", mask(node.cpus.iter().copied()))
             .integer("online_scheduler_count", count)
@@ -194,18 +195,26 @@ fn pool_kb(source: &Source<'_>) -> (u64, u64) {
 }
 
 fn memory_nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let (pages_kb, target_kb) = pool_kb(source);
-    let schedulers = source.server.schedulers().snapshot();
-    let visible = schedulers.iter().map(|row| row.scheduler_id).filter(|id| *id < HIDDEN_SCHEDULERS);
-    let row = view
-        .row()
-        .integer("virtual_address_space_reserved_kb", target_kb)
-        .integer("virtual_address_space_committed_kb", pages_kb)
-        .integer("pages_kb", pages_kb)
-        .integer("cpu_affinity_mask", mask(source.server.topology().cpus.iter().map(|cpu| cpu.id)))
-        .integer("online_scheduler_mask", mask(visible.map(|id| id as usize)))
-        .integer("target_kb", target_kb);
-    Ok(vec![row.done()])
+    let (server, topology) = (source.server, source.server.topology());
+    let mut schedulers = server.schedulers().snapshot();
+    schedulers.retain(|row| row.scheduler_id < HIDDEN_SCHEDULERS);
+    let of_node = nodes_of(server, &schedulers);
+    let row = |memory: &NodeMemory| {
+        let is_near = |node: usize| server.placement().nodes.get(node).is_none_or(|of| of.memory_node == memory.node);
+        let near = schedulers.iter().zip(&of_node).filter(|(row, node)| row.is_online && is_near(**node));
+        let cpus = topology.cpus.iter().filter(|cpu| cpu.node == memory.node);
+        let (pages_kb, target_kb) = (memory.pages * PAGE_KB, memory.frames * PAGE_KB);
+        view.row()
+            .integer("memory_node_id", memory.node as u64)
+            .integer("virtual_address_space_reserved_kb", target_kb)
+            .integer("virtual_address_space_committed_kb", pages_kb)
+            .integer("pages_kb", pages_kb)
+            .integer("cpu_affinity_mask", mask(cpus.map(|cpu| cpu.id)))
+            .integer("online_scheduler_mask", mask(near.map(|(row, _)| row.scheduler_id as usize)))
+            .integer("target_kb", target_kb)
+            .done()
+    };
+    Ok(server.memory_nodes().iter().map(row).collect())
 }
 
 /// The machine's memory, in KB.

@@ -3,6 +3,8 @@
 use super::Kind::{BigInt, Int, Real, Text};
 use super::Nullable::No;
 use super::{Rows, Source, View};
+use pikepole_contention::CounterKind;
+use pikepole_engine::NodeMemory;
 use pikepole_types::{SqlError, Value};
 
 /// Microseconds of a millisecond, the unit of these views.
@@ -110,19 +112,21 @@ fn spinlocks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .collect())
 }
 
-/// The server's counters, and those of each database.
+/// The server's counters, those of each database, and those of each memory node.
 fn counters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let counters = source.server.statistics().counters();
-    Ok(counters
-        .iter()
-        .map(|row| {
-            view.row()
-                .text("object_name", format!("{OBJECT_PREFIX}{}", row.object))
-                .text("counter_name", row.name)
-                .text("instance_name", row.instance.as_str())
-                .integer("cntr_value", row.value)
-                .integer("cntr_type", row.kind.cntr_type())
-                .done()
-        })
-        .collect())
+    let row = |object: &str, name: &'static str, instance: &str, value: u64, kind: CounterKind| {
+        view.row()
+            .text("object_name", format!("{OBJECT_PREFIX}{object}"))
+            .text("counter_name", name)
+            .text("instance_name", instance)
+            .integer("cntr_value", value)
+            .integer("cntr_type", kind.cntr_type())
+            .done()
+    };
+    let counted = source.server.statistics().counters();
+    let counted = counted.iter().map(|of| row(of.object, of.name, &of.instance, of.value, of.kind));
+    let nodes = source.server.memory_nodes();
+    let of_node =
+        |of: &NodeMemory| row("Buffer Node", "Database pages", &format!("{:03}", of.node), of.pages, CounterKind::Raw);
+    Ok(counted.chain(nodes.iter().map(of_node)).collect())
 }

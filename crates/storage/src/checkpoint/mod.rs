@@ -110,7 +110,7 @@ impl Store {
     /// Failed writes.
     pub fn write_dirty_pages(&self, up_to: Lsn) -> Result<usize, StorageError> {
         let mut dirty: Vec<(PageId, u32)> = Vec::new();
-        for frame in 0..self.pool.frames_used() {
+        for frame in self.pool.used().frames() {
             let header = self.pool.header(frame);
             // A writer that has logged below `up_to` but not marked the page yet still holds the latch.
             while header.is_held_exclusively() {

@@ -1,0 +1,296 @@
+//! The frames of a pool that hold no page, in parts: one for each memory node.
+//!
+//! ```text
+//!   part            0, of node 0                 1, of node 1
+//!   frames   |used......|fresh..........||used...|fresh.............|
+//!   touched  |------------->            ||---------->               |    ahead of what is used
+//! ```
+//! A thread takes frames of the part that it is near to, and those of the next parts when that has none: a page in the wrong place is
+//! better than none. Which page lies in which part follows from who brought it into the pool; nobody moves it. Threads that
+//! are near to no node take from all parts in turn. Where the schedulers have one node there is one part, whose memory is
+//! nobody's in particular.
+//!
+//! A part begins at a whole large page of frames, so that its memory can be asked of its node.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
+use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
+use pikepole_machine::{LARGE_PAGE, NodePart, node_memory};
+
+use crate::page::PAGE_BYTES;
+
+/// The fewest frames of a part that is not the last one, and what all others are multiples of.
+const PART_UNIT: u32 = (LARGE_PAGE / PAGE_BYTES) as u32;
+
+/// Untouched memory is kept away from the frames in use: so many times what is in use, and this far at the most. A
+/// database that is only looked at takes little memory, and its opening need not share the CPUs with the touching.
+const TOUCHED_AHEAD_TIMES: usize = 4;
+const TOUCHED_AHEAD_BYTES: usize = 32 << 20;
+
+/// See the module.
+pub(crate) struct Parts {
+    parts: Box<[CachePadded<Part>]>,
+    /// Frames of each part but the last, which has the rest too.
+    part_frames: u32,
+    /// Where the next thread that is near to no node begins.
+    turn: AtomicUsize,
+}
+
+struct Part {
+    /// The memory node; `None`: no part has one.
+    node: Option<usize>,
+    frames: Range<u32>,
+    free: Spinlock<FreeFrames>,
+    /// Bytes from its start on that have been touched ahead of their use, or never will be.
+    touched: AtomicUsize,
+}
+
+struct FreeFrames {
+    list: Vec<u32>,
+    /// Frames from here on were never used.
+    fresh: u32,
+}
+
+/// Memory that is to be touched.
+pub(crate) struct Untouched {
+    part: usize,
+    /// Bytes of the pool.
+    pub bytes: Range<usize>,
+    /// Where the part's bytes begin.
+    start: usize,
+}
+
+/// What a part of a pool holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartUse {
+    /// The memory node that its memory comes from; `None`: nobody said which.
+    pub node: Option<usize>,
+    /// Its frames.
+    pub frames: u64,
+    /// Those that hold a page.
+    pub pages: u64,
+}
+
+impl Parts {
+    /// Parts of so many frames for these memory nodes, as equal as can be; one part where no two nodes are named.
+    pub fn new(frames: u32, nodes: &[usize], statistics: &Arc<Statistics>) -> Parts {
+        let count = (nodes.len() as u32).min(frames / PART_UNIT).max(1);
+        let part_frames = if count == 1 { frames } else { frames / count / PART_UNIT * PART_UNIT };
+        let part = |index: u32| {
+            let first = index * part_frames;
+            let end = if index + 1 == count { frames } else { first + part_frames };
+            let free = FreeFrames { list: Vec::new(), fresh: first };
+            CachePadded::new(Part {
+                node: (count > 1).then(|| nodes[index as usize]),
+                frames: first..end,
+                free: Spinlock::new(SpinlockClass::BUF_FREE_LIST, statistics, free),
+                touched: AtomicUsize::new(0),
+            })
+        };
+        Parts { parts: (0..count).map(part).collect(), part_frames, turn: AtomicUsize::new(0) }
+    }
+
+    /// The parts of a region that has so many bytes for each frame; none when there is but one part.
+    pub fn of_region(&self, frame_bytes: usize) -> Vec<NodePart> {
+        let part =
+            |part: &CachePadded<Part>| Some(NodePart { node: part.node?, end: part.frames.end as usize * frame_bytes });
+        self.parts.iter().filter_map(part).collect()
+    }
+
+    fn part_of(&self, frame: u32) -> usize {
+        ((frame / self.part_frames) as usize).min(self.parts.len() - 1)
+    }
+
+    /// The part that the calling thread looks into first.
+    fn near(&self) -> usize {
+        if self.parts.len() == 1 {
+            return 0;
+        }
+        let part_of = |node| self.parts.iter().position(|part| part.node == Some(node));
+        let of_node = node_memory::near().and_then(part_of);
+        of_node.unwrap_or_else(|| self.turn.fetch_add(1, Ordering::Relaxed) % self.parts.len())
+    }
+
+    /// A frame that holds no page, as near as there is one.
+    pub fn take(&self) -> Option<u32> {
+        let (near, count) = (self.near(), self.parts.len());
+        (0..count).find_map(|step| {
+            let part = &self.parts[(near + step) % count];
+            let mut free = part.free.lock();
+            match free.list.pop() {
+                None if free.fresh < part.frames.end => {
+                    free.fresh += 1;
+                    Some(free.fresh - 1)
+                }
+                frame => frame,
+            }
+        })
+    }
+
+    /// Gives a frame back.
+    pub fn give(&self, frame: u32) {
+        self.parts[self.part_of(frame)].free.lock().list.push(frame);
+    }
+
+    /// The frames of each part that ever held a page.
+    pub fn used(&self) -> Used {
+        let used = |part: &CachePadded<Part>| part.frames.start..part.free.lock().fresh;
+        Used { ranges: self.parts.iter().map(used).collect() }
+    }
+
+    /// What each part holds.
+    pub fn uses(&self) -> impl Iterator<Item = PartUse> {
+        self.parts.iter().map(|part| {
+            let free = part.free.lock();
+            let pages = (free.fresh - part.frames.start) as u64 - free.list.len() as u64;
+            PartUse { node: part.node, frames: part.frames.len() as u64, pages }
+        })
+    }
+
+    /// Notes that all memory is there, or is to come at its first use.
+    pub fn touch_nothing(&self) {
+        for part in &self.parts {
+            part.touched.store(usize::MAX, Ordering::Relaxed);
+        }
+    }
+
+    /// The memory that will be used next and should be touched, if there is some; no more of the pool than `worth` frames.
+    pub fn untouched(&self, worth: usize) -> Option<Untouched> {
+        let used = self.used();
+        // What is not worth a frame yet is not worth touching either.
+        let to_come = worth.saturating_sub(used.count());
+        self.parts.iter().zip(&used.ranges).enumerate().find_map(|(part, (of, used))| {
+            let bytes_used = used.len() * PAGE_BYTES;
+            let ahead = (bytes_used * TOUCHED_AHEAD_TIMES).min(TOUCHED_AHEAD_BYTES).min(to_come * PAGE_BYTES);
+            let wanted = (bytes_used + ahead).min(of.frames.len() * PAGE_BYTES);
+            let touched = of.touched.load(Ordering::Relaxed);
+            let start = of.frames.start as usize * PAGE_BYTES;
+            (touched < wanted).then(|| Untouched { part, bytes: start + touched..start + wanted, start })
+        })
+    }
+
+    /// Notes what was touched of it: all up to the byte `end` of the pool; `None`: it cannot be, and each page is left to its first use.
+    pub fn touched(&self, untouched: &Untouched, end: Option<usize>) {
+        let touched = end.map_or(usize::MAX, |end| end - untouched.start);
+        self.parts[untouched.part].touched.store(touched, Ordering::Relaxed);
+    }
+}
+
+/// The frames that ever held a page, at one moment.
+pub(crate) struct Used {
+    ranges: Vec<Range<u32>>,
+}
+
+impl Used {
+    pub fn count(&self) -> usize {
+        self.ranges.iter().map(ExactSizeIterator::len).sum()
+    }
+
+    /// All of them, ascending.
+    pub fn frames(&self) -> impl Iterator<Item = u32> {
+        self.ranges.iter().cloned().flatten()
+    }
+
+    /// The one behind `frame`, the first one behind the last; `frame` itself when there is none.
+    pub fn after(&self, frame: u32) -> u32 {
+        let next = frame + 1;
+        let behind = self.ranges.iter().find(|used| next < used.end && !used.is_empty());
+        let first = || self.ranges.iter().find(|used| !used.is_empty()).map(|used| used.start);
+        behind.map(|used| next.max(used.start)).or_else(first).unwrap_or(frame)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(frames: u32, nodes: &[usize]) -> Parts {
+        Parts::new(frames, nodes, &Statistics::new())
+    }
+
+    fn take_near(parts: &Parts, node: Option<usize>, count: usize) -> Vec<u32> {
+        node_memory::set_near(node);
+        let taken = (0..count).map(|_| parts.take().expect("a frame")).collect();
+        node_memory::set_near(None);
+        taken
+    }
+
+    #[test]
+    fn one_node_or_few_frames_are_one_part() {
+        for (frames, nodes) in [(10_000, &[][..]), (10_000, &[3]), (PART_UNIT + 1, &[0, 1])] {
+            let parts = parts(frames, nodes);
+            assert!(parts.of_region(PAGE_BYTES).is_empty());
+            assert_eq!(parts.uses().collect::<Vec<_>>(), [PartUse { node: None, frames: frames.into(), pages: 0 }]);
+        }
+    }
+
+    #[test]
+    fn parts_are_whole_large_pages_and_the_last_has_the_rest() {
+        let parts = parts(3 * PART_UNIT + 100, &[0, 2, 5]);
+        let node = |node, end: usize| NodePart { node, end };
+        let unit = LARGE_PAGE;
+        let ends = [node(0, unit), node(2, 2 * unit), node(5, 3 * unit + 100 * PAGE_BYTES)];
+        assert_eq!(parts.of_region(PAGE_BYTES), ends);
+        let bounds = [0, PART_UNIT - 1, PART_UNIT, 3 * PART_UNIT - 1, 3 * PART_UNIT + 99];
+        assert_eq!(bounds.map(|frame| parts.part_of(frame)), [0, 0, 1, 2, 2]);
+    }
+
+    #[test]
+    fn a_thread_takes_what_is_near_and_then_what_there_is() {
+        let parts = parts(2 * PART_UNIT, &[4, 7]);
+        assert_eq!(take_near(&parts, Some(7), 3), [PART_UNIT, PART_UNIT + 1, PART_UNIT + 2]);
+        assert_eq!(take_near(&parts, Some(4), 2), [0, 1]);
+        parts.give(1);
+        parts.give(PART_UNIT + 1);
+        assert_eq!(take_near(&parts, Some(4), 2), [1, 2]);
+        assert_eq!(take_near(&parts, Some(7), 2), [PART_UNIT + 1, PART_UNIT + 3]);
+        assert_eq!(parts.uses().map(|part| (part.node, part.pages)).collect::<Vec<_>>(), [(Some(4), 3), (Some(7), 4)]);
+        let rest = take_near(&parts, Some(7), 2 * PART_UNIT as usize - 7);
+        assert_eq!((rest[0], rest[rest.len() - 1]), (PART_UNIT + 4, PART_UNIT - 1), "the other part's come last");
+        assert_eq!(parts.take(), None);
+    }
+
+    #[test]
+    fn threads_of_no_node_take_turns() {
+        let parts = parts(2 * PART_UNIT, &[0, 1]);
+        assert_eq!(take_near(&parts, None, 4), [0, PART_UNIT, 1, PART_UNIT + 1]);
+        assert_eq!(take_near(&parts, Some(9), 2), [2, PART_UNIT + 2], "nor of one that has no part");
+    }
+
+    #[test]
+    fn the_hand_goes_through_what_was_used() {
+        let three = parts(3 * PART_UNIT, &[0, 1, 2]);
+        assert_eq!(three.used().after(0), 0);
+        take_near(&three, Some(1), 2);
+        assert_eq!((three.used().after(0), three.used().after(PART_UNIT)), (PART_UNIT, PART_UNIT + 1));
+        assert_eq!(three.used().after(PART_UNIT + 1), PART_UNIT, "round");
+        take_near(&three, Some(0), 1);
+        take_near(&three, Some(2), 1);
+        let used = three.used();
+        assert_eq!(used.frames().collect::<Vec<_>>(), [0, PART_UNIT, PART_UNIT + 1, 2 * PART_UNIT]);
+        let round = [0, PART_UNIT, PART_UNIT + 1, 2 * PART_UNIT].map(|frame| used.after(frame));
+        assert_eq!(round, [PART_UNIT, PART_UNIT + 1, 2 * PART_UNIT, 0]);
+    }
+
+    #[test]
+    fn memory_is_touched_ahead_in_the_parts_that_are_used() {
+        let parts = parts(2 * 16 * PART_UNIT, &[0, 1]);
+        let all = 2 * 16 * PART_UNIT as usize;
+        assert!(parts.untouched(all).is_none(), "what nobody uses is not touched");
+        take_near(&parts, Some(1), 10);
+        let start = 16 * LARGE_PAGE;
+        let untouched = parts.untouched(all).expect("some");
+        assert_eq!(untouched.bytes, start..start + 10 * (1 + TOUCHED_AHEAD_TIMES) * PAGE_BYTES);
+        parts.touched(&untouched, Some(untouched.bytes.end));
+        assert!(parts.untouched(all).is_none());
+        take_near(&parts, Some(1), 5);
+        assert!(parts.untouched(15 + 3).is_none(), "what is not worth a frame");
+        let untouched = parts.untouched(all).expect("more");
+        assert_eq!(untouched.bytes, start + 50 * PAGE_BYTES..start + 75 * PAGE_BYTES);
+        parts.touched(&untouched, None);
+        take_near(&parts, Some(1), 100);
+        assert!(parts.untouched(all).is_none(), "a kernel that cannot do it is asked once");
+    }
+}
