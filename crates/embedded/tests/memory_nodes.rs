@@ -40,6 +40,20 @@ fn fill(connection: &mut Connection, table: &str) {
     connection.execute(&sql, &[]).expect("rows");
 }
 
+/// Memory that this process has in pages of a node other than the one it was asked from, as the kernel tells: `prefer:1 ... N0=12`.
+/// Nothing where the kernel knows of no nodes, or of one.
+fn misplaced() -> Vec<String> {
+    let maps = std::fs::read_to_string("/proc/self/numa_maps").unwrap_or_default();
+    let is_misplaced = |line: &&str| {
+        let node = line.split_whitespace().find_map(|word| word.strip_prefix("prefer:"));
+        node.is_some_and(|node| {
+            let of_nodes = line.split_whitespace().filter_map(|word| word.strip_prefix('N')?.split_once('='));
+            of_nodes.into_iter().any(|(of, _)| of != node)
+        })
+    };
+    maps.lines().filter(is_misplaced).map(str::to_owned).collect()
+}
+
 #[test]
 fn pages_are_near_to_who_brings_them() {
     let folder = Folder(std::env::temp_dir().join(format!("pikepole-memory-nodes-{}", std::process::id())));
@@ -75,6 +89,7 @@ fn pages_are_near_to_who_brings_them() {
     }
     seen.sort_unstable();
     assert_eq!(seen, [0, 1]);
+    assert_eq!(misplaced(), Vec::<String>::new());
     let counted = "SELECT cntr_value FROM sys.dm_os_performance_counters
                    WHERE object_name = 'SQLServer:Buffer Node' ORDER BY instance_name";
     assert_eq!(integers(&mut control, counted), pages(&mut control));
