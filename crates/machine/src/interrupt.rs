@@ -1,4 +1,5 @@
-//! Signals that would end the process, as calls on a thread of its own: SIGINT, a terminal's interrupt key, and SIGTERM.
+//! Signals that would end the process, as calls on a thread of its own: SIGINT, a terminal's interrupt key, SIGTERM, and
+//! SIGHUP, which a terminal sends when it is closed.
 
 use pikepole_contention::sync::thread;
 use std::io;
@@ -12,12 +13,26 @@ pub fn on_interrupt(interrupted: impl Fn() + Send + 'static) -> io::Result<()> {
     on_signals(&[libc::SIGINT], interrupted)
 }
 
-/// Calls `asked` for every SIGINT and every SIGTERM from now on; see [`on_interrupt`].
+/// Calls `asked` for every SIGINT, SIGTERM and SIGHUP from now on; see [`on_interrupt`]. A SIGHUP that whoever started the process has
+/// it ignore, as `nohup` does, stays ignored.
 ///
 /// # Errors
 /// As [`on_interrupt`].
 pub fn on_termination(asked: impl Fn() + Send + 'static) -> io::Result<()> {
-    on_signals(&[libc::SIGINT, libc::SIGTERM], asked)
+    let hang_up = (!is_ignored(libc::SIGHUP)?).then_some(libc::SIGHUP);
+    let which: Vec<libc::c_int> = [libc::SIGINT, libc::SIGTERM].into_iter().chain(hang_up).collect();
+    on_signals(&which, asked)
+}
+
+/// Whether a signal is ignored. One that is blocked, as `on_signals` does, would no longer be.
+fn is_ignored(signal: libc::c_int) -> io::Result<bool> {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::uninit();
+    // SAFETY: nothing is changed without a new action, and the old one is written to `action`, which is alive.
+    if unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call above succeeded, so it has written the action.
+    Ok(unsafe { action.assume_init() }.sa_sigaction == libc::SIG_IGN)
 }
 
 fn on_signals(which: &[libc::c_int], arrived: impl Fn() + Send + 'static) -> io::Result<()> {

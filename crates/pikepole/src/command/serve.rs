@@ -82,7 +82,7 @@ The login `sa` may do everything. At the first start its password is taken from
 PIKEPOLE_SA_PASSWORD; without that it is asked for at a terminal, and elsewhere one is made
 and printed once.
 
-SIGTERM and Ctrl-C end the server in order: running requests may finish, open
+SIGTERM, SIGHUP and Ctrl-C end the server in order: running requests may finish, open
 transactions are rolled back, the databases are closed.
 
 Examples:

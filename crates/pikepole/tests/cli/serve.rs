@@ -2,9 +2,11 @@
 
 use crate::terminal::Terminal;
 use crate::tool::{Done, Folder};
+use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -64,8 +66,8 @@ fn packaging(name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).expect("it is there")
 }
 
-/// Starts a server as systemd does, sends it SIGTERM when it says that it is ready, and looks at what it said.
-fn start_and_stop(folder: &Folder, arguments: &[&str]) -> Done {
+/// Starts a server as systemd does, sends it the signal when it says that it is ready, and looks at what it said.
+fn start_and_stop(folder: &Folder, arguments: &[&str], signal: libc::c_int) -> Done {
     let name = format!("pikepole-{}", folder.path().display());
     let address = SocketAddr::from_abstract_name(&name).expect("a name");
     let socket = UnixDatagram::bind_addr(&address).expect("a socket");
@@ -82,7 +84,7 @@ fn start_and_stop(folder: &Folder, arguments: &[&str]) -> Done {
     let port = ready.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(0);
     let connected = TcpStream::connect(("127.0.0.1", port));
     // SAFETY: the process is our child and has not been waited for, so the number is its own.
-    unsafe { libc::kill(server.id() as i32, libc::SIGTERM) };
+    unsafe { libc::kill(server.id() as i32, signal) };
     let stopping = next().unwrap_or_default();
     let done = Done::from(server.wait_with_output().expect("it ends"));
     assert_eq!(done.status, 0, "{done:?}");
@@ -101,7 +103,7 @@ fn the_unit_starts_a_server_that_tells_systemd_of_its_start_and_end() {
     let line = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/pikepole ")).expect("a line");
     let line = line.replace("/var/lib/pikepole", "data").replace(":1433", ":0").replace(":9433", ":0");
     let arguments: Vec<&str> = line.split(' ').collect();
-    start_and_stop(&Folder::new("unit"), &arguments);
+    start_and_stop(&Folder::new("unit"), &arguments, libc::SIGTERM);
 }
 
 #[test]
@@ -114,6 +116,33 @@ fn the_image_starts_a_server_and_options_behind_its_own_win() {
         words[1..].iter().map(|word| word.replace("/data", "data").replace(":1433", ":0")).collect();
     let given = ["--shutdown-seconds", "7", "--health", "127.0.0.1:0"];
     let arguments: Vec<&str> = words.iter().map(String::as_str).chain(given).collect();
-    let done = start_and_stop(&Folder::new("image"), &arguments);
+    let done = start_and_stop(&Folder::new("image"), &arguments, libc::SIGTERM);
     assert!(done.err.contains(" INFO shutting down: running requests have 7 s\n"), "{done:?}");
+}
+
+#[test]
+fn a_closed_terminal_ends_a_server_in_order_unless_it_was_started_to_stay() {
+    let folder = Folder::new("hang-up");
+    start_and_stop(&folder, SERVE, libc::SIGHUP);
+
+    let mut command = folder.command(SERVE);
+    // SAFETY: between fork and exec the closure makes one system call, and touches no memory of the parent's.
+    let nohup = unsafe {
+        command.pre_exec(|| match libc::signal(libc::SIGHUP, libc::SIG_IGN) {
+            libc::SIG_ERR => Err(std::io::Error::last_os_error()),
+            _ => Ok(()),
+        })
+    };
+    let mut server = nohup.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
+    let mut out = BufReader::new(server.stdout.take().expect("its output")).lines();
+    let address = out.find_map(|line| Some(line.ok()?.strip_prefix("listening at ")?.to_owned())).expect("it listens");
+    let kill = |signal| {
+        // SAFETY: the process is our child and has not been waited for, so the number is its own.
+        unsafe { libc::kill(server.id() as i32, signal) };
+    };
+    kill(libc::SIGHUP);
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(TcpStream::connect(&address).is_ok(), "it stays");
+    kill(libc::SIGTERM);
+    assert!(server.wait().expect("it ends").success());
 }
