@@ -85,3 +85,16 @@ SELECT @x.value('xs:hexBinary((/a/@h)[1])', 'varbinary(9)') AS a, @x.value('xs:b
     @x.value('xs:hexBinary((/a/@h)[1])', 'varchar(9)') AS e, @x.value('xs:base64Binary(xs:hexBinary((/a/@h)[1]))', 'varchar(9)') AS f,
     @x.value('xs:hexBinary(xs:base64Binary((/a)[1]))', 'varchar(9)') AS g, @x.value('xs:hexBinary((/a)[1])', 'varbinary(9)') AS h, @x.value('(/a)[1] cast as xs:hexBinary?', 'varbinary(9)') AS i;
 GO
+GO
+-- Characters that XML has not: neither in a query nor in what it makes of values from SQL; a value may have them.
+DECLARE @call varchar(99) = 'DECLARE @x xml = ''<a/>''; SELECT @x.query(''<!--' + CHAR(1) + '-->'')'; EXEC (@call)
+GO
+DECLARE @x xml = '<a>b</a>', @bell varchar(9) = 'b' + CHAR(7);
+SELECT @x.exist('/a[. = sql:variable("@bell")]') AS a, LEN(@x.value('sql:variable("@bell")', 'varchar(9)')) AS b;
+SELECT @x.query('<c d="{sql:variable("@bell")}"/>')
+GO
+DECLARE @x xml = '<a>b</a>', @bell varchar(9) = 'b' + CHAR(7); SELECT @x.query('<c>{sql:variable("@bell")}</c>')
+GO
+DECLARE @x xml = '<a>b</a>', @bell varchar(9) = 'b' + CHAR(7); SELECT @x.query('sql:variable("@bell")')
+GO
+DECLARE @x xml = '<a>b</a>', @bell varchar(9) = 'b' + CHAR(7); SET @x.modify('replace value of (/a/text())[1] with sql:variable("@bell")')

@@ -297,6 +297,7 @@ error_table! {
     2274 16 1 xquery_string_unterminated(place, line) "XQuery [{place}]: Unterminated string constant (started on line {line})";
     2282 16 1 xquery_entity_invalid(place) "XQuery [{place}]: Invalid entity reference";
     2285 16 1 xquery_entity_number_invalid(place) "XQuery [{place}]: Invalid numeric entity reference";
+    2333 16 1 xquery_illegal_character(place, code) "XQuery [{place}]: Invalid source character {code}";
     2337 16 1 xquery_replace_target_single(place, found) "XQuery [{place}]: The target of 'replace' must be at most one node, found '{found}'";
     2342 16 1 xquery_number_invalid(place) "XQuery [{place}]: Invalid numeric constant.";
     2356 16 1 xquery_replace_target(place, found) "XQuery [{place}]: The target of 'replace value of' must be a non-metadata attribute or an element with simple typed content, found '{found}'";

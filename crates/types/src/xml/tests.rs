@@ -258,6 +258,7 @@ fn what_is_refused_is_named() {
             "2210 XQuery [query()]: Heterogeneous sequences are not allowed: found 'xs:integer' and 'element(r,xdt:untyped) *'",
         ),
         ("position()", "2371 XQuery [query()]: 'position()' can only be used within a predicate or XPath selector"),
+        ("<!--\u{1}-->", "2333 XQuery [query()]: Invalid source character 0x01"),
         (" ", "6306 Invalid XQuery expression passed to XML data type method."),
         ("sql:variable(\"@z\")", {
             "9501 XQuery: Unable to resolve sql:variable('@z'). The variable must be declared as a scalar TSQL variable."

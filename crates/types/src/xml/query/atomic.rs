@@ -5,8 +5,10 @@ use crate::arithmetic::ArithmeticOp;
 use crate::convert;
 use crate::decimal::{Decimal, digits_of};
 use crate::display::{base64, iso_text, write_hexadecimal};
+use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
+use crate::xml::name::is_character;
 use std::cmp::Ordering;
 
 /// The type of a value.
@@ -197,6 +199,18 @@ impl Atomic {
             Datum::Truth(truth) => truth.to_string(),
             Datum::Exact(decimal) => plain(&decimal.to_string()).to_owned(),
             Datum::Approximate(number) => approximate(*number, if self.ty == T::Float { 7 } else { 15 }),
+        }
+    }
+
+    /// The value as text of a document, which values from SQL need not be.
+    ///
+    /// # Errors
+    /// 9420 for a character that XML has not.
+    pub(super) fn content(&self) -> Result<String, SqlError> {
+        let text = self.text();
+        match text.chars().position(|c| !is_character(c)) {
+            Some(at) => Err(SqlError::xml_illegal_character(1, at + 1)),
+            None => Ok(text),
         }
     }
 

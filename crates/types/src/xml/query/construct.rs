@@ -1,5 +1,6 @@
 //! Nodes that a query makes.
 
+use super::atomic::Atomic;
 use super::eval::{Item, Run};
 use super::syntax::{Constructor, Element, Expr, Part};
 use crate::error::SqlError;
@@ -32,7 +33,7 @@ impl Run<'_> {
     /// The values of an expression with blanks between them.
     pub(super) fn joined(&mut self, expr: &Expr) -> Result<String, SqlError> {
         let items = self.eval(expr)?;
-        let texts: Vec<String> = self.atomized(items).iter().map(super::atomic::Atomic::text).collect();
+        let texts: Vec<String> = self.atomized(items).iter().map(Atomic::content).collect::<Result<_, _>>()?;
         Ok(texts.join(" "))
     }
 
@@ -79,7 +80,7 @@ impl Run<'_> {
                     if after_value {
                         text.push(' ');
                     }
-                    text.push_str(&atomic.text());
+                    text.push_str(&atomic.content()?);
                 }
                 Item::Node(node) if self.document.kind(node) == Kind::Attribute => {
                     attribute(self.document.name(node).clone(), self.document.own_value(node), builder)?;

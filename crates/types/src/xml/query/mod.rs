@@ -22,6 +22,7 @@ mod text;
 mod types;
 
 use super::document::{Document, Kind, NodeId, ROOT, XmlNode};
+use super::name::is_character;
 use super::write::{Writer, escape_text};
 use crate::error::SqlError;
 use crate::functions::Context;
@@ -118,6 +119,9 @@ impl Compiled {
         }
         let dot = if receiver.is_empty() { "" } else { "." };
         let place = format!("{receiver}{dot}{}()", method.name());
+        if let Some(illegal) = text.chars().find(|c| !is_character(*c)) {
+            return Err(SqlError::xquery_illegal_character(&place, format_args!("0x{:02x}", u32::from(illegal))));
+        }
         let mut parser = parse::Parser::new(text, place, namespaces, read);
         let body = match method {
             Method::Modify => Body::Change(parser.change()?),
@@ -206,7 +210,7 @@ impl Compiled {
                     if after_value {
                         out.push(' ');
                     }
-                    escape_text(&atomic.text(), &mut out);
+                    escape_text(&atomic.content()?, &mut out);
                 }
                 Item::Node(node) if document.kind(node) != Kind::Attribute => {
                     Writer::new(&self.prefixes, &mut generated, &mut out).write(document, node);

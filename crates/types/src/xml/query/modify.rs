@@ -46,7 +46,7 @@ impl Run<'_> {
                     return Ok(None);
                 };
                 let items = self.eval(value)?;
-                let values: Vec<String> = self.atomized(items).iter().map(Atomic::text).collect();
+                let values: Vec<String> = self.atomized(items).iter().map(Atomic::content).collect::<Result<_, _>>()?;
                 let is_text = self.document.kind(target) == Kind::Text;
                 if values.is_empty() && !(is_text && *by_nothing) {
                     return Err(if is_text {
