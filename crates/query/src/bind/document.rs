@@ -14,15 +14,15 @@ const XML_COLUMN: &str = "XML_F52E2B61-18A1-11d1-B105-00805F49916B";
 
 /// The directives of a clause.
 #[derive(Default)]
-struct Directives {
-    mode: String,
+pub(super) struct Directives {
+    pub(super) mode: String,
     /// What stood in parentheses behind the mode.
-    row: Option<String>,
-    root: Option<String>,
+    pub(super) row: Option<String>,
+    pub(super) root: Option<String>,
     nulls: bool,
     bare: bool,
-    elements: bool,
-    nil: bool,
+    pub(super) elements: bool,
+    pub(super) nil: bool,
     xml_type: bool,
 }
 
@@ -58,10 +58,10 @@ impl Directives {
 }
 
 /// A value of the select list on its way into a document.
-struct Part {
-    name: String,
+pub(super) struct Part {
+    pub(super) name: String,
     /// The text is JSON already, or the value is xml.
-    raw: bool,
+    pub(super) raw: bool,
     /// The table it is read from, by its place in FROM.
     source: Option<usize>,
 }
@@ -81,6 +81,12 @@ impl Binder<'_> {
             return Err(errors::unsupported("FOR BROWSE"));
         }
         let is_json = clause.format == tree::ForFormat::Json;
+        if !is_json && !self.namespaces.is_empty() {
+            let needs_none = |(word, _): &(String, _)| ["EXPLICIT", "XMLSCHEMA", "XMLDATA"].contains(&word.as_str());
+            if clause.directives.iter().any(needs_none) {
+                return Err(Box::new(SqlError::xml_spaces_unsupported()));
+            }
+        }
         let directives = Directives::read(clause)?;
         let sources = &self.scope().sources;
         let part = |(place, column): (usize, &ColumnInfo)| {
@@ -99,7 +105,10 @@ impl Binder<'_> {
                 let levels = self.json_levels(&directives, &parts)?;
                 (Language::Json { array: !directives.bare, nulls: directives.nulls }, levels)
             }
-            false => (Language::Xml { nil: directives.nil }, self.xml_levels(&directives, &parts)?),
+            false => {
+                let (levels, declarations) = self.xml_levels(&directives, &parts)?;
+                (Language::Xml { nil: directives.nil, declarations }, levels)
+            }
         };
         let slot = self.register();
         let document = Document {
@@ -127,7 +136,7 @@ impl Binder<'_> {
 
     /// The places of the select list by table, in the order in which the tables first come: what is of no table belongs to the
     /// one before it.
-    fn by_table(&mut self, parts: &[Part]) -> Vec<(String, Vec<usize>)> {
+    pub(super) fn by_table(&mut self, parts: &[Part]) -> Vec<(String, Vec<usize>)> {
         let mut tables: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
         for (place, part) in parts.iter().enumerate() {
             let known = match part.source {
@@ -188,92 +197,6 @@ impl Binder<'_> {
         }
         Ok(vec![Level { name: String::new(), members }])
     }
-
-    fn xml_levels(&mut self, directives: &Directives, parts: &[Part]) -> Result<Vec<Level>, Fault> {
-        let row = || directives.row.as_deref().unwrap_or("row").to_owned();
-        let unnamed = || {
-            let text = "Unnamed tables cannot be used as XML identifiers as well as unnamed columns cannot be used for attribute \
-                        names. Name unnamed columns/tables using AS in the SELECT statement.";
-            Box::new(SqlError::new(6809, 16, 1, text))
-        };
-        let flat = |place: usize| {
-            let part = &parts[place];
-            let name = part.name.clone();
-            match (directives.elements || part.raw, name.is_empty()) {
-                (false, true) => Err(unnamed()),
-                (true, true) => Ok(Member::Text { value: place, raw: part.raw, list: false }),
-                (true, false) => Ok(Member::Value { name, value: place, raw: part.raw }),
-                (false, false) => Ok(Member::Attribute { name, value: place }),
-            }
-        };
-        match directives.mode.as_str() {
-            "PATH" => Ok(vec![Level { name: row(), members: xml_path(parts)? }]),
-            "RAW" => {
-                let name = row();
-                if name.is_empty() && !directives.elements {
-                    let text = "Row tag omission (empty row tag name) cannot be used with attribute-centric FOR XML serialization.";
-                    return Err(Box::new(SqlError::new(6864, 16, 1, text)));
-                }
-                let members = (0..parts.len()).map(flat).collect::<Result<_, Fault>>()?;
-                Ok(vec![Level { name, members }])
-            }
-            "AUTO" => {
-                let level = |(name, places): (String, Vec<usize>)| {
-                    if name.is_empty() {
-                        return Err(unnamed());
-                    }
-                    Ok(Level { name, members: places.into_iter().map(flat).collect::<Result<_, Fault>>()? })
-                };
-                self.by_table(parts).into_iter().map(level).collect()
-            }
-            _ => Err(Box::new(SqlError::incorrect_syntax("XML"))),
-        }
-    }
-}
-
-/// The members of FOR XML PATH: `@name` is an attribute, `a/b` an element in an element, what has no name is text.
-fn xml_path(parts: &[Part]) -> Result<Vec<Member>, Fault> {
-    let mut members = Vec::new();
-    for (place, part) in parts.iter().enumerate() {
-        put_at(&mut members, &part.name, part, place)?;
-    }
-    Ok(members)
-}
-
-fn put_at(inside: &mut Vec<Member>, path: &str, part: &Part, place: usize) -> Result<(), Fault> {
-    if let Some((element, below)) = path.split_once('/') {
-        // Neighbours of one path share their elements.
-        if let Some(Member::Group { name, members }) = inside.last_mut()
-            && name == element
-        {
-            return put_at(members, below, part, place);
-        }
-        let mut members = Vec::new();
-        put_at(&mut members, below, part, place)?;
-        inside.push(Member::Group { name: element.to_owned(), members });
-        return Ok(());
-    }
-    inside.push(match path {
-        "text()" | "data()" if part.raw => return Err(Box::new(SqlError::xml_in_text_step(&part.name))),
-        "" | "*" | "text()" | "node()" => Member::Text { value: place, raw: part.raw, list: false },
-        "data()" => Member::Text { value: place, raw: false, list: true },
-        name => match name.strip_prefix('@') {
-            None => Member::Value { name: name.to_owned(), value: place, raw: part.raw },
-            Some(_) if part.raw => return Err(Box::new(SqlError::xml_in_attribute(&part.name))),
-            Some(name) if inside.iter().all(|member| matches!(member, Member::Attribute { .. })) => {
-                Member::Attribute { name: name.to_owned(), value: place }
-            }
-            Some(_) => {
-                let text = format!(
-                    "Attribute-centric column '{}' must not come after a non-attribute-centric sibling in XML hierarchy in \
-                     FOR XML PATH.",
-                    part.name
-                );
-                return Err(Box::new(SqlError::new(6852, 16, 1, text)));
-            }
-        },
-    });
-    Ok(())
 }
 
 fn is_named(member: &Member, wanted: &str) -> bool {

@@ -107,7 +107,7 @@ fn inherited_identity(query: &tree::Query, names: &Names<'_>) -> Result<Option<(
     let [tree::TableSource::Table(source)] = select.from.as_slice() else { return Ok(None) };
     if select.distinct
         || !select.group_by.is_empty()
-        || query.with.iter().any(|with| source.name.name.is(&with.name.text))
+        || query.with.tables.iter().any(|with| source.name.name.is(&with.name.text))
     {
         return Ok(None);
     }

@@ -21,7 +21,7 @@ impl Binder<'_> {
     pub(crate) fn merge_statement(mut self, merge: &tree::Merge) -> Result<Arc<Statement>, Fault> {
         check_clauses(&merge.clauses)?;
         self.plan_hints(&merge.options)?;
-        self.push_change_scope(&merge.with);
+        self.push_change_scope(&merge.with)?;
         let source = self.table_source(&merge.source)?;
         let (target_tree, target) = self.merge_target(merge)?;
         let mut on = Vec::new();

@@ -9,6 +9,7 @@ mod data_type;
 mod document;
 mod expression;
 mod filtered;
+mod for_xml;
 mod function;
 mod grouping;
 mod hint;
@@ -42,6 +43,7 @@ mod view;
 mod window;
 mod write;
 mod xml;
+mod xml_names;
 
 pub(crate) use collate::{check_collation, column_collation, in_column};
 pub(crate) use current::{CursorTable, cursor_row_again, cursor_rows, is_watched};
@@ -193,6 +195,8 @@ pub(crate) struct Binder<'a> {
     sizes: Vec<TableSize>,
     /// What is bound is the whole of a DEFAULT, where NEWSEQUENTIALID may stand.
     whole_default: bool,
+    /// What the prefixes of WITH XMLNAMESPACES stand for; the default's is empty.
+    namespaces: Vec<(String, String)>,
 }
 
 /// Views expand within each other no deeper than this.
@@ -260,6 +264,7 @@ impl<'a> Binder<'a> {
             keeps_order: false,
             sizes: Vec::new(),
             whole_default: false,
+            namespaces: Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use super::hint::target_hints;
 use super::join::{JoinTree, Leaf};
 use super::output::OutputRows;
 use super::query::cut;
-use super::scope::{Clause, CommonTable, SourceColumn};
+use super::scope::{Clause, SourceColumn};
 use super::source::table_columns;
 use super::typed::Typed;
 use super::{Binder, Bound, PendingApply, Scope, assign_to, conjuncts};
@@ -81,13 +81,13 @@ impl Binder<'_> {
     pub(crate) fn insert_statement(mut self, insert: &tree::Insert) -> Result<Arc<Statement>, Fault> {
         self.plan_hints(&insert.options)?;
         if let Some((name, trigger)) = self.stand_in(&insert.target, &[], TriggerEvent::Insert)? {
-            self.push_insert_scope(insert);
+            self.push_insert_scope(insert)?;
             return self.insert_instead(insert, &name, trigger);
         }
         let (table, names) = self.insert_target(insert)?;
         self.table_lock(&insert.target, &table);
         self.fills = true;
-        self.push_insert_scope(insert);
+        self.push_insert_scope(insert)?;
         self.options(&insert.options)?;
         self.allow_numbers(if matches!(insert.source, tree::InsertSource::Query(_)) { 2 } else { 1 });
         let columns = self.insert_columns(&table, &names)?;
@@ -112,9 +112,10 @@ impl Binder<'_> {
         }
     }
 
-    fn push_insert_scope(&mut self, insert: &tree::Insert) {
-        let common = CommonTable::list(&insert.with);
+    fn push_insert_scope(&mut self, insert: &tree::Insert) -> Result<(), Fault> {
+        let common = self.with_clause(&insert.with)?;
         self.scopes.push(Scope { common, clause: Clause::SelectList, ..Scope::default() });
+        Ok(())
     }
 
     /// The INSERT of rows that are there already.
@@ -394,7 +395,7 @@ impl Binder<'_> {
             return self.update_statement(&tree::Update { target, from, ..update.clone() });
         }
         self.plan_hints(&update.options)?;
-        self.push_change_scope(&update.with);
+        self.push_change_scope(&update.with)?;
         if let Some((name, trigger)) = self.stand_in(&update.target, &update.from, TriggerEvent::Update)? {
             return self.update_instead(update, &name, trigger);
         }
@@ -519,7 +520,7 @@ impl Binder<'_> {
             return self.delete_statement(&tree::Delete { target, from, ..delete.clone() });
         }
         self.plan_hints(&delete.options)?;
-        self.push_change_scope(&delete.with);
+        self.push_change_scope(&delete.with)?;
         if let Some((name, trigger)) = self.stand_in(&delete.target, &delete.from, TriggerEvent::Delete)? {
             return self.delete_instead(delete, &name, trigger);
         }

@@ -178,8 +178,10 @@ impl Binder<'_> {
         bind: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let outer = std::mem::replace(&mut self.view_owner, owner);
+        let namespaces = std::mem::take(&mut self.namespaces);
         let bound = bind(self);
         self.view_owner = outer;
+        self.namespaces = namespaces;
         bound
     }
 

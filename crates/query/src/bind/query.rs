@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::collate::{distinct_keys, in_column, order_key};
-use super::scope::{Clause, CommonTable, Source, SourceColumn};
+use super::scope::{Clause, Source, SourceColumn};
 use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, Scope, assign_to, conjuncts, filtered};
 use crate::errors;
@@ -62,7 +62,8 @@ impl Binder<'_> {
         Self::refuse_for(query, "ASSIGNMENT")?;
         self.options(&query.options)?;
         self.plan_hints(&query.options)?;
-        self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
+        let common = self.with_clause(&query.with)?;
+        self.scopes.push(Scope { common, ..Scope::default() });
         self.allow_numbers(1);
         let (node, items) = self.select(select, query)?;
         self.scopes.pop();
@@ -100,8 +101,9 @@ impl Binder<'_> {
 
     /// A query: its scope is gone when this returns.
     pub(crate) fn query(&mut self, query: &tree::Query) -> Result<Bound, Fault> {
+        let common = self.with_clause(&query.with)?;
         let outside = std::mem::take(&mut self.pending);
-        self.scopes.push(Scope { common: CommonTable::list(&query.with), ..Scope::default() });
+        self.scopes.push(Scope { common, ..Scope::default() });
         let bound = self.query_in_scope(query);
         self.scopes.pop();
         self.pending = outside;

@@ -233,7 +233,9 @@ impl Binder<'_> {
     ) -> Result<T, Fault> {
         self.parameters.push(arguments);
         self.scopes.push(Scope { barrier: true, ..Scope::default() });
+        let namespaces = std::mem::take(&mut self.namespaces);
         let bound = self.nested(bind);
+        self.namespaces = namespaces;
         self.scopes.pop();
         self.parameters.pop();
         bound

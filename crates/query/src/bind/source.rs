@@ -372,7 +372,7 @@ impl Binder<'_> {
             span,
         };
         let query = tree::Query {
-            with: Vec::new(),
+            with: tree::With::default(),
             body: tree::QueryBody::Select(Box::new(select)),
             order_by: Vec::new(),
             offset: None,

@@ -6,7 +6,7 @@ use super::hint::target_hints;
 use super::join::{JoinTree, Leaf};
 use super::permission::TargetNeeds;
 use super::query::Items;
-use super::scope::{CommonTable, Source, SourceColumn};
+use super::scope::{Source, SourceColumn};
 use super::source::{infos, rename, table_columns};
 use super::typed::Typed;
 use super::{Binder, Bound, Scope};
@@ -338,9 +338,11 @@ impl Binder<'_> {
     }
 
     /// A scope for a statement that changes rows.
-    pub(super) fn push_change_scope(&mut self, with: &[tree::CommonTable]) {
+    pub(super) fn push_change_scope(&mut self, with: &tree::With) -> Result<(), Fault> {
         let clause = super::scope::Clause::Where;
-        self.scopes.push(Scope { common: CommonTable::list(with), clause, ..Scope::default() });
+        let common = self.with_clause(with)?;
+        self.scopes.push(Scope { common, clause, ..Scope::default() });
+        Ok(())
     }
 }
 

@@ -131,12 +131,13 @@ impl Binder<'_> {
 
     fn xquery(&mut self, method: Method, text: &str, receiver: &str) -> Result<Query, Fault> {
         let mut inputs = Vec::new();
+        let namespaces = self.namespaces.clone();
         let mut read = |accessor: &Accessor| {
             let typed = self.sql_value(accessor).map_err(|fault| *fault)?;
             inputs.push(typed.expr);
             Ok(typed.ty)
         };
-        let compiled = Compiled::new(method, text, receiver, &[], &mut read)?;
+        let compiled = Compiled::new(method, text, receiver, &namespaces, &mut read)?;
         Ok((Arc::new(compiled), inputs.into()))
     }
 

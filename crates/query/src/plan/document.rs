@@ -30,7 +30,7 @@ pub struct Document {
 }
 
 /// The languages of documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Language {
     /// FOR JSON
     Json {
@@ -43,6 +43,8 @@ pub enum Language {
     Xml {
         /// ELEMENTS XSINIL: what is NULL has an element that says so.
         nil: bool,
+        /// What the outermost elements declare of prefixes, each behind a blank.
+        declarations: String,
     },
 }
 
@@ -83,6 +85,18 @@ pub enum Member {
         /// `data()`: a blank stands between two of them.
         list: bool,
     },
+    /// In XML, a comment.
+    Comment {
+        /// Which value.
+        value: usize,
+    },
+    /// In XML, an instruction to who processes it.
+    Instruction {
+        /// Whom it is for.
+        target: String,
+        /// Which value.
+        value: usize,
+    },
     /// Members under a name.
     Group {
         /// The name.
@@ -96,7 +110,11 @@ impl Member {
     /// Calls `visit` with the number of every value in it.
     pub fn visit_values(&self, visit: &mut dyn FnMut(usize)) {
         match self {
-            Member::Value { value, .. } | Member::Attribute { value, .. } | Member::Text { value, .. } => visit(*value),
+            Member::Value { value, .. }
+            | Member::Attribute { value, .. }
+            | Member::Text { value, .. }
+            | Member::Comment { value }
+            | Member::Instruction { value, .. } => visit(*value),
             Member::Group { members, .. } => members.iter().for_each(|member| member.visit_values(visit)),
         }
     }

@@ -47,7 +47,7 @@ SELECT c.id, o.id AS number, o.amount FROM dbo.customer AS c JOIN dbo.ordered AS
 SELECT c.id, o.id AS number FROM dbo.customer AS c JOIN dbo.ordered AS o ON o.customer = c.id ORDER BY c.id, o.id FOR XML AUTO, ELEMENTS, ROOT;
 SELECT id AS [@id], (SELECT o.id AS [@number] FROM dbo.ordered AS o WHERE o.customer = c.id ORDER BY o.id FOR XML PATH('order'), TYPE) AS orders
 FROM dbo.customer AS c ORDER BY id FOR XML PATH('customer');
-SELECT CAST(1 AS bit) AS b, 0x4142 AS [bin value], CAST('2020-01-01T10:00:00' AS datetime) AS d, 1.5e0 AS f, N'a' + NCHAR(13) + NCHAR(1) AS t FOR XML PATH;
+SELECT CAST(1 AS bit) AS b, 0x4142 AS bin, CAST('2020-01-01T10:00:00' AS datetime) AS d, 1.5e0 AS f, N'a' + NCHAR(13) + NCHAR(1) AS t FOR XML PATH;
 SELECT id FROM dbo.customer WHERE id > 5 FOR XML PATH;
 SELECT id FROM dbo.customer WHERE id > 5 FOR XML PATH, ROOT('none');
 GO

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::query::{Rows, from, hints, options, with_tables};
+use super::query::{Rows, from, hints, options, with_clause};
 use super::{Commas, Parens, Quoted, optional};
 use crate::tree::*;
 
@@ -30,7 +30,7 @@ impl Display for InsertValue {
 
 impl Display for Insert {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        with_tables(f, &self.with)?;
+        with_clause(f, &self.with)?;
         f.write_str("INSERT ")?;
         optional(f, "", &self.top, " ")?;
         write!(f, "INTO {}{}", self.target, Parens(&self.columns))?;
@@ -75,7 +75,7 @@ impl Display for RowFilter {
 
 impl Display for Update {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        with_tables(f, &self.with)?;
+        with_clause(f, &self.with)?;
         f.write_str("UPDATE ")?;
         optional(f, "", &self.top, " ")?;
         write!(f, "{} SET {}", self.target, Commas(&self.assignments))?;
@@ -88,7 +88,7 @@ impl Display for Update {
 
 impl Display for Delete {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        with_tables(f, &self.with)?;
+        with_clause(f, &self.with)?;
         f.write_str("DELETE ")?;
         optional(f, "", &self.top, " ")?;
         write!(f, "FROM {}", self.target)?;
@@ -101,7 +101,7 @@ impl Display for Delete {
 
 impl Display for Merge {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        with_tables(f, &self.with)?;
+        with_clause(f, &self.with)?;
         f.write_str("MERGE ")?;
         optional(f, "", &self.top, " ")?;
         write!(f, "INTO {}", self.target)?;

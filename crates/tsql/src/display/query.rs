@@ -5,9 +5,14 @@ use std::fmt::{Display, Formatter, Result};
 use super::{Commas, Parens, Quoted, Write, optional, words};
 use crate::tree::*;
 
-/// `WITH a AS (...), ...` and a blank.
-pub(super) fn with_tables(f: &mut Formatter<'_>, tables: &[CommonTable]) -> Result {
-    if tables.is_empty() { Ok(()) } else { write!(f, "WITH {} ", Commas(tables)) }
+/// `WITH XMLNAMESPACES (...), a AS (...), ...` and a blank.
+pub(super) fn with_clause(f: &mut Formatter<'_>, with: &With) -> Result {
+    match (with.namespaces.as_slice(), with.tables.as_slice()) {
+        ([], []) => Ok(()),
+        ([], tables) => write!(f, "WITH {} ", Commas(tables)),
+        (namespaces, []) => write!(f, "WITH XMLNAMESPACES ({}) ", Commas(namespaces)),
+        (namespaces, tables) => write!(f, "WITH XMLNAMESPACES ({}), {} ", Commas(namespaces), Commas(tables)),
+    }
 }
 
 /// ` OPTION (...)`
@@ -22,7 +27,7 @@ pub(super) fn from(f: &mut Formatter<'_>, sources: &[TableSource]) -> Result {
 
 impl Display for Query {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        with_tables(f, &self.with)?;
+        with_clause(f, &self.with)?;
         self.body.fmt(f)?;
         if !self.order_by.is_empty() {
             write!(f, " ORDER BY {}", Commas(&self.order_by))?;
@@ -31,6 +36,15 @@ impl Display for Query {
         optional(f, " FETCH NEXT ", &self.fetch, " ROWS ONLY")?;
         optional(f, " FOR ", &self.for_clause, "")?;
         options(f, &self.options)
+    }
+}
+
+impl Display for XmlNamespace {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match &self.prefix {
+            None => write!(f, "DEFAULT {}", Quoted(&self.uri)),
+            Some(prefix) => write!(f, "{} AS {prefix}", Quoted(&self.uri)),
+        }
     }
 }
 

@@ -3,10 +3,10 @@
 use super::Parser;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
-use crate::tree::{CommonTable, Merge, MergeAction, MergeClause, MergeWhen, StatementKind};
+use crate::tree::{Merge, MergeAction, MergeClause, MergeWhen, StatementKind, With};
 
 impl Parser<'_> {
-    pub(super) fn merge(&mut self, with: Vec<CommonTable>) -> Parsed<StatementKind> {
+    pub(super) fn merge(&mut self, with: With) -> Parsed<StatementKind> {
         self.expect_keyword(Keyword::Merge)?;
         let top = self.optional_top()?;
         self.eat_keyword(Keyword::Into);

@@ -4,13 +4,13 @@ use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    Assignment, BulkInsert, ColumnRef, CommonTable, Delete, Insert, InsertSource, InsertValue, ObjectName,
-    OutputClause, OutputInto, RowFilter, StatementKind, Target, Update,
+    Assignment, BulkInsert, ColumnRef, Delete, Insert, InsertSource, InsertValue, ObjectName, OutputClause, OutputInto,
+    RowFilter, StatementKind, Target, Update, With,
 };
 
 impl Parser<'_> {
     /// INSERT, UPDATE, DELETE or MERGE behind the tables of a WITH.
-    pub(super) fn modification(&mut self, with: Vec<CommonTable>) -> Parsed<StatementKind> {
+    pub(super) fn modification(&mut self, with: With) -> Parsed<StatementKind> {
         match self.peek().kind {
             TokenKind::Keyword(Keyword::Insert) => self.insert(with),
             TokenKind::Keyword(Keyword::Update) if with.is_empty() && self.nth_keyword(1, Keyword::Statistics) => {
@@ -37,7 +37,7 @@ impl Parser<'_> {
         Ok(Target::Table { name, hints })
     }
 
-    fn insert(&mut self, with: Vec<CommonTable>) -> Parsed<StatementKind> {
+    fn insert(&mut self, with: With) -> Parsed<StatementKind> {
         self.bump();
         let top = self.optional_top()?;
         self.eat_keyword(Keyword::Into);
@@ -78,7 +78,7 @@ impl Parser<'_> {
                 self.execute().map(|call| InsertSource::Execute(Box::new(call)))
             }
             TokenKind::Keyword(Keyword::Select) | TokenKind::Symbol(Symbol::Open) => {
-                self.query_statement(Vec::new()).map(|query| InsertSource::Query(Box::new(query)))
+                self.query_statement(With::default()).map(|query| InsertSource::Query(Box::new(query)))
             }
             _ => Err(self.unexpected()),
         }
@@ -112,7 +112,7 @@ impl Parser<'_> {
         Ok(Some(OutputClause { into_items: items, into, items: sent }))
     }
 
-    fn update(&mut self, with: Vec<CommonTable>) -> Parsed<StatementKind> {
+    fn update(&mut self, with: With) -> Parsed<StatementKind> {
         self.bump();
         let top = self.optional_top()?;
         let target = self.target()?;
@@ -193,7 +193,7 @@ impl Parser<'_> {
         self.condition().map(RowFilter::Condition).map(Some)
     }
 
-    fn delete(&mut self, with: Vec<CommonTable>) -> Parsed<StatementKind> {
+    fn delete(&mut self, with: With) -> Parsed<StatementKind> {
         self.bump();
         let top = self.optional_top()?;
         self.eat_keyword(Keyword::From);

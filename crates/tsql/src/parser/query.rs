@@ -5,7 +5,7 @@ use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 use crate::tree::{
     AssignOp, CommonTable, Expr, ForClause, ForFormat, GroupingItem, Name, Query, QueryBody, QueryHint, Select,
-    SelectItem, SetOperation, SetOperator, Span, Top, Window,
+    SelectItem, SetOperation, SetOperator, Span, Top, Window, With, XmlNamespace,
 };
 
 impl Parser<'_> {
@@ -22,7 +22,7 @@ impl Parser<'_> {
     }
 
     /// The query of a statement, with OPTION; WITH has been read.
-    pub(super) fn query_statement(&mut self, with: Vec<CommonTable>) -> Parsed<Query> {
+    pub(super) fn query_statement(&mut self, with: With) -> Parsed<Query> {
         let mut query = self.query()?;
         query.with = with;
         query.options = self.query_options()?;
@@ -33,12 +33,19 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    /// `WITH a AS (...), ...`, if it comes next.
-    pub(super) fn optional_with(&mut self) -> Parsed<Vec<CommonTable>> {
+    /// `WITH XMLNAMESPACES (...), a AS (...), ...`, if it comes next.
+    pub(super) fn optional_with(&mut self) -> Parsed<With> {
+        let mut with = With::default();
         if !self.eat_keyword(Keyword::With) {
-            return Ok(Vec::new());
+            return Ok(with);
         }
-        self.list(|parser| {
+        if self.eat_word("XMLNAMESPACES") {
+            with.namespaces = self.parenthesized(Self::xml_namespace)?;
+            if !self.eat_symbol(Symbol::Comma) {
+                return Ok(with);
+            }
+        }
+        with.tables = self.list(|parser| {
             let name = parser.name()?;
             let columns = parser.optional_name_list()?;
             parser.expect_keyword(Keyword::As)?;
@@ -46,7 +53,17 @@ impl Parser<'_> {
             let query = parser.query()?;
             parser.expect_symbol(Symbol::Close)?;
             Ok(CommonTable { name, columns, query })
-        })
+        })?;
+        Ok(with)
+    }
+
+    fn xml_namespace(&mut self) -> Parsed<XmlNamespace> {
+        if self.eat_keyword(Keyword::Default) {
+            return Ok(XmlNamespace { prefix: None, uri: self.text()? });
+        }
+        let uri = self.text()?;
+        self.expect_keyword(Keyword::As)?;
+        Ok(XmlNamespace { prefix: Some(self.name()?), uri })
     }
 
     /// ORDER BY, OFFSET, FETCH and FOR.
@@ -421,7 +438,7 @@ impl Parser<'_> {
 /// A query of nothing but rows.
 pub(super) fn bare_query(body: QueryBody, span: Span) -> Query {
     Query {
-        with: Vec::new(),
+        with: With::default(),
         body,
         order_by: Vec::new(),
         offset: None,

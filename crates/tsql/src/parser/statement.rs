@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
-use crate::tree::{Expr, If, RaiseError, Statement, StatementKind, Throw, TryCatch, WaitFor, While};
+use crate::tree::{Expr, If, RaiseError, Statement, StatementKind, Throw, TryCatch, WaitFor, While, With};
 
 impl Parser<'_> {
     /// All statements of a batch.
@@ -82,7 +82,7 @@ impl Parser<'_> {
             }
             Keyword::Select => self.select_statement(),
             Keyword::With => self.with_statement(),
-            Keyword::Insert | Keyword::Update | Keyword::Delete | Keyword::Merge => self.modification(Vec::new()),
+            Keyword::Insert | Keyword::Update | Keyword::Delete | Keyword::Merge => self.modification(With::default()),
             Keyword::Truncate => self.truncate(),
             Keyword::Bulk => self.bulk_insert(),
             Keyword::Create => self.create(),
@@ -110,7 +110,7 @@ impl Parser<'_> {
     }
 
     fn select_statement(&mut self) -> Parsed<StatementKind> {
-        let query = self.query_statement(Vec::new())?;
+        let query = self.query_statement(With::default())?;
         Ok(StatementKind::Select(Box::new(query)))
     }
 

@@ -1,8 +1,8 @@
 //! Statements that change rows.
 
 use super::{
-    AssignOp, ColumnRef, CommonTable, Condition, Execute, Expr, IndexColumn, Name, ObjectName, Query, QueryHint,
-    SelectItem, SettingOption, TableHint, TableSource, Top,
+    AssignOp, ColumnRef, Condition, Execute, Expr, IndexColumn, Name, ObjectName, Query, QueryHint, SelectItem,
+    SettingOption, TableHint, TableSource, Top, With,
 };
 
 /// What INSERT, UPDATE, DELETE and MERGE change.
@@ -25,7 +25,7 @@ pub enum Target {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Insert {
     /// `WITH ...`
-    pub with: Vec<CommonTable>,
+    pub with: With,
     /// `TOP`
     pub top: Option<Top>,
     /// Into what.
@@ -86,7 +86,7 @@ pub struct OutputInto {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Update {
     /// `WITH ...`
-    pub with: Vec<CommonTable>,
+    pub with: With,
     /// `TOP`
     pub top: Option<Top>,
     /// What is changed.
@@ -169,7 +169,7 @@ pub enum Assignment {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delete {
     /// `WITH ...`
-    pub with: Vec<CommonTable>,
+    pub with: With,
     /// `TOP`
     pub top: Option<Top>,
     /// From what.
@@ -188,7 +188,7 @@ pub struct Delete {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merge {
     /// `WITH ...`
-    pub with: Vec<CommonTable>,
+    pub with: With,
     /// `TOP`
     pub top: Option<Top>,
     /// What is changed.

@@ -8,8 +8,8 @@ use super::{
 /// A query: a query expression with what stands around it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
-    /// `WITH a AS (...), b AS (...)`. In a subquery always empty.
-    pub with: Vec<CommonTable>,
+    /// `WITH ...`. In a subquery always empty.
+    pub with: With,
     /// The rows.
     pub body: QueryBody,
     /// `ORDER BY`
@@ -74,6 +74,31 @@ impl SetOperation {
     pub fn strength(&self) -> u8 {
         self.rest.first().map_or(0, |(op, _)| op.strength())
     }
+}
+
+/// `WITH XMLNAMESPACES ('u' AS p, DEFAULT 'd'), a AS (...), b AS (...)`
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct With {
+    /// What prefixes stand for in the statement's documents and queries of xml.
+    pub namespaces: Vec<XmlNamespace>,
+    /// The common tables.
+    pub tables: Vec<CommonTable>,
+}
+
+impl With {
+    /// Whether the statement has no such clause.
+    pub fn is_empty(&self) -> bool {
+        self.namespaces.is_empty() && self.tables.is_empty()
+    }
+}
+
+/// One declaration of XMLNAMESPACES.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct XmlNamespace {
+    /// None for DEFAULT.
+    pub prefix: Option<Name>,
+    /// What it stands for.
+    pub uri: String,
 }
 
 /// One table of a WITH clause.

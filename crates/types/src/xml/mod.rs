@@ -25,6 +25,7 @@ mod write;
 mod tests;
 
 pub use document::{Document, XmlNode};
+pub use name::{continues_name, is_character, starts_name};
 pub use query::{Accessor, Compiled, Method, Namespaces};
 
 pub(crate) use convert::{from_value, to_binary, to_text};
@@ -37,4 +38,4 @@ const LEVELS_MAX: usize = 128;
 const BYTES_MAX: usize = i32::MAX as usize;
 
 /// The namespace of the prefix `xml`.
-const XML_SPACE: &str = "http://www.w3.org/XML/1998/namespace";
+pub const XML_SPACE: &str = "http://www.w3.org/XML/1998/namespace";

@@ -1,7 +1,7 @@
 //! What characters a document and its names may have.
 
 /// Whether XML has the character at all.
-pub(super) fn is_character(c: char) -> bool {
+pub fn is_character(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..)
 }
 
@@ -11,7 +11,7 @@ pub(super) fn is_blank(c: char) -> bool {
 }
 
 /// Whether a name without a colon may begin with it.
-pub(super) fn starts_name(c: char) -> bool {
+pub fn starts_name(c: char) -> bool {
     matches!(c,
         'A'..='Z' | '_' | 'a'..='z'
         | '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{F6}' | '\u{F8}'..='\u{2FF}' | '\u{370}'..='\u{37D}'
@@ -20,7 +20,7 @@ pub(super) fn starts_name(c: char) -> bool {
 }
 
 /// Whether a name without a colon may go on with it.
-pub(super) fn continues_name(c: char) -> bool {
+pub fn continues_name(c: char) -> bool {
     starts_name(c) || matches!(c, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
 }
 

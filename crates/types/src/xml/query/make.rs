@@ -28,7 +28,7 @@ impl<'q> Parser<'q> {
         self.at += 4;
         let rest = self.rest();
         let Some(end) = rest.find("--").filter(|end| rest[*end..].starts_with("-->")) else {
-            return Err(SqlError::xquery_comment_dashes(&self.place));
+            return Err(SqlError::xml_comment_dashes(format_args!("XQuery [{}]: ", self.place)));
         };
         self.at += end + 3;
         Ok(Constructor::Comment(rest[..end].to_owned()))
