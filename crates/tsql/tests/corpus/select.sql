@@ -116,5 +116,7 @@ GO
 SELECT * FROM a AS loop JOIN b AS hash ON loop.x = hash.x
 GO
 SELECT x.value AS [value], max(y) AS max FROM x
-WITH XMLNAMESPACES ('u' AS p, DEFAULT N'd') SELECT 1 AS [p:a] FOR XML PATH ('p:row'), ROOT ('r');
-WITH XMLNAMESPACES ('u' AS p), a (x) AS (SELECT 1) SELECT x FROM a;
+GO
+WITH XMLNAMESPACES ('u' AS p, DEFAULT N'd') SELECT 1 AS [p:a] FOR XML PATH ('p:row'), ROOT ('r')
+GO
+WITH XMLNAMESPACES ('u' AS p), a (x) AS (SELECT 1) SELECT x FROM a
