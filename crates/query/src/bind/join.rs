@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::join_order::{Member, Place};
 use super::key_range::key_range;
+use super::open_query::OpenQuery;
 use super::scope::Source;
 use super::{Binder, Bound, filtered};
 use crate::access::Table;
@@ -23,6 +24,8 @@ pub(crate) enum Leaf {
     Rows(Node),
     /// A query whose values still have to be copied to the source's registers.
     Derived(Bound),
+    /// A query without a plan yet.
+    Open(Box<OpenQuery>),
     /// The row of a recursive common table that its members go on from, which stands in these registers.
     Work(Registers),
 }
@@ -76,6 +79,7 @@ impl JoinTree {
         match self {
             JoinTree::Leaf(_, Leaf::Table(_) | Leaf::Work(_)) => {}
             JoinTree::Leaf(_, Leaf::Rows(node)) => node.touched().each(visit),
+            JoinTree::Leaf(_, Leaf::Open(query)) => query.visit_read(visit),
             JoinTree::Leaf(_, Leaf::Derived(bound)) => {
                 bound.node.touched().each(visit);
                 bound.values.iter().for_each(|value| value.visit_slots(visit));
@@ -91,7 +95,7 @@ impl JoinTree {
 }
 
 /// What a leaf may read before its rows are opened.
-struct Ready<'a> {
+pub(super) struct Ready<'a> {
     /// The registers of all sources of the scope.
     all: &'a [Registers],
     /// Those that have their rows already.
@@ -113,7 +117,7 @@ impl Ready<'_> {
         self.own.range().contains(&slot) || self.before(slot)
     }
 
-    fn is_variable(&self, slot: usize) -> bool {
+    pub(super) fn is_variable(&self, slot: usize) -> bool {
         slot < self.variables
     }
 
@@ -139,7 +143,7 @@ impl Ready<'_> {
     }
 
     /// The sides of an equality between the leaf's columns and rows outside.
-    fn equality(&self, condition: &Predicate) -> Option<JoinKey> {
+    pub(super) fn equality(&self, condition: &Predicate) -> Option<JoinKey> {
         let (left, right, collation) = equal_sides(condition)?;
         match (self.is_own(&left), self.is_own(&right)) {
             (true, false) if self.is_outer(&right) => Some(JoinKey { inner: left, outer: right, collation }),
@@ -251,7 +255,7 @@ impl Binder<'_> {
     /// The right side of a join. Rows that are dear to make and read nothing of the left side are kept.
     fn inner_side(&mut self, place: Place, conditions: &mut Vec<Predicate>, available: &mut Vec<Registers>) -> Node {
         let Place { member: Member { tree, lateral }, keeps } = place;
-        let derived = matches!(&tree, JoinTree::Leaf(_, Leaf::Derived(_)));
+        let derived = matches!(&tree, JoinTree::Leaf(_, Leaf::Derived(_) | Leaf::Open(_)));
         let first = available.len();
         let node = match tree {
             JoinTree::Leaf(index, leaf) => self.leaf_node(index, leaf, keeps, conditions, available),
@@ -352,6 +356,7 @@ impl Binder<'_> {
             Leaf::Table(table) => scan_node(source, table, keeps, &mut mine, &ready),
             Leaf::Rows(node) => node,
             Leaf::Derived(bound) => spooled(derived_node(source, bound), source, &mut mine, &ready),
+            Leaf::Open(query) => self.open_node(source, *query, keeps, &mut mine, &ready),
             Leaf::Work(_) => Node::One,
         };
         available.push(source.registers);
@@ -401,7 +406,7 @@ fn scan_node(source: &Source, table: Arc<Table>, keeps: bool, mine: &mut Vec<Pre
 }
 
 /// A spool over rows that are found by equality with rows outside, when there is such a condition.
-fn spooled(node: Node, source: &Source, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
+pub(super) fn spooled(node: Node, source: &Source, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
     if is_short_list(&node) || !mine.iter().any(|condition| ready.equality(condition).is_some()) {
         return node;
     }
@@ -440,7 +445,7 @@ pub(super) fn is_short_list(node: &Node) -> bool {
 }
 
 /// Copies a query's values to the registers of its source; only those that are read.
-fn derived_node(source: &Source, bound: Bound) -> Node {
+pub(super) fn derived_node(source: &Source, bound: Bound) -> Node {
     let assignments = bound
         .values
         .into_iter()

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use super::join::{JoinTree, Leaf, is_short_list};
 use super::join_order::{Member, Set, Step, owners};
 use super::join_size::{self, table_rows};
+use super::open_query::OpenQuery;
 use super::scope::Source;
 use crate::access::Table;
 use crate::expression::{Comparison, Expr, Integer, Predicate};
@@ -267,6 +268,9 @@ impl Relation {
                 };
                 plain(found, size.rows, size.cost + size.once)
             }
+            JoinTree::Leaf(source, Leaf::Open(query)) => {
+                Relation::of_open(query, sources[*source].registers, variables)
+            }
             JoinTree::Leaf(_, Leaf::Work(_)) => plain(Found::List, 1.0, 0.0),
             JoinTree::Marked(inner, _) => Relation::of(inner, sources, variables),
             JoinTree::Full { left, right, .. } => {
@@ -280,6 +284,31 @@ impl Relation {
                 Relation { read: first.read + second.read, row: first.row + second.row + LOOKUP, ..first }
             }
         }
+    }
+
+    /// A query that is planned when conditions on its columns are known: its keys are those of its first table that its columns
+    /// show.
+    fn of_open(query: &OpenQuery, registers: Registers, variables: usize) -> Relation {
+        let first = Relation::of(&query.from, &query.scope.sources, variables);
+        let shown = |slot: &usize| {
+            let place = query.values.iter().position(|value| matches!(value, Expr::Slot(own) if own == slot));
+            place.map(|place| registers.first + place)
+        };
+        let key = |key: &Key| {
+            let slots: Vec<usize> = key.slots.iter().map_while(shown).collect();
+            let unique = key.unique && slots.len() == key.slots.len();
+            (!slots.is_empty()).then_some(Key { slots, unique, secondary: key.secondary })
+        };
+        let keys: Vec<Key> = first.keys.iter().filter_map(key).collect();
+        let mut reads_row = false;
+        query.visit_read(&mut |slot| reads_row |= (variables..query.first).contains(&slot));
+        let found = match first.found {
+            _ if reads_row => Found::Anew,
+            Found::Table if keys.is_empty() => Found::Hash,
+            found => found,
+        };
+        let rows = first.rows * query.conditions.iter().map(share).product::<f64>();
+        Relation { found, keys, rows: rows.max(1.0), ..first }
     }
 
     fn is_unique(&self, bound: &dyn Fn(usize) -> bool) -> bool {

@@ -22,6 +22,7 @@ mod key_range;
 mod merge;
 mod modify;
 mod open_json;
+mod open_query;
 mod output;
 mod permission;
 mod pivot;
@@ -30,6 +31,7 @@ mod recursive;
 mod routine;
 mod rules;
 mod scope;
+mod select;
 mod sequence;
 mod series;
 mod set;
@@ -214,12 +216,15 @@ pub(crate) struct Bound {
 }
 
 impl Bound {
-    /// The columns as they are seen from outside: one that is a bare NULL in every row, which inside a statement is of any
-    /// type, is an int.
     pub(crate) fn of_known_types(mut self) -> Bound {
-        self.columns.iter_mut().for_each(|column| column.ty = query::known_type(column.ty));
+        of_known_types(&mut self.columns);
         self
     }
+}
+
+/// Columns as they are seen from outside: one that is a bare NULL in every row, which inside a statement is of any type, is an int.
+pub(crate) fn of_known_types(columns: &mut [ColumnInfo]) {
+    columns.iter_mut().for_each(|column| column.ty = query::known_type(column.ty));
 }
 
 impl<'a> Binder<'a> {
@@ -300,6 +305,11 @@ impl<'a> Binder<'a> {
     /// What names are looked up in at this place of the statement.
     pub(crate) fn catalog(&self) -> &CatalogView {
         self.inner_catalog.as_deref().unwrap_or(self.names.catalog)
+    }
+
+    /// The first register that is not taken.
+    pub(super) fn first_free(&self) -> usize {
+        self.slots
     }
 
     /// A new register.

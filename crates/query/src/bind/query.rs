@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::collate::{distinct_keys, in_column, order_key};
-use super::scope::{Clause, Source, SourceColumn};
+use super::scope::{Source, SourceColumn};
+use super::select::{OrderKey, no_tail};
 use super::typed::{Typed, convert_to};
-use super::{Binder, Bound, Scope, assign_to, conjuncts, filtered};
+use super::{Binder, Bound, Scope, assign_to};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::output::{ColumnInfo, Provenance};
-use crate::plan::{Action, JoinKind, More, Node, Registers, SortKey, Statement, TopCount, WideTop};
+use crate::plan::{Action, JoinKind, Node, Registers, SortKey, Statement};
 use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, SqlError, SqlType, implicit_type};
@@ -21,22 +22,6 @@ pub(super) struct Items {
     pub(super) trees: Vec<Option<tree::Expr>>,
     pub(super) assignments: Vec<(usize, Expr)>,
 }
-
-/// TOP of a SELECT.
-enum BoundTop {
-    Count(Integer),
-    Wide { count: TopCount, ties: bool },
-}
-
-/// How a query's rows are ordered and cut.
-struct Tail<'t> {
-    order_by: &'t [tree::OrderItem],
-    offset: Option<Integer>,
-    count: Option<Integer>,
-}
-
-/// A key of ORDER BY, and the output column it is when it is one.
-type OrderKey = (SortKey, Option<usize>);
 
 impl Binder<'_> {
     /// A SELECT statement.
@@ -222,7 +207,10 @@ impl Binder<'_> {
         Ok(Bound { node, ..bound })
     }
 
-    fn offset_and_fetch(&mut self, query: &tree::Query) -> Result<(Option<Integer>, Option<Integer>), Fault> {
+    pub(super) fn offset_and_fetch(
+        &mut self,
+        query: &tree::Query,
+    ) -> Result<(Option<Integer>, Option<Integer>), Fault> {
         let mut bind = |expr: &Option<tree::Expr>| match expr {
             None => Ok(None),
             Some(expr) => self.row_count(expr).map(Some),
@@ -260,135 +248,6 @@ impl Binder<'_> {
         let left = Box::new(super::applied(Node::One, subqueries));
         let kind = JoinKind::Inner;
         Node::Join { left, right: Box::new(node), kind, on: None, right_registers: Vec::new() }
-    }
-
-    /// One SELECT with the ORDER BY, OFFSET and FETCH of its query, in the scope on top.
-    fn select(&mut self, select: &tree::Select, query: &tree::Query) -> Result<(Node, Items), Fault> {
-        let (offset, fetch) = self.offset_and_fetch(query)?;
-        let tail = Tail { order_by: &query.order_by, offset, count: fetch };
-        self.select_rows(select, &tail)
-    }
-
-    fn select_rows(&mut self, select: &tree::Select, tail: &Tail<'_>) -> Result<(Node, Items), Fault> {
-        let expose = self.expose.take();
-        let top = self.select_top(select, tail)?;
-        self.scope().named_windows.clone_from(&select.windows);
-        let from = self.from(&select.from)?;
-        self.scope().clause = Clause::Where;
-        let mut conditions = Vec::new();
-        if let Some(filter) = &select.filter {
-            conjuncts(self.condition(filter)?, &mut conditions);
-        }
-        let where_applies = self.pending.len();
-        let aggregates =
-            select.items.iter().any(item_aggregates) || tail.order_by.iter().any(|item| aggregates_in(&item.expr));
-        self.group_keys(select, aggregates)?;
-        let having = match &select.having {
-            None => Vec::new(),
-            Some(having) => {
-                self.scope().clause = Clause::Having;
-                let mut parts = Vec::new();
-                conjuncts(self.condition(having)?, &mut parts);
-                parts
-            }
-        };
-        let having_applies = self.pending.len();
-        self.scope().clause = Clause::SelectList;
-        let mut items = self.items(&select.items)?;
-        if select.distinct && items.columns.iter().any(|column| column.ty == SqlType::Xml) {
-            return Err(Box::new(SqlError::not_distinct(SqlType::Xml.name())));
-        }
-        self.check_numbers(select, tail.order_by, top.is_some() || tail.offset.is_some())?;
-        if let Some(expose) = expose {
-            self.expose_table(&expose, select, from.as_ref(), &mut items)?;
-        }
-        self.scope().clause = Clause::OrderBy;
-        let keys = self.sort_keys(tail.order_by, &items, select.distinct)?;
-
-        // Everything is bound: the sources know which columns are read, and the tree can be built.
-        let late = self.pending.split_off(having_applies);
-        let having_pending = self.pending.split_off(where_applies);
-        if let Some(from) = from.as_ref().filter(|_| !items.assignments.is_empty()) {
-            self.keep_order_of_assigned(from, &conditions, &items.assignments);
-        }
-        let mut node = self.rows(from, conditions);
-        if let Some(grouping) = self.scope().grouping.take() {
-            node = super::applied(node, std::mem::take(&mut self.scope().grouped_calls));
-            node = self.grouped(node, grouping);
-        }
-        self.pending = having_pending;
-        node = self.place_pending(0, node);
-        node = filtered(node, having);
-        node = self.numbered(node);
-        self.pending = late;
-        node = self.in_order_of_numbers(node, &items)?;
-        node = self.place_pending(0, node);
-        let (node, items) = self.ordered(select, tail, top, node, items, keys);
-        Ok((self.counted(node), items))
-    }
-
-    fn ordered(
-        &mut self,
-        select: &tree::Select,
-        tail: &Tail<'_>,
-        top: Option<BoundTop>,
-        mut node: Node,
-        mut items: Items,
-        mut keys: Vec<OrderKey>,
-    ) -> (Node, Items) {
-        if select.distinct {
-            let bound = Bound {
-                node,
-                columns: items.columns.clone(),
-                values: items.values.iter().map(|value| value.expr.clone()).collect(),
-            };
-            let bound = self.distinct_rows(bound);
-            node = bound.node;
-            for (value, expr) in items.values.iter_mut().zip(bound.values) {
-                value.expr = expr;
-            }
-            for (key, position) in &mut keys {
-                if let Some(position) = *position {
-                    key.expr = items.values[position].expr.clone();
-                }
-            }
-        }
-        let keys: Vec<SortKey> = keys.into_iter().map(|(key, _)| key).collect();
-        let mut values: Vec<Expr> = items.values.iter().map(|value| value.expr.clone()).collect();
-        let ties = match &top {
-            Some(BoundTop::Wide { ties: true, .. }) => keys.clone(),
-            _ => Vec::new(),
-        };
-        values.extend(ties.iter().map(|key| key.expr.clone()));
-        node = sorted(node, keys, &values, &items.assignments);
-        node = cut(node, tail.offset.clone(), tail.count.clone());
-        match top {
-            None => (node, items),
-            Some(BoundTop::Count(count)) => (cut(node, None, Some(count)), items),
-            Some(BoundTop::Wide { count, .. }) => {
-                let carry = carried(&values, &items.assignments);
-                let top = WideTop { input: node, count, ties, carry };
-                (Node::More(Box::new(More::Top(top))), items)
-            }
-        }
-    }
-
-    fn select_top(&mut self, select: &tree::Select, tail: &Tail<'_>) -> Result<Option<BoundTop>, Fault> {
-        let Some(top) = &select.top else {
-            return Ok(None);
-        };
-        if tail.offset.is_some() {
-            return Err(Box::new(SqlError::top_with_offset()));
-        }
-        if top.with_ties && tail.order_by.is_empty() {
-            return Err(Box::new(SqlError::ties_without_order()));
-        }
-        let ties = top.with_ties;
-        if top.percent {
-            return Ok(Some(BoundTop::Wide { count: TopCount::Percent(self.percent(&top.count)?), ties }));
-        }
-        let count = self.row_count(&top.count)?;
-        Ok(Some(if ties { BoundTop::Wide { count: TopCount::Rows(count), ties } } else { BoundTop::Count(count) }))
     }
 
     /// The count of TOP PERCENT, a float.
@@ -475,7 +334,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    fn sort_keys(
+    pub(super) fn sort_keys(
         &mut self,
         order_by: &[tree::OrderItem],
         items: &Items,
@@ -560,10 +419,6 @@ impl Items {
     }
 }
 
-fn no_tail() -> Tail<'static> {
-    Tail { order_by: &[], offset: None, count: None }
-}
-
 /// The type a column without one is given: a bare NULL is an int.
 pub(super) fn known_type(ty: SqlType) -> SqlType {
     if ty == SqlType::Null { SqlType::Int } else { ty }
@@ -594,7 +449,7 @@ pub(crate) fn sorted(mut node: Node, keys: Vec<SortKey>, values: &[Expr], assign
 }
 
 /// The slots that values and assignments read of a row.
-fn carried(values: &[Expr], assignments: &[(usize, Expr)]) -> Vec<usize> {
+pub(super) fn carried(values: &[Expr], assignments: &[(usize, Expr)]) -> Vec<usize> {
     let mut carry = Vec::new();
     let mut visit = |slot: usize| {
         if !carry.contains(&slot) {
@@ -692,7 +547,7 @@ pub(super) fn item_aggregates(item: &tree::SelectItem) -> bool {
 }
 
 /// Whether an expression calls an aggregate at its own level, not in a subquery.
-fn aggregates_in(expr: &tree::Expr) -> bool {
+pub(super) fn aggregates_in(expr: &tree::Expr) -> bool {
     use tree::ExprKind;
     match &expr.kind {
         ExprKind::Function(call) => {

@@ -12,7 +12,7 @@ use super::join::{JoinTree, Leaf};
 use super::scope::SourceColumn;
 use super::source::{infos, rename, table_columns, too_few_arguments};
 use super::typed::Typed;
-use super::{Binder, Names, Scope, assign_to};
+use super::{Binder, Names, Scope, assign_to, of_known_types};
 use crate::access::CatalogView;
 use crate::errors;
 use crate::expression::{Expr, Fault};
@@ -424,19 +424,20 @@ impl Binder<'_> {
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let mark = self.pending.len();
         let arguments = self.routine_arguments(&function, &source.call);
-        let bound = arguments.and_then(|arguments| {
+        let source_rows = arguments.and_then(|arguments| {
             if self.pending.len() > mark {
                 return Err(Box::new(SqlError::subquery_not_allowed()));
             }
-            self.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.query(query)))
+            self.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.source_query(query)))
         });
         if !lateral {
             self.scope().sources = sources;
         }
-        let bound = bound?.of_known_types();
+        let (leaf, mut columns) = source_rows?;
+        of_known_types(&mut columns);
         let alias = source.alias.as_ref().map_or_else(|| name.name.text.clone(), |alias| alias.text.clone());
-        let mut columns = infos(&bound.columns);
+        let mut columns = infos(&columns);
         rename(&mut columns, &source.columns, &alias)?;
-        self.add(alias, None, columns, Leaf::Derived(bound))
+        self.add(alias, None, columns, leaf)
     }
 }

@@ -199,6 +199,14 @@ pub(crate) struct Scope {
     pub(crate) barrier: bool,
 }
 
+impl Scope {
+    /// Whether nothing has been bound in it but columns and conditions of rows.
+    pub(crate) fn is_plain(&self) -> bool {
+        let calls = self.windows.is_empty() && self.window_pending.is_empty() && self.grouped_calls.is_empty();
+        self.grouping.is_none() && calls && self.counting.is_empty()
+    }
+}
+
 /// A resolved column.
 pub(crate) struct Column {
     pub(crate) slot: usize,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::hint::read_hints;
 use super::join::{JoinTree, Leaf};
 use super::scope::{CommonTable, Source, SourceColumn};
-use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts};
+use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts, of_known_types};
 use crate::access::{Column, Table};
 use crate::errors;
 use crate::expression::{Fault, Predicate};
@@ -262,15 +262,15 @@ impl Binder<'_> {
     pub(super) fn derived(&mut self, derived: &tree::DerivedTable, lateral: bool) -> Result<JoinTree, Fault> {
         // A derived table does not see its siblings; the right side of APPLY does.
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
-        let bound = self.query(&derived.query);
+        let source = self.source_query(&derived.query);
         if !lateral {
             self.scope().sources = sources;
         }
-        let bound = bound?;
+        let (leaf, columns) = source?;
         let alias = derived.alias.text.clone();
-        let mut columns = infos(&bound.columns);
+        let mut columns = infos(&columns);
         rename(&mut columns, &derived.columns, &alias)?;
-        self.add(alias, None, columns, Leaf::Derived(bound))
+        self.add(alias, None, columns, leaf)
     }
 
     fn join(&mut self, join: &tree::Join) -> Result<JoinTree, Fault> {
@@ -414,12 +414,12 @@ impl Binder<'_> {
             let mut scope = Scope { barrier: true, ..Scope::default() };
             scope.common = common.earlier();
             binder.scopes.push(scope);
-            let bound = binder.query(&table.query);
+            let source = binder.source_query(&table.query);
             binder.scopes.pop();
-            let bound = bound?;
-            let mut columns = infos(&bound.columns);
+            let (leaf, columns) = source?;
+            let mut columns = infos(&columns);
             rename(&mut columns, &table.columns, &table.name.text)?;
-            Ok((Leaf::Derived(bound), columns))
+            Ok((leaf, columns))
         })
     }
 
@@ -435,12 +435,13 @@ impl Binder<'_> {
         };
         self.nested(|binder| {
             binder.scopes.push(Scope { barrier: true, ..Scope::default() });
-            let bound = binder.query(&view.query);
+            let source = binder.source_query(&view.query);
             binder.scopes.pop();
-            let bound = bound?.of_known_types();
-            let mut columns = infos(&bound.columns);
+            let (leaf, mut columns) = source?;
+            of_known_types(&mut columns);
+            let mut columns = infos(&columns);
             rename(&mut columns, &view.columns, &view.name.name.text)?;
-            Ok((Leaf::Derived(bound), columns))
+            Ok((leaf, columns))
         })
     }
 

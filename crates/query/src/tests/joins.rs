@@ -72,17 +72,38 @@ fn conditions(chance: &mut Chance, sources: &[String], least: usize) -> String {
     if all.is_empty() { "1 = 1".to_owned() } else { all.join(" AND ") }
 }
 
+/// In a derived table, where TOP can be put to have it planned before what stands around it.
+const CLOSE: &str = "/*close*/";
+
+/// A table, or a query over one or two.
+fn source(chance: &mut Chance, name: &str) -> String {
+    let table = chance.below(TABLES);
+    if !chance.one_in(3) {
+        return format!("t{table} {name}");
+    }
+    let (y, z) = ("y".to_owned(), "z".to_owned());
+    let c = chance.pick(&["y.c", "y.c", "UPPER(y.c)"]);
+    let second = chance.below(TABLES);
+    let body = match chance.below(5) {
+        0 => format!("t{table} y JOIN t{second} z ON {}", conditions(chance, &[y.clone(), z], 1)),
+        1 => format!("t{table} z LEFT JOIN t{second} y ON {}", conditions(chance, &[y.clone(), z], 1)),
+        2 => format!("(SELECT {CLOSE} z.k, z.b, z.a, z.c FROM t{table} z WHERE {}) y", conditions(chance, &[z], 0)),
+        _ => format!("t{table} y"),
+    };
+    format!("(SELECT {CLOSE} y.k, y.a, y.b, {c} AS c FROM {body} WHERE {}) {name}", conditions(chance, &[y], 0))
+}
+
 /// FROM, and what its sources are called.
 fn from(chance: &mut Chance) -> (String, Vec<String>) {
     let count = 2 + chance.below(TABLES - 1);
     let mut sources = vec!["x0".to_owned()];
-    let mut text = format!("t{} x0", chance.below(TABLES));
+    let mut text = source(chance, "x0");
     // The sources that an ON may name: those since the last comma.
     let mut since = 0;
     while sources.len() < count {
         let at = sources.len();
         let name = format!("x{at}");
-        let table = format!("t{} {name}", chance.below(TABLES));
+        let table = source(chance, &name);
         let before = sources[since..].to_vec();
         sources.push(name.clone());
         let within = sources[since..].to_vec();
@@ -97,7 +118,8 @@ fn from(chance: &mut Chance) -> (String, Vec<String>) {
                 let kind = chance.pick(&["CROSS", "OUTER"]);
                 let inner = conditions(chance, &[before, vec!["z".to_owned()]].concat(), 1);
                 let table = chance.below(TABLES);
-                text += &format!(" {kind} APPLY (SELECT z.k, z.a, z.b, z.c FROM t{table} z WHERE {inner}) {name}");
+                let columns = "z.k, z.a, z.b, z.c";
+                text += &format!(" {kind} APPLY (SELECT {CLOSE} {columns} FROM t{table} z WHERE {inner}) {name}");
             }
             6 if sources.len() < count => {
                 let other = format!("x{}", at + 1);
@@ -105,7 +127,7 @@ fn from(chance: &mut Chance) -> (String, Vec<String>) {
                 sources.push(other.clone());
                 let kind = chance.pick(&["JOIN", "LEFT JOIN"]);
                 let outer = chance.pick(&["JOIN", "LEFT JOIN"]);
-                let table2 = format!("t{} {other}", chance.below(TABLES));
+                let table2 = source(chance, &other);
                 let on = conditions(chance, &pair, 1);
                 let all = sources[since..].to_vec();
                 text += &format!(" {outer} ({table} {kind} {table2} ON {on}) ON {}", conditions(chance, &all, 1));
@@ -127,9 +149,9 @@ fn filter(chance: &mut Chance, sources: &[String]) -> String {
     let mut text = conditions(chance, sources, 0);
     if chance.one_in(3) {
         let not = chance.pick(&["", "NOT "]);
-        let (a, b) = (chance.below(TABLES), chance.below(TABLES));
+        let (a, b) = (source(chance, "z"), source(chance, "w"));
         let inner = conditions(chance, &["z".to_owned(), "w".to_owned(), sources[0].clone()], 2);
-        text += &format!(" AND {not}EXISTS (SELECT * FROM t{a} z, t{b} w WHERE {inner})");
+        text += &format!(" AND {not}EXISTS (SELECT * FROM {a}, {b} WHERE {inner})");
     }
     text
 }
@@ -138,7 +160,7 @@ fn filter(chance: &mut Chance, sources: &[String]) -> String {
 fn the_order_of_joins_changes_no_result() {
     let mut client = Client::alone();
     let (mut reordered, mut given) = (0, 0);
-    for seed in 0..400 {
+    for seed in 0..500 {
         let mut chance = Chance(seed);
         if seed % 10 == 0 {
             client.quiet(&schema(&mut chance));
@@ -162,6 +184,34 @@ fn the_order_of_joins_changes_no_result() {
     }
     assert!(given > 100, "{given} queries have rows");
     assert!(reordered > 10, "{reordered} queries were joined in another order");
+}
+
+#[test]
+fn conditions_that_move_into_queries_change_no_result() {
+    let mut client = Client::alone();
+    let (mut with, mut given) = (0, 0);
+    for seed in 0..600 {
+        let mut chance = Chance(10_000 + seed);
+        if seed % 10 == 0 {
+            client.quiet(&schema(&mut chance));
+        }
+        let (from, sources) = from(&mut chance);
+        let filter = filter(&mut chance, &sources);
+        let columns: Vec<String> = sources.iter().map(|x| format!("{x}.k, {x}.a, {x}.b, {x}.c")).collect();
+        let query = format!("SELECT {} FROM {from} WHERE {filter}", columns.join(", "));
+        let open = client.lines(&query);
+        let closed = client.lines(&query.replace(CLOSE, "TOP (9223372036854775807)"));
+        assert!(!open.iter().any(|line| line.starts_with("Msg")), "{query}: {open:?}");
+        let sorted = |lines: &[String]| {
+            let mut rows: Vec<String> = lines.iter().filter(|line| !line.starts_with("Warning")).cloned().collect();
+            rows.sort();
+            rows
+        };
+        assert_eq!(sorted(&open), sorted(&closed), "seed {seed}: {query}");
+        with += usize::from(query.contains(CLOSE));
+        given += usize::from(query.contains(CLOSE) && open.len() > 1);
+    }
+    assert!(with > 300 && given > 100, "{given} of {with} queries over queries have rows");
 }
 
 /// Part, supplier and what joins them, written so that the order of FROM multiplies the first two.
@@ -283,6 +333,37 @@ fn tables_meet_by_their_keys() {
     // Two members that only a third one joins are equal to each other, too.
     let chain = "SELECT 1 FROM item a, part, item b WHERE a.s = part.p AND part.p = b.s";
     assert!(!reads(&mut client, chain).contains("item item"), "{}", reads(&mut client, chain));
+}
+
+#[test]
+fn conditions_move_into_queries_that_only_choose() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    client.quiet("CREATE VIEW parts AS SELECT name AS n, p AS id FROM part WHERE name <> ''");
+    let mut reads = |query: &str| reads(&mut client, query);
+    assert_eq!(reads("SELECT n FROM parts WHERE id = 5"), "part=");
+    assert_eq!(reads("SELECT * FROM (SELECT i, p FROM item) AS d WHERE d.i = 5"), "item=");
+    assert_eq!(
+        reads("WITH a AS (SELECT i, s FROM item), b AS (SELECT i AS x FROM a) SELECT x FROM b WHERE x = 5"),
+        "item="
+    );
+    assert_eq!(reads("SELECT n FROM item JOIN parts ON item.p = parts.id WHERE item.i = 5"), "item= part=");
+    assert_eq!(reads("SELECT n FROM item LEFT JOIN parts ON parts.id = item.p WHERE item.i = 5"), "item= part=");
+    let shop = "SELECT part.p, item.i, item.s FROM item JOIN part ON item.p = part.p";
+    assert_eq!(reads(&format!("SELECT * FROM ({shop}) AS d WHERE d.i = 5")), "item= part=");
+    assert_eq!(reads("SELECT 1 FROM item WHERE EXISTS (SELECT * FROM parts WHERE id = item.p)"), "item part=");
+    assert_eq!(
+        reads("SELECT 1 FROM part, (SELECT p FROM item) AS d WHERE d.p = part.p"),
+        "part # item",
+        "no key: kept by hash"
+    );
+    // What other rows are made of is planned as it stands.
+    assert_eq!(reads("SELECT * FROM (SELECT TOP (3) p FROM part) AS d WHERE d.p = 5"), "part");
+    assert_eq!(
+        reads("SELECT * FROM (SELECT p, ROW_NUMBER() OVER (ORDER BY p) AS r FROM part) AS d WHERE d.p = 5"),
+        "part"
+    );
+    assert_eq!(reads("SELECT * FROM (SELECT p + 1 AS q FROM part) AS d WHERE d.q = 5"), "part");
 }
 
 #[test]
