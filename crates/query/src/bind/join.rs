@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::join_order::{Member, Place};
 use super::key_range::key_range;
 use super::open_query::OpenQuery;
+use super::outer_join::simplified;
 use super::scope::Source;
 use super::{Binder, Bound, filtered};
 use crate::access::Table;
@@ -180,7 +181,10 @@ impl Binder<'_> {
         let (mut after, mut before): (Vec<_>, Vec<_>) = conditions.drain(..).partition(reads_result);
         let node = match from {
             None => Node::One,
-            Some(tree) => self.join_node(tree, &mut before, &mut Vec::new()),
+            Some(tree) => {
+                let tree = simplified(tree, &before, &self.scope().sources);
+                self.join_node(tree, &mut before, &mut Vec::new())
+            }
         };
         let mut node = filtered(node, before);
         // A row that one subquery's result has dropped is none that the next one is evaluated for.

@@ -23,6 +23,7 @@ mod merge;
 mod modify;
 mod open_json;
 mod open_query;
+mod outer_join;
 mod output;
 mod permission;
 mod pivot;
