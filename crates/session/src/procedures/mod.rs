@@ -324,7 +324,8 @@ pub(crate) async fn call(
         "sp_columns" | "sp_columns_100" => {
             let is_100 = procedure.name == "sp_columns_100";
             let (table, owner, column) = (arguments.text(0).unwrap_or_default(), arguments.text(1), arguments.text(3));
-            describe::columns(is_100, &table, owner.as_deref(), column.as_deref(), context, output);
+            let wanted = describe::Wanted { table: &table, owner: owner.as_deref(), column: column.as_deref() };
+            describe::columns(is_100, &wanted, host, context, output);
         }
         "sp_tables" => odbc::tables(&arguments, context, output),
         "sp_pkeys" => odbc::primary_keys(&arguments, context, output),
