@@ -17,3 +17,16 @@ GO
 SELECT height, depth, IIF(seen IS NULL, 'no', 'yes') AS seen, width, length FROM dbo.place;
 SELECT name, definition FROM sys.default_constraints WHERE name LIKE 'place%' ORDER BY name;
 GO
+-- Rows of VALUES may hold subqueries, which may read what APPLY gives.
+SELECT * FROM (VALUES ((SELECT MAX(id) FROM dbo.place)), (2), ((SELECT 5 WHERE 1 = 0))) AS t(a);
+SELECT p.name, t.a
+FROM dbo.place p CROSS APPLY (VALUES ((SELECT q.height + p.depth FROM dbo.place q WHERE q.id = p.id)), (p.id)) AS t(a);
+SELECT (SELECT STRING_AGG(v, ',') FROM (VALUES (p.name), ((SELECT STRING_AGG(w, '+') FROM (VALUES (N'x'), (p.name)) AS u(w)))) AS t(v))
+FROM dbo.place p;
+GO
+SELECT * FROM (VALUES ((SELECT v FROM (VALUES (1), (2)) AS x(v)))) AS t(a);
+GO
+INSERT dbo.place (name) VALUES (N'lock');
+MERGE dbo.place AS p USING (VALUES ((SELECT MAX(id) FROM dbo.place), N'sluice')) AS s (id, name) ON p.id = s.id
+WHEN MATCHED THEN UPDATE SET name = s.name OUTPUT inserted.name;
+INSERT TOP (1) dbo.place (name, length) OUTPUT inserted.name VALUES ((SELECT N'first'), 1), ((SELECT N'second'), 2);
