@@ -175,7 +175,7 @@ fn table_columns(table: &Table, output: &mut dyn Output) {
         let of_bytes = |yes: bool| string(if is_of_bytes { yes_or_no(yes) } else { "(n/a)" });
         set.push(vec![
             string(&column.name),
-            string(column.type_name()),
+            string(type_name(column)),
             string(yes_or_no(column.computed.is_some())),
             Value::Int(views::columns::max_length(column).into()),
             digits(ty.precision()),
@@ -312,16 +312,21 @@ const EXTENDED: &[(&str, SqlType)] = &[
     ("SS_XML_SCHEMACOLLECTION_NAME", NAME),
 ];
 
+/// The name of a column's type; rowversion by the older one, which these procedures know alone.
+pub(super) fn type_name(column: &Column) -> &'static str {
+    if column.rowversion { "timestamp" } else { column.type_name() }
+}
+
 /// The patterns that `sp_columns` is asked with.
 pub(super) struct Wanted<'a> {
-    pub(super) table: &'a str,
+    pub(super) table: Option<&'a str>,
     pub(super) owner: Option<&'a str>,
     pub(super) column: Option<&'a str>,
 }
 
 impl Wanted<'_> {
     fn has_table(&self, schema: &str, name: &str) -> bool {
-        matches(Some(self.table), name) && matches(self.owner, schema)
+        matches(self.table, name) && matches(self.owner, schema)
     }
 }
 
@@ -422,7 +427,7 @@ fn column_values(place: usize, column: &Column) -> Vec<Value> {
     let second = column.second_name();
     let (odbc, sub) = odbc_type(ty, second);
     let (precision, length) = odbc_sizes(ty, second);
-    let name = column.type_name();
+    let name = type_name(column);
     let small = |number: Option<i16>| number.map_or(Value::Null, Value::SmallInt);
     let counted = ty.is_number() || ty.is_date_or_time();
     vec![

@@ -7,6 +7,12 @@ EXEC sp_columns 'place_names';
 EXEC sp_columns_100 @table_name = N'place%', @column_name = N'name', @ODBCVer = 3;
 EXEC sp_columns 'schemas', 'sys';
 GO
+-- A rowversion is called timestamp; without a name there are all tables.
+CREATE TABLE dbo.mark (id int, version rowversion);
+EXEC sp_columns 'mark', @column_name = 'version';
+EXEC sp_special_columns 'mark', @col_type = 'V';
+EXEC sp_columns_100 NULL, 'dbo', NULL, 'id';
+GO
 -- WITH VALUES: rows that are there get the default, also where the column can be NULL.
 INSERT dbo.place (name) VALUES (N'weir');
 ALTER TABLE dbo.place ADD height float NULL DEFAULT 4.5 WITH VALUES, depth float NULL DEFAULT 2;
