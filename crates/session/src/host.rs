@@ -223,13 +223,22 @@ impl SessionHost {
     /// The columns of every view of the current database, by object id. One that cannot be compiled now has none.
     pub(crate) fn view_columns(&self, context: &ExecutionContext) -> BTreeMap<i32, Vec<ColumnInfo>> {
         let catalog = context.catalog();
-        let columns = |schema: &str, name: &str| {
-            let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
-            let text = format!("SELECT * FROM {}.{}", quoted(schema), quoted(name));
-            pikepole_query::first_result_set(&text, "", context, self).ok().flatten()
-        };
         let views = catalog.definitions().views();
-        views.filter_map(|view| Some((view.object_id, columns(&view.schema, &view.name)?))).collect()
+        views
+            .filter_map(|view| Some((view.object_id, self.columns_of_view(&view.schema, &view.name, context)?)))
+            .collect()
+    }
+
+    /// The columns of one view of the current database; None when it cannot be compiled.
+    pub(crate) fn columns_of_view(
+        &self,
+        schema: &str,
+        name: &str,
+        context: &ExecutionContext,
+    ) -> Option<Vec<ColumnInfo>> {
+        let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
+        let text = format!("SELECT * FROM {}.{}", quoted(schema), quoted(name));
+        pikepole_query::first_result_set(&text, "", context, self).ok().flatten()
     }
 
     /// The columns that every CHECK constraint of the current database reads, by its object id.

@@ -94,12 +94,11 @@ pub fn parse_parameters(text: &str) -> Result<Vec<Parameter>, SyntaxError> {
     unbox(parser::Parser::new(text, ParseOptions::default()).and_then(parser::Parser::lone_parameters))
 }
 
-/// Where a variable stands in a text: the offset of each of its uses.
-pub fn variable_uses(text: &str, name: &str) -> Vec<usize> {
+/// The variables of a text, each use with its offset, in order.
+pub fn variable_uses(text: &str) -> Vec<(usize, &str)> {
     let tokens = lexer::lex(text, true).tokens;
     let places = tokens.iter().filter(|token| token.kind == lexer::TokenKind::Variable);
-    let places = places.map(|token| token.start as usize..token.end as usize);
-    places.filter(|place| text[place.clone()].eq_ignore_ascii_case(name)).map(|place| place.start).collect()
+    places.map(|token| (token.start as usize, &text[token.start as usize..token.end as usize])).collect()
 }
 
 fn unbox<T>(parsed: error::Parsed<T>) -> Result<T, SyntaxError> {

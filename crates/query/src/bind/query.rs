@@ -171,9 +171,6 @@ impl Binder<'_> {
             }
             bound_rows.push(values);
         }
-        if !self.pending.is_empty() {
-            return Err(Box::new(SqlError::subquery_not_allowed()));
-        }
         let columns = types
             .iter()
             .zip(nullable)
@@ -183,11 +180,19 @@ impl Binder<'_> {
                 ColumnInfo { name, ty: *ty, nullable, collated, provenance: Provenance::Expression }
             })
             .collect();
-        Ok(Bound {
-            node: Node::Values { rows: bound_rows, registers },
-            columns,
-            values: registers.range().map(Expr::Slot).collect(),
-        })
+        let mut node = Node::Values { rows: bound_rows, registers };
+        if !self.pending.is_empty() {
+            // What subqueries give comes before the rows that read it.
+            let left = Box::new(self.place_pending(0, Node::One));
+            node = Node::Join {
+                left,
+                right: Box::new(node),
+                kind: JoinKind::Inner,
+                on: None,
+                right_registers: Vec::new(),
+            };
+        }
+        Ok(Bound { node, columns, values: registers.range().map(Expr::Slot).collect() })
     }
 
     /// ORDER BY, OFFSET and FETCH over the rows of a set operation or VALUES.

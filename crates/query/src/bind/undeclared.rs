@@ -3,6 +3,7 @@
 //! The text is bound as if each of them were NULL, which has no type. Wherever a value is brought into a type - the column that it
 //! is stored in, the other side of a comparison or an operator, a function's parameter - that type is noted for the variable.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Declared;
@@ -83,10 +84,13 @@ pub fn undeclared_parameters(
     for requirements in program.requirements().into_iter().chain([calls]) {
         context.check(&requirements, None).map_err(|fault| vec![*fault])?;
     }
+    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+    for (place, name) in tree::variable_uses(text) {
+        places.entry(name.to_ascii_lowercase()).or_default().push(place);
+    }
     let mut found: Vec<(usize, String, Declared)> = Vec::new();
     for (name, wanted) in undeclared.0.into_inner().unwrap_or_else(|e| e.into_inner()) {
-        let uses = tree::variable_uses(text, &name);
-        let [place] = uses.as_slice() else {
+        let Some([place]) = places.get(&name.to_ascii_lowercase()).map(Vec::as_slice) else {
             return Err(vec![SqlError::undeclared_parameter_used_twice(name)]);
         };
         let of_users = of_users.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name)).map(|(_, ty)| ty.clone());

@@ -12,6 +12,7 @@ use pikepole_contention::sync::Mutex;
 use pikepole_engine::{ColumnDefinition, LockEscalation, NewColumn};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{SqlError, SqlType, Target, Value};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Where a new row's column comes from.
@@ -182,6 +183,7 @@ impl Machine<'_> {
         for element in elements {
             match element {
                 tree::TableElement::Column(definition) => {
+                    let definition = &*with_its_default(definition, elements);
                     let before = wishes.computed.len();
                     wishes.column(definition);
                     let (column, map) = match wishes.computed.get(before) {
@@ -196,6 +198,7 @@ impl Machine<'_> {
                     }
                 }
                 tree::TableElement::Constraint(constraint) => match &constraint.kind {
+                    tree::ConstraintKind::Default { column, .. } if is_added(column, elements) => (),
                     tree::ConstraintKind::Default { expr, column, .. } => {
                         self.check_default(expr)?;
                         let name = constraint.name.as_ref().map(|name| name.text.clone());
@@ -257,7 +260,7 @@ impl Machine<'_> {
         let mut value = Value::Null;
         if let Some(default) = &definition.default {
             self.check_default(&default.expr)?;
-            let wanted = !column.nullable;
+            let wanted = !column.nullable || default.with_values;
             if wanted && is_sequential(&default.expr) {
                 if column.ty != SqlType::UniqueIdentifier {
                     return Err(Box::new(SqlError::sequential_id_outside_default()));
@@ -433,6 +436,36 @@ impl ColumnMap {
         }
         Ok(())
     }
+}
+
+/// A column with the default that a constraint of the same statement gives it, as if it were written behind the column.
+fn with_its_default<'a>(
+    definition: &'a tree::ColumnDefinition,
+    elements: &[tree::TableElement],
+) -> Cow<'a, tree::ColumnDefinition> {
+    let default = elements.iter().find_map(|element| match element {
+        tree::TableElement::Constraint(tree::TableConstraint {
+            name,
+            kind: tree::ConstraintKind::Default { expr, column, with_values },
+        }) if column.is(&definition.name.text) => {
+            Some(tree::DefaultConstraint { name: name.clone(), expr: expr.clone(), with_values: *with_values })
+        }
+        _ => None,
+    });
+    match default {
+        Some(default) if definition.default.is_none() => {
+            Cow::Owned(tree::ColumnDefinition { default: Some(default), ..definition.clone() })
+        }
+        _ => Cow::Borrowed(definition),
+    }
+}
+
+/// Whether a statement adds this column, and says no default behind it.
+fn is_added(column: &tree::Name, elements: &[tree::TableElement]) -> bool {
+    elements.iter().any(|element| match element {
+        tree::TableElement::Column(definition) => definition.default.is_none() && column.is(&definition.name.text),
+        _ => false,
+    })
 }
 
 /// Whether a default is NEWSEQUENTIALID and nothing else.

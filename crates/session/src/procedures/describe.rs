@@ -1,14 +1,16 @@
 //! Procedures that describe objects of the current database.
 
+use super::odbc::matches;
 use crate::host::{SessionHost, count_rows, count_table};
 use crate::modules;
 use crate::names::{self, Found};
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::security;
 use crate::views;
-use pikepole_engine::{Catalog, Column, DEFAULT_SCHEMA, Object, Permission, Table, UserTypeKind};
-use pikepole_query::{ExecutionContext, Output};
-use pikepole_types::{LikePattern, SecondName, SqlError, SqlType, Value};
+use pikepole_engine::{Catalog, Column, DEFAULT_SCHEMA, Identity, Object, Permission, Table, UserTypeKind};
+use pikepole_query::{ColumnInfo, ExecutionContext, Output, Provenance};
+use pikepole_types::{SecondName, SqlError, SqlType, Value};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Characters of one row of `sp_helptext`.
@@ -173,7 +175,7 @@ fn table_columns(table: &Table, output: &mut dyn Output) {
         let of_bytes = |yes: bool| string(if is_of_bytes { yes_or_no(yes) } else { "(n/a)" });
         set.push(vec![
             string(&column.name),
-            string(column.type_name()),
+            string(type_name(column)),
             string(yes_or_no(column.computed.is_some())),
             Value::Int(views::columns::max_length(column).into()),
             digits(ty.precision()),
@@ -310,13 +312,65 @@ const EXTENDED: &[(&str, SqlType)] = &[
     ("SS_XML_SCHEMACOLLECTION_NAME", NAME),
 ];
 
-/// `sp_columns` and, `extended`, `sp_columns_100`: the columns of the tables whose names match patterns, as ODBC's catalog
-/// function gives them.
+/// The name of a column's type; rowversion by the older one, which these procedures know alone.
+pub(super) fn type_name(column: &Column) -> &'static str {
+    if column.rowversion { "timestamp" } else { column.type_name() }
+}
+
+/// The patterns that `sp_columns` is asked with.
+pub(super) struct Wanted<'a> {
+    pub(super) table: Option<&'a str>,
+    pub(super) owner: Option<&'a str>,
+    pub(super) column: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    fn has_table(&self, schema: &str, name: &str) -> bool {
+        matches(self.table, name) && matches(self.owner, schema)
+    }
+}
+
+/// The schema, name and columns of a table or view.
+type Shape<'a> = (&'a str, &'a str, Cow<'a, [Column]>);
+
+/// A view's column as one of a table.
+fn viewed(info: ColumnInfo) -> Column {
+    let identity = (info.provenance == Provenance::Identity).then_some(Identity { seed: 1, increment: 1 });
+    Column {
+        name: info.name,
+        ty: info.ty,
+        nullable: info.nullable,
+        default: None,
+        identity,
+        computed: None,
+        rowversion: false,
+        user_type: None,
+        collation: info.collated.shown(),
+    }
+}
+
+/// The views that match patterns: the users', as far as they can be compiled, and the system's.
+fn shapes_of_views<'a>(
+    wanted: &Wanted<'_>,
+    catalog: &'a Catalog,
+    host: &SessionHost,
+    context: &ExecutionContext,
+) -> Vec<Shape<'a>> {
+    let shape = |columns: Vec<ColumnInfo>| Cow::Owned(columns.into_iter().map(viewed).collect());
+    let own = catalog.views().filter(|view| wanted.has_table(&view.schema, &view.name)).filter_map(|view| {
+        let columns = host.columns_of_view(&view.schema, &view.name, context)?;
+        Some((view.schema.as_str(), view.name.as_str(), shape(columns)))
+    });
+    let system = views::all().filter(|view| wanted.has_table(view.schema, view.name));
+    own.chain(system.map(|view| (view.schema, view.name, shape(view.column_infos())))).collect()
+}
+
+/// `sp_columns` and, `extended`, `sp_columns_100`: the columns of the tables and views whose names match patterns, as ODBC's
+/// catalog function gives them.
 pub(super) fn columns(
     extended: bool,
-    table: &str,
-    owner: Option<&str>,
-    column: Option<&str>,
+    wanted: &Wanted<'_>,
+    host: &SessionHost,
     context: &ExecutionContext,
     output: &mut dyn Output,
 ) {
@@ -343,22 +397,22 @@ pub(super) fn columns(
     shown.extend_from_slice(if extended { EXTENDED } else { &[] });
     shown.push(("SS_DATA_TYPE", SqlType::TinyInt));
     let mut set = ResultSet::new(&shown);
-    let matches = |pattern: Option<&str>, name: &str| {
-        pattern.is_none_or(|pattern| LikePattern::new(pattern, None, Default::default()).matches(name))
-    };
     let catalog = security::catalog(context);
     let temporary = context.temporary_tables().into_iter().flat_map(|tables| tables.entries());
     let temporary = temporary.map(|entry| &entry.table);
-    for found in catalog.tables().chain(temporary) {
-        if !matches(Some(table), &found.name) || !matches(owner, &found.schema) {
-            continue;
-        }
-        for place in (0..found.columns.len()).filter(|place| matches(column, &found.columns[*place].name)) {
-            let mut row = column_row(context.database().name(), found, place);
+    let tables = catalog.tables().chain(temporary).filter(|table| wanted.has_table(&table.schema, &table.name));
+    let mut shapes: Vec<Shape<'_>> = tables
+        .map(|table| (table.schema.as_str(), table.name.as_str(), Cow::Borrowed(&table.columns[..])))
+        .chain(shapes_of_views(wanted, &catalog, host, context))
+        .collect();
+    shapes.sort_by_key(|(schema, name, _)| (schema.to_lowercase(), name.to_lowercase()));
+    for (schema, name, columns) in &shapes {
+        for (place, column) in columns.iter().enumerate().filter(|(_, column)| matches(wanted.column, &column.name)) {
+            let mut row = vec![string(context.database().name()), string(*schema), string(*name)];
+            row.extend(column_values(place, column));
             if extended {
-                row.extend(extended_values(&found.columns[place]));
+                row.extend(extended_values(column));
             }
-            let column = &found.columns[place];
             let first = column.ty.system_type_id();
             row.push(Value::TinyInt(column.second_name().map_or(first, |second| second.system_type_id)));
             set.push(row);
@@ -367,19 +421,16 @@ pub(super) fn columns(
     set.send(output);
 }
 
-fn column_row(database: &str, table: &Table, place: usize) -> Vec<Value> {
-    let column = &table.columns[place];
+/// What `sp_columns` says of a column behind the names of its table.
+fn column_values(place: usize, column: &Column) -> Vec<Value> {
     let ty = &column.ty;
     let second = column.second_name();
     let (odbc, sub) = odbc_type(ty, second);
     let (precision, length) = odbc_sizes(ty, second);
-    let name = column.type_name();
+    let name = type_name(column);
     let small = |number: Option<i16>| number.map_or(Value::Null, Value::SmallInt);
     let counted = ty.is_number() || ty.is_date_or_time();
     vec![
-        string(database),
-        string(&table.schema),
-        string(&table.name),
         string(&column.name),
         Value::SmallInt(odbc),
         string(if column.identity.is_some() { format!("{name} identity") } else { name.to_owned() }),

@@ -323,8 +323,10 @@ pub(crate) async fn call(
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,
         "sp_columns" | "sp_columns_100" => {
             let is_100 = procedure.name == "sp_columns_100";
-            let (table, owner, column) = (arguments.text(0).unwrap_or_default(), arguments.text(1), arguments.text(3));
-            describe::columns(is_100, &table, owner.as_deref(), column.as_deref(), context, output);
+            let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
+            let wanted =
+                describe::Wanted { table: table.as_deref(), owner: owner.as_deref(), column: column.as_deref() };
+            describe::columns(is_100, &wanted, host, context, output);
         }
         "sp_tables" => odbc::tables(&arguments, context, output),
         "sp_pkeys" => odbc::primary_keys(&arguments, context, output),

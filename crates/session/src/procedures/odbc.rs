@@ -2,7 +2,7 @@
 //! that drivers expect.
 
 use super::Arguments;
-use super::describe::{odbc_sizes, odbc_type};
+use super::describe::{odbc_sizes, odbc_type, type_name};
 use crate::functions::PRODUCT_VERSION;
 use crate::host::SessionHost;
 use crate::modules;
@@ -231,7 +231,7 @@ pub(super) fn special_columns(arguments: &Arguments<'_>, context: &ExecutionCont
                 if versions { Value::Null } else { small(0) },
                 string(&column.name),
                 small(odbc_type(&column.ty, column.second_name()).0),
-                string(column.type_name()),
+                string(type_name(column)),
                 Value::Int(precision),
                 Value::Int(length),
                 if column.ty.is_number() { small(column.ty.scale().into()) } else { Value::Null },

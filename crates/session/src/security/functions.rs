@@ -174,8 +174,8 @@ pub(crate) fn column_names(host: &SessionHost, context: &ExecutionContext, objec
     let view = context.catalog();
     match view.definitions().object_by_id(object_id) {
         Some(Object::Table(table)) => table.columns.iter().map(|column| column.name.clone()).collect(),
-        Some(Object::View(_)) => {
-            let columns = host.view_columns(context).remove(&object_id).unwrap_or_default();
+        Some(Object::View(found)) => {
+            let columns = host.columns_of_view(&found.schema, &found.name, context).unwrap_or_default();
             columns.into_iter().map(|column| column.name).collect()
         }
         _ => Vec::new(),

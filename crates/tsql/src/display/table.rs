@@ -81,6 +81,7 @@ impl Display for ColumnDefinition {
         if let Some(default) = &self.default {
             optional(f, " CONSTRAINT ", &default.name, "")?;
             write!(f, " DEFAULT ({})", default.expr)?;
+            words(f, default.with_values, " WITH VALUES")?;
         }
         for constraint in &self.constraints {
             optional(f, " CONSTRAINT ", &constraint.name, "")?;

@@ -331,9 +331,9 @@ impl Parser<'_> {
         let kind = match self.peek().kind {
             TokenKind::Keyword(Keyword::Default) => {
                 self.bump();
-                column.default = Some(DefaultConstraint { name, expr: self.expression()? });
-                // WITH VALUES of ALTER TABLE ... ADD: existing rows get the default, as they do without it when NOT NULL.
-                self.eat_words(&["WITH", "VALUES"]);
+                let expr = self.expression()?;
+                let with_values = self.eat_words(&["WITH", "VALUES"]);
+                column.default = Some(DefaultConstraint { name, expr, with_values });
                 return Ok(true);
             }
             TokenKind::Keyword(Keyword::Primary | Keyword::Unique) => {

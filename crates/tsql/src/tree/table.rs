@@ -111,6 +111,8 @@ pub struct DefaultConstraint {
     pub name: Option<Name>,
     /// The value.
     pub expr: Expr,
+    /// `WITH VALUES`: rows that are there get it too when the column is added, also where it can be NULL.
+    pub with_values: bool,
 }
 
 /// `IDENTITY (seed, increment)`
