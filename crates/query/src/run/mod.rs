@@ -67,6 +67,7 @@ pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use modify::check_required;
 pub(crate) use profile::{Counted, Making, Profile};
 pub use request::{Prepared, RowTarget, call, insert_rows};
+pub use sequence::names_sequence;
 pub(crate) use step::{epoch, now};
 pub(crate) use temporary_procedure::TemporaryProcedures;
 

@@ -765,6 +765,7 @@ error_table! {
     15280 16 1 message_has_translations() "All localized versions of this message must be dropped before the us_english version can be dropped.";
     15304 16 1 message_severities_differ(language, severity) "The severity level of the '{language}' version of this message must be the same as the severity level ({severity}) of the us_english version.";
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
+    15336 16 1 rename_of_enforced(name) "Object '{name}' cannot be renamed because the object participates in enforced dependencies.";
     15347 16 1 transfer_of_part() "Cannot transfer an object that is owned by a parent object.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
     15406 16 1 cannot_execute_as_login(name) "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
