@@ -33,6 +33,7 @@ mod more;
 mod number;
 mod open_json;
 mod output_rows;
+mod owner;
 mod permission;
 mod profile;
 mod reads;

@@ -743,6 +743,7 @@ error_table! {
     15063 16 1 login_has_a_user() "The login already has an account under a different user name.";
     15081 16 1 public_membership() "Membership of the public role cannot be changed.";
     15097 16 1 property_too_long() "The size associated with an extended property cannot be more than 7,500 bytes.";
+    15110 16 1 database_owner_is_user() "The proposed new database owner is already a user or aliased in the database.";
     15117 16 1 password_too_long() "Password validation failed. The password is too long: it may have at most 128 characters.";
     15122 16 1 expiration_needs_policy() "The CHECK_EXPIRATION option cannot be used when CHECK_POLICY is OFF.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
