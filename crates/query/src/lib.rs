@@ -52,7 +52,8 @@ pub use program::{
 };
 pub use progress::Progress;
 pub use run::{
-    ClientCursor, CursorTarget, Prepared, RowTarget, call, insert_rows, open_cursor, read_cursor_again, run,
+    ClientCursor, CursorTarget, Prepared, RowTarget, call, insert_rows, names_sequence, open_cursor, read_cursor_again,
+    run,
 };
 pub use security::{Requirement, SessionSecurity, is_welcome};
 pub use settings::{Isolation, Settings, ShowPlan};

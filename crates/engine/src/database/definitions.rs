@@ -285,6 +285,28 @@ impl Database {
         Ok(())
     }
 
+    /// ALTER AUTHORIZATION ON SCHEMA. What was granted on the schema is forgotten.
+    ///
+    /// # Errors
+    /// 15151 when there is none; 15150 for one of the system's.
+    pub async fn set_schema_owner(&self, tx: &mut Transaction, name: &str, owner: i32) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let schema = catalog.schema(name).cloned().ok_or_else(|| SqlError::item_missing("find", "schema", name))?;
+        if schema.schema_id <= 4 {
+            return Err(SqlError::principal_cannot("alter", "schema", name));
+        }
+        if schema.owner == owner {
+            return Ok(());
+        }
+        let schema = Schema { owner, ..Schema::clone(&schema) };
+        self.store_object(tx, &StoredObject::Schema(schema.clone())).await?;
+        self.forget_grants(tx, &mut catalog, Class::Schema, schema.schema_id).await?;
+        catalog.remove_schema(name);
+        catalog.put_schema(schema);
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
     /// DROP SCHEMA.
     ///
     /// # Errors

@@ -11,11 +11,11 @@ use pikepole_types::SqlError;
 
 use super::definitions::{now_us, user_schema};
 use super::{Database, lock};
-use crate::catalog::Object;
 use crate::catalog::definition::StoredObject;
 use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::{RowKind, row_key};
 use crate::catalog::sequence::{Dealt, Position, Sequence, SequenceRecord, SequenceState};
+use crate::catalog::{Catalog, Object};
 use crate::error::Blocked;
 use crate::security::Class;
 use crate::transaction::Transaction;
@@ -29,6 +29,12 @@ pub struct NumberRange {
     pub last: i128,
     /// How often the range begins anew.
     pub cycles: i128,
+}
+
+/// The name of a column's default that the condition on its text holds for.
+fn default_of<'a>(catalog: &'a Catalog, names: &dyn Fn(&str) -> bool) -> Option<&'a str> {
+    let defaults = catalog.tables().flat_map(|table| table.columns.iter().filter_map(|c| c.default.as_ref()));
+    defaults.into_iter().find(|default| names(&default.text)).map(|default| default.name.as_str())
 }
 
 impl Database {
@@ -73,8 +79,52 @@ impl Database {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let missing = || SqlError::invalid_object(format!("{schema}.{name}"));
         let old = catalog.sequence(schema, name).cloned().ok_or_else(missing)?;
-        self.lock_sequence(tx, &old).await?;
-        let mut record = SequenceRecord::clone(&old);
+        let version = self.change_sequence(tx, &mut catalog, &old, change).await?;
+        self.end_definition(tx, mark, catalog, version);
+        Ok(())
+    }
+
+    /// sp_rename of a sequence.
+    ///
+    /// # Errors
+    /// 208 when there is none; 15335 when the name is taken; 15336 when a default is made of it.
+    pub async fn rename_sequence(
+        &self,
+        tx: &mut Transaction,
+        schema: &str,
+        name: &str,
+        new_name: &str,
+        names: &(dyn Fn(&str) -> bool + Send + Sync),
+    ) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let missing = || SqlError::invalid_object(format!("{schema}.{name}"));
+        let old = catalog.sequence(schema, name).cloned().ok_or_else(missing)?;
+        let other = catalog.object(schema, new_name).filter(|other| other.object_id() != old.object_id);
+        if other.is_some() || catalog.constraint_exists(old.schema_id, new_name) {
+            return Err(SqlError::rename_name_in_use(new_name, "object"));
+        }
+        if default_of(&catalog, names).is_some() {
+            return Err(SqlError::rename_of_enforced(old.full_name()));
+        }
+        let rename = |record: &mut SequenceRecord| {
+            new_name.clone_into(&mut record.name);
+            Ok(())
+        };
+        let version = self.change_sequence(tx, &mut catalog, &old, &rename).await?;
+        self.end_definition(tx, mark, catalog, version);
+        Ok(())
+    }
+
+    /// Puts what `change` makes of a sequence in its place; the new version.
+    async fn change_sequence(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        old: &Sequence,
+        change: &(dyn Fn(&mut SequenceRecord) -> Result<(), SqlError> + Send + Sync),
+    ) -> Result<u64, SqlError> {
+        self.lock_sequence(tx, old).await?;
+        let mut record = SequenceRecord::clone(old);
         record.position = old.position();
         change(&mut record)?;
         record.generation += 1;
@@ -82,10 +132,10 @@ impl Database {
         let version = self.new_version();
         let state = SequenceState::new(record.object_id, version, record.position, false, &self.statistics);
         self.remove_rows(tx, RowKind::Sequence, record.object_id, old.generation).await?;
+        catalog.remove(record.object_id);
         self.store_object(tx, &StoredObject::Sequence(record.clone())).await?;
         catalog.put(Object::Sequence(Arc::new(Sequence::new(record, version, state))));
-        self.end_definition(tx, mark, catalog, version);
-        Ok(())
+        Ok(version)
     }
 
     /// DROP SEQUENCE.
@@ -102,9 +152,8 @@ impl Database {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let missing = || SqlError::object_missing("drop", "sequence object", format!("{schema}.{name}"));
         let old = catalog.sequence(schema, name).cloned().ok_or_else(missing)?;
-        let defaults = catalog.tables().flat_map(|table| table.columns.iter().filter_map(|c| c.default.as_ref()));
-        if let Some(by) = defaults.into_iter().find(|default| names(&default.text)) {
-            return Err(SqlError::referenced_by("DROP SEQUENCE", old.full_name(), &by.name));
+        if let Some(by) = default_of(&catalog, names) {
+            return Err(SqlError::referenced_by("DROP SEQUENCE", old.full_name(), by));
         }
         self.lock_sequence(tx, &old).await?;
         self.remove_rows(tx, RowKind::Object, old.object_id, 0).await?;

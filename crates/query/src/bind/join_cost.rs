@@ -17,6 +17,7 @@ use super::join::{JoinTree, Leaf, is_short_list};
 use super::join_order::{Member, Set, Step, owners};
 use super::join_size::{self, table_rows};
 use super::open_query::OpenQuery;
+use super::key_range::burden;
 use super::scope::Source;
 use crate::access::Table;
 use crate::expression::{Comparison, Expr, Integer, Predicate};
@@ -495,11 +496,15 @@ impl Costs {
 
     /// The range of a key that the binder takes when these slots have values.
     fn access<'r>(&self, relation: &'r Relation, bound: &dyn Fn(usize) -> bool) -> Access<'r> {
+        let mut best = Access { share: 1.0, prefix: &[], secondary: false };
+        let mut least = f64::INFINITY;
         for key in &relation.keys {
             let length = key.slots.iter().take_while(|slot| bound(**slot)).count();
             let (prefix, rest) = key.slots.split_at(length);
             let bounds = rest.first().map_or(0, |slot| relation.ranged.iter().filter(|own| *own == slot).count());
-            if prefix.is_empty() && (key.secondary || bounds == 0) {
+            let point = key.unique && rest.is_empty();
+            let own = burden(length, bounds, point, key.secondary);
+            if prefix.is_empty() && (key.secondary || bounds == 0) || own >= least {
                 continue;
             }
             let of_slot = |slot: &usize| {
@@ -507,10 +512,11 @@ impl Costs {
                 class.map_or(0.1, Class::share)
             };
             let guessed = prefix.iter().map(of_slot).product::<f64>() * (1.0f64 / 3.0).powi(bounds.min(2) as i32);
-            let share = if key.unique && rest.is_empty() { 1.0 / relation.rows } else { guessed };
-            return Access { share, prefix, secondary: key.secondary };
+            let share = if point { 1.0 / relation.rows } else { guessed };
+            best = Access { share, prefix, secondary: key.secondary };
+            least = own;
         }
-        Access { share: 1.0, prefix: &[], secondary: false }
+        best
     }
 
     /// Joins a member to those placed.

@@ -1,6 +1,7 @@
 //! Which part of a table's key order a condition leaves.
 
 use super::filtered::has_rows_of;
+use super::join_cost::LOOKUP;
 use crate::access::{Column, KeyColumn, Table};
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
 use crate::plan::{KeyRange, KeyValue, Registers};
@@ -9,7 +10,8 @@ use pikepole_types::SqlType;
 /// Takes from `conditions` what bounds the table's key. A comparison of integers is exact and leaves the list; others stay as
 /// a filter over the fewer rows. `ready` says whether a slot has its value before the scan opens.
 ///
-/// The clustered key comes first; a secondary index is taken when its first column is compared for equality, and every row that the
+/// Of the clustered key and the secondary indexes that one takes whose range has the least [`burden`]; the clustered key, then the first
+/// index, where they have the same. A secondary index is taken when its first column is compared for equality, and every row that the
 /// conditions can hold for is in it.
 pub(crate) fn key_range(
     table: &Table,
@@ -17,19 +19,50 @@ pub(crate) fn key_range(
     conditions: &mut Vec<Predicate>,
     ready: &dyn Fn(usize) -> bool,
 ) -> KeyRange {
-    let range = range_of(table, &table.key, registers, conditions, ready);
+    let mut rest = conditions.clone();
+    let range = range_of(table, &table.key, registers, &mut rest, ready);
+    let mut least = f64::INFINITY;
+    let mut best = KeyRange::default();
+    let mut left = None;
     if !range.prefix.is_empty() || range.low.is_some() || range.high.is_some() {
-        return KeyRange { point: table.key_unique && range.prefix.len() == table.key.len(), ..range };
+        let point = table.key_unique && range.prefix.len() == table.key.len();
+        least = burden(range.prefix.len(), bounds(&range), point, false);
+        best = KeyRange { point, ..range };
+        left = Some(rest);
     }
     for index in table.indexes.iter().filter(|index| has_rows_of(table, index, registers, conditions)) {
         let mut rest = conditions.clone();
         let range = range_of(table, &index.key, registers, &mut rest, ready);
-        if !range.prefix.is_empty() {
-            *conditions = rest;
-            return KeyRange { index: Some(index.id), ..range };
+        let point = range.prefix.len() == index.key.len() && is_unique(table, index.id);
+        let own = burden(range.prefix.len(), bounds(&range), point, true);
+        if !range.prefix.is_empty() && own < least {
+            least = own;
+            best = KeyRange { index: Some(index.id), ..range };
+            left = Some(rest);
         }
     }
-    KeyRange::default()
+    if let Some(left) = left {
+        *conditions = left;
+    }
+    best
+}
+
+fn bounds(range: &KeyRange) -> usize {
+    usize::from(range.low.is_some()) + usize::from(range.high.is_some())
+}
+
+fn is_unique(table: &Table, index_id: i32) -> bool {
+    table.engine.indexes.iter().any(|index| index.index_id == index_id && index.unique)
+}
+
+/// What reading a range is guessed to cost, where reading all rows costs 1: so many columns compared for equality, so many bounds on
+/// the next one, and at most one row when `point` says so.
+pub(super) fn burden(prefix: usize, bounds: usize, point: bool, secondary: bool) -> f64 {
+    if point {
+        return 0.0;
+    }
+    let share = 0.1f64.powi(prefix as i32) * (1.0f64 / 3.0).powi(bounds.min(2) as i32);
+    if secondary { share * LOOKUP } else { share }
 }
 
 fn range_of(

@@ -571,6 +571,7 @@ impl<'a> Compiler<'a> {
             | StatementKind::CreateSynonym(_)
             | StatementKind::AlterIndex(_)
             | StatementKind::TransferToSchema(_)
+            | StatementKind::ChangeOwner(_)
             | StatementKind::Drop(_)
             | StatementKind::CreateDatabase(_)
             | StatementKind::AlterDatabase(_) => {

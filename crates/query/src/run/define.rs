@@ -30,6 +30,9 @@ impl Machine<'_> {
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Database => {
                 self.drop_databases(drop).await?;
             }
+            StatementKind::ChangeOwner(change) if change.class.as_deref() == Some("DATABASE") => {
+                self.change_database_owner(change).await?;
+            }
             _ => {
                 self.context.begin_statement(true)?;
                 self.define_object(statement, text)
@@ -67,6 +70,7 @@ impl Machine<'_> {
             StatementKind::AlterIndex(alter) => self.alter_index(alter).await,
             StatementKind::DropIndex(drop) => self.drop_indexes(drop).await,
             StatementKind::TransferToSchema(transfer) => self.transfer(transfer).await,
+            StatementKind::ChangeOwner(change) => self.change_owner(change).await,
             StatementKind::Truncate(name) => self.truncate(name).await,
             StatementKind::CreateProcedure(create) => self.create_procedure(create, text).await,
             StatementKind::CreateView(create) => self.create_view(create, text).await,
@@ -385,7 +389,7 @@ impl Machine<'_> {
     }
 
     /// Databases are made and dropped outside of transactions.
-    fn check_no_transaction(&self, statement: &str) -> Result<(), Fault> {
+    pub(super) fn check_no_transaction(&self, statement: &str) -> Result<(), Fault> {
         if self.context.state.transaction_count == 0 {
             return Ok(());
         }

@@ -34,6 +34,7 @@ mod more;
 mod number;
 mod open_json;
 mod output_rows;
+mod owner;
 mod permission;
 mod profile;
 mod reads;
@@ -68,6 +69,7 @@ pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use modify::check_required;
 pub(crate) use profile::{Counted, Making, Profile};
 pub use request::{Prepared, RowTarget, call, insert_rows};
+pub use sequence::names_sequence;
 pub(crate) use step::{epoch, now};
 pub(crate) use temporary_procedure::TemporaryProcedures;
 

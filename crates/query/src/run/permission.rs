@@ -23,6 +23,7 @@ impl Machine<'_> {
             StatementKind::CreateDatabase(_) => self.check_create_database(),
             StatementKind::AlterDatabase(alter) => self.check_alter_database(alter),
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Database => self.check_drop_databases(drop),
+            StatementKind::ChangeOwner(change) => self.check_change_owner(change),
             _ if self.context.token().is_dbo() => Ok(()),
             StatementKind::CreateTable(create) => self.check_create(P::CreateTable, &create.name),
             StatementKind::CreateProcedure(create) => self.check_module(P::CreateProcedure, &create.name, create.mode),

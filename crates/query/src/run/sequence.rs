@@ -127,7 +127,7 @@ impl Machine<'_> {
 }
 
 /// Whether the text of a DEFAULT takes numbers of a sequence.
-fn names_sequence(default: &str, schema: &str, name: &str) -> bool {
+pub fn names_sequence(default: &str, schema: &str, name: &str) -> bool {
     let Ok(expr) = tree::parse_expression(default) else { return false };
     takes_number(&expr, &|own| own.schema_str().unwrap_or("dbo").eq_ignore_ascii_case(schema) && own.name.is(name))
 }

@@ -1,10 +1,10 @@
-//! `sp_rename`: tables, columns, indexes, constraints and modules get other names.
+//! `sp_rename`: tables, columns, indexes, constraints, modules and sequences get other names.
 
 use super::Arguments;
 use crate::names;
 use crate::unsupported;
 use pikepole_engine::{Catalog, Durability, Object, Permission, Table, TableRecord};
-use pikepole_query::{ExecutionContext, Output};
+use pikepole_query::{ExecutionContext, Output, names_sequence};
 use pikepole_types::SqlError;
 use std::sync::Arc;
 
@@ -81,6 +81,10 @@ pub(super) async fn rename(
             Some(found) if matches!(found.code.trim(), "P" | "V" | "FN" | "IF" | "TF" | "TR" | "SN") => {
                 database.rename_module(tx, &schema, &name, &new).await
             }
+            Some(found) if found.code.trim() == "SO" => {
+                let names = |default: &str| names_sequence(default, &schema, &name);
+                database.rename_sequence(tx, &schema, &name, &new, &names).await
+            }
             Some(found) => Err(unsupported(format!("sp_rename of an object of type {}", found.code.trim()))),
             None => Err(missing(&old, database.name())),
         },
@@ -124,11 +128,7 @@ fn check_column(table: &Table, column: &str) -> Result<(), SqlError> {
     let texts = table.checks.iter().map(|check| &check.text);
     let computed = table.columns.iter().filter_map(|column| column.computed.as_ref());
     if texts.chain(computed.map(|computed| &computed.text)).any(|text| named(text)) {
-        let text = format!(
-            "Object '{}.{column}' cannot be renamed because the object participates in enforced dependencies.",
-            table.full_name()
-        );
-        return Err(SqlError::new(15336, 16, 1, text));
+        return Err(SqlError::rename_of_enforced(format!("{}.{column}", table.full_name())));
     }
     Ok(())
 }

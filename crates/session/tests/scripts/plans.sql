@@ -105,3 +105,20 @@ SET SHOWPLAN_TEXT OFF;
 GO
 REVERT;
 SELECT permission_name, state_desc FROM sys.database_permissions WHERE grantee_principal_id = USER_ID('plain') ORDER BY 1;
+-- An index that more of the conditions bound is taken before the clustered key, whose first column alone they bound.
+CREATE TABLE dbo.accounts (tenant int NOT NULL, id int NOT NULL, code varchar(10) NOT NULL, place int NOT NULL, PRIMARY KEY (tenant, id), CONSTRAINT uq_code UNIQUE (tenant, code));
+CREATE INDEX by_place ON dbo.accounts (tenant, place, code);
+CREATE TABLE dbo.wanted (tenant int NOT NULL, code varchar(10) NOT NULL);
+GO
+SET SHOWPLAN_TEXT ON;
+GO
+SELECT id FROM dbo.accounts WHERE tenant = 1 AND code = 'x';
+SELECT code FROM dbo.accounts WHERE tenant = 1 AND id = 2 AND code = 'x';
+SELECT id FROM dbo.accounts WHERE tenant = 1 AND place = 2;
+SELECT id FROM dbo.accounts WHERE tenant = 1 AND id > 2 AND place = 2;
+SELECT w.code, a.id FROM dbo.wanted AS w LEFT JOIN dbo.accounts AS a ON a.tenant = w.tenant AND a.code = w.code;
+GO
+SET SHOWPLAN_TEXT OFF;
+GO
+DROP TABLE dbo.accounts, dbo.wanted;
+GO

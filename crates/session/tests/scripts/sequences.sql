@@ -154,3 +154,22 @@ DROP TABLE dbo.t;
 DROP SEQUENCE dbo.ids, dbo.s, dbo.plain, dbo.tiny, dbo.down, dbo.wide;
 SELECT COUNT(*) AS left_over FROM sys.sequences;
 GO
+-- Another name: the numbers go on. One that a default takes numbers of keeps its name, and so does one whose new name is taken.
+CREATE SEQUENCE dbo.orders_seq START WITH 5 CACHE 10;
+SELECT NEXT VALUE FOR dbo.orders_seq AS five;
+EXEC sp_rename 'dbo.orders_seq', 'orders_sequence';
+SELECT NEXT VALUE FOR dbo.orders_sequence AS six;
+SELECT name, current_value FROM sys.sequences;
+CREATE TABLE dbo.orders (id int DEFAULT NEXT VALUE FOR dbo.orders_sequence);
+EXEC sp_rename 'orders_sequence', 'orders';
+EXEC sp_rename 'orders_sequence', 'again', 'OBJECT';
+DROP TABLE dbo.orders;
+BEGIN TRAN;
+EXEC sp_rename 'orders_sequence', 'undone', 'OBJECT';
+ROLLBACK;
+SELECT NEXT VALUE FOR dbo.orders_sequence AS beyond;
+GO
+SELECT NEXT VALUE FOR dbo.orders_seq;
+GO
+DROP SEQUENCE dbo.orders_sequence;
+GO

@@ -305,3 +305,13 @@ SELECT LEFT(name, 9) AS name, LEN(name) AS length FROM tempdb.sys.tables WHERE n
 SELECT LEFT(TABLE_NAME, 9) AS name, LEN(TABLE_NAME) AS length FROM tempdb.INFORMATION_SCHEMA.TABLES WHERE TABLE_NAME LIKE '#mine[_]%';
 DROP TABLE #mine;
 GO
+-- A constraint of the table may stand behind a column, or another one, without a comma.
+CREATE TABLE dbo.linked (id int NOT NULL CONSTRAINT pk_linked PRIMARY KEY (id), up int NULL CONSTRAINT fk_up FOREIGN KEY (up) REFERENCES dbo.linked (id), c int,);
+ALTER TABLE dbo.linked ADD other int NULL CONSTRAINT fk_other FOREIGN KEY (other) REFERENCES dbo.linked (id) CONSTRAINT ck_other CHECK (other > 0), d int;
+SELECT name, type FROM sys.objects WHERE parent_object_id = OBJECT_ID('dbo.linked') ORDER BY name;
+DROP TABLE dbo.linked;
+GO
+-- Bytes that nobody can foretell, other ones in each row.
+SELECT DATALENGTH(CRYPT_GEN_RANDOM(3)) AS three, DATALENGTH(CRYPT_GEN_RANDOM(8000, 0x01)) AS most, CRYPT_GEN_RANDOM(0) AS none, CRYPT_GEN_RANDOM(8001) AS too_many, CRYPT_GEN_RANDOM(NULL) AS unknown;
+SELECT COUNT(DISTINCT CRYPT_GEN_RANDOM(16)) AS different FROM (VALUES (1), (2), (3)) AS v (a);
+GO

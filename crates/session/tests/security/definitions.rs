@@ -363,3 +363,50 @@ fn scalar_functions_need_execute_and_give_what_their_owner_has() {
     fixture.fails(&mut ann, 547, "INSERT dbo.ruled (b) VALUES (8)");
     assert_eq!(fixture.value(&mut ann, "SELECT a FROM dbo.ruled"), Value::Int(7));
 }
+
+#[test]
+fn owners_change() {
+    let fixture = Fixture::with_logins(&["ann", "bob"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(&mut owner, "CREATE ROLE makers; GRANT ALTER ON SCHEMA::dbo TO bob");
+    for sql in ["CREATE SCHEMA own AUTHORIZATION bob", "CREATE TABLE own.t (k int)"] {
+        fixture.succeeds(&mut owner, sql);
+    }
+    fixture.succeeds(&mut owner, "GRANT SELECT ON SCHEMA::own TO ann");
+    fixture.succeeds(&mut ann, "SELECT k FROM own.t");
+    for (number, sql) in
+        [(15151, "ALTER AUTHORIZATION ON SCHEMA::own TO ann"), (15151, "ALTER AUTHORIZATION ON DATABASE::d TO ann")]
+    {
+        fixture.fails(&mut ann, number, sql);
+    }
+    for (number, sql) in [
+        (15151, "ALTER AUTHORIZATION ON SCHEMA::none TO makers"),
+        (15151, "ALTER AUTHORIZATION ON SCHEMA::own TO nobody"),
+        (15150, "ALTER AUTHORIZATION ON SCHEMA::dbo TO makers"),
+        (15151, "ALTER AUTHORIZATION ON ROLE::none TO ann"),
+        (15151, "ALTER AUTHORIZATION ON OBJECT::own.none TO SCHEMA OWNER"),
+        (15151, "ALTER AUTHORIZATION ON DATABASE::none TO sa"),
+        (15151, "ALTER AUTHORIZATION ON DATABASE::d TO nobody"),
+        (15110, "ALTER AUTHORIZATION ON DATABASE::d TO ann"),
+        (226, "BEGIN TRAN; ALTER AUTHORIZATION ON DATABASE::d TO sa"),
+        (40517, "ALTER AUTHORIZATION ON own.t TO ann"),
+    ] {
+        fixture.fails(&mut owner, number, sql);
+    }
+    fixture.succeeds(&mut owner, "IF @@TRANCOUNT > 0 ROLLBACK; ALTER AUTHORIZATION ON own.t TO SCHEMA OWNER");
+    // What was granted on the schema ends with its owner.
+    fixture.succeeds(&mut owner, "ALTER AUTHORIZATION ON SCHEMA::own TO makers");
+    fixture.fails(&mut ann, 229, "SELECT k FROM own.t");
+    fixture.succeeds(&mut owner, "ALTER ROLE makers ADD MEMBER ann; ALTER AUTHORIZATION ON ROLE::makers TO bob");
+    fixture.succeeds(&mut ann, "SELECT k FROM own.t; ALTER AUTHORIZATION ON SCHEMA::own TO ann");
+    fixture.fails(&mut owner, 15138, "DROP USER ann");
+    fixture.succeeds(
+        &mut owner,
+        "ALTER AUTHORIZATION ON SCHEMA::own TO dbo; ALTER AUTHORIZATION ON ROLE::makers TO dbo; DROP USER bob",
+    );
+    fixture.succeeds(&mut owner, "ALTER AUTHORIZATION ON DATABASE::d TO bob");
+    let mut bob = fixture.login("bob");
+    fixture.succeeds(&mut bob, "CREATE TABLE dbo.of_bob (k int)");
+    fixture.succeeds(&mut owner, "ALTER AUTHORIZATION ON DATABASE::[d] TO [sa]");
+    fixture.fails(&mut bob, 916, "SELECT 1");
+}

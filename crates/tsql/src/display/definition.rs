@@ -106,6 +106,15 @@ pub(super) fn definition(f: &mut Formatter<'_>, kind: &StatementKind) -> Result 
             optional(f, "", &transfer.class, "::")?;
             transfer.object.fmt(f)
         }
+        StatementKind::ChangeOwner(change) => {
+            f.write_str("ALTER AUTHORIZATION ON ")?;
+            optional(f, "", &change.class, "::")?;
+            write!(f, "{} TO ", change.name)?;
+            match &change.owner {
+                Some(owner) => owner.fmt(f),
+                None => f.write_str("SCHEMA OWNER"),
+            }
+        }
         StatementKind::Drop(drop) => drop.fmt(f),
         _ => super::administration::administration(f, kind),
     }

@@ -194,7 +194,7 @@ impl Parser<'_> {
         Ok((words.join(" "), self.optional_name_list()?))
     }
 
-    fn securable(&mut self) -> Parsed<Securable> {
+    pub(super) fn securable(&mut self) -> Parsed<Securable> {
         let mut class = None;
         // `APPLICATION ROLE::x` has a class of several words.
         let words = (0..3).find(|ahead| self.nth_symbol(*ahead, Symbol::DoubleColon)).unwrap_or(0);
@@ -211,7 +211,7 @@ impl Parser<'_> {
     }
 
     /// PUBLIC is a reserved word and the name of a role.
-    fn principal_name(&mut self) -> Parsed<Name> {
+    pub(super) fn principal_name(&mut self) -> Parsed<Name> {
         if self.at_keyword(Keyword::Public) { self.any_word() } else { self.name() }
     }
 

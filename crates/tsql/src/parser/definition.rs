@@ -4,8 +4,8 @@ use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    CreateSchema, CreateSequence, CreateSynonym, CreateType, Drop, DropKind, ModuleMode, SequenceOption, StatementKind,
-    TransferToSchema, TypeKind,
+    ChangeOwner, CreateSchema, CreateSequence, CreateSynonym, CreateType, Drop, DropKind, ModuleMode, Securable,
+    SequenceOption, StatementKind, TransferToSchema, TypeKind,
 };
 
 impl Parser<'_> {
@@ -72,6 +72,7 @@ impl Parser<'_> {
                     _ => self.transfer(),
                 }
             }
+            TokenKind::Keyword(Keyword::Authorization) => self.change_owner(),
             TokenKind::Keyword(Keyword::User) => self.principal(true),
             TokenKind::Word if self.at_principal() => self.principal(true),
             TokenKind::Word if self.eat_words(&["SERVER", "CONFIGURATION", "SET"]) => self.server_configuration(),
@@ -93,6 +94,24 @@ impl Parser<'_> {
         };
         let object = self.object_name()?;
         Ok(StatementKind::TransferToSchema(Box::new(TransferToSchema { schema, class, object })))
+    }
+
+    /// ALTER AUTHORIZATION behind its first word.
+    fn change_owner(&mut self) -> Parsed<StatementKind> {
+        self.bump();
+        self.expect_keyword(Keyword::On)?;
+        let Securable { class, name, columns } = self.securable()?;
+        if !columns.is_empty() {
+            return Err(self.unexpected());
+        }
+        self.expect_keyword(Keyword::To)?;
+        let of_schema = self.nth_keyword(0, Keyword::Schema);
+        let owner = if of_schema { None } else { Some(self.principal_name()?) };
+        if of_schema {
+            self.bump();
+            self.expect_word("OWNER")?;
+        }
+        Ok(StatementKind::ChangeOwner(Box::new(ChangeOwner { class, name, owner })))
     }
 
     fn create_schema(&mut self) -> Parsed<StatementKind> {

@@ -226,7 +226,7 @@ impl Parser<'_> {
         match token.kind {
             TokenKind::Keyword(Keyword::Add) => {
                 self.bump();
-                Ok(AlterTableAction::Add { check, elements: self.list(Self::table_element)? })
+                Ok(AlterTableAction::Add { check, elements: self.added_elements()? })
             }
             TokenKind::Keyword(Keyword::Check | Keyword::Nocheck) => {
                 let enable = self.bump().kind == TokenKind::Keyword(Keyword::Check);

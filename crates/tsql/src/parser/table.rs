@@ -54,19 +54,28 @@ impl Parser<'_> {
     /// The columns, constraints and indexes of a table in their parentheses; a comma may stand behind the last one.
     pub(super) fn table_elements(&mut self) -> Parsed<Vec<TableElement>> {
         self.expect_symbol(Symbol::Open)?;
-        let mut elements = vec![self.table_element()?];
+        let mut elements = self.elements_in_row()?;
         while self.eat_symbol(Symbol::Comma) {
             if self.at_symbol(Symbol::Close) {
                 break;
             }
-            elements.push(self.table_element()?);
-        }
-        // A constraint may follow the element before it without a comma.
-        while self.at_table_constraint() {
-            elements.push(self.table_element()?);
-            self.eat_symbol(Symbol::Comma);
+            elements.append(&mut self.elements_in_row()?);
         }
         self.expect_symbol(Symbol::Close)?;
+        Ok(elements)
+    }
+
+    /// What ALTER TABLE ... ADD takes.
+    pub(super) fn added_elements(&mut self) -> Parsed<Vec<TableElement>> {
+        Ok(self.list(Self::elements_in_row)?.into_iter().flatten().collect())
+    }
+
+    /// One element, and the constraints that follow it without a comma.
+    fn elements_in_row(&mut self) -> Parsed<Vec<TableElement>> {
+        let mut elements = vec![self.table_element()?];
+        while self.at_table_constraint() {
+            elements.push(self.table_element()?);
+        }
         Ok(elements)
     }
 
@@ -84,8 +93,8 @@ impl Parser<'_> {
         )
     }
 
-    /// One column, constraint or index; also what ALTER TABLE ... ADD takes.
-    pub(super) fn table_element(&mut self) -> Parsed<TableElement> {
+    /// One column, constraint or index.
+    fn table_element(&mut self) -> Parsed<TableElement> {
         if self.at_table_constraint() {
             let name = self.constraint_name()?;
             let kind = self.table_constraint_kind()?;

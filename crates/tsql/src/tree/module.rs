@@ -293,6 +293,17 @@ pub struct TransferToSchema {
     pub object: ObjectName,
 }
 
+/// `ALTER AUTHORIZATION ON [class::]entity TO owner`
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangeOwner {
+    /// The class before `::` in upper case: `DATABASE`, `SCHEMA`, `ROLE`, `OBJECT`.
+    pub class: Option<String>,
+    /// What gets another owner.
+    pub name: ObjectName,
+    /// The owner; `None` for `SCHEMA OWNER`.
+    pub owner: Option<Name>,
+}
+
 /// `DROP kind [IF EXISTS] names`
 #[derive(Debug, Clone, PartialEq)]
 pub struct Drop {

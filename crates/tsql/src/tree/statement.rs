@@ -158,6 +158,8 @@ pub enum StatementKind {
     CreateSchema(Box<CreateSchema>),
     /// `ALTER SCHEMA s TRANSFER o`
     TransferToSchema(Box<TransferToSchema>),
+    /// `ALTER AUTHORIZATION`
+    ChangeOwner(Box<ChangeOwner>),
     /// `DROP TABLE`, `DROP PROCEDURE` and other drops by name; indexes have [`StatementKind::DropIndex`].
     Drop(Box<Drop>),
 

@@ -762,6 +762,7 @@ error_table! {
     15063 16 1 login_has_a_user() "The login already has an account under a different user name.";
     15081 16 1 public_membership() "Membership of the public role cannot be changed.";
     15097 16 1 property_too_long() "The size associated with an extended property cannot be more than 7,500 bytes.";
+    15110 16 1 database_owner_is_user() "The proposed new database owner is already a user or aliased in the database.";
     15117 16 1 password_too_long() "Password validation failed. The password is too long: it may have at most 128 characters.";
     15122 16 1 expiration_needs_policy() "The CHECK_EXPIRATION option cannot be used when CHECK_POLICY is OFF.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
@@ -784,6 +785,7 @@ error_table! {
     15280 16 1 message_has_translations() "All localized versions of this message must be dropped before the us_english version can be dropped.";
     15304 16 1 message_severities_differ(language, severity) "The severity level of the '{language}' version of this message must be the same as the severity level ({severity}) of the us_english version.";
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
+    15336 16 1 rename_of_enforced(name) "Object '{name}' cannot be renamed because the object participates in enforced dependencies.";
     15347 16 1 transfer_of_part() "Cannot transfer an object that is owned by a parent object.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
     15406 16 1 cannot_execute_as_login(name) "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";

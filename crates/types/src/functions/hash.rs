@@ -1,6 +1,6 @@
-//! HASHBYTES.
+//! HASHBYTES and CRYPT_GEN_RANDOM.
 
-use super::Context;
+use super::{Context, whole};
 use crate::convert;
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
@@ -38,4 +38,23 @@ pub(super) fn hashbytes(_: &mut Context, values: &[Value], types: &[SqlType]) ->
         _ => return Ok(Value::Null),
     };
     Ok(Value::Bin(hash))
+}
+
+pub(super) fn random_type(_: &[SqlType]) -> Result<SqlType, SqlError> {
+    Ok(SqlType::VarBinary(Length::Limit(8000)))
+}
+
+/// So many bytes from the machine's source of keys; NULL of a length that the result cannot have. A seed adds nothing to that source.
+pub(super) fn crypt_gen_random(_: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
+    if values[0].is_null() {
+        return Ok(Value::Null);
+    }
+    let length = usize::try_from(whole(values, types, 0)?).unwrap_or(0);
+    if !(1..=8000).contains(&length) {
+        return Ok(Value::Null);
+    }
+    let mut bytes = vec![0; length];
+    let failed = |why| SqlError::new(15465, 16, 1, format!("The machine gives no random bytes: {why}."));
+    getrandom::fill(&mut bytes).map_err(failed)?;
+    Ok(Value::Bin(bytes))
 }

@@ -88,6 +88,7 @@ pub static FUNCTIONS: &[Function] = &[
     lenient!("CONCAT_WS", 3..=254, string::concat_ws_type, string::concat_ws),
     strict!("COS", 1..=1, math::float_type, math::cos),
     strict!("COT", 1..=1, math::float_type, math::cot),
+    changing!("CRYPT_GEN_RANDOM", 1..=2, hash::random_type, hash::crypt_gen_random),
     changing!("CURRENT_TIMESTAMP", 0..=0, date::datetime_type, date::getdate),
     strict!("DATALENGTH", 1..=1, string::position_type, string::datalength),
     of_part!("DATEADD", 3, date::dateadd_type, date::dateadd),
