@@ -72,6 +72,16 @@ impl OutputState {
         self.inserted = 0;
         self.dealt = false;
     }
+
+    /// Puts the rows in the order of the numbers that `number` gives their places, before any has been sent: clients of MERGE take the
+    /// n-th for that of the n-th row they gave.
+    pub(crate) fn sort_by(&mut self, number: impl Fn(usize) -> usize) {
+        for told in [&mut self.rows, &mut self.into] {
+            let mut numbered: Vec<_> = told.drain(..).enumerate().map(|(at, row)| (number(at), row)).collect();
+            numbered.sort_by_key(|(number, _)| *number);
+            told.extend(numbered.into_iter().map(|(_, row)| row));
+        }
+    }
 }
 
 impl Machine<'_> {
