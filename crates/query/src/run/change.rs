@@ -36,8 +36,8 @@ enum Stage {
 /// A row that a branch takes.
 struct Taken {
     branch: usize,
-    /// How many were taken before it.
-    number: usize,
+    /// What OUTPUT tells in the order of: whether the source row has a whole key, and how many were taken before it.
+    rank: (bool, usize),
     locator: Locator,
     kept: Vec<Value>,
 }
@@ -103,7 +103,7 @@ impl Machine<'_> {
         loop {
             let Some(taken) = state.change.rows.get(state.change.next) else {
                 if change.branches.len() > 1 && !std::mem::replace(&mut state.change.is_output_sorted, true) {
-                    state.output.sort_by(|at| state.change.rows[at].number);
+                    state.output.sort_by(|at| state.change.rows[at].rank);
                 }
                 return self.place_moved(&change.table, state.change.writer.as_mut());
             };
@@ -224,8 +224,10 @@ impl Machine<'_> {
             return Ok(());
         }
         let kept = change.kept.iter().map(|slot| self.frame.slots[*slot].clone()).collect();
-        let number = state.change.rows.len();
-        state.change.rows.push(Taken { branch, number, locator: Locator::from_bytes(place), kept });
+        let has_key = rows != BranchRows::NotMatchedByTarget
+            || change.source_keys.iter().all(|slot| !self.frame.slots[*slot].is_null());
+        let rank = (has_key, state.change.rows.len());
+        state.change.rows.push(Taken { branch, rank, locator: Locator::from_bytes(place), kept });
         Ok(())
     }
 

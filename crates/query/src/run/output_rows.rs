@@ -73,13 +73,13 @@ impl OutputState {
         self.dealt = false;
     }
 
-    /// Puts the rows in the order of the numbers that `number` gives their places, before any has been sent: clients of MERGE take the
+    /// Puts the rows in the order of the ranks that `rank` gives their places, before any has been sent: clients of MERGE take the
     /// n-th for that of the n-th row they gave.
-    pub(crate) fn sort_by(&mut self, number: impl Fn(usize) -> usize) {
+    pub(crate) fn sort_by<R: Ord>(&mut self, rank: impl Fn(usize) -> R) {
         for told in [&mut self.rows, &mut self.into] {
-            let mut numbered: Vec<_> = told.drain(..).enumerate().map(|(at, row)| (number(at), row)).collect();
-            numbered.sort_by_key(|(number, _)| *number);
-            told.extend(numbered.into_iter().map(|(_, row)| row));
+            let mut ranked: Vec<_> = told.drain(..).enumerate().map(|(at, row)| (rank(at), row)).collect();
+            ranked.sort_by(|(left, _), (right, _)| left.cmp(right));
+            told.extend(ranked.into_iter().map(|(_, row)| row));
         }
     }
 }
