@@ -117,20 +117,19 @@ fn word<'a>(text: &'a str, wanted: &str) -> Option<&'a str> {
 
 /// Where a character stands outside of brackets, quotes and parentheses.
 fn top_level(text: &str, wanted: char) -> Option<usize> {
-    let (mut depth, mut until) = (0, None);
-    for (place, c) in text.char_indices() {
-        match until {
-            Some(end) if c == end => until = None,
-            Some(_) => {}
-            None if c == wanted && depth == 0 => return Some(place),
-            None => match c {
-                '[' => until = Some(']'),
-                '"' => until = Some('"'),
-                '(' => depth += 1,
-                ')' => depth -= 1,
-                _ => {}
-            },
+    let (mut depth, mut place) = (0, 0);
+    while let Some(c) = text[place..].chars().next() {
+        match c {
+            _ if c == wanted && depth == 0 => return Some(place),
+            '[' | '"' => {
+                place += identifier_end(&text[place..])?;
+                continue;
+            }
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
         }
+        place += c.len_utf8();
     }
     None
 }
@@ -146,14 +145,21 @@ fn elements(list: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where the identifier that the text begins with ends.
+/// Where the identifier that the text begins with ends. Within brackets and quotes the closing one is written twice.
 fn identifier_end(text: &str) -> Option<usize> {
-    let end = match text.chars().next()? {
-        '[' => text.find(']')? + 1,
-        '"' => text[1..].find('"')? + 2,
-        _ => text.find(char::is_whitespace).unwrap_or(text.len()),
+    let closing = match text.chars().next()? {
+        '[' => ']',
+        '"' => '"',
+        first => return text.find(char::is_whitespace).or(Some(text.len())).filter(|_| !first.is_whitespace()),
     };
-    (end > 0).then_some(end)
+    let mut end = 1;
+    loop {
+        end += text[end..].find(closing)? + 1;
+        match text[end..].strip_prefix(closing) {
+            Some(_) => end += 1,
+            None => return Some(end),
+        }
+    }
 }
 
 /// A column's name without its brackets or quotes.
@@ -371,6 +377,8 @@ mod tests {
         assert_eq!(statement.options, LoadOptions { keeps_nulls: true, ..LoadOptions::default() });
         let target = RowTarget::new(&statement.table, &statement.columns, Vec::new(), statement.options);
         assert!(target.is_ok());
+        let names = parse("insert bulk t ([a]],b)\"] int, \"c\"\",(d\" int, [ e ]]] int)").flatten();
+        assert_eq!(names.expect("it is one").columns, ["[a]],b)\"]", "\"c\"\",(d\"", "[ e ]]]"]);
         assert!(parse("INSERT bulk_table VALUES (1)").is_none());
         assert_eq!(parse("INSERT BULK t"), Some(None));
     }

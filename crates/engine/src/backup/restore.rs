@@ -222,6 +222,7 @@ impl PageRestore {
             replaces: None,
             chain: None,
             restoring: Some(restoring),
+            offline: false,
         };
         Ok((file, outcome))
     }

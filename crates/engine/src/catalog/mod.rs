@@ -37,7 +37,8 @@ pub(crate) const OBJECT_ID_FIRST: i32 = 1_000_001;
 pub const DEFAULT_SCHEMA: &str = "dbo";
 
 /// A schema that a new database has, with its id and its owner's.
-pub(crate) const BUILT_IN_SCHEMAS: [(i32, &str, i32); 3] = [(1, "dbo", 1), (3, "INFORMATION_SCHEMA", 3), (4, "sys", 4)];
+pub(crate) const BUILT_IN_SCHEMAS: [(i32, &str, i32); 4] =
+    [(1, "dbo", 1), (2, "guest", 2), (3, "INFORMATION_SCHEMA", 3), (4, "sys", 4)];
 
 /// An object found by name.
 #[derive(Debug, Clone)]

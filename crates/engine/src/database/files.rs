@@ -129,6 +129,9 @@ pub(crate) struct DatabaseFile {
     /// The database is in the middle of a restore.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restoring: Option<Restoring>,
+    /// ALTER DATABASE has set it OFFLINE: it is closed, and stays so after a start.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub offline: bool,
 }
 
 /// A chain of log backups.
@@ -178,6 +181,7 @@ impl DatabaseFile {
             replaces: None,
             chain: None,
             restoring: None,
+            offline: false,
         }
     }
 

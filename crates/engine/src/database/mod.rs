@@ -208,6 +208,7 @@ impl Database {
             replaces: None,
             chain: lock(&self.chain).chain,
             restoring: None,
+            offline: false,
         }
     }
 

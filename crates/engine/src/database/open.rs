@@ -141,6 +141,7 @@ impl Database {
             replaces: None,
             chain: None,
             restoring: None,
+            offline: false,
         };
         file.write(disk, folder).map_err(text)?;
         Self::assemble(context, folder, file, store, &tree, TransactionId(1))

@@ -47,7 +47,7 @@ impl RestoringEntry {
 }
 
 /// Runs blocking work of a backup.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     pikepole_scheduler::wait(WaitType::BACKUPIO, pikepole_scheduler::run_blocking(work)).await
 }
 
@@ -84,7 +84,7 @@ impl Drop for DeviceTurn {
 }
 
 /// A database that a statement has taken for itself; given back as it was unless the statement says otherwise.
-struct Taken {
+pub(super) struct Taken {
     server: Arc<Server>,
     key: String,
     done: bool,
@@ -111,7 +111,7 @@ impl Drop for Taken {
 
 impl Taken {
     /// The statement is done: this is what the database is now.
-    fn becomes(mut self, entry: Entry) {
+    pub(super) fn becomes(mut self, entry: Entry) {
         self.done = true;
         write(&self.server.databases).insert(self.key.clone(), entry);
     }
@@ -234,13 +234,13 @@ impl Server {
     }
 
     /// A database that was closed for a statement which then failed is opened again.
-    async fn reopen(&self, taken: Taken, folder: &Path, file: DatabaseFile) {
+    pub(super) async fn reopen(&self, taken: Taken, folder: &Path, file: DatabaseFile) {
         let entry = self.open_file(folder.to_path_buf(), file).await;
         taken.becomes(entry);
     }
 
     /// Opens a database that is whole.
-    async fn open_file(&self, folder: PathBuf, file: DatabaseFile) -> Entry {
+    pub(super) async fn open_file(&self, folder: PathBuf, file: DatabaseFile) -> Entry {
         let context = self.context.clone();
         let (id, name, at) = (file.id, file.name.clone(), folder.clone());
         let opened = blocking(move || Database::open(&context, &at, file)).await;
@@ -259,7 +259,7 @@ impl Server {
     ///
     /// # Errors
     /// 3101 while sessions use it or another statement is at it; 3108 for master.
-    fn take(self: &Arc<Self>, name: &str) -> Result<Taken, SqlError> {
+    pub(super) fn take(self: &Arc<Self>, name: &str) -> Result<Taken, SqlError> {
         let key = name.to_lowercase();
         if key == MASTER {
             return Err(SqlError::restore_of_master());
@@ -275,6 +275,7 @@ impl Server {
         let file = match databases.get(&key) {
             Some(Entry::Online(database)) => database.database_file(),
             Some(Entry::Restoring(entry)) => entry.file.clone(),
+            Some(Entry::Offline { file, .. }) => DatabaseFile::clone(file),
             Some(Entry::Suspect { id, name, .. }) => DatabaseFile { id: *id, ..DatabaseFile::placeholder(name) },
             None => DatabaseFile { id: super::free_id(&databases), ..DatabaseFile::placeholder(name) },
         };
@@ -292,7 +293,7 @@ impl Server {
         };
         let former = entry.former.as_deref().map(|former| match former {
             Entry::Online(database) => Former::Online(database.clone()),
-            Entry::Suspect { folder, .. } => Former::Suspect(folder.clone()),
+            Entry::Suspect { folder, .. } | Entry::Offline { folder, .. } => Former::Suspect(folder.clone()),
             Entry::Restoring(restoring) => Former::Restoring(restoring.folder.clone().unwrap_or_default()),
         });
         (entry.file.clone(), former)

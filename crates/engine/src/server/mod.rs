@@ -13,6 +13,7 @@ mod affinity;
 mod backups;
 mod configuration;
 mod memory;
+mod offline;
 mod options;
 mod trace_flags;
 
@@ -72,6 +73,8 @@ pub enum DatabaseState {
     Restoring,
     /// It could not be opened, for this reason.
     Suspect(String),
+    /// It was closed by ALTER DATABASE ... SET OFFLINE.
+    Offline,
 }
 
 impl DatabaseState {
@@ -81,6 +84,7 @@ impl DatabaseState {
             DatabaseState::Online => "ONLINE",
             DatabaseState::Restoring => "RESTORING",
             DatabaseState::Suspect(_) => "SUSPECT",
+            DatabaseState::Offline => "OFFLINE",
         }
     }
 }
@@ -121,6 +125,7 @@ enum Entry {
     Online(Arc<Database>),
     Restoring(Box<RestoringEntry>),
     Suspect { id: i32, name: String, folder: PathBuf, why: String },
+    Offline { file: Box<DatabaseFile>, folder: PathBuf },
 }
 
 impl Entry {
@@ -129,6 +134,7 @@ impl Entry {
             Entry::Online(database) => database.id(),
             Entry::Restoring(entry) => entry.file.id,
             Entry::Suspect { id, .. } => *id,
+            Entry::Offline { file, .. } => file.id,
         }
     }
 }
@@ -279,6 +285,10 @@ impl Server {
                 write(&self.databases).insert(name.to_lowercase(), entry);
                 return;
             }
+            Ok(file) if file.offline => {
+                write(&self.databases).insert(name.to_lowercase(), Entry::Offline { file: Box::new(file), folder });
+                return;
+            }
             file => file.and_then(|file| Database::open(&self.context, &folder, file)),
         };
         let entry = match opened {
@@ -389,7 +399,7 @@ impl Server {
     /// The database of this name, whatever its case.
     ///
     /// # Errors
-    /// 911 when there is none; 926 when it could not be opened; 927 in the middle of a restore.
+    /// 911 when there is none; 926 when it could not be opened; 927 in the middle of a restore; 942 when it is offline.
     pub fn database(&self, name: &str) -> Result<Arc<Database>, SqlError> {
         match read(&self.databases).get(&name.to_lowercase()) {
             Some(Entry::Online(database)) => Ok(database.clone()),
@@ -399,6 +409,7 @@ impl Server {
                 Err(error)
             }
             Some(Entry::Restoring(entry)) => Err(SqlError::database_is_restoring(&entry.file.name)),
+            Some(Entry::Offline { file, .. }) => Err(SqlError::database_offline(&file.name)),
             None => Err(SqlError::database_unknown(name)),
         }
     }
@@ -436,6 +447,13 @@ impl Server {
                     created_us: 0,
                     state: DatabaseState::Suspect(why.clone()),
                     options: DatabaseOptions::default(),
+                },
+                Entry::Offline { file, .. } => DatabaseInfo {
+                    id: file.id,
+                    name: file.name.clone(),
+                    created_us: file.created_us,
+                    state: DatabaseState::Offline,
+                    options: file.options,
                 },
             })
             .collect();
@@ -512,7 +530,7 @@ impl Server {
                 database.statistics().retire();
                 database.folder().to_path_buf()
             }
-            Some(Entry::Suspect { folder, .. }) => folder,
+            Some(Entry::Suspect { folder, .. } | Entry::Offline { folder, .. }) => folder,
             Some(Entry::Restoring(entry)) => entry.folder.unwrap_or_default(),
             None => return Ok(()),
         };
@@ -599,7 +617,7 @@ impl Server {
             .values()
             .filter_map(|entry| match entry {
                 Entry::Online(database) => Some(database.clone()),
-                Entry::Restoring(_) | Entry::Suspect { .. } => None,
+                Entry::Restoring(_) | Entry::Suspect { .. } | Entry::Offline { .. } => None,
             })
             .collect();
         let mut result = Ok(());

@@ -22,6 +22,8 @@ pub(crate) struct IdentityValues {
     pub left: i64,
     /// Whether the catalog has a row for it.
     pub noted: bool,
+    /// The next value that a table was given which had dealt none: while it is the next, none was dealt.
+    pub reseeded: Option<i64>,
 }
 
 /// The shared part of a table.
@@ -121,21 +123,24 @@ impl TableState {
     /// After a start: dealing goes on at the high-water mark.
     pub fn resume_identity(&self, next: i64) {
         let mut values = self.identity.lock();
-        *values = IdentityValues { next: Some(next), left: 0, noted: true };
+        *values = IdentityValues { next: Some(next), left: 0, noted: true, reseeded: None };
     }
 
     /// After a committed TRUNCATE: the next value is the seed again.
     pub fn begin_anew(&self) {
         let mut values = self.identity.lock();
         values.next = None;
+        values.reseeded = None;
         values.left = 0;
     }
 
     /// Dealing goes on behind `value`; or with it, when nothing was dealt so far.
     pub fn reseed(&self, identity: &Identity, value: i64) {
         let mut values = self.identity.lock();
-        let behind = if values.next.is_some() { identity.increment } else { 0 };
+        let has_dealt = values.next != values.reseeded;
+        let behind = if has_dealt { identity.increment } else { 0 };
         values.next = Some(value.saturating_add(behind));
+        values.reseeded = values.next.filter(|_| !has_dealt);
         values.left = 0;
     }
 
@@ -152,8 +157,9 @@ impl TableState {
 
     /// The last value that was dealt (IDENT_CURRENT); None: none was.
     pub fn last_identity(&self, identity: &Identity) -> Option<i64> {
-        let next = self.identity.lock().next?;
-        Some(next - identity.increment)
+        let values = *self.identity.lock();
+        let next = values.next?;
+        Some(if values.reseeded == Some(next) { next } else { next - identity.increment })
     }
 }
 

@@ -74,6 +74,7 @@ impl Binder<'_> {
             branches: vec![branch],
             top,
             refuses_twice: false,
+            source_keys: Vec::new(),
             output,
             kind: DoneKind::Update,
         };
@@ -104,6 +105,7 @@ impl Binder<'_> {
             branches: vec![branch],
             top,
             refuses_twice: false,
+            source_keys: Vec::new(),
             output,
             kind: DoneKind::Delete,
         };

@@ -30,6 +30,14 @@ impl Binder<'_> {
         if self.pending.len() > mark {
             return Err(errors::unsupported("A subquery in the condition of MERGE"));
         }
+        let mut source_keys = Vec::new();
+        for condition in &on {
+            condition.visit_slots(&mut |slot| {
+                if !target.registers.range().contains(&slot) {
+                    source_keys.push(slot);
+                }
+            });
+        }
         let has = |when| merge.clauses.iter().any(|clause| clause.when == when);
         let (inserts, lone) = (has(tree::MergeWhen::NotMatchedByTarget), has(tree::MergeWhen::NotMatchedBySource));
         let marker = lone.then(|| self.register());
@@ -63,6 +71,7 @@ impl Binder<'_> {
             branches,
             top,
             refuses_twice: true,
+            source_keys,
             output,
             kind: DoneKind::Merge,
         };

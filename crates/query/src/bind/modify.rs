@@ -15,7 +15,10 @@ use crate::access::Table;
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer, Predicate};
 use crate::output::ColumnInfo;
-use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, RowSubqueries, Statement, Update};
+use crate::plan::{
+    Action, Changed, ColumnSource, Delete, Insert, More, Node, OutputPlan, RowSubqueries, Statement, TopCount, Update,
+    WideTop,
+};
 use crate::program::InsertCaptured;
 use pikepole_engine::{LockMode, Permission, TriggerEvent};
 use pikepole_tsql as tree;
@@ -182,11 +185,15 @@ impl Binder<'_> {
             values.push(Some(column_value(&table, *column, typed)?));
         }
         let row = self.complete(&table, columns, values)?;
-        let top = match top {
-            None => None,
-            Some(top) => Some(self.top_count(top)?),
+        let source = match top {
+            None => bound.node,
+            Some(top) if top.percent && !top.with_ties => {
+                let count = TopCount::Percent(self.percent(&top.count)?);
+                let top = WideTop { input: bound.node, count, ties: Vec::new(), carry: slots_of(&row) };
+                Node::More(Box::new(More::Top(top)))
+            }
+            Some(top) => cut(bound.node, None, Some(self.top_count(top)?)),
         };
-        let source = cut(bound.node, None, top);
         let source = self.counted(source);
         let source = self.place_pending(0, source);
         let source =
@@ -195,8 +202,8 @@ impl Binder<'_> {
     }
 
     fn top_count(&mut self, top: &tree::Top) -> Result<Integer, Fault> {
-        if top.percent || top.with_ties {
-            return Err(errors::unsupported("TOP ... PERCENT or WITH TIES"));
+        if top.with_ties {
+            return Err(Box::new(SqlError::incorrect_syntax("TIES")));
         }
         self.row_count(&top.count)
     }
@@ -657,6 +664,11 @@ impl Binder<'_> {
 
 /// The rows of an INSERT that reads the table it fills, or may do so in a function, are all read before the first is inserted.
 fn collected(source: Node, row: &[ColumnSource]) -> Node {
+    Node::Sort { input: Box::new(source), keys: Vec::new(), carry: slots_of(row) }
+}
+
+/// What of a source's rows a row to insert is made of.
+fn slots_of(row: &[ColumnSource]) -> Vec<usize> {
     let mut carry = Vec::new();
     for value in row {
         if let ColumnSource::Value(expr) = value {
@@ -667,7 +679,7 @@ fn collected(source: Node, row: &[ColumnSource]) -> Node {
             });
         }
     }
-    Node::Sort { input: Box::new(source), keys: Vec::new(), carry }
+    carry
 }
 
 /// Whether TOP of UPDATE or DELETE says more than a count that is known before the first row is read.

@@ -57,6 +57,9 @@ pub struct Change {
     pub top: Option<TopCount>,
     /// True when a row found twice is error 8672; otherwise the first time counts.
     pub refuses_twice: bool,
+    /// MERGE: what its condition reads of the source. Rows for which one is NULL can have no row of the table, and OUTPUT tells of
+    /// them first, as where they are joined in the order of the keys: clients rely on that.
+    pub source_keys: Vec<usize>,
     /// OUTPUT.
     pub output: Option<OutputPlan>,
     /// The kind of the statement.
@@ -139,7 +142,7 @@ impl Change {
     pub fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
         self.registers.range().for_each(&mut *visit);
         visit(self.locator);
-        self.source.iter().for_each(|slot| visit(*slot));
+        self.source.iter().chain(&self.source_keys).for_each(|slot| visit(*slot));
         if let Some(TopCount::OfRow(count)) = &self.top {
             count.visit_slots(visit);
         }

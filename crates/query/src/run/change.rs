@@ -6,7 +6,7 @@
 //!   Read      the row's newest version; if it is not what was joined, the statement begins again
 //!   Change    what it becomes is computed from the values kept
 //!   Check     whether it may be so
-//!   Write     (behind the last row, those that got new keys are put in their places)
+//!   Write     (behind the last row, those that got new keys are put in their places, and OUTPUT in the order of Collect)
 //! ```
 
 use std::collections::HashMap;
@@ -36,6 +36,8 @@ enum Stage {
 /// A row that a branch takes.
 struct Taken {
     branch: usize,
+    /// What OUTPUT tells in the order of: whether the source row has a whole key, and how many were taken before it.
+    rank: (bool, usize),
     locator: Locator,
     kept: Vec<Value>,
 }
@@ -48,6 +50,8 @@ pub(crate) struct ChangeState {
     found: HashMap<Vec<u8>, ()>,
     rows: Vec<Taken>,
     next: usize,
+    /// Whether what OUTPUT says is in the order in which the rows were joined.
+    is_output_sorted: bool,
     writer: Option<TableWriter>,
     row: Vec<Value>,
     /// The values of variables that the statement sets, as it found them.
@@ -65,6 +69,7 @@ impl ChangeState {
         self.found.clear();
         self.rows.clear();
         self.next = 0;
+        self.is_output_sorted = false;
         self.variables.clear();
         self.writer.iter_mut().for_each(TableWriter::begin_statement);
     }
@@ -97,6 +102,9 @@ impl Machine<'_> {
         state.change.writer.get_or_insert_with(|| change.table.engine.writer());
         loop {
             let Some(taken) = state.change.rows.get(state.change.next) else {
+                if change.branches.len() > 1 && !std::mem::replace(&mut state.change.is_output_sorted, true) {
+                    state.output.sort_by(|at| state.change.rows[at].rank);
+                }
                 return self.place_moved(&change.table, state.change.writer.as_mut());
             };
             let action = &change.branches[taken.branch].action;
@@ -216,7 +224,10 @@ impl Machine<'_> {
             return Ok(());
         }
         let kept = change.kept.iter().map(|slot| self.frame.slots[*slot].clone()).collect();
-        state.change.rows.push(Taken { branch, locator: Locator::from_bytes(place), kept });
+        let has_key = rows != BranchRows::NotMatchedByTarget
+            || change.source_keys.iter().all(|slot| !self.frame.slots[*slot].is_null());
+        let rank = (has_key, state.change.rows.len());
+        state.change.rows.push(Taken { branch, rank, locator: Locator::from_bytes(place), kept });
         Ok(())
     }
 

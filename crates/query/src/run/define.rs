@@ -448,10 +448,23 @@ impl Machine<'_> {
             None => self.context.database().name().to_owned(),
         };
         let server = Arc::clone(self.context.server());
-        server.database(&name)?;
+        if !sets_state(&alter.action) {
+            server.database(&name)?;
+        }
         match &alter.action {
             tree::AlterDatabaseAction::Set { options, termination } => {
                 for option in options {
+                    match option.name.as_str() {
+                        "ONLINE" => {
+                            server.set_online(&name).await?;
+                            continue;
+                        }
+                        "OFFLINE" => {
+                            self.take_offline(&name, termination.as_ref()).await?;
+                            continue;
+                        }
+                        _ => {}
+                    }
                     match database_option(option, &name)? {
                         Some(DatabaseOption::UserAccess(access)) => {
                             self.set_user_access(&name, access, termination.as_ref()).await?;
@@ -538,7 +551,6 @@ const ACCEPTED_OPTIONS: &[&str] = &[
     "CURSOR_DEFAULT",
     "DATE_CORRELATION_OPTIMIZATION",
     "NUMERIC_ROUNDABORT",
-    "ONLINE",
     "PAGE_VERIFY",
     "PARAMETERIZATION",
     "QUERY_STORE",
@@ -549,8 +561,14 @@ const ACCEPTED_OPTIONS: &[&str] = &[
     "TRUSTWORTHY",
 ];
 
-fn is_of_the_server(database: &str) -> bool {
+pub(super) fn is_of_the_server(database: &str) -> bool {
     [pikepole_engine::MASTER, pikepole_engine::TEMPDB].iter().any(|name| database.eq_ignore_ascii_case(name))
+}
+
+/// Whether ALTER DATABASE is for a database that is closed, too.
+fn sets_state(action: &tree::AlterDatabaseAction) -> bool {
+    let is_state = |option: &tree::SettingOption| matches!(option.name.as_str(), "ONLINE" | "OFFLINE");
+    matches!(action, tree::AlterDatabaseAction::Set { options, .. } if options.first().is_some_and(is_state))
 }
 
 /// An option of ALTER DATABASE ... SET; `None` for one without effect.

@@ -72,6 +72,16 @@ impl OutputState {
         self.inserted = 0;
         self.dealt = false;
     }
+
+    /// Puts the rows in the order of the ranks that `rank` gives their places, before any has been sent: clients of MERGE take the
+    /// n-th for that of the n-th row they gave.
+    pub(crate) fn sort_by<R: Ord>(&mut self, rank: impl Fn(usize) -> R) {
+        for told in [&mut self.rows, &mut self.into] {
+            let mut ranked: Vec<_> = told.drain(..).enumerate().map(|(at, row)| (rank(at), row)).collect();
+            ranked.sort_by(|(left, _), (right, _)| left.cmp(right));
+            told.extend(ranked.into_iter().map(|(_, row)| row));
+        }
+    }
 }
 
 impl Machine<'_> {

@@ -68,7 +68,8 @@ impl Prepared {
 }
 
 /// Calls a text. Arguments are matched by place and by name and converted to the declared types; those that ask for output
-/// have the declared type and the value that the text left, afterwards. The result is the return status.
+/// have the declared type and the value that the text left, afterwards. What it sets ends with it, but not USE: drivers that send
+/// every text so could not change the database otherwise. The result is the return status.
 ///
 /// # Errors
 /// The error that kept the text from running or ended it, after it went to `output`.
@@ -108,7 +109,6 @@ pub(super) async fn call_program(
         }
     };
     let settings = context.settings.clone();
-    let database = Arc::clone(context.database());
     let caller_context = context.enter_module_context();
     let result = run_at(1, program, &mut values, tables, context, host, output).await;
     context.end_module_context(caller_context);
@@ -117,9 +117,6 @@ pub(super) async fn call_program(
         context.settings = settings;
         context.set_isolation(isolation);
         host.settings_changed(context);
-    }
-    if !Arc::ptr_eq(&database, context.database()) && context.use_database(database.name()).is_ok() {
-        output.message(&SqlError::changed_database(database.name()));
     }
     for (argument, slot) in arguments.iter_mut().zip(places).filter(|(argument, _)| argument.output) {
         argument.ty = program.parameters[slot].ty;

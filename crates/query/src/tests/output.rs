@@ -224,7 +224,7 @@ fn merge_takes_all_its_branches() {
              WHEN NOT MATCHED BY SOURCE AND a.v > 29 THEN UPDATE SET v = -a.v
              OUTPUT $action, deleted.id, inserted.id, inserted.v, b.id;"
         ),
-        ["DELETE|2|NULL|NULL|2", "UPDATE|1|1|100|1", "UPDATE|3|3|-30|NULL", "INSERT|NULL|4|900|9", "(4 rows)"]
+        ["UPDATE|1|1|100|1", "DELETE|2|NULL|NULL|2", "INSERT|NULL|4|900|9", "UPDATE|3|3|-30|NULL", "(4 rows)"]
     );
     assert_eq!(client.shown("SELECT id, name, v FROM t ORDER BY id"), ["1|m|100", "3|NULL|-30", "4|new|900"]);
     assert_eq!(

@@ -167,6 +167,45 @@ fn a_database_for_one_user_ends_the_others_and_lets_nobody_in() {
 }
 
 #[test]
+fn an_offline_database_is_closed_until_it_is_online() {
+    let fixture = Fixture::new();
+    let mut owner = fixture.client();
+    owner.run("CREATE DATABASE [shop]");
+    owner.run("USE [shop]; CREATE TABLE dbo.t (id int PRIMARY KEY); INSERT dbo.t VALUES (1)");
+    let mut other = fixture.client();
+    other.run("USE [shop]; BEGIN TRANSACTION; INSERT dbo.t VALUES (2)");
+    assert_eq!(errors(&owner.batch("ALTER DATABASE [shop] SET OFFLINE WITH NO_WAIT")), [5070, 5069]);
+    owner.run("ALTER DATABASE [shop] SET OFFLINE WITH ROLLBACK IMMEDIATE");
+    assert_eq!(errors(&other.reply()), [596]);
+    assert_eq!(owner.scalar("SELECT DB_NAME()"), Value::Str("master".to_string()));
+    assert_eq!(errors(&owner.batch("USE shop")), [942]);
+    let mut third = Client::connect(fixture.address());
+    assert_eq!(errors(&third.try_log_in("sa", PASSWORD, "shop")), [4060, 18456]);
+    let state = "SELECT CONCAT(state, state_desc) FROM sys.databases WHERE name = 'shop'";
+    assert_eq!(owner.scalar(state), Value::Str("6OFFLINE".to_string()));
+    owner.run("ALTER DATABASE shop SET OFFLINE");
+    owner.run("ALTER DATABASE shop SET ONLINE; ALTER DATABASE shop SET ONLINE");
+    assert_eq!(owner.scalar("SELECT COUNT(*) FROM shop.dbo.t"), Value::Int(1));
+    owner.run("ALTER DATABASE shop SET OFFLINE; DROP DATABASE shop");
+    assert_eq!(owner.scalar("SELECT COUNT(*) FROM sys.databases WHERE name = 'shop'"), Value::Int(0));
+    assert_eq!(errors(&owner.batch("ALTER DATABASE [master] SET OFFLINE")), [5058, 5069]);
+    assert_eq!(errors(&owner.batch("ALTER DATABASE nowhere SET ONLINE")), [911]);
+}
+
+#[test]
+fn a_called_text_can_change_the_database() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE DATABASE [shop]");
+    let tokens = client.call(&[Call::number(10).text("USE shop; SET LANGUAGE Deutsch")]);
+    assert!(errors(&tokens).is_empty(), "{tokens:?}");
+    assert_eq!(client.scalar("SELECT DB_NAME() + @@LANGUAGE"), Value::Str("shopus_english".to_string()));
+    // One that a batch calls cannot.
+    client.run("EXEC sp_executesql N'USE master'");
+    assert_eq!(client.scalar("SELECT DB_NAME()"), Value::Str("shop".to_string()));
+}
+
+#[test]
 fn a_shutdown_rolls_back_what_is_open_and_keeps_what_is_not() {
     let mut fixture = Fixture::with(|options| options.shutdown_time = std::time::Duration::from_millis(20));
     let mut client = fixture.client();

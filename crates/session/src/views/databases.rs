@@ -206,6 +206,7 @@ fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
         DatabaseState::Online => 0,
         DatabaseState::Restoring => 1,
         DatabaseState::Suspect(_) => 4,
+        DatabaseState::Offline => 6,
     };
     let recovery = match options.recovery {
         RecoveryModel::Full => 1,

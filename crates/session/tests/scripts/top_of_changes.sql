@@ -27,3 +27,12 @@ GO
 DELETE TOP (SELECT count FROM n) FROM w WHERE v = 9;
 SELECT COUNT(*) AS nines FROM t WHERE v = 9;
 GO
+-- A part of the rows of an INSERT, rounded up.
+CREATE TABLE part (v int);
+GO
+INSERT TOP (50) PERCENT INTO part SELECT value FROM GENERATE_SERIES(1, 5);
+INSERT TOP (100) PERCENT INTO part SELECT v + 10 FROM part;
+SELECT v FROM part;
+GO
+INSERT TOP (1) WITH TIES INTO part SELECT 1;
+GO
