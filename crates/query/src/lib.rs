@@ -27,6 +27,7 @@ mod program;
 mod progress;
 mod rules;
 mod run;
+mod runs;
 mod security;
 mod settings;
 mod show;
@@ -54,6 +55,7 @@ pub use progress::Progress;
 pub use run::{
     ClientCursor, CursorTarget, Prepared, RowTarget, call, insert_rows, open_cursor, read_cursor_again, run,
 };
+pub use runs::{Measure, RunTotals, StatementRuns};
 pub use security::{Requirement, SessionSecurity, is_welcome};
 pub use settings::{Isolation, Settings, ShowPlan};
 pub use state::{RunningTrigger, SessionState};
