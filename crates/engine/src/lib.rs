@@ -79,7 +79,7 @@ pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
-pub use pikepole_storage::{EncodedRows, LogContext, ReadMeter, Reads};
+pub use pikepole_storage::{EncodedRows, LevelShape, LogContext, ReadMeter, Reads, ShapeDepth, pages_read};
 pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Need, OpenTransaction, TransactionId, TransactionRow,
 };
@@ -93,8 +93,8 @@ pub use server::{
     PolicyRow, ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{
-    BulkWriter, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount, ScanRange, Table,
-    TableParts, TableReads, TableScan, TableWriter,
+    BulkWriter, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount, ScanRange,
+    Table, TableParts, TableReads, TableScan, TableWriter, UseCount, UseCounter,
 };
 pub use temporary::{Residence, TEMPDB, TEMPDB_ID, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

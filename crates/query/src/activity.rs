@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::program::Program;
 use pikepole_contention::CachePadded;
-use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
+use pikepole_contention::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 
 /// The texts that a session runs, or ran last. Its task writes it, views read it.
@@ -19,6 +19,10 @@ pub struct Activity(CachePadded<Inner>);
 struct Inner {
     texts: Mutex<Texts>,
     at: AtomicUsize,
+    /// Pages looked up, and those of them that were read from disk.
+    read: [AtomicU64; 2],
+    /// The same when the batch began.
+    read_before: [AtomicU64; 2],
 }
 
 #[derive(Debug, Default)]
@@ -45,6 +49,30 @@ impl Activity {
         keep(&mut texts.batch, program);
         keep(&mut texts.running, program);
         self.is_at(0);
+        for (before, read) in self.0.read_before.iter().zip(self.read()) {
+            before.store(read, Ordering::Relaxed);
+        }
+    }
+
+    /// Statements have read so many pages more. Only the session's task calls this.
+    #[inline]
+    pub(crate) fn has_read(&self, pages: [u64; 2]) {
+        for (read, pages) in self.0.read.iter().zip(pages) {
+            read.store(read.load(Ordering::Relaxed).wrapping_add(pages), Ordering::Relaxed);
+        }
+    }
+
+    /// The pages that the session's statements have looked up, and those of them that had to be read from disk.
+    #[inline]
+    pub fn read(&self) -> [u64; 2] {
+        self.0.read.each_ref().map(|read| read.load(Ordering::Relaxed))
+    }
+
+    /// The same of the batch that began last.
+    pub fn read_by_batch(&self) -> [u64; 2] {
+        let before = self.0.read_before.each_ref().map(|read| read.load(Ordering::Relaxed));
+        let now = self.read();
+        [now[0].wrapping_sub(before[0]), now[1].wrapping_sub(before[1])]
     }
 
     /// This text runs, for the batch that began last.

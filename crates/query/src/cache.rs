@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::program::{Program, TextHandle};
 use pikepole_contention::sync::Mutex;
+use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 
 /// Texts kept; beyond that the cache of a shard starts anew.
 const PROGRAMS_PER_SHARD_MAX: usize = 512;
@@ -46,11 +47,14 @@ pub struct CachedProgram {
 pub struct PlanCache {
     shards: Vec<Mutex<HashMap<Key, Entry>>>,
     hasher: RandomState,
+    /// How often programs were dropped: who keeps one himself looks whether it may still be here.
+    dropped: AtomicU64,
 }
 
 impl Default for PlanCache {
     fn default() -> Self {
-        PlanCache { shards: (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect(), hasher: RandomState::new() }
+        let shards = (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect();
+        PlanCache { shards, hasher: RandomState::new(), dropped: AtomicU64::new(0) }
     }
 }
 
@@ -79,6 +83,7 @@ impl PlanCache {
         let mut shard = self.shard(&key).lock().unwrap_or_else(|e| e.into_inner());
         if shard.len() >= PROGRAMS_PER_SHARD_MAX {
             shard.clear();
+            self.dropped.fetch_add(1, Ordering::Relaxed);
         }
         shard.insert(key, Entry { program: Arc::clone(program), uses: 1 });
     }
@@ -134,11 +139,18 @@ impl PlanCache {
         })
     }
 
+    /// A number that changes when programs are dropped.
+    #[inline]
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+
     /// Forgets everything (DBCC FREEPROCCACHE).
     pub fn clear(&self) {
         for shard in &self.shards {
             shard.lock().unwrap_or_else(|e| e.into_inner()).clear();
         }
+        self.dropped.fetch_add(1, Ordering::Relaxed);
     }
 }
 

@@ -27,6 +27,7 @@ mod program;
 mod progress;
 mod rules;
 mod run;
+mod runs;
 mod security;
 mod settings;
 mod show;
@@ -55,6 +56,7 @@ pub use run::{
     ClientCursor, CursorTarget, Prepared, RowTarget, call, insert_rows, names_sequence, open_cursor, read_cursor_again,
     run,
 };
+pub use runs::{Measure, RunTotals, StatementRuns};
 pub use security::{Requirement, SessionSecurity, is_welcome};
 pub use settings::{Isolation, Settings, ShowPlan};
 pub use state::{RunningTrigger, SessionState};

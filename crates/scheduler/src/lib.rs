@@ -43,6 +43,6 @@ pub use rows::{SchedulerRow, TaskRow, TaskState};
 pub use schedulers::{IdleHook, IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo};
 pub use task::wake_all;
 pub use wait::{
-    cpu_time_us, current_scheduler, current_task, quantum_over, run_blocking, serve_socket, set_command, sleep, spawn,
-    wait, yield_if_due, yield_now,
+    cpu_ticks, cpu_time_us, current_scheduler, current_task, quantum_over, run_blocking, serve_socket, set_command,
+    sleep, spawn, wait, yield_if_due, yield_now,
 };

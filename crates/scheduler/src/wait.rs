@@ -173,6 +173,11 @@ pub fn cpu_time_us() -> u64 {
     pikepole_machine::clock::ticks_to_us(context::cpu_ticks())
 }
 
+/// The same in ticks.
+pub fn cpu_ticks() -> u64 {
+    context::cpu_ticks()
+}
+
 /// Names what the current task does from now on, as `dm_exec_requests` shows it.
 pub fn set_command(command: &'static str) {
     context::with_current(|_, task| task.set_command(command));

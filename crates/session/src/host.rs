@@ -61,6 +61,10 @@ impl Host for SessionHost {
                 let rows = self.rows_of_database(view, database_id, arguments, context)?;
                 return Ok(self.seen_rows(view, seen, rows));
             }
+            if view.reads_pages() {
+                let rows = views::index_shapes::read(view, views::every_database(&self.server), arguments).await?;
+                return Ok(self.seen_rows(view, seen, rows));
+            }
             let row_counts = if view.counts_rows() { count_rows(context).await? } else { BTreeMap::new() };
             // An implicit transaction is begun by no statement of its own.
             self.cell.show_transaction(context);

@@ -45,6 +45,10 @@ pub(crate) struct SessionRow {
     pub(crate) last_error: i32,
     /// What runs, or ran last.
     pub(crate) text: Option<Running>,
+    /// Pages that its statements have looked up, and those of them that were read from disk.
+    pub(crate) read: [u64; 2],
+    /// The same of the batch that began last.
+    pub(crate) read_by_batch: [u64; 2],
     pub(crate) shown: ShownOptions,
     /// The name that the open transaction was given.
     pub(crate) transaction_name: Option<String>,
@@ -266,6 +270,8 @@ impl SessionCell {
             loaded_rows: self.progress.rows(),
             last_error: self.last_error.load(Ordering::Relaxed),
             text: self.activity.running(),
+            read: self.activity.read(),
+            read_by_batch: self.activity.read_by_batch(),
         }
     }
 }

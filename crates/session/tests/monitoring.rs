@@ -200,3 +200,169 @@ fn passwords_are_shown_to_nobody() {
     let shown = fixture.rows(&mut watcher, &sent);
     assert!(shown.len() == 1 && !shown[0].contains("Secret"), "{shown:?}");
 }
+
+/// What `columns` of the statistics of statements say, of statements whose text holds `text`.
+fn statement_stats(columns: &str, text: &str) -> String {
+    format!(
+        "SELECT {columns} FROM sys.dm_exec_query_stats AS s CROSS APPLY sys.dm_exec_sql_text(s.sql_handle) AS t
+        CROSS APPLY (SELECT SUBSTRING(t.text, s.statement_start_offset / 2 + 1,
+            (s.statement_end_offset - s.statement_start_offset) / 2 + 1) AS statement) AS x
+        WHERE x.statement LIKE N'{text}%' ORDER BY x.statement"
+    )
+}
+
+#[test]
+fn runs_of_statements_are_counted_exactly_whoever_runs_them() {
+    let fixture = Fixture::new();
+    let mut watcher = fixture.session();
+    fixture.rows(&mut watcher, "CREATE TABLE k (id int PRIMARY KEY, filler char(500) NOT NULL DEFAULT 'x')");
+    let mut sessions: Vec<Session> = (0..4).map(|_| fixture.session()).collect();
+    for round in 0..25 {
+        for (number, session) in sessions.iter_mut().enumerate() {
+            let mut prepared = Prepared::new("INSERT k (id) VALUES (@id)".to_string(), "@id int".to_string());
+            let id = Value::Int(round * 4 + number as i32);
+            let mut arguments = [Argument { name: None, value: id, ty: SqlType::Int, output: false, table: None }];
+            let mut output = Collected::default();
+            let called = session.call(&mut prepared, &mut arguments, &mut output);
+            fixture.server.schedulers().block_on(called).expect("it runs");
+            fixture.rows(session, "UPDATE k SET filler = 'y' WHERE id < 2; SELECT id FROM k WHERE id >= 10");
+        }
+    }
+    drop(sessions.split_off(2));
+    let counted = "s.execution_count, s.total_rows, s.last_rows, s.min_rows, s.max_rows";
+    assert_eq!(fixture.rows(&mut watcher, &statement_stats(counted, "INSERT k")), ["100|100|1|1|1"]);
+    assert_eq!(fixture.rows(&mut watcher, &statement_stats(counted, "UPDATE k")), ["100|199|2|1|2"]);
+    // Each of the 90 rows is read by the runs from its own on.
+    assert_eq!(fixture.rows(&mut watcher, &statement_stats(counted, "SELECT id FROM k")), ["100|4095|90|0|90"]);
+    let sound = "MIN(CASE WHEN s.total_worker_time <= s.total_elapsed_time AND s.min_elapsed_time <= s.max_elapsed_time
+        AND s.total_logical_reads >= s.max_logical_reads AND s.max_logical_reads > 0
+        AND s.last_execution_time >= s.creation_time AND s.plan_generation_num > 0 THEN 1 END)";
+    let of_selects = statement_stats(sound, "SELECT id FROM k").replace("ORDER BY x.statement", "");
+    assert_eq!(fixture.rows(&mut watcher, &of_selects), ["1"]);
+    let own = format!(
+        "SELECT CASE WHEN logical_reads > 0 THEN 1 END FROM sys.dm_exec_sessions WHERE session_id = {}",
+        sessions[0].id()
+    );
+    assert_eq!(fixture.rows(&mut watcher, &own), ["1"]);
+    let plan =
+        "SELECT COUNT(*) FROM sys.dm_exec_query_stats AS s CROSS APPLY sys.dm_exec_query_plan(s.plan_handle) AS p
+        CROSS APPLY sys.dm_exec_sql_text(s.sql_handle) AS t WHERE t.text = N'INSERT k (id) VALUES (@id)'
+        AND p.query_plan IS NOT NULL";
+    assert_eq!(fixture.rows(&mut watcher, plan), ["1"]);
+}
+
+#[test]
+fn a_prepared_text_is_counted_anew_when_the_cache_was_emptied() {
+    let fixture = Fixture::new();
+    let (mut session, mut watcher) = (fixture.session(), fixture.session());
+    let mut prepared = Prepared::new("SELECT @a AS kept".to_string(), "@a int".to_string());
+    let mut call = |session: &mut Session| {
+        let mut arguments =
+            [Argument { name: None, value: Value::Int(1), ty: SqlType::Int, output: false, table: None }];
+        let mut output = Collected::default();
+        let called = session.call(&mut prepared, &mut arguments, &mut output);
+        fixture.server.schedulers().block_on(called).expect("it runs");
+    };
+    call(&mut session);
+    call(&mut session);
+    let stats = statement_stats("s.execution_count", "SELECT @a AS kept");
+    assert_eq!(fixture.rows(&mut watcher, &stats), ["2"]);
+    fixture.rows(&mut watcher, "DBCC FREEPROCCACHE");
+    assert!(fixture.rows(&mut watcher, &stats).is_empty());
+    call(&mut session);
+    assert_eq!(fixture.rows(&mut watcher, &stats), ["1"]);
+}
+
+#[test]
+fn calls_of_modules_are_counted() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    fixture.rows(&mut session, "CREATE TABLE k (id int PRIMARY KEY)");
+    fixture.rows(&mut session, "CREATE TRIGGER kt ON k AFTER INSERT AS RETURN");
+    fixture.rows(
+        &mut session,
+        "CREATE FUNCTION dbo.f (@a int) RETURNS int AS BEGIN DECLARE @b int = @a; RETURN @b + 1 END",
+    );
+    fixture.rows(&mut session, "CREATE PROCEDURE p @id int AS INSERT k VALUES (@id); SELECT dbo.f(id) FROM k");
+    for id in 0..3 {
+        fixture.rows(&mut session, &format!("EXEC p {id}"));
+    }
+    let stats = |view: &str| {
+        format!(
+            "SELECT OBJECT_NAME(object_id), type, execution_count, CASE WHEN total_worker_time <= total_elapsed_time
+            AND total_elapsed_time >= max_elapsed_time AND cached_time <= last_execution_time THEN 1 END
+            FROM sys.dm_exec_{view}_stats WHERE database_id = DB_ID()"
+        )
+    };
+    assert_eq!(fixture.rows(&mut session, &stats("procedure")), ["p|P |3|1"]);
+    assert_eq!(fixture.rows(&mut session, &stats("trigger")), ["kt|TR|3|1"]);
+    assert_eq!(fixture.rows(&mut session, &stats("function")), ["f|FN|6|1"]);
+    let hashes = "SELECT COUNT(DISTINCT query_hash) FROM sys.dm_exec_query_stats AS s
+        CROSS APPLY sys.dm_exec_sql_text(s.sql_handle) AS t WHERE t.text LIKE 'EXEC%' OR t.text LIKE 'SELECT id FROM k WHERE%'";
+    fixture.rows(&mut session, "SELECT id FROM k WHERE id = 1");
+    fixture.rows(&mut session, "SELECT id FROM k WHERE id = 2");
+    assert_eq!(fixture.rows(&mut session, hashes), ["1"]);
+}
+
+#[test]
+fn uses_of_indexes_are_counted_once_a_run() {
+    const USES: &str = "SELECT i.name, u.user_seeks, u.user_scans, u.user_lookups, u.user_updates,
+            CASE WHEN u.last_user_seek <= GETDATE() THEN 1 END, CASE WHEN u.last_user_update <= GETDATE() THEN 1 END
+        FROM sys.dm_db_index_usage_stats AS u JOIN sys.indexes AS i ON i.object_id = u.object_id AND i.index_id = u.index_id
+        WHERE u.database_id = DB_ID() AND u.object_id = OBJECT_ID('k') ORDER BY i.name";
+    let fixture = Fixture::new();
+    let mut watcher = fixture.session();
+    fixture.rows(
+        &mut watcher,
+        "CREATE TABLE k (id int CONSTRAINT pk PRIMARY KEY, a int, b int, INDEX ka (a), INDEX kb (b))",
+    );
+    assert!(fixture.rows(&mut watcher, USES).is_empty());
+    for round in 0..2 {
+        // A session that has ended has counted all the same.
+        let mut session = fixture.session();
+        fixture.rows(&mut session, &format!("INSERT k VALUES ({round}1, 1, 1), ({round}2, 2, 2), ({round}3, 3, 3)"));
+        for _ in 0..10 {
+            fixture.rows(&mut session, "SELECT a, id FROM k WHERE a = 2");
+            fixture.rows(&mut session, "SELECT b FROM k WHERE id = 1");
+            fixture.rows(&mut session, "UPDATE k SET b = b + 1 WHERE id > 1");
+        }
+        fixture.rows(&mut session, "SELECT b, id FROM k WITH (INDEX (ka)) WHERE a = 2; SELECT b FROM k");
+    }
+    let uses = fixture.rows(&mut watcher, USES);
+    assert_eq!(uses, ["ka|22|0|0|2|1|1", "kb|0|0|0|22||1", "pk|40|2|2|22|1|1"]);
+    // Definitions that change keep what was counted.
+    fixture.rows(&mut watcher, "ALTER TABLE k ADD c int");
+    assert_eq!(fixture.rows(&mut watcher, USES), uses);
+}
+
+#[test]
+fn the_pages_of_indexes_are_shown_by_level() {
+    let fixture = Fixture::new();
+    let mut session = fixture.session();
+    fixture.rows(&mut session, "CREATE TABLE k (id int CONSTRAINT pk PRIMARY KEY, a char(700) NOT NULL, INDEX ka (a))");
+    fixture.rows(&mut session, "CREATE TABLE h (b char(700))");
+    fixture.rows(
+        &mut session,
+        "INSERT k SELECT value, STR(value) FROM GENERATE_SERIES(1, 900); INSERT h SELECT a FROM k; DELETE h WHERE b LIKE '% 7'",
+    );
+    let asked = |columns: &str, table: &str, mode: &str| {
+        format!(
+            "SELECT {columns} FROM sys.dm_db_index_physical_stats(DB_ID(), OBJECT_ID('{table}'), NULL, NULL, '{mode}') AS s
+            ORDER BY s.index_id, s.index_level"
+        )
+    };
+    let sound = "s.index_id, s.index_type_desc, s.index_level, CASE WHEN s.page_count >= s.fragment_count
+        AND s.avg_fragmentation_in_percent BETWEEN 0 AND 100 AND s.index_depth > s.index_level THEN 1 END, s.record_count";
+    let limited = fixture.rows(&mut session, &asked(sound, "k", "LIMITED"));
+    assert_eq!(limited, ["1|CLUSTERED INDEX|0|1|", "2|NONCLUSTERED INDEX|0|1|"]);
+    let detailed = fixture.rows(&mut session, &asked(sound, "k", "DETAILED"));
+    assert!(detailed.len() > 3 && detailed[0] == "1|CLUSTERED INDEX|0|1|900", "{detailed:?}");
+    assert!(detailed[1].starts_with("1|CLUSTERED INDEX|1|1|"), "{detailed:?}");
+    let heap = "s.index_type_desc, s.index_depth, s.record_count + s.ghost_record_count, s.forwarded_record_count,
+        CASE WHEN s.avg_record_size_in_bytes BETWEEN 8 AND 800 AND s.avg_page_space_used_in_percent BETWEEN 1 AND 100 THEN 1 END";
+    assert_eq!(fixture.rows(&mut session, &asked(heap, "h", "SAMPLED")), ["HEAP|1|900|0|1"]);
+    let pages = "SELECT COUNT(*) FROM sys.dm_db_index_physical_stats(DB_ID(), OBJECT_ID('k'), 1, NULL, NULL) AS s
+        JOIN sys.dm_db_partition_stats AS p ON p.object_id = s.object_id AND p.index_id = s.index_id
+        AND p.used_page_count >= s.page_count AND p.used_page_count < s.page_count * 2";
+    assert_eq!(fixture.rows(&mut session, pages), ["1"]);
+}

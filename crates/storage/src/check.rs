@@ -122,7 +122,7 @@ impl Store {
     }
 
     /// A page as the disk has it, or as the pool does if the disk is behind.
-    fn page_to_check(&self, id: PageId) -> Result<Box<PageBytes>, StorageError> {
+    pub(crate) fn page_to_check(&self, id: PageId) -> Result<Box<PageBytes>, StorageError> {
         if let Some(frame) = self.pool.lookup(id) {
             let guard = self.until_done(|| self.pool.shared(id));
             let dirty = |frame| self.pool.header(frame).rec_lsn.load(Ordering::Relaxed) != 0;

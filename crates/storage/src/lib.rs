@@ -42,6 +42,7 @@ pub mod records;
 mod redo;
 mod row;
 mod rows_in_log;
+mod shape;
 mod store;
 #[cfg(test)]
 mod test_support;
@@ -55,13 +56,14 @@ pub use error::{Need, PageId, PageRun, Stop, StorageError};
 pub use glance::Glance;
 pub use heap::{BulkPage, BulkPages, EncodedRows, Heap, HeapRow, HeapScan, Rid};
 pub use io_totals::IoStats;
-pub use meter::{ReadKey, ReadMeter, Reads};
+pub use meter::{ReadKey, ReadMeter, Reads, pages_read};
 pub use page::{PAGE_BYTES, PAGE_HEADER_BYTES, PageKind};
 pub use parts::PartUse;
 pub use pool::PoolGrowth;
 pub use redo::Redo;
 pub use row::{LogContext, ROW_HEADER_BYTES, RowHeader};
 pub use rows_in_log::Unneeded;
+pub use shape::{LevelShape, ShapeDepth};
 pub use store::{HeapInsertTargets, PAGES_FILE, Store, StoreOptions};
 pub use tree::{
     ChangeOutcome, Direction, InsertOutcome, KEY_BYTES_MAX, LoggedPages, ScanRange, ScanRow, Tree, TreeCursor,

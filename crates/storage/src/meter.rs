@@ -58,6 +58,21 @@ thread_local! {
     /// Whether the thread has a meter: what is asked first.
     static IS_METERED: Cell<bool> = const { Cell::new(false) };
     static METER: RefCell<Option<ReadMeter>> = const { RefCell::new(None) };
+    /// Pages that the thread has looked up, and those of them that were not there.
+    static READ: Cell<[u64; 2]> = const { Cell::new([0; 2]) };
+}
+
+/// The pages that this thread has looked up so far, and those of them that had to be read from disk: differences of it are what was done
+/// in between.
+#[inline]
+pub fn pages_read() -> [u64; 2] {
+    READ.get()
+}
+
+#[inline]
+fn note(looked: u64, missed: u64) {
+    let [all, of_disk] = READ.get();
+    READ.set([all.wrapping_add(looked), of_disk.wrapping_add(missed)]);
 }
 
 /// Counts what is read; clones count together, also on several threads.
@@ -119,6 +134,7 @@ fn count(store: &Store, object: u32, reads: Reads) {
 /// Pages of the object were looked up in the pool.
 #[inline]
 pub(crate) fn looked(store: &Store, object: u32, pages: u64) {
+    note(pages, 0);
     if IS_METERED.get() {
         count(store, object, Reads { logical: pages, ..Reads::default() });
     }
@@ -126,6 +142,7 @@ pub(crate) fn looked(store: &Store, object: u32, pages: u64) {
 
 /// A page of the object is not in the pool.
 pub(crate) fn missed(store: &Store, object: u32) {
+    note(0, 1);
     if IS_METERED.get() {
         count(store, object, Reads { physical: 1, ..Reads::default() });
     }

@@ -45,11 +45,13 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU
 use pikepole_log::{Log, LogStats, Lsn};
 use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
-use pikepole_storage::{StorageError, Store};
+use pikepole_storage::{LevelShape, PageId, ShapeDepth, StorageError, Store};
 use pikepole_transaction::{LockRow, OpenTransaction, Structure, TableLock, TransactionRow, Transactions};
 use pikepole_types::SqlError;
 
+use crate::catalog::definition::StorageRef;
 use crate::catalog::{Catalog, Object};
+use crate::error::Place;
 use crate::server::TraceFlags;
 use crate::transaction::Transaction;
 pub(crate) use chain::Hold;
@@ -280,6 +282,15 @@ impl Database {
     /// A session that had entered uses another database, or is gone.
     pub fn leave(&self) {
         self.sessions.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The levels of a tree, leaves first, or a heap's pages. Blocks while pages are read.
+    ///
+    /// # Errors
+    /// 823 and its like, for a disk that fails.
+    pub fn shape_of(&self, storage: StorageRef, depth: ShapeDepth) -> Result<Vec<LevelShape>, SqlError> {
+        let shape = self.store.shape_of(storage.object, storage.root.map(PageId), depth);
+        shape.map_err(|error| Place { database: self, object: "", session_id: 0 }.storage(&error))
     }
 
     /// How often sessions are in the database: one for each, and one for each transaction of another database's that works here too.

@@ -22,8 +22,10 @@ mod reference;
 mod scan;
 mod state;
 mod uniquifier;
+mod uses;
 mod writer;
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -46,6 +48,8 @@ pub use scan::{ScanRange, TableScan};
 pub(crate) use state::TableState;
 use uniquifier::UNIQUIFIER_BYTES_MAX;
 pub(crate) use uniquifier::{Copied, Counts, push_uniquifier};
+pub(crate) use uses::IndexUses;
+pub use uses::{IndexUse, UseCount, UseCounter};
 pub use writer::{Locator, RowCount, TableWriter};
 
 /// The longest key of a clustered index, in bytes.
@@ -168,6 +172,27 @@ impl Table {
     pub(crate) fn structures(&self) -> impl Iterator<Item = &Structure> {
         let indexes = self.secondary.iter().map(|index| &index.structure);
         indexes.chain([&self.base]).chain(self.overflow.as_ref().map(|overflow| &overflow.structure))
+    }
+
+    /// The id of the heap or of the clustered index.
+    pub fn base_index_id(&self) -> i32 {
+        self.clustered().map_or(0, |index| index.index_id)
+    }
+
+    /// Whether all of these columns can be read from the entries of an index.
+    pub fn covers(&self, index_id: i32, wanted: &[usize]) -> bool {
+        let index = self.index_of(index_id).and_then(|(at, _)| self.secondary.iter().find(|index| index.at == at));
+        index.is_some_and(|index| self.reads_from_entries(index, wanted).is_some())
+    }
+
+    /// A plan whose runs `counter` counts uses an index, or the heap, which is 0.
+    pub fn tell_use(&self, index_id: i32, how: IndexUse, counter: &Arc<dyn UseCounter>) {
+        self.state.uses.add(index_id, how, counter);
+    }
+
+    /// How the indexes were used since the database was opened.
+    pub fn index_uses(&self) -> BTreeMap<(i32, IndexUse), UseCount> {
+        self.state.uses.totals()
     }
 
     /// What a meter has counted for it; None: nothing was read.

@@ -12,7 +12,7 @@ use pikepole_types::{Projection, SqlError, SqlType, Value};
 use super::overflow::LongReader;
 use super::parts::Part;
 use super::read_lock::ReadHints;
-use super::{Locator, Table};
+use super::{Locator, SecondaryIndex, Table};
 use crate::database::Database;
 use crate::error::Blocked;
 use crate::transaction::Transaction;
@@ -103,6 +103,16 @@ pub struct TableScan {
     counted: u64,
 }
 
+impl Table {
+    /// How columns are read from the entries of an index, if all of them can be.
+    pub(super) fn reads_from_entries(&self, index: &SecondaryIndex, wanted: &[usize]) -> Option<Projection> {
+        // A key has no negative zero.
+        let is_float = |column: &usize| matches!(self.columns[*column].ty, SqlType::Float | SqlType::Real);
+        let read = index.entry.projection(wanted);
+        (read.is_of_key() && !wanted.iter().any(is_float)).then_some(read)
+    }
+}
+
 impl TableScan {
     pub(crate) fn new(table: &Table, range: ScanRange, wanted: &[usize]) -> Self {
         let mut scan = Self {
@@ -146,10 +156,7 @@ impl TableScan {
         });
         if self.secondary != secondary {
             self.secondary = secondary;
-            // A key has no negative zero.
-            let is_float = |column: &usize| matches!(table.columns[*column].ty, SqlType::Float | SqlType::Real);
-            let read_from_entries = secondary.map(|at| table.secondary[at].entry.projection(&self.wanted));
-            self.covering = read_from_entries.filter(|read| read.is_of_key() && !self.wanted.iter().any(is_float));
+            self.covering = secondary.and_then(|at| table.reads_from_entries(&table.secondary[at], &self.wanted));
         }
         self.range = range;
         self.part = None;

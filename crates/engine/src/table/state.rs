@@ -7,6 +7,7 @@ use pikepole_contention::{Spinlock, SpinlockClass, Statistics};
 use pikepole_log::Lsn;
 use pikepole_transaction::TableLock;
 
+use super::IndexUses;
 use crate::catalog::definition::Identity;
 use crate::database::Mark;
 
@@ -36,6 +37,7 @@ pub(crate) struct TableState {
     pub identity: Spinlock<IdentityValues>,
     /// The last id that a long value was given.
     value_id: AtomicU64,
+    pub uses: IndexUses,
 }
 
 impl TableState {
@@ -46,6 +48,7 @@ impl TableState {
             changed_at: AtomicU64::new(0),
             identity: Spinlock::new(SpinlockClass::IDENTITY_CACHE, statistics, IdentityValues::default()),
             value_id: AtomicU64::new(0),
+            uses: IndexUses::default(),
         })
     }
 

@@ -3,7 +3,7 @@
 use super::Binder;
 use super::collate::met;
 use super::data_type::{TypePlace, sql_type};
-use super::scope::{Clause, Column, GroupKey};
+use super::scope::{Clause, Column};
 use super::typed::{Typed, WHOLE_DIGITS_MAX, convert_to};
 use crate::errors;
 use crate::expression::{
@@ -156,14 +156,31 @@ impl Binder<'_> {
         if matches!(expr.kind, tree::ExprKind::Literal(_) | tree::ExprKind::Variable(_)) {
             return Ok(None);
         }
-        let Some(scope) = self.scopes.last() else {
+        let Some(last) = self.scopes.len().checked_sub(1) else {
             return Ok(None);
         };
-        if scope.in_aggregate {
-            return Ok(None);
+        if let Some(key) = self.scopes[last].key_written(expr) {
+            return Ok(Some(key.typed()));
         }
-        let keys = scope.grouping.iter().flat_map(|grouping| &grouping.keys);
-        Ok(keys.filter(|key| key.tree == *expr).map(GroupKey::typed).next())
+        self.outer_grouping_value(expr, last)
+    }
+
+    /// The value of a GROUP BY expression of an outer query: the same text, which reads the same columns here.
+    fn outer_grouping_value(&mut self, expr: &tree::Expr, inner: usize) -> Result<Option<Typed>, Fault> {
+        for level in (0..inner).rev() {
+            if self.scopes[level + 1].barrier {
+                break;
+            }
+            let Some((value, read)) = self.scopes[level].key_written(expr).map(|key| (key.typed(), read_by(&key.expr)))
+            else {
+                continue;
+            };
+            self.scopes[level].in_aggregate = true;
+            let bound = self.expr(expr);
+            self.scopes[level].in_aggregate = false;
+            return Ok((read_by(&bound?.expr) == read).then_some(value));
+        }
+        Ok(None)
     }
 
     fn global(&mut self, name: &str) -> Result<Typed, Fault> {
@@ -589,4 +606,11 @@ fn cases(branches: Vec<(Predicate, Typed)>, otherwise: Option<Typed>) -> Result<
     };
     let expr = Expr::Case(Box::new(Case { branches: bound, otherwise }));
     Ok(Typed::new(expr, ty, nullable).collated(collated))
+}
+
+/// The slots that an expression reads, in its order.
+fn read_by(expr: &Expr) -> Vec<usize> {
+    let mut read = Vec::new();
+    expr.visit_slots(&mut |slot| read.push(slot));
+    read
 }

@@ -116,6 +116,14 @@ impl GroupKey {
     }
 }
 
+impl Scope {
+    /// The GROUP BY expression that is written so, where expressions see groups.
+    pub(crate) fn key_written(&self, expr: &tree::Expr) -> Option<&GroupKey> {
+        let keys = self.grouping.iter().filter(|_| !self.in_aggregate).flat_map(|grouping| &grouping.keys);
+        keys.into_iter().find(|key| key.tree == *expr)
+    }
+}
+
 /// The groups of a query with aggregates.
 #[derive(Debug, Default)]
 pub(crate) struct Grouping {

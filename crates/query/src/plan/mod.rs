@@ -9,6 +9,7 @@ mod live;
 mod modify;
 mod more;
 mod trigger;
+mod uses;
 
 pub use document::{Document, Language, Level, Member, OpenColumn, OpenJson, XmlNodes};
 pub use live::LiveSlots;

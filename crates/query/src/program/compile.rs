@@ -14,6 +14,7 @@ use crate::access::CatalogView;
 use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, Undeclared, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
+use crate::runs::Runs;
 use crate::settings::{Isolation, Settings, ShowPlan};
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::UserType;
@@ -208,6 +209,7 @@ impl<'a> Compiler<'a> {
             callees: self.callees,
             trigger: self.trigger,
             returns: self.returns,
+            runs: Runs::new(),
         }))
     }
 
@@ -385,7 +387,7 @@ impl<'a> Compiler<'a> {
             }
         };
         let text = self.text.get(self.span.range()).unwrap_or_default().into();
-        self.late.push(Late { kind, text, plan: Mutex::new(plan) });
+        self.late.push(Late { kind, text, plan: Mutex::new(plan), runs: Runs::new() });
         self.late.len() - 1
     }
 

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use crate::bind::TriggerShape;
 use crate::expression::{Expr, Predicate};
 use crate::plan;
+use crate::runs::Runs;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{Catalog, DBO, Module, UserType};
 use pikepole_tsql as tree;
@@ -118,6 +119,8 @@ pub struct Program {
     pub(crate) trigger: Option<Arc<TriggerShape>>,
     /// Where it leaves what it returns, when it is a function.
     pub(crate) returns: Option<FunctionResult>,
+    /// Of a module, calls of it.
+    pub(crate) runs: Runs,
 }
 
 /// A text that was compiled.
@@ -173,6 +176,7 @@ impl Program {
             callees: Vec::new(),
             trigger: None,
             returns: None,
+            runs: Runs::new(),
         }
     }
 
@@ -315,6 +319,7 @@ pub(crate) struct Late {
     pub(crate) text: Box<str>,
     /// The newest plan, for the sessions to come.
     pub(crate) plan: Mutex<Option<Arc<plan::Statement>>>,
+    pub(crate) runs: Runs,
 }
 
 /// What is bound late.

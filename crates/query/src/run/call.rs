@@ -18,6 +18,7 @@ use crate::output::{ColumnInfo, Done, DoneKind};
 use crate::program::{
     CallArgument, Execute, ExecuteTarget, InsertCaptured, Parameter, ProcedureIdentity, Program, compile_procedure,
 };
+use crate::runs::Call;
 use crate::security::Requirement;
 use pikepole_engine::{Database, Permission, TEMPDB};
 use pikepole_tsql::ObjectName;
@@ -222,6 +223,10 @@ impl Machine<'_> {
     /// Goes on in a frame of its own, one level down.
     pub(crate) fn push_frame(&mut self, mut frame: Frame, program: &Program) {
         frame.database = Some(Arc::clone(self.context.database()));
+        if program.procedure.is_some() {
+            let call = frame.calls.get_or_insert_with(|| Box::new(Call::of(program.runs.cell())));
+            call.begins(self.context.activity.read());
+        }
         frame.caller_context = self.context.enter_module_context();
         let state = &mut self.context.state;
         frame.transaction_count = state.transaction_count;
@@ -363,6 +368,7 @@ impl Machine<'_> {
             error.procedure = self.procedure_name();
             error
         });
+        self.count_call();
         self.drop_frame();
         for (value, from, target, to) in values {
             convert_argument(&self.functions, &value, &from, &to, &mut self.frame.slots[target])?;
@@ -377,6 +383,13 @@ impl Machine<'_> {
         }
         self.frame.pc += 1;
         Ok(())
+    }
+
+    /// The module that runs has come to its end.
+    pub(super) fn count_call(&self) {
+        if let Some(call) = &self.frame.calls {
+            call.ends(self.context.activity.read());
+        }
     }
 
     /// Gives the current frame up and goes back to its caller, whose program counter stays at the call.

@@ -7,6 +7,7 @@ use super::function::Called;
 use super::statement::StatementState;
 use super::trigger::TriggerFrame;
 use crate::program::Program;
+use crate::runs::Call;
 use crate::settings::Settings;
 use pikepole_engine::Database;
 use pikepole_types::{SqlType, Value};
@@ -54,6 +55,8 @@ pub(crate) struct Frame {
     pub(crate) began: bool,
     /// What the instruction at the program counter has begun and keeps nowhere else, while its triggers run.
     pub(crate) alone: Option<Alone>,
+    /// Where calls of it are counted; nowhere in a text.
+    pub(crate) calls: Option<Box<Call>>,
 }
 
 /// See [`Frame::alone`].
@@ -89,6 +92,7 @@ impl Frame {
             function: None,
             began: false,
             alone: None,
+            calls: None,
         }
     }
 

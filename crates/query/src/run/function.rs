@@ -69,6 +69,7 @@ impl Machine<'_> {
             Some(FunctionResult::Table(name)) => self.returned_rows(&name).await?,
             None => Vec::new(),
         };
+        self.count_call();
         self.drop_frame();
         let (late, place) = match called {
             Called::Source(late) => (late, None),

@@ -6,12 +6,33 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::Machine;
+use super::statement::StatementState;
+use super::{Machine, Pause};
+use crate::access::Stop;
 use crate::plan::{Action, Statement};
 use pikepole_engine::{ReadMeter, Table, TableReads};
 use pikepole_types::SqlError;
 
 impl Machine<'_> {
+    /// Counts what is read by tables, when somebody wants to know.
+    pub(super) fn drive_metered(
+        &mut self,
+        plan: &Arc<Statement>,
+        index: usize,
+        state: &mut StatementState,
+    ) -> Result<Option<Pause>, Stop> {
+        let wanted = self.context.settings.statistics_io && self.context.functions == 0;
+        if !wanted && state.meter.is_none() {
+            return self.drive_on(plan, index, state);
+        }
+        let meter = state.meter.get_or_insert_default().clone();
+        let driven = meter.during(|| self.drive_on(plan, index, state));
+        if matches!(driven, Ok(None)) {
+            state.meter = None;
+        }
+        driven
+    }
+
     /// Tells what was read, in the order in which tables were met. The table that rows are changed in is told of in any case.
     pub(super) fn send_reads(&mut self, plan: &Statement, meter: &ReadMeter) {
         let mut read = self.tables_read(plan, meter);

@@ -21,6 +21,7 @@ use crate::expression::{Expr, Fault};
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Node, Statement, VirtualSource};
 use crate::program::{Instruction, Late, LateKind, Program};
+use crate::runs::{OwnCell, Paused, Taken, Turn};
 use pikepole_engine::{Function, ReadMeter, TriggerEvent};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
@@ -78,7 +79,11 @@ pub(crate) struct StatementState {
     /// When it began, likewise.
     began: Option<Began>,
     /// Counts what it reads, likewise.
-    meter: Option<ReadMeter>,
+    pub(super) meter: Option<ReadMeter>,
+    /// What the present run has taken before it awaited something.
+    paused: Option<Paused>,
+    /// Where runs are counted; nowhere when it belongs to no instruction.
+    counted_at: Option<OwnCell>,
 }
 
 /// How often a session runs a plan between two looks at the sizes of its tables.
@@ -108,6 +113,7 @@ impl StatementState {
         self.virtual_rows.clear();
         self.rows_done = false;
         self.meter = None;
+        self.paused = None;
         self.modify.reset();
         self.modify.late.reset();
         self.firing.reset();
@@ -189,6 +195,14 @@ impl StatementState {
             }
             None => false,
         }
+    }
+
+    /// Takes a plan of a program, whose runs are counted from now on.
+    fn set_counted(&mut self, late: &Late, plan: Arc<Statement>, profiled: bool) {
+        let cell = late.runs.cell();
+        plan.tell_uses(&cell.counter());
+        self.counted_at = Some(cell);
+        self.set_plan(plan, profiled);
     }
 
     fn set_plan(&mut self, plan: Arc<Statement>, profiled: bool) {
@@ -283,19 +297,23 @@ impl Machine<'_> {
         index: usize,
         state: &mut StatementState,
     ) -> Result<Option<Pause>, Stop> {
-        let wanted = self.context.settings.statistics_io && self.context.functions == 0;
-        if !wanted && state.meter.is_none() {
-            return self.drive_on(plan, index, state);
+        let turn = Turn::begin();
+        let driven = self.drive_metered(plan, index, state);
+        let turn = turn.end();
+        if turn.read != [0; 2] {
+            self.context.activity.has_read(turn.read);
         }
-        let meter = state.meter.get_or_insert_default().clone();
-        let driven = meter.during(|| self.drive_on(plan, index, state));
-        if matches!(driven, Ok(None)) {
-            state.meter = None;
+        if driven.as_ref().is_ok_and(Option::is_none) && state.paused.is_none() {
+            if let Some(cell) = &state.counted_at {
+                cell.add(&Taken { rows: state.rows, ..turn });
+            }
+        } else {
+            count_turn(state, &turn, &driven);
         }
         driven
     }
 
-    fn drive_on(
+    pub(super) fn drive_on(
         &mut self,
         plan: &Arc<Statement>,
         index: usize,
@@ -377,12 +395,13 @@ impl Machine<'_> {
             && self.fits(&plan, stamp)
             && !plan.is_outgrown()
         {
-            state.set_plan(plan, profiled);
+            state.set_counted(late, plan, profiled);
             return Ok(());
         }
         let plan = self.bind_anew(late)?;
+        late.runs.compiled_again();
         *late.plan.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::clone(&plan));
-        state.set_plan(plan, profiled);
+        state.set_counted(late, plan, profiled);
         Ok(())
     }
 
@@ -422,7 +441,7 @@ impl Machine<'_> {
         let switched = insert.explicit_identity.is_some() != on;
         if switched {
             let plan = self.bind_anew(late)?;
-            state.set_plan(plan, self.context.settings.profiles_plans());
+            state.set_counted(late, plan, self.context.settings.profiles_plans());
         }
         Ok(switched)
     }
@@ -724,6 +743,21 @@ impl Machine<'_> {
             state.virtual_rows[call.index] = Arc::new(rows);
         }
         Ok(())
+    }
+}
+
+/// A turn of a run that has awaited something, or is about to, has ended.
+#[cold]
+fn count_turn(state: &mut StatementState, turn: &Taken, driven: &Result<Option<Pause>, Stop>) {
+    let paused = Paused::after(state.paused.take(), turn);
+    match driven {
+        Ok(None) => {
+            if let Some(cell) = &state.counted_at {
+                cell.add(&Taken { rows: state.rows, ..paused.end() });
+            }
+        }
+        Err(Stop::Error(_)) => {}
+        _ => state.paused = Some(paused),
     }
 }
 

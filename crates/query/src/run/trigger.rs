@@ -283,6 +283,7 @@ impl Machine<'_> {
     /// The end of a trigger: back to the statement that has fired it.
     pub(crate) fn leave_trigger(&mut self) -> Result<(), Fault> {
         let doomed = self.context.state.doomed;
+        self.count_call();
         self.drop_frame();
         if doomed {
             return Err(Box::new(SqlError::trigger_failed()));

@@ -59,6 +59,10 @@ pub(crate) fn seen(view: &View, is_function: bool, context: &ExecutionContext) -
         "sysprocesses" if !state => Ok(Seen::Own("spid")),
         "fn_dblog" | "fn_full_dblog" | "fn_dump_dblog" if !token.is_dbo() => Err(SqlError::no_permission_for_action()),
         "master_files" if !token.has(Permission::ViewAnyDefinition, Securable::Server) => Ok(Seen::Nothing),
+        // It shows all databases.
+        "dm_db_index_usage_stats" if !state => {
+            Err(SqlError::server_permission_denied(Permission::ViewServerState.name()))
+        }
         // One that names no database is about the current one.
         _ if name.starts_with("dm_db_") && !is_function => {
             context.require_of_database(Permission::ViewDatabaseState).map(|()| Seen::All)

@@ -20,6 +20,8 @@ mod empty_management;
 mod execution;
 pub(crate) mod extended_properties;
 pub(crate) mod files;
+pub(crate) mod index_shapes;
+mod index_uses;
 mod indexes;
 mod information_schema;
 mod languages;
@@ -29,6 +31,7 @@ mod memory;
 mod my_permissions;
 pub(crate) mod objects;
 mod ring_buffers;
+mod runs;
 mod schedulers;
 mod security;
 mod sequences;
@@ -99,8 +102,7 @@ impl Source<'_> {
 
     /// The databases that are open.
     pub(crate) fn every_database(&self) -> Vec<Arc<Database>> {
-        let listed = self.server.databases().into_iter();
-        listed.filter_map(|info| self.server.database_by_id(info.id)).collect()
+        every_database(self.server)
     }
 
     /// The open databases that a function's argument at this place names: one by its id, all for NULL.
@@ -118,6 +120,11 @@ impl Source<'_> {
             Some(id) => self.server.database_by_id(i32::try_from(id).ok()?),
         }
     }
+}
+
+/// The databases that are open.
+pub(crate) fn every_database(server: &Server) -> Vec<Arc<Database>> {
+    server.databases().into_iter().filter_map(|info| server.database_by_id(info.id)).collect()
 }
 
 /// The type of a view's column.
@@ -273,6 +280,7 @@ const FUNCTIONS: &[&[Function]] = &[
     texts::FUNCTIONS,
     volumes::FUNCTIONS,
     empty_management::FUNCTIONS,
+    index_shapes::FUNCTIONS,
 ];
 
 /// Every view of every module.
@@ -295,6 +303,7 @@ const VIEWS: &[&[View]] = &[
     triggers::VIEWS,
     extended_properties::VIEWS,
     indexes::VIEWS,
+    index_uses::VIEWS,
     information_schema::VIEWS,
     constraints::VIEWS,
     compatibility::VIEWS,
@@ -305,6 +314,7 @@ const VIEWS: &[&[View]] = &[
     servers::VIEWS,
     space::VIEWS,
     ring_buffers::VIEWS,
+    runs::VIEWS,
     volumes::VIEWS,
     empty::VIEWS,
     empty_catalog::VIEWS,
@@ -384,6 +394,11 @@ impl View {
     /// Whether its rows show how many rows tables have, which takes a scan of each.
     pub(crate) fn counts_rows(&self) -> bool {
         matches!(self.name, "partitions" | "dm_db_partition_stats" | "sysindexes")
+    }
+
+    /// Whether its rows are made of pages that are read for it: [`index_shapes::read`].
+    pub(crate) fn reads_pages(&self) -> bool {
+        self.name == "dm_db_index_physical_stats"
     }
 
     /// Whether its rows show the columns of users' views, which takes compiling each.

@@ -155,3 +155,25 @@ SELECT a, b FROM @t AS t WHERE EXISTS (SELECT * FROM @t AS x WHERE x.a >= t.a GR
 IF NOT EXISTS (SELECT * FROM @t HAVING COUNT(*) > 3) PRINT 'not four';
 SELECT a, b FROM @t AS t WHERE EXISTS (SELECT * FROM @t AS x WHERE x.b = t.b GROUP BY x.a HAVING COUNT(*) = 1) ORDER BY b;
 GO
+GO
+-- The best of two orders: SELECT TOP ... ORDER BY before a set operator, which only a query within another one may have.
+CREATE TABLE dbo.cost (id int PRIMARY KEY, cpu int, reads int);
+INSERT dbo.cost VALUES (1, 90, 5), (2, 10, 70), (3, 50, 60), (4, 20, 1);
+GO
+SELECT x.id FROM (SELECT TOP (1) id FROM dbo.cost ORDER BY cpu DESC UNION SELECT TOP (2) id FROM dbo.cost ORDER BY reads DESC) AS x ORDER BY x.id;
+WITH best AS (SELECT TOP 1 id FROM dbo.cost ORDER BY cpu UNION ALL SELECT TOP 1 id FROM dbo.cost ORDER BY reads UNION ALL SELECT 9)
+SELECT id FROM best ORDER BY id;
+SELECT id FROM dbo.cost WHERE id IN (SELECT TOP 1 id FROM dbo.cost ORDER BY cpu DESC EXCEPT SELECT 7);
+GO
+SELECT TOP 1 id FROM dbo.cost ORDER BY cpu DESC UNION SELECT 9;
+GO
+SELECT x.id FROM (SELECT id FROM dbo.cost ORDER BY cpu DESC UNION SELECT 9) AS x;
+GO
+-- An expression that the outer query groups by, within a query in its select list.
+SELECT COALESCE(o.reads / 10, 0) AS tens,
+    (SELECT COUNT(*) FROM dbo.cost AS i WHERE i.cpu > COALESCE(o.reads / 10, 0) * 10 AND o.k = i.id % 2) AS above
+FROM (SELECT id % 2 AS k, reads FROM dbo.cost) AS o GROUP BY COALESCE(o.reads / 10, 0), o.k ORDER BY tens, above;
+GO
+SELECT (SELECT MAX(COALESCE(i.reads, 0)) FROM dbo.cost AS i WHERE COALESCE(o.cpu, 0) = 1) FROM dbo.cost AS o GROUP BY COALESCE(o.reads, 0);
+GO
+DROP TABLE dbo.cost;

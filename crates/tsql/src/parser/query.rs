@@ -11,11 +11,25 @@ use crate::tree::{
 impl Parser<'_> {
     /// A query without WITH and OPTION: a subquery, a derived table, the rows of a cursor.
     pub(super) fn query(&mut self) -> Parsed<Query> {
+        self.query_where(true)
+    }
+
+    /// A query. Within another one each `SELECT TOP (n) ... ORDER BY ...` of a set operation has its own order; in a statement the last
+    /// ORDER BY is that of all rows, and there is no other.
+    fn query_where(&mut self, is_within: bool) -> Parsed<Query> {
         self.nested(|parser| {
             let first = parser.peek();
             let body = parser.query_body(0)?;
             let mut query = bare_query(body, Span::default());
             parser.query_tail(&mut query)?;
+            while is_within && parser.at_set_operator() && is_ordered_only(&query) && order_last(&mut query) {
+                parser.grow()?;
+                query.body = parser.set_operations(query.body, 0)?;
+                parser.query_tail(&mut query)?;
+            }
+            if is_within && matches!(query.body, QueryBody::SetOperation(_)) && is_ordered_only(&query) {
+                order_last(&mut query);
+            }
             query.span = parser.span_from(first);
             Ok(query)
         })
@@ -23,7 +37,7 @@ impl Parser<'_> {
 
     /// The query of a statement, with OPTION; WITH has been read.
     pub(super) fn query_statement(&mut self, with: With) -> Parsed<Query> {
-        let mut query = self.query()?;
+        let mut query = self.query_where(false)?;
         query.with = with;
         query.options = self.query_options()?;
         // FOR may stand behind OPTION, too.
@@ -433,6 +447,31 @@ impl Parser<'_> {
     pub(super) fn value_rows(&mut self) -> Parsed<Vec<Vec<Expr>>> {
         self.list(|parser| parser.parenthesized(Self::expression))
     }
+}
+
+/// Whether what stands behind the rows of a query is an order and nothing else.
+fn is_ordered_only(query: &Query) -> bool {
+    !query.order_by.is_empty() && query.offset.is_none() && query.fetch.is_none() && query.for_clause.is_none()
+}
+
+/// Gives the order of a query to its last operand, when that is a SELECT with TOP.
+fn order_last(query: &mut Query) -> bool {
+    let mut last = &mut query.body;
+    while let QueryBody::SetOperation(chain) = last {
+        last = match chain.rest.last_mut() {
+            Some((_, operand)) => operand,
+            None => return false,
+        };
+    }
+    let span = match last {
+        QueryBody::Select(select) if select.top.is_some() => select.span,
+        _ => return false,
+    };
+    let body = std::mem::replace(last, QueryBody::Values(Vec::new()));
+    let mut part = bare_query(body, span);
+    part.order_by = std::mem::take(&mut query.order_by);
+    *last = QueryBody::Part(Box::new(part));
+    true
 }
 
 /// A query of nothing but rows.
