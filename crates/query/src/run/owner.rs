@@ -6,7 +6,7 @@ use super::Machine;
 use crate::errors;
 use crate::expression::Fault;
 use pikepole_engine::{LoginPrincipal, Permission, Principal, PrincipalKind, Securable};
-use pikepole_tsql::{self as tree};
+use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
 fn no_principal(name: &str) -> Fault {
@@ -60,7 +60,7 @@ impl Machine<'_> {
                 let missing = || Box::new(SqlError::item_missing("find", "object", name));
                 if found { Ok(()) } else { Err(missing()) }
             }
-            (class, Some(_)) if matches!(class, "OBJECT" | "TYPE") => {
+            ("OBJECT" | "TYPE", Some(_)) => {
                 Err(errors::unsupported("An owner of one object, other than its schema's,"))
             }
             (class, _) => Err(errors::unsupported(format!("ALTER AUTHORIZATION ON {class} to this owner"))),
