@@ -73,7 +73,8 @@ impl Binder<'_> {
 /// # Errors
 /// 6850 for what is no name of XML; `colon` says that one may stand in it, though not in front.
 pub(super) fn check_identifier(kind: &str, name: &str, whole: &str, colon: bool) -> Result<(), Fault> {
-    match name.char_indices().find(|(at, c)| !fits(*c, *at == 0) && !(colon && *c == ':' && *at > 0)) {
+    let may_stand = |at: usize, c: char| fits(c, at == 0) || (colon && c == ':' && at > 0);
+    match name.char_indices().find(|(at, c)| !may_stand(*at, *c)) {
         None => Ok(()),
         Some((_, c)) => Err(Box::new(SqlError::xml_name_invalid(kind, whole, c, code(c)))),
     }

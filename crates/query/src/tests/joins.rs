@@ -160,95 +160,98 @@ fn filter(chance: &mut Chance, sources: &[String]) -> String {
     text
 }
 
-#[test]
-fn the_order_of_joins_changes_no_result() {
+/// A query of joins.
+struct Joins {
+    seed: u64,
+    from: String,
+    sources: Vec<String>,
+    filter: String,
+}
+
+impl Joins {
+    /// The columns of all sources, each as `shown` says.
+    fn columns(&self, shown: impl Fn(&str, &str) -> String) -> String {
+        let all = self.sources.iter().flat_map(|x| ["k", "a", "b", "c"].map(|column| shown(x, column)));
+        all.collect::<Vec<_>>().join(", ")
+    }
+
+    fn query(&self) -> String {
+        let columns = self.columns(|x, column| format!("{x}.{column}"));
+        format!("SELECT {columns} FROM {} WHERE {}", self.from, self.filter)
+    }
+}
+
+/// Calls `check` with one query after the other; now and then there are other tables.
+fn for_joins(seeds: std::ops::Range<u64>, mut check: impl FnMut(&mut Client, &Joins)) {
     let mut client = Client::alone();
-    let (mut reordered, mut given) = (0, 0);
-    for seed in 0..500 {
+    for seed in seeds {
         let mut chance = Chance(seed);
         if seed % 10 == 0 {
             client.quiet(&schema(&mut chance));
         }
         let (from, sources) = from(&mut chance);
         let filter = filter(&mut chance, &sources);
-        let columns: Vec<String> = sources.iter().map(|x| format!("{x}.k, {x}.a, {x}.b, {x}.c")).collect();
-        let query = format!("SELECT {} FROM {from} WHERE {filter}", columns.join(", "));
+        check(&mut client, &Joins { seed, from, sources, filter });
+    }
+}
+
+/// What a query gives, in the order of the texts.
+fn rows(client: &mut Client, query: &str) -> Vec<String> {
+    sorted(client.lines(query))
+}
+
+fn sorted(mut lines: Vec<String>) -> Vec<String> {
+    assert!(!lines.iter().any(|line| line.starts_with("Msg")), "{lines:?}");
+    // Where no rows are joined, the order says whether those of a grouped member are made at all.
+    lines.retain(|line| !line.starts_with("Warning"));
+    lines.sort();
+    lines
+}
+
+#[test]
+fn the_order_of_joins_changes_no_result() {
+    let (mut reordered, mut given) = (0, 0);
+    for_joins(0..500, |client, joins| {
+        let query = joins.query();
         let free = client.lines(&query);
         let kept = client.lines(&format!("{query} OPTION (FORCE ORDER)"));
-        assert!(!free.iter().any(|line| line.starts_with("Msg")), "{query}: {free:?}");
-        let sorted = |lines: &[String]| {
-            // Where no rows are joined, the order says whether those of a grouped member are made at all.
-            let mut rows: Vec<String> = lines.iter().filter(|line| !line.starts_with("Warning")).cloned().collect();
-            rows.sort();
-            rows
-        };
-        assert_eq!(sorted(&free), sorted(&kept), "seed {seed}: {query}");
         given += usize::from(free.len() > 1);
         reordered += usize::from(free != kept);
-    }
+        assert_eq!(sorted(free), sorted(kept), "seed {}: {query}", joins.seed);
+    });
     assert!(given > 100, "{given} queries have rows");
     assert!(reordered > 10, "{reordered} queries were joined in another order");
 }
 
 #[test]
 fn conditions_that_move_into_queries_change_no_result() {
-    let mut client = Client::alone();
     let (mut with, mut given) = (0, 0);
-    for seed in 0..600 {
-        let mut chance = Chance(10_000 + seed);
-        if seed % 10 == 0 {
-            client.quiet(&schema(&mut chance));
-        }
-        let (from, sources) = from(&mut chance);
-        let filter = filter(&mut chance, &sources);
-        let columns: Vec<String> = sources.iter().map(|x| format!("{x}.k, {x}.a, {x}.b, {x}.c")).collect();
-        let query = format!("SELECT {} FROM {from} WHERE {filter}", columns.join(", "));
-        let open = client.lines(&query);
-        let closed = client.lines(&query.replace(CLOSE, "TOP (9223372036854775807)"));
-        assert!(!open.iter().any(|line| line.starts_with("Msg")), "{query}: {open:?}");
-        let sorted = |lines: &[String]| {
-            let mut rows: Vec<String> = lines.iter().filter(|line| !line.starts_with("Warning")).cloned().collect();
-            rows.sort();
-            rows
-        };
-        assert_eq!(sorted(&open), sorted(&closed), "seed {seed}: {query}");
+    for_joins(10_000..10_600, |client, joins| {
+        let query = joins.query();
+        let open = rows(client, &query);
+        let closed = rows(client, &query.replace(CLOSE, "TOP (9223372036854775807)"));
         with += usize::from(query.contains(CLOSE));
         given += usize::from(query.contains(CLOSE) && open.len() > 1);
-    }
+        assert_eq!(open, closed, "seed {}: {query}", joins.seed);
+    });
     assert!(with > 300 && given > 80, "{given} of {with} queries over queries have rows");
 }
 
 #[test]
 fn outer_joins_that_become_inner_ones_change_no_result() {
-    let mut client = Client::alone();
     let mut given = 0;
-    for seed in 0..600 {
-        let mut chance = Chance(20_000 + seed);
-        if seed % 10 == 0 {
-            client.quiet(&schema(&mut chance));
-        }
-        let (from, sources) = from(&mut chance);
-        let filter = filter(&mut chance, &sources);
-        let columns = |of: &dyn Fn(&str, &str) -> String| {
-            let all = sources.iter().flat_map(|x| ["k", "a", "b", "c"].map(|column| of(x, column)));
-            all.collect::<Vec<_>>().join(", ")
-        };
-        let list = columns(&|x, column| format!("{x}.{column}"));
-        let named = columns(&|x, column| format!("{x}.{column} AS {x}_{column}"));
-        let within = format!("SELECT {list} FROM {from} WHERE {filter}");
+    for_joins(20_000..20_600, |client, joins| {
+        let Joins { seed, from, sources, filter } = joins;
+        let within = joins.query();
         // Behind TOP the rows are there before any is dropped.
-        let filter = sources.iter().fold(filter, |filter, x| filter.replace(&format!("{x}."), &format!("d.{x}_")));
-        let behind =
-            format!("SELECT * FROM (SELECT TOP (9223372036854775807) {named} FROM {from}) AS d WHERE {filter}");
-        let rows = |lines: Vec<String>| {
-            let mut rows: Vec<String> = lines.into_iter().filter(|line| !line.starts_with("Warning")).collect();
-            rows.sort();
-            rows
-        };
-        let (within_rows, behind_rows) = (rows(client.lines(&within)), rows(client.lines(&behind)));
-        assert_eq!(within_rows, behind_rows, "seed {seed}: {within}\n{behind}");
-        given += usize::from(from.contains("LEFT") && within_rows.len() > 1);
-    }
+        let named = joins.columns(|x, column| format!("{x}.{column} AS {x}_{column}"));
+        let all = format!("SELECT TOP (9223372036854775807) {named} FROM {from}");
+        let filter = sources.iter().fold(filter.clone(), |text, x| text.replace(&format!("{x}."), &format!("d.{x}_")));
+        let behind = format!("SELECT * FROM ({all}) AS d WHERE {filter}");
+        let found = rows(client, &within);
+        given += usize::from(from.contains("LEFT") && found.len() > 1);
+        assert_eq!(found, rows(client, &behind), "seed {seed}: {within}\n{behind}");
+    });
     assert!(given > 50, "{given} queries with outer joins have rows");
 }
 
