@@ -358,6 +358,8 @@ impl Binder<'_> {
         }
         let node = match leaf {
             Leaf::Table(table) => scan_node(source, table, keeps, &mut mine, &ready),
+            // Nobody knows how many rows a trigger or a view of the system has.
+            Leaf::Rows(node @ Node::Virtual { .. }) => spooled(node, source, &mut mine, &ready),
             Leaf::Rows(node) => node,
             Leaf::Derived(bound) => spooled(derived_node(source, bound), source, &mut mine, &ready),
             Leaf::Open(query) => self.open_node(source, *query, keeps, &mut mine, &ready),

@@ -122,3 +122,10 @@ SET SHOWPLAN_TEXT OFF;
 GO
 DROP TABLE dbo.accounts, dbo.wanted;
 GO
+GO
+-- Views of the system, and what a trigger sees, meet by a hash table.
+SET SHOWPLAN_TEXT ON
+GO
+SELECT t.name, c.name FROM sys.tables AS t JOIN sys.columns AS c ON c.object_id = t.object_id
+GO
+SET SHOWPLAN_TEXT OFF
