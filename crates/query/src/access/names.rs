@@ -12,6 +12,9 @@ use pikepole_engine::{self as engine, Catalog, Database, Residence, Server, TEMP
 use pikepole_tsql::ObjectName;
 use pikepole_types::SqlError;
 
+/// The error of a database that is not there.
+const DATABASE_UNKNOWN: i32 = 911;
+
 /// A database that a plan uses beside the session's own, and the version of its catalog that it was bound against.
 pub(crate) type OtherStamp = (i32, u64);
 
@@ -112,12 +115,19 @@ impl CatalogView {
         self.format_files.as_ref().is_some_and(|files| files.take_wanted().is_some())
     }
 
-    /// The view of a database; None when there is no such one, or it cannot be used now.
-    fn of_database(&self, name: &str) -> Option<CatalogView> {
+    /// The view of a database; None when there is no such one.
+    ///
+    /// # Errors
+    /// 926, 927 and 942 for one that cannot be used now.
+    fn of_database(&self, name: &str) -> Result<Option<CatalogView>, Fault> {
         if name.eq_ignore_ascii_case(self.database.name()) {
-            return Some(self.clone());
+            return Ok(Some(self.clone()));
         }
-        self.moved(self.around.server.database(name).ok()?)
+        match self.around.server.database(name) {
+            Ok(database) => Ok(self.moved(database)),
+            Err(error) if error.number == DATABASE_UNKNOWN => Ok(None),
+            Err(error) => Err(Box::new(error)),
+        }
     }
 
     /// The view of the database that a table is in.
@@ -208,14 +218,14 @@ impl CatalogView {
     /// Where a name leads to: `dbo` when it says no schema; tempdb for `##t`. None: there is no such database.
     ///
     /// # Errors
-    /// A name on a linked server is refused by name.
+    /// A name on a linked server is refused by name; as of [`CatalogView::of_database`].
     pub(crate) fn place_itself<'n>(&self, name: &'n ObjectName) -> Result<Option<Place<'n>>, Fault> {
         if name.server.is_some() {
             return Err(crate::errors::unsupported("A linked server"));
         }
         let database = if name.is_global_temporary() { Some(TEMPDB) } else { name.database_str() };
         let view = match database {
-            Some(database) => self.of_database(database),
+            Some(database) => self.of_database(database)?,
             None => Some(self.clone()),
         };
         let (schema, name) = (name.schema_str().unwrap_or("dbo"), name.name.text.as_str());

@@ -298,6 +298,23 @@ fn files_hold_several_sets_and_only_files_of_backups_are_touched() {
 }
 
 #[test]
+fn a_database_that_is_offline_stays_so_over_restarts() {
+    let mut fixture = Fixture::new();
+    fixture.ok("ALTER DATABASE d SET OFFLINE");
+    let mut fixture = fixture.restart();
+    assert_eq!(fixture.state("d"), "OFFLINE");
+    assert_eq!(fixture.number("USE d"), 942);
+    assert_eq!(fixture.number("SELECT i FROM d.dbo.t"), 942);
+    assert_eq!(fixture.number("BACKUP DATABASE d TO DISK = 'd.bak'"), 942);
+    fixture.ok("ALTER DATABASE d SET ONLINE");
+    fixture.in_d("INSERT t VALUES (4, 'd')");
+    let mut fixture = fixture.restart();
+    assert_eq!(fixture.state("d"), "ONLINE");
+    assert_eq!(fixture.keys("d"), [1, 2, 3, 4]);
+    fixture.check();
+}
+
+#[test]
 fn collations_come_back_with_restarts_and_backups() {
     let mut fixture = Fixture::new();
     fixture.in_d(
