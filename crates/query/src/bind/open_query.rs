@@ -6,7 +6,8 @@
 //! ```
 //! A query that only chooses among the rows of its FROM stays open: bound, but without a plan. When its place in the join around it is
 //! known, the conditions on its columns that are columns of its own sources are moved into it, so that these find their rows by
-//! keys. Groups, windows, TOP and what else makes other rows of rows are planned at once, and conditions stay outside.
+//! keys. Groups, windows, TOP and what else makes other rows of rows are planned at once, and conditions stay outside. So do those
+//! that can fail for a value, as `CAST(v.text AS int) = 5`: the query may leave out the rows for which they would.
 
 use super::join::{JoinTree, Leaf, Ready, derived_node, spooled};
 use super::scope::{Scope, Source};
@@ -180,8 +181,8 @@ fn leads_key(table: &Table, column: usize) -> bool {
     leads(&table.key) || table.indexes.iter().any(|index| index.serves_equality() && leads(&index.key))
 }
 
-/// A condition with other slots. None where a slot has none, and for conditions that call what is not of the types crate: these may do
-/// something, and stay where they are.
+/// A condition with other slots. None where a slot has none; where what is made of such a slot can fail; and for conditions that call
+/// what is not of the types crate: these may do something, and stay where they are.
 fn moved(condition: &Predicate, to: &dyn Fn(usize) -> Option<usize>) -> Option<Predicate> {
     let pair = |sides: &[Expr; 2]| Some(Box::new([moved_expr(&sides[0], to)?, moved_expr(&sides[1], to)?]));
     let all = |parts: &[Predicate]| parts.iter().map(|part| moved(part, to)).collect::<Option<Vec<_>>>();
@@ -219,6 +220,16 @@ fn moved_list(list: &[Expr], to: &dyn Fn(usize) -> Option<usize>) -> Option<Vec<
 
 fn moved_expr(expr: &Expr, to: &dyn Fn(usize) -> Option<usize>) -> Option<Expr> {
     let boxed = |expr: &Expr| moved_expr(expr, to).map(Box::new);
+    let cannot_fail = match expr {
+        Expr::Convert(convert) => convert.from.is_string() && convert.to.is_string(),
+        Expr::Negate(_) | Expr::Complement(_) | Expr::Arithmetic(_) | Expr::Call(_) => false,
+        _ => true,
+    };
+    let mut moves = false;
+    expr.visit_slots(&mut |slot| moves |= to(slot) != Some(slot));
+    if moves && !cannot_fail {
+        return None;
+    }
     Some(match expr {
         Expr::Const(value) => Expr::Const(value.clone()),
         Expr::Slot(slot) => Expr::Slot(to(*slot)?),
@@ -256,6 +267,12 @@ fn moved_expr(expr: &Expr, to: &dyn Fn(usize) -> Option<usize>) -> Option<Expr> 
 
 fn moved_integer(integer: &Integer, to: &dyn Fn(usize) -> Option<usize>) -> Option<Integer> {
     let boxed = |inner: &Integer| moved_integer(inner, to).map(Box::new);
+    let cannot_fail = matches!(integer, Integer::Const(_) | Integer::Slot(_) | Integer::Other(_));
+    let mut moves = false;
+    integer.visit_slots(&mut |slot| moves |= to(slot) != Some(slot));
+    if moves && !cannot_fail {
+        return None;
+    }
     Some(match integer {
         Integer::Const(value) => Integer::Const(*value),
         Integer::Slot(slot) => Integer::Slot(to(*slot)?),

@@ -11,6 +11,9 @@ use crate::plan::{JoinKind, Registers};
 
 /// The joins with inner ones for those left joins whose added rows one of the conditions drops.
 pub(super) fn simplified(tree: JoinTree, conditions: &[Predicate], sources: &[Source]) -> JoinTree {
+    if !has_left_join(&tree) {
+        return tree;
+    }
     match tree {
         JoinTree::Join { left, right, kind, lateral, on } => {
             let added = registers_of(&right, sources);
@@ -30,6 +33,16 @@ pub(super) fn simplified(tree: JoinTree, conditions: &[Predicate], sources: &[So
         }
         JoinTree::Marked(inner, slot) => JoinTree::Marked(Box::new(simplified(*inner, conditions, sources)), slot),
         tree @ (JoinTree::Leaf(..) | JoinTree::Full { .. }) => tree,
+    }
+}
+
+fn has_left_join(tree: &JoinTree) -> bool {
+    match tree {
+        JoinTree::Leaf(..) | JoinTree::Full { .. } => false,
+        JoinTree::Join { left, right, kind, .. } => {
+            *kind == JoinKind::Left || has_left_join(left) || has_left_join(right)
+        }
+        JoinTree::Marked(inner, _) => has_left_join(inner),
     }
 }
 

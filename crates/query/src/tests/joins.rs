@@ -408,6 +408,22 @@ fn conditions_move_into_queries_that_only_choose() {
 }
 
 #[test]
+fn conditions_that_can_fail_stay_behind_the_query() {
+    let mut client = Client::alone();
+    client.quiet(
+        "CREATE TABLE texts (i int PRIMARY KEY, v varchar(9)); INSERT texts VALUES (1, 'a'), (2, '5');
+         CREATE TABLE kinds (i int PRIMARY KEY, n int); INSERT kinds VALUES (1, 0), (2, 1)",
+    );
+    let numbers = "(SELECT t.v, k.n, t.i FROM texts AS t JOIN kinds AS k ON k.i = t.i WHERE k.n = 1) AS d";
+    for condition in ["CAST(d.v AS int) = 5", "2147483645 + d.i = 2147483647", "10 / d.n = 10", "d.v = 5"] {
+        let lines = client.lines(&format!("SELECT d.v FROM {numbers} WHERE {condition}"));
+        assert_eq!(lines, ["5", "(1 rows)"], "{condition}");
+    }
+    let text = "SELECT i FROM (SELECT i, v FROM texts WHERE i > 0) AS d WHERE d.v = N'5' AND d.i = 2";
+    assert_eq!(reads(&mut client, text), "texts=");
+}
+
+#[test]
 fn outer_joins_whose_added_rows_are_dropped_are_inner_ones() {
     let mut client = Client::alone();
     client.quiet(SHOP);
