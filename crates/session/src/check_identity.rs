@@ -61,7 +61,7 @@ pub(crate) async fn run(
     output.message(&SqlError::identity_checked(shown(dealt), shown(found)));
     if let (Wanted::Follow, Some(found)) = (wanted, found) {
         // Does nothing when the values to come are beyond it already.
-        database.pass_identity(&table.engine, found);
+        database.pass_identity(&table.engine, found).await?;
     }
     Ok(())
 }

@@ -10,6 +10,7 @@
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_storage::TreeCursor;
 use pikepole_transaction::{Need, Stop, Transaction as SystemTransaction};
+use pikepole_types::SqlError;
 
 use super::{Database, lock};
 use crate::catalog::definition::Identity;
@@ -51,6 +52,9 @@ impl Database {
             if let Some(value) = table.state.next_identity(&identity) {
                 return Ok(value);
             }
+            if table.state.is_exhausted(&identity) {
+                return Err(SqlError::arithmetic_overflow("IDENTITY", "bigint").into());
+            }
             let state = &table.state;
             self.try_note(table.object_id, || state.mark_wanted(&identity), |mark| state.noted(&identity, mark))
                 .map_err(|stop| self.stop(tx, table, stop))?;
@@ -84,12 +88,35 @@ impl Database {
         self.row_versions.last()
     }
 
-    /// A value was inserted that was not dealt (IDENTITY_INSERT): later ones come behind it.
+    /// A value is about to be written that was not dealt (IDENTITY_INSERT): later ones come behind it, after a crash too.
+    ///
+    /// # Errors
+    /// Needs; the log being full when a new high-water mark has to be noted.
     ///
     /// # Panics
     /// When the table has no identity column.
-    pub fn pass_identity(&self, table: &Table, value: i64) {
-        table.state.pass(&identity_of(table), value);
+    pub fn try_pass_identity(&self, tx: &mut Transaction, table: &Table, value: i64) -> Result<(), Blocked> {
+        if tx.is_elsewhere(table) && !table.residence.is_session() {
+            return tx.in_part(table, |database, part| database.try_pass_identity(part, table, value));
+        }
+        let (identity, state) = (identity_of(table), &table.state);
+        if state.pass(&identity, value) || table.residence.is_session() {
+            return Ok(());
+        }
+        self.try_note(table.object_id, || state.mark_wanted(&identity), |mark| state.noted(&identity, mark))
+            .map_err(|stop| self.stop(tx, table, stop))
+    }
+
+    /// The same, waiting for what it needs.
+    ///
+    /// # Errors
+    /// The log being full.
+    ///
+    /// # Panics
+    /// When the table has no identity column.
+    pub async fn pass_identity(&self, table: &Table, value: i64) -> Result<(), SqlError> {
+        let mut tx = self.transaction(0);
+        self.run(&mut tx, |tx| self.try_pass_identity(tx, table, value)).await
     }
 
     /// The last value dealt (IDENT_CURRENT); the seed when none was.
@@ -105,7 +132,7 @@ impl Database {
     ///
     /// # Panics
     /// When the table has no identity column.
-    pub async fn reseed(&self, table: &Table, value: i64) -> Result<(), pikepole_types::SqlError> {
+    pub async fn reseed(&self, table: &Table, value: i64) -> Result<(), SqlError> {
         let identity = identity_of(table);
         let state = &table.state;
         state.reseed(&identity, value);

@@ -147,15 +147,26 @@ impl TableState {
         values.left = 0;
     }
 
-    /// A value was inserted that was not dealt: dealing goes on behind it.
-    pub fn pass(&self, identity: &Identity, value: i64) {
+    /// A value is given that was not dealt: dealing goes on behind it. False: the catalog must note a mark before the value is
+    /// written, or a start after a crash would deal it.
+    pub fn pass(&self, identity: &Identity, value: i64) -> bool {
         let mut values = self.identity.lock();
         let next = values.next.unwrap_or(identity.seed);
         let passes = if identity.increment > 0 { value >= next } else { value <= next };
         if passes {
-            values.next = Some(value.saturating_add(identity.increment));
-            values.left = 0;
+            let behind = value.saturating_add(identity.increment);
+            let passed =
+                i128::from(behind).abs_diff(i128::from(next)).div_ceil(identity.increment.unsigned_abs().into());
+            values.next = Some(behind);
+            values.left = i64::try_from(passed).map_or(0, |passed| values.left.saturating_sub(passed).max(0));
         }
+        !passes || values.left > 0
+    }
+
+    /// Whether the values of the type that holds all have come to their end.
+    pub fn is_exhausted(&self, identity: &Identity) -> bool {
+        let next = self.identity.lock().next.unwrap_or(identity.seed);
+        next.checked_add(identity.increment).is_none()
     }
 
     /// The last value that was dealt (IDENT_CURRENT); None: none was.
@@ -193,9 +204,26 @@ mod tests {
             assert_eq!(dealt.last(), Some(mark.value - identity.increment));
             // A value that is given explicitly while a mark is noted leaves none before it.
             let mark = state.mark_wanted(&identity).expect("the block is used up");
-            state.pass(&identity, mark.value + 10 * identity.increment);
+            assert!(!state.pass(&identity, mark.value + 10 * identity.increment));
             state.noted(&identity, mark);
             assert_eq!(state.next_identity(&identity), None);
+        }
+    }
+
+    #[test]
+    fn a_value_that_is_given_lies_before_a_mark() {
+        for identity in [Identity { seed: 1, increment: 1 }, Identity { seed: -5, increment: -3 }] {
+            let state = TableState::new(1, 1, &Statistics::new());
+            let at = |steps: i64| identity.seed + steps * identity.increment;
+            assert!(!state.pass(&identity, at(4)), "nothing is noted yet");
+            state.noted(&identity, state.mark_wanted(&identity).expect("a mark is to be noted"));
+            assert_eq!(state.next_identity(&identity), Some(at(5)));
+            assert!(state.pass(&identity, at(2)), "it was passed before");
+            assert!(state.pass(&identity, at(900)));
+            assert_eq!(state.next_identity(&identity), Some(at(901)));
+            assert!(!state.pass(&identity, at(IDENTITY_BLOCK + 4)), "the mark itself is dealt after a crash");
+            assert!(!state.pass(&identity, if identity.increment > 0 { i64::MAX } else { i64::MIN }));
+            assert!(state.is_exhausted(&identity));
         }
     }
 }

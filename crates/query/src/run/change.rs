@@ -321,7 +321,7 @@ impl Machine<'_> {
                 let dealt = database.try_next_identity(tx, &insert.table.engine)?;
                 row[column] = identity_value(dealt, &insert.table.columns[column].ty)?;
             } else if let Some(value) = row[column].as_i64() {
-                database.pass_identity(&insert.table.engine, value);
+                database.try_pass_identity(tx, &insert.table.engine, value)?;
             }
             self.context.state.identity.clone_from(&row[column]);
             self.context.state.scope_identity.clone_from(&row[column]);

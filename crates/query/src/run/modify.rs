@@ -373,7 +373,8 @@ impl Machine<'_> {
         if insert.explicit_identity.is_some() {
             let given = state.modify.row[column].clone();
             if let Some(value) = given.as_i64() {
-                self.context.database().pass_identity(table, value);
+                let (database, tx) = self.context.engine();
+                database.try_pass_identity(tx, table, value)?;
             }
             self.context.state.identity = given.clone();
             self.context.state.scope_identity = given;

@@ -130,7 +130,7 @@ impl Machine<'_> {
                     let value = database.try_next_identity(tx, &table.engine)?;
                     row[column] = identity_value(value, &table.columns[column].ty)?;
                 } else if let Some(value) = row[column].as_i64() {
-                    database.pass_identity(&table.engine, value);
+                    database.try_pass_identity(tx, &table.engine, value)?;
                 }
                 *dealt = true;
             }

@@ -80,6 +80,26 @@ fn numbers_of_an_added_identity_column_are_not_given_again_after_a_crash() {
 }
 
 #[test]
+fn identity_values_that_were_given_are_not_dealt_after_a_crash() {
+    let disk = SimulatedDisk::new(6);
+    let mut before = world(&disk);
+    let mut client = before.client();
+    client.quiet(
+        "CREATE TABLE given (id int IDENTITY PRIMARY KEY, v int) CREATE TABLE dealt (id int IDENTITY(1, 2), v int)",
+    );
+    client
+        .quiet("SET IDENTITY_INSERT given ON INSERT given (id, v) VALUES (5, 0), (9, 0) SET IDENTITY_INSERT given OFF");
+    client.quiet("INSERT dealt VALUES (0) SET IDENTITY_INSERT dealt ON INSERT dealt (id, v) SELECT 5001, 0");
+    client.quiet("SET IDENTITY_INSERT dealt OFF CREATE TABLE last (id bigint IDENTITY(9223372036854775807, 1), v int)");
+    let mut world = after_power_loss(&disk, 7, before, client);
+    let mut client = world.client();
+    client.quiet("INSERT given VALUES (1) INSERT dealt VALUES (1)");
+    assert_eq!(client.value("SELECT CASE WHEN id > 9 THEN 'new' END FROM given WHERE v = 1"), "new");
+    assert_eq!(client.value("SELECT CASE WHEN id > 5001 AND id % 2 = 1 THEN 'new' END FROM dealt WHERE v = 1"), "new");
+    assert!(client.lines("INSERT last VALUES (1)")[0].starts_with("Msg 8115"));
+}
+
+#[test]
 fn a_parallel_insert_into_a_table_with_keys_is_there_whole_or_not_at_all() {
     let (mut whole, mut cut) = (0, 0);
     for (seed, crash_at) in [(5, Some(40)), (6, Some(160)), (7, Some(420)), (8, None)] {
