@@ -5,7 +5,7 @@ use crate::wire::{self, Reader, Wire};
 use pikepole_contention::sync::{Arc, Mutex, MutexGuard};
 use pikepole_embedded::{Column, Event, Gathering, Message, Outcome, Row, Rows};
 use pikepole_tds::{
-    PacketKind, ReplyToken, SystemProcedure, TdsError, TokenReader, put_batch, put_call, put_parameter,
+    PacketKind, ReplyToken, SystemProcedure, TdsError, TokenReader, put_batch, put_call, put_next_call, put_parameter,
 };
 use pikepole_types::{Length, SqlError, SqlType, Value};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -157,15 +157,36 @@ impl Connection {
     /// # Errors
     /// A value that does not fit; a broken connection.
     pub fn start(&mut self, statement: &Statement, values: &[Value]) -> Result<(), ClientError> {
-        if values.len() != statement.types.len() {
-            let (given, wanted) = (values.len(), statement.types.len());
-            return Err(ClientError::Usage(format!("{given} values for a statement of {wanted} parameters")));
-        }
+        self.start_all(statement, [values])
+    }
+
+    /// Sends off calls of a prepared statement in one message, with a value for each parameter of each call. They are carried
+    /// out one after the other; an error of one does not keep the others from it. [`Connection::finish`] takes the answer.
+    ///
+    /// # Errors
+    /// No calls; a value that does not fit; a broken connection.
+    pub fn start_all<'a>(
+        &mut self,
+        statement: &Statement,
+        calls: impl IntoIterator<Item = &'a [Value]>,
+    ) -> Result<(), ClientError> {
         self.begin()?;
-        put_call(SystemProcedure::Execute, self.transaction, &mut self.request);
-        put_parameter(false, &SqlType::Int, &Value::Int(statement.handle), &mut self.request)?;
-        for (ty, value) in statement.types.iter().zip(values) {
-            put_parameter(false, ty, value, &mut self.request)?;
+        for values in calls {
+            if values.len() != statement.types.len() {
+                let (given, wanted) = (values.len(), statement.types.len());
+                return Err(ClientError::Usage(format!("{given} values for a statement of {wanted} parameters")));
+            }
+            match self.request.is_empty() {
+                true => put_call(SystemProcedure::Execute, self.transaction, &mut self.request),
+                false => put_next_call(SystemProcedure::Execute, &mut self.request),
+            }
+            put_parameter(false, &SqlType::Int, &Value::Int(statement.handle), &mut self.request)?;
+            for (ty, value) in statement.types.iter().zip(values) {
+                put_parameter(false, ty, value, &mut self.request)?;
+            }
+        }
+        if self.request.is_empty() {
+            return Err(ClientError::Usage("a message of no calls".to_string()));
         }
         self.send(PacketKind::Rpc)
     }

@@ -89,8 +89,9 @@ pub use security::{
     SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
-    CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, MASTER, NodeMemory,
-    PolicyRow, ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
+    Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, MASTER,
+    NodeMemory, PolicyRow, ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions,
+    TraceFlags,
 };
 pub use table::{
     BulkWriter, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount, ScanRange,

@@ -9,6 +9,9 @@
 
 use std::sync::Arc;
 
+use pikepole_contention::WaitType;
+use pikepole_log::Lsn;
+use pikepole_scheduler as scheduler;
 use pikepole_storage::StorageError;
 use pikepole_transaction::{Isolation, Need, NestedTransactions, Stop, TransactionError, TransactionId};
 use pikepole_types::SqlError;
@@ -125,6 +128,11 @@ impl Transaction {
             temporary.begin();
         }
         self.for_each_part(Transaction::begin);
+    }
+
+    /// Where the last commit ends that nobody has waited for; zero when there is none.
+    pub fn unhardened(&self) -> Lsn {
+        self.inner.unhardened()
     }
 
     /// Whether an explicit transaction is open.
@@ -333,6 +341,8 @@ impl Database {
     /// Commits in all databases; first in the one that a crash leaves.
     #[cold]
     fn try_commit_all(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
+        // A promise is about one log.
+        let durability = if durability == Durability::Promised { Durability::Full } else { durability };
         tx.try_commit_parts(false, durability)?;
         self.try_commit_own(tx, durability)?;
         tx.try_commit_parts(true, durability)?;
@@ -349,7 +359,10 @@ impl Database {
         }
         inner
             .try_commit(|| self.publish(definitions))
-            .and_then(|()| inner.try_harden(self.is_full(durability)))
+            .and_then(|()| {
+                let full = self.is_full(durability);
+                if full && durability == Durability::Promised { Ok(()) } else { inner.try_harden(full) }
+            })
             .map_err(|stop| match stop {
                 Stop::Need(need) => Blocked::Need(need),
                 Stop::Error(error) => self.place(tx, "").transaction(&error).into(),
@@ -362,6 +375,18 @@ impl Database {
     /// 9001 when the log failed.
     pub async fn commit(&self, tx: &mut Transaction, durability: Durability) -> Result<(), SqlError> {
         self.run(tx, |tx| self.try_commit(tx, durability)).await
+    }
+
+    /// Waits until commits up to `end` are durable: what was [`Durability::Promised`].
+    ///
+    /// # Errors
+    /// 9001 when the log failed.
+    pub async fn harden(&self, end: Lsn) -> Result<(), SqlError> {
+        if self.log().durable() >= end {
+            return Ok(());
+        }
+        let durable = scheduler::wait(WaitType::WRITELOG, self.log().durable_after(end)).await;
+        durable.map_err(|_| SqlError::log_not_available(self.name()))
     }
 
     /// Undoes what was changed since `mark`.

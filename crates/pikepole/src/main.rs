@@ -37,7 +37,7 @@ enum Command {
     /// Serve clients of SQL Server over the network
     Serve(command::serve::Arguments),
     /// Drive load against an engine in this process and show rates, waits, latches and spinlocks
-    Stress(command::stress::Arguments),
+    Stress(Box<command::stress::Arguments>),
     /// Look at the machine, probe it, and run the published experiments on it
     Lab(command::lab::Arguments),
     /// Look into the transaction logs of a folder of databases, or measure the log on this machine

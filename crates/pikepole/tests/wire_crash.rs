@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   32 connections of this program          pikepole serve
-//!     insert, BEGIN .. COMMIT  ---------->
+//!     insert, BEGIN .. COMMIT, messages of several inserts  ---------->
 //!     each counts what was acknowledged
 //!   SIGKILL at a random time ------------>  gone; every connection breaks
 //!   SELECT ------------------------------>  started again on the folder: recovers
 //!     each connection's transactions are there, whole, up to the last that was acknowledged; the one that was under way is
-//!     there whole or not at all; nothing behind it
+//!     there whole or not at all, of a message as many of its inserts as it came to; nothing behind it
 //! ```
 //!
 //! The canary is the same with delayed durability forced: the server acknowledges before the flush, and that must be found
@@ -20,6 +20,7 @@ use pikepole_client::Length;
 use pikepole_client::{ClientError, ConnectOptions, Connection, Encryption, Statement};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +31,7 @@ const PASSWORD: &str = "deep-Water7";
 const CANARY_ROUNDS_MAX: u32 = 20;
 /// Transactions of a connection in a round, at most.
 const TURNS_MAX: u64 = 1_000_000;
-/// Rows of a transaction with BEGIN and COMMIT; a key is `turn * PARTS + part`.
+/// Rows of a transaction with BEGIN and COMMIT, and of a message; a key is `turn * PARTS + part`.
 const PARTS: u64 = 3;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -119,8 +120,29 @@ fn kill_in(folder: &Path, durability: &str, round: u32, random: &mut Random) -> 
     }
 }
 
+/// How the rows of a turn are sent.
+#[derive(PartialEq)]
+enum Sent {
+    Alone,
+    InTransaction,
+    /// As calls of one message, each a transaction of its own.
+    InMessage,
+}
+
+fn sent(turn: u64) -> Sent {
+    match turn % 4 {
+        0 => Sent::InTransaction,
+        2 => Sent::InMessage,
+        _ => Sent::Alone,
+    }
+}
+
 fn rows_of(turn: u64) -> u64 {
-    if turn.is_multiple_of(4) { PARTS } else { 1 }
+    if sent(turn) == Sent::Alone { 1 } else { PARTS }
+}
+
+fn values(key: u64) -> [Value; 2] {
+    [Value::BigInt(key as i64), Value::Str(payload(key))]
 }
 
 fn payload(key: u64) -> String {
@@ -145,7 +167,12 @@ impl Writer {
     /// Transactions one after another; counts those that were acknowledged. The error that ended it.
     fn write_until_it_breaks(&mut self, base: u64, acknowledged: &AtomicU64) -> ClientError {
         for turn in 0..TURNS_MAX {
-            if let Err(error) = self.transaction(base + turn, rows_of(turn)) {
+            let keys = (base + turn) * PARTS..(base + turn) * PARTS + rows_of(turn);
+            let done = match sent(turn) {
+                Sent::InMessage => self.message(keys),
+                way => self.transaction(keys, way == Sent::InTransaction),
+            };
+            if let Err(error) = done {
                 return error;
             }
             acknowledged.store(turn + 1, Ordering::Relaxed);
@@ -153,19 +180,24 @@ impl Writer {
         ClientError::Usage("the round never ended".to_string())
     }
 
-    fn transaction(&mut self, number: u64, rows: u64) -> Result<(), ClientError> {
-        if rows > 1 {
+    fn transaction(&mut self, keys: Range<u64>, begins: bool) -> Result<(), ClientError> {
+        if begins {
             self.connection.execute("BEGIN TRANSACTION")?;
         }
-        for part in 0..rows {
-            let key = number * PARTS + part;
-            self.connection.start(&self.insert, &[Value::BigInt(key as i64), Value::Str(payload(key))])?;
+        for key in keys {
+            self.connection.start(&self.insert, &values(key))?;
             self.connection.finish()?;
         }
-        if rows > 1 {
+        if begins {
             self.connection.execute("COMMIT TRANSACTION")?;
         }
         Ok(())
+    }
+
+    fn message(&mut self, keys: Range<u64>) -> Result<(), ClientError> {
+        let calls: Vec<[Value; 2]> = keys.map(values).collect();
+        self.connection.start_all(&self.insert, calls.iter().map(|values| &values[..]))?;
+        self.connection.finish().map(|_| ())
     }
 }
 
@@ -181,6 +213,10 @@ fn read(server: &Server, base: u64) -> Result<HashMap<u64, String>, Failure> {
     Ok(found)
 }
 
+fn first_keys(turn: u64, count: u64) -> Vec<u64> {
+    (0..count).map(|part| turn * PARTS + part).collect()
+}
+
 fn compare(found: &HashMap<u64, String>, base: u64, acknowledged: u64) -> Result<(), String> {
     // The one that was under way, and what could only be there if it had been sent.
     for turn in 0..acknowledged + 2 {
@@ -190,7 +226,9 @@ fn compare(found: &HashMap<u64, String>, base: u64, acknowledged: u64) -> Result
         if turn < acknowledged && count == 0 {
             return Err(format!("acknowledged transaction {turn} of {acknowledged} is lost"));
         }
-        if count != 0 && (count != rows_of(turn) || turn > acknowledged) {
+        // The calls of a message are carried out in their order.
+        let is_begun = turn == acknowledged && sent(turn) == Sent::InMessage && there == first_keys(base + turn, count);
+        if count != 0 && (count != rows_of(turn) || turn > acknowledged) && !is_begun {
             return Err(format!("transaction {turn} has {count} rows, {acknowledged} were acknowledged"));
         }
         if let Some(key) = there.iter().find(|key| found[*key] != payload(**key)) {

@@ -22,13 +22,20 @@ use crate::settings::{Isolation, Settings};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
-    Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Need, Server, Transaction, UserMessage,
+    Catalog, Database, Durability, IndexDefinition, Lsn, MASTER, Mark, Need, Server, Transaction, UserMessage,
 };
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, SqlError};
 
 /// Who waits for a lock looks this often whether its batch was cancelled.
 const CANCEL_LOOK_MS: u64 = 100;
+
+/// Commits that have returned and are not durable yet, as far as the session knows.
+struct Promise {
+    database: Arc<Database>,
+    /// Where the last of them ends in the log.
+    end: Lsn,
+}
 
 /// A savepoint of the open transaction.
 struct Savepoint {
@@ -73,6 +80,10 @@ pub struct ExecutionContext {
     savepoints: Vec<Savepoint>,
     transaction_name: Option<String>,
     statement: Option<Mark>,
+    /// Whether commits return before they are durable.
+    promises: bool,
+    /// What the session still has to wait for.
+    promise: Option<Promise>,
     /// How many functions are running for the statement: theirs are parts of it.
     pub(crate) functions: u32,
     /// How many transactions have ended.
@@ -119,6 +130,8 @@ impl ExecutionContext {
             savepoints: Vec::new(),
             transaction_name: None,
             statement: None,
+            promises: false,
+            promise: None,
             functions: 0,
             transactions_ended: 0,
             random_seed: random_seed(session_id),
@@ -454,7 +467,9 @@ impl ExecutionContext {
             return Ok(());
         }
         if self.state.transaction_count == 0 {
-            self.database.try_commit(&mut self.transaction, Durability::Full)?;
+            let durability = self.durability();
+            self.database.try_commit(&mut self.transaction, durability)?;
+            self.note_promise(durability);
         } else {
             self.database.try_end_statement(&mut self.transaction)?;
         }
@@ -539,6 +554,47 @@ impl ExecutionContext {
         }
     }
 
+    /// From now on commits return before they are durable, or no longer do. Who says so calls [`harden`](Self::harden) before
+    /// anybody outside hears of them.
+    pub fn promise_commits(&mut self, promises: bool) {
+        self.promises = promises;
+    }
+
+    #[inline]
+    fn durability(&self) -> Durability {
+        if !self.promises {
+            return Durability::Full;
+        }
+        // One log is waited for in the end: commits in another database wait for themselves.
+        let is_elsewhere = self.promise.as_ref().is_some_and(|promise| !Arc::ptr_eq(&promise.database, &self.database));
+        if is_elsewhere { Durability::Full } else { Durability::Promised }
+    }
+
+    #[inline]
+    fn note_promise(&mut self, durability: Durability) {
+        if durability != Durability::Promised {
+            return;
+        }
+        let end = self.transaction.unhardened();
+        match &mut self.promise {
+            Some(promise) => promise.end = promise.end.max(end),
+            None if end > Lsn::ZERO => self.promise = Some(Promise { database: Arc::clone(&self.database), end }),
+            None => {}
+        }
+    }
+
+    /// Waits until all that was promised is durable.
+    ///
+    /// # Errors
+    /// 9001 when the log failed: what was promised is not kept, and stays so.
+    pub async fn harden(&mut self) -> Result<(), SqlError> {
+        if let Some(promise) = &self.promise {
+            promise.database.harden(promise.end).await?;
+            self.promise = None;
+        }
+        Ok(())
+    }
+
     fn begin(&mut self) {
         self.transaction.begin();
         self.state.transaction_count = 1;
@@ -569,8 +625,9 @@ impl ExecutionContext {
                 return Ok(());
             }
         }
-        let durability = if delayed { Durability::Delayed } else { Durability::Full };
+        let durability = if delayed { Durability::Delayed } else { self.durability() };
         self.database.commit(&mut self.transaction, durability).await?;
+        self.note_promise(durability);
         self.forget_transaction();
         self.state.was_committed = true;
         Ok(())
@@ -680,8 +737,8 @@ pub(crate) fn look(cancelled: &AtomicBool) -> Result<(), Fault> {
     if cancelled.load(Ordering::Relaxed) { Err(crate::errors::cancelled()) } else { Ok(()) }
 }
 
-/// Awaits a wait for a lock: to its end, for `left_ms` at most where that is set, or until `look`, which is asked now and then,
-/// says no.
+/// Awaits a wait for a lock or for a time: to its end, for `left_ms` at most where that is set, or until `look` says no, which is asked
+/// now and then and whenever the task is polled: who cancels a request polls it.
 ///
 /// # Errors
 /// 1222 when the time has passed, what `look` says, and the wait's own.
@@ -694,7 +751,7 @@ pub(crate) async fn awaited(
     loop {
         let slice_ms = left_ms.map_or(CANCEL_LOOK_MS, |left| left.min(CANCEL_LOOK_MS));
         let slice = scheduler::sleep(Duration::from_millis(slice_ms));
-        if let Some(result) = first(satisfied.as_mut(), slice).await {
+        if let Some(result) = first(satisfied.as_mut(), slice, &look).await? {
             return result.map_err(Fault::from);
         }
         look()?;
@@ -706,11 +763,21 @@ pub(crate) async fn awaited(
 }
 
 /// What `wanted` gives, unless `other` ends first.
-async fn first<T>(wanted: Pin<&mut impl Future<Output = T>>, other: impl Future) -> Option<T> {
+///
+/// # Errors
+/// What `look` says.
+async fn first<T>(
+    wanted: Pin<&mut impl Future<Output = T>>,
+    other: impl Future,
+    look: impl Fn() -> Result<(), Fault>,
+) -> Result<Option<T>, Fault> {
     let (mut wanted, mut other) = (wanted, pin!(other));
     poll_fn(|context| match wanted.as_mut().poll(context) {
-        Poll::Ready(value) => Poll::Ready(Some(value)),
-        Poll::Pending => other.as_mut().poll(context).map(|_| None),
+        Poll::Ready(value) => Poll::Ready(Ok(Some(value))),
+        Poll::Pending => match look() {
+            Ok(()) => other.as_mut().poll(context).map(|_| Ok(None)),
+            Err(fault) => Poll::Ready(Err(fault)),
+        },
     })
     .await
 }

@@ -147,6 +147,8 @@ pub trait Output: Send {
     fn message(&mut self, message: &SqlError);
     /// An error that no TRY block caught.
     fn error(&mut self, error: &SqlError);
+    /// The statement that the errors before are about has ended with them, and its batch goes on. An error that comes now is another's.
+    fn failed(&mut self) {}
     /// A procedure called by the client's batch itself has returned this status.
     fn return_status(&mut self, status: i32) {
         let _ = status;

@@ -28,6 +28,8 @@ pub struct SessionState {
     pub was_committed: bool,
     /// True while the transaction can only be rolled back (`XACT_STATE() = -1`).
     pub doomed: bool,
+    /// Whether an error has ended the batch that ran last.
+    pub batch_aborted: bool,
     /// `@@NESTLEVEL`.
     pub nest_level: i32,
     /// `@@PROCID`: the object id of the running procedure, or 0.
@@ -57,6 +59,7 @@ impl SessionState {
             transactions_begun: 0,
             was_committed: false,
             doomed: false,
+            batch_aborted: false,
             nest_level: 0,
             procedure_id: 0,
             triggers: Vec::new(),

@@ -227,6 +227,10 @@ impl Output for Told<'_, '_> {
         self.reply.error(error);
     }
 
+    fn failed(&mut self) {
+        self.reply.failed();
+    }
+
     fn is_full(&self) -> bool {
         self.reply.is_full()
     }

@@ -93,6 +93,12 @@ impl Cursor {
         if self.is_forward_only() { -1 } else { i32::try_from(self.rows.len()).unwrap_or(i32::MAX) }
     }
 
+    /// Where the fetch buffer begins, as clients are told: 0 before the first row, -1 behind the last.
+    fn position(&self) -> i32 {
+        let last = self.rows.len() as i64;
+        if last > 0 && self.first > last { -1 } else { i32::try_from(self.first.min(last)).unwrap_or(i32::MAX) }
+    }
+
     /// Moves the fetch buffer; true when it would have begun before the first row and was put there.
     fn move_buffer(&mut self, kind: i32, row: i64, count: i64) -> bool {
         let last = self.rows.len() as i64;
@@ -457,7 +463,7 @@ async fn fetch(
     let (row, count) = (int_at(given, 2, NAME, "rownum")?, int_at(given, 3, NAME, "nrows")?);
     let mut ran = Ran::without_values(given);
     if kind == INFORMATION {
-        let values = [(2, i32::try_from(cursor.first).unwrap_or(i32::MAX)), (3, cursor.known_rows())];
+        let values = [(2, cursor.position()), (3, cursor.known_rows())];
         ran.own.extend(values.iter().filter(|(place, _)| given.get(*place).is_some_and(|one| one.by_reference)));
         return Ok(ran);
     }
@@ -561,6 +567,10 @@ impl Output for Kept<'_, '_> {
 
     fn error(&mut self, error: &SqlError) {
         self.reply.error(error);
+    }
+
+    fn failed(&mut self) {
+        self.reply.failed();
     }
 
     fn is_full(&self) -> bool {

@@ -36,8 +36,9 @@ const PROCEDURE: &str = "@procedure";
 const RESET: &str = "sp_reset_connection";
 
 impl Connection {
-    /// Answers one call. False: the client has taken the request back.
-    pub(crate) async fn answer_call(&mut self, call: &Rpc<'_>, more: bool) -> Result<bool, Broken> {
+    /// Answers one call. False: the request ends with it, because the client has taken it back, or an error of those that end a
+    /// batch has. With `promises` its commits may be waited for later.
+    pub(crate) async fn answer_call(&mut self, call: &Rpc<'_>, more: bool, promises: bool) -> Result<bool, Broken> {
         if call.no_execution {
             return Ok(true);
         }
@@ -60,6 +61,12 @@ impl Connection {
                 return Ok(true);
             }
         };
+        if matches!(plan, Plan::Cursor(_)) {
+            // Its rows leave while it is read.
+            self.harden().await?;
+        } else {
+            self.session.promise_commits(promises);
+        }
         let answering = if matches!(plan, Plan::Named { .. }) { Answering::Procedure } else { Answering::Text };
         let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, answering);
         let mut arguments = Vec::new();
@@ -73,7 +80,9 @@ impl Connection {
         let work = carry_out(plan, &call.parameters, around, &mut arguments);
         let (ran, watched) = watch(work, &mut self.incoming, &cancel).await;
         tell_changes(&mut reply, &self.session, before, &mut self.told);
-        let given_up = watched.attention;
+        let aborted = self.session.was_batch_aborted();
+        let more = more && !aborted;
+        let given_up = watched.attention || aborted;
         let (status, values) = match &ran {
             // A procedure that did not return leaves nothing in its arguments.
             Ok(ran) if ran.own.is_empty() && ran.status.is_none() && !reply.has_status() => (None, Vec::new()),

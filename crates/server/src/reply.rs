@@ -47,6 +47,8 @@ pub(crate) struct Reply<'a> {
     columns: Vec<Column>,
     /// The end that is held back.
     end: Option<(DoneKind, Done)>,
+    /// Whether the end that is held back is of a statement that failed, and can have further errors.
+    may_fail_more: bool,
     /// Whether there was an error.
     failed: bool,
     /// Whether there was one that ends the connection.
@@ -71,6 +73,7 @@ impl<'a> Reply<'a> {
             answering,
             columns: Vec::new(),
             end: None,
+            may_fail_more: false,
             failed: false,
             is_fatal: false,
             is_cut_short: false,
@@ -172,8 +175,9 @@ impl<'a> Reply<'a> {
         }));
         origins.push(ColumnOrigin { hidden: true, ..ColumnOrigin::default() });
         let parts: Vec<&str> = target.iter().flat_map(|target| &target.parts).map(String::as_str).collect();
-        let tables: &[&[&str]] = if parts.is_empty() { &[] } else { &[&parts] };
-        self.sender.writer.origins(tables, &origins);
+        // FreeTDS takes a list without any table for a broken one.
+        let parts: &[&str] = if parts.is_empty() { &[""] } else { &parts };
+        self.sender.writer.origins(&[parts], &origins);
     }
 
     /// The end of a batch.
@@ -328,7 +332,7 @@ impl Output for Reply<'_> {
         if error.number == CANCELLED {
             return;
         }
-        if self.end.is_some_and(|(_, done)| done.error) {
+        if self.may_fail_more && self.end.is_some_and(|(_, done)| done.error) {
             // Another error of the same statement.
             return self.go_on_but_for_last(|reply| reply.sender.writer.message(error, reply.server_name));
         }
@@ -340,6 +344,11 @@ impl Output for Reply<'_> {
             Answering::Text | Answering::Procedure => DoneKind::InProcedure,
         };
         self.end = Some((kind, Done { error: true, server_error: self.is_fatal, ..Done::new(Command::None) }));
+        self.may_fail_more = true;
+    }
+
+    fn failed(&mut self) {
+        self.may_fail_more = false;
     }
 
     fn return_status(&mut self, status: i32) {

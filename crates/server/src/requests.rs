@@ -6,6 +6,7 @@ use crate::cursors::Cursors;
 use crate::incoming::{Broken, Incoming};
 use crate::reply::{Answering, Reply};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_engine::Acknowledge;
 use pikepole_session::{Prepared, Session, TransactionMark};
 use pikepole_tds::{EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation};
 use pikepole_types::SqlError;
@@ -234,25 +235,47 @@ impl Connection {
     async fn answer_calls(&mut self, data: &[u8]) -> Result<(), Broken> {
         let mut calls = RpcMessage::parse(data, self.version, &self.limits)?;
         let mut has_answered = false;
+        let mut together = None;
         loop {
             match calls.next_call() {
-                Ok(None) => return Ok(()),
+                Ok(None) => return self.harden().await,
                 Ok(Some(call)) => {
                     has_answered = true;
                     let more = !calls.is_last();
-                    if !self.answer_call(&call, more).await? {
-                        // An attention ends the whole message.
-                        return Ok(());
+                    // The last one waits for itself, and with that for those before it.
+                    let promises = more && *together.get_or_insert_with(|| self.acknowledges_together());
+                    if !self.answer_call(&call, more, promises).await? {
+                        return self.harden().await;
                     }
                 }
                 // The calls before have been answered; the error belongs to this one.
                 Err(error) if has_answered && !error.breaks_connection() => {
                     self.answer_error(&error.to_sql_error());
-                    return Ok(());
+                    return self.harden().await;
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => {
+                    self.harden().await?;
+                    return Err(error.into());
+                }
             }
         }
+    }
+
+    /// Whether calls that came in one message are made durable together.
+    fn acknowledges_together(&self) -> bool {
+        self.shared.server.acknowledge() == Acknowledge::Message
+    }
+
+    /// Waits until the commits of all calls that have been answered are durable; the answers leave after that. If the log
+    /// fails they never do: the client cannot know then what became of its calls, as after a crash.
+    pub(crate) async fn harden(&mut self) -> Result<(), Broken> {
+        self.session.promise_commits(false);
+        if let Err(error) = self.session.harden().await {
+            self.sender.forget_answers();
+            self.tell_and_end(&error).await?;
+            return Err(Broken::Closed);
+        }
+        Ok(())
     }
 
     async fn answer_transaction(&mut self, data: &[u8]) -> Result<(), Broken> {

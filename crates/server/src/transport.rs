@@ -12,10 +12,10 @@ use crate::tls::Tls;
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_tds::{HEADER_BYTES, MessageWriter, PACKET_BYTES_DEFAULT, PacketKind, PacketStatus, write_packets};
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncReadExt, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
@@ -146,13 +146,9 @@ impl Receiver {
 
 /// Reads once, behind what `bytes` holds.
 fn poll_read(socket: &mut OwnedReadHalf, context: &mut Context<'_>, bytes: &mut Vec<u8>) -> Poll<io::Result<usize>> {
-    let begin = bytes.len();
-    bytes.resize(begin + READ_BYTES, 0);
-    let mut buffer = ReadBuf::new(&mut bytes[begin..]);
-    let polled = Pin::new(socket).poll_read(context, &mut buffer);
-    let count = buffer.filled().len();
-    bytes.truncate(begin + count);
-    polled.map_ok(|()| count)
+    bytes.reserve(READ_BYTES);
+    // A future that holds nothing between two polls, so it need not be kept.
+    pin!(socket.read_buf(bytes)).poll(context)
 }
 
 /// The half that writes.
@@ -224,6 +220,12 @@ impl Sender {
                 self.raw = Vec::new();
             }
         }
+    }
+
+    /// Forgets what was answered and not sent.
+    pub(crate) fn forget_answers(&mut self) {
+        self.writer.abandon();
+        self.writer.consume(self.writer.ready().len());
     }
 
     /// Writes all that waits.

@@ -65,6 +65,9 @@ impl Host for SessionHost {
                 let rows = views::index_shapes::read(view, views::every_database(&self.server), arguments).await?;
                 return Ok(self.seen_rows(view, seen, rows));
             }
+            if view.describes_a_text() {
+                return Ok(views::described::read(arguments, self, context));
+            }
             let row_counts = if view.counts_rows() { count_rows(context).await? } else { BTreeMap::new() };
             // An implicit transaction is begun by no statement of its own.
             self.cell.show_transaction(context);

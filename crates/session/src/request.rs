@@ -133,6 +133,7 @@ impl Session {
         let (first_database, plans) = (self.first_database.clone(), Arc::clone(self.host.registry.plans()));
         let language = self.first_language;
         let (context, host) = self.parts();
+        context.harden().await?;
         let transaction_kept = keep_transaction && context.state.transaction_count > 0;
         if transaction_kept {
             context.settings = pikepole_query::Settings::default();
@@ -157,6 +158,25 @@ impl Session {
         host.cell.show_transaction(context);
         host.cell.show_settings(context, &host.options);
         Ok(())
+    }
+
+    /// From now on commits return before they are durable, or no longer do: for calls that are answered together.
+    /// [`Session::harden`] is to follow before any of the answers leaves.
+    pub fn promise_commits(&mut self, promises: bool) {
+        self.parts().0.promise_commits(promises);
+    }
+
+    /// Waits until what was promised is durable.
+    ///
+    /// # Errors
+    /// 9001 when the log failed: then nobody may be told of commits since the last call that went well.
+    pub async fn harden(&mut self) -> Result<(), SqlError> {
+        self.parts().0.harden().await
+    }
+
+    /// Whether an error has ended the batch or call that ran last, and with it the calls that were to follow in its message.
+    pub fn was_batch_aborted(&self) -> bool {
+        self.context().state.batch_aborted
     }
 
     /// The name of the current database.

@@ -30,6 +30,11 @@ impl ResultSet {
         self.rows.push(row);
     }
 
+    /// Its rows alone.
+    pub(crate) fn into_rows(self) -> Vec<Vec<Value>> {
+        self.rows
+    }
+
     /// Sends the set.
     pub(crate) fn send(self, output: &mut dyn Output) {
         output.columns(&self.columns);

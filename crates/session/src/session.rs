@@ -349,6 +349,10 @@ impl Output for Watched<'_> {
         self.output.error(error);
     }
 
+    fn failed(&mut self) {
+        self.output.failed();
+    }
+
     fn return_status(&mut self, status: i32) {
         self.output.return_status(status);
     }

@@ -34,7 +34,8 @@ mod value;
 mod version;
 
 pub use client::{
-    ClientLogin, ReplyToken, TokenReader, client_pre_login, encryption_of_reply, put_batch, put_call, put_parameter,
+    ClientLogin, ReplyToken, TokenReader, client_pre_login, encryption_of_reply, put_batch, put_call, put_next_call,
+    put_parameter,
 };
 pub use error::TdsError;
 pub use limits::Limits;

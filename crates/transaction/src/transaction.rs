@@ -573,6 +573,11 @@ impl Transaction {
         Ok(())
     }
 
+    /// Where the last commit ends that nobody has waited for; zero when there is none.
+    pub fn unhardened(&self) -> Lsn {
+        self.unhardened
+    }
+
     /// Undoes all changes made since `mark`.
     ///
     /// # Errors

@@ -88,6 +88,8 @@ pub enum Durability {
     Full,
     /// At once; it becomes durable with a later flush.
     Delayed,
+    /// At once; who commits waits with [`Database::harden`] before anybody outside hears of it.
+    Promised,
 }
 
 /// A database that is open.
@@ -219,7 +221,7 @@ impl Database {
     pub(crate) fn is_full(&self, durability: Durability) -> bool {
         let option = self.delayed_durability.load(Ordering::Relaxed);
         if option == DelayedDurability::Allowed as u8 {
-            durability == Durability::Full
+            durability != Durability::Delayed
         } else {
             option == DelayedDurability::Disabled as u8
         }

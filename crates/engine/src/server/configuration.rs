@@ -48,6 +48,16 @@ pub enum Exchange {
     Counts,
 }
 
+/// Who waits for the durability of calls that a client has sent in one message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Acknowledge {
+    /// Each call, for its own commits.
+    Call,
+    /// Their answers, together, before the first of them leaves.
+    #[default]
+    Message,
+}
+
 /// A policy as the views list it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PolicyRow {
@@ -90,6 +100,7 @@ const EXCHANGE: usize = 11;
 const LARGE_PAGES: usize = 12;
 const COMMIT_GATHERING: usize = 13;
 const POOL_GROWTH: usize = 14;
+const COMMIT_ACKNOWLEDGE: usize = 15;
 
 /// The place of `LOG_WRITER_CPUS`' values in its table.
 const ISOLATED: usize = 1;
@@ -110,7 +121,7 @@ const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-const POLICIES: [PolicyDefinition; 15] = [
+const POLICIES: [PolicyDefinition; 16] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -215,6 +226,13 @@ const POLICIES: [PolicyDefinition; 15] = [
         default: 1,
         description: "when a buffer pool uses more memory: whenever a page needs a frame, or (above an eighth of it) when pages are read; what is only written makes room for the next",
         takes_effect: Effect::NextStart,
+    },
+    PolicyDefinition {
+        name: "COMMIT_ACKNOWLEDGE",
+        allowed: &["CALL", "MESSAGE"],
+        default: 1,
+        description: "calls that a client sends in one message: each waits for its commit to be durable, or their answers do, together",
+        takes_effect: Effect::Now,
     },
 ];
 
@@ -495,6 +513,10 @@ impl ServerConfiguration {
         if self.is_classic(EXCHANGE) { Exchange::Packets } else { Exchange::Counts }
     }
 
+    pub(super) fn acknowledge(&self) -> Acknowledge {
+        if self.is_classic(COMMIT_ACKNOWLEDGE) { Acknowledge::Call } else { Acknowledge::Message }
+    }
+
     fn nested_transactions(&self) -> NestedTransactions {
         match self.values[NESTED_TRANSACTIONS] {
             0 => NestedTransactions::FairLatch,
@@ -593,6 +615,9 @@ mod tests {
         assert_eq!(configuration.exchange(), Exchange::default());
         assert_eq!(configuration.set("Exchange", "packets").expect("a value"), Effect::Now);
         assert_eq!(configuration.exchange(), Exchange::Packets);
+        assert_eq!(configuration.acknowledge(), Acknowledge::default());
+        assert_eq!(configuration.set("COMMIT_ACKNOWLEDGE", "call").expect("a value"), Effect::Now);
+        assert_eq!(configuration.acknowledge(), Acknowledge::Call);
         let text = configuration.to_text();
         let mut read = ServerConfiguration::default();
         read.read_text(&text).expect("its own text");

@@ -31,7 +31,7 @@ use pikepole_types::SqlError;
 
 pub use affinity::ProcessAffinity;
 pub use backups::Progress;
-pub use configuration::{Effect, Exchange, PolicyRow, ServerConfiguration};
+pub use configuration::{Acknowledge, Effect, Exchange, PolicyRow, ServerConfiguration};
 pub use memory::{DatabaseMemory, NodeMemory};
 pub use options::{SchedulerChoice, ServerOptions};
 pub use trace_flags::TraceFlags;
@@ -573,6 +573,11 @@ impl Server {
     /// `EXCHANGE`: what a parallel INSERT gathers from its workers.
     pub fn exchange(&self) -> Exchange {
         lock(&self.configuration).exchange()
+    }
+
+    /// `COMMIT_ACKNOWLEDGE`: who waits for the commits of calls that came in one message.
+    pub fn acknowledge(&self) -> Acknowledge {
+        lock(&self.configuration).acknowledge()
     }
 
     /// Every policy with its value and what it may be.

@@ -393,8 +393,8 @@ impl Drivers {
         shared: &Arc<Shared>,
     ) -> Result<Drivers, StressError> {
         let links = (0..sessions).map(|_| target.connect()).collect::<Result<Vec<_>, _>>()?;
-        if *workload == Workload::RpcInsert {
-            return rpc::callers(links, shared).map(Drivers::Callers);
+        if let Workload::RpcInsert { calls } = workload {
+            return rpc::callers(links, *calls, shared).map(Drivers::Callers);
         }
         let mut drivers = Vec::with_capacity(sessions);
         for link in links {
@@ -479,9 +479,10 @@ impl Driver {
     fn run(mut self) -> Result<Called, StressError> {
         self.shared.await_start();
         let result = match self.workload.clone() {
-            Workload::SingletonInsert | Workload::RpcInsert | Workload::ExplicitTransactions | Workload::HeapInsert => {
-                self.singleton_inserts()
-            }
+            Workload::SingletonInsert
+            | Workload::RpcInsert { .. }
+            | Workload::ExplicitTransactions
+            | Workload::HeapInsert => self.singleton_inserts(),
             workload @ Workload::ParallelInsert { .. } => self.batches(workload.statement().as_slice()),
             Workload::Scan { table_bytes } => self.scans(table_bytes),
             Workload::Batch { batches, .. } => self.batches(&batches),

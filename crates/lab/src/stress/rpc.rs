@@ -1,4 +1,5 @@
-//! Singleton inserts over the wire: each row is a call of a prepared statement, sent when the one before has been answered.
+//! Singleton inserts over the wire: each row is a call of a prepared statement, sent when the one before has been answered, or a
+//! message of several calls, sent when those of the one before have been.
 //!
 //! ```text
 //!   thread ── send on every connection ──▶ server
@@ -28,7 +29,7 @@ const KEYS: i64 = 10_000_000_000;
 /// How long a thread waits for answers before it looks whether the run is over.
 const WAIT_MS: i32 = 100;
 
-/// How long calls took, from before a call was sent until its answer was there to be read.
+/// How long calls took, from before a call was sent until its answer was there to be read; of several in a message, all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Latency {
     /// Half of the calls took no longer.
@@ -53,26 +54,31 @@ impl Latency {
 struct Caller {
     connection: Box<Connection>,
     insert: Statement,
+    /// The keys of the calls in a message.
+    keys: Vec<[Value; 1]>,
     next_id: i64,
     done: u64,
     sent: Instant,
 }
 
 impl Caller {
-    fn new(link: Link, place: usize) -> Result<Caller, StressError> {
+    fn new(link: Link, place: usize, calls: u32) -> Result<Caller, StressError> {
         let Link::Server { mut connection, .. } = link else {
             return Err(StressError::NoServer);
         };
         connection.execute(&format!("USE {DATABASE}"))?;
         let insert = connection.prepare(INSERT, &[("@id", SqlType::BigInt)])?;
-        Ok(Caller { connection, insert, next_id: place as i64 * KEYS, done: 0, sent: Instant::now() })
+        let keys = vec![[Value::Null]; calls as usize];
+        Ok(Caller { connection, insert, keys, next_id: place as i64 * KEYS, done: 0, sent: Instant::now() })
     }
 
     fn send(&mut self) -> Result<(), StressError> {
         self.sent = Instant::now();
-        self.connection.start(&self.insert, &[Value::BigInt(self.next_id)])?;
-        self.next_id += 1;
-        Ok(())
+        for [key] in &mut self.keys {
+            *key = Value::BigInt(self.next_id);
+            self.next_id += 1;
+        }
+        Ok(self.connection.start_all(&self.insert, self.keys.iter().map(|key| &key[..]))?)
     }
 }
 
@@ -87,12 +93,12 @@ pub(super) struct Callers {
 pub(super) type Called = (u64, Instant, Vec<u32>);
 
 /// Distributes the connections over threads.
-pub(super) fn callers(links: Vec<Link>, shared: &Arc<Shared>) -> Result<Vec<Callers>, StressError> {
+pub(super) fn callers(links: Vec<Link>, calls: u32, shared: &Arc<Shared>) -> Result<Vec<Callers>, StressError> {
     let threads = thread::available_parallelism().map_or(1, usize::from).clamp(1, links.len().max(1));
     let mut groups: Vec<Callers> =
         (0..threads).map(|_| Callers { callers: Vec::new(), shared: Arc::clone(shared), times: Vec::new() }).collect();
     for (place, link) in links.into_iter().enumerate() {
-        groups[place % threads].callers.push(Caller::new(link, place)?);
+        groups[place % threads].callers.push(Caller::new(link, place, calls)?);
     }
     Ok(groups)
 }
@@ -147,8 +153,8 @@ impl Callers {
                     continue;
                 }
                 caller.connection.finish()?;
-                caller.done += 1;
-                rows += 1;
+                caller.done += caller.keys.len() as u64;
+                rows += caller.keys.len() as u64;
                 self.times.push(nanoseconds(now.saturating_duration_since(caller.sent)));
                 if self.shared.is_over(caller.done) {
                     // A negative descriptor is passed over.

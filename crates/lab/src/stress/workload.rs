@@ -76,7 +76,10 @@ pub enum Workload {
     /// The singleton-insert procedure over a table with a clustered bigint key.
     SingletonInsert,
     /// The same rows, each a call of a prepared statement over the wire: of a server only.
-    RpcInsert,
+    RpcInsert {
+        /// Calls in a message.
+        calls: u32,
+    },
     /// The same with BEGIN TRANSACTION and COMMIT around each insert.
     ExplicitTransactions,
     /// Singleton inserts into a heap of one nullable int.
@@ -109,7 +112,7 @@ impl Workload {
     pub fn name(&self) -> &'static str {
         match self {
             Workload::SingletonInsert => "singleton-insert",
-            Workload::RpcInsert => "rpc-insert",
+            Workload::RpcInsert { .. } => "rpc-insert",
             Workload::ExplicitTransactions => "explicit-transactions",
             Workload::HeapInsert => "heap-insert",
             Workload::ParallelInsert { .. } => "parallel-insert",
@@ -142,7 +145,7 @@ impl Workload {
     /// Batches that make the tables, run once in the driver's database.
     pub fn setup(&self) -> Vec<String> {
         let statements = match self {
-            Workload::SingletonInsert | Workload::RpcInsert => {
+            Workload::SingletonInsert | Workload::RpcInsert { .. } => {
                 ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE]
             }
             Workload::ExplicitTransactions => ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE_EXPLICIT],
@@ -193,7 +196,7 @@ impl Workload {
     /// Batches that bring every run to the same start.
     pub(super) fn reset(&self) -> &'static [&'static str] {
         match self {
-            Workload::SingletonInsert | Workload::RpcInsert | Workload::ExplicitTransactions => {
+            Workload::SingletonInsert | Workload::RpcInsert { .. } | Workload::ExplicitTransactions => {
                 &["TRUNCATE TABLE dbo.singleton_insert", "CHECKPOINT"]
             }
             Workload::HeapInsert => &["TRUNCATE TABLE dbo.heap_insert", "CHECKPOINT"],
@@ -205,7 +208,7 @@ impl Workload {
     /// The query that counts what the runs inserted, where the driver knows it.
     pub(super) fn count(&self) -> Option<&'static str> {
         match self {
-            Workload::SingletonInsert | Workload::RpcInsert | Workload::ExplicitTransactions => {
+            Workload::SingletonInsert | Workload::RpcInsert { .. } | Workload::ExplicitTransactions => {
                 Some("SELECT COUNT_BIG(*) FROM dbo.singleton_insert")
             }
             Workload::HeapInsert => Some("SELECT COUNT_BIG(*) FROM dbo.heap_insert"),

@@ -22,6 +22,9 @@ pub struct Arguments {
     /// With -S: each row is a call of a prepared INSERT over the wire, instead of a turn of a procedure's loop
     #[arg(long, requires = "server", conflicts_with_all = ["input", "query", "setup"])]
     rpc: bool,
+    /// With --rpc: calls in one message, as drivers send them for a batch or an array of parameters
+    #[arg(long, requires = "rpc", default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    calls: u32,
     /// What is done: single inserts by many sessions, or one insert of many rows by parallel workers
     #[arg(long, value_enum, default_value = "singleton-insert", value_name = "WORKLOAD")]
     workload: BuiltIn,
@@ -317,7 +320,9 @@ fn workload(arguments: &Arguments) -> Result<Workload, CommandError> {
     let batches = match (&arguments.input, &arguments.query) {
         (Some(path), _) => batches(&super::sql::read_script(path)?),
         (None, Some(text)) => vec![text.clone()],
-        (None, None) if setup.is_empty() && arguments.rpc => return Ok(Workload::RpcInsert),
+        (None, None) if setup.is_empty() && arguments.rpc => {
+            return Ok(Workload::RpcInsert { calls: arguments.calls });
+        }
         (None, None) if setup.is_empty() => return Ok(Workload::SingletonInsert),
         (None, None) => {
             return Err(CommandError::Usage("--setup goes with a workload of your own (-i or -Q)".to_string()));

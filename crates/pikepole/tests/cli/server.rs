@@ -273,7 +273,9 @@ fn the_load_driver_drives_a_server() {
         let Ok(Value::Array(runs)) = serde_json::from_str(&text) else { panic!("{text}") };
         (done, runs)
     };
-    for (arguments, workload) in [(&["--rpc"][..], "rpc-insert"), (&[], "singleton-insert")] {
+    for (arguments, workload) in
+        [(&["--rpc"][..], "rpc-insert"), (&["--rpc", "--calls", "20"], "rpc-insert"), (&[], "singleton-insert")]
+    {
         let (done, runs) = stress(arguments);
         let expected = [("FULL", 1), ("FULL", 3), ("DELAYED", 1), ("DELAYED", 3)];
         assert_eq!(runs.len(), expected.len());

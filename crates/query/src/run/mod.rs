@@ -84,6 +84,7 @@ use crate::plan::{LiveSlots, Statement};
 use crate::program::Program;
 use crate::state::SessionState;
 use pikepole_contention::WaitType;
+use pikepole_contention::sync::atomic::Ordering;
 use pikepole_engine::{Database, ReadMeter, Transaction};
 use pikepole_scheduler::{self as scheduler, TaskInfo};
 use pikepole_types::{Context, SqlError, Value};
@@ -290,6 +291,7 @@ async fn run_at(
     }
     frame.transaction_count = context.state.transaction_count;
     context.state.nest_level = level;
+    context.state.batch_aborted = false;
     context.state.procedure_id = 0;
     context.state.caught.clear();
     context.state.triggers.clear();
@@ -431,6 +433,11 @@ impl Machine<'_> {
     /// Waits for the client when it lags behind; otherwise lets the others of the scheduler run.
     async fn give_way(&mut self) {
         if self.output.is_full() {
+            if self.context.harden().await.is_err() {
+                // Nobody may hear of what was promised: the batch ends, and whoever gathers its answer asks, too.
+                self.context.cancelled.store(true, Ordering::Relaxed);
+                return;
+            }
             let room = std::future::poll_fn(|context| self.output.poll_room(context));
             scheduler::wait(WaitType::ASYNC_NETWORK_IO, room).await;
             // A client that always has room would else keep the others of the scheduler out.

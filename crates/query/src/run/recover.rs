@@ -72,10 +72,12 @@ impl Machine<'_> {
                     let message = SqlError::statement_terminated().at_line(error.line);
                     self.output.message(&message);
                 }
+                self.output.failed();
                 self.skip_statement();
                 None
             }
             Reach::Scope if !self.callers.is_empty() => {
+                self.output.failed();
                 self.drop_frame();
                 self.skip_statement();
                 None
@@ -88,6 +90,7 @@ impl Machine<'_> {
                 if reach == Reach::Transaction && self.context.state.transaction_count > 0 {
                     self.context.roll_back_all().await;
                 }
+                self.context.state.batch_aborted = reach != Reach::Scope;
                 Some(error)
             }
         }

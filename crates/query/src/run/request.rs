@@ -195,6 +195,9 @@ impl Output for FirstError<'_> {
         self.first.get_or_insert_with(|| error.clone());
         self.output.error(error);
     }
+    fn failed(&mut self) {
+        self.output.failed();
+    }
 }
 
 /// The values and tables of a program's parameters, and each argument's place among them.

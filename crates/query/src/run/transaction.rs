@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::recover::Origin;
 use super::{Capture, Machine};
+use crate::context::{awaited, look};
 use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Done, Output};
 use crate::program::{CursorOperation, Instruction, Name, RaiseError};
@@ -16,8 +17,6 @@ use pikepole_types::{ERRORS, SqlError, SqlType, Value};
 const RAISED_MIN: i64 = 13_000;
 /// Ticks of 100 ns in a day.
 const DAY_TICKS: i64 = 864_000_000_000;
-/// A long WAITFOR looks this often whether its batch was cancelled.
-const WAITFOR_SLICE: Duration = Duration::from_millis(250);
 
 impl Machine<'_> {
     /// USE.
@@ -150,19 +149,14 @@ impl Machine<'_> {
             false => time.ticks(),
         };
         let ticks = u64::try_from(ticks).unwrap_or(0);
-        let mut left = Duration::from_nanos(ticks.saturating_mul(100));
+        let time = Duration::from_nanos(ticks.saturating_mul(100));
         self.context.rest();
-        let context = &*self.context;
-        // One wait, however often it looks up.
-        let delay = async {
-            while !left.is_zero() {
-                let slice = left.min(WAITFOR_SLICE);
-                scheduler::sleep(slice).await;
-                left -= slice;
-                context.check_cancelled()?;
-            }
+        let cancelled = &self.context.cancelled;
+        let slept = async {
+            scheduler::sleep(time).await;
             Ok(())
         };
+        let delay = awaited(slept, None, || look(cancelled));
         scheduler::wait(WaitType::WAITFOR, delay).await
     }
 
@@ -305,5 +299,8 @@ impl Output for Capturing<'_> {
     }
     fn error(&mut self, error: &SqlError) {
         self.output.error(error);
+    }
+    fn failed(&mut self) {
+        self.output.failed();
     }
 }

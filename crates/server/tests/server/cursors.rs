@@ -58,8 +58,8 @@ fn a_cursor_is_scrolled_and_shows_the_rows_of_its_opening() {
     assert!(errors(&tokens).is_empty(), "{tokens:?}");
     let names = ["id", "name", "ROWSTAT"].map(str::to_string).to_vec();
     assert_eq!(tokens[0], Token::Columns(names));
-    // No table; three columns of none, the last of which is hidden.
-    assert_eq!(tokens[1], Token::Origins(0xA4, Vec::new()));
+    // A table of one part without letters; three columns of none, the last of which is hidden.
+    assert_eq!(tokens[1], Token::Origins(0xA4, vec![1, 0, 0]));
     assert_eq!(tokens[2], Token::Origins(0xA5, vec![1, 0, 4, 2, 0, 4, 3, 0, 0x14]));
     assert_eq!(dones(&tokens), [(DONE_IN_PROCEDURE, MORE, 0), (DONE_PROCEDURE, 0, 0)]);
     assert_eq!(status(&tokens), Some(0));

@@ -1,7 +1,8 @@
 //! Every kind of request.
 
 use crate::client::{
-    COUNT, Call, DONE, DONE_IN_PROCEDURE, DONE_PROCEDURE, ERROR, MORE, SERVER_ERROR, Token, dones, errors, rows, utf16,
+    COUNT, Call, Client, DONE, DONE_IN_PROCEDURE, DONE_PROCEDURE, ERROR, MORE, SERVER_ERROR, Token, dones, errors,
+    rows, utf16,
 };
 use crate::fixture::Fixture;
 use pikepole_types::{Length, SqlType, Value};
@@ -266,6 +267,90 @@ fn several_calls_in_a_message_are_answered_in_order() {
     assert_eq!(values, [&Value::Int(1), &Value::Int(2), &Value::Int(3)]);
     let ends: Vec<u16> = dones(&tokens).iter().filter(|done| done.0 == DONE_PROCEDURE).map(|done| done.1).collect();
     assert_eq!(ends, [MORE, MORE, 0]);
+}
+
+#[test]
+fn an_error_that_ends_a_batch_ends_the_calls_of_its_message() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run(TABLE);
+    client.run("CREATE PROCEDURE dbo.keep @v nvarchar(9) AS INSERT dbo.t VALUES (CONVERT(int, @v), NULL)");
+    let keep =
+        |v: &str| Call::name("dbo.keep").with("@v", 0, &SqlType::NVarChar(Length::Limit(9)), &Value::Str(v.into()));
+    let tokens = client.call(&[keep("1"), keep("2"), keep("x"), keep("4")]);
+    assert_eq!(errors(&tokens), [245]);
+    let ends: Vec<u16> = dones(&tokens).iter().filter(|done| done.0 == DONE_PROCEDURE).map(|done| done.1).collect();
+    assert_eq!((ends.len(), ends[0], ends[1], ends[2] & (MORE | ERROR)), (3, MORE, MORE, ERROR), "{tokens:?}");
+    assert_eq!(client.scalar("SELECT COUNT(*) FROM dbo.t"), Value::Int(2));
+    // One that ends its statement ends nothing else.
+    let tokens = client.call(&[keep("2"), keep("3")]);
+    assert_eq!(errors(&tokens), [2627]);
+    assert_eq!(client.scalar("SELECT COUNT(*) FROM dbo.t"), Value::Int(3));
+}
+
+#[test]
+fn each_statement_that_fails_has_an_end() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE TABLE dbo.s (a tinyint)");
+    let tokens = client
+        .batch("INSERT dbo.s VALUES (300) INSERT dbo.s VALUES (301) RAISERROR('x', 16, 1) INSERT dbo.s VALUES (302)");
+    assert_eq!(errors(&tokens), [220, 220, 50000, 220]);
+    assert_eq!(
+        dones(&tokens),
+        [(DONE, MORE | ERROR, 0), (DONE, MORE | ERROR, 0), (DONE, MORE | ERROR, 0), (DONE, ERROR, 0)]
+    );
+    // Two errors of one.
+    let tokens = client.batch("CREATE TABLE #bad (a int NULL PRIMARY KEY)");
+    assert_eq!((errors(&tokens), dones(&tokens)), (vec![8111, 1750], vec![(DONE, ERROR, 0)]));
+}
+
+/// Waits for the log so far.
+fn log_waits(client: &mut Client) -> Value {
+    client.scalar("SELECT waiting_tasks_count FROM sys.dm_os_wait_stats WHERE wait_type = 'WRITELOG'")
+}
+
+#[test]
+fn calls_in_a_message_wait_for_the_log_together() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run(TABLE);
+    let insert = |number| Call::number(10).text(&format!("INSERT dbo.t VALUES ({number}, NULL)"));
+    let mut waits_of = |policy: &str, first: i32, last: Call| {
+        client.run(&format!("ALTER SERVER CONFIGURATION SET PIKEPOLE COMMIT_ACKNOWLEDGE = {policy}"));
+        let Value::BigInt(before) = log_waits(&mut client) else { panic!("a count") };
+        let mut calls: Vec<Call> = (first..first + 9).map(insert).collect();
+        calls.push(last);
+        let tokens = client.call(&calls);
+        let counts: Vec<_> =
+            dones(&tokens).iter().filter(|done| done.0 == DONE_IN_PROCEDURE).map(|done| done.2).collect();
+        assert_eq!(counts[..9], [1; 9], "{tokens:?}");
+        let Value::BigInt(after) = log_waits(&mut client) else { panic!("a count") };
+        after - before
+    };
+    // Some may find that the log writer was quicker.
+    let each = waits_of("CALL", 0, insert(9));
+    let together = waits_of("MESSAGE", 10, insert(19));
+    // The last one has nothing to wait for itself.
+    let before_rows = waits_of("MESSAGE", 20, Call::number(10).text("SELECT COUNT(*) FROM dbo.t"));
+    assert!(each >= 5 && together <= 1 && before_rows <= 1, "{each} {together} {before_rows}");
+    assert_eq!(client.scalar("SELECT COUNT(*) FROM dbo.t"), Value::Int(29));
+}
+
+#[test]
+fn what_is_promised_is_waited_for_before_rows_leave() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run(TABLE);
+    let insert = |number| Call::number(10).text(&format!("INSERT dbo.t VALUES ({number}, NULL)"));
+    // More than is gathered before some of it is sent, between two inserts.
+    let rows_between = "INSERT dbo.t VALUES (2, NULL); SELECT REPLICATE('x', 8000) FROM GENERATE_SERIES(1, 20)";
+    let Value::BigInt(before) = log_waits(&mut client) else { panic!("a count") };
+    let tokens = client.call(&[insert(1), Call::number(10).text(rows_between), insert(3)]);
+    assert!(errors(&tokens).is_empty(), "{tokens:?}");
+    assert_eq!(rows(&tokens).len(), 20);
+    let Value::BigInt(after) = log_waits(&mut client) else { panic!("a count") };
+    assert!(after - before <= 2);
 }
 
 #[test]

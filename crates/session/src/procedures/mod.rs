@@ -15,6 +15,7 @@ mod server;
 
 use crate::host::SessionHost;
 use crate::security::{MemberOf, change_membership};
+pub(crate) use odbc::described_columns;
 use pikepole_engine::{Permission, PrincipalKind, Securable};
 use pikepole_query::{Argument, ExecutionContext, Output};
 use pikepole_types::{SqlError, SqlType, Target, Value};

@@ -580,7 +580,21 @@ pub(super) fn first_result_set(
 ) -> Result<(), SqlError> {
     let sql = arguments.text(0).unwrap_or_default();
     let declared = arguments.text(1).unwrap_or_default();
-    let columns = pikepole_query::first_result_set(&sql, &declared, context, host).map_err(|errors| {
+    described_columns(&sql, &declared, context, host)?.send(output);
+    Ok(())
+}
+
+/// What `sp_describe_first_result_set` says of a text.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(crate) fn described_columns(
+    sql: &str,
+    declared: &str,
+    context: &ExecutionContext,
+    host: &SessionHost,
+) -> Result<ResultSet, SqlError> {
+    let columns = pikepole_query::first_result_set(sql, declared, context, host).map_err(|errors| {
         let first = errors.into_iter().next();
         first.unwrap_or_else(SqlError::batch_not_analyzed)
     })?;
@@ -652,6 +666,5 @@ pub(super) fn first_result_set(
         row.extend([Value::Int(collation.wire_info() as i32), Value::TinyInt(collation.sort_order())].map(of_text));
         set.push(row);
     }
-    set.send(output);
-    Ok(())
+    Ok(set)
 }

@@ -14,6 +14,7 @@ mod connections;
 mod constraints;
 pub(crate) mod databases;
 mod dblog;
+pub(crate) mod described;
 mod empty;
 mod empty_catalog;
 mod empty_management;
@@ -278,6 +279,7 @@ const FUNCTIONS: &[&[Function]] = &[
     collations::FUNCTIONS,
     my_permissions::FUNCTIONS,
     texts::FUNCTIONS,
+    described::FUNCTIONS,
     volumes::FUNCTIONS,
     empty_management::FUNCTIONS,
     index_shapes::FUNCTIONS,
@@ -399,6 +401,11 @@ impl View {
     /// Whether its rows are made of pages that are read for it: [`index_shapes::read`].
     pub(crate) fn reads_pages(&self) -> bool {
         self.name == "dm_db_index_physical_stats"
+    }
+
+    /// Whether its rows tell of a text that is to be compiled: [`described::read`].
+    pub(crate) fn describes_a_text(&self) -> bool {
+        self.name.starts_with("dm_exec_describe_first_result_set")
     }
 
     /// Whether its rows show the columns of users' views, which takes compiling each.

@@ -203,6 +203,8 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("dm_exec_plan_attributes", 3),
     ("dm_exec_query_statistics_xml", 5),
     ("dm_exec_input_buffer", 3),
+    ("dm_exec_describe_first_result_set", 41),
+    ("dm_exec_describe_first_result_set_for_object", 41),
     ("dm_os_waiting_tasks", 10),
     ("dm_os_sys_memory", 10),
     ("dm_os_volume_stats", 14),

@@ -36,3 +36,12 @@ INSERT dbo.place (name) VALUES (N'lock');
 MERGE dbo.place AS p USING (VALUES ((SELECT MAX(id) FROM dbo.place), N'sluice')) AS s (id, name) ON p.id = s.id
 WHEN MATCHED THEN UPDATE SET name = s.name OUTPUT inserted.name;
 INSERT TOP (1) dbo.place (name, length) OUTPUT inserted.name VALUES ((SELECT N'first'), 1), ((SELECT N'second'), 2);
+GO
+CREATE PROCEDURE dbo.places @from int AS SELECT id, name FROM dbo.place WHERE id >= @from;
+GO
+SELECT column_ordinal, name, system_type_name, is_nullable, error_number
+FROM sys.dm_exec_describe_first_result_set(N'SELECT 1 AS one, name FROM dbo.place WHERE id = @id', N'@id int', 0);
+SELECT name, error_number, error_severity, error_message, error_type_desc
+FROM sys.dm_exec_describe_first_result_set(N'SELECT nothing FROM dbo.place', NULL, 0);
+SELECT p.name AS module, d.name, d.system_type_name
+FROM sys.procedures AS p CROSS APPLY sys.dm_exec_describe_first_result_set_for_object(p.object_id, 0) AS d WHERE p.name = 'places';

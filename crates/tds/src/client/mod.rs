@@ -8,5 +8,5 @@ mod request;
 mod tokens;
 
 pub use login::{ClientLogin, client_pre_login, encryption_of_reply};
-pub use request::{put_batch, put_call, put_parameter};
+pub use request::{put_batch, put_call, put_next_call, put_parameter};
 pub use tokens::{ReplyToken, TokenReader};

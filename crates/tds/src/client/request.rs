@@ -28,6 +28,16 @@ pub fn put_batch(text: &str, transaction: u64, out: &mut Vec<u8>) {
 /// Appends the beginning of a message that calls a system procedure; its parameters follow.
 pub fn put_call(procedure: SystemProcedure, transaction: u64, out: &mut Vec<u8>) {
     put_headers(transaction, out);
+    put_procedure(procedure, out);
+}
+
+/// Appends the beginning of another call to a message of calls; its parameters follow.
+pub fn put_next_call(procedure: SystemProcedure, out: &mut Vec<u8>) {
+    out.put_u8(0xFF);
+    put_procedure(procedure, out);
+}
+
+fn put_procedure(procedure: SystemProcedure, out: &mut Vec<u8>) {
     out.put_u16(0xFFFF);
     out.put_u16(procedure.number());
     out.put_u16(0);
