@@ -423,6 +423,17 @@ impl VirtualSource {
 
 /// What a bound statement does with its rows.
 #[derive(Debug, Clone)]
+/// What clients are told of a statement that stores values into variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// How many rows did: a SELECT.
+    Rows,
+    /// That one did: SET.
+    One,
+    /// Nothing: the value is part of another statement, as that of IF and RETURN is.
+    Nothing,
+}
+
 pub enum Action {
     /// Sends them to the client.
     Select {
@@ -435,8 +446,8 @@ pub enum Action {
     Assign {
         /// What is stored where, converted to the variable's type.
         assignments: Vec<(usize, Expr)>,
-        /// True when the row count stays as it is.
-        quiet: bool,
+        /// What clients are told of it.
+        told: Told,
     },
     /// Inserts them.
     Insert(Box<Insert>),

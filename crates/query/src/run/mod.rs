@@ -511,6 +511,14 @@ impl Machine<'_> {
     }
 
     fn report(&mut self, done: Done) {
+    /// Tells of variables that were assigned to.
+    #[inline]
+    pub(crate) fn done_assigning(&mut self, rows: u64) {
+        if !self.context.settings.nocount && self.captures.is_empty() && self.context.functions == 0 {
+            self.output.assigned(rows, !self.callers.is_empty());
+        }
+    }
+
         if self.callers.is_empty() {
             self.output.done(done);
         } else {
