@@ -46,6 +46,7 @@ mod view;
 mod window;
 mod write;
 mod xml;
+mod xml_explicit;
 mod xml_names;
 
 pub(crate) use collate::{check_collation, column_collation, in_column};

@@ -5,6 +5,7 @@
 //! reads the registers of the row outside it. Parts of a plan run in batches instead, see [`crate::batch`].
 
 mod document;
+mod explicit;
 mod live;
 mod modify;
 mod more;
@@ -12,6 +13,7 @@ mod trigger;
 mod uses;
 
 pub use document::{Document, Language, Level, Member, OpenColumn, OpenJson, XmlNodes};
+pub use explicit::{ExplicitColumn, ExplicitForm, ExplicitTag};
 pub use live::LiveSlots;
 pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan};
 pub use more::{
@@ -421,8 +423,6 @@ impl VirtualSource {
     }
 }
 
-/// What a bound statement does with its rows.
-#[derive(Debug, Clone)]
 /// What clients are told of a statement that stores values into variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Told {
@@ -434,6 +434,8 @@ pub enum Told {
     Nothing,
 }
 
+/// What a bound statement does with its rows.
+#[derive(Debug, Clone)]
 pub enum Action {
     /// Sends them to the client.
     Select {
@@ -442,7 +444,7 @@ pub enum Action {
         /// Their values.
         values: Vec<Expr>,
     },
-    /// Stores values into variables, row after row. `quiet` for SET, IF and their like, which count no rows.
+    /// Stores values into variables, row after row.
     Assign {
         /// What is stored where, converted to the variable's type.
         assignments: Vec<(usize, Expr)>,

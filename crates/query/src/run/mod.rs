@@ -22,6 +22,7 @@ mod declared_cursor;
 mod define;
 mod define_trigger;
 mod document;
+mod document_explicit;
 mod document_xml;
 mod elsewhere;
 mod frame;
@@ -510,7 +511,6 @@ impl Machine<'_> {
         }
     }
 
-    fn report(&mut self, done: Done) {
     /// Tells of variables that were assigned to.
     #[inline]
     pub(crate) fn done_assigning(&mut self, rows: u64) {
@@ -519,6 +519,7 @@ impl Machine<'_> {
         }
     }
 
+    fn report(&mut self, done: Done) {
         if self.callers.is_empty() {
             self.output.done(done);
         } else {
