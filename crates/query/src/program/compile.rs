@@ -619,6 +619,9 @@ impl<'a> Compiler<'a> {
                     continue;
                 }
             };
+            if ty.is_text_or_image() {
+                return Err(Box::new(SqlError::text_in_local_variable()));
+            }
             let slot = self.declare(&variable.name, ty)?;
             if let Some(initial) = initial {
                 self.assign(slot, initial, tree::AssignOp::Set);

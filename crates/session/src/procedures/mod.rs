@@ -12,6 +12,7 @@ mod privileges;
 mod rename;
 mod sequence;
 mod server;
+mod table_option;
 
 use crate::host::SessionHost;
 use crate::security::{MemberOf, change_membership};
@@ -178,6 +179,11 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_updateextendedproperty", parameters: extended_property::WITH_VALUE, required: 1 },
     Procedure { name: "sp_dropextendedproperty", parameters: extended_property::WITHOUT_VALUE, required: 1 },
     Procedure { name: "sp_updatestats", parameters: &["@resample"], required: 0 },
+    Procedure {
+        name: "sp_tableoption",
+        parameters: &["@TableNamePattern", "@OptionName", "@OptionValue"],
+        required: 3,
+    },
     Procedure { name: "sp_tablecollations_100", parameters: &["@object_name"], required: 1 },
 ];
 
@@ -358,6 +364,7 @@ pub(crate) async fn call(
         "sp_addmessage" => message::add(host, &arguments, context).await?,
         "sp_altermessage" => message::alter(host, &arguments, context).await?,
         "sp_dropmessage" => message::drop(host, &arguments, context).await?,
+        "sp_tableoption" => table_option::set(&arguments, context)?,
         "sp_rename" => rename::rename(&arguments, context, output).await?,
         _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,
     }
