@@ -310,10 +310,9 @@ pub(crate) async fn call(
         "sp_releaseapplock" => return application_lock::release(&arguments, context),
         "sp_set_session_context" => {
             let value = sql_variant(given, 1, "@value")?;
-            let key = arguments.text(0).filter(|key| !key.is_empty());
             let wrong = || SqlError::invalid_parameter_or_option("sys.sp_set_session_context");
-            let read_only = arguments.text(2).is_some_and(|flag| flag != "0");
-            host.session_context.set(&key.ok_or_else(wrong)?, value, read_only)?;
+            let key = arguments.text(0).filter(|key| !key.is_empty()).ok_or_else(wrong)?;
+            host.session_context.set(&key, value, arguments.text(2).is_some_and(|flag| flag != "0"))?;
         }
         "sp_flush_log" => server::flush_log(host, context).await?,
         "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
