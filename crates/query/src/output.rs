@@ -143,6 +143,11 @@ pub trait Output: Send {
     fn ended_without_count(&mut self, in_procedure: bool) {
         let _ = in_procedure;
     }
+    /// Variables were assigned to, once or by so many rows: SET, a DECLARE with a value, a SELECT that assigns. Clients are told of it
+    /// as of a SELECT without columns, whose count they show to nobody. Not reported under NOCOUNT.
+    fn assigned(&mut self, rows: u64, in_procedure: bool) {
+        let _ = (rows, in_procedure);
+    }
     /// An informational message (PRINT, RAISERROR with a severity of 10 or less, notices).
     fn message(&mut self, message: &SqlError);
     /// An error that no TRY block caught.

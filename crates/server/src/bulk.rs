@@ -242,7 +242,8 @@ impl Bulk {
         let info = |column: &BulkColumn| {
             let ty = match column.info.sql_type() {
                 SqlType::Null => SqlType::NVarChar(Length::Max),
-                ty => ty,
+                // Drivers load texts and bytes as these into columns of other types.
+                ty => ty.without_text_or_image(),
             };
             ColumnInfo::new("", ty, true)
         };

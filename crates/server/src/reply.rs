@@ -314,6 +314,16 @@ impl Output for Reply<'_> {
         self.hold(kind, Done::new(Command::None));
     }
 
+    fn assigned(&mut self, rows: u64, in_procedure: bool) {
+        let kind = match self.answering {
+            _ if self.is_cut_short => return,
+            Answering::Quiet => return,
+            Answering::Batch if !in_procedure => DoneKind::Statement,
+            _ => DoneKind::InProcedure,
+        };
+        self.hold(kind, Done { rows: Some(rows), ..Done::new(Command::Select) });
+    }
+
     fn message(&mut self, message: &SqlError) {
         let ends_statement = message.number == STATEMENT_TERMINATED;
         if ends_statement && self.end.is_some_and(|(_, done)| done.error) {
@@ -400,6 +410,24 @@ mod tests {
         reply.finish_batch();
         assert!(!reply.is_fatal());
         sender.writer.ready()[8..].to_vec()
+    }
+
+    #[test]
+    fn assignments_end_as_selects_with_a_count_and_without_columns() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().expect("a runtime");
+        let sent = runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+            let socket = TcpStream::connect(listener.local_addr().expect("an address")).await.expect("a connection");
+            let (_receiver, mut sender) = halves(socket, MessageWriter::new(TdsVersion::V7_4, 51));
+            let cancel = AtomicBool::new(false);
+            let mut reply = Reply::new(&mut sender, "server", &cancel, Answering::Batch);
+            reply.assigned(1, false);
+            reply.assigned(3, false);
+            reply.finish_batch();
+            sender.writer.ready()[8..].to_vec()
+        });
+        let done = |more: u8, rows: u8| [0xFD, 0x10 | more, 0, 0xC1, 0, rows, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(sent, [done(1, 1), done(0, 3)].concat());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::connection::ConnectionInfo;
 use crate::host::SessionHost;
 use crate::names::{self, Found, Parts};
 use crate::security::{self, functions as who};
-use crate::views::columns::{COLLATION, TYPES, max_length};
+use crate::views::columns::{COLLATION, TYPES};
 use crate::views::databases::COMPATIBILITY_LEVEL;
 use crate::views::{self, PRIMARY, PRIMARY_NAME};
 use pikepole_engine::{Catalog, Database, Table, Trigger, TriggerEvent};
@@ -611,7 +611,7 @@ fn column_name(call: &Call<'_>) -> Answer {
 
 fn column_length(call: &Call<'_>) -> Answer {
     let (Some((_, table)), Some(column)) = (call.named_table()?, call.text(1)) else { return Ok(None) };
-    Ok(table.column(column).map(|place| Value::SmallInt(max_length(&table.columns[place]))))
+    Ok(table.column(column).map(|place| Value::SmallInt(table.columns[place].ty.max_length())))
 }
 
 fn column_property(call: &Call<'_>) -> Answer {
@@ -634,14 +634,12 @@ fn column_property(call: &Call<'_>) -> Answer {
             None => column.ty.precision().into(),
         })),
         "scale" => Some(Value::Int(column.ty.scale().into())),
-        "charmaxlen" => {
-            match (column.second_name().and_then(|second| second.characters_max), column.ty.declared_length()) {
-                (Some(characters), _) => Some(Value::Int(characters)),
-                (None, Some(Length::Limit(length))) => Some(Value::Int(length.into())),
-                (None, Some(Length::Max)) => Some(Value::Int(-1)),
-                (None, None) => None,
-            }
-        }
+        "charmaxlen" => match (column.ty.units_max(), column.ty.declared_length()) {
+            (Some(units), _) => Some(Value::Int(units)),
+            (None, Some(Length::Limit(length))) => Some(Value::Int(length.into())),
+            (None, Some(Length::Max)) => Some(Value::Int(-1)),
+            (None, None) => None,
+        },
         "usesansitrim" => column.ty.is_string().then_some(Value::Int(1)),
         _ => None,
     })

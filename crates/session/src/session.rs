@@ -340,6 +340,10 @@ impl Output for Watched<'_> {
         self.output.ended_without_count(in_procedure);
     }
 
+    fn assigned(&mut self, rows: u64, in_procedure: bool) {
+        self.output.assigned(rows, in_procedure);
+    }
+
     fn message(&mut self, message: &SqlError) {
         self.output.message(message);
     }

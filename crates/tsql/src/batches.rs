@@ -3,6 +3,8 @@
 //! GO is no statement of T-SQL. It is a line of its own, outside texts, quoted names and comments, perhaps with a count and a
 //! comment behind it.
 
+use std::borrow::Cow;
+
 /// A batch of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScriptBatch<'a> {
@@ -36,17 +38,93 @@ pub fn split_batches(script: &str) -> Vec<ScriptBatch<'_>> {
     batches
 }
 
-/// Whether the last line of a text is a GO line, so that an interactive shell runs what was typed.
-pub fn ends_with_go(text: &str) -> bool {
-    let mut state = State::Plain;
-    let mut go = false;
-    for line in text.split_inclusive('\n') {
-        go = state == State::Plain && go_count(line).is_some();
-        if !go {
-            state = state.after(line);
-        }
+/// Gathers lines to a batch, for tools that look at each line before it becomes T-SQL.
+#[derive(Debug, Default)]
+pub struct BatchLines {
+    text: String,
+    /// The line that the text begins with; 0 while there is none.
+    first_line: u32,
+    state: State,
+}
+
+impl BatchLines {
+    /// Whether the next line begins outside of texts, quoted names and comments.
+    pub fn is_plain(&self) -> bool {
+        self.state == State::Plain
     }
-    go
+
+    /// Takes a line; the count of a GO line, which is not taken: the batch before it is to run so often, and to be cleared.
+    pub fn push(&mut self, line: &str, number: u32) -> Option<u32> {
+        if self.is_plain()
+            && let Some(count) = go_count(line)
+        {
+            return Some(count);
+        }
+        if self.first_line == 0 {
+            self.first_line = number;
+        }
+        self.state = self.state.after(line);
+        self.text.push_str(line);
+        None
+    }
+
+    /// What has been gathered.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The same as a batch; none while it is nothing but white space.
+    pub fn batch(&self, count: u32) -> Option<ScriptBatch<'_>> {
+        let mut batches = Vec::new();
+        push(&mut batches, &self.text, self.first_line, count);
+        batches.pop()
+    }
+
+    /// Begins anew.
+    pub fn clear(&mut self) {
+        *self = BatchLines { text: std::mem::take(&mut self.text), ..BatchLines::default() };
+        self.text.clear();
+    }
+
+    /// The next line with a value for each `$(name)` outside of comments. What is no name stays as it is.
+    ///
+    /// # Errors
+    /// A name that has no value.
+    pub fn replaced<'l>(
+        &self,
+        line: &'l str,
+        mut value: impl FnMut(&str) -> Option<String>,
+    ) -> Result<Cow<'l, str>, String> {
+        if !line.contains("$(") {
+            return Ok(Cow::Borrowed(line));
+        }
+        let (mut replaced, mut taken) = (String::new(), 0);
+        let mut state = self.state;
+        while let Some(at) = line[taken..].find("$(").map(|at| taken + at) {
+            state = state.after_part(&line[taken..at]);
+            let name = line[at + 2..].split_once(')').map(|(name, _)| name).filter(|name| is_reference(name));
+            let is_comment = matches!(state, State::Comment(_) | State::LineComment);
+            replaced.push_str(&line[taken..at]);
+            match name.filter(|_| !is_comment) {
+                None => {
+                    replaced.push_str("$(");
+                    taken = at + 2;
+                }
+                Some(name) => {
+                    replaced.push_str(&value(name).ok_or_else(|| name.to_owned())?);
+                    taken = at + name.len() + 3;
+                }
+            }
+        }
+        replaced.push_str(&line[taken..]);
+        Ok(Cow::Owned(replaced))
+    }
+}
+
+/// Whether this may stand between `$(` and `)`.
+fn is_reference(name: &str) -> bool {
+    let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    starts && name.chars().all(|c| c.is_alphanumeric() || "_-.@#".contains(c))
 }
 
 fn push<'a>(batches: &mut Vec<ScriptBatch<'a>>, text: &'a str, line: u32, count: u32) {
@@ -88,10 +166,13 @@ fn only_comments(mut text: &str) -> bool {
     }
 }
 
-/// What the end of a line is inside of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a place in a script is inside of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum State {
+    #[default]
     Plain,
+    /// A comment up to the end of the line.
+    LineComment,
     /// A text or quoted name that ends at this byte.
     Quoted(u8),
     /// Comments, so many inside each other.
@@ -100,14 +181,22 @@ enum State {
 
 impl State {
     /// The state behind a line.
-    fn after(mut self, line: &str) -> State {
+    fn after(self, line: &str) -> State {
+        match self.after_part(line) {
+            State::LineComment => State::Plain,
+            state => state,
+        }
+    }
+
+    /// The state behind a part of a line.
+    fn after_part(mut self, line: &str) -> State {
         let bytes = line.as_bytes();
         let mut at = 0;
         while at < bytes.len() {
             let pair = (bytes[at], bytes.get(at + 1).copied().unwrap_or(0));
             at += 1;
             self = match (self, pair) {
-                (State::Plain, (b'-', b'-')) => return State::Plain,
+                (State::LineComment, _) | (State::Plain, (b'-', b'-')) => return State::LineComment,
                 (State::Plain, (b'/', b'*')) => {
                     at += 1;
                     State::Comment(1)
@@ -134,6 +223,40 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn references_are_replaced_outside_of_comments() {
+        let value = |name: &str| (name == "Db").then(|| "x y".to_owned());
+        let mut lines = BatchLines::default();
+        let replaced = |lines: &BatchLines, line: &'static str| lines.replaced(line, value).map(Cow::into_owned);
+        assert_eq!(replaced(&lines, "USE [$(Db)]; -- $(Db)\n").as_deref(), Ok("USE [x y]; -- $(Db)\n"));
+        assert_eq!(
+            replaced(&lines, "'$(Db)$(Db)' + '$( Db)' /* $(no) */ + '$(Db'").as_deref(),
+            Ok("'x yx y' + '$( Db)' /* $(no) */ + '$(Db'")
+        );
+        assert_eq!(replaced(&lines, "$(other)"), Err("other".to_owned()));
+        assert_eq!(lines.push("/* '\n", 7), None);
+        assert_eq!(replaced(&lines, "$(no) */ $(Db)").as_deref(), Ok("$(no) */ x y"));
+        assert_eq!(lines.push("GO\n", 8), None, "it is in a comment");
+        assert_eq!(lines.push("*/ SELECT 1\n", 9), None);
+        assert_eq!(lines.push("go 3\n", 10), Some(3));
+        assert_eq!(lines.batch(3).map(|batch| (batch.line, batch.count)), Some((7, 3)));
+        lines.clear();
+        assert!(lines.is_plain() && lines.batch(1).is_none());
+    }
+
+    /// Whether a shell runs what is typed with the last of these lines.
+    fn runs(text: &str) -> bool {
+        let mut lines = BatchLines::default();
+        let mut last = None;
+        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+            last = lines.push(line, number);
+            if last.is_some() {
+                lines.clear();
+            }
+        }
+        last.is_some()
+    }
 
     fn split(script: &str) -> Vec<(&str, u32, u32)> {
         split_batches(script).iter().map(|batch| (batch.text, batch.line, batch.count)).collect()
@@ -166,7 +289,7 @@ mod tests {
             "go /* open\n*/",
         ] {
             assert_eq!(split(script), [(script, 1, 1)]);
-            assert!(!ends_with_go(script));
+            assert!(!runs(script));
         }
         assert_eq!(split("-- it's\ngo\n'"), [("-- it's\n", 1, 1), ("'", 3, 1)]);
         assert_eq!(split("/* ' */\ngo\n1"), [("/* ' */\n", 1, 1), ("1", 3, 1)]);
@@ -175,10 +298,10 @@ mod tests {
     #[test]
     fn tells_a_shell_when_to_run() {
         for text in ["go", "select 1\nGO\n", "select 1\n go 3 -- x\r\n", "print 'a\ngo\n'\ngo\n"] {
-            assert!(ends_with_go(text), "{text}");
+            assert!(runs(text), "{text}");
         }
         for text in ["", "select 1\n", "go\nselect 1", "print 'a\ngo\n", "/*\ngo", "go\n\n"] {
-            assert!(!ends_with_go(text), "{text}");
+            assert!(!runs(text), "{text}");
         }
     }
 }

@@ -27,7 +27,7 @@ mod module_text;
 mod parser;
 mod tree;
 
-pub use batches::{ScriptBatch, ends_with_go, split_batches};
+pub use batches::{BatchLines, ScriptBatch, split_batches};
 pub use display::{stored_condition, stored_expression, stored_filter};
 pub use error::SyntaxError;
 pub use module_text::module_text;

@@ -87,6 +87,7 @@ impl Aggregate {
 pub fn aggregate_type(aggregate: Aggregate, argument: &SqlType) -> Result<SqlType, SqlError> {
     let refused = || SqlError::operand_type_invalid(argument.error_name(), aggregate.name());
     match aggregate {
+        _ if argument.is_text_or_image() => Err(refused()),
         Aggregate::Count => Ok(SqlType::Int),
         Aggregate::CountBig => Ok(SqlType::BigInt),
         Aggregate::Min | Aggregate::Max => match argument {

@@ -65,6 +65,9 @@ pub fn operator_type(op: ArithmeticOp, left: &SqlType, right: &SqlType) -> Resul
         (Null, other) | (other, Null) => (other, other),
         both => both,
     };
+    if left.is_text_or_image() || right.is_text_or_image() {
+        return Err(refused(op, left, right));
+    }
     let texts = left.is_string() && right.is_string();
     let binaries = left.is_binary() && right.is_binary();
     if texts || binaries {

@@ -1,4 +1,4 @@
-//! Names of the system's types beside their first: `text` for `varchar(max)`, `numeric` for `decimal`.
+//! Names of the system's types beside their first: `numeric` for `decimal`, `sysname` for `nvarchar(128)`.
 //!
 //! A column or parameter declared with one is of the first name's type in all that is computed. The catalog keeps the name, as it
 //! keeps a user's name for a type, because clients compare it with what they asked for.
@@ -16,30 +16,18 @@ pub struct SecondName {
     pub system_type_id: u8,
     /// The type it stands for, as wide as it can be declared.
     pub ty: SqlType,
-    /// `max_length` of `sys.columns`, where it is not the type's.
-    max_length: Option<i16>,
-    /// The most characters that a value has, where the name says it and the type does not.
-    pub characters_max: Option<i32>,
     /// Whether a column that says nothing about it may hold NULL.
     pub nullable: bool,
 }
 
-/// `max_length` of types whose values were kept outside of rows: the bytes of a pointer.
-const POINTER_BYTES: i16 = 16;
-
 impl SecondName {
     /// All of them.
     pub const ALL: &[SecondName] = &[
-        SecondName::outside_of_rows("image", 34, SqlType::VarBinary(Length::Max), i32::MAX),
-        SecondName::outside_of_rows("text", 35, SqlType::VarChar(Length::Max), i32::MAX),
-        SecondName::outside_of_rows("ntext", 99, SqlType::NVarChar(Length::Max), i32::MAX / 2),
         SecondName {
             name: "numeric",
             user_type_id: 108,
             system_type_id: 108,
             ty: SqlType::Decimal { precision: 38, scale: 38 },
-            max_length: None,
-            characters_max: None,
             nullable: true,
         },
         SecondName {
@@ -47,23 +35,9 @@ impl SecondName {
             user_type_id: 256,
             system_type_id: 231,
             ty: SqlType::NVarChar(Length::Limit(128)),
-            max_length: None,
-            characters_max: None,
             nullable: false,
         },
     ];
-
-    const fn outside_of_rows(name: &'static str, id: u8, ty: SqlType, characters_max: i32) -> SecondName {
-        SecondName {
-            name,
-            user_type_id: id as i32,
-            system_type_id: id,
-            ty,
-            max_length: Some(POINTER_BYTES),
-            characters_max: Some(characters_max),
-            nullable: true,
-        }
-    }
 
     /// The one that is written so, in any case.
     pub fn by_name(name: &str) -> Option<&'static SecondName> {
@@ -73,11 +47,6 @@ impl SecondName {
     /// The one with a `user_type_id`.
     pub fn by_id(user_type_id: i32) -> Option<&'static SecondName> {
         Self::ALL.iter().find(|second| second.user_type_id == user_type_id)
-    }
-
-    /// `max_length` of `sys.columns` for something declared so.
-    pub fn max_length(&self, ty: &SqlType) -> i16 {
-        self.max_length.unwrap_or_else(|| ty.max_length())
     }
 }
 

@@ -82,6 +82,12 @@ pub enum SqlType {
     Variant,
     /// `xml`, without a collection of schemas.
     Xml,
+    /// `text`: a `varchar(max)` that can hardly be computed with.
+    Text,
+    /// `ntext`, likewise an `nvarchar(max)`.
+    NText,
+    /// `image`, likewise a `varbinary(max)`.
+    Image,
 }
 
 use SqlType::*;
@@ -116,6 +122,9 @@ impl SqlType {
             UniqueIdentifier => "uniqueidentifier",
             Variant => "sql_variant",
             Xml => "xml",
+            Text => "text",
+            NText => "ntext",
+            Image => "image",
         }
     }
 
@@ -155,10 +164,13 @@ impl SqlType {
             UniqueIdentifier => 36,
             Variant => 98,
             Xml => 241,
+            Text => 35,
+            NText => 99,
+            Image => 34,
         }
     }
 
-    /// `max_length` of `sys.columns`: bytes, -1 for `(max)`.
+    /// `max_length` of `sys.columns`: bytes, -1 for `(max)`, those of a pointer for `text`, `ntext` and `image`.
     pub fn max_length(&self) -> i16 {
         let varying = |length: Length, unit: u16| match length {
             Length::Limit(n) => (n * unit) as i16,
@@ -183,7 +195,7 @@ impl SqlType {
             NChar(n) => (n * 2) as i16,
             VarChar(length) | VarBinary(length) => varying(length, 1),
             NVarChar(length) => varying(length, 2),
-            UniqueIdentifier => 16,
+            UniqueIdentifier | Text | NText | Image => 16,
             Variant => 8016,
             Xml => -1,
         }
@@ -223,18 +235,24 @@ impl SqlType {
     /// Whether values are character strings.
     #[inline]
     pub fn is_string(&self) -> bool {
-        matches!(self, Char(_) | VarChar(_) | NChar(_) | NVarChar(_))
+        matches!(self, Char(_) | VarChar(_) | NChar(_) | NVarChar(_) | Text | NText)
     }
 
-    /// Whether values are strings of UTF-16 units (`nchar`, `nvarchar`).
+    /// Whether values are strings of UTF-16 units (`nchar`, `nvarchar`, `ntext`).
     #[inline]
     pub fn is_unicode(&self) -> bool {
-        matches!(self, NChar(_) | NVarChar(_))
+        matches!(self, NChar(_) | NVarChar(_) | NText)
     }
 
     /// Whether values are binary strings.
     pub fn is_binary(&self) -> bool {
-        matches!(self, Binary(_) | VarBinary(_))
+        matches!(self, Binary(_) | VarBinary(_) | Image)
+    }
+
+    /// Whether this is `text`, `ntext` or `image`, whose values are kept, sent and cut in parts, and neither compared nor computed with.
+    #[inline]
+    pub fn is_text_or_image(&self) -> bool {
+        matches!(self, Text | NText | Image)
     }
 
     /// Whether this is `tinyint`, `smallint`, `int` or `bigint`.
@@ -252,9 +270,30 @@ impl SqlType {
         matches!(self, Date | Time(_) | DateTime | SmallDateTime | DateTime2(_) | DateTimeOffset(_))
     }
 
-    /// Whether values may be of any length: of strings and binaries declared `(max)`, and of `xml`.
+    /// Whether values may be of any length: of strings and binaries declared `(max)`, of `xml`, `text`, `ntext` and `image`.
     pub fn is_max(&self) -> bool {
-        matches!(self, VarChar(Length::Max) | NVarChar(Length::Max) | VarBinary(Length::Max) | Xml)
+        let is_declared_so = self.declared_length() == Some(Length::Max);
+        is_declared_so || self.is_text_or_image() || *self == Xml
+    }
+
+    /// The most characters or bytes that a value has, where the type's name alone says it.
+    pub fn units_max(&self) -> Option<i32> {
+        match self {
+            Text | Image => Some(i32::MAX),
+            NText => Some(i32::MAX / 2),
+            _ => None,
+        }
+    }
+
+    /// The type without a limit that the values of `text`, `ntext` and `image` are converted to where they are computed with after all.
+    #[must_use]
+    pub fn without_text_or_image(self) -> SqlType {
+        match self {
+            Text => VarChar(Length::Max),
+            NText => NVarChar(Length::Max),
+            Image => VarBinary(Length::Max),
+            other => other,
+        }
     }
 
     /// The declared length of a string or binary in its own units (bytes, or UTF-16 units for `nchar` and `nvarchar`).
@@ -293,24 +332,27 @@ impl SqlType {
             NChar(_) => 5,
             NVarChar(_) => 6,
             UniqueIdentifier => 7,
-            Bit => 8,
-            TinyInt => 9,
-            SmallInt => 10,
-            Int => 11,
-            BigInt => 12,
-            SmallMoney => 13,
-            Money => 14,
-            Decimal { .. } => 15,
-            Real => 16,
-            Float => 17,
-            Time(_) => 18,
-            Date => 19,
-            SmallDateTime => 20,
-            DateTime => 21,
-            DateTime2(_) => 22,
-            DateTimeOffset(_) => 23,
-            Xml => 24,
-            Variant => 25,
+            Image => 8,
+            Text => 9,
+            NText => 10,
+            Bit => 11,
+            TinyInt => 12,
+            SmallInt => 13,
+            Int => 14,
+            BigInt => 15,
+            SmallMoney => 16,
+            Money => 17,
+            Decimal { .. } => 18,
+            Real => 19,
+            Float => 20,
+            Time(_) => 21,
+            Date => 22,
+            SmallDateTime => 23,
+            DateTime => 24,
+            DateTime2(_) => 25,
+            DateTimeOffset(_) => 26,
+            Xml => 27,
+            Variant => 28,
         }
     }
 }

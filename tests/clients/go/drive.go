@@ -96,12 +96,15 @@ func types() {
 		{"varchar(8000)", []any{"", "plain", strings.Repeat("x", 8000)}},
 		{"varbinary(8000)", []any{[]byte{0, 255, 16}}},
 		{"varbinary(max)", []any{make([]byte, 7000)}},
+		{"text", []any{"", "plain", strings.Repeat("y", 9000)}},
+		{"ntext", []any{beyond, strings.Repeat(beyond, 250)}},
+		{"image", []any{[]byte{0, 255, 16}, make([]byte, 9000)}},
 	}
 	for _, one := range cases {
 		exec(db, "DROP TABLE IF EXISTS dbo.go_t", "CREATE TABLE dbo.go_t (n int PRIMARY KEY, v "+one.kind+")")
 		all := append(slices.Clone(one.values), nil)
 		for n, value := range all {
-			_, err := db.Exec("INSERT dbo.go_t VALUES (@p1, "+map[bool]string{true: "CONVERT(varbinary(max), @p2)", false: "@p2"}[value == nil && strings.HasPrefix(one.kind, "varbinary")]+")", n, value)
+			_, err := db.Exec("INSERT dbo.go_t VALUES (@p1, "+map[bool]string{true: "CONVERT(varbinary(max), @p2)", false: "@p2"}[value == nil && (strings.HasPrefix(one.kind, "varbinary") || one.kind == "image")]+")", n, value)
 			must(err)
 		}
 		rows, err := db.Query("SELECT v FROM dbo.go_t ORDER BY n")

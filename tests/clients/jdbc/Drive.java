@@ -122,6 +122,9 @@ public final class Drive {
         values.put("nvarchar(max)", new Object[] {BEYOND.repeat(250)});
         values.put("varbinary(8000)", new Object[] {new byte[0], new byte[] {0, -1, 16}});
         values.put("varbinary(max)", new Object[] {new byte[7_000]});
+        values.put("text", new Object[] {"", "plain", "y".repeat(9_000)});
+        values.put("ntext", new Object[] {BEYOND, BEYOND.repeat(250)});
+        values.put("image", new Object[] {new byte[] {0, -1, 16}, new byte[9_000]});
         values.put("uniqueidentifier", new Object[] {"00112233-4455-6677-8899-AABBCCDDEEFF"});
         return values;
     }

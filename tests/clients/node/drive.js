@@ -88,6 +88,9 @@ const VALUES = [
   ['nvarchar(max)', TYPES.NVarChar, [beyond.repeat(250)]],
   ['varbinary(8000)', TYPES.VarBinary, [Buffer.alloc(0), Buffer.from('00ff10', 'hex')]],
   ['varbinary(max)', TYPES.VarBinary, [Buffer.alloc(7000, 7)]],
+  ['text', TYPES.Text, ['', 'plain', 'y'.repeat(9000)]],
+  ['ntext', TYPES.NVarChar, [beyond, beyond.repeat(250)]],
+  ['image', TYPES.Image, [Buffer.from('00ff10', 'hex'), Buffer.alloc(9000, 7)]],
   ['uniqueidentifier', TYPES.UniqueIdentifier, ['00112233-4455-6677-8899-AABBCCDDEEFF']],
 ];
 

@@ -38,6 +38,9 @@ TYPES = [
     ("binary(4)", [b"\x00\x01\x02\xff"]),
     ("varbinary(8000)", [b"", b"\x00\xff" * 4000]),
     ("varbinary(max)", [b"", bytes(range(256)) * 30]),
+    ("text", ["", "plain", "y" * 9000]),
+    ("ntext", ["", BEYOND_BMP * 250]),
+    ("image", [b"", bytes(range(256)) * 40]),
     ("uniqueidentifier", [UUID("00112233-4455-6677-8899-aabbccddeeff")]),
 ]
 

@@ -154,7 +154,7 @@ class PythonTds(Client):
 
     def cannot_send(self, type_name, value):
         # It sends NULL as nvarchar, which SQL Server does not convert to binary either (error 257).
-        return value is None and "binary" in type_name
+        return value is None and ("binary" in type_name or type_name == "image")
 
     def cancel(self):
         # Its cancel reads the answer itself: not while another thread does.

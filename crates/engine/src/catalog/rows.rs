@@ -12,8 +12,10 @@
 //!         kind 10: a message that users added to the server (in master only); as kind 1
 //! ```
 
-use super::definition::{Index, StoredObject, TableRecord};
+use super::definition::{Column, Index, StoredObject, TableRecord};
 use super::sequence::Position;
+use super::user_type::{UserType, UserTypeKind};
+use pikepole_types::SqlType;
 
 /// The catalog's tree in the store.
 pub(crate) const CATALOG_OBJECT: u32 = pikepole_storage::OBJECT_FIRST;
@@ -73,9 +75,41 @@ fn format_of(object: &StoredObject) -> u8 {
     }
 }
 
+/// The types that columns are stored by a second name of another: `text` as `varchar(max)` and the number of `text`. Programs to
+/// which these are no types of their own read such tables too.
+const STORED_BY_NAME: [SqlType; 3] = [SqlType::Text, SqlType::NText, SqlType::Image];
+
+/// A table, or the shape of a table type, whose columns `by_name` changes.
+fn with_columns(object: &mut StoredObject, by_name: fn(&mut Column)) {
+    match object {
+        StoredObject::Table(table) => table.columns.iter_mut().for_each(by_name),
+        StoredObject::Type(UserType { kind: UserTypeKind::Table(table), .. }) => {
+            table.columns.iter_mut().for_each(by_name);
+        }
+        _ => {}
+    }
+}
+
+fn store_by_name(column: &mut Column) {
+    // A user's name for such a type leaves no place for its number.
+    if column.ty.is_text_or_image() && column.user_type.is_none() {
+        column.user_type = Some(column.ty.system_type_id().into());
+        column.ty = column.ty.without_text_or_image();
+    }
+}
+
+fn read_by_name(column: &mut Column) {
+    let named = STORED_BY_NAME.into_iter().find(|ty| column.user_type == Some(ty.system_type_id().into()));
+    if let Some(ty) = named.filter(|ty| ty.without_text_or_image() == column.ty) {
+        (column.ty, column.user_type) = (ty, None);
+    }
+}
+
 /// The chunks of an object.
 pub(crate) fn encode(object: &StoredObject) -> Vec<Vec<u8>> {
-    let json = serde_json::to_vec(object).expect("definitions are plain data");
+    let mut stored = object.clone();
+    with_columns(&mut stored, store_by_name);
+    let json = serde_json::to_vec(&stored).expect("definitions are plain data");
     let mut bytes = Vec::with_capacity(json.len() + 1);
     bytes.push(format_of(object));
     bytes.extend_from_slice(&json);
@@ -135,7 +169,10 @@ impl Decoder {
         };
         match bytes.split_first() {
             Some((&(FORMAT | FORMAT_MARKED | FORMAT_KEYED), json)) => match serde_json::from_slice(json) {
-                Ok(object) => self.objects.push(object),
+                Ok(mut object) => {
+                    with_columns(&mut object, read_by_name);
+                    self.objects.push(object);
+                }
                 Err(error) => self.damage.push(format!("object {id}: {error}")),
             },
             Some((format, _)) => self.damage.push(format!("object {id} has the unknown format {format}")),
@@ -187,6 +224,27 @@ mod tests {
         assert_eq!(decoder.objects, objects);
         assert_eq!((decoder.mark(7), decoder.mark(8)), (Some(41), None));
         assert!(decoder.damage.is_empty());
+    }
+
+    #[test]
+    fn a_text_is_stored_as_the_varchar_that_older_programs_know() {
+        let column =
+            r#"{"name":"w","ty":{"VarChar":"Max"},"nullable":true,"default":null,"identity":null,"user_type":35}"#;
+        let table = format!(
+            r#"{{"Table":{{"object_id":3,"schema_id":1,"schema":"dbo","name":"t","columns":[{column}],"indexes":[],
+            "heap":null,"created_us":1,"modified_us":2}}}}"#
+        );
+        let read = |bytes: &[u8]| {
+            let mut decoder = Decoder::default();
+            decoder.row(&row_key(RowKind::Object, 3, 0), bytes);
+            decoder.finish().objects.remove(0)
+        };
+        let old = read(&[&[FORMAT], table.as_bytes()].concat());
+        let StoredObject::Table(record) = &old else { panic!("no table") };
+        assert_eq!((record.columns[0].ty, record.columns[0].user_type), (SqlType::Text, None));
+        let new = encode(&old).concat();
+        assert!(String::from_utf8_lossy(&new).contains(r#""ty":{"VarChar":"Max"}"#));
+        assert_eq!(read(&new), old);
     }
 
     #[test]

@@ -705,6 +705,9 @@ fn included_columns(
     key: &[IndexColumn],
 ) -> Result<Vec<usize>, SqlError> {
     let included = places(record, &definition.extras.included)?;
+    if let Some(column) = included.iter().map(|at| &record.columns[*at]).find(|column| column.ty.is_text_or_image()) {
+        return Err(SqlError::included_column_type_invalid(&column.name, &record.name));
+    }
     for (at, column) in included.iter().enumerate() {
         if key.iter().any(|key| key.column == *column) || included[..at].contains(column) {
             return Err(SqlError::key_column_twice("index", &record.columns[*column].name));

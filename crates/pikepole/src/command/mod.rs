@@ -6,6 +6,7 @@ pub mod log;
 mod numa;
 mod output;
 mod password;
+mod script;
 pub mod serve;
 mod session;
 mod shell;

@@ -3,7 +3,38 @@
 use super::CommandError;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::ASCII_MARKDOWN};
 use pikepole::{Column, Event, Row, SqlError, Value};
+use pikepole_contention::sync::Arc;
+use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
+
+/// Where something is printed to.
+#[derive(Clone)]
+pub enum Sink {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Error,
+    /// A file, which was emptied when it was opened.
+    File(Arc<File>),
+}
+
+impl Sink {
+    /// A new file, or one that is emptied.
+    pub fn file(path: &Path) -> Result<Sink, CommandError> {
+        let file = File::create(path).map_err(CommandError::io(&path.display().to_string()))?;
+        Ok(Sink::File(Arc::new(file)))
+    }
+
+    /// What writes there.
+    fn writer(&self) -> Box<dyn Write + '_> {
+        match self {
+            Sink::Out => Box::new(io::BufWriter::new(io::stdout().lock())),
+            Sink::Error => Box::new(io::stderr().lock()),
+            Sink::File(file) => Box::new(io::BufWriter::new(&**file)),
+        }
+    }
+}
 
 /// How results are shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,6 +53,9 @@ const TABLE_ROWS_MAX: usize = 1000;
 /// Prints the events of batches in one format.
 pub struct Printer {
     format: Format,
+    out: Sink,
+    /// Where errors go, and what is no data where programs read.
+    error: Sink,
     columns: Vec<Column>,
     /// The names of the columns in JSON objects, where each must be its own.
     keys: Vec<String>,
@@ -34,7 +68,39 @@ pub struct Printer {
 impl Printer {
     /// A printer to standard output.
     pub fn new(format: Format) -> Self {
-        Printer { format, columns: Vec::new(), keys: Vec::new(), rows: Vec::new(), printed: 0, headed: false }
+        let (out, error) = (Sink::Out, Sink::Error);
+        Printer {
+            format,
+            out,
+            error,
+            columns: Vec::new(),
+            keys: Vec::new(),
+            rows: Vec::new(),
+            printed: 0,
+            headed: false,
+        }
+    }
+
+    /// Results go elsewhere from now on.
+    pub fn set_out(&mut self, out: Sink) {
+        self.out = out;
+    }
+
+    /// Errors go elsewhere from now on.
+    pub fn set_error(&mut self, error: Sink) {
+        self.error = error;
+    }
+
+    /// Prints an error of the shell's own.
+    pub fn complain(&self, text: &str) -> Result<(), CommandError> {
+        let mut err = self.error.writer();
+        writeln!(err, "{text}").and_then(|()| err.flush()).map_err(CommandError::io("standard error"))
+    }
+
+    /// Prints lines of the shell's own.
+    pub fn say(&self, text: &str) -> Result<(), CommandError> {
+        let mut out = self.out.writer();
+        writeln!(out, "{text}").and_then(|()| out.flush()).map_err(CommandError::io("standard output"))
     }
 
     /// Prints a batch's events as they come; whether there was no error. `line_offset` is what precedes the batch in its script.
@@ -47,7 +113,8 @@ impl Printer {
         CommandError: From<E>,
     {
         let mut clean = true;
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let (sink, errors) = (self.out.clone(), self.error.clone());
+        let mut out = sink.writer();
         for event in events {
             match event? {
                 Event::Columns(columns) => self.begin(columns, &mut out),
@@ -56,7 +123,9 @@ impl Printer {
                 Event::Message(message) => self.message(&message.text, &mut out),
                 Event::Error(error) => {
                     clean = false;
-                    self.done(None, &mut out).and_then(|()| out.flush()).and_then(|()| report(&error, line_offset))
+                    self.done(None, &mut out)
+                        .and_then(|()| out.flush())
+                        .and_then(|()| report(&errors, &error, line_offset))
                 }
             }
             .map_err(CommandError::io("standard output"))?;
@@ -146,7 +215,7 @@ impl Printer {
 
     fn message(&mut self, text: &str, out: &mut impl Write) -> io::Result<()> {
         if self.format != Format::Table {
-            return writeln!(io::stderr(), "{text}");
+            return writeln!(self.error.writer(), "{text}");
         }
         if !self.columns.is_empty() {
             self.rest(out)?;
@@ -156,8 +225,8 @@ impl Printer {
 }
 
 /// Prints an error the way the field's tools do, with the line in the script.
-fn report(error: &SqlError, line_offset: u32) -> io::Result<()> {
-    let mut err = io::stderr().lock();
+fn report(sink: &Sink, error: &SqlError, line_offset: u32) -> io::Result<()> {
+    let mut err = sink.writer();
     let (number, severity, state) = (error.number, error.severity, error.state);
     match &error.procedure {
         Some(procedure) => {
@@ -168,7 +237,8 @@ fn report(error: &SqlError, line_offset: u32) -> io::Result<()> {
         None if error.line == 0 => writeln!(err, "Msg {number}, Level {severity}, State {state}")?,
         None => writeln!(err, "Msg {number}, Level {severity}, State {state}, Line {}", error.line + line_offset)?,
     }
-    writeln!(err, "{}", error.message)
+    writeln!(err, "{}", error.message)?;
+    err.flush()
 }
 
 fn is_number(value: &Value) -> bool {

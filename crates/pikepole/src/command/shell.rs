@@ -1,8 +1,8 @@
 //! The interactive shell: lines are gathered until GO, then run as a batch.
 
 use super::CommandError;
-use super::output::Printer;
-use super::session::{Cancel, Session};
+use super::script::{Flow, Script};
+use super::session::Cancel;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_contention::sync::{Arc, Mutex, MutexGuard};
 use rustyline::DefaultEditor;
@@ -48,7 +48,8 @@ impl State {
 }
 
 /// Reads, runs and prints until the end of input; whether no batch failed.
-pub fn run(session: &mut Session, printer: &mut Printer, interrupt: &Interrupt) -> Result<bool, CommandError> {
+pub fn run(script: Script<'_>, interrupt: &Interrupt) -> Result<bool, CommandError> {
+    let mut script = script.interrupted_by(&interrupt.0.pressed);
     writeln!(io::stdout(), "{GREETING}").map_err(CommandError::io("standard output"))?;
     let mut editor = DefaultEditor::new()?;
     let history = history_path();
@@ -56,63 +57,38 @@ pub fn run(session: &mut Session, printer: &mut Printer, interrupt: &Interrupt) 
         // A first run has no history yet.
         let _ = editor.load_history(path);
     }
-    let mut clean = true;
-    let mut batch = String::new();
-    let mut lines = 0;
     loop {
-        match editor.readline(&format!("{}> ", lines + 1)) {
-            Ok(line) if is_exit(&line) => break,
+        match editor.readline(&format!("{}> ", script.next_line())) {
             Ok(line) => {
                 editor.add_history_entry(&line)?;
-                batch.push_str(&line);
-                batch.push('\n');
-                lines += 1;
+                if take(&mut script, line, interrupt)? == Flow::Quit {
+                    break;
+                }
             }
-            Err(ReadlineError::Interrupted) => {
-                batch.clear();
-                lines = 0;
-                continue;
-            }
+            Err(ReadlineError::Interrupted) => script.reset(),
             Err(ReadlineError::Eof) => break,
             Err(error) => return Err(error.into()),
-        }
-        if pikepole_tsql::ends_with_go(&batch) {
-            interrupt.0.pressed.store(false, Ordering::Relaxed);
-            *interrupt.0.running() = Some(session.cancel());
-            let ran = run_batches(session, printer, &batch, &interrupt.0.pressed);
-            *interrupt.0.running() = None;
-            clean &= ran?;
-            batch.clear();
-            lines = 0;
         }
     }
     if let Some(path) = &history {
         // Losing the history loses no data.
         let _ = editor.save_history(path);
     }
-    Ok(clean)
+    Ok(script.is_clean())
 }
 
-fn run_batches(
-    session: &mut Session,
-    printer: &mut Printer,
-    text: &str,
-    interrupted: &AtomicBool,
-) -> Result<bool, CommandError> {
-    let mut clean = true;
-    for batch in pikepole_tsql::split_batches(text) {
-        for _ in 0..batch.count {
-            if interrupted.load(Ordering::Relaxed) {
-                return Ok(false);
-            }
-            clean &= session.print(batch.text, batch.line - 1, printer)?;
-        }
+/// Takes a line that was typed; what it runs can be interrupted.
+fn take(script: &mut Script<'_>, mut line: String, interrupt: &Interrupt) -> Result<Flow, CommandError> {
+    line.push('\n');
+    interrupt.0.pressed.store(false, Ordering::Relaxed);
+    *interrupt.0.running() = Some(script.session().cancel());
+    let taken = script.line(&line, script.next_line());
+    *interrupt.0.running() = None;
+    match taken {
+        // What was typed wrong is typed again.
+        Err(CommandError::Usage(text)) => script.complain(&text).map(|()| Flow::On),
+        taken => taken,
     }
-    Ok(clean)
-}
-
-fn is_exit(line: &str) -> bool {
-    matches!(line.trim().trim_end_matches(';').to_ascii_lowercase().as_str(), "exit" | "quit" | ":q")
 }
 
 fn history_path() -> Option<PathBuf> {

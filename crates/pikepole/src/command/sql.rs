@@ -1,6 +1,7 @@
 //! `pikepole sql`: scripts, single batches, or the shell.
 
-use super::output::{Format, Printer};
+use super::output::{Format, Printer, Sink};
+use super::script::{Script, Variables};
 use super::session::{ServerArguments, Session};
 use super::{CommandError, shell};
 use pikepole::Options;
@@ -35,9 +36,18 @@ pub struct Arguments {
     /// Results as CSV with a header line
     #[arg(long)]
     csv: bool,
+    /// Results go to this file instead of standard output
+    #[arg(short = 'o', long, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Stop at the first batch with an error
     #[arg(short = 'b', long)]
     stop_on_error: bool,
+    /// $(NAME) stands for the value in the T-SQL; may be given several times
+    #[arg(short = 'v', long = "variable", value_name = "NAME=VALUE", num_args = 1..)]
+    variables: Vec<String>,
+    /// Leave $(NAME) in the T-SQL as it is
+    #[arg(short = 'x', long)]
+    no_variables: bool,
     /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE", conflicts_with = "server")]
     policies: Vec<String>,
@@ -49,6 +59,9 @@ pub struct Arguments {
 const HELP: &str = "\
 Without -i and -Q: an interactive shell on a terminal, else a script from standard
 input. Batches are separated by GO on a line of its own; GO 5 runs a batch five times.
+$(NAME) stands for what :setvar or -v has set, else for the environment's variable. Other
+commands of sqlcmd that there are: :r FILE, :on error exit, :out FILE, :error FILE, :list,
+:listvar, :reset, :exit, :quit; :help tells of them.
 
 Results go to standard output, errors to standard error. With --json and --csv what
 PRINT says goes to standard error too, so that standard output holds data only:
@@ -67,6 +80,7 @@ Examples:
   pikepole sql -Q \"INSERT dbo.reading VALUES (1, 21.5), (2, 22)\"
   pikepole sql -Q \"SELECT * FROM dbo.reading\" --csv > reading.csv
   pikepole sql -d ./data -i schema.sql -b
+  pikepole sql -i deploy.sql -v DatabaseName=sales -v Size=10
   pikepole sql -Q \"EXEC sp_configure\"      the policies and their values
   pikepole sql --policy TRANSACTION_IDS=SPINLOCK -i load.sql
   pikepole sql -S localhost -U sa --certificate ./data/server-certificate.pem
@@ -88,9 +102,14 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         _ => Format::Table,
     };
     let mut printer = Printer::new(format);
+    if let Some(path) = &arguments.output {
+        printer.set_out(Sink::file(path)?);
+    }
+    let variables = Variables::new(&arguments.variables, arguments.no_variables)?;
+    let reading = Script::new(&mut session, &mut printer, variables, arguments.stop_on_error);
     let clean = match (script, interrupt) {
-        (Some(text), _) => run_script(&mut session, &text, arguments.stop_on_error, &mut printer)?,
-        (None, Some(interrupt)) => shell::run(&mut session, &mut printer, &interrupt)?,
+        (Some(text), _) => run_script(reading, &text)?,
+        (None, Some(interrupt)) => shell::run(reading, &interrupt)?,
         (None, None) => true,
     };
     session.close()?;
@@ -154,22 +173,16 @@ fn text(bytes: Vec<u8>, what: &str) -> Result<String, CommandError> {
     })
 }
 
-fn run_script(
-    session: &mut Session,
-    text: &str,
-    stop_on_error: bool,
-    printer: &mut Printer,
-) -> Result<bool, CommandError> {
-    let mut clean = true;
-    for batch in pikepole_tsql::split_batches(text) {
-        for _ in 0..batch.count {
-            clean &= session.print(batch.text, batch.line - 1, printer)?;
-            if !clean && stop_on_error {
-                return Ok(false);
-            }
+/// Runs a script; a command in it that cannot be obeyed ends it, as an error of a batch with `-b` does.
+fn run_script(mut script: Script<'_>, text: &str) -> Result<bool, CommandError> {
+    match script.run(text) {
+        Ok(()) => Ok(script.is_clean()),
+        Err(CommandError::Usage(text)) => {
+            script.complain(&text)?;
+            Ok(false)
         }
+        Err(error) => Err(error),
     }
-    Ok(clean)
 }
 
 #[cfg(test)]

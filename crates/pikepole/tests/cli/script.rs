@@ -208,3 +208,52 @@ PRINT 'after';",
     assert_eq!(done.status, 1);
     assert_eq!(folder.number("SELECT n FROM dbo.t"), 32767);
 }
+
+#[test]
+fn scripts_of_the_field_s_tools_run() {
+    let folder = Folder::new("sqlcmd");
+    folder.write("part.sql", "PRINT 'part of $(DatabaseName)';\r\n:setvar Inner \"set \"\"inside\"\"\"");
+    let script = "/*\n$(NoSuchVariable) in a comment\n*/\nGO\n:setvar DatabaseName \"sales\"\n:setvar DefaultFilePrefix \"sales\"\n\
+        :on error exit\nGO\n:setvar __IsSqlCmdEnabled \"True\"\nGO\n\
+        IF N'$(__IsSqlCmdEnabled)' NOT LIKE N'True'\n    BEGIN\n        PRINT N'SQLCMD mode must be enabled.';\n        SET NOEXEC ON;\n    END\nGO\n\
+        PRINT N'Creating $(DatabaseName)...'\nGO\nCREATE DATABASE [$(DatabaseName)];\nGO\nUSE [$(DatabaseName)];\nGO\n\
+        SELECT DB_NAME() AS name, '$(given)' AS given, '$(CARGO_PKG_NAME)' AS package, '$( not a name)' AS kept;\n:r part.sql\nPRINT '$(inner)';\nGO\n\
+        RAISERROR('stop', 16, 1);\nGO\nPRINT 'never';\n";
+    folder.write("deploy.sql", script);
+    let done = folder.run(["sql", "-d", "data", "-i", "deploy.sql", "--csv", "-v", "given=a b"]);
+    assert_eq!(done.status, 1);
+    assert_eq!(done.out, "name,given,package,kept\nsales,a b,pikepole,$( not a name)\n");
+    let said = "Creating sales...\nChanged database context to 'sales'.\npart of sales\nset \"inside\"\nMsg 50000, Level 16, State 1, Line 27\nstop\n";
+    assert_eq!(done.err, said);
+}
+
+#[test]
+fn results_and_errors_go_where_a_script_says() {
+    let folder = Folder::new("sinks");
+    let script = ":out results.txt\n:error errors.txt\nPRINT 'one';\nGO\nRAISERROR('stop', 16, 1);\nGO\n:out stdout\n:error stderr\n\
+        PRINT 'two';\n:list\nGO\nPRINT 'dropped';\n:reset\n:quit\nPRINT 'never';\n";
+    folder.write("sinks.sql", script);
+    let done = folder.run(["sql", "-d", "data", "-i", "sinks.sql"]);
+    assert_eq!((done.status, done.out.as_str(), done.err.as_str()), (1, "PRINT 'two';\ntwo\n", ""));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it is there");
+    assert_eq!(read("results.txt"), "one\n");
+    assert_eq!(read("errors.txt"), "Msg 50000, Level 16, State 1, Line 5\nstop\n");
+    let done = folder.run(["sql", "-d", "data", "-o", "out.txt", "-x", "-Q", "PRINT '$(x)'"]);
+    assert_eq!((done.status, done.out.as_str(), read("out.txt").as_str()), (0, "", "$(x)\n"));
+}
+
+#[test]
+fn what_a_script_cannot_have_ends_it() {
+    let folder = Folder::new("refused");
+    for (line, said) in [
+        ("PRINT '$(NoSuchVariable)'", "'NoSuchVariable' scripting variable not defined.\n"),
+        (":connect other", "line 3: pikepole sql does not have :connect\n"),
+        (":setvar", "Syntax error at line 3 near command ':setvar'.\n"),
+    ] {
+        let done = folder.sql(&format!("PRINT 'before'\nGO\n{line}\nGO\nPRINT 'never'"));
+        assert_eq!((done.status, done.out.as_str(), done.err.as_str()), (1, "before\n", said));
+    }
+    folder.write("self.sql", "PRINT 'x'\nGO\n:r self.sql\n");
+    let done = folder.run(["sql", "-d", "data", "-i", "self.sql"]);
+    assert_eq!((done.status, done.out.lines().count()), (1, 33));
+}

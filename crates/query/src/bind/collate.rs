@@ -81,7 +81,7 @@ pub(crate) fn in_column(collated: Collated, statement: &str, place: usize) -> Re
 /// A key to order by, the `place`th.
 ///
 /// # Errors
-/// 305 for a value of xml, 451 for a text whose parts' collations do not agree.
+/// 305 for a value of xml, 306 for one of `text` and its like, 451 for a text whose parts' collations do not agree.
 pub(super) fn order_key(typed: Typed, descending: bool, place: usize) -> Result<SortKey, Fault> {
     super::xml::comparable(&typed.ty)?;
     let collation = in_column(typed.collated, "ORDER BY", place)?;
@@ -106,6 +106,18 @@ fn operation(op: Comparison) -> &'static str {
         Comparison::Greater => "greater than",
         Comparison::GreaterOrEqual => "greater than or equal to",
     }
+}
+
+/// The type at which two values meet that are compared.
+///
+/// # Errors
+/// 402 for `text`, `ntext` and `image`, whatever stands beside them; 206 for types that do not meet.
+pub(super) fn compared_type(op: Comparison, left: &Typed, right: &Typed) -> Result<SqlType, Fault> {
+    if left.ty.is_text_or_image() || right.ty.is_text_or_image() {
+        let (left, right) = (left.ty.error_name(), right.ty.error_name());
+        return Err(Box::new(SqlError::types_incompatible(left, right, operation(op))));
+    }
+    Ok(pikepole_types::implicit_type(&left.ty, &right.ty)?)
 }
 
 /// The collation by which two values are compared that meet at a type.

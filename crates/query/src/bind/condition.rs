@@ -1,7 +1,7 @@
 //! Conditions.
 
 use super::Binder;
-use super::collate::compared;
+use super::collate::{compared, compared_type};
 use super::typed::{Typed, convert_to};
 use crate::errors;
 use crate::expression::{Comparison, Expr, Fault, Predicate, Width};
@@ -69,7 +69,7 @@ impl Binder<'_> {
 
     /// `left op right`, both bound.
     pub(crate) fn compare(&mut self, op: Comparison, left: Typed, right: Typed) -> Result<Predicate, Fault> {
-        let ty = implicit_type(&left.ty, &right.ty)?;
+        let ty = compared_type(op, &left, &right)?;
         if ty == SqlType::Null {
             return Ok(Predicate::Const(None));
         }
@@ -106,6 +106,7 @@ impl Binder<'_> {
         let mut items = Vec::with_capacity(values.len());
         for value in values {
             let item = self.expr(value)?;
+            compared_type(Comparison::Equal, &left, &item)?;
             ty = implicit_type(&ty, &item.ty)?;
             items.push(item);
         }
@@ -160,7 +161,7 @@ impl Binder<'_> {
         let nullable = column.nullable;
         let right = bound.values.into_iter().next().unwrap_or(Expr::NULL);
         let right = Typed::new(right, column.ty, nullable).collated(column.collated.of_column());
-        let ty = implicit_type(&left.ty, &right.ty)?;
+        let ty = compared_type(op, &left, &right)?;
         let collation = compared(op, &left, &right, &ty)?;
         let left = convert_to(left, &ty)?.expr;
         let right = convert_to(right, &ty)?.expr;
@@ -217,7 +218,7 @@ impl Binder<'_> {
         if typed.ty.is_string() {
             return Ok(typed);
         }
-        if matches!(typed.ty, SqlType::Variant | SqlType::Xml) {
+        if matches!(typed.ty, SqlType::Variant | SqlType::Xml | SqlType::Image) {
             return Err(Box::new(SqlError::argument_type_invalid(typed.ty.error_name(), place, "like")));
         }
         let ty = SqlType::NVarChar(pikepole_types::Length::Limit(4000));

@@ -21,6 +21,8 @@ pub(super) struct Directives {
     pub(super) root: Option<String>,
     nulls: bool,
     bare: bool,
+    /// BINARY BASE64, which all modes but EXPLICIT have without being asked.
+    pub(super) base64: bool,
     pub(super) elements: bool,
     pub(super) nil: bool,
     xml_type: bool,
@@ -36,14 +38,17 @@ impl Directives {
                     read.mode.clone_from(word);
                     read.row.clone_from(text);
                 }
-                "EXPLICIT" if place == 0 && !is_json => return Err(errors::unsupported("FOR XML EXPLICIT")),
+                "EXPLICIT" if place == 0 && !is_json => {
+                    read.mode.clone_from(word);
+                    read.row.clone_from(text);
+                }
                 "ROOT" if place > 0 => read.root = Some(text.clone().unwrap_or_else(|| "root".to_owned())),
                 "INCLUDE_NULL_VALUES" if is_json && place > 0 => read.nulls = true,
                 "WITHOUT_ARRAY_WRAPPER" if is_json && place > 0 => read.bare = true,
                 "ELEMENTS" | "ELEMENTS ABSENT" if !is_json && place > 0 => read.elements = true,
                 "ELEMENTS XSINIL" if !is_json && place > 0 => (read.elements, read.nil) = (true, true),
                 "TYPE" if !is_json && place > 0 => read.xml_type = true,
-                "BINARY BASE64" if !is_json && place > 0 => {}
+                "BINARY BASE64" if !is_json && place > 0 => read.base64 = true,
                 "XMLSCHEMA" | "XMLDATA" if !is_json => return Err(errors::unsupported("FOR XML with a schema")),
                 _ => return Err(Box::new(SqlError::incorrect_syntax(word))),
             }
@@ -104,6 +109,10 @@ impl Binder<'_> {
             true => {
                 let levels = self.json_levels(&directives, &parts)?;
                 (Language::Json { array: !directives.bare, nulls: directives.nulls }, levels)
+            }
+            false if directives.mode == "EXPLICIT" => {
+                let tags = super::xml_explicit::tags(&directives, &parts, &rows.columns)?;
+                (self.explicit(&directives, tags)?, Vec::new())
             }
             false => {
                 let (levels, declarations) = self.xml_levels(&directives, &parts)?;

@@ -3,7 +3,7 @@
 use super::Binder;
 use super::collate::met;
 use super::data_type::{TypePlace, sql_type};
-use super::scope::{Clause, Column};
+use super::scope::{Clause, Column, ColumnAccess};
 use super::typed::{Typed, WHOLE_DIGITS_MAX, convert_to};
 use crate::errors;
 use crate::expression::{
@@ -113,8 +113,10 @@ impl Binder<'_> {
 
     fn column(&mut self, column: &tree::ColumnRef) -> Result<Typed, Fault> {
         let found = self.resolve(column)?;
-        if found.is_node {
-            return Err(Box::new(SqlError::nodes_column_used(&column.name.text)));
+        match found.access {
+            ColumnAccess::All => {}
+            ColumnAccess::Node => return Err(Box::new(SqlError::nodes_column_used(&column.name.text))),
+            ColumnAccess::Withheld => return Err(Box::new(SqlError::text_in_transition_table())),
         }
         self.check_grouped(&found)?;
         Ok(Typed::new(Expr::Slot(found.slot), found.ty, found.nullable).collated(found.collated))

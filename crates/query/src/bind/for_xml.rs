@@ -4,10 +4,26 @@ use super::Binder;
 use super::document::{Directives, Part};
 use super::xml_names::{check_identifier, encoded};
 use crate::expression::Fault;
-use crate::plan::{Level, Member};
+use crate::plan::{ExplicitForm, ExplicitTag, Language, Level, Member};
 use pikepole_types::SqlError;
 
 impl Binder<'_> {
+    /// FOR XML EXPLICIT: the prefix of nil is declared as soon as a column could need it.
+    pub(super) fn explicit(&self, directives: &Directives, tags: Vec<ExplicitTag>) -> Result<Language, Fault> {
+        self.check_root(directives)?;
+        let mut columns = tags.iter().flat_map(|tag| &tag.columns);
+        let nil = columns.any(|column| column.form == ExplicitForm::ElementNil);
+        Ok(Language::Explicit { tags, declarations: self.declarations(nil)? })
+    }
+
+    fn check_root(&self, directives: &Directives) -> Result<(), Fault> {
+        match directives.root.as_deref() {
+            None => Ok(()),
+            Some("") => Err(Box::new(SqlError::xml_root_empty())),
+            Some(root) => self.check_xml_name("ROOT", root, root),
+        }
+    }
+
     /// The levels of a document, and the declarations of its outermost elements.
     pub(super) fn xml_levels(
         &mut self,
@@ -17,11 +33,7 @@ impl Binder<'_> {
         if let Some(row) = directives.row.as_deref().filter(|row| !row.is_empty()) {
             self.check_xml_name("row", row, row)?;
         }
-        match directives.root.as_deref() {
-            None => {}
-            Some("") => return Err(Box::new(SqlError::xml_root_empty())),
-            Some(root) => self.check_xml_name("ROOT", root, root)?,
-        }
+        self.check_root(directives)?;
         let row = directives.row.as_deref().unwrap_or("row").to_owned();
         let flat = |place: usize| {
             let part = &parts[place];

@@ -104,6 +104,7 @@ impl Binder<'_> {
             Some(function) => {
                 let (min, max) = (function.arguments_min, function.arguments_max);
                 check_count(name, arguments.len(), min, max)?;
+                refuse_text_or_image(name, &arguments)?;
                 let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
                 let expr = Expr::Host(function.id, arguments);
                 Ok(Typed::new(expr, function.result, true))
@@ -189,7 +190,10 @@ impl Binder<'_> {
     /// STRING_AGG: the text, what stands between, and the order of the rows.
     fn string_agg(&mut self, call: &tree::FunctionCall, input: Typed) -> Result<(Typed, Expr), Fault> {
         let input = match input.ty {
-            ty if ty.is_string() => input,
+            ty if ty.is_string() && !ty.is_text_or_image() => input,
+            ty if ty.is_text_or_image() => {
+                return Err(Box::new(SqlError::argument_type_invalid(ty.error_name(), 1, "string_agg")));
+            }
             ty => match pikepole_types::conversion(&ty, &NUMBER_TEXT) {
                 pikepole_types::Conversion::Implicit => convert_to(input, &NUMBER_TEXT)?,
                 _ => return Err(Box::new(SqlError::argument_type_invalid(ty.error_name(), 1, "string_agg"))),
@@ -271,6 +275,26 @@ const TAKES_VARIANTS: [&str; 9] = [
     "SQL_VARIANT_PROPERTY",
 ];
 
+/// Functions that take `text`, `ntext` and `image`, and the place of the argument that may be one.
+const TAKES_TEXTS: [(&str, usize); 4] = [("CHARINDEX", 1), ("DATALENGTH", 0), ("PATINDEX", 1), ("SUBSTRING", 0)];
+
+/// Refuses `text`, `ntext` and `image` where a function does not take them: few do, and those that search in texts search no `image`.
+fn refuse_text_or_image(name: &str, arguments: &[Typed]) -> Result<(), Fault> {
+    let of_function = TAKES_TEXTS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+    let taken = of_function.map(|(_, place)| *place);
+    let searches = taken == Some(1);
+    let is_refused = |(place, argument): &(usize, &Typed)| {
+        argument.ty.is_text_or_image() && (taken != Some(*place) || searches && argument.ty == SqlType::Image)
+    };
+    match arguments.iter().enumerate().find(is_refused) {
+        None => Ok(()),
+        Some((place, argument)) => {
+            let (ty, name) = (argument.ty.error_name(), name.to_ascii_lowercase());
+            Err(Box::new(SqlError::argument_type_invalid(ty, place + 1, name)))
+        }
+    }
+}
+
 /// What STRING_AGG makes of values that are no text.
 const NUMBER_TEXT: SqlType = SqlType::NVarChar(pikepole_types::Length::Limit(4000));
 
@@ -322,6 +346,7 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Re
         let (ty, name) = (SqlType::Xml.error_name(), function.name.to_ascii_lowercase());
         return Err(Box::new(SqlError::argument_type_invalid(ty, place + 1, name)));
     }
+    refuse_text_or_image(function.name, &arguments)?;
     let ty = (function.result_type)(&types)?;
     let part = match arguments.first().map(|argument| &argument.expr) {
         Some(Expr::Const(Value::Str(part))) => Some(part.as_str()),

@@ -46,6 +46,7 @@ mod view;
 mod window;
 mod write;
 mod xml;
+mod xml_explicit;
 mod xml_names;
 
 pub(crate) use collate::{check_collation, column_collation, in_column};
@@ -71,7 +72,7 @@ use crate::access::CatalogView;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::output::ColumnInfo;
-use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, TableSize, Test, VirtualSource};
+use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, TableSize, Test, Told, VirtualSource};
 use crate::program::{LateKind, Variable};
 use crate::security::Requirement;
 use pikepole_engine::{LockMode, Permission};
@@ -421,20 +422,21 @@ pub(crate) fn bind(kind: &LateKind, names: &Names<'_>, first_register: usize) ->
     match kind {
         LateKind::Statement(statement) => bind_statement(binder, statement),
         LateKind::Into(into) => binder.into_statement(&into.query, &into.target),
-        LateKind::Value { expr, slot, ty } => {
+        LateKind::Value { expr, slot, ty, told } => {
             binder.scopes.push(Scope::default());
             binder.allow_numbers(1);
             let typed = binder.expr(expr)?;
             let value = assign_to(typed, ty, None)?;
             let source = binder.place_pending(0, Node::One);
-            let action = Action::Assign { assignments: vec![(*slot, value)], quiet: true };
+            let action = Action::Assign { assignments: vec![(*slot, value)], told: *told };
             Ok(Arc::new(binder.finish(source, action)))
         }
         LateKind::Condition { condition, slot } => {
             binder.scopes.push(Scope::default());
             let predicate = binder.condition(condition)?;
             let source = binder.place_pending(0, Node::One);
-            let action = Action::Assign { assignments: vec![(*slot, Expr::Truth(Box::new(predicate)))], quiet: true };
+            let assignments = vec![(*slot, Expr::Truth(Box::new(predicate)))];
+            let action = Action::Assign { assignments, told: Told::Nothing };
             Ok(Arc::new(binder.finish(source, action)))
         }
     }

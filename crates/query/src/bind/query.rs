@@ -10,7 +10,7 @@ use super::{Binder, Bound, Scope, assign_to};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::output::{ColumnInfo, Provenance};
-use crate::plan::{Action, JoinKind, Node, Registers, SortKey, Statement};
+use crate::plan::{Action, JoinKind, Node, Registers, SortKey, Statement, Told};
 use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, SqlError, SqlType, implicit_type};
@@ -52,7 +52,7 @@ impl Binder<'_> {
         self.allow_numbers(1);
         let (node, items) = self.select(select, query)?;
         self.scopes.pop();
-        let action = Action::Assign { assignments: items.assignments, quiet: false };
+        let action = Action::Assign { assignments: items.assignments, told: Told::Rows };
         Ok(Arc::new(self.finish(node, action)))
     }
 
@@ -298,6 +298,9 @@ impl Binder<'_> {
         value: &tree::Expr,
     ) -> Result<(usize, Expr), Fault> {
         let (slot, ty) = self.variable(variable)?;
+        if ty.is_text_or_image() {
+            return Err(Box::new(SqlError::operator_takes_no("assignment", ty.error_name())));
+        }
         let value = self.expr(value)?;
         let value = match binary_of(op) {
             None => value,

@@ -21,15 +21,33 @@ pub(crate) struct SourceColumn {
     pub(crate) collated: Collated,
     /// What clients are told of where its values come from.
     pub(crate) provenance: Provenance,
-    /// A column of `nodes()`, which methods and IS NULL read, and nothing else.
-    pub(crate) is_node: bool,
+    /// Who may read it.
+    pub(crate) access: ColumnAccess,
+}
+
+/// Who may read a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum ColumnAccess {
+    #[default]
+    All,
+    /// A column of `nodes()`: methods and IS NULL.
+    Node,
+    /// A `text`, `ntext` or `image` of what an AFTER trigger sees: nobody.
+    Withheld,
 }
 
 impl SourceColumn {
     /// A column whose texts compare as the default collation says.
     pub(crate) fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> SourceColumn {
         let provenance = Provenance::default();
-        SourceColumn { name: name.into(), ty, nullable, collated: Collated::Default, provenance, is_node: false }
+        SourceColumn {
+            name: name.into(),
+            ty,
+            nullable,
+            collated: Collated::Default,
+            provenance,
+            access: ColumnAccess::All,
+        }
     }
 }
 
@@ -222,7 +240,7 @@ pub(crate) struct Column {
     pub(crate) nullable: bool,
     pub(crate) collated: Collated,
     /// A column of `nodes()`.
-    pub(crate) is_node: bool,
+    pub(crate) access: ColumnAccess,
     /// How errors call it: `t.c`.
     pub(crate) display: String,
     /// The index of the scope it was found in.
@@ -265,7 +283,7 @@ impl Binder<'_> {
                     ty: info.ty,
                     nullable: info.nullable,
                     collated: info.collated,
-                    is_node: info.is_node,
+                    access: info.access,
                     display: format!("{}.{}", source.alias, info.name),
                     level,
                 });

@@ -84,8 +84,9 @@ impl Binder<'_> {
         let having_applies = self.pending.len();
         self.scope().clause = Clause::SelectList;
         let mut items = self.items(&select.items)?;
-        if select.distinct && items.columns.iter().any(|column| column.ty == SqlType::Xml) {
-            return Err(Box::new(SqlError::not_distinct(SqlType::Xml.name())));
+        let not_distinct = |ty: &SqlType| *ty == SqlType::Xml || ty.is_text_or_image();
+        if let Some(column) = items.columns.iter().find(|column| select.distinct && not_distinct(&column.ty)) {
+            return Err(Box::new(SqlError::not_distinct(column.ty.name())));
         }
         self.check_numbers(select, tail.order_by, top.is_some() || tail.offset.is_some())?;
         if let Some(expose) = expose {

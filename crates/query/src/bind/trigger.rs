@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::join::Leaf;
-use super::scope::SourceColumn;
+use super::scope::{ColumnAccess, SourceColumn};
 use super::source::table_columns;
 use super::typed::Typed;
 use super::{Binder, Names};
@@ -35,11 +35,11 @@ pub(crate) struct TriggerShape {
 pub(crate) const COLUMNS_UPDATED: SqlType = SqlType::VarBinary(Length::Limit(128));
 
 impl TriggerShape {
-    /// What a trigger sees of a table or view.
+    /// What a trigger sees of a table or view; an AFTER trigger sees no long values of the older types.
     ///
     /// # Errors
     /// What is wrong with a view; 8197 for an object that is neither.
-    pub(crate) fn of(trigger: i32, parent: i32, names: &Names<'_>) -> Result<TriggerShape, Fault> {
+    pub(crate) fn of(trigger: i32, parent: i32, instead_of: bool, names: &Names<'_>) -> Result<TriggerShape, Fault> {
         let catalog = &names.catalog.catalog;
         let invalid = || Box::new(SqlError::trigger_target_invalid(parent));
         let name = match catalog.object_by_id(parent) {
@@ -52,7 +52,11 @@ impl TriggerShape {
         let version = TriggerShape::version_of(parent, catalog);
         if let Some(table) = names.catalog.table(&name)? {
             let computed = table.columns.iter().map(|column| column.computed).collect();
-            return Ok(TriggerShape { trigger, parent, version, columns: table_columns(&table), computed });
+            let mut columns = table_columns(&table);
+            for column in columns.iter_mut().filter(|column| !instead_of && column.ty.is_text_or_image()) {
+                column.access = ColumnAccess::Withheld;
+            }
+            return Ok(TriggerShape { trigger, parent, version, columns, computed });
         }
         let (text, _) = names.catalog.view_text(&name)?.ok_or_else(invalid)?;
         let (_, columns) = Binder::new(names, 0).expand_view(&name, &text)?;

@@ -22,7 +22,7 @@ impl Binder<'_> {
             let place = format!("{}.{}", table.name, column.name);
             return self.mutated(present, &column.name, &place, method, arguments);
         }
-        if !column.ty.is_max() {
+        if !column.ty.is_max() || column.ty.is_text_or_image() {
             return Err(Box::new(SqlError::methods_on_type(column.ty.error_name())));
         }
         let [value, offset, length] = arguments else {

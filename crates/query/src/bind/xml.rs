@@ -6,7 +6,7 @@ use super::Binder;
 use super::data_type::{TypePlace, sql_type};
 use super::function::check_count;
 use super::join::{JoinTree, Leaf};
-use super::scope::SourceColumn;
+use super::scope::{ColumnAccess, SourceColumn};
 use super::source::rename;
 use super::typed::Typed;
 use crate::expression::{Expr, Fault, XmlMethod};
@@ -72,7 +72,7 @@ impl Binder<'_> {
     pub(super) fn maybe_node(&mut self, expr: &tree::Expr) -> Result<Typed, Fault> {
         if let tree::ExprKind::Column(column) = &expr.kind
             && let Ok(found) = self.resolve(column)
-            && found.is_node
+            && found.access == ColumnAccess::Node
         {
             self.check_grouped(&found)?;
             return Ok(Typed::new(Expr::Slot(found.slot), found.ty, found.nullable));
@@ -201,7 +201,7 @@ impl Binder<'_> {
         let (Some(alias), false) = (&function.alias, function.columns.is_empty()) else {
             return Err(Box::new(SqlError::nodes_without_alias()));
         };
-        let column = SourceColumn { is_node: true, ..SourceColumn::new("", SqlType::Xml, true) };
+        let column = SourceColumn { access: ColumnAccess::Node, ..SourceColumn::new("", SqlType::Xml, true) };
         let mut columns = vec![column];
         rename(&mut columns, &function.columns, &alias.text)?;
         let leaf = Leaf::Rows(Node::More(Box::new(More::Nodes(rows))));
@@ -239,10 +239,11 @@ fn literal(expr: &tree::Expr, position: usize, method: Method) -> Result<&str, F
     }
 }
 
-/// Refuses values of xml where values are compared or ordered.
+/// Refuses values of xml, `text`, `ntext` and `image` where values are compared or ordered.
 pub(super) fn comparable(ty: &SqlType) -> Result<(), Fault> {
     match ty {
         SqlType::Xml => Err(Box::new(SqlError::xml_not_comparable())),
+        ty if ty.is_text_or_image() => Err(Box::new(SqlError::text_not_comparable())),
         _ => Ok(()),
     }
 }

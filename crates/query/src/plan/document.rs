@@ -1,5 +1,6 @@
 //! Rows as one text, in JSON or XML, and texts in JSON as rows.
 
+use super::explicit::ExplicitTag;
 use super::{Node, Registers};
 use crate::expression::Expr;
 use pikepole_types::SqlType;
@@ -44,6 +45,13 @@ pub enum Language {
         /// ELEMENTS XSINIL: what is NULL has an element that says so.
         nil: bool,
         /// What the outermost elements declare of prefixes, each behind a blank.
+        declarations: String,
+    },
+    /// FOR XML EXPLICIT, whose rows are in no levels.
+    Explicit {
+        /// The elements that rows may be.
+        tags: Vec<ExplicitTag>,
+        /// As of other modes.
         declarations: String,
     },
 }

@@ -5,6 +5,7 @@
 //! reads the registers of the row outside it. Parts of a plan run in batches instead, see [`crate::batch`].
 
 mod document;
+mod explicit;
 mod live;
 mod modify;
 mod more;
@@ -12,6 +13,7 @@ mod trigger;
 mod uses;
 
 pub use document::{Document, Language, Level, Member, OpenColumn, OpenJson, XmlNodes};
+pub use explicit::{ExplicitColumn, ExplicitForm, ExplicitTag};
 pub use live::LiveSlots;
 pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan};
 pub use more::{
@@ -421,6 +423,17 @@ impl VirtualSource {
     }
 }
 
+/// What clients are told of a statement that stores values into variables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Told {
+    /// How many rows did: a SELECT.
+    Rows,
+    /// That one did: SET.
+    One,
+    /// Nothing: the value is part of another statement, as that of IF and RETURN is.
+    Nothing,
+}
+
 /// What a bound statement does with its rows.
 #[derive(Debug, Clone)]
 pub enum Action {
@@ -431,12 +444,12 @@ pub enum Action {
         /// Their values.
         values: Vec<Expr>,
     },
-    /// Stores values into variables, row after row. `quiet` for SET, IF and their like, which count no rows.
+    /// Stores values into variables, row after row.
     Assign {
         /// What is stored where, converted to the variable's type.
         assignments: Vec<(usize, Expr)>,
-        /// True when the row count stays as it is.
-        quiet: bool,
+        /// What clients are told of it.
+        told: Told,
     },
     /// Inserts them.
     Insert(Box<Insert>),

@@ -14,6 +14,7 @@ use crate::access::CatalogView;
 use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, Undeclared, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
+use crate::plan::Told;
 use crate::runs::Runs;
 use crate::settings::{Isolation, Settings, ShowPlan};
 use pikepole_contention::sync::Mutex;
@@ -423,7 +424,7 @@ impl<'a> Compiler<'a> {
                     None => expr.clone(),
                     Some(operator) => compound(&self.variables[slot].name, operator, expr),
                 };
-                self.late_statement(LateKind::Value { expr: value, slot, ty });
+                self.late_statement(LateKind::Value { expr: value, slot, ty, told: Told::One });
             }
         }
     }
@@ -618,6 +619,9 @@ impl<'a> Compiler<'a> {
                     continue;
                 }
             };
+            if ty.is_text_or_image() {
+                return Err(Box::new(SqlError::text_in_local_variable()));
+            }
             let slot = self.declare(&variable.name, ty)?;
             if let Some(initial) = initial {
                 self.assign(slot, initial, tree::AssignOp::Set);

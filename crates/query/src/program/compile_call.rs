@@ -4,6 +4,7 @@ use super::compile::Compiler;
 use super::{CallArgument, Callee, Execute, ExecuteTarget, InsertCaptured, Instruction, LateKind, LoadOptions};
 use crate::bind::{TypePlace, parsed_function, sql_type};
 use crate::expression::Fault;
+use crate::plan::Told;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -18,7 +19,7 @@ impl Compiler<'_> {
                         // Its value is of no interest to anybody.
                         None => (self.return_slot(), ty),
                     };
-                    self.late_statement(LateKind::Value { expr: value, slot, ty });
+                    self.late_statement(LateKind::Value { expr: value, slot, ty, told: Told::Nothing });
                     return Ok(());
                 }
             },

@@ -3,6 +3,7 @@
 use super::compile::{Compiler, SUBQUERY_NOT_ALLOWED};
 use super::{FunctionResult, Handler, Instruction, LateKind};
 use crate::expression::{Expr, Fault};
+use crate::plan::Told;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
 use pikepole_types::{SqlError, SqlType};
 
@@ -85,7 +86,12 @@ impl Compiler<'_> {
                 Ok(value) => Some(value),
                 Err(fault) if fault.number == SUBQUERY_NOT_ALLOWED || self.is_deferred(&fault) => {
                     let slot = self.return_slot();
-                    self.late_statement(LateKind::Value { expr: value.clone(), slot, ty: SqlType::Int });
+                    self.late_statement(LateKind::Value {
+                        expr: value.clone(),
+                        slot,
+                        ty: SqlType::Int,
+                        told: Told::Nothing,
+                    });
                     Some(Expr::Slot(slot))
                 }
                 Err(fault) => return Err(fault),

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::bind::{Binder, COLUMNS_UPDATED, Declared, PendingApply, TriggerShape};
 use crate::expression::{Expr, Fault};
+use crate::plan::Told;
 use pikepole_tsql::{self as tree, StatementKind};
 use pikepole_types::{Length, SqlError, SqlType};
 
@@ -98,7 +99,7 @@ impl Compiler<'_> {
             if typed.ty.is_string() { typed.ty } else { SqlType::NVarChar(Length::Limit(4000)) }
         };
         let slot = self.return_slot();
-        self.late_statement(LateKind::Value { expr: expr.clone(), slot, ty });
+        self.late_statement(LateKind::Value { expr: expr.clone(), slot, ty, told: Told::Nothing });
         Some(Ok(Expr::Slot(slot)))
     }
 
@@ -115,7 +116,7 @@ impl Compiler<'_> {
                 self.emit(Instruction::Assign { slot, value });
             }
             Err(fault) if fault.number == SUBQUERY_NOT_ALLOWED || self.is_deferred(&fault) => {
-                self.late_statement(LateKind::Value { expr: value.clone(), slot, ty });
+                self.late_statement(LateKind::Value { expr: value.clone(), slot, ty, told: Told::Nothing });
             }
             Err(fault) => return Err(fault),
         }

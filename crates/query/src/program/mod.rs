@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use crate::bind::TriggerShape;
 use crate::expression::{Expr, Predicate};
-use crate::plan;
+use crate::plan::{self, Told};
 use crate::runs::Runs;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{Catalog, DBO, Module, UserType};
@@ -328,7 +328,7 @@ pub(crate) enum LateKind {
     /// SELECT, INSERT, UPDATE, DELETE.
     Statement(Arc<tree::Statement>),
     /// An expression with a subquery, stored into a slot of the given type.
-    Value { expr: tree::Expr, slot: usize, ty: SqlType },
+    Value { expr: tree::Expr, slot: usize, ty: SqlType, told: Told },
     /// SELECT ... INTO, once the table is there.
     Into(Arc<SelectInto>),
     /// A condition with a subquery, stored into a slot as a bit.

@@ -315,14 +315,10 @@ impl Machine<'_> {
         let old = &table.columns[at];
         if old.computed || old.rowversion {
             let what = if old.computed { "COMPUTED" } else { "TIMESTAMP" };
-            return Err(Box::new(SqlError::new(
-                4928,
-                16,
-                1,
-                format!("Cannot alter column '{}' because it is '{what}'.", old.name),
-            )));
+            return Err(Box::new(SqlError::column_not_alterable(&old.name, what)));
         }
         let wanted = table_definition::column(definition, at + 1, &table.name, &self.context.catalog().catalog)?;
+        check_text_or_image(&old.name, &old.ty, &wanted.ty)?;
         if wanted.collation != old.collation {
             self.check_column_is_free(&table, at, ColumnChange::Recollate)?;
         } else if wanted.ty != old.ty {
@@ -461,6 +457,19 @@ fn with_its_default<'a>(
 }
 
 /// Whether a statement adds this column, and says no default behind it.
+/// `text`, `ntext` and `image` become the types without a limit that have come in their place, and xml; nothing becomes one of them.
+fn check_text_or_image(column: &str, old: &SqlType, new: &SqlType) -> Result<(), Fault> {
+    let becomes = *new == SqlType::Xml || new.is_max() && new.is_string();
+    let becomes = if *old == SqlType::Image { *new == old.without_text_or_image() } else { becomes };
+    if new.is_text_or_image() && !old.is_text_or_image() {
+        return Err(Box::new(SqlError::column_not_altered_to(column, new.name())));
+    }
+    if old.is_text_or_image() && (new.is_text_or_image() || !becomes) {
+        return Err(Box::new(SqlError::column_not_alterable(column, old.name())));
+    }
+    Ok(())
+}
+
 fn is_added(column: &tree::Name, elements: &[tree::TableElement]) -> bool {
     elements.iter().any(|element| match element {
         tree::TableElement::Column(definition) => definition.default.is_none() && column.is(&definition.name.text),

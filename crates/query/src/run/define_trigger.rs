@@ -34,7 +34,8 @@ impl Machine<'_> {
         let shape = {
             let names = Names::of(&view, &*self.host);
             let own = schema.as_ref().and_then(|schema| view.catalog.trigger(&schema.name, &name));
-            TriggerShape::of(own.map_or(0, |own| own.module.object_id), parent.object_id(), &names)?
+            let own = own.map_or(0, |own| own.module.object_id);
+            TriggerShape::of(own, parent.object_id(), create.instead_of, &names)?
         };
         let own_schema = schema.as_ref().map_or("dbo", |schema| schema.name.as_str());
         let acts_for = self.module_principal(&create.options, own_schema)?;

@@ -2,6 +2,7 @@
 
 use super::Run;
 use super::cursor::Cursor;
+use super::document_explicit::OpenTag;
 use super::document_xml::Element;
 use crate::access::{Pace, Stop};
 use crate::expression::Fault;
@@ -15,19 +16,23 @@ pub(crate) struct DocumentCursor {
     text: String,
     /// The values of the row before; none before the first.
     last: Option<Vec<Value>>,
+    /// Of EXPLICIT, the elements that have not ended.
+    open_tags: Vec<OpenTag>,
     given: bool,
     pace: Pace,
 }
 
 impl DocumentCursor {
     pub(crate) fn new(input: Cursor) -> DocumentCursor {
-        DocumentCursor { input, text: String::new(), last: None, given: false, pace: Pace::default() }
+        let open_tags = Vec::new();
+        DocumentCursor { input, text: String::new(), last: None, open_tags, given: false, pace: Pace::default() }
     }
 
     pub(crate) fn open(&mut self) {
         self.input.open();
         self.text.clear();
         self.last = None;
+        self.open_tags.clear();
         self.given = false;
     }
 
@@ -47,6 +52,13 @@ impl DocumentCursor {
             for value in &plan.values {
                 row.push(value.eval(&mut run.env())?);
             }
+            if let Language::Explicit { tags, declarations } = &plan.language {
+                let declared = if plan.root.is_none() { declarations } else { "" };
+                let mut writer = Writer { plan, row: &row, out: &mut self.text };
+                writer.explicit_row(tags, declared, &mut self.open_tags)?;
+                self.last = Some(row);
+                continue;
+            }
             let from = match &self.last {
                 None => 0,
                 Some(last) => {
@@ -62,7 +74,11 @@ impl DocumentCursor {
         let mut text = std::mem::take(&mut self.text);
         let has_rows = self.last.take().is_some();
         if has_rows {
-            Writer { plan, row: &[], out: &mut text }.close(0);
+            let mut writer = Writer { plan, row: &[], out: &mut text };
+            match &plan.language {
+                Language::Explicit { tags, .. } => writer.close_tags(tags, &mut self.open_tags, 0),
+                _ => writer.close(0),
+            }
         } else if plan.root.is_none() {
             run.slots[plan.slot] = Value::Null;
             return Ok(plan.typed);
@@ -101,11 +117,13 @@ fn framed(plan: &Document, text: String) -> String {
             framed.push_str("]}");
             framed
         }
-        (Language::Xml { .. }, None) => text,
-        (Language::Xml { declarations, .. }, Some(root)) => match text.is_empty() {
-            true => format!("<{root}{declarations}/>"),
-            false => format!("<{root}{declarations}>{text}</{root}>"),
-        },
+        (Language::Xml { .. } | Language::Explicit { .. }, None) => text,
+        (Language::Xml { declarations, .. } | Language::Explicit { declarations, .. }, Some(root)) => {
+            match text.is_empty() {
+                true => format!("<{root}{declarations}/>"),
+                false => format!("<{root}{declarations}>{text}</{root}>"),
+            }
+        }
     }
 }
 
@@ -144,6 +162,7 @@ impl Writer<'_> {
                     let element = Element { name: &level.name, members: &level.members, declared, open: !is_last };
                     self.element(&element, *nil)?;
                 }
+                Language::Explicit { .. } => {}
             }
         }
         Ok(())
@@ -159,7 +178,7 @@ impl Writer<'_> {
                 Language::Xml { .. } if !is_last && !level.name.is_empty() => {
                     self.out.extend(["</", &level.name, ">"]);
                 }
-                Language::Xml { .. } => {}
+                Language::Xml { .. } | Language::Explicit { .. } => {}
             }
         }
     }

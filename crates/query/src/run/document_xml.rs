@@ -51,7 +51,7 @@ impl Writer<'_> {
     }
 
     /// Ends the element whose content begins at `start`.
-    fn end(&mut self, name: &str, start: usize) {
+    pub(super) fn end(&mut self, name: &str, start: usize) {
         if self.out.len() == start {
             self.out.pop();
             self.out.push_str("/>");
@@ -116,14 +116,14 @@ impl Writer<'_> {
     }
 
     /// A value without references for characters.
-    fn plain(&mut self, value: usize) {
+    pub(super) fn plain(&mut self, value: usize) {
         match &self.row[value] {
             Value::Str(text) => self.out.push_str(text),
             _ => self.text(value, false),
         }
     }
 
-    fn text(&mut self, value: usize, in_attribute: bool) {
+    pub(super) fn text(&mut self, value: usize, in_attribute: bool) {
         let ty = &self.plan.types[value];
         match &self.row[value] {
             Value::Null => {}

@@ -22,6 +22,7 @@ mod declared_cursor;
 mod define;
 mod define_trigger;
 mod document;
+mod document_explicit;
 mod document_xml;
 mod elsewhere;
 mod frame;
@@ -514,6 +515,14 @@ impl Machine<'_> {
     pub(crate) fn done_without_count(&mut self) {
         if !self.context.settings.nocount && self.captures.is_empty() && self.context.functions == 0 {
             self.output.ended_without_count(!self.callers.is_empty());
+        }
+    }
+
+    /// Tells of variables that were assigned to.
+    #[inline]
+    pub(crate) fn done_assigning(&mut self, rows: u64) {
+        if !self.context.settings.nocount && self.captures.is_empty() && self.context.functions == 0 {
+            self.output.assigned(rows, !self.callers.is_empty());
         }
     }
 

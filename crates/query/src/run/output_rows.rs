@@ -24,14 +24,14 @@ pub(crate) fn cut_long_values(row: &mut [Value], columns: &[ColumnInfo], bytes: 
 
 fn cut(value: &mut Value, ty: &SqlType, bytes: usize) {
     match (ty, value) {
-        (SqlType::VarBinary(Length::Max), Value::Bin(all)) => all.truncate(bytes),
+        (SqlType::VarBinary(Length::Max) | SqlType::Image, Value::Bin(all)) => all.truncate(bytes),
         // A character is a byte of the code page.
-        (SqlType::VarChar(Length::Max), Value::Str(text)) => {
+        (SqlType::VarChar(Length::Max) | SqlType::Text, Value::Str(text)) => {
             if let Some((end, _)) = text.char_indices().nth(bytes) {
                 text.truncate(end);
             }
         }
-        (SqlType::NVarChar(Length::Max), Value::Str(text)) => {
+        (SqlType::NVarChar(Length::Max) | SqlType::NText, Value::Str(text)) => {
             let mut units = bytes / 2;
             let end = text.char_indices().find(|(_, character)| match units.checked_sub(character.len_utf16()) {
                 Some(left) => {

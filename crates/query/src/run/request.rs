@@ -188,6 +188,9 @@ impl Output for FirstError<'_> {
     fn ended_without_count(&mut self, in_procedure: bool) {
         self.output.ended_without_count(in_procedure);
     }
+    fn assigned(&mut self, rows: u64, in_procedure: bool) {
+        self.output.assigned(rows, in_procedure);
+    }
     fn message(&mut self, message: &SqlError) {
         self.output.message(message);
     }

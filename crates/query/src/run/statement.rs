@@ -19,7 +19,7 @@ use crate::access::{CatalogStamp, HostCall, Stop};
 use crate::bind::{self, Names};
 use crate::expression::{Expr, Fault};
 use crate::output::{Done, DoneKind};
-use crate::plan::{Action, Node, Statement, VirtualSource};
+use crate::plan::{Action, Node, Statement, Told, VirtualSource};
 use crate::program::{Instruction, Late, LateKind, Program};
 use crate::runs::{OwnCell, Paused, Taken, Turn};
 use pikepole_engine::{Function, ReadMeter, TriggerEvent};
@@ -619,11 +619,11 @@ impl Machine<'_> {
         }
         let kind = match &plan.action {
             Action::Select { .. } => DoneKind::Select,
-            Action::Assign { quiet, .. } => {
-                if *quiet {
-                    self.context.state.row_count = 1;
-                } else {
-                    self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
+            Action::Assign { told, .. } => {
+                let rows = if *told == Told::Rows { state.rows } else { 1 };
+                self.context.state.row_count = i64::try_from(rows).unwrap_or(i64::MAX);
+                if *told != Told::Nothing {
+                    self.done_assigning(rows);
                 }
                 return;
             }

@@ -23,6 +23,7 @@ impl Machine<'_> {
                 Instruction::Assign { slot, value } => {
                     self.assign(*slot, value)?;
                     self.context.state.row_count = 1;
+                    self.done_assigning(1);
                 }
                 Instruction::Statement(index) => {
                     if let Some(pause) = self.statement(&program, *index)? {

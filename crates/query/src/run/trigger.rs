@@ -270,7 +270,7 @@ impl Machine<'_> {
         }
         let shape = {
             let names = Names::of(&view, &*self.host);
-            TriggerShape::of(module.object_id, trigger.parent_id, &names)?
+            TriggerShape::of(module.object_id, trigger.parent_id, trigger.instead_of, &names)?
         };
         let owner = view.catalog.schema_by_id(module.schema_id).map_or(DBO, |schema| schema.owner);
         let identity = ProcedureIdentity::of(module, owner);

@@ -272,7 +272,7 @@ impl Shower<'_> {
             More::Document(document) => {
                 let language = match document.language {
                     crate::plan::Language::Json { .. } => "FOR JSON",
-                    crate::plan::Language::Xml { .. } => "FOR XML",
+                    crate::plan::Language::Xml { .. } | crate::plan::Language::Explicit { .. } => "FOR XML",
                 };
                 Shown::new("UDX", language).over(below(&document.input))
             }

@@ -112,7 +112,7 @@ fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
     set.push(vec![
         string(shown),
         string(stored.map_or(ty.name(), |second| second.name)),
-        Value::SmallInt(second.map_or(ty.max_length(), |second| second.max_length(&ty))),
+        Value::SmallInt(ty.max_length()),
         digits(ty.precision()),
         digits(ty.scale()),
         string(if nullable { "yes" } else { "no" }),
@@ -177,7 +177,7 @@ fn table_columns(table: &Table, output: &mut dyn Output) {
             string(&column.name),
             string(type_name(column)),
             string(yes_or_no(column.computed.is_some())),
-            Value::Int(views::columns::max_length(column).into()),
+            Value::Int(column.ty.max_length().into()),
             digits(ty.precision()),
             digits(ty.scale()),
             string(yes_or_no(column.nullable)),
@@ -267,7 +267,7 @@ fn procedure_parameters(catalog: &Catalog, module: &str, output: &mut dyn Output
         set.push(vec![
             string(parameter.name.as_str()),
             string(name),
-            Value::SmallInt(ty.map_or(-1, |ty| second.map_or(ty.max_length(), |second| second.max_length(&ty)))),
+            Value::SmallInt(ty.map_or(-1, |ty| ty.max_length())),
             Value::Int(ty.map_or(0, |ty| ty.precision().into())),
             Value::Int(ty.map_or(0, |ty| ty.scale().into())),
             Value::Int(place as i32 + 1),
@@ -426,7 +426,7 @@ fn column_values(place: usize, column: &Column) -> Vec<Value> {
     let ty = &column.ty;
     let second = column.second_name();
     let (odbc, sub) = odbc_type(ty, second);
-    let (precision, length) = odbc_sizes(ty, second);
+    let (precision, length) = odbc_sizes(ty);
     let name = type_name(column);
     let small = |number: Option<i16>| number.map_or(Value::Null, Value::SmallInt);
     let counted = ty.is_number() || ty.is_date_or_time();
@@ -450,11 +450,11 @@ fn column_values(place: usize, column: &Column) -> Vec<Value> {
 }
 
 /// The precision and the length of a type in ODBC: characters or digits, and bytes.
-pub(super) fn odbc_sizes(ty: &SqlType, second: Option<&SecondName>) -> (i32, i32) {
+pub(super) fn odbc_sizes(ty: &SqlType) -> (i32, i32) {
     use pikepole_types::Length::{Limit, Max};
     let bytes = i32::from(ty.max_length());
-    match (second.and_then(|second| second.characters_max), ty.declared_length()) {
-        (Some(characters), _) => (characters, characters * if ty.is_unicode() { 2 } else { 1 }),
+    match (ty.units_max(), ty.declared_length()) {
+        (Some(units), _) => (units, units * if ty.is_unicode() { 2 } else { 1 }),
         (None, Some(Limit(units))) => (units.into(), bytes),
         (None, Some(Max)) => (0, bytes),
         (None, None) => (ty.precision().into(), bytes),
@@ -487,13 +487,13 @@ pub(super) fn odbc_type(ty: &SqlType, second: Option<&SecondName>) -> (i16, Opti
         SqlType::DateTime | SqlType::SmallDateTime | SqlType::DateTime2(_) => (93, Some(3)),
         SqlType::DateTimeOffset(_) => (-155, Some(0)),
         SqlType::Char(_) => (1, None),
-        SqlType::VarChar(Max) => (-1, None),
+        SqlType::VarChar(Max) | SqlType::Text => (-1, None),
         SqlType::VarChar(_) => (12, None),
         SqlType::NChar(_) => (-8, None),
-        SqlType::NVarChar(Max) => (-10, None),
+        SqlType::NVarChar(Max) | SqlType::NText => (-10, None),
         SqlType::NVarChar(_) => (-9, None),
         SqlType::Binary(_) => (-2, None),
-        SqlType::VarBinary(Max) => (-4, None),
+        SqlType::VarBinary(Max) | SqlType::Image => (-4, None),
         SqlType::VarBinary(_) => (-3, None),
         SqlType::UniqueIdentifier => (-11, None),
         SqlType::Variant => (-150, None),

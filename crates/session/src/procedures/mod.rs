@@ -12,6 +12,7 @@ mod privileges;
 mod rename;
 mod sequence;
 mod server;
+mod table_option;
 
 use crate::host::SessionHost;
 use crate::security::{MemberOf, change_membership};
@@ -179,6 +180,11 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_updateextendedproperty", parameters: extended_property::WITH_VALUE, required: 1 },
     Procedure { name: "sp_dropextendedproperty", parameters: extended_property::WITHOUT_VALUE, required: 1 },
     Procedure { name: "sp_updatestats", parameters: &["@resample"], required: 0 },
+    Procedure {
+        name: "sp_tableoption",
+        parameters: &["@TableNamePattern", "@OptionName", "@OptionValue"],
+        required: 3,
+    },
     Procedure { name: "sp_tablecollations_100", parameters: &["@object_name"], required: 1 },
 ];
 
@@ -305,10 +311,9 @@ pub(crate) async fn call(
         "sp_releaseapplock" => return application_lock::release(&arguments, context),
         "sp_set_session_context" => {
             let value = sql_variant(given, 1, "@value")?;
-            let key = arguments.text(0).filter(|key| !key.is_empty());
             let wrong = || SqlError::invalid_parameter_or_option("sys.sp_set_session_context");
-            let read_only = arguments.text(2).is_some_and(|flag| flag != "0");
-            host.session_context.set(&key.ok_or_else(wrong)?, value, read_only)?;
+            let key = arguments.text(0).filter(|key| !key.is_empty()).ok_or_else(wrong)?;
+            host.session_context.set(&key, value, arguments.text(2).is_some_and(|flag| flag != "0"))?;
         }
         "sp_flush_log" => server::flush_log(host, context).await?,
         "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
@@ -359,6 +364,7 @@ pub(crate) async fn call(
         "sp_addmessage" => message::add(host, &arguments, context).await?,
         "sp_altermessage" => message::alter(host, &arguments, context).await?,
         "sp_dropmessage" => message::drop(host, &arguments, context).await?,
+        "sp_tableoption" => table_option::set(&arguments, context)?,
         "sp_rename" => rename::rename(&arguments, context, output).await?,
         _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,
     }

@@ -226,7 +226,7 @@ pub(super) fn special_columns(arguments: &Arguments<'_>, context: &ExecutionCont
             key.map(|key| key.columns.iter().map(|key| key.column).collect()).unwrap_or_default()
         };
         for column in columns.into_iter().map(|at| &table.columns[at]) {
-            let (precision, length) = odbc_sizes(&column.ty, column.second_name());
+            let (precision, length) = odbc_sizes(&column.ty);
             set.push(vec![
                 if versions { Value::Null } else { small(0) },
                 string(&column.name),
@@ -338,7 +338,7 @@ pub(super) fn procedure_columns(
             };
             let second = declared.second_name();
             let (odbc, sub) = odbc_type(&ty, second);
-            let (precision, length) = odbc_sizes(&ty, second);
+            let (precision, length) = odbc_sizes(&ty);
             let counted = ty.is_number() || ty.is_date_or_time();
             let mut row = vec![
                 string(context.database().name()),
@@ -469,7 +469,7 @@ pub(super) fn data_types(arguments: &Arguments<'_>, output: &mut dyn Output) {
         set.push(vec![
             string(ty.name()),
             small(odbc),
-            Value::Int(odbc_sizes(ty, None).0),
+            Value::Int(odbc_sizes(ty).0),
             prefix,
             if quoted { string("'") } else { Value::Null },
             parameters,

@@ -129,16 +129,10 @@ pub(super) fn with_named_type(row: RowBuilder, ty: &SqlType, second: Option<&Sec
     let row = with_type(row, ty);
     match second {
         None => row,
-        Some(second) => row
-            .integer("system_type_id", second.system_type_id)
-            .integer("user_type_id", second.user_type_id)
-            .integer("max_length", second.max_length(ty)),
+        Some(second) => {
+            row.integer("system_type_id", second.system_type_id).integer("user_type_id", second.user_type_id)
+        }
     }
-}
-
-/// `max_length` of `sys.columns`.
-pub(crate) fn max_length(column: &Column) -> i16 {
-    column.second_name().map_or(column.ty.max_length(), |second| second.max_length(&column.ty))
 }
 
 /// What all kinds of columns have.
@@ -258,6 +252,9 @@ pub(crate) const TYPES: &[SqlType] = &[
     SqlType::NVarChar(Length::Limit(4000)),
     SqlType::NChar(4000),
     SqlType::Xml,
+    SqlType::Image,
+    SqlType::Text,
+    SqlType::NText,
 ];
 
 fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

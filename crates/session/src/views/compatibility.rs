@@ -240,11 +240,9 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .bit("iscomputed", column.computed.is_some());
             rows.push(match column.second_name() {
                 None => row.done(),
-                Some(second) => row
-                    .integer("xtype", second.system_type_id)
-                    .integer("xusertype", second.user_type_id)
-                    .integer("length", second.max_length(&column.ty))
-                    .done(),
+                Some(second) => {
+                    row.integer("xtype", second.system_type_id).integer("xusertype", second.user_type_id).done()
+                }
             });
         }
     }

@@ -232,6 +232,9 @@ pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
             Length::Max => (-1, -1),
         };
         row = row.integer("CHARACTER_MAXIMUM_LENGTH", units).integer("CHARACTER_OCTET_LENGTH", octets);
+    } else if let Some(units) = ty.units_max() {
+        let bytes = if ty.is_unicode() { 2 } else { 1 };
+        row = row.integer("CHARACTER_MAXIMUM_LENGTH", units).integer("CHARACTER_OCTET_LENGTH", units * bytes);
     } else if *ty == SqlType::Xml {
         row = row.integer("CHARACTER_MAXIMUM_LENGTH", -1).integer("CHARACTER_OCTET_LENGTH", -1);
     }
@@ -257,14 +260,9 @@ pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
 /// The same by the name that was written, if that is a second one. `sysname` is no name that these views know.
 pub(super) fn with_named_type(row: RowBuilder, ty: &SqlType, second: Option<&SecondName>) -> RowBuilder {
     let row = with_type(row, ty);
-    let Some(second) = second.filter(|second| second.system_type_id != ty.system_type_id()) else { return row };
-    let row = row.text("DATA_TYPE", second.name);
-    match second.characters_max {
+    match second.filter(|second| second.system_type_id != ty.system_type_id()) {
         None => row,
-        Some(characters) => {
-            let bytes = if ty.is_unicode() { 2 } else { 1 };
-            row.integer("CHARACTER_MAXIMUM_LENGTH", characters).integer("CHARACTER_OCTET_LENGTH", characters * bytes)
-        }
+        Some(second) => row.text("DATA_TYPE", second.name),
     }
 }
 

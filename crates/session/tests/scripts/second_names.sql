@@ -20,7 +20,7 @@ EXEC sp_help 'dbo.old';
 EXEC sp_help 'ntext';
 GO
 INSERT dbo.old (t, n, i, s, d, m, a) VALUES ('a text', N'ein Täxt', 0x0102, N'name', 1.5, 2.5, 3.5);
-SELECT id, t + '!' AS t, LEN(n) AS n, DATALENGTH(i) AS i, s, maybe, d + m AS sum, a FROM dbo.old;
+SELECT id, CAST(t AS varchar(max)) + '!' AS t, DATALENGTH(n) AS n, DATALENGTH(i) AS i, s, maybe, d + m AS sum, a FROM dbo.old;
 INSERT dbo.old (s) VALUES (NULL);
 GO
 -- Parameters and results too; another ALTER COLUMN changes the name with the type, or alone.

@@ -8,6 +8,8 @@ use pikepole_types::{SqlError, SqlType, Value};
 
 /// The one version whose tokens are read; 8.0 has the same.
 const VERSION: TdsVersion = TdsVersion::V7_4;
+/// The command that a SELECT's end names.
+const SELECT: u16 = 0xC1;
 /// The count that says: no metadata.
 const NO_COLUMNS: u16 = 0xFFFF;
 
@@ -20,7 +22,7 @@ pub enum ReplyToken {
     Row(Vec<Value>),
     /// A statement or procedure has ended.
     Done {
-        /// Rows, when they are counted.
+        /// Rows, when they are counted; those of variables that were assigned to are not.
         rows: Option<u64>,
         /// It failed.
         error: bool,
@@ -45,7 +47,7 @@ pub enum ReplyToken {
     Other,
 }
 
-/// Reads tokens; it keeps the columns of the result set under way.
+/// Reads tokens; it keeps the columns of the result set under way, up to the end of its statement.
 #[derive(Debug, Default)]
 pub struct TokenReader {
     columns: Vec<(TypeInfo, bool)>,
@@ -78,8 +80,10 @@ impl TokenReader {
                 self.read_row(reader, bitmap)
             }
             0xFD..=0xFF => {
-                let (status, _command, rows) = (reader.u16(WHAT)?, reader.u16(WHAT)?, reader.u64(WHAT)?);
-                let rows = (status & 0x10 != 0).then_some(rows);
+                let (status, command, rows) = (reader.u16(WHAT)?, reader.u16(WHAT)?, reader.u64(WHAT)?);
+                let assigns = command == SELECT && self.columns.is_empty();
+                self.columns.clear();
+                let rows = (status & 0x10 != 0 && !assigns).then_some(rows);
                 Ok(ReplyToken::Done { rows, error: status & 0x02 != 0, attention: status & 0x20 != 0 })
             }
             0xAA => read_message(reader).map(ReplyToken::Error),
@@ -273,6 +277,29 @@ mod tests {
             }
             assert_eq!(tokens, expected, "in pieces of {step}");
         }
+    }
+
+    #[test]
+    fn the_count_of_an_assignment_is_none() {
+        let done = |rows: u8| [0xFD, 0x10, 0, 0xC1, 0, rows, 0, 0, 0, 0, 0, 0, 0];
+        let mut writer = MessageWriter::new(VERSION, 51);
+        writer.columns(&[Column::new("c", SqlType::Int, ColumnFlags::default(), VERSION)]);
+        writer.finish();
+        let with_columns = [&writer.ready()[8..], &done(2)].concat();
+        let rows = |bytes: &[u8]| {
+            let (mut reader, mut rest, mut last) = (TokenReader::default(), bytes, None);
+            while let Some(token) = reader.next(&mut rest).expect("tokens") {
+                last = Some(token);
+                if rest.is_empty() {
+                    break;
+                }
+            }
+            match last {
+                Some(ReplyToken::Done { rows, .. }) => rows,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!((rows(&done(2)), rows(&with_columns)), (None, Some(2)));
     }
 
     #[test]

@@ -101,12 +101,12 @@ impl MessageWriter {
             out.put_u16(column.flags.bits());
             column.info.write(out);
             if matches!(column.info.token(), TypeToken::Text | TypeToken::NText | TypeToken::Image) {
-                // The name of the column's table: nothing that a client could write to through it.
+                // The name of the column's table, empty: nothing that a client could write to through it. Drivers take no name of
+                // no parts.
                 if version.is_wide() {
-                    out.put_u8(0);
-                } else {
-                    out.put_u16(0);
+                    out.put_u8(1);
                 }
+                out.put_u16(0);
             }
             out.put_short_text(&column.name);
         }

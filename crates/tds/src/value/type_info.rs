@@ -15,6 +15,9 @@ const BYTES_MAX: u32 = 8000;
 const GUID_BYTES: u32 = 16;
 /// The most bytes of a `sql_variant`, as its columns tell it.
 const VARIANT_BYTES_MAX: u32 = 8009;
+/// The most bytes of a `text`, `ntext` and `image`.
+const TEXT_BYTES_MAX: u32 = i32::MAX as u32;
+const NTEXT_BYTES_MAX: u32 = TEXT_BYTES_MAX - 1;
 /// The length of a (max) type where other types have theirs.
 const MAX_LENGTH: u32 = 0xFFFF;
 
@@ -238,7 +241,7 @@ impl TypeInfo {
             }
             SqlType::UniqueIdentifier => TypeInfo::plain(T::Guid, GUID_BYTES),
             SqlType::Variant => TypeInfo::plain(T::Variant, VARIANT_BYTES_MAX),
-            SqlType::Xml if !version.is_wide() => TypeInfo::plain(T::NText, i32::MAX as u32),
+            SqlType::Xml if !version.is_wide() => TypeInfo::plain(T::NText, NTEXT_BYTES_MAX),
             SqlType::Xml => TypeInfo::bare(T::Xml),
             // As texts to older clients: 0001-01-01, 00:00:00.0000000, both, both with +00:00.
             SqlType::Date if !version.has_date_types() => TypeInfo::plain(T::NVarChar, 10 * 2),
@@ -255,6 +258,9 @@ impl TypeInfo {
             SqlType::VarChar(length) => TypeInfo::varying(T::VarChar, T::Text, length, 1, version),
             SqlType::NVarChar(length) => TypeInfo::varying(T::NVarChar, T::NText, length, 2, version),
             SqlType::VarBinary(length) => TypeInfo::varying(T::VarBinary, T::Image, length, 1, version),
+            SqlType::Text => TypeInfo::plain(T::Text, TEXT_BYTES_MAX),
+            SqlType::NText => TypeInfo::plain(T::NText, NTEXT_BYTES_MAX),
+            SqlType::Image => TypeInfo::plain(T::Image, TEXT_BYTES_MAX),
         }
     }
 
@@ -262,7 +268,8 @@ impl TypeInfo {
         match length {
             Length::Limit(n) => TypeInfo::plain(token, u32::from(n) * unit),
             Length::Max if version.is_wide() => TypeInfo::plain(token, MAX_LENGTH),
-            Length::Max => TypeInfo::plain(old_max, i32::MAX as u32),
+            Length::Max if old_max == T::NText => TypeInfo::plain(old_max, NTEXT_BYTES_MAX),
+            Length::Max => TypeInfo::plain(old_max, TEXT_BYTES_MAX),
         }
     }
 
@@ -319,12 +326,12 @@ impl TypeInfo {
         }
     }
 
-    /// The T-SQL type of the values. Strings in UTF-8 are `nvarchar` here, because a `varchar` cannot hold all of them;
+    /// The T-SQL type of the values. Strings in UTF-8 are `nvarchar` or `ntext` here, because a `varchar` cannot hold all of them;
     /// `xml` is its text.
     pub fn sql_type(&self) -> SqlType {
         let bytes = Length::Limit(self.length.clamp(1, BYTES_MAX) as u16);
         let units = (self.length / 2).clamp(1, BYTES_MAX / 2) as u16;
-        let is_max = matches!(self.framing(), Framing::Chunks | Framing::Long);
+        let is_max = self.framing() == Framing::Chunks;
         let is_utf8 = self.encoding() == Encoding::Utf8;
         match self.token {
             T::Null | T::Udt | T::Table | T::Vector => SqlType::Null,
@@ -375,11 +382,13 @@ impl TypeInfo {
             T::Time => SqlType::Time(self.scale),
             T::DateTime2 => SqlType::DateTime2(self.scale),
             T::DateTimeOffset => SqlType::DateTimeOffset(self.scale),
-            T::Xml | T::NText | T::Json => SqlType::NVarChar(Length::Max),
-            T::Text | T::VarChar if is_max && !is_utf8 => SqlType::VarChar(Length::Max),
-            T::Image | T::VarBinary if is_max => SqlType::VarBinary(Length::Max),
-            T::NVarChar if is_max => SqlType::NVarChar(Length::Max),
-            T::Text | T::VarChar if is_max => SqlType::NVarChar(Length::Max),
+            T::Xml | T::Json => SqlType::NVarChar(Length::Max),
+            T::Text if !is_utf8 => SqlType::Text,
+            T::Text | T::NText => SqlType::NText,
+            T::Image => SqlType::Image,
+            T::VarChar if is_max && !is_utf8 => SqlType::VarChar(Length::Max),
+            T::VarBinary if is_max => SqlType::VarBinary(Length::Max),
+            T::NVarChar | T::VarChar if is_max => SqlType::NVarChar(Length::Max),
             T::Char | T::VarChar | T::OldChar | T::OldVarChar if is_utf8 => {
                 SqlType::NVarChar(if self.length <= BYTES_MAX / 2 { bytes } else { Length::Max })
             }
@@ -387,8 +396,8 @@ impl TypeInfo {
             T::NChar => SqlType::NChar(units),
             T::NVarChar => SqlType::NVarChar(Length::Limit(units)),
             T::Binary | T::OldBinary => SqlType::Binary(self.length.clamp(1, BYTES_MAX) as u16),
-            T::VarChar | T::OldVarChar | T::Text => SqlType::VarChar(bytes),
-            T::VarBinary | T::OldVarBinary | T::Image => SqlType::VarBinary(bytes),
+            T::VarChar | T::OldVarChar => SqlType::VarChar(bytes),
+            T::VarBinary | T::OldVarBinary => SqlType::VarBinary(bytes),
         }
     }
 

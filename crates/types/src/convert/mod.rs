@@ -56,6 +56,7 @@ pub fn conversion(from: &SqlType, to: &SqlType) -> Conversion {
     let (from_number, to_number) = (from.is_number(), to.is_number());
     match (from, to) {
         (_, Null) => None,
+        _ if from.is_text_or_image() || to.is_text_or_image() => of_text_or_image(from, to),
         (_, Variant) if crate::variant::Variant::holds(from) => Implicit,
         (_, Variant) => None,
         (Variant, Xml) => None,
@@ -111,6 +112,19 @@ pub fn conversion(from: &SqlType, to: &SqlType) -> Conversion {
         (Date, Time(_)) | (Time(_), Date) => None,
         _ => Implicit,
     }
+}
+
+/// The same where one of the two is `text`, `ntext` or `image`: a string or binary of its kind, and nothing else, without being asked for.
+fn of_text_or_image(from: &SqlType, to: &SqlType) -> Conversion {
+    use SqlType::{Char, Image, VarChar, Xml};
+    let converts = match (from, to) {
+        (Image, _) => to.is_binary(),
+        (Char(_) | VarChar(_), Image) => true,
+        (_, Image) => from.is_binary(),
+        _ if from.is_string() => to.is_string() || *to == Xml,
+        _ => false,
+    };
+    if converts { Conversion::Implicit } else { Conversion::None }
 }
 
 /// `CAST(value AS to)` and `CONVERT(to, value, style)`; `from` is the type of `value`. NULL stays NULL.
@@ -178,8 +192,10 @@ fn convert_slowly(
         Date | Time(_) | DateTime | SmallDateTime | DateTime2(_) | DateTimeOffset(_) => {
             *out = dates::to_date(value, from, to, style)?;
         }
-        Char(_) | VarChar(_) | NChar(_) | NVarChar(_) => text::to_text(value, from, to, style, Language::ENGLISH, out)?,
-        Binary(_) | VarBinary(_) => binary::to_binary(value, from, to, style, out)?,
+        Char(_) | VarChar(_) | NChar(_) | NVarChar(_) | Text | NText => {
+            text::to_text(value, from, to, style, Language::ENGLISH, out)?;
+        }
+        Binary(_) | VarBinary(_) | Image => binary::to_binary(value, from, to, style, out)?,
         UniqueIdentifier => *out = binary::to_guid(value)?,
     }
     Ok(())

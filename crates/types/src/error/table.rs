@@ -139,7 +139,9 @@ error_table! {
     300 14 1 server_permission_denied(permission) "{permission} permission was denied on object 'server', database 'master'.";
     302 16 0 sequential_id_outside_default() "The newsequentialid() built-in function can only be used in a DEFAULT expression for a column of type 'uniqueidentifier' in a CREATE TABLE or ALTER TABLE statement. It cannot be combined with other operators to form a complex scalar expression.";
     305 16 1 xml_not_comparable() "The XML data type cannot be compared or sorted, except when using the IS NULL operator.";
+    306 16 2 text_not_comparable() "The text, ntext, and image data types cannot be compared or sorted, except when using IS NULL or LIKE operator.";
     310 15 1 recursion_limit_invalid(value, maximum) "The value {value} specified for the MAXRECURSION option exceeds the allowed maximum of {maximum}.";
+    311 16 1 text_in_transition_table() "Cannot use text, ntext, or image columns in the 'inserted' and 'deleted' tables.";
     313 16 2 too_few_arguments(name) "An insufficient number of arguments were supplied for the procedure or function {name}.";
     318 15 0 nodes_without_alias() "The table (and its columns) returned by a table-valued method need to be aliased.";
     319 15 1 with_needs_semicolon() "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
@@ -154,6 +156,7 @@ error_table! {
     402 16 1 types_incompatible(left, right, operator) "The data types {left} and {right} are incompatible in the {operator} operator.";
     403 16 1 invalid_operator(operator, ty) "Invalid operator for data type. Operator equals {operator}, type equals {ty}.";
     408 16 1 constant_in_order_by(position) "A constant expression was encountered in the ORDER BY list, position {position}.";
+    409 16 2 operator_takes_no(operator, ty) "The {operator} operator cannot take a {ty} data type as an argument.";
     421 16 1 not_distinct(ty) "The {ty} data type cannot be selected as DISTINCT because it is not comparable.";
     423 16 16 xml_method_in_check(table) "Xml data type methods are not supported in check constraints. Create a scalar user-defined function to wrap the method invocation. The error occurred at table \"{table}\".";
     446 16 9 collation_unresolved(operation) "Cannot resolve collation conflict for {operation} operation.";
@@ -264,6 +267,7 @@ error_table! {
     1925 16 2 clustered_index_to_nonclustered() "Cannot convert a clustered index to a nonclustered index by using the DROP_EXISTING option. To change the index type from clustered to nonclustered, delete the clustered index, and then create a nonclustered index by using two separate statements.";
     1946 16 3 key_too_long(length, index, maximum, kind) "Operation failed. The index entry of length {length} bytes for the index '{index}' exceeds the maximum length of {maximum} bytes for {kind} indexes.";
     1979 16 1 constraint_ignores_duplicates(index) "Cannot use index option ignore_dup_key to alter index '{index}' as it enforces a primary or unique constraint.";
+    1999 16 1 included_column_type_invalid(column, table) "Column '{column}' in table '{table}' is of a type that is invalid for use as included column in an index.";
     2010 16 1 incompatible_object_kind(statement, name) "Cannot perform {statement} on '{name}' because it is an incompatible object type.";
     2103 15 1 trigger_in_other_schema(action, name) "Cannot {action} trigger '{name}' because its schema is different from the schema of the target table or view.";
     2108 15 1 trigger_target_elsewhere(name) "Cannot create trigger on '{name}' as the target is not in the current database.";
@@ -330,6 +334,7 @@ error_table! {
     2717 15 2 parameter_size_too_large(size, kind, name, maximum) "The size ({size}) given to the {kind} '{name}' exceeds the maximum allowed ({maximum}).";
     2727 11 1 index_missing(name) "Cannot find index '{name}'.";
     2732 16 1 error_number_invalid(number, minimum, maximum) "Error number {number} is invalid. The number must be from {minimum} through {maximum} and it cannot be 50000.";
+    2739 16 1 text_in_local_variable() "The text, ntext, and image data types are invalid for local variables.";
     2740 16 1 language_unknown(name) "SET LANGUAGE failed because '{name}' is not an official language name or a language alias on this SQL Server.";
     2744 16 2 identity_twice(table) "Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed.";
     2748 16 1 substitution_type_invalid(ty, position) "Cannot specify {ty} data type (parameter {position}) as a substitution parameter.";
@@ -496,6 +501,8 @@ error_table! {
     4922 16 9 column_is_in_use(statement, column) "{statement} {column} failed because one or more objects access this column.";
     4923 16 1 only_column(column, table) "ALTER TABLE DROP COLUMN failed because '{column}' is the only data column in table '{table}'. A table must have at least one data column.";
     4924 16 1 alter_column_unknown(statement, column, table) "{statement} failed because column '{column}' does not exist in table '{table}'.";
+    4927 16 1 column_not_altered_to(column, ty) "Cannot alter column '{column}' to be data type {ty}.";
+    4928 16 1 column_not_alterable(column, what) "Cannot alter column '{column}' because it is '{what}'.";
 
     // ALTER DATABASE and files.
     5011 14 5 alter_database_denied(name) "User does not have permission to alter database '{name}', the database does not exist, or the database is not in a state that allows access checks.";
@@ -544,7 +551,25 @@ error_table! {
     6365 16 1 xml_too_long() "An XML operation resulted an XML data type exceeding 2GB in size. Operation aborted.";
     6401 16 1 savepoint_unknown(name) "Cannot roll back {name}. No transaction or savepoint of that name was found.";
     6800 16 1 xml_auto_without_table() "FOR XML AUTO requires at least one table for generating XML tags. Use FOR XML RAW or add a FROM clause with a table name.";
+    6801 16 1 xml_explicit_columns_missing() "FOR XML EXPLICIT requires at least three columns, including the tag column, the parent column, and at least one data column.";
+    6802 16 1 xml_explicit_name_invalid(column) "FOR XML EXPLICIT query contains the invalid column name '{column}'. Use the TAGNAME!TAGID!ATTRIBUTENAME[!..] format where TAGID is a positive integer.";
+    6803 16 1 xml_tag_invalid() "FOR XML EXPLICIT requires the first column to hold positive integers that represent XML tag IDs.";
+    6804 16 1 xml_parent_invalid() "FOR XML EXPLICIT requires the second column to hold NULL or nonnegative integers that represent XML parent tag IDs.";
+    6805 16 1 xml_tags_circular() "FOR XML EXPLICIT stack overflow occurred. Circular parent tag relationships are not allowed.";
+    6806 16 1 xml_tag_undeclared(tag) "Undeclared tag ID {tag} is used in a FOR XML EXPLICIT query.";
+    6807 16 1 xml_parent_undeclared(tag) "Undeclared parent tag ID {tag} is used in a FOR XML EXPLICIT query.";
     6809 16 1 xml_unnamed() "Unnamed tables cannot be used as XML identifiers as well as unnamed columns cannot be used for attribute names. Name unnamed columns/tables using AS in the SELECT statement.";
+    6812 16 1 xml_tag_redeclared(tag, first, second) "XML tag ID {tag} that was originally declared as '{first}' is being redeclared as '{second}'.";
+    6813 16 1 xml_identities_combined(column) "FOR XML EXPLICIT cannot combine multiple occurrences of ID, IDREF, IDREFS, NMTOKEN, and/or NMTOKENS in column name '{column}'.";
+    6815 16 1 xml_identity_hidden(column) "In the FOR XML EXPLICIT clause, ID, IDREF, IDREFS, NMTOKEN, and NMTOKENS attributes cannot be hidden in '{column}'.";
+    6817 16 1 xml_forms_combined(column) "FOR XML EXPLICIT cannot combine multiple occurrences of ELEMENT, XML, XMLTEXT, and CDATA in column name '{column}'.";
+    6820 16 1 xml_explicit_column_misnamed(place, wanted, name) "FOR XML EXPLICIT requires column {place} to be named '{wanted}' instead of '{name}'.";
+    6824 16 1 xml_directive_unknown(directive) "In the FOR XML EXPLICIT clause, mode '{directive}' in a column name is invalid.";
+    6825 16 1 xml_elements_of_explicit() "ELEMENTS option is only allowed in RAW, AUTO, and PATH modes of FOR XML.";
+    6829 16 1 xml_binary_url(column) "FOR XML EXPLICIT and RAW modes currently do not support addressing binary data as URLs in column '{column}'. Remove the column, or use the BINARY BASE64 mode, or create the URL directly using the 'dbobject/TABLE[@PK1=\"V1\"]/@COLUMN' syntax.";
+    6833 16 1 xml_parent_not_open(tag) "Parent tag ID {tag} is not among the open tags. FOR XML EXPLICIT requires parent tags to be opened first. Check the ordering of the result set.";
+    6835 16 1 xml_hidden_twice(column) "FOR XML EXPLICIT field '{column}' can specify the directive HIDE only once.";
+    6843 16 1 xml_typed_cdata(column) "FOR XML EXPLICIT: XML data types and CLR types cannot be processed as CDATA in column name '{column}'. Consider converting XML to a string type. Consider converting CLR types to XML and then to a string type.";
     6846 16 4 xml_prefix_missing(prefix, kind, name) "XML name space prefix '{prefix}' declaration is missing for FOR XML {kind} name '{name}'.";
     6849 16 1 xml_path_empty_step(column) "FOR XML PATH error in column '{column}' - '//' and leading and trailing '/' are not allowed in simple path expressions.";
     6850 16 1 xml_name_invalid(kind, name, character, code) "{kind} name '{name}' contains an invalid XML identifier as required by FOR XML; '{character}'({code}) is the first character at fault.";
@@ -552,6 +577,7 @@ error_table! {
     6852 16 1 xml_attribute_late(column) "Attribute-centric column '{column}' must not come after a non-attribute-centric sibling in XML hierarchy in FOR XML PATH.";
     6853 16 1 xml_in_text_step(column) "Column '{column}': the last step in the path can't be applied to XML data type or CLR type in FOR XML PATH.";
     6854 16 1 xml_instruction_alias(column) "Invalid column alias '{column}' for formatting column as XML processing instruction in FOR XML PATH - it must be in 'processing-instruction(target)' format.";
+    6859 15 1 xml_row_of_mode() "Row tag name is only allowed with RAW or PATH mode of FOR XML.";
     6861 16 1 xml_root_empty() "Empty root tag name can not be specified with FOR XML.";
     6864 16 1 xml_row_omitted() "Row tag omission (empty row tag name) cannot be used with attribute-centric FOR XML serialization.";
     6867 16 1 xml_name_is_xmlns() "'xmlns' is invalid in XML tag name in FOR XML PATH, or when WITH XMLNAMESPACES is used with FOR XML.";
@@ -763,6 +789,7 @@ error_table! {
     15081 16 1 public_membership() "Membership of the public role cannot be changed.";
     15097 16 1 property_too_long() "The size associated with an extended property cannot be more than 7,500 bytes.";
     15110 16 1 database_owner_is_user() "The proposed new database owner is already a user or aliased in the database.";
+    15112 11 1 text_in_row_invalid() "The third parameter for table option 'text in row' is invalid. It should be 'on', 'off', '0', or a number from 24 through 7000.";
     15117 16 1 password_too_long() "Password validation failed. The password is too long: it may have at most 128 characters.";
     15122 16 1 expiration_needs_policy() "The CHECK_EXPIRATION option cannot be used when CHECK_POLICY is OFF.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
@@ -787,6 +814,7 @@ error_table! {
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
     15336 16 1 rename_of_enforced(name) "Object '{name}' cannot be renamed because the object participates in enforced dependencies.";
     15347 16 1 transfer_of_part() "Cannot transfer an object that is owned by a parent object.";
+    15388 11 1 table_of_option_missing(name) "There is no user table matching the input name '{name}' in the current database or you do not have permission to access the object.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
     15406 16 1 cannot_execute_as_login(name) "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     15410 11 1 member_missing(name) "User or role '{name}' does not exist in this database.";

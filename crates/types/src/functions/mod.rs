@@ -188,6 +188,7 @@ fn text_type(ty: &SqlType) -> SqlType {
         SqlType::Char(n) => SqlType::VarChar(Length::Limit(n)),
         SqlType::NChar(n) => SqlType::NVarChar(Length::Limit(n)),
         SqlType::VarChar(_) | SqlType::NVarChar(_) => *ty,
+        SqlType::Text | SqlType::NText => ty.without_text_or_image(),
         SqlType::Binary(n) => SqlType::VarChar(Length::Limit(n)),
         SqlType::VarBinary(length) => SqlType::VarChar(length),
         _ => SqlType::VarChar(Length::Limit(50)),

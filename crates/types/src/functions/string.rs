@@ -18,7 +18,8 @@ pub(super) fn int_type(_: &[SqlType]) -> Typed {
 
 /// `bigint` for `(max)` types, `int` for all others.
 pub(super) fn position_type(types: &[SqlType]) -> Typed {
-    Ok(if types.iter().any(SqlType::is_max) { SqlType::BigInt } else { SqlType::Int })
+    let is_long = |ty: &SqlType| ty.is_max() && !ty.is_text_or_image();
+    Ok(if types.iter().any(is_long) { SqlType::BigInt } else { SqlType::Int })
 }
 
 pub(super) fn char_type(_: &[SqlType]) -> Typed {
@@ -43,6 +44,9 @@ pub(super) fn same_string(types: &[SqlType]) -> Typed {
     Ok(match types[0] {
         SqlType::Binary(n) => SqlType::VarBinary(Length::Limit(n)),
         SqlType::VarBinary(_) => types[0],
+        SqlType::Text => SqlType::VarChar(Length::Limit(8000)),
+        SqlType::NText => SqlType::NVarChar(Length::Limit(4000)),
+        SqlType::Image => SqlType::VarBinary(Length::Limit(8000)),
         _ => text_type(&types[0]),
     })
 }
@@ -123,7 +127,11 @@ pub(super) fn substring(context: &mut Context, values: &[Value], types: &[SqlTyp
     // A start before the first character takes from the length.
     let first = start.saturating_sub(1);
     let (from, to) = (first.max(0), first.saturating_add(length).max(0));
-    let (from, to) = (from as usize, (to.max(from)) as usize);
+    let (from, mut to) = (from as usize, (to.max(from)) as usize);
+    if types[0].is_text_or_image() {
+        let limit = same_string(types)?.declared_length().map_or(usize::MAX, Length::limit);
+        to = to.min(from.saturating_add(limit));
+    }
     if let Value::Bin(bytes) = &values[0] {
         return Ok(Value::Bin(bytes[from.min(bytes.len())..to.min(bytes.len())].to_vec()));
     }

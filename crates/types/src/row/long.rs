@@ -23,7 +23,7 @@ pub fn content_bytes_max(ty: &SqlType) -> Option<usize> {
             Length::Limit(n) => usize::from(n) * 3,
             Length::Max => i32::MAX as usize,
         },
-        SqlType::Xml => i32::MAX as usize,
+        SqlType::Xml | SqlType::Text | SqlType::NText | SqlType::Image => i32::MAX as usize,
         SqlType::Binary(n) => n.into(),
         SqlType::VarBinary(Length::Limit(n)) => n.into(),
         SqlType::VarBinary(Length::Max) => i32::MAX as usize,

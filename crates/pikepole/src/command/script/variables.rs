@@ -1,0 +1,82 @@
+//! Variables of scripts: what stands for `$(NAME)`.
+
+use super::super::CommandError;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// What `:setvar` and `-v` have set, in front of the environment's variables. Names are the same in any case.
+#[derive(Debug, Default)]
+pub struct Variables {
+    /// By the name in upper case: the name as it was written, and the value.
+    set: BTreeMap<String, (String, String)>,
+    /// `-x`: `$(` means nothing.
+    off: bool,
+}
+
+impl Variables {
+    /// What a command line says: `-v NAME=VALUE`, and `-x`.
+    ///
+    /// # Errors
+    /// Something without a `=`, or without a name before it.
+    pub fn new(given: &[String], off: bool) -> Result<Variables, CommandError> {
+        let mut variables = Variables { off, ..Variables::default() };
+        for given in given {
+            let Some((name, value)) = given.split_once('=').filter(|(name, _)| !name.is_empty()) else {
+                return Err(CommandError::Usage(format!("-v takes NAME=VALUE, not {given}")));
+            };
+            let inner = value.strip_prefix('"').and_then(|value| value.strip_suffix('"'));
+            variables.set(name, Some(inner.unwrap_or(value).to_owned()));
+        }
+        Ok(variables)
+    }
+
+    /// Whether `$(NAME)` is replaced at all.
+    pub fn are_replaced(&self) -> bool {
+        !self.off
+    }
+
+    /// Sets a variable, or forgets it.
+    pub fn set(&mut self, name: &str, value: Option<String>) {
+        let key = name.to_uppercase();
+        match value {
+            Some(value) => self.set.insert(key, (name.to_owned(), value)),
+            None => self.set.remove(&key),
+        };
+    }
+
+    /// A variable's value; that of the environment's where none is set.
+    pub fn value(&self, name: &str) -> Option<String> {
+        match self.set.get(&name.to_uppercase()) {
+            Some((_, value)) => Some(value.clone()),
+            None => std::env::var(name).ok(),
+        }
+    }
+
+    /// All that are set, a line each.
+    pub fn list(&self) -> String {
+        let mut list = String::new();
+        for (name, value) in self.set.values() {
+            let line_end = if list.is_empty() { "" } else { "\n" };
+            write!(list, "{line_end}{name} = \"{}\"", value.replace('"', "\"\"")).unwrap_or_default();
+        }
+        list
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_same_in_any_case_and_stand_before_the_environment() {
+        let given = ["Path=a b".to_owned(), "q=\"x=y\"".to_owned()];
+        let mut variables = Variables::new(&given, false).expect("they are well formed");
+        assert_eq!(variables.value("PATH").as_deref(), Some("a b"));
+        assert_eq!(variables.value("Q").as_deref(), Some("x=y"));
+        assert_eq!(variables.list(), "Path = \"a b\"\nq = \"x=y\"");
+        variables.set("path", None);
+        assert_eq!(variables.value("PATH"), std::env::var("PATH").ok());
+        assert_eq!(variables.value("no such variable"), None);
+        assert!(Variables::new(&["x".to_owned()], false).is_err());
+    }
+}
