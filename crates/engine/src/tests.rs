@@ -526,8 +526,8 @@ fn everything_is_there_after_a_restart() {
     let mut identity = definition("i", primary_key());
     identity.columns[0].identity = Some(Identity { seed: 10, increment: 5 });
     first.schedulers().block_on(async {
-        first.create_database("Sales").await.expect("a new database");
-        assert_eq!(first.create_database("SALES").await.expect_err("it is there").number, 1801);
+        first.create_database("Sales", Collation::DEFAULT).await.expect("a new database");
+        assert_eq!(first.create_database("SALES", Collation::DEFAULT).await.expect_err("it is there").number, 1801);
         first
             .set_database_option("sales", DatabaseOption::DelayedDurability(DelayedDurability::Forced))
             .expect("an option");
@@ -578,7 +578,7 @@ fn everything_is_there_after_a_restart() {
 fn a_damaged_database_is_suspect_and_the_others_open() {
     let disk = SimulatedDisk::new(9);
     let first = server(&disk);
-    first.schedulers().block_on(first.create_database("d")).expect("a new database");
+    first.schedulers().block_on(first.create_database("d", Collation::DEFAULT)).expect("a new database");
     stop(&first);
     drop(first);
     let names = Disk::simulated(disk.clone()).list("/server/d/data").expect("a folder");

@@ -63,7 +63,11 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
     let place_of_task = home.map_or(Placement::LeastLoaded, |scheduler| Placement::On(scheduler as usize));
     let Established { incoming, sender, version, login, .. } = established;
     let limits = Limits { message_bytes_max: shared.options.request_bytes_max, ..Limits::default() };
-    let told = Told { database: session.database_name().to_string(), language: session.language().name };
+    let told = Told {
+        database: session.database_name().to_string(),
+        collation: session.collation(),
+        language: session.language().name,
+    };
     let mut connection = Connection {
         shared,
         session,
@@ -160,6 +164,8 @@ pub(crate) fn now_us() -> u64 {
 pub(crate) struct Told {
     /// The current database.
     pub(crate) database: String,
+    /// The database's collation.
+    pub(crate) collation: Collation,
     /// The language.
     pub(crate) language: &'static str,
 }
@@ -198,7 +204,7 @@ impl Connection {
         writer.set_session(self.session.id() as u16);
         writer.env_change(&EnvChange::Database { new: &self.told.database, old: "master" });
         writer.message(&SqlError::changed_database(&self.told.database), server);
-        let collation = WireCollation::of(Collation::default());
+        let collation = WireCollation::of(self.told.collation);
         writer.env_change(&EnvChange::Collation { new: collation, old: None });
         writer.env_change(&EnvChange::Language { new: self.told.language, old: "" });
         writer.message(&SqlError::changed_language(self.told.language), server);

@@ -92,16 +92,17 @@ impl Connection {
                 (None, Vec::new())
             }
         };
+        let collation = self.told.collation;
         conclude(reply, watched, |reply| {
             let returned: Vec<ReturnValue<'_>> = values
                 .iter()
                 .map(|value| match value {
                     Returned::Own { ordinal, name, value } => {
-                        ReturnValue { ordinal: *ordinal, name, ty: SqlType::Int, value }
+                        ReturnValue { ordinal: *ordinal, name, ty: SqlType::Int, collation, value }
                     }
                     Returned::Argument { ordinal, name, argument } => {
                         let ty = if argument.ty == SqlType::Null { UNTYPED } else { argument.ty };
-                        ReturnValue { ordinal: *ordinal, name, ty, value: &argument.value }
+                        ReturnValue { ordinal: *ordinal, name, ty, collation, value: &argument.value }
                     }
                 })
                 .collect();

@@ -8,7 +8,9 @@ use crate::reply::{Answering, Reply};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Acknowledge;
 use pikepole_session::{Prepared, Session, TransactionMark};
-use pikepole_tds::{EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation};
+use pikepole_tds::{
+    EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireCollation, WireIsolation,
+};
 use pikepole_types::SqlError;
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -339,12 +341,17 @@ pub(crate) fn tell_changes(reply: &mut Reply<'_>, session: &Session, before: Tra
     tell_surroundings(session, told, |change| reply.changed(change));
 }
 
-/// Tells of a database or language that the client does not know to be the session's.
+/// Tells of a database, collation or language that the client does not know to be the session's.
 fn tell_surroundings(session: &Session, told: &mut Told, mut tell: impl FnMut(&EnvChange<'_>)) {
-    let (database, language) = (session.database_name(), session.language().name);
+    let (database, language, collation) = (session.database_name(), session.language().name, session.collation());
     if database != told.database {
         tell(&EnvChange::Database { new: database, old: &told.database });
         told.database = database.to_string();
+    }
+    if collation != told.collation {
+        let of = WireCollation::of;
+        tell(&EnvChange::Collation { new: of(collation), old: Some(of(told.collation)) });
+        told.collation = collation;
     }
     if language != told.language {
         tell(&EnvChange::Language { new: language, old: told.language });

@@ -5,7 +5,7 @@ use crate::connection::ConnectionInfo;
 use crate::host::SessionHost;
 use crate::names::{self, Found, Parts};
 use crate::security::{self, functions as who};
-use crate::views::columns::{COLLATION, TYPES};
+use crate::views::columns::TYPES;
 use crate::views::databases::COMPATIBILITY_LEVEL;
 use crate::views::{self, PRIMARY, PRIMARY_NAME};
 use pikepole_engine::{Catalog, Database, Table, Trigger, TriggerEvent};
@@ -343,7 +343,7 @@ fn collation_property(call: &Call<'_>) -> Answer {
     let (Some(name), Some(property)) = (call.text(0), call.text(1)) else { return Ok(None) };
     let Some(collation) = Collation::by_name(name) else { return Ok(None) };
     match property.to_ascii_lowercase().as_str() {
-        "codepage" => int(collation.code_page()),
+        "codepage" => int(collation.code_page().number().into()),
         "lcid" => int(collation.lcid()),
         "comparisonstyle" => int(collation.comparison_style()),
         "version" => Ok(Some(Value::TinyInt(collation.version()))),
@@ -364,7 +364,7 @@ fn server_property(call: &Call<'_>) -> Answer {
         "edition" => "Developer Edition (64-bit)".to_string(),
         "engineedition" => return int(3),
         "servername" | "machinename" | "computernamephysicalnetbios" => server_name(),
-        "collation" => COLLATION.to_string(),
+        "collation" => Collation::default().name().to_string(),
         "lcid" => return int(1033),
         "sqlcharsetname" => "iso_1".to_string(),
         "sqlsortordername" => "nocase_iso".to_string(),
@@ -439,7 +439,7 @@ fn database_property(call: &Call<'_>) -> Answer {
     let Some(database) = found else { return Ok(None) };
     match property.to_ascii_lowercase().as_str() {
         "status" => string(database.state.name()),
-        "collation" => string(COLLATION),
+        "collation" => string(database.options.collation.name()),
         "recovery" => string(database.options.recovery.name()),
         "updateability" => string("READ_WRITE"),
         "useraccess" => string(database.options.user_access.name()),

@@ -4,7 +4,7 @@ use crate::options::ClientOptions;
 use crate::session::{Session, Watched};
 use crate::session_context::SessionContext;
 use pikepole_query::{Argument, ClientCursor, ExecutionContext, Output, Prepared, RowTarget};
-use pikepole_types::{Language, SqlError, Value};
+use pikepole_types::{Collation, Language, SqlError, Value};
 use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -182,6 +182,11 @@ impl Session {
     /// The name of the current database.
     pub fn database_name(&self) -> &str {
         self.context().database().name()
+    }
+
+    /// The collation of the current database.
+    pub fn collation(&self) -> Collation {
+        self.context().database().options().collation
     }
 
     /// The language.

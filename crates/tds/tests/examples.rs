@@ -8,7 +8,7 @@ use pikepole_tds::{
     Reassembler, ReturnValue, RpcMessage, SqlBatch, SystemProcedure, TdsError, TdsVersion, TransactionRequest,
     WireCollation,
 };
-use pikepole_types::{Length, SqlError, SqlType, Value};
+use pikepole_types::{Collation, Length, SqlError, SqlType, Value};
 use support::{hex, utf16};
 
 fn message(packets: &str) -> Message {
@@ -254,7 +254,8 @@ fn a_message_of_severity_10_is_one_of_class_0() {
 #[test]
 fn an_output_parameter_is_returned() {
     let value = Value::Int(-2);
-    let returned = ReturnValue { ordinal: 3, name: "@o", ty: SqlType::Int, value: &value };
+    let returned =
+        ReturnValue { ordinal: 3, name: "@o", ty: SqlType::Int, collation: Collation::DEFAULT, value: &value };
     for (version, user_type) in [(TdsVersion::V7_1, "0000"), (TdsVersion::V7_4, "00000000")] {
         let mut writer = MessageWriter::new(version, 0);
         writer.return_value(&returned).expect("it fits");

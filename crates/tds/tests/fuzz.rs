@@ -18,7 +18,7 @@ use pikepole_tds::{
     Argument, BulkLoad, Limits, Login7, Message, MessageWriter, PacketKind, PacketStatus, PreLogin, Reassembler,
     ReturnValue, RpcMessage, SqlBatch, TdsVersion, TransactionRequest, TypeInfo, write_packets,
 };
-use pikepole_types::{Date, DateTime, Decimal, Length, SqlType, Time, Value, Variant};
+use pikepole_types::{Collation, Date, DateTime, Decimal, Length, SqlType, Time, Value, Variant};
 use support::*;
 
 /// A message as a client sends it.
@@ -184,7 +184,7 @@ fn parse_calls(data: &[u8], version: TdsVersion) -> Result<(), pikepole_tds::Tds
 fn send_back(info: &TypeInfo, value: &Value, version: TdsVersion) {
     let ty = info.sql_type();
     let mut writer = MessageWriter::new(version, 1);
-    let _ = writer.return_value(&ReturnValue { ordinal: 0, name: "@p", ty, value });
+    let _ = writer.return_value(&ReturnValue { ordinal: 0, name: "@p", ty, collation: Collation::DEFAULT, value });
     let mut bytes = Vec::new();
     info.write(&mut bytes);
     if info.write_value(&ty, value, &mut bytes).is_ok() {

@@ -7,7 +7,7 @@ use pikepole_tds::{
     MessageWriter, PACKET_BYTES_MIN, PreLogin, PreLoginReply, Procedure, Reassembler, ReturnValue, RpcMessage,
     SqlBatch, SystemProcedure, TdsVersion, WireCollation,
 };
-use pikepole_types::{Decimal, Length, SqlError, SqlType, Value};
+use pikepole_types::{Collation, Decimal, Length, SqlError, SqlType, Value};
 use support::hex;
 use tds_protocol::login7::{FeatureExtension, FeatureId};
 use tds_protocol::token::{EnvChangeType, EnvChangeValue, Token, TokenParser};
@@ -136,8 +136,24 @@ fn replies_are_read_by_a_client() {
     writer.message(&SqlError::new(0, 0, 1, "printed"), "here");
     writer.return_status(-6);
     for (ordinal, (ty, value)) in columns().iter().enumerate() {
-        writer.return_value(&ReturnValue { ordinal: ordinal as u16, name: "@o", ty: *ty, value }).expect("it fits");
-        writer.return_value(&ReturnValue { ordinal: 0, name: "", ty: *ty, value: &Value::Null }).expect("it fits");
+        writer
+            .return_value(&ReturnValue {
+                ordinal: ordinal as u16,
+                name: "@o",
+                ty: *ty,
+                collation: Collation::DEFAULT,
+                value,
+            })
+            .expect("it fits");
+        writer
+            .return_value(&ReturnValue {
+                ordinal: 0,
+                name: "",
+                ty: *ty,
+                collation: Collation::DEFAULT,
+                value: &Value::Null,
+            })
+            .expect("it fits");
     }
     let done = Done { error: true, in_transaction: true, ..Done::new(Command::Execute) };
     writer.done(DoneKind::InProcedure, &Done { more: true, ..done });

@@ -148,7 +148,7 @@ impl Accumulator {
     pub fn joining(separator: &Value, argument: &SqlType, collation: Collation) -> Result<Accumulator, SqlError> {
         let ty = aggregate_type(Aggregate::StringAgg, argument)?;
         let count = Accumulator::new(Aggregate::Count, argument, collation)?;
-        Ok(Accumulator { aggregate: Aggregate::StringAgg, extra: Extra::joining(separator, &ty), ..count })
+        Ok(Accumulator { aggregate: Aggregate::StringAgg, extra: Extra::joining(separator, &ty, collation), ..count })
     }
 
     /// Counts a row for `COUNT(*)`.

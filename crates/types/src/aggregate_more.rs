@@ -1,6 +1,8 @@
 //! The rarer aggregates: STDEV, VAR and their kin, CHECKSUM_AGG, STRING_AGG.
 
 use crate::aggregate::Aggregate;
+use crate::code_page::CodePage;
+use crate::collation::Collation;
 use crate::convert;
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
@@ -34,7 +36,7 @@ pub(crate) enum Extra {
     /// The exclusive or of all values.
     Checksum(i32),
     /// The text so far; its length in the units of its type, and the most there may be.
-    Text { separator: String, joined: String, is_unicode: bool, units_max: Option<usize> },
+    Text { separator: String, joined: String, page: CodePage, units_max: Option<usize> },
 }
 
 impl Extra {
@@ -51,7 +53,7 @@ impl Extra {
     }
 
     /// The empty state of STRING_AGG, whose result is of type `ty`.
-    pub(crate) fn joining(separator: &Value, ty: &SqlType) -> Extra {
+    pub(crate) fn joining(separator: &Value, ty: &SqlType, collation: Collation) -> Extra {
         let separator = separator.as_str().unwrap_or_default().to_owned();
         let units_max = match ty {
             SqlType::VarChar(Length::Limit(units)) | SqlType::NVarChar(Length::Limit(units)) => {
@@ -59,7 +61,7 @@ impl Extra {
             }
             _ => None,
         };
-        Extra::Text { separator, joined: String::new(), is_unicode: ty.is_unicode(), units_max }
+        Extra::Text { separator, joined: String::new(), page: collation.code_page().of(ty), units_max }
     }
 
     /// Takes a value that is not NULL, the `count`th.
@@ -76,17 +78,13 @@ impl Extra {
                 let value = value.as_i64().unwrap_or(0);
                 *sum ^= value as i32 ^ (value >> 32) as i32 ^ if value < 0 { -1 } else { 0 };
             }
-            Extra::Text { separator, joined, is_unicode, units_max } => {
+            Extra::Text { separator, joined, page, units_max } => {
                 if count > 1 {
                     joined.push_str(separator);
                 }
                 joined.push_str(value.as_str().unwrap_or_default());
-                // The count of characters is looked at only where it can be too large.
-                let units = |text: &str| match *is_unicode {
-                    true => text.encode_utf16().count(),
-                    false => text.chars().count(),
-                };
-                if units_max.is_some_and(|maximum| joined.len() > maximum && units(joined) > maximum) {
+                // Units are counted only where there can be too many.
+                if units_max.is_some_and(|maximum| joined.len() > maximum && page.units(joined) > maximum) {
                     return Err(SqlError::string_agg_too_long());
                 }
             }

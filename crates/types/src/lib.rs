@@ -13,12 +13,12 @@
 //! | built-in functions, aggregates | [`lookup`], [`Accumulator`] |
 //! | rows on pages and keys in trees | [`RowLayout`] |
 //! | result sets as text | [`to_text`] |
-//! | bytes of the code page | [`code_page`] |
+//! | bytes of `char` and `varchar` | [`CodePage`] |
 
 mod aggregate;
 mod aggregate_more;
 mod arithmetic;
-pub mod code_page;
+mod code_page;
 mod collation;
 mod compare;
 mod convert;
@@ -39,9 +39,10 @@ pub mod xml;
 
 pub use aggregate::{Accumulator, Aggregate, aggregate_type};
 pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate, operator_type};
+pub use code_page::CodePage;
 pub use collation::{Collated, Collation};
 pub use compare::{compare, hash, order};
-pub use convert::{Conversion, Target, assign, conversion, convert, convert_into};
+pub use convert::{Conversion, Target, assign, assign_in, conversion, convert, convert_in, convert_into};
 pub use datetime::{
     Date, DateFormat, DatePart, DateTime, DateTime2, DateTimeOffset, Language, Moment, SmallDateTime, Time,
 };

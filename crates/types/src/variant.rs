@@ -6,6 +6,7 @@
 //! uniqueidentifier < binary < text < exact numbers < approximate numbers < dates and times
 //! ```
 
+use crate::code_page::CodePage;
 use crate::collation::{Collation, hash_bytes};
 use crate::compare;
 use crate::convert;
@@ -45,8 +46,7 @@ impl Variant {
     /// Bytes of the value alone.
     pub fn data_bytes(&self) -> usize {
         match &self.value {
-            Value::Str(text) if self.ty.is_unicode() => text.encode_utf16().count() * 2,
-            Value::Str(text) => text.chars().count(),
+            Value::Str(text) => CodePage::Western.of(&self.ty).bytes(text),
             Value::Bin(bytes) => bytes.len(),
             _ => usize::try_from(self.ty.max_length()).unwrap_or(0),
         }

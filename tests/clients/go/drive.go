@@ -132,6 +132,35 @@ func types() {
 	equal(back.Equal(moment), true, "moment")
 }
 
+// Collations whose code pages have these texts: a client decodes a varchar by its column's collation.
+var pages = map[string]string{
+	"Cyrillic_General_CI_AS": "\u041f\u0440\u0438\u0432\u0435\u0442",
+	"SQL_Latin1_General_CP1251_CI_AS": "\u041f\u0440\u0438\u0432\u0435\u0442",
+	"Greek_CI_AS": "\u0393\u03b5\u03b9\u03ac",
+	"Czech_CI_AS": "\u010de\u0161tina",
+	"Turkish_CI_AS": "\u0130\u0131\u011f\u015f",
+	"Hebrew_CI_AS": "\u05e9\u05dc\u05d5\u05dd",
+	"Arabic_CI_AS": "\u0633\u0644\u0627\u0645",
+	"Latvian_CI_AS": "\u0137\u012bmija",
+	"Thai_CI_AS": "\u0e44\u0e17\u0e22",
+	"Japanese_CI_AS": "\u65e5\u672c\u8a9e\uff71",
+	"Chinese_PRC_CI_AS": "\u4e2d\u6587",
+	"Chinese_Taiwan_Stroke_CI_AS": "\u7e41\u9ad4",
+	"Korean_Wansung_CI_AS": "\ud55c\uae00",
+	"Latin1_General_100_CI_AS_SC_UTF8": "\u00e9\u65e5\U0001f600",
+}
+
+func codePages() {
+	db := connect()
+	defer db.Close()
+	for collation, text := range pages {
+		exec(db, "DROP TABLE IF EXISTS dbo.page_t", "CREATE TABLE dbo.page_t (v varchar(20) COLLATE "+collation+")")
+		_, err := db.Exec("INSERT dbo.page_t VALUES (@p1)", text)
+		must(err)
+		equal(scalar[string](db, "SELECT v FROM dbo.page_t"), text, collation)
+	}
+}
+
 func longValues() map[string]any {
 	return map[string]any{"nvarchar(4000)": strings.Repeat("\u4e2d", 4000), "nvarchar(max)": strings.Repeat(beyond, 20000), "varbinary(max)": make([]byte, 300000)}
 }
@@ -384,7 +413,7 @@ func main() {
 		name string
 		work func()
 	}{
-		{"connect", connects}, {"types round trip", types}, {"long values", longSent},
+		{"connect", connects}, {"types round trip", types}, {"code pages", codePages}, {"long values", longSent},
 		{"long values stored", longStored}, {"parameters", parameters}, {"procedures", procedures},
 		{"table-valued parameters", tableValued}, {"prepared statements", prepared}, {"transactions", transactions}, {"errors", errorsTold},
 		{"result sets", resultSets}, {"a million rows", millionRows}, {"row counts", rowCounts}, {"bulk insert", bulk}, {"cancel", cancel},

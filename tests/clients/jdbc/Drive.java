@@ -152,6 +152,43 @@ public final class Drive {
         }
     }
 
+    /** Collations whose code pages have these texts: a client decodes a varchar by its column's collation. */
+    private static Map<String, String> pages() {
+        Map<String, String> values = new LinkedHashMap<>();
+        values.put("Cyrillic_General_CI_AS", "\u041f\u0440\u0438\u0432\u0435\u0442");
+        values.put("SQL_Latin1_General_CP1251_CI_AS", "\u041f\u0440\u0438\u0432\u0435\u0442");
+        values.put("Greek_CI_AS", "\u0393\u03b5\u03b9\u03ac");
+        values.put("Czech_CI_AS", "\u010de\u0161tina");
+        values.put("Turkish_CI_AS", "\u0130\u0131\u011f\u015f");
+        values.put("Hebrew_CI_AS", "\u05e9\u05dc\u05d5\u05dd");
+        values.put("Arabic_CI_AS", "\u0633\u0644\u0627\u0645");
+        values.put("Latvian_CI_AS", "\u0137\u012bmija");
+        values.put("Thai_CI_AS", "\u0e44\u0e17\u0e22");
+        values.put("Japanese_CI_AS", "\u65e5\u672c\u8a9e\uff71");
+        values.put("Chinese_PRC_CI_AS", "\u4e2d\u6587");
+        values.put("Chinese_Taiwan_Stroke_CI_AS", "\u7e41\u9ad4");
+        values.put("Korean_Wansung_CI_AS", "\ud55c\uae00");
+        values.put("Latin1_General_100_CI_AS_SC_UTF8", "\u00e9\u65e5\ud83d\ude00");
+        return values;
+    }
+
+    private static void codePages() throws Exception {
+        try (Connection connection = connect()) {
+            for (Map.Entry<String, String> entry : pages().entrySet()) {
+                run(connection, "DROP TABLE IF EXISTS dbo.page_t; CREATE TABLE dbo.page_t (v varchar(20) COLLATE " + entry.getKey() + ")");
+                try (PreparedStatement insert = connection.prepareStatement("INSERT dbo.page_t VALUES (?)")) {
+                    insert.setNString(1, entry.getValue());
+                    insert.execute();
+                }
+                try (Statement statement = connection.createStatement();
+                        ResultSet result = statement.executeQuery("SELECT v FROM dbo.page_t")) {
+                    result.next();
+                    equal(result.getString(1), entry.getValue(), entry.getKey());
+                }
+            }
+        }
+    }
+
     private static Map<String, Object> longValues() {
         return Map.of("nvarchar(4000)", "\u4e2d".repeat(4000), "varchar(max)", "y".repeat(100_000), "nvarchar(max)", BEYOND.repeat(20_000), "varbinary(max)", new byte[300_000]);
     }
@@ -462,6 +499,7 @@ public final class Drive {
         Map<String, Feature> features = new LinkedHashMap<>();
         features.put("connect", Drive::connects);
         features.put("types round trip", Drive::types);
+        features.put("code pages", Drive::codePages);
         features.put("long values", Drive::longSent);
         features.put("long values stored", Drive::longStored);
         features.put("parameters", Drive::parameters);

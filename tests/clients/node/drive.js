@@ -101,6 +101,24 @@ const LONG = [
   ['varbinary(max)', TYPES.VarBinary, Buffer.alloc(300000, 7)],
 ];
 
+// Collations whose code pages have these texts: a client decodes a varchar by its column's collation.
+const CODE_PAGES = [
+  ['Cyrillic_General_CI_AS', '\u041f\u0440\u0438\u0432\u0435\u0442'],
+  ['SQL_Latin1_General_CP1251_CI_AS', '\u041f\u0440\u0438\u0432\u0435\u0442'],
+  ['Greek_CI_AS', '\u0393\u03b5\u03b9\u03ac'],
+  ['Czech_CI_AS', '\u010de\u0161tina'],
+  ['Turkish_CI_AS', '\u0130\u0131\u011f\u015f'],
+  ['Hebrew_CI_AS', '\u05e9\u05dc\u05d5\u05dd'],
+  ['Arabic_CI_AS', '\u0633\u0644\u0627\u0645'],
+  ['Latvian_CI_AS', '\u0137\u012bmija'],
+  ['Thai_CI_AS', '\u0e44\u0e17\u0e22'],
+  ['Japanese_CI_AS', '\u65e5\u672c\u8a9e\uff71'],
+  ['Chinese_PRC_CI_AS', '\u4e2d\u6587'],
+  ['Chinese_Taiwan_Stroke_CI_AS', '\u7e41\u9ad4'],
+  ['Korean_Wansung_CI_AS', '\ud55c\uae00'],
+  ['Latin1_General_100_CI_AS_SC_UTF8', '\u00e9\u65e5\ud83d\ude00'],
+];
+
 const features = {
   connect: async () => {
     await connected(async (connection) => {
@@ -118,6 +136,14 @@ const features = {
       }
       const { rows } = await batch(connection, 'SELECT v FROM dbo.node_t ORDER BY n');
       equal(rows.map(([value]) => value), all, type);
+    }
+  }),
+  'code pages': () => connected(async (connection) => {
+    for (const [collation, text] of CODE_PAGES) {
+      await batch(connection, `DROP TABLE IF EXISTS dbo.page_t; CREATE TABLE dbo.page_t (v varchar(20) COLLATE ${collation})`);
+      await ask(connection, 'INSERT dbo.page_t VALUES (@v)', { parameters: [['v', TYPES.NVarChar, text]] });
+      const { rows } = await batch(connection, 'SELECT v FROM dbo.page_t');
+      equal(rows, [[text]], collation);
     }
   }),
   'long values': () => connected(async (connection) => {

@@ -3,7 +3,7 @@
 import threading
 import time
 
-from cases import LONG, TYPES, literal, same
+from cases import CODE_PAGES, LONG, TYPES, literal, same
 
 FEATURES = []
 
@@ -84,6 +84,18 @@ def types_round_trip(client):
             got = rows(connection, "SELECT v FROM dbo.round_trip ORDER BY n")
             for value, (back,) in zip(sent, got, strict=True):
                 assert (back is None) if value is None else same(value, back), (type_name, repr(value)[:80], repr(back)[:80])
+
+
+@feature
+def code_pages(client):
+    with client.connect() as connection:
+        for collation, text in CODE_PAGES:
+            run(connection, f"DROP TABLE IF EXISTS dbo.page_t; CREATE TABLE dbo.page_t (v varchar(20) COLLATE {collation})")
+            connection.commit()
+            run(connection, client.marks("INSERT dbo.page_t VALUES (?)"), (client.sent(text),))
+            connection.commit()
+            ((got,),) = rows(connection, "SELECT v FROM dbo.page_t")
+            assert got == text, (collation, text, got)
 
 
 @feature

@@ -20,7 +20,7 @@ use super::chunk::{ChunkKind, ChunkReader, ChunkWriter};
 use super::media::{Device, Media};
 use super::set::{BackupKind, SetHead, SetReader, SetTail, check_pages};
 use super::{BackupOutcome, RestoreOptions, pages_of};
-use crate::database::{DatabaseFile, FORMAT, Restoring};
+use crate::database::{DatabaseFile, Restoring};
 use crate::fault;
 
 /// The folder of what was restored of the log.
@@ -212,7 +212,7 @@ impl PageRestore {
             before_the_stop_point: self.stop_at_us.is_some_and(|stop| stop > tail.covered_us),
         };
         let file = DatabaseFile {
-            format: FORMAT,
+            format: head.options.format(),
             id,
             name: name.to_owned(),
             created_us: head.database_created_us,

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use pikepole_machine::Disk;
+use pikepole_types::Collation;
 use serde::{Deserialize, Serialize};
 
 use super::UserAccess;
@@ -14,6 +15,8 @@ pub(crate) const DATABASE_FILE: &str = "database.toml";
 /// one writes reads it, or makes log backups without the pages they need.
 pub(crate) const FORMAT: u32 = 3;
 const FORMAT_FIRST: u32 = 1;
+/// That of a database with a collation of its own: a build that does not know it would make columns of the default one there.
+const FORMAT_COLLATED: u32 = 4;
 
 /// `DELAYED_DURABILITY`: who decides whether commits wait for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -92,6 +95,20 @@ pub struct DatabaseOptions {
     /// `SINGLE_USER` and its like.
     #[serde(default)]
     pub user_access: UserAccess,
+    /// `COLLATE`: that of texts which nothing else gives one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub collation: Collation,
+}
+
+fn is_default(collation: &Collation) -> bool {
+    *collation == Collation::DEFAULT
+}
+
+impl DatabaseOptions {
+    /// The format of a file with these options.
+    pub(crate) fn format(&self) -> u32 {
+        if is_default(&self.collation) { FORMAT } else { FORMAT_COLLATED }
+    }
 }
 
 impl Default for DatabaseOptions {
@@ -103,6 +120,7 @@ impl Default for DatabaseOptions {
             allow_snapshot_isolation: true,
             recursive_triggers: false,
             user_access: UserAccess::default(),
+            collation: Collation::DEFAULT,
         }
     }
 }
@@ -199,9 +217,11 @@ impl DatabaseFile {
         let bytes = disk.read(&path).map_err(|error| error.to_string())?;
         let text = String::from_utf8(bytes).map_err(|_| format!("{DATABASE_FILE} is not text"))?;
         let file: DatabaseFile = toml::from_str(&text).map_err(|error| format!("{DATABASE_FILE}: {error}"))?;
-        if !(FORMAT_FIRST..=FORMAT).contains(&file.format) {
+        if !(FORMAT_FIRST..=FORMAT_COLLATED).contains(&file.format) {
             let (format, first) = (file.format, FORMAT_FIRST);
-            return Err(format!("{DATABASE_FILE} has format {format}; this build reads formats {first} to {FORMAT}"));
+            return Err(format!(
+                "{DATABASE_FILE} has format {format}; this build reads formats {first} to {FORMAT_COLLATED}"
+            ));
         }
         Ok(file)
     }

@@ -47,7 +47,7 @@ use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{LevelShape, PageId, ShapeDepth, StorageError, Store};
 use pikepole_transaction::{LockRow, OpenTransaction, Structure, TableLock, TransactionRow, Transactions};
-use pikepole_types::SqlError;
+use pikepole_types::{CodePage, SqlError};
 
 use crate::catalog::definition::StorageRef;
 use crate::catalog::{Catalog, Object};
@@ -60,7 +60,7 @@ pub(crate) use definitions::now_us;
 pub use definitions::{
     ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, RecordChange, TableDefinition, Tested,
 };
-pub(crate) use files::{DATABASE_FILE, DatabaseFile, FORMAT, LogChain, Restoring};
+pub(crate) use files::{DATABASE_FILE, DatabaseFile, LogChain, Restoring};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub use fill::Fill;
 pub(crate) use identity::Mark;
@@ -122,6 +122,8 @@ pub struct Database {
     chain: Mutex<chain::Kept>,
     /// [`DelayedDurability`] of `options`, for the commit's way.
     delayed_durability: AtomicU8,
+    /// The number of the code page of its collation: read for each argument of a call.
+    code_page: AtomicU32,
     /// Writes high-water marks of identity values and rowversion numbers and positions of sequences, each in a transaction of its own.
     system: Mutex<pikepole_transaction::Transaction>,
     to_free: Mutex<Vec<u32>>,
@@ -178,6 +180,12 @@ impl Database {
         *lock(&self.options)
     }
 
+    /// The code page of texts that nothing else gives a collation.
+    pub fn code_page(&self) -> CodePage {
+        let number = self.code_page.load(Ordering::Relaxed);
+        u16::try_from(number).ok().and_then(CodePage::by_number).unwrap_or(CodePage::Western)
+    }
+
     /// Sets its options, durably.
     ///
     /// # Errors
@@ -197,12 +205,13 @@ impl Database {
         *current = options;
         lock(&self.chain).chain = chain;
         self.delayed_durability.store(options.delayed_durability as u8, Ordering::Relaxed);
+        self.code_page.store(options.collation.code_page().number().into(), Ordering::Relaxed);
         Ok(())
     }
 
     fn file(&self, options: &DatabaseOptions) -> DatabaseFile {
         DatabaseFile {
-            format: files::FORMAT,
+            format: options.format(),
             id: self.id,
             name: self.name.clone(),
             created_us: self.created_us,
@@ -332,6 +341,16 @@ impl Database {
     /// A version that no catalog has had.
     pub(crate) fn new_version(&self) -> u64 {
         self.version_next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Gives the committed definitions another version: nothing that was bound against them is used again.
+    pub(crate) fn renew_version(&self) {
+        let mut current = lock(&self.catalog);
+        let mut catalog = Catalog::clone(&current);
+        catalog.version = self.new_version();
+        // Release pairs with the Acquire in `catalog_version`.
+        self.catalog_version.store(catalog.version(), Ordering::Release);
+        *current = Arc::new(catalog);
     }
 
     /// Makes `catalog` the current one: a transaction that changed definitions has committed and still holds its locks. What is

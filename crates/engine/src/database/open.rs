@@ -152,7 +152,7 @@ impl Database {
     /// # Errors
     /// What is damaged or missing, for people.
     pub(crate) fn open(context: &OpenContext, folder: &Path, mut file: DatabaseFile) -> Result<Arc<Database>, String> {
-        if file.format != FORMAT {
+        if file.format < FORMAT {
             file.format = FORMAT;
             file.write(&context.disk, folder).map_err(|error| error.to_string())?;
         }
@@ -234,6 +234,7 @@ impl Database {
             object_id_next: AtomicI32::new(object_id_next),
             storage_next: AtomicU32::new(storage_max.map_or(STORAGE_FIRST, |max| max + 1)),
             delayed_durability: AtomicU8::new(file.options.delayed_durability as u8),
+            code_page: AtomicU32::new(file.options.collation.code_page().number().into()),
             options: Mutex::new(file.options),
             system: Mutex::new(transactions.session(SYSTEM_SESSION)),
             to_free: Mutex::new(Vec::new()),

@@ -27,7 +27,7 @@ use pikepole_contention::{Statistics, WaitType};
 use pikepole_log::{FlushOutcome, Log, LogWriters};
 use pikepole_machine::{Disk, FolderLock, Topology};
 use pikepole_scheduler::{IdleOutcome, Moment, SchedulerOptions, Schedulers};
-use pikepole_types::SqlError;
+use pikepole_types::{Collation, SqlError};
 
 pub use affinity::ProcessAffinity;
 pub use backups::Progress;
@@ -267,7 +267,8 @@ impl Server {
             }
         }
         if !read(&self.databases).contains_key(MASTER) {
-            self.create_now(MASTER, MASTER_ID).map_err(|why| OpenError::Create { name: MASTER.to_owned(), why })?;
+            self.create_now(MASTER, MASTER_ID, Collation::DEFAULT)
+                .map_err(|why| OpenError::Create { name: MASTER.to_owned(), why })?;
         }
         Ok(())
     }
@@ -301,9 +302,13 @@ impl Server {
         write(&self.databases).insert(name.to_lowercase(), entry);
     }
 
-    pub(crate) fn create_now(&self, name: &str, id: i32) -> Result<(), String> {
+    pub(crate) fn create_now(&self, name: &str, id: i32, collation: Collation) -> Result<(), String> {
         let folder = self.options.folder.join(folder_name(name));
         let database = Database::create(&self.context, &folder, name, id)?;
+        if collation != Collation::DEFAULT {
+            let options = DatabaseOptions { collation, ..database.options() };
+            database.set_options(options).map_err(|error| error.message)?;
+        }
         database.start();
         self.put_in_force(&lock(&self.configuration), &database);
         write(&self.databases).insert(name.to_lowercase(), Entry::Online(database));
@@ -468,7 +473,7 @@ impl Server {
     ///
     /// # Errors
     /// 1801 when there is one of this name; 1802 when its files cannot be made.
-    pub async fn create_database(self: &Arc<Self>, name: &str) -> Result<(), SqlError> {
+    pub async fn create_database(self: &Arc<Self>, name: &str, collation: Collation) -> Result<(), SqlError> {
         let id = {
             let databases = read(&self.databases);
             if databases.contains_key(&name.to_lowercase()) || name.eq_ignore_ascii_case(TEMPDB) {
@@ -477,7 +482,7 @@ impl Server {
             free_id(&databases)
         };
         let (server, owned) = (self.clone(), name.to_owned());
-        let made = pikepole_scheduler::run_blocking(move || server.create_now(&owned, id)).await;
+        let made = pikepole_scheduler::run_blocking(move || server.create_now(&owned, id, collation)).await;
         made.map_err(|why| {
             let mut error = SqlError::create_database_failed();
             error.message = format!("{} ({why})", error.message);
@@ -560,6 +565,24 @@ impl Server {
             DatabaseOption::UserAccess(value) => options.user_access = value,
         }
         database.set_options(options)
+    }
+
+    /// ALTER DATABASE ... COLLATE, for a database that no session but `own`, if it is in it, uses.
+    ///
+    /// # Errors
+    /// 911, 926; 3708 for master and tempdb, 5030 when other sessions use it, 5069 when it cannot be written down.
+    pub fn set_database_collation(&self, name: &str, collation: Collation, own: &Database) -> Result<(), SqlError> {
+        let database = self.database(name)?;
+        if [MASTER, TEMPDB].iter().any(|of_server| name.eq_ignore_ascii_case(of_server)) {
+            return Err(SqlError::system_object("alter", "database", name, "database"));
+        }
+        let own_sessions = i32::from(own.id() == database.id());
+        if database.sessions() > own_sessions {
+            return Err(SqlError::database_not_locked_exclusively());
+        }
+        database.set_options(DatabaseOptions { collation, ..database.options() })?;
+        database.renew_version();
+        Ok(())
     }
 
     /// `max degree of parallelism`: workers of a statement that says nothing about it.

@@ -9,6 +9,7 @@ use crate::database::{Database, DatabaseOptions, DelayedDurability, Durability, 
 use crate::server::{DatabaseInfo, DatabaseState, Server};
 use crate::transaction::Transaction;
 use pikepole_transaction::LockMode;
+use pikepole_types::Collation;
 
 /// The database of temporary tables.
 pub const TEMPDB: &str = "tempdb";
@@ -23,6 +24,7 @@ const OPTIONS: DatabaseOptions = DatabaseOptions {
     allow_snapshot_isolation: true,
     recursive_triggers: false,
     user_access: UserAccess::Multi,
+    collation: Collation::DEFAULT,
 };
 
 impl Database {
@@ -81,7 +83,7 @@ impl Server {
         if self.database(TEMPDB).is_ok() {
             return Ok(());
         }
-        self.create_now(TEMPDB, TEMPDB_ID)?;
+        self.create_now(TEMPDB, TEMPDB_ID, Collation::DEFAULT)?;
         let database = self.database(TEMPDB).map_err(|error| error.message)?;
         database.set_options(OPTIONS).map_err(|error| error.message)
     }

@@ -10,7 +10,7 @@ use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{self as engine, Catalog, Database, Residence, Server, TEMPDB, TemporaryEntry, TemporaryTables};
 use pikepole_tsql::ObjectName;
-use pikepole_types::SqlError;
+use pikepole_types::{Collation, SqlError};
 
 /// The error of a database that is not there.
 const DATABASE_UNKNOWN: i32 = 911;
@@ -90,6 +90,11 @@ impl CatalogView {
         let around =
             Around { server, own, changed, found_temporary: AtomicBool::new(false), others: Mutex::new(Vec::new()) };
         CatalogView { database, catalog, around: Arc::new(around), temporary: None, level: 0, format_files: None }
+    }
+
+    /// The collation of texts that nothing else gives one.
+    pub(crate) fn collation(&self) -> Collation {
+        self.database.options().collation
     }
 
     /// The same view with a session's temporary tables as a call of this nest level sees them.

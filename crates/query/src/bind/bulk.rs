@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::collate::column_collation;
+use super::collate::{ColumnDefaults, column_collation};
 use super::data_type::{TypePlace, sql_type};
 use super::join::{JoinTree, Leaf};
 use super::modify::bulk_lock;
@@ -19,7 +19,7 @@ use crate::expression::{Expr, Fault};
 use crate::plan::{FileSource, Node, Statement, VirtualSource};
 use pikepole_engine::Permission;
 use pikepole_tsql as tree;
-use pikepole_types::{Collated, SqlError};
+use pikepole_types::{CodePage, Collated, SqlError};
 
 /// Fields that a file may have.
 const FIELDS_MAX: i32 = 1024;
@@ -114,8 +114,11 @@ impl Binder<'_> {
                 return Err(errors::unsupported("A field that is two columns of OPENROWSET(BULK ...)"));
             }
             let host = Host::Text(None);
-            targets[field] = FieldTarget { slot: Some(at), name: name.clone(), ty, required: false, host };
-            let collated = Collated::of_stored(&ty, column_collation(&column.definition, &ty)?);
+            let collation = column_collation(&column.definition, &ty, ColumnDefaults::of(self.collation()))?;
+            let (name, page) = (name.clone(), collation.code_page());
+            targets[field] = FieldTarget { slot: Some(at), name, ty, page, required: false, host };
+            let collated = Collated::of_stored(&ty, collation);
+            let name = &column.definition.name.text;
             columns.push(SourceColumn { collated, ..SourceColumn::new(name.as_str(), ty, true) });
         }
         Ok((columns, targets))
@@ -157,6 +160,7 @@ impl Binder<'_> {
                 slot: takes.then_some(slot),
                 name: column.name.clone(),
                 ty: column.ty,
+                page: column.collation.code_page(),
                 required: !column.nullable && !default,
                 host: Host::Text(None),
             });
@@ -192,7 +196,7 @@ impl Binder<'_> {
 fn native_fields(table: &Table, wide: bool) -> Result<Vec<FieldFormat>, Fault> {
     let field = |column: &Column| {
         let unknown = || errors::unsupported(format!("A native data file with a column of type {}", column.ty));
-        native_field(&column.ty, column.nullable, wide).ok_or_else(unknown)
+        native_field(&column.ty, column.collation.code_page(), column.nullable, wide).ok_or_else(unknown)
     };
     table.columns.iter().map(field).collect()
 }
@@ -227,6 +231,7 @@ fn described_columns(described: &FormatFile) -> (Vec<SourceColumn>, Vec<FieldTar
             slot: Some(at),
             name: name.clone(),
             ty,
+            page: CodePage::Western,
             required: !column.nullable,
             host: described.fields[column.field].host,
         };

@@ -222,8 +222,9 @@ impl Binder<'_> {
         };
         if let tree::Assignment::Both { variable, .. } = assignment {
             let (slot, ty) = self.variable(&variable.text)?;
-            let typed = Typed::new(expr.clone(), table.columns[index].ty, true);
-            set.variables.push((slot, assign_to(typed, &ty, None)?));
+            let column = &table.columns[index];
+            let typed = Typed::new(expr.clone(), column.ty, true).collated(column.collated());
+            set.variables.push((slot, assign_to(typed, &ty, self.collation(), None)?));
         }
         set.assignments.push((index, expr));
         Ok(())

@@ -2,53 +2,61 @@
 
 use super::Binder;
 use super::typed::Typed;
-use crate::errors;
-use crate::expression::{Comparison, Expr, Fault};
+use crate::expression::{Comparison, Convert, Expr, Fault};
 use crate::output::ColumnInfo;
 use crate::plan::{Registers, SortKey};
 use pikepole_tsql as tree;
-use pikepole_types::{Collated, Collation, SqlError, SqlType};
+use pikepole_types::{CodePage, Collated, Collation, Length, SqlError, SqlType, Value};
 
-/// The collation of a name.
+/// The collation of a name; `default` is the database's.
 ///
 /// # Errors
-/// 448 for what is no collation's name; refused by name is one that there is elsewhere.
-fn named(name: &tree::Name) -> Result<Collation, Fault> {
+/// 448 for what is no collation's name.
+fn named(name: &tree::Name, default: Collation) -> Result<Collation, Fault> {
     if ["DATABASE_DEFAULT", "CATALOG_DEFAULT"].iter().any(|own| name.is(own)) {
-        return Ok(Collation::default());
+        return Ok(default);
     }
-    if let Some(collation) = Collation::by_name(&name.text) {
-        return Ok(collation);
-    }
-    let upper = name.text.to_ascii_uppercase();
-    let marks = ["_CI_A", "_CS_A", "_BIN"];
-    let is_own = upper.starts_with("LATIN1_GENERAL_") || upper.starts_with("SQL_LATIN1_GENERAL_CP1_");
-    Err(match marks.iter().any(|mark| upper.contains(mark)) && !is_own {
-        true => errors::unsupported(format!("COLLATE {}", name.text)),
-        false => Box::new(SqlError::invalid_collation(&name.text)),
-    })
+    Collation::by_name(&name.text).ok_or_else(|| Box::new(SqlError::invalid_collation(&name.text)))
 }
 
 /// The collation of a name, for texts of a type.
 ///
 /// # Errors
-/// As of [`named`]. `char` and `varchar` are kept as code page 1252: a collation of UTF-8 is refused for them.
-fn named_for(name: &tree::Name, ty: &SqlType) -> Result<Collation, Fault> {
-    let collation = named(name)?;
-    if collation.is_utf8() && !ty.is_unicode() && *ty != SqlType::Null {
-        return Err(errors::unsupported(format!("COLLATE {} of {}", name.text, ty.name())));
+/// As of [`named`]; 459 for one that `char` and `varchar` have no code page in.
+fn named_for(name: &tree::Name, ty: &SqlType, default: Collation) -> Result<Collation, Fault> {
+    let collation = named(name, default)?;
+    if collation.code_page() == CodePage::UnicodeOnly && ty.is_string() && !ty.is_unicode() {
+        return Err(Box::new(SqlError::collation_of_unicode_only(collation.name())));
     }
     Ok(collation)
 }
 
-/// Refuses a collation for a database: all of them have the default one.
+/// The collation that a database is to have.
 ///
 /// # Errors
-/// As of [`named`].
-pub(crate) fn check_collation(name: &tree::Name) -> Result<(), Fault> {
-    match named(name)? == Collation::default() {
-        true => Ok(()),
-        false => Err(errors::unsupported(format!("COLLATE {} of a database", name.text))),
+/// As of [`named`]; 459 for one that `char` and `varchar` have no code page in.
+pub(crate) fn database_collation(name: &tree::Name) -> Result<Collation, Fault> {
+    named_for(name, &SqlType::VarChar(Length::Max), Collation::default())
+}
+
+/// The collations of columns whose definitions name none.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnDefaults {
+    /// Of a column without COLLATE.
+    pub(crate) unsaid: Collation,
+    /// What `COLLATE database_default` is: the session's database's, also for a table of tempdb.
+    pub(crate) database: Collation,
+}
+
+impl ColumnDefaults {
+    /// Those of tables of a database.
+    pub(crate) fn of(database: Collation) -> ColumnDefaults {
+        ColumnDefaults { unsaid: database, database }
+    }
+
+    /// Those of temporary tables: tempdb has the server's collation.
+    pub(crate) fn of_temporary(database: Collation) -> ColumnDefaults {
+        ColumnDefaults { unsaid: Collation::default(), database }
     }
 }
 
@@ -56,11 +64,15 @@ pub(crate) fn check_collation(name: &tree::Name) -> Result<(), Fault> {
 ///
 /// # Errors
 /// As of [`named_for`]; 447 for a column that holds no texts.
-pub(crate) fn column_collation(definition: &tree::ColumnDefinition, ty: &SqlType) -> Result<Collation, Fault> {
+pub(crate) fn column_collation(
+    definition: &tree::ColumnDefinition,
+    ty: &SqlType,
+    defaults: ColumnDefaults,
+) -> Result<Collation, Fault> {
     match &definition.collation {
-        None => Ok(Collation::default()),
+        None => Ok(defaults.unsaid),
         Some(_) if !ty.is_string() => Err(Box::new(SqlError::collate_of_type(ty.error_name()))),
-        Some(name) => named_for(name, ty),
+        Some(name) => named_for(name, ty, defaults.database),
     }
 }
 
@@ -162,21 +174,26 @@ const COMPARING: [(&str, &str); 7] = [
     ("TRANSLATE", "translate"),
 ];
 
-/// What the result of a function has, and the collation that the function works by.
+/// What the result of a function has, and the collation that the function works by: `default` when its arguments say nothing.
 ///
 /// # Errors
 /// 446 and 468 when a function that compares its arguments has some that do not agree.
-pub(super) fn of_call(function: &'static str, arguments: &[Typed]) -> Result<(Collated, Collation), Fault> {
+pub(super) fn of_call(
+    function: &'static str,
+    arguments: &[Typed],
+    default: Collation,
+) -> Result<(Collated, Collation), Fault> {
     let Some((_, operation)) = COMPARING.iter().find(|(name, _)| *name == function) else {
         let met = met(arguments, function)?;
         return Ok(match met {
             // A digest of texts that each compare in their own way is the same for all that are equal.
             Collated::Conflict { .. } => (met, Collation::COARSEST),
+            Collated::Default => (met, default),
             agreed => (agreed, agreed.shown()),
         });
     };
     let mut collated = Collated::Default;
-    let mut collation = Collation::default();
+    let mut collation = default;
     for argument in arguments.iter().filter(|argument| argument.ty.is_string()) {
         collation = collated.compared(argument.collated, operation)?;
         collated = collated.meet(argument.collated, operation)?;
@@ -184,16 +201,69 @@ pub(super) fn of_call(function: &'static str, arguments: &[Typed]) -> Result<(Co
     Ok((collated, collation))
 }
 
+/// A text of `char` or `varchar` in another code page; its length grows with what characters take there.
+fn in_page(typed: Typed, page: CodePage) -> Typed {
+    if !matches!(typed.ty, SqlType::Char(_) | SqlType::VarChar(_)) || typed.page() == page {
+        return typed;
+    }
+    let grown = |bytes: u16| usize::from(bytes).saturating_mul(page.width_max()).min(8000) as u16;
+    let to = match typed.ty {
+        SqlType::Char(bytes) if page.width_max() == 1 => SqlType::Char(bytes),
+        SqlType::Char(bytes) | SqlType::VarChar(Length::Limit(bytes)) => SqlType::VarChar(Length::Limit(grown(bytes))),
+        other => other,
+    };
+    let (constant, nullable, from) = (typed.expr.is_const(), typed.nullable, typed.ty);
+    let convert = Convert { input: typed.expr, from, to, style: None, lenient: false, page };
+    let converted = Typed::new(Expr::Convert(Box::new(convert)), to, nullable);
+    if constant { converted.folded() } else { converted }
+}
+
 impl Binder<'_> {
-    /// `x COLLATE name`: the value is that of `x`.
+    /// `x COLLATE name`: the value is that of `x`, as far as the code page has its characters.
     pub(super) fn collated(&mut self, inner: &tree::Expr, name: &tree::Name) -> Result<Typed, Fault> {
-        named(name)?;
+        let default = self.collation();
+        named(name, default)?;
         let typed = self.expr(inner)?;
         if !typed.ty.is_string() && typed.ty != SqlType::Null {
             return Err(Box::new(SqlError::collate_of_type(typed.ty.error_name())));
         }
-        let collation = named_for(name, &typed.ty)?;
-        Ok(typed.collated(Collated::Explicit(collation)))
+        let collation = named_for(name, &typed.ty, default)?;
+        Ok(in_page(typed, collation.code_page()).collated(Collated::Explicit(collation)))
+    }
+
+    /// The collation of the database that names are looked up in at this place.
+    pub(crate) fn collation(&self) -> Collation {
+        self.catalog().collation()
+    }
+
+    /// A text that nothing else gives a collation has the database's.
+    pub(super) fn in_database(&self, typed: Typed) -> Typed {
+        if typed.collated == Collated::Default && typed.ty.is_string() { self.labelled(typed) } else { typed }
+    }
+
+    /// The same value, from which a text will be made: it has the database's collation.
+    pub(super) fn labelled(&self, typed: Typed) -> Typed {
+        match typed.collated {
+            Collated::Default => Typed { collated: Collated::Database(self.collation()), ..typed },
+            _ => typed,
+        }
+    }
+
+    /// A constant as written. A text of `varchar` has the characters of the database's code page.
+    pub(super) fn literal(&self, written: &tree::Literal) -> Result<Typed, Fault> {
+        let typed = super::expression::literal(written)?;
+        match (written, &typed.expr) {
+            (tree::Literal::String { value, national: false }, Expr::Const(_)) if !value.is_ascii() => {
+                let page = self.collation().code_page();
+                let text = page.replace_foreign(value);
+                let length = match u16::try_from(page.units(&text)) {
+                    Ok(units) if units <= 8000 => Length::Limit(units.max(1)),
+                    _ => Length::Max,
+                };
+                Ok(Typed::constant(Value::Str(text.into_owned()), SqlType::VarChar(length)))
+            }
+            _ => Ok(typed),
+        }
     }
 
     /// Values that are compared with each other.

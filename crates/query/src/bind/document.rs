@@ -249,7 +249,7 @@ impl Binder<'_> {
             arguments.push(self.expr(value)?);
         }
         let function = if json.object { &pikepole_types::JSON_OBJECT } else { &pikepole_types::JSON_ARRAY };
-        super::function::built_in(function, arguments)
+        super::function::built_in(function, arguments, self.collation())
     }
 }
 

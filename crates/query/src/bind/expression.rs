@@ -12,7 +12,7 @@ use crate::expression::{
 use crate::plan::{Guard, Test};
 use crate::state::Global;
 use pikepole_tsql as tree;
-use pikepole_types::{ArithmeticOp, Collated, Length, SqlError, SqlType, Value, implicit_type};
+use pikepole_types::{ArithmeticOp, CodePage, Collated, Collation, Length, SqlError, SqlType, Value, implicit_type};
 
 /// The branches of a CASE and its ELSE.
 type BoundCase = (Vec<(Predicate, Typed)>, Option<Typed>);
@@ -33,14 +33,14 @@ impl Binder<'_> {
                 }
                 Err(fault)
             }
-            bound => bound,
+            Ok(typed) => Ok(self.in_database(typed)),
         }
     }
 
     fn expr_kind(&mut self, expr: &tree::Expr) -> Result<Typed, Fault> {
         use tree::ExprKind;
         match &expr.kind {
-            ExprKind::Literal(value) => literal(value),
+            ExprKind::Literal(value) => self.literal(value),
             ExprKind::Column(column) => self.column(column),
             ExprKind::Variable(name) => {
                 if let Some(argument) = self.parameter(name)? {
@@ -68,7 +68,7 @@ impl Binder<'_> {
                 if cast.parse {
                     return self.parse(cast, input, ty);
                 }
-                explicit(input, ty, None, cast.lenient)
+                explicit(self.labelled(input), ty, None, cast.lenient)
             }
             ExprKind::Convert(convert) => {
                 let ty = sql_type(&self.catalog().catalog, &convert.data_type, TypePlace::Conversion, 1)?;
@@ -77,7 +77,7 @@ impl Binder<'_> {
                     None => None,
                     Some(style) => Some(convert_to(self.expr(style)?, &SqlType::Int)?),
                 };
-                explicit(input, ty, style, convert.lenient)
+                explicit(self.labelled(input), ty, style, convert.lenient)
             }
             ExprKind::Trim(trim) => {
                 let characters = self.expr(&trim.characters)?;
@@ -306,12 +306,13 @@ impl Binder<'_> {
             Some(culture) => self.expr(culture)?,
         };
         let function = if cast.lenient { &pikepole_types::TRY_PARSE } else { &pikepole_types::PARSE };
-        super::function::built_in(function, vec![input, culture, Typed::constant(Value::Null, ty)])
+        let arguments = vec![input, culture, Typed::constant(Value::Null, ty)];
+        super::function::built_in(function, arguments, self.collation())
     }
 
     fn at_time_zone(&mut self, operands: &[tree::Expr; 2]) -> Result<Typed, Fault> {
         let operands = vec![self.expr(&operands[0])?, self.expr(&operands[1])?];
-        super::function::built_in(&pikepole_types::AT_TIME_ZONE, operands)
+        super::function::built_in(&pikepole_types::AT_TIME_ZONE, operands, self.collation())
     }
 
     fn scalar_subquery(&mut self, query: &tree::Query) -> Result<Typed, Fault> {
@@ -428,7 +429,7 @@ pub(crate) fn binary_value(op: tree::BinaryOp, left: Typed, right: Typed) -> Res
         BinaryOp::ShiftLeft | BinaryOp::ShiftRight => {
             let function = if op == BinaryOp::ShiftLeft { "LEFT_SHIFT" } else { "RIGHT_SHIFT" };
             let function = pikepole_types::lookup(function).ok_or_else(|| errors::unsupported("Bit shifting"))?;
-            return super::function::built_in(function, vec![left, right]);
+            return super::function::built_in(function, vec![left, right], Collation::default());
         }
     };
     arithmetic(op, left, right)
@@ -459,7 +460,10 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
         let (left, right) = operands(left, right)?;
         let exact = Expr::Arithmetic(Box::new(Arithmetic { op, operands: [left, right] }));
         let exact = match lengths {
-            Some((left, right)) => cut_off(exact, left.limit().saturating_add(right.limit()), ty),
+            Some((left, right)) => {
+                let length = left.limit().saturating_add(right.limit());
+                cut_off(exact, length, ty, collated.shown().code_page())
+            }
             None => exact,
         };
         match short {
@@ -472,7 +476,7 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
 }
 
 /// Joined strings or binaries of `length` units at most, cut off where their type holds fewer.
-fn cut_off(joined: Expr, length: usize, ty: SqlType) -> Expr {
+fn cut_off(joined: Expr, length: usize, ty: SqlType, page: CodePage) -> Expr {
     use pikepole_types::Length::{Limit, Max};
     let from = match ty {
         SqlType::VarChar(Limit(most)) if length > usize::from(most) => SqlType::VarChar(Max),
@@ -480,7 +484,7 @@ fn cut_off(joined: Expr, length: usize, ty: SqlType) -> Expr {
         SqlType::VarBinary(Limit(most)) if length > usize::from(most) => SqlType::VarBinary(Max),
         _ => return joined,
     };
-    Expr::Convert(Box::new(Convert { input: joined, from, to: ty, style: None, lenient: false }))
+    Expr::Convert(Box::new(Convert { input: joined, from, to: ty, style: None, lenient: false, page }))
 }
 
 /// Arithmetic of whole numbers whose type is a decimal: in 64 bits, when no result can have more digits than those hold.
@@ -571,13 +575,14 @@ pub(super) fn explicit(input: Typed, to: SqlType, style: Option<Typed>, lenient:
     if !lenient && let (Some(_), Some(_)) = (Width::of(&input.ty), Width::of(&to)) {
         return convert_to(input, &to);
     }
-    let (nullable, collated) = (input.nullable || lenient, input.collated);
+    let (nullable, collated, page) = (input.nullable || lenient, input.collated, input.page());
     let expr = Expr::Convert(Box::new(Convert {
         input: input.expr,
         from: input.ty,
         to,
         style: style.map(|style| style.expr),
         lenient,
+        page,
     }));
     let typed = Typed::new(expr, to, nullable).collated(collated);
     Ok(if constant { typed.folded() } else { typed })

@@ -9,7 +9,7 @@ use crate::expression::{Call, Expr, Fault, Width};
 use crate::plan;
 use crate::state::Global;
 use pikepole_tsql as tree;
-use pikepole_types::{Aggregate, Collated, Function, SqlError, SqlType, Value, aggregate_type};
+use pikepole_types::{Aggregate, Collated, Collation, Function, SqlError, SqlType, Value, aggregate_type};
 
 impl Binder<'_> {
     /// Binds a call.
@@ -95,7 +95,7 @@ impl Binder<'_> {
             self.reads_clock |= !function.deterministic;
             let arguments =
                 if name.eq_ignore_ascii_case("FORMATMESSAGE") { self.with_text(arguments) } else { arguments };
-            return built_in(function, arguments);
+            return built_in(function, arguments, self.collation());
         }
         if name.eq_ignore_ascii_case("NEWSEQUENTIALID") && !self.whole_default {
             return Err(Box::new(SqlError::sequential_id_outside_default()));
@@ -326,13 +326,13 @@ fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
     } else if Width::of(&second.ty).is_some() && Width::of(&ty).is_some() {
         convert_to(second, &ty)?.expr
     } else {
-        super::assign_to(second, &ty, None)?
+        super::assign_to(second, &ty, collated.shown(), None)?
     };
     Ok(Typed::new(Expr::Coalesce(Box::new([first.expr, second])), ty, nullable).collated(collated))
 }
 
-/// A call of a function of the types, with as many arguments as it takes.
-pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Result<Typed, Fault> {
+/// A call of a function of the types, with as many arguments as it takes, in a database of the collation `default`.
+pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>, default: Collation) -> Result<Typed, Fault> {
     let types: Box<[SqlType]> = arguments.iter().map(|argument| argument.ty).collect();
     if let Some(place) = types.iter().position(|ty| *ty == SqlType::Variant)
         && !TAKES_VARIANTS.contains(&function.name)
@@ -358,7 +358,7 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>) -> Re
     let waits =
         |argument: &Typed| reads_session(&argument.expr, &SqlType::DateTime) || reads_session(&argument.expr, &as_text);
     let constant = is_fixed && arguments.iter().all(|argument| argument.expr.is_const() && !waits(argument));
-    let (collated, collation) = of_call(function.name, &arguments)?;
+    let (collated, collation) = of_call(function.name, &arguments, default)?;
     let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
     let nullable = !types.is_empty() && !NEVER_NULL.contains(&function.name);
     let expr = Expr::Call(Box::new(Call { function, arguments, types, collation }));

@@ -49,7 +49,7 @@ mod xml;
 mod xml_explicit;
 mod xml_names;
 
-pub(crate) use collate::{check_collation, column_collation, in_column};
+pub(crate) use collate::{ColumnDefaults, column_collation, database_collation, in_column};
 pub(crate) use current::{CursorTable, cursor_row_again, cursor_rows, is_watched};
 pub use data_type::Declared;
 pub(crate) use data_type::{TypePlace, declared, sql_type};
@@ -426,7 +426,7 @@ pub(crate) fn bind(kind: &LateKind, names: &Names<'_>, first_register: usize) ->
             binder.scopes.push(Scope::default());
             binder.allow_numbers(1);
             let typed = binder.expr(expr)?;
-            let value = assign_to(typed, ty, None)?;
+            let value = assign_to(typed, ty, binder.collation(), None)?;
             let source = binder.place_pending(0, Node::One);
             let action = Action::Assign { assignments: vec![(*slot, value)], told: *told };
             Ok(Arc::new(binder.finish(source, action)))

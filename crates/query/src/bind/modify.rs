@@ -502,8 +502,9 @@ impl Binder<'_> {
         };
         if let tree::Assignment::Both { variable, .. } = assignment {
             let (slot, ty) = self.variable(&variable.text)?;
-            let typed = Typed::new(expr.clone(), table.columns[index].ty, true);
-            variables.push((slot, assign_to(typed, &ty, None)?));
+            let column = &table.columns[index];
+            let typed = Typed::new(expr.clone(), column.ty, true).collated(column.collated());
+            variables.push((slot, assign_to(typed, &ty, self.collation(), None)?));
         }
         assignments.push((index, expr));
         Ok(())
@@ -715,7 +716,7 @@ pub(super) fn bulk_lock(table: &Table) -> LockMode {
 /// A value for a column of a table.
 pub(super) fn column_value(table: &Table, column: usize, typed: Typed) -> Result<Expr, Fault> {
     let info = &table.columns[column];
-    assign_to(typed, &info.ty, Some((&table.display, &info.name)))
+    assign_to(typed, &info.ty, info.collation, Some((&table.display, &info.name)))
 }
 
 pub(super) fn check_count(all_columns: bool, columns: usize, values: usize) -> Result<(), Fault> {

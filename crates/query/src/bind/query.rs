@@ -309,7 +309,7 @@ impl Binder<'_> {
                 super::expression::binary_value(op, old, value)?
             }
         };
-        Ok((slot, assign_to(value, &ty, None)?))
+        Ok((slot, assign_to(value, &ty, self.collation(), None)?))
     }
 
     fn star(&mut self, qualifier: Option<&tree::ObjectName>, items: &mut Items) -> Result<(), Fault> {

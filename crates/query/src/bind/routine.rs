@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::collate::column_collation;
+use super::collate::{ColumnDefaults, column_collation};
 use super::data_type::{Declared, TypePlace, declared, sql_type};
 use super::join::{JoinTree, Leaf};
 use super::scope::SourceColumn;
@@ -79,7 +79,7 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
             match binder.in_body(arguments, |binder| binder.expr(value)) {
                 // What it calls may be made later, as the function itself is.
                 Err(fault) if crate::program::is_missing(&fault) => Ok(()),
-                typed => assign_to(typed?, &ty, None).map(|_| ()),
+                typed => assign_to(typed?, &ty, names.catalog.collation(), None).map(|_| ()),
             }
         }
         tree::FunctionReturns::Inline(query) => {
@@ -95,29 +95,26 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
             }
         }
         tree::FunctionReturns::Table { elements, .. } => {
-            returned_columns(&names.catalog.catalog, elements)?;
+            returned_columns(names.catalog, elements)?;
             Ok(())
         }
     }
 }
 
 /// The columns of the table that a function fills.
-fn returned_columns(
-    catalog: &pikepole_engine::Catalog,
-    elements: &[tree::TableElement],
-) -> Result<Vec<SourceColumn>, Fault> {
-    let mut columns = Vec::new();
+fn returned_columns(catalog: &CatalogView, elements: &[tree::TableElement]) -> Result<Vec<SourceColumn>, Fault> {
+    let (mut columns, defaults) = (Vec::new(), ColumnDefaults::of(catalog.collation()));
     for element in elements {
         let tree::TableElement::Column(column) = element else { continue };
         let data_type = column.data_type();
         let data_type = data_type.ok_or_else(|| errors::unsupported("A computed column of a function's table"))?;
-        let ty = match declared(catalog, data_type, columns.len() + 1)? {
+        let ty = match declared(&catalog.catalog, data_type, columns.len() + 1)? {
             Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
             Declared::Table(user_type) => {
                 return Err(Box::new(SqlError::type_unknown(columns.len() + 1, user_type.full_name())));
             }
         };
-        let collated = Collated::of_stored(&ty, column_collation(column, &ty)?);
+        let collated = Collated::of_stored(&ty, column_collation(column, &ty, defaults)?);
         let nullable = column.nullable != Some(false);
         columns.push(SourceColumn { collated, ..SourceColumn::new(&column.name.text, ty, nullable) });
     }
@@ -281,7 +278,7 @@ impl Binder<'_> {
                 }
             };
             let nullable = typed.nullable;
-            let value = assign_to(typed, &ty, None)?;
+            let value = assign_to(typed, &ty, self.collation(), None)?;
             arguments.push((parameter.name.text.clone(), Given::Value(Typed::new(value, ty, nullable))));
         }
         Ok(arguments)
@@ -330,7 +327,7 @@ impl Binder<'_> {
             pending.correlated = true;
         }
         let nullable = typed.nullable;
-        Ok(Typed::new(assign_to(typed, &ty, None)?, ty, nullable))
+        Ok(Typed::new(assign_to(typed, &ty, self.collation(), None)?, ty, nullable))
     }
 
     /// A call of a scalar function that is run: its value is the only one of the only row.
@@ -376,7 +373,7 @@ impl Binder<'_> {
         let Some(Object::Function(module)) = place.object().cloned() else {
             return Err(unknown());
         };
-        let mut columns = returned_columns(&self.names.catalog.catalog, elements)?;
+        let mut columns = returned_columns(self.names.catalog, elements)?;
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let mark = self.pending.len();
         let arguments = self.routine_arguments(function, &source.call);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::scope::SourceColumn;
 use super::typed::Typed;
-use super::{Binder, Names, PendingApply, Scope, applied, assign_to};
+use super::{Binder, Names, PendingApply, Scope, applied};
 use crate::access::Table;
 use crate::expression::{Expr, Fault};
 use crate::output::DoneKind;
@@ -252,7 +252,7 @@ impl Binder<'_> {
             let Some(computed) = &column.computed else { continue };
             let expr = parsed_expression(&computed.text)?;
             let typed = self.value_of_row(&table.name, &columns, registers, &expr)?;
-            let value: Expr = assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
+            let value: Expr = super::modify::column_value(table, place, typed)?;
             rules.computed.push((place, value));
         }
         let checked = !self.passes_constraints;

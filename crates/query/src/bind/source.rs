@@ -249,7 +249,7 @@ impl Binder<'_> {
                 None => crate::expression::Expr::NULL,
                 Some(expr) => {
                     let typed = self.expr(expr)?;
-                    super::assign_to(typed, ty, None)?
+                    super::assign_to(typed, ty, self.collation(), None)?
                 }
             });
         }

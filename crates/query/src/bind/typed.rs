@@ -3,7 +3,9 @@
 use super::undeclared::Wanted;
 use crate::expression::{Assign, Convert, Env, Expr, Fault, Integer, Width};
 use crate::state::SessionState;
-use pikepole_types::{Collated, Context, Conversion, DateFormat, SqlError, SqlType, Target, Value, conversion};
+use pikepole_types::{
+    CodePage, Collated, Collation, Context, Conversion, DateFormat, SqlError, SqlType, Target, Value, conversion,
+};
 
 /// The digits that fit an `i64` whatever they are.
 pub(crate) const WHOLE_DIGITS_MAX: u8 = 18;
@@ -30,6 +32,11 @@ impl Typed {
     pub(crate) fn collated(self, collated: Collated) -> Typed {
         let collated = if self.ty.is_string() { collated } else { Collated::Default };
         Typed { collated, ..self }
+    }
+
+    /// The code page of its texts of `char` and `varchar`.
+    pub(crate) fn page(&self) -> CodePage {
+        self.collated.shown().code_page()
     }
 
     /// An undeclared variable is wanted in a type.
@@ -140,8 +147,9 @@ pub(crate) fn convert_to(typed: Typed, to: &SqlType) -> Result<Typed, Fault> {
     }
     let nullable = typed.nullable;
     let constant = typed.expr.is_const() && !reads_session(&typed.expr, to);
-    let expr =
-        Expr::Convert(Box::new(Convert { input: typed.expr, from: typed.ty, to: *to, style: None, lenient: false }));
+    let page = typed.page();
+    let (input, from) = (typed.expr, typed.ty);
+    let expr = Expr::Convert(Box::new(Convert { input, from, to: *to, style: None, lenient: false, page }));
     let converted = Typed::new(expr, *to, nullable);
     Ok(if constant { converted.folded() } else { converted })
 }
@@ -159,11 +167,17 @@ fn narrowed(integer: Integer, from: Width, to: Width) -> Integer {
     Integer::Narrow(Box::new(integer), from, to)
 }
 
-/// A value stored into a variable, parameter (`column` absent) or column.
+/// A value stored into a variable, parameter (`column` absent) or column, of a collation.
 ///
 /// # Errors
 /// 206 and 257 when the types cannot be converted implicitly.
-pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>) -> Result<Expr, Fault> {
+pub(crate) fn assign_to(
+    typed: Typed,
+    to: &SqlType,
+    collation: Collation,
+    column: Option<(&str, &str)>,
+) -> Result<Expr, Fault> {
+    let page = collation.code_page();
     typed.want(to);
     if typed.ty == SqlType::Null {
         return Ok(Expr::NULL);
@@ -178,7 +192,8 @@ pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>
         }
         return Ok(integer_to(typed, from, width).expr);
     }
-    if typed.ty == *to && !typed.expr.is_const() {
+    let keeps_page = !to.is_string() || to.is_unicode() || typed.page() == page;
+    if typed.ty == *to && keeps_page && !typed.expr.is_const() {
         return Ok(typed.expr);
     }
     if *to == SqlType::BigInt
@@ -209,12 +224,12 @@ pub(crate) fn assign_to(typed: Typed, to: &SqlType, column: Option<(&str, &str)>
             None => Target::Variable,
         };
         let mut out = Value::Null;
-        if pikepole_types::assign(value, &typed.ty, to, target, &mut out).is_ok() {
+        if pikepole_types::assign_in(page, value, &typed.ty, to, target, &mut out).is_ok() {
             return Ok(Expr::Const(out));
         }
     }
     let column = column.map(|(table, column)| (table.into(), column.into()));
-    let exact = Expr::Assign(Box::new(Assign { input: typed.expr, from: typed.ty, to: *to, column }));
+    let exact = Expr::Assign(Box::new(Assign { input: typed.expr, from: typed.ty, to: *to, page, column }));
     Ok(match short {
         None => exact,
         Some((integer, width)) => {

@@ -224,7 +224,7 @@ impl Binder<'_> {
                     }
                 }
             };
-            row[place] = assign_to(value, &info.ty, None)?;
+            row[place] = assign_to(value, &info.ty, info.collated.shown(), None)?;
             updated.push(place);
         }
         let names = updated.iter().map(|place| (*place, columns[*place].name.as_str()));
@@ -324,7 +324,8 @@ fn view_columns(columns: &[SourceColumn], names: &[tree::Name]) -> Result<Vec<us
 fn view_row(columns: &[SourceColumn], places: &[usize], values: Vec<Typed>) -> Result<Vec<Expr>, Fault> {
     let mut row = vec![Expr::NULL; columns.len()];
     for (place, value) in places.iter().zip(values) {
-        row[*place] = assign_to(value, &columns[*place].ty, None)?;
+        let column = &columns[*place];
+        row[*place] = assign_to(value, &column.ty, column.collated.shown(), None)?;
     }
     Ok(row)
 }

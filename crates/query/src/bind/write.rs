@@ -31,10 +31,11 @@ impl Binder<'_> {
         let mut given = vec![present];
         for (argument, ty) in [(value, column.ty), (offset, SqlType::BigInt), (length, SqlType::BigInt)] {
             let typed = self.expr(argument)?;
-            given.push(Typed::new(assign_to(typed, &ty, None)?, ty, true));
+            given
+                .push(Typed::new(assign_to(typed, &ty, column.collation, None)?, ty, true).collated(column.collated()));
         }
         let name = SqlType::VarChar(pikepole_types::Length::Limit(128));
         given.push(Typed::constant(Value::Str(column.name.clone()), name));
-        built_in(&pikepole_types::WRITE, given)
+        built_in(&pikepole_types::WRITE, given, self.collation())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use pikepole_types::{Date, DateTime, DateTime2, Length, Moment, SqlError, SqlType, Target, Value, code_page};
+use pikepole_types::{CodePage, Date, DateTime, DateTime2, Length, Moment, SqlError, SqlType, Target, Value};
 
 use super::format_file::Host;
 use super::native;
@@ -21,8 +21,9 @@ pub(crate) struct FieldTarget {
     pub(crate) slot: Option<usize>,
     /// The column's name.
     pub(crate) name: String,
-    /// The column's type.
+    /// The column's type, and the code page of its texts.
     pub(crate) ty: SqlType,
+    pub(crate) page: CodePage,
     /// Whether the column takes no NULL.
     pub(crate) required: bool,
     /// What the field's bytes are.
@@ -41,7 +42,8 @@ enum Misfit {
 impl FieldTarget {
     /// A field that nothing becomes of.
     pub(crate) fn passed(host: Host) -> FieldTarget {
-        FieldTarget { slot: None, name: String::new(), ty: SqlType::VarBinary(Length::Max), required: false, host }
+        let (name, ty, page) = (String::new(), SqlType::VarBinary(Length::Max), CodePage::Western);
+        FieldTarget { slot: None, name, ty, page, required: false, host }
     }
 
     /// The most bytes that the field may have.
@@ -96,7 +98,7 @@ impl FieldTarget {
                 put(&decoded, text);
                 let from = SqlType::NVarChar(Length::Max);
                 let column = Target::Column { table: "", column: "" };
-                pikepole_types::assign(text, &from, ty, column, out).map_err(|error| misfit(&error))
+                pikepole_types::assign_in(self.page, text, &from, ty, column, out).map_err(|error| misfit(&error))
             }
         }
     }
@@ -109,7 +111,7 @@ impl FieldTarget {
             return Ok(());
         }
         let column = Target::Column { table: "", column: "" };
-        pikepole_types::assign(&value, &from, &self.ty, column, out).map_err(|error| misfit(&error))
+        pikepole_types::assign_in(self.page, &value, &from, &self.ty, column, out).map_err(|error| misfit(&error))
     }
 
     /// Binary values are hexadecimal digits.
@@ -249,8 +251,12 @@ fn moment(bytes: &[u8], ty: &SqlType) -> Option<Value> {
 /// The text of bytes; none when they are no text of the encoding.
 fn decode(bytes: &[u8], encoding: Encoding) -> Option<Cow<'_, str>> {
     match (encoding, std::str::from_utf8(bytes)) {
-        (Encoding::Latin, Ok(text)) if text.is_ascii() => Some(Cow::Borrowed(text)),
-        (Encoding::Latin, _) => Some(bytes.iter().map(|byte| code_page::from_byte(*byte)).collect()),
+        (_, Ok(text)) if text.is_ascii() => Some(Cow::Borrowed(text)),
+        (Encoding::Page(page), _) => {
+            let mut text = String::with_capacity(bytes.len() * 2);
+            page.decode(bytes, &mut text);
+            Some(Cow::Owned(text))
+        }
         (_, Ok(text)) => Some(Cow::Borrowed(text)),
         (_, Err(_)) => None,
     }

@@ -11,7 +11,9 @@
 
 use super::format_file::{FieldFormat, Host};
 use super::options::Encoding;
-use pikepole_types::{Date, DateTime, DateTime2, DateTimeOffset, Decimal, Length, SmallDateTime, SqlType, Time, Value};
+use pikepole_types::{
+    CodePage, Date, DateTime, DateTime2, DateTimeOffset, Decimal, Length, SmallDateTime, SqlType, Time, Value,
+};
 
 /// Bytes of a decimal: precision, scale, sign and magnitude.
 const DECIMAL_BYTES: usize = 19;
@@ -45,8 +47,8 @@ fn time_bytes(scale: u8) -> usize {
 }
 
 /// The field of a column in a native file; None: bcp's form of the type is not known here. `wide`: `bcp -N`, whose texts are UTF-16.
-pub(crate) fn field_of(ty: &SqlType, nullable: bool, wide: bool) -> Option<FieldFormat> {
-    let text = if wide { Host::Wide } else { Host::Text(Some(Encoding::Latin)) };
+pub(crate) fn field_of(ty: &SqlType, page: CodePage, nullable: bool, wide: bool) -> Option<FieldFormat> {
+    let text = if wide { Host::Wide } else { Host::Text(Some(Encoding::of(page))) };
     let by_length = |length: Length| if length == Length::Max { 8 } else { 2 };
     let (host, prefix_bytes) = match ty {
         SqlType::Char(_) => (text, 2),

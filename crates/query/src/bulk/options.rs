@@ -6,7 +6,7 @@ use super::format_file::{FieldFormat, FormatFile};
 use crate::errors;
 use crate::expression::Fault;
 use pikepole_tsql::{Expr, ExprKind, Literal, SettingOption, SettingValue};
-use pikepole_types::SqlError;
+use pikepole_types::{CodePage, SqlError};
 
 /// Rows that may be refused when MAXERRORS does not say.
 const ERRORS_MAX_DEFAULT: u64 = 10;
@@ -14,19 +14,28 @@ const ERRORS_MAX_DEFAULT: u64 = 10;
 /// How bytes become characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Encoding {
-    /// Code page 1252, which is also what ACP, OEM and RAW mean here.
-    Latin,
+    /// A code page; 1252 is also what ACP, OEM and RAW mean here.
+    Page(CodePage),
     Utf8,
     /// DATAFILETYPE = 'widechar': UTF-16, little-endian. Becomes UTF-8 as it is read.
     Utf16,
 }
 
 impl Encoding {
+    /// What texts of a code page are in.
+    pub(crate) fn of(page: CodePage) -> Encoding {
+        match page {
+            CodePage::Utf8 => Encoding::Utf8,
+            CodePage::UnicodeOnly => Encoding::Page(CodePage::Western),
+            page => Encoding::Page(page),
+        }
+    }
+
     /// How many bytes of the file these have been.
     pub(crate) fn bytes_in_file(self, bytes: &[u8]) -> u64 {
         match self {
             Encoding::Utf16 => 2 * String::from_utf8_lossy(bytes).encode_utf16().count() as u64,
-            Encoding::Latin | Encoding::Utf8 => bytes.len() as u64,
+            Encoding::Page(_) | Encoding::Utf8 => bytes.len() as u64,
         }
     }
 }
@@ -103,7 +112,7 @@ impl BulkOptions {
         let mut written = Written::default();
         let mut options = BulkOptions {
             format: TextFormat {
-                encoding: Encoding::Latin,
+                encoding: Encoding::Page(CodePage::Western),
                 field_end: Vec::new(),
                 row_end: Vec::new(),
                 fields: None,
@@ -157,7 +166,7 @@ impl BulkOptions {
             self.format.row_end = if csv.drops_return { b"\n".to_vec() } else { last.terminator.clone() };
         } else if self.format.encoding == Encoding::Utf16 {
             // The fields say themselves which of them are UTF-16.
-            self.format.encoding = Encoding::Latin;
+            self.format.encoding = Encoding::Page(CodePage::Western);
         }
         self.layout = Layout::Described(described);
         Ok(())
@@ -209,7 +218,8 @@ impl BulkOptions {
 
 impl Written {
     fn format(self) -> Result<TextFormat, Fault> {
-        let encoding = if self.wide { Encoding::Utf16 } else { self.encoding.unwrap_or(Encoding::Latin) };
+        let encoding =
+            if self.wide { Encoding::Utf16 } else { self.encoding.unwrap_or(Encoding::Page(CodePage::Western)) };
         let bytes = |text: &str| terminator(text, encoding);
         let field_end = bytes(self.field_end.as_deref().unwrap_or(if self.csv { "," } else { "\\t" }))?;
         let row_end = self.row_end.as_deref().unwrap_or("\\n");
@@ -260,11 +270,13 @@ fn terminator(text: &str, encoding: Encoding) -> Result<Vec<u8>, Fault> {
             _ => out.push(c),
         }
     }
-    if encoding != Encoding::Latin {
-        return Ok(out.into_bytes());
+    let Encoding::Page(page) = encoding else { return Ok(out.into_bytes()) };
+    if !out.chars().all(|c| page.holds(c)) {
+        return Err(errors::unsupported("A terminator with characters outside of the file's code page"));
     }
-    let bytes: Option<Vec<u8>> = out.chars().map(pikepole_types::code_page::to_byte).collect();
-    bytes.ok_or_else(|| errors::unsupported("A terminator with characters outside of the file's code page"))
+    let mut bytes = Vec::new();
+    page.encode(&out, &mut bytes);
+    Ok(bytes)
 }
 
 /// The bytes of pairs of hexadecimal digits.
@@ -276,9 +288,11 @@ pub(super) fn hexadecimal(digits: &[u8]) -> Option<Vec<u8>> {
 
 fn code_page(name: &str) -> Result<Encoding, Fault> {
     match name.to_ascii_uppercase().as_str() {
-        "RAW" | "ACP" | "OEM" | "1252" => Ok(Encoding::Latin),
-        "65001" => Ok(Encoding::Utf8),
-        _ => Err(Box::new(SqlError::bulk_code_page_missing(name))),
+        "RAW" | "ACP" | "OEM" => Ok(Encoding::Page(CodePage::Western)),
+        number => match number.parse().ok().and_then(CodePage::by_number) {
+            Some(page) => Ok(Encoding::of(page)),
+            None => Err(Box::new(SqlError::bulk_code_page_missing(name))),
+        },
     }
 }
 

@@ -108,7 +108,9 @@ impl Reader {
         // As the character is in UTF-8, which UTF-16 has become. Lengths and numbers may begin with any bytes.
         let begins_with_text =
             self.format.fields.as_deref().is_none_or(|fields| fields.first().is_some_and(FieldFormat::is_delimited));
-        if begins_with_text && self.format.encoding != Encoding::Latin && self.buffer.starts_with("\u{FEFF}".as_bytes())
+        if begins_with_text
+            && !matches!(self.format.encoding, Encoding::Page(_))
+            && self.buffer.starts_with("\u{FEFF}".as_bytes())
         {
             self.at = 3;
             self.offset = if self.format.encoding == Encoding::Utf16 { 2 } else { 3 };

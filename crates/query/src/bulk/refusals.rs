@@ -58,7 +58,7 @@ impl Refusals {
                     let text = String::from_utf8_lossy(&refused.bytes);
                     rows.extend(text.encode_utf16().flat_map(u16::to_le_bytes));
                 }
-                Encoding::Latin | Encoding::Utf8 => rows.extend_from_slice(&refused.bytes),
+                Encoding::Page(_) | Encoding::Utf8 => rows.extend_from_slice(&refused.bytes),
             }
         }
         (rows, notes)

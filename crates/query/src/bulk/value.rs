@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::read_ahead::OpenFile;
 use pikepole_machine::Disk;
-use pikepole_types::{Length, SqlError, SqlType, Value, code_page};
+use pikepole_types::{CodePage, Length, SqlError, SqlType, Value};
 
 /// The mark of the byte order of UTF-16, little-endian.
 const WIDE_MARK: [u8; 2] = [0xFF, 0xFE];
@@ -52,7 +52,11 @@ impl ValueKind {
         match self {
             ValueKind::Bytes => Ok(Value::Bin(bytes)),
             ValueKind::Text if is_wide => Err(SqlError::bulk_clob_is_unicode()),
-            ValueKind::Text => Ok(Value::Str(bytes.iter().map(|byte| code_page::from_byte(*byte)).collect())),
+            ValueKind::Text => {
+                let mut text = String::with_capacity(bytes.len());
+                CodePage::Western.decode(&bytes, &mut text);
+                Ok(Value::Str(text))
+            }
             ValueKind::WideText if !is_wide => Err(SqlError::bulk_nclob_is_not_unicode()),
             ValueKind::WideText => {
                 let (units, _) = bytes[WIDE_MARK.len()..].as_chunks::<2>();

@@ -18,7 +18,7 @@ pub use xml::XmlMethod;
 use crate::context::ExecutionContext;
 use crate::host::Host;
 use crate::state::{Global, SessionState};
-use pikepole_types::{ArithmeticOp, Collation, Context, Decimal, Function, SqlError, SqlType, Target, Value};
+use pikepole_types::{ArithmeticOp, CodePage, Collation, Context, Decimal, Function, SqlError, SqlType, Target, Value};
 
 /// An error on its way up; boxed so that results stay small.
 pub type Fault = Box<SqlError>;
@@ -107,6 +107,8 @@ pub struct Convert {
     pub style: Option<Expr>,
     /// TRY_CAST and TRY_CONVERT: a failure is NULL.
     pub lenient: bool,
+    /// That of the text of `char` or `varchar` that is made, or made into a binary.
+    pub page: CodePage,
 }
 
 /// See [`Expr::Assign`].
@@ -118,6 +120,8 @@ pub struct Assign {
     pub from: SqlType,
     /// The type of the place.
     pub to: SqlType,
+    /// That of the place, when it is of `char` or `varchar`.
+    pub page: CodePage,
     /// For a column: its table's and its own name, for error 2628. A variable truncates silently.
     pub column: Option<(Box<str>, Box<str>)>,
 }
@@ -264,6 +268,7 @@ impl Convert {
         };
         let mut scratch = Value::Null;
         let input = self.input.eval_ref(env, &mut scratch)?;
+        env.functions.code_page = self.page;
         if self.lenient {
             *out = env.functions.try_convert(input, &self.from, &self.to, style)?;
         } else {
@@ -277,6 +282,7 @@ impl Assign {
     fn eval(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
         let mut scratch = Value::Null;
         let input = self.input.eval_ref(env, &mut scratch)?;
+        env.functions.code_page = self.page;
         let target = match &self.column {
             Some((table, column)) if !env.functions.cuts_silently => Target::Column { table, column },
             _ => Target::Variable,
@@ -288,31 +294,38 @@ impl Assign {
 
 impl Call {
     fn eval(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
-        env.functions.collation = self.collation;
         // Most functions take at most three arguments: those never allocate for the call itself.
         *out = match &*self.arguments {
-            [] => (self.function.eval)(env.functions, &[], &self.types)?,
+            [] => self.value_of(env.functions, &[])?,
             [a] => {
                 let values = [a.eval(env)?];
-                (self.function.eval)(env.functions, &values, &self.types)?
+                self.value_of(env.functions, &values)?
             }
             [a, b] => {
                 let values = [a.eval(env)?, b.eval(env)?];
-                (self.function.eval)(env.functions, &values, &self.types)?
+                self.value_of(env.functions, &values)?
             }
             [a, b, c] => {
                 let values = [a.eval(env)?, b.eval(env)?, c.eval(env)?];
-                (self.function.eval)(env.functions, &values, &self.types)?
+                self.value_of(env.functions, &values)?
             }
             many => {
                 let mut values = Vec::with_capacity(many.len());
                 for argument in many {
                     values.push(argument.eval(env)?);
                 }
-                (self.function.eval)(env.functions, &values, &self.types)?
+                self.value_of(env.functions, &values)?
             }
         };
         Ok(())
+    }
+
+    /// The value for these arguments, whose own functions have set what this one now sets for itself.
+    #[inline]
+    fn value_of(&self, functions: &mut Context, values: &[Value]) -> Result<Value, SqlError> {
+        functions.collation = self.collation;
+        functions.code_page = self.collation.code_page();
+        (self.function.eval)(functions, values, &self.types)
     }
 }
 

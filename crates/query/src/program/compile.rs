@@ -20,7 +20,7 @@ use crate::settings::{Isolation, Settings, ShowPlan};
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::UserType;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
-use pikepole_types::{Length, SqlError, SqlType, Value};
+use pikepole_types::{Collation, Length, SqlError, SqlType, Value};
 
 /// What a text is compiled against.
 pub struct CompileContext<'a> {
@@ -306,7 +306,7 @@ impl<'a> Compiler<'a> {
                     }
                     _ => self.bind_expr(default)?,
                 };
-                Some(assign_to(typed, &ty, None)?)
+                Some(assign_to(typed, &ty, self.collation(), None)?)
             }
         };
         Ok(Parameter { name: parameter.name.text.clone(), ty, default, output: parameter.output, table: None })
@@ -317,6 +317,11 @@ impl<'a> Compiler<'a> {
         let declared = bind::declared(&self.context.catalog.catalog, written, position)?;
         self.user_types.borrow_mut().extend(declared.user_type().cloned());
         Ok(declared)
+    }
+
+    /// The collation of the database that the text is for.
+    fn collation(&self) -> Collation {
+        self.context.catalog.collation()
     }
 
     /// Binds an expression that may hold no subquery.
@@ -335,7 +340,7 @@ impl<'a> Compiler<'a> {
     }
 
     pub(super) fn typed_as(&self, expr: &tree::Expr, ty: &SqlType) -> Result<Expr, Fault> {
-        assign_to(self.bind_expr(expr)?, ty, None)
+        assign_to(self.bind_expr(expr)?, ty, self.collation(), None)
     }
 
     pub(super) fn text_value(&self, expr: &tree::Expr) -> Result<Expr, Fault> {

@@ -6,7 +6,7 @@ use super::compile::Compiler;
 use super::{CursorOperation, FetchTo, Instruction};
 use crate::expression::Fault;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Collation, SqlError, SqlType};
 
 impl Compiler<'_> {
     pub(super) fn cursor(&mut self, statement: &Statement) -> Result<(), Fault> {
@@ -36,7 +36,7 @@ impl Compiler<'_> {
     fn fetch_direction(&self, direction: &tree::FetchDirection) -> Result<FetchTo, Fault> {
         let count = |expr: &tree::Expr| {
             let typed = self.bind_expr(expr)?;
-            crate::bind::assign_to(typed, &SqlType::BigInt, None)
+            crate::bind::assign_to(typed, &SqlType::BigInt, Collation::default(), None)
         };
         Ok(match direction {
             tree::FetchDirection::Next => FetchTo::Next,

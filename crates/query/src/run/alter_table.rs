@@ -4,14 +4,14 @@ use super::Machine;
 use super::constraints::ColumnChange;
 use super::table_definition::{self, IGNORE_DUP_KEY};
 use crate::access::Table;
-use crate::bind::{self, Names};
+use crate::bind::{self, ColumnDefaults, Names};
 use crate::errors;
 use crate::expression::{Env, Expr, Fault};
 use crate::host::Host;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{ColumnDefinition, LockEscalation, NewColumn};
 use pikepole_tsql::{self as tree, ObjectName};
-use pikepole_types::{SqlError, SqlType, Target, Value};
+use pikepole_types::{CodePage, SqlError, SqlType, Target, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ enum ColumnMap {
     /// The old row's column, as it is.
     Copy(usize),
     /// The old row's column, converted.
-    Convert { source: usize, from: SqlType, to: SqlType, nullable: bool, name: String },
+    Convert { source: usize, from: SqlType, to: SqlType, page: CodePage, nullable: bool, name: String },
     /// A computed column's value: its registers are the old row.
     Compute(Expr),
     /// A rowversion or an identity value: the engine deals each row its number.
@@ -237,10 +237,22 @@ impl Machine<'_> {
         let catalog = self.context.catalog();
         let names = Names::of(&catalog, &*self.host);
         let typed = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
-        let value = bind::assign_to(typed, &ty, Some((&table.display, &wanted.name)))?;
+        let value = bind::assign_to(typed, &ty, collation, Some((&table.display, &wanted.name)))?;
         let (name, user_type) = (wanted.name.clone(), None);
         let definition = ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type, collation };
         Ok((NewColumn { definition, source: None, rowversion: false }, ColumnMap::Compute(value)))
+    }
+
+    /// A column that a table gets.
+    fn column_of(
+        &self,
+        table: &Table,
+        definition: &tree::ColumnDefinition,
+        position: usize,
+    ) -> Result<ColumnDefinition, Fault> {
+        let catalog = self.context.catalog();
+        let of = if table.is_temporary() { ColumnDefaults::of_temporary } else { ColumnDefaults::of };
+        table_definition::column(definition, position, &table.name, &catalog.catalog, of(catalog.collation()))
     }
 
     fn new_column(
@@ -249,7 +261,7 @@ impl Machine<'_> {
         definition: &tree::ColumnDefinition,
         position: usize,
     ) -> Result<(NewColumn, ColumnMap), Fault> {
-        let column = table_definition::column(definition, position, &table.name, &self.context.catalog().catalog)?;
+        let column = self.column_of(table, definition, position)?;
         if column.identity.is_some() {
             return Ok((NewColumn { definition: column, source: None, rowversion: false }, ColumnMap::Number));
         }
@@ -294,7 +306,7 @@ impl Machine<'_> {
         let mut binder = bind::Binder::new(&names, 0);
         let typed = binder.default_expr(expr)?;
         let changes = binder.reads_clock;
-        let value = bind::assign_to(typed, &column.ty, Some((&table.display, &column.name)))?;
+        let value = bind::assign_to(typed, &column.ty, column.collation, Some((&table.display, &column.name)))?;
         self.functions.now = super::now();
         Ok((value, changes))
     }
@@ -317,7 +329,7 @@ impl Machine<'_> {
             let what = if old.computed { "COMPUTED" } else { "TIMESTAMP" };
             return Err(Box::new(SqlError::column_not_alterable(&old.name, what)));
         }
-        let wanted = table_definition::column(definition, at + 1, &table.name, &self.context.catalog().catalog)?;
+        let wanted = self.column_of(&table, definition, at + 1)?;
         check_text_or_image(&old.name, &old.ty, &wanted.ty)?;
         if wanted.collation != old.collation {
             self.check_column_is_free(&table, at, ColumnChange::Recollate)?;
@@ -330,7 +342,8 @@ impl Machine<'_> {
         columns[at].definition.collation = wanted.collation;
         columns[at].definition.user_type = wanted.user_type;
         columns[at].definition.nullable = nullable;
-        maps[at] = ColumnMap::Convert { source: at, from: old.ty, to: wanted.ty, nullable, name: old.name.clone() };
+        let (name, page) = (old.name.clone(), wanted.collation.code_page());
+        maps[at] = ColumnMap::Convert { source: at, from: old.ty, to: wanted.ty, page, nullable, name };
         self.change_columns(&table, &columns, &maps).await
     }
 
@@ -400,13 +413,13 @@ impl ColumnMap {
     fn apply(&self, table: &Table, host: &dyn Host, old: &[Value], new: &mut Value) -> Result<(), SqlError> {
         match self {
             ColumnMap::Copy(source) => new.clone_from(&old[*source]),
-            ColumnMap::Convert { source, from, to, nullable, name } => {
+            ColumnMap::Convert { source, from, to, page, nullable, name } => {
                 let value = &old[*source];
                 if value.is_null() && !nullable {
                     return Err(SqlError::null_not_allowed(name, &table.display, "UPDATE"));
                 }
                 let target = Target::Column { table: &table.display, column: name };
-                pikepole_types::assign(value, from, to, target, new)?;
+                pikepole_types::assign_in(*page, value, from, to, target, new)?;
             }
             ColumnMap::Compute(expr) => {
                 let state = crate::state::SessionState::new(0);

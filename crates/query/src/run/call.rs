@@ -22,7 +22,7 @@ use crate::runs::Call;
 use crate::security::Requirement;
 use pikepole_engine::{Database, Permission, TEMPDB};
 use pikepole_tsql::ObjectName;
-use pikepole_types::{Context, SqlError, SqlType, Target, Value};
+use pikepole_types::{CodePage, Context, SqlError, SqlType, Target, Value};
 
 /// A synonym that stands for nothing that is there.
 const SYNONYM_INVALID: i32 = 5313;
@@ -255,6 +255,7 @@ impl Machine<'_> {
         let mut given = vec![false; parameters.len()];
         let mut outputs = Vec::new();
         let mut named = false;
+        let page = self.context.database().code_page();
         for (position, argument) in arguments.iter().enumerate() {
             let slot = argument_slot(parameters, argument.name.as_deref(), position, named, name)?;
             named |= argument.name.is_some();
@@ -275,7 +276,7 @@ impl Machine<'_> {
                 Some(value) => {
                     let value = value.eval(&mut self.env())?;
                     let place = &mut frame.slots[slot];
-                    convert_argument(&self.functions, &value, &argument.ty, &parameter.ty, place)?;
+                    convert_argument(&mut self.functions, page, &value, &argument.ty, &parameter.ty, place)?;
                 }
             }
         }
@@ -318,10 +319,11 @@ impl Machine<'_> {
                 self.host.call_procedure(id, &mut arguments, self.context, &mut output).await?
             }
         };
+        let page = self.context.database().code_page();
         for (argument, value) in call.arguments.iter().zip(arguments) {
             if let Some((slot, ty)) = argument.output {
                 let place = &mut self.frame.slots[slot];
-                convert_argument(&self.functions, &value.value, &value.ty, &ty, place)?;
+                convert_argument(&mut self.functions, page, &value.value, &value.ty, &ty, place)?;
             }
         }
         self.store_status(call.status, status)?;
@@ -336,8 +338,9 @@ impl Machine<'_> {
 
     fn store_status(&mut self, target: Option<(usize, SqlType)>, status: i32) -> Result<(), Fault> {
         if let Some((slot, ty)) = target {
+            let page = self.context.database().code_page();
             let place = &mut self.frame.slots[slot];
-            convert_argument(&self.functions, &Value::Int(status), &SqlType::Int, &ty, place)?;
+            convert_argument(&mut self.functions, page, &Value::Int(status), &SqlType::Int, &ty, place)?;
         }
         Ok(())
     }
@@ -370,8 +373,9 @@ impl Machine<'_> {
         });
         self.count_call();
         self.drop_frame();
+        let page = self.context.database().code_page();
         for (value, from, target, to) in values {
-            convert_argument(&self.functions, &value, &from, &to, &mut self.frame.slots[target])?;
+            convert_argument(&mut self.functions, page, &value, &from, &to, &mut self.frame.slots[target])?;
         }
         self.store_status(on_return.status, status)?;
         if self.callers.is_empty() {
@@ -535,9 +539,10 @@ pub(super) fn argument_slot(
     }))
 }
 
-/// Converts an argument to its parameter's type, or back; a failure is 8114.
+/// Converts an argument to its parameter's type, or back, in a database of a code page; a failure is 8114.
 pub(super) fn convert_argument(
-    functions: &Context,
+    functions: &mut Context,
+    page: CodePage,
     value: &Value,
     from: &SqlType,
     to: &SqlType,
@@ -551,6 +556,7 @@ pub(super) fn convert_argument(
         place.clone_from(value);
         return Ok(());
     }
+    functions.code_page = page;
     functions.assign(value, from, to, Target::Variable, place).map_err(|_| {
         let error = SqlError::error_converting(from.error_name(), to.error_name());
         Box::new(error)

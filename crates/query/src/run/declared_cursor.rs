@@ -302,6 +302,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let Some(row) = row else { return Ok(()) };
+        self.functions.code_page = self.context.database().code_page();
         for ((value, column), (slot, ty)) in row.iter().zip(&columns).zip(into) {
             self.functions.assign(value, &column.ty, ty, Target::Variable, &mut self.frame.slots[*slot])?;
         }

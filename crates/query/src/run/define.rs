@@ -19,7 +19,7 @@ use pikepole_engine::{
     UserAccess,
 };
 use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
-use pikepole_types::SqlError;
+use pikepole_types::{Collation, SqlError};
 
 impl Machine<'_> {
     /// Runs a definition in the current database; `text` is what is kept of a module.
@@ -406,9 +406,9 @@ impl Machine<'_> {
         if create.attach.is_some() || create.snapshot_of.is_some() {
             return Err(errors::unsupported("FOR ATTACH or AS SNAPSHOT OF"));
         }
-        create.collation.as_ref().map_or(Ok(()), bind::check_collation)?;
+        let collation = create.collation.as_ref().map_or(Ok(Collation::default()), bind::database_collation)?;
         let server = std::sync::Arc::clone(self.context.server());
-        server.create_database(&create.name.text).await?;
+        server.create_database(&create.name.text, collation).await?;
         let owner = self.context.token().login().clone();
         if owner.id != pikepole_engine::SA {
             let database = server.database(&create.name.text)?;
@@ -433,12 +433,37 @@ impl Machine<'_> {
     /// ALTER DATABASE. Two errors say that an option cannot be set: why, and that the statement has failed.
     async fn alter_database(&mut self, alter: &tree::AlterDatabase) -> Result<(), Fault> {
         match self.change_database(alter).await {
-            Err(fault) if matches!(fault.number, 5058 | 5064 | 5070) => {
+            Err(fault) if matches!(fault.number, 5030 | 5058 | 5064 | 5070) => {
                 self.output.error(&fault.at_line(self.line()));
                 Err(Box::new(SqlError::alter_database_failed()))
             }
             done => done,
         }
+    }
+
+    /// ALTER DATABASE ... COLLATE. What compares texts by the database's collation, and is kept, stands in the way.
+    fn recollate_database(&mut self, name: &str, collation: &tree::Name) -> Result<(), Fault> {
+        let collation = bind::database_collation(collation)?;
+        let server = Arc::clone(self.context.server());
+        let database = server.database(name)?;
+        if database.options().collation == collation {
+            return Ok(());
+        }
+        let catalog = database.current_catalog();
+        let mut dependents = Vec::new();
+        for table in catalog.tables() {
+            dependents.extend(table.checks.iter().map(|check| ("object", check.name.clone())));
+            let computed = table.columns.iter().filter(|column| column.computed.is_some());
+            dependents.extend(computed.map(|column| ("column", format!("{}.{}", table.name, column.name))));
+        }
+        if dependents.is_empty() {
+            return Ok(server.set_database_collation(name, collation, self.context.database())?);
+        }
+        for (kind, dependent) in dependents {
+            let error = Box::new(SqlError::depends_on_database_collation(kind, dependent));
+            self.output.error(&error.at_line(self.line()));
+        }
+        Err(Box::new(SqlError::database_collation_not_set(name, collation.name())))
     }
 
     async fn change_database(&mut self, alter: &tree::AlterDatabase) -> Result<(), Fault> {
@@ -484,7 +509,7 @@ impl Machine<'_> {
             | tree::AlterDatabaseAction::RemoveFilegroup(_)
             | tree::AlterDatabaseAction::ModifyFilegroup { .. } => Ok(()),
             tree::AlterDatabaseAction::Rename(_) => Err(errors::unsupported("MODIFY NAME")),
-            tree::AlterDatabaseAction::Collate(name) => bind::check_collation(name),
+            tree::AlterDatabaseAction::Collate(collation) => self.recollate_database(&name, collation),
             tree::AlterDatabaseAction::ScopedConfiguration { .. } => Err(errors::unsupported("SCOPED CONFIGURATION")),
         }
     }

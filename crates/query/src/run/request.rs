@@ -11,7 +11,7 @@ use crate::host::{Argument, Host, TableRows};
 use crate::output::{ColumnInfo, Done, Output};
 use crate::program::{LoadOptions, Program, insert_program};
 use crate::settings::Settings;
-use pikepole_types::{Context, SqlError, Value};
+use pikepole_types::{CodePage, Context, SqlError, Value};
 
 /// A text with the declarations of its parameters, and its program once it has been compiled. The program is kept while it is
 /// the one that the present database and settings would find.
@@ -104,7 +104,8 @@ pub(super) async fn call_program(
     host: &mut dyn Host,
     output: &mut dyn Output,
 ) -> Result<i32, SqlError> {
-    let (mut values, tables, places) = match fill(program, prepared, arguments, &context.settings) {
+    let page = context.database().code_page();
+    let (mut values, tables, places) = match fill(program, prepared, arguments, &context.settings, page) {
         Ok(filled) => filled,
         Err(error) => {
             context.state.last_error = error.number;
@@ -206,12 +207,13 @@ impl Output for FirstError<'_> {
 /// The values and tables of a program's parameters, and each argument's place among them.
 type Filled = (Vec<Value>, Vec<Option<TableRows>>, Vec<usize>);
 
-/// Matches arguments with the program's parameters.
+/// Matches arguments with the program's parameters, in a database of a code page.
 fn fill(
     program: &Program,
     prepared: &Prepared,
     arguments: &mut [Argument],
     settings: &Settings,
+    page: CodePage,
 ) -> Result<Filled, SqlError> {
     let mut functions = Context::new(super::epoch(), 0);
     settings.inform(&mut functions);
@@ -241,7 +243,8 @@ fn fill(
             }
             (None, None) => {
                 let (from, to) = (&argument.ty, &parameters[slot].ty);
-                convert_argument(&functions, &argument.value, from, to, &mut value).map_err(|fault| *fault)?;
+                convert_argument(&mut functions, page, &argument.value, from, to, &mut value)
+                    .map_err(|fault| *fault)?;
             }
         }
         if values[slot].replace(value).is_some() {

@@ -1,7 +1,7 @@
 //! What CREATE TABLE and ALTER TABLE say, as the engine wants it.
 
 use super::index_filter::{FilterColumn, FilterOf};
-use crate::bind::{column_collation, declared};
+use crate::bind::{ColumnDefaults, column_collation, declared};
 use crate::errors;
 use crate::expression::Fault;
 use pikepole_engine::{Catalog, ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition};
@@ -104,6 +104,7 @@ pub(crate) fn table(
     create: &tree::CreateTable,
     schema: String,
     catalog: &Catalog,
+    defaults: ColumnDefaults,
 ) -> Result<(TableDefinition, Wishes), Fault> {
     for option in &create.options {
         let plain = matches!(option.value, Some(tree::SettingValue::Off) | None);
@@ -118,7 +119,7 @@ pub(crate) fn table(
     let mut wishes = Wishes::default();
     for definition in create.columns() {
         let position = columns.len() + 1;
-        columns.push(column(definition, position, &name, catalog)?);
+        columns.push(column(definition, position, &name, catalog, defaults)?);
         wishes.column(definition);
     }
     let inline_index = |inline: &tree::InlineIndex, own: Option<&tree::Name>| {
@@ -202,6 +203,7 @@ pub(crate) fn column(
     position: usize,
     table: &str,
     catalog: &Catalog,
+    defaults: ColumnDefaults,
 ) -> Result<ColumnDefinition, Fault> {
     let name = &definition.name.text;
     let tree::ColumnKind::Stored(data_type) = &definition.kind else {
@@ -226,7 +228,7 @@ pub(crate) fn column(
     }
     let declared = declared(catalog, data_type, position)?;
     let ty = declared.scalar().ok_or_else(|| Box::new(SqlError::column_of_table_type(name)))?;
-    let collation = column_collation(definition, &ty)?;
+    let collation = column_collation(definition, &ty, defaults)?;
     let identity = match &definition.identity {
         None => None,
         Some(identity) => Some(self::identity(definition, identity, &ty, table)?),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::table_definition;
-use crate::bind::{self, Names};
+use crate::bind::{self, ColumnDefaults, Names};
 use crate::expression::Fault;
 use crate::program::{DeclaredKind, DeclaredTable, SelectInto};
 use pikepole_engine::{ColumnDefinition, Residence, TableDefinition};
@@ -113,7 +113,12 @@ impl Machine<'_> {
         residence: Residence,
     ) -> Result<(), Fault> {
         let schema = self.schema_of_new(&create.name)?;
-        let (mut definition, wishes) = match table_definition::table(create, schema, &self.context.catalog().catalog) {
+        let catalog = self.context.catalog();
+        // A variable of a table has the collation of the database that it is declared in.
+        let is_named = residence != Residence::Database && !create.name.name.text.starts_with('@');
+        let of = if is_named { ColumnDefaults::of_temporary } else { ColumnDefaults::of };
+        let defaults = of(catalog.collation());
+        let (mut definition, wishes) = match table_definition::table(create, schema, &catalog.catalog, defaults) {
             Err(fault) if fault.number == KEY_ON_NULLABLE => {
                 // Two errors say it: why, and what did not come of it.
                 self.output.error(&fault.at_line(self.line()));

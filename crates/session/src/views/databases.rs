@@ -2,7 +2,6 @@
 
 use super::Kind::{Bit, Bytes, DateTime, Guid, Int, Name, SmallInt, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
-use super::columns::COLLATION;
 use super::{RowBuilder, Rows, Source, View};
 use crate::configuration;
 use pikepole_engine::{DatabaseInfo, DatabaseState, DelayedDurability, LogFullReason, MASTER, RecoveryModel};
@@ -225,7 +224,7 @@ fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
         .integer("database_id", database.id)
         .moment("create_date", database.created_us)
         .integer("compatibility_level", COMPATIBILITY_LEVEL)
-        .text("collation_name", COLLATION)
+        .text("collation_name", options.collation.name())
         .integer("user_access", options.user_access.number())
         .text("user_access_desc", options.user_access.name())
         .integer("state", state)

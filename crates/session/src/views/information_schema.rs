@@ -5,7 +5,7 @@ use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View, shown_name};
 use crate::modules;
 use pikepole_engine::{Module, Schema, Table};
-use pikepole_types::{Collated, Length, SecondName, SqlError, SqlType};
+use pikepole_types::{CodePage, Collated, Length, SecondName, SqlError, SqlType};
 
 /// A text of at most so many characters, for columns declared that wide.
 const DEFINITION_CHARACTERS_MAX: usize = 4000;
@@ -216,7 +216,13 @@ fn views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 }
 
 /// The same with the collation of a column, when it has one.
-fn with_collation(row: RowBuilder, collated: Collated) -> RowBuilder {
+fn with_collation(row: RowBuilder, ty: &SqlType, collated: Collated) -> RowBuilder {
+    let row = match collated.shown().code_page() {
+        _ if !ty.is_string() || ty.is_unicode() => row,
+        CodePage::Western => row,
+        CodePage::Utf8 => row.text("CHARACTER_SET_NAME", "utf8"),
+        page => row.text("CHARACTER_SET_NAME", format!("cp{}", page.number())),
+    };
     match collated {
         Collated::Default => row,
         own => row.text("COLLATION_NAME", own.shown().name()),
@@ -275,7 +281,8 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("ORDINAL_POSITION", place as i64 + 1)
                 .text_if("COLUMN_DEFAULT", column.default.as_ref().and_then(|default| definition(&default.text)))
                 .text("IS_NULLABLE", if column.nullable { "YES" } else { "NO" });
-            let row = with_collation(with_named_type(row, &column.ty, column.second_name()), column.collated());
+            let row =
+                with_collation(with_named_type(row, &column.ty, column.second_name()), &column.ty, column.collated());
             let row = match column.user_type.and_then(|id| source.catalog.user_type_by_id(id)) {
                 None => row,
                 Some(user_type) => row
@@ -293,7 +300,7 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .text("COLUMN_NAME", &column.name)
                 .integer("ORDINAL_POSITION", place as i64 + 1)
                 .text("IS_NULLABLE", if column.nullable { "YES" } else { "NO" });
-            rows.push(with_collation(with_type(row, &column.ty), column.collated).done());
+            rows.push(with_collation(with_type(row, &column.ty), &column.ty, column.collated).done());
         }
     }
     Ok(rows)

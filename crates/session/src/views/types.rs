@@ -2,7 +2,7 @@
 
 use super::Kind::{Bit, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
-use super::columns::{COLLATION, ROWVERSION, TABLE_TYPE, TYPES, with_named_type, with_type};
+use super::columns::{ROWVERSION, TABLE_TYPE, TYPES, with_named_type, with_type};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use pikepole_engine::{UserType, UserTypeKind};
 use pikepole_types::{SecondName, SqlError, SqlType};
@@ -65,10 +65,11 @@ pub(super) const VIEWS: &[View] = &[
 
 fn types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let sys = source.catalog.schema("sys").map_or(4, |schema| schema.schema_id);
+    let collation = source.database.options().collation.name();
     let row = |name: &str, ty: &SqlType| {
         with_type(view.row().text("name", name), ty)
             .integer("schema_id", sys)
-            .text_if("collation_name", ty.is_string().then_some(COLLATION))
+            .text_if("collation_name", ty.is_string().then_some(collation))
             .bit("is_nullable", true)
     };
     let mut rows: Rows = TYPES.iter().map(|ty| row(ty.name(), ty).done()).collect();
@@ -84,16 +85,16 @@ fn types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .bit("is_nullable", false)
             .done(),
     );
-    rows.extend(source.catalog.user_types().map(|user_type| user_row(view, user_type).done()));
+    rows.extend(source.catalog.user_types().map(|user_type| user_row(view, user_type, collation).done()));
     Ok(rows)
 }
 
 /// What the views of types say of one that users made.
-fn user_row(view: &View, user_type: &UserType) -> RowBuilder {
+fn user_row(view: &View, user_type: &UserType, collation: &str) -> RowBuilder {
     let row = view.row().text("name", &user_type.name).integer("schema_id", user_type.schema_id);
     let row = match &user_type.kind {
         UserTypeKind::Alias { ty, nullable } => with_type(row, ty)
-            .text_if("collation_name", ty.is_string().then_some(COLLATION))
+            .text_if("collation_name", ty.is_string().then_some(collation))
             .bit("is_nullable", *nullable),
         UserTypeKind::Table(_) => row
             .integer("system_type_id", TABLE_TYPE)
@@ -107,7 +108,7 @@ fn user_row(view: &View, user_type: &UserType) -> RowBuilder {
 fn table_types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |user_type: &UserType| {
         let object_id = user_type.table()?.object_id;
-        let row = user_row(view, user_type).integer("type_table_object_id", object_id);
+        let row = user_row(view, user_type, "").integer("type_table_object_id", object_id);
         Some(row.bit("is_memory_optimized", false).done())
     };
     Ok(source.catalog.user_types().filter_map(|user_type| row(user_type)).collect())

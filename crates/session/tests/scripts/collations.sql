@@ -65,10 +65,9 @@ SELECT COLLATIONPROPERTY('Latin1_General_100_CI_AS', 'Version') AS version, COLL
     COLLATIONPROPERTY('Latin1_General_100_BIN2_UTF8', 'CodePage') AS code_page, COLLATIONPROPERTY('nonsense', 'LCID') AS nothing;
 SELECT SERVERPROPERTY('Collation') AS of_server, DATABASEPROPERTYEX('master', 'Collation') AS of_database;
 GO
-CREATE DATABASE other COLLATE Latin1_General_CS_AS;
-GO
 CREATE DATABASE other COLLATE SQL_Latin1_General_CP1_CI_AS;
 SELECT name, collation_name FROM sys.databases WHERE name = 'other';
 GO
 ALTER DATABASE other COLLATE Latin1_General_BIN2;
+SELECT name, collation_name FROM sys.databases WHERE name = 'other';
 GO

@@ -208,7 +208,7 @@ fn read_returned(reader: &mut Reader<'_>) -> Result<ReplyToken, TdsError> {
 mod tests {
     use super::*;
     use crate::{Column, ColumnFlags, Command, Done, DoneKind, EnvChange, HEADER_BYTES, MessageWriter, ReturnValue};
-    use pikepole_types::Length;
+    use pikepole_types::{Collation, Length};
 
     /// A reply of all tokens that the server writes, without its packet's header; and what a client reads of it.
     fn reply() -> (Vec<u8>, Vec<ReplyToken>) {
@@ -254,7 +254,13 @@ mod tests {
         tokens.push(ReplyToken::Status(-6));
         let value = Value::BigInt(9);
         writer
-            .return_value(&ReturnValue { ordinal: 0, name: "@n", ty: SqlType::BigInt, value: &value })
+            .return_value(&ReturnValue {
+                ordinal: 0,
+                name: "@n",
+                ty: SqlType::BigInt,
+                collation: Collation::DEFAULT,
+                value: &value,
+            })
             .expect("it fits");
         tokens.push(ReplyToken::Returned(value));
         writer.done(DoneKind::Statement, &Done::attention());

@@ -4,8 +4,8 @@ use super::columns::{USER_TYPE_NONE, put_user_type};
 use crate::error::TdsError;
 use crate::packet::MessageWriter;
 use crate::put::Put;
-use crate::value::{Place, TypeInfo, TypeToken};
-use pikepole_types::{Length, SqlType, Value};
+use crate::value::{Place, TypeInfo, TypeToken, WireCollation};
+use pikepole_types::{Collation, Length, SqlType, Value};
 
 /// A parameter's value on its way back.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -16,6 +16,8 @@ pub struct ReturnValue<'a> {
     pub name: &'a str,
     /// Its type.
     pub ty: SqlType,
+    /// Of a text: that of the database.
+    pub collation: Collation,
     /// The value.
     pub value: &'a Value,
 }
@@ -45,6 +47,7 @@ impl MessageWriter {
             };
             info = TypeInfo::of(&ty, true, version);
         }
+        let info = info.with_collation(WireCollation::of(returned.collation));
         let out = &mut self.pending;
         let start = out.len();
         out.put_u8(0xAC);

@@ -2,7 +2,7 @@
 
 use crate::error::TdsError;
 use crate::read::Reader;
-use pikepole_types::Collation;
+use pikepole_types::{CodePage, Collation};
 
 /// The bit of [`WireCollation`] that says that `varchar` is UTF-8.
 const UTF8: u32 = 1 << 26;
@@ -15,25 +15,17 @@ pub struct WireCollation {
     info: u32,
     /// The sort order of an SQL collation; 0 for a Windows one.
     sort: u8,
-}
-
-/// What the bytes of a `varchar` are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Encoding {
-    /// Code page 1252.
-    CodePage,
-    Utf8,
-    /// A code page that is not known here: only its ASCII part is.
-    Ascii,
+    /// What the two say of the bytes of a `varchar`. None: a collation that is not known here, of which only ASCII is.
+    page: Option<CodePage>,
 }
 
 impl WireCollation {
     /// `SQL_Latin1_General_CP1_CI_AS`.
-    pub const DEFAULT: WireCollation = WireCollation { info: 0x00D0_0409, sort: 52 };
+    pub const DEFAULT: WireCollation = WireCollation { info: 0x00D0_0409, sort: 52, page: Some(CodePage::Western) };
 
     /// The bytes that stand for one of our collations.
     pub fn of(collation: Collation) -> WireCollation {
-        WireCollation { info: collation.wire_info(), sort: collation.sort_order() }
+        WireCollation { info: collation.wire_info(), sort: collation.sort_order(), page: Some(collation.code_page()) }
     }
 
     /// The five bytes.
@@ -44,32 +36,23 @@ impl WireCollation {
 
     /// From the five bytes; any five are one.
     pub fn from_bytes([a, b, c, d, sort]: [u8; 5]) -> WireCollation {
-        WireCollation { info: u32::from_le_bytes([a, b, c, d]), sort }
+        let info = u32::from_le_bytes([a, b, c, d]);
+        let page = match (info, sort) {
+            (0x00D0_0409, 52) => return WireCollation::DEFAULT,
+            // A client without a collation of its own has the server's.
+            _ if info & 0xF_FFFF == 0 && sort == 0 && info & UTF8 == 0 => Some(CodePage::Western),
+            _ => Collation::wire_code_page(info, sort),
+        };
+        WireCollation { info, sort, page }
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<WireCollation, TdsError> {
         Ok(WireCollation::from_bytes(reader.array("a collation")?))
     }
 
-    pub(crate) fn encoding(self) -> Encoding {
-        if self.info & UTF8 != 0 {
-            return Encoding::Utf8;
-        }
-        match self.sort {
-            // SQL collations of code page 1252.
-            50..=54 | 71..=75 | 183..=186 => Encoding::CodePage,
-            0 => self.windows_encoding(),
-            _ => Encoding::Ascii,
-        }
-    }
-
-    /// Of a Windows collation, by its language: those of western Europe have code page 1252. No language at all is ours.
-    fn windows_encoding(self) -> Encoding {
-        const WESTERN: [u32; 22] = [
-            0x00, 0x03, 0x06, 0x07, 0x09, 0x0A, 0x0B, 0x0C, 0x0F, 0x10, 0x13, 0x14, 0x16, 0x17, 0x1D, 0x21, 0x2D, 0x36,
-            0x38, 0x3E, 0x41, 0x56,
-        ];
-        if WESTERN.contains(&(self.info & 0x3FF)) { Encoding::CodePage } else { Encoding::Ascii }
+    /// What the bytes of a `varchar` are; none when that is not known.
+    pub(crate) fn page(self) -> Option<CodePage> {
+        self.page
     }
 }
 
@@ -91,12 +74,13 @@ mod tests {
 
     #[test]
     fn a_collation_says_its_code_page() {
-        let of = |bytes| WireCollation::from_bytes(bytes).encoding();
-        assert_eq!(WireCollation::DEFAULT.encoding(), Encoding::CodePage);
-        assert_eq!(of([0, 0, 0, 0, 0]), Encoding::CodePage, "a client without a collation of its own");
-        assert_eq!(of([0x07, 0x04, 0xD0, 0x00, 0]), Encoding::CodePage, "German");
-        assert_eq!(of([0x11, 0x04, 0xD0, 0x00, 0]), Encoding::Ascii, "Japanese");
-        assert_eq!(of([0x09, 0x04, 0xD0, 0x04, 0]), Encoding::Utf8);
-        assert_eq!(of([0x19, 0x04, 0xD0, 0x00, 106]), Encoding::Ascii, "Cyrillic");
+        let of = |bytes| WireCollation::from_bytes(bytes).page();
+        assert_eq!(WireCollation::DEFAULT.page(), Some(CodePage::Western));
+        assert_eq!(of([0, 0, 0, 0, 0]), Some(CodePage::Western), "a client without a collation of its own");
+        assert_eq!(of([0x07, 0x04, 0xD0, 0x00, 0]), Some(CodePage::Western), "German");
+        assert_eq!(of([0x11, 0x04, 0xD0, 0x00, 0]), Some(CodePage::Japanese));
+        assert_eq!(of([0x09, 0x04, 0xD0, 0x04, 0]), Some(CodePage::Utf8));
+        assert_eq!(of([0x19, 0x04, 0xD0, 0x00, 106]), Some(CodePage::Cyrillic));
+        assert_eq!(of([0x19, 0x04, 0xD0, 0x00, 255]), None, "an order that there is not");
     }
 }

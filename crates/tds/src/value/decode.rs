@@ -1,12 +1,11 @@
 //! Values out of a client's bytes.
 
-use super::collation::Encoding;
 use super::type_info::{Framing, TypeInfo, TypeToken as T, time_bytes};
 use super::variant::read_variant_value;
 use crate::error::TdsError;
 use crate::read::{Reader, push_utf16};
 use pikepole_types::{
-    Date, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, SqlType, Time, Value, code_page,
+    CodePage, Date, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, SqlType, Time, Value,
 };
 
 const WHAT: &str = "a value";
@@ -98,7 +97,7 @@ impl TypeInfo {
     pub(super) fn value_of(&self, bytes: &[u8], value: &mut Value) -> Result<(), TdsError> {
         match self.token() {
             T::Char | T::VarChar | T::OldChar | T::OldVarChar | T::Text => {
-                return push_narrow(bytes, self.encoding(), value.string_buffer());
+                return push_narrow(bytes, self.page(), value.string_buffer());
             }
             T::NChar | T::NVarChar | T::NText | T::Json => return push_utf16(bytes, value.string_buffer(), WHAT),
             T::Xml => {
@@ -199,20 +198,20 @@ fn long_value<'a>(reader: &mut Reader<'a>, place: Place) -> Result<Option<&'a [u
     }
 }
 
-fn push_narrow(bytes: &[u8], encoding: Encoding, text: &mut String) -> Result<(), TdsError> {
+fn push_narrow(bytes: &[u8], page: Option<CodePage>, text: &mut String) -> Result<(), TdsError> {
     if bytes.is_ascii() {
         text.push_str(std::str::from_utf8(bytes).unwrap_or_default());
         return Ok(());
     }
-    match encoding {
-        Encoding::CodePage => text.extend(bytes.iter().map(|byte| code_page::from_byte(*byte))),
-        Encoding::Utf8 => match std::str::from_utf8(bytes) {
+    match page {
+        Some(CodePage::Utf8) => match std::str::from_utf8(bytes) {
             Ok(whole) => text.push_str(whole),
             Err(_) => return Err(TdsError::InvalidValue("varchar")),
         },
-        Encoding::Ascii => {
-            return Err(TdsError::Unsupported("A varchar value outside ASCII in a code page other than 1252".into()));
+        None | Some(CodePage::UnicodeOnly) => {
+            return Err(TdsError::Unsupported("A varchar value outside ASCII in an unknown code page".into()));
         }
+        Some(page) => page.decode(bytes, text),
     }
     Ok(())
 }

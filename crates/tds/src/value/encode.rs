@@ -1,12 +1,11 @@
 //! Values into bytes.
 
 use super::Place;
-use super::collation::Encoding;
 use super::type_info::{Framing, TypeInfo, TypeToken as T, time_bytes};
 use super::variant::put_variant;
 use crate::error::TdsError;
 use crate::put::{Put, utf16_units};
-use pikepole_types::{Decimal, SqlType, Value, code_page, write_text};
+use pikepole_types::{CodePage, Decimal, SqlType, Value, write_text};
 
 /// Ticks of 1/300 s in a day, and of 100 ns.
 const DATETIME_DAY: i64 = 86_400 * 300;
@@ -108,8 +107,7 @@ impl TypeInfo {
                 self.put_length(count, place, out)?;
             }
             T::Char | T::VarChar | T::Text => {
-                let is_utf8 = self.encoding() == Encoding::Utf8;
-                let count = if is_utf8 || text.is_ascii() { text.len() } else { narrow_bytes(text) };
+                let count = if text.is_ascii() { text.len() } else { self.page_sent().units(text) };
                 self.put_length(count, place, out)?;
             }
             _ => return None,
@@ -123,8 +121,16 @@ impl TypeInfo {
     pub(super) fn put_text_bytes(&self, text: &str, out: &mut Vec<u8>) {
         match self.token() {
             T::NChar | T::NVarChar | T::NText | T::Xml => out.put_utf16(text),
-            _ if self.encoding() == Encoding::Utf8 || text.is_ascii() => out.extend_from_slice(text.as_bytes()),
-            _ => put_narrow(text, out),
+            _ if text.is_ascii() => out.extend_from_slice(text.as_bytes()),
+            _ => self.page_sent().encode(text, out),
+        }
+    }
+
+    /// The code page that texts are sent in: a collation that there is has one.
+    fn page_sent(&self) -> CodePage {
+        match self.page() {
+            None | Some(CodePage::UnicodeOnly) => CodePage::Western,
+            Some(page) => page,
         }
     }
 
@@ -197,19 +203,4 @@ impl TypeInfo {
 
 fn put_days(days: i32, out: &mut Vec<u8>) {
     out.extend_from_slice(&days.to_le_bytes()[..3]);
-}
-
-/// Bytes of a text in the code page.
-fn narrow_bytes(text: &str) -> usize {
-    text.chars().map(|c| if code_page::to_byte(c).is_some() { 1 } else { c.len_utf16() }).sum()
-}
-
-/// A text in the code page; what it lacks becomes question marks, one for each UTF-16 unit.
-fn put_narrow(text: &str, out: &mut Vec<u8>) {
-    for c in text.chars() {
-        match code_page::to_byte(c) {
-            Some(byte) => out.push(byte),
-            None => out.extend(std::iter::repeat_n(b'?', c.len_utf16())),
-        }
-    }
 }

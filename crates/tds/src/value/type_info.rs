@@ -1,11 +1,11 @@
 //! TYPE_INFO: a type with its parameters, as columns and parameters carry it.
 
-use super::collation::{Encoding, WireCollation};
+use super::collation::WireCollation;
 use crate::error::TdsError;
 use crate::put::Put;
 use crate::read::Reader;
 use crate::version::TdsVersion;
-use pikepole_types::{Length, SqlType};
+use pikepole_types::{CodePage, Length, SqlType};
 
 /// The most digits of a decimal.
 const PRECISION_MAX: u8 = 38;
@@ -295,8 +295,8 @@ impl TypeInfo {
         self.precision
     }
 
-    pub(crate) fn encoding(&self) -> Encoding {
-        self.collation.encoding()
+    pub(crate) fn page(&self) -> Option<CodePage> {
+        self.collation.page()
     }
 
     pub(crate) fn framing(&self) -> Framing {
@@ -326,13 +326,14 @@ impl TypeInfo {
         }
     }
 
-    /// The T-SQL type of the values. Strings in UTF-8 are `nvarchar` or `ntext` here, because a `varchar` cannot hold all of them;
+    /// The T-SQL type of the values. Strings in UTF-8 and in other code pages than 1252 are `nvarchar` or `ntext` here, because a `varchar`
+    /// of the database cannot hold all of them;
     /// `xml` is its text.
     pub fn sql_type(&self) -> SqlType {
         let bytes = Length::Limit(self.length.clamp(1, BYTES_MAX) as u16);
         let units = (self.length / 2).clamp(1, BYTES_MAX / 2) as u16;
         let is_max = self.framing() == Framing::Chunks;
-        let is_utf8 = self.encoding() == Encoding::Utf8;
+        let is_wide = self.page().is_some_and(|page| page != CodePage::Western);
         match self.token {
             T::Null | T::Udt | T::Table | T::Vector => SqlType::Null,
             T::Variant => SqlType::Variant,
@@ -383,13 +384,13 @@ impl TypeInfo {
             T::DateTime2 => SqlType::DateTime2(self.scale),
             T::DateTimeOffset => SqlType::DateTimeOffset(self.scale),
             T::Xml | T::Json => SqlType::NVarChar(Length::Max),
-            T::Text if !is_utf8 => SqlType::Text,
+            T::Text if !is_wide => SqlType::Text,
             T::Text | T::NText => SqlType::NText,
             T::Image => SqlType::Image,
-            T::VarChar if is_max && !is_utf8 => SqlType::VarChar(Length::Max),
+            T::VarChar if is_max && !is_wide => SqlType::VarChar(Length::Max),
             T::VarBinary if is_max => SqlType::VarBinary(Length::Max),
             T::NVarChar | T::VarChar if is_max => SqlType::NVarChar(Length::Max),
-            T::Char | T::VarChar | T::OldChar | T::OldVarChar if is_utf8 => {
+            T::Char | T::VarChar | T::OldChar | T::OldVarChar if is_wide => {
                 SqlType::NVarChar(if self.length <= BYTES_MAX / 2 { bytes } else { Length::Max })
             }
             T::Char | T::OldChar => SqlType::Char(self.length.clamp(1, BYTES_MAX) as u16),

@@ -4,7 +4,8 @@
 //!   Explicit    COLLATE says so                        gives way to nothing
 //!   Conflict    two columns' collations met in `+`     gives way to COLLATE; compared with anything else it is an error
 //!   Implicit    a column                               gives way to COLLATE
-//!   Default     a constant, a variable                 gives way to all others
+//!   Database    a constant, a variable                 gives way to all of these
+//!   Default     what is no text                        gives way to all others
 //! ```
 
 use super::Collation;
@@ -14,9 +15,11 @@ use crate::sql_type::SqlType;
 /// An expression's collation, by what gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Collated {
-    /// Nothing does: it has the default one, which is that of every database.
+    /// Nothing does: it is no text, or one that the server makes.
     #[default]
     Default,
+    /// The database: of a constant, of a variable.
+    Database(Collation),
     /// A column.
     Implicit(Collation),
     /// COLLATE.
@@ -43,7 +46,7 @@ impl Collated {
     /// # Errors
     /// 468 when COLLATE says different things.
     pub fn meet(self, other: Collated, operator: &'static str) -> Result<Collated, SqlError> {
-        use Collated::{Conflict, Default, Explicit, Implicit};
+        use Collated::{Conflict, Database, Default, Explicit, Implicit};
         Ok(match (self, other) {
             (Explicit(left), Explicit(right)) if left != right => {
                 return Err(SqlError::collation_conflict(right.name(), left.name(), operator));
@@ -55,6 +58,8 @@ impl Collated {
             (Implicit(left), Implicit(right)) if left != right => Conflict { left, right, operator },
             (Implicit(_), _) => self,
             (_, Implicit(_)) => other,
+            (Database(_), _) => self,
+            (_, Database(_)) => other,
             (Default, Default) => Default,
         })
     }
@@ -66,7 +71,7 @@ impl Collated {
     pub fn collation(self, operation: &str) -> Result<Collation, SqlError> {
         match self {
             Collated::Default => Ok(Collation::default()),
-            Collated::Implicit(collation) | Collated::Explicit(collation) => Ok(collation),
+            Collated::Database(of) | Collated::Implicit(of) | Collated::Explicit(of) => Ok(of),
             Collated::Conflict { .. } => Err(SqlError::collation_unresolved(operation)),
         }
     }
@@ -96,7 +101,7 @@ impl Collated {
     /// The collation of a result that is shown or stored; the database's when nothing says.
     pub fn shown(self) -> Collation {
         match self {
-            Collated::Implicit(collation) | Collated::Explicit(collation) => collation,
+            Collated::Database(of) | Collated::Implicit(of) | Collated::Explicit(of) => of,
             Collated::Default | Collated::Conflict { .. } => Collation::default(),
         }
     }
@@ -104,7 +109,7 @@ impl Collated {
 
 #[cfg(test)]
 mod tests {
-    use super::Collated::{Conflict, Default, Explicit, Implicit};
+    use super::Collated::{Conflict, Database, Default, Explicit, Implicit};
     use super::*;
 
     const CI: Collation = Collation::DEFAULT;
@@ -115,6 +120,8 @@ mod tests {
         let meet = |left: Collated, right| left.meet(right, "add").map_err(|error| error.number);
         assert_eq!(meet(Default, Default), Ok(Default));
         assert_eq!(meet(Default, Implicit(BIN)), Ok(Implicit(BIN)));
+        assert_eq!(meet(Default, Database(BIN)), Ok(Database(BIN)));
+        assert_eq!(meet(Database(BIN), Implicit(CI)), Ok(Implicit(CI)));
         assert_eq!(meet(Explicit(BIN), Implicit(CI)), Ok(Explicit(BIN)));
         let conflict = Conflict { left: CI, right: BIN, operator: "add" };
         assert_eq!(meet(Implicit(CI), Implicit(BIN)), Ok(conflict));

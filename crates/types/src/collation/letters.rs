@@ -1,4 +1,4 @@
-//! Letters: how the collations order that are no binary ones, and the sort keys that order alike.
+//! Letters: how the collations of Latin1_General order that are no binary ones, and the sort keys that order alike.
 //!
 //! There are up to three levels. First the letters themselves, whatever their case: control characters, the end of a string,
 //! blank, punctuation, digits, letters, other scripts. Then, only between strings equal so far, the accents; then case, the lower
@@ -220,9 +220,17 @@ fn write_weight(c: char, out: &mut Vec<u8>, marks: &mut Marks) {
 }
 
 /// Simple lower case: characters whose lower case is longer stay as they are.
-fn lower(c: char) -> char {
-    let mut all = c.to_lowercase();
-    match (all.next(), all.next()) {
+pub(super) fn lower(c: char) -> char {
+    single(c, c.to_lowercase())
+}
+
+/// Simple upper case, likewise.
+pub(super) fn upper(c: char) -> char {
+    single(c, c.to_uppercase())
+}
+
+fn single(c: char, mut mapped: impl Iterator<Item = char>) -> char {
+    match (mapped.next(), mapped.next()) {
         (Some(one), None) => one,
         _ => c,
     }

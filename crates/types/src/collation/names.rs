@@ -1,51 +1,107 @@
 //! The names of the collations, and what they say of them.
+//!
+//! A Windows collation's name is its family's, its version and what it tells apart: `Polish_100_CI_AS_KS_SC_UTF8`. Which endings there are
+//! depends on the version:
+//!
+//! ```text
+//!    80    _BIN _BIN2 and the sixteen of case, accents, kana and width
+//!    90    these, and each of the sixteen with _SC
+//!   100    as well _BIN2_UTF8, and each of the sixteen with _SC_UTF8
+//!   140    _BIN _BIN2 _BIN2_UTF8; the sixteen, which all are of supplementary characters, with _VSS or not, each with _UTF8 or not
+//! ```
 
+use super::families::{FAMILIES, Family, SQL};
 use super::{
-    ACCENT_INSENSITIVE, BINARY, BINARY2, CASE_INSENSITIVE, Collation, KANA_INSENSITIVE, SUPPLEMENTARY, UTF8,
-    WIDTH_INSENSITIVE, WINDOWS, WINDOWS_100,
+    ACCENT_INSENSITIVE, BINARY, BINARY2, CASE_INSENSITIVE, Collation, KANA_INSENSITIVE, LETTERS, PLACE_AT, SQL_BLIND,
+    SQL_COLLATION, SUPPLEMENTARY, UTF8, VARIATION_SENSITIVE, VERSION_AT, WIDTH_INSENSITIVE,
 };
+use crate::code_page::CodePage;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// SQL collations: the flags beside those of kana and width, the name, and the number of the sort order.
-const SQL: [(u16, &str, u8); 3] = [
-    (CASE_INSENSITIVE | ACCENT_INSENSITIVE, "SQL_Latin1_General_CP1_CI_AI", 54),
-    (CASE_INSENSITIVE, "SQL_Latin1_General_CP1_CI_AS", 52),
-    (0, "SQL_Latin1_General_CP1_CS_AS", 51),
-];
+/// What the versions are called in names; the place is the version's number in the wire protocol.
+const VERSIONS: [&str; 4] = ["", "_90", "_100", "_140"];
 
-/// Every collation with its name, ascending by it.
-static ALL: LazyLock<Vec<(String, Collation)>> = LazyLock::new(|| {
-    let sql = SQL.map(|(flags, name, _)| (name.to_owned(), Collation(flags | KANA_INSENSITIVE | WIDTH_INSENSITIVE)));
-    let mut all = Vec::from(sql);
-    for (family, prefix) in [(WINDOWS, "Latin1_General"), (WINDOWS_100, "Latin1_General_100")] {
-        all.push((format!("{prefix}_BIN"), Collation(family | BINARY)));
-        all.push((format!("{prefix}_BIN2"), Collation(family | BINARY2)));
-        let newer = family == WINDOWS_100;
-        if newer {
-            all.push((format!("{prefix}_BIN2_UTF8"), Collation(family | BINARY2 | UTF8)));
-        }
-        let endings: &[(u16, &str)] =
-            if newer { &[(0, ""), (SUPPLEMENTARY, "_SC"), (SUPPLEMENTARY | UTF8, "_SC_UTF8")] } else { &[(0, "")] };
-        for blind in 0..=(CASE_INSENSITIVE | ACCENT_INSENSITIVE | KANA_INSENSITIVE | WIDTH_INSENSITIVE) {
-            let part = |flag: u16, is_blind: &'static str, sees: &'static str| match blind & flag {
-                0 => sees,
-                _ => is_blind,
-            };
-            let name = [
-                part(CASE_INSENSITIVE, "_CI", "_CS"),
-                part(ACCENT_INSENSITIVE, "_AI", "_AS"),
-                part(KANA_INSENSITIVE, "", "_KS"),
-                part(WIDTH_INSENSITIVE, "", "_WS"),
-            ]
-            .concat();
-            let named =
-                |(flags, ending): &(u16, &str)| (format!("{prefix}{name}{ending}"), Collation(family | blind | flags));
-            all.extend(endings.iter().map(named));
+/// Every collation with its name.
+struct Names {
+    /// Ascending by name.
+    all: Vec<(String, Collation)>,
+    places: HashMap<Collation, usize>,
+    /// By the name in lower case.
+    by_name: HashMap<String, Collation>,
+}
+
+static NAMES: LazyLock<Names> = LazyLock::new(|| {
+    let mut all = Vec::with_capacity(6000);
+    for (place, known) in SQL.iter().enumerate() {
+        let order = if known.page == CodePage::Western && place < 4 { LETTERS } else { 0 };
+        let flags = SQL_COLLATION | order | (place as u32) << PLACE_AT | sql_flags(known.name);
+        all.push((known.name.to_owned(), Collation(flags)));
+    }
+    for (place, family) in FAMILIES.iter().enumerate() {
+        let order = if place == 0 { LETTERS } else { 0 };
+        for version in (0..4u32).filter(|version| family.versions >> version & 1 == 1) {
+            let base = order | version << VERSION_AT | (place as u32) << PLACE_AT;
+            push_versions(family, version, base, &mut all);
         }
     }
     all.sort_by(|a, b| a.0.cmp(&b.0));
-    all
+    let places = all.iter().enumerate().map(|(place, (_, collation))| (*collation, place)).collect();
+    let by_name = all.iter().map(|(name, collation)| (name.to_ascii_lowercase(), *collation)).collect();
+    Names { all, places, by_name }
 });
+
+/// What the name of an SQL collation says of its comparisons.
+fn sql_flags(name: &str) -> u32 {
+    if name.ends_with("_BIN") {
+        return BINARY;
+    }
+    if name.ends_with("_BIN2") {
+        return BINARY2;
+    }
+    let case = if name.contains("_CI_") { CASE_INSENSITIVE } else { 0 };
+    let accents = if name.ends_with("_AI") { ACCENT_INSENSITIVE } else { 0 };
+    SQL_BLIND | case | accents
+}
+
+/// Appends the collations of a family's version.
+fn push_versions(family: &Family, version: u32, base: u32, all: &mut Vec<(String, Collation)>) {
+    let prefix = format!("{}{}", family.name, VERSIONS[version as usize]);
+    all.push((format!("{prefix}_BIN"), Collation(base | BINARY)));
+    all.push((format!("{prefix}_BIN2"), Collation(base | BINARY2)));
+    if version >= 2 {
+        all.push((format!("{prefix}_BIN2_UTF8"), Collation(base | BINARY2 | UTF8)));
+    }
+    const PLAIN: (u32, &str) = (0, "");
+    const WHOLE: (u32, &str) = (SUPPLEMENTARY, "_SC");
+    let endings: &[(u32, &str)] = match version {
+        0 => &[PLAIN],
+        1 => &[PLAIN, WHOLE],
+        2 => &[PLAIN, WHOLE, (SUPPLEMENTARY | UTF8, "_SC_UTF8")],
+        _ => &[
+            (SUPPLEMENTARY, ""),
+            (SUPPLEMENTARY | UTF8, "_UTF8"),
+            (SUPPLEMENTARY | VARIATION_SENSITIVE, "_VSS"),
+            (SUPPLEMENTARY | VARIATION_SENSITIVE | UTF8, "_VSS_UTF8"),
+        ],
+    };
+    for blind in 0..=(CASE_INSENSITIVE | ACCENT_INSENSITIVE | KANA_INSENSITIVE | WIDTH_INSENSITIVE) {
+        let part = |flag: u32, is_blind: &'static str, sees: &'static str| match blind & flag {
+            0 => sees,
+            _ => is_blind,
+        };
+        let name = [
+            part(CASE_INSENSITIVE, "_CI", "_CS"),
+            part(ACCENT_INSENSITIVE, "_AI", "_AS"),
+            part(KANA_INSENSITIVE, "", "_KS"),
+            part(WIDTH_INSENSITIVE, "", "_WS"),
+        ]
+        .concat();
+        let named =
+            |(flags, ending): &(u32, &str)| (format!("{prefix}{name}{ending}"), Collation(base | blind | flags));
+        all.extend(endings.iter().map(named));
+    }
+}
 
 /// Windows' numbers of what a comparison passes over.
 const IGNORE_CASE: i32 = 1;
@@ -56,39 +112,48 @@ const IGNORE_WIDTH: i32 = 0x2_0000;
 impl Collation {
     /// Every collation that there is, ascending by name.
     pub fn all() -> impl Iterator<Item = Collation> {
-        ALL.iter().map(|(_, collation)| *collation)
+        NAMES.all.iter().map(|(_, collation)| *collation)
     }
 
     /// A collation by its name, upper or lower case.
     pub fn by_name(name: &str) -> Option<Collation> {
-        ALL.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, collation)| *collation)
+        if name == SQL[0].name {
+            return Some(Collation::DEFAULT);
+        }
+        NAMES.by_name.get(&name.to_ascii_lowercase()).copied()
     }
 
     /// The collation's name.
     pub fn name(self) -> &'static str {
+        if self == Collation::DEFAULT {
+            return SQL[0].name;
+        }
         // No collation is made elsewhere than in the list.
-        ALL.iter().find(|(_, collation)| *collation == self).map_or("", |(name, _)| name)
+        NAMES.places.get(&self).map_or("", |place| &NAMES.all[*place].0)
     }
 
     /// The number of an SQL collation's sort order; 0 for the others.
     pub fn sort_order(self) -> u8 {
-        let of = |flags: u16| Collation(flags | KANA_INSENSITIVE | WIDTH_INSENSITIVE);
-        SQL.iter().find(|(flags, ..)| of(*flags) == self).map_or(0, |(_, _, order)| *order)
+        if self.is_sql() { SQL.get(self.place()).map_or(0, |known| known.order) } else { 0 }
+    }
+
+    /// The family of its language and order.
+    pub(super) fn family(self) -> &'static Family {
+        let family = match SQL.get(self.place()) {
+            Some(known) if self.is_sql() => FAMILIES.iter().find(|family| family.name == known.family),
+            _ => FAMILIES.get(self.place()),
+        };
+        family.unwrap_or(&FAMILIES[0])
     }
 
     /// The language's number.
     pub fn lcid(self) -> i32 {
-        0x0409
-    }
-
-    /// The code page of `char` and `varchar`.
-    pub fn code_page(self) -> i32 {
-        if self.is_utf8() { 65_001 } else { 1_252 }
+        self.family().lcid as i32
     }
 
     /// Which revision of its family it is.
     pub fn version(self) -> u8 {
-        if self.0 & WINDOWS_100 != 0 { 2 } else { 0 }
+        (self.0 >> VERSION_AT & 3) as u8
     }
 
     /// What comparisons pass over, as Windows numbers it.
@@ -105,7 +170,7 @@ impl Collation {
     /// What the wire protocol says of it beside the sort order: the language in the bits up to 19; from 20 on what its comparisons
     /// pass over, that it is binary, and that it is of UTF-8; from 28 on the version.
     pub fn wire_info(self) -> u32 {
-        let flags = u32::from(self.0 & (UTF8 | (UTF8 - 1)));
+        let flags = self.0 & (UTF8 | (UTF8 - 1));
         self.lcid() as u32 | flags << 20 | u32::from(self.version()) << 28
     }
 
@@ -115,34 +180,59 @@ impl Collation {
         [a, b, c, d, self.sort_order()]
     }
 
+    /// The code page of `char` and `varchar` that the wire protocol's words mean: the first four bytes, and the sort order.
+    pub fn wire_code_page(info: u32, order: u8) -> Option<CodePage> {
+        if info >> 20 & UTF8 != 0 {
+            return Some(CodePage::Utf8);
+        }
+        if order != 0 {
+            return SQL.iter().find(|known| known.order == order).map(|known| known.page);
+        }
+        let lcid = info & 0xF_FFFF;
+        let of = |mask: u32| FAMILIES.iter().find(|family| family.lcid & mask == lcid & mask).map(|family| family.page);
+        // A language that has no collation of its own country is that of another: German in Austria.
+        of(0xF_FFFF).or_else(|| of(0xFFFF)).or_else(|| of(0x3FF))
+    }
+
     /// What `fn_helpcollations` says of it.
     pub fn description(self) -> String {
-        let mut text = String::from(if self.0 & WINDOWS_100 != 0 { "Latin1-General-100" } else { "Latin1-General" });
+        let version = VERSIONS[usize::from(self.version())];
+        let mut text = format!("{}{version}", self.family().name).replace('_', "-");
         if self.is_binary() {
             text.push_str(if self.0 & BINARY != 0 { ", binary sort" } else { ", binary code point comparison sort" });
         } else {
-            let parts = [
-                (CASE_INSENSITIVE, "case"),
-                (ACCENT_INSENSITIVE, "accent"),
-                (KANA_INSENSITIVE, "kanatype"),
-                (WIDTH_INSENSITIVE, "width"),
-            ];
-            for (flag, of) in parts {
-                text.push_str(&format!(", {of}-{}", if self.0 & flag == 0 { "sensitive" } else { "insensitive" }));
-            }
-            if self.0 & SUPPLEMENTARY != 0 {
-                text.push_str(", supplementary characters");
-            }
+            self.describe_comparison(&mut text);
         }
         match self.sort_order() {
             0 if self.is_utf8() => text.push_str(", UTF8"),
             0 => {}
             order => {
+                let page = self.code_page().number();
                 text.push_str(" for Unicode Data, SQL Server Sort Order ");
-                text.push_str(&format!("{order} on Code Page 1252 for non-Unicode Data"));
+                text.push_str(&format!("{order} on Code Page {page} for non-Unicode Data"));
             }
         }
         text
+    }
+
+    fn describe_comparison(self, text: &mut String) {
+        let parts = [
+            (CASE_INSENSITIVE, "case"),
+            (ACCENT_INSENSITIVE, "accent"),
+            (KANA_INSENSITIVE, "kanatype"),
+            (WIDTH_INSENSITIVE, "width"),
+        ];
+        for (flag, of) in parts {
+            text.push_str(&format!(", {of}-{}", if self.0 & flag == 0 { "sensitive" } else { "insensitive" }));
+        }
+        if self.counts_characters() {
+            text.push_str(", supplementary characters");
+        }
+        if self.version() == 3 {
+            let is_blind = self.0 & VARIATION_SENSITIVE == 0;
+            text.push_str(", variation selector ");
+            text.push_str(if is_blind { "insensitive" } else { "sensitive" });
+        }
     }
 }
 

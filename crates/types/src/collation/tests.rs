@@ -39,7 +39,14 @@ fn keys_compare_as_strings_do() {
             strings.push(format!("x{a}{b}y"));
         }
     }
-    for collation in Collation::all() {
+    // Of languages those whose orders differ most: each of them is another crate's matter.
+    let languages =
+        ["Czech_CI_AI", "Danish_Norwegian_CS_AI", "Thai_CI_AS", "Turkish_100_CS_AS_SC_UTF8", "Japanese_CS_AS_KS_WS"];
+    let is_tried = |of: &Collation| match of.is_of_letters() {
+        true => of.0 & (SUPPLEMENTARY | UTF8) == 0,
+        false => languages.contains(&of.name()),
+    };
+    for collation in Collation::all().filter(is_tried) {
         let keys: Vec<Vec<u8>> = strings
             .iter()
             .map(|text| {
@@ -96,7 +103,103 @@ fn names_are_read_back() {
         assert_eq!(Collation::try_from(stored.to_owned()), Ok(collation));
     }
     assert_eq!(Collation::default().name(), "SQL_Latin1_General_CP1_CI_AS");
-    for name in ["", "Latin1_General", "Latin1_General_CI", "SQL_Latin1_General_CP1_CS_AI", "Latin1_General_CI_AS_SC"] {
+    let none = ["", "Latin1_General", "Latin1_General_CI", "SQL_Latin1_General_CP1_CS_AI", "Latin1_General_CI_AS_SC"];
+    let none_either = ["Pashto_CI_AS", "Latin1_General_140_BIN", "Albanian_BIN2_UTF8", "Japanese_XJIS_140_CI_AS_SC"];
+    for name in none.into_iter().chain(none_either) {
         assert_eq!(Collation::by_name(name), None, "{name}");
     }
+}
+
+#[test]
+fn a_name_says_language_code_page_and_bytes() {
+    let known = [
+        ("Cyrillic_General_CI_AS", 0x0419, 1251, [0x19, 0x04, 0xD0, 0x00, 0]),
+        ("German_PhoneBook_100_CI_AS_KS_WS_SC_UTF8", 0x1_0407, 65001, [0x07, 0x04, 0x11, 0x24, 0]),
+        ("Chinese_PRC_CI_AS", 0x0804, 936, [0x04, 0x08, 0xD0, 0x00, 0]),
+        ("Japanese_XJIS_140_CI_AS_KS_WS_VSS", 0x0411, 932, [0x11, 0x04, 0x10, 0x30, 0]),
+        ("Thai_100_BIN2", 0x041E, 874, [0x1E, 0x04, 0x00, 0x22, 0]),
+        ("SQL_Polish_CP1250_CS_AS", 0x0415, 1250, [0x15, 0x04, 0xC0, 0x00, 87]),
+        ("SQL_Latin1_General_CP850_BIN2", 0x0409, 850, [0x09, 0x04, 0x00, 0x02, 45]),
+        ("Maori_100_CI_AI", 0x0481, 0, [0x81, 0x04, 0xF0, 0x20, 0]),
+    ];
+    for (name, lcid, page, bytes) in known {
+        let collation = Collation::by_name(name).expect(name);
+        assert_eq!((collation.lcid(), collation.code_page().number()), (lcid, page), "{name}");
+        assert_eq!(collation.wire_bytes(), bytes, "{name}");
+        let known = Collation::wire_code_page(collation.wire_info(), collation.sort_order());
+        assert_eq!(known, Some(collation.code_page()), "{name}");
+    }
+    let described = |name: &str| Collation::by_name(name).expect(name).description();
+    assert_eq!(
+        described("Japanese_XJIS_140_CI_AS_KS_WS_VSS"),
+        "Japanese-XJIS-140, case-insensitive, accent-sensitive, kanatype-sensitive, width-sensitive, supplementary \
+         characters, variation selector sensitive"
+    );
+    assert_eq!(described("Greek_BIN2"), "Greek, binary code point comparison sort");
+    assert_eq!(
+        described("SQL_Polish_CP1250_CS_AS"),
+        "Polish, case-sensitive, accent-sensitive, kanatype-insensitive, width-insensitive for Unicode Data, SQL Server \
+         Sort Order 87 on Code Page 1250 for non-Unicode Data"
+    );
+    assert_eq!(Collation::wire_code_page(0, 0), None);
+    assert_eq!(Collation::wire_code_page(0x00D0_0C07, 0), Some(CodePage::Western), "German in Austria");
+}
+
+/// Texts in the order of a collation.
+fn sorted<'t>(name: &str, texts: &[&'t str]) -> Vec<&'t str> {
+    let collation = Collation::by_name(name).expect(name);
+    let mut sorted = texts.to_vec();
+    sorted.sort_by(|a, b| collation.compare(a, b));
+    sorted
+}
+
+#[test]
+fn languages_have_their_orders() {
+    let ascending: [(&str, &[&str]); 14] = [
+        ("Finnish_Swedish_CI_AS", &["a", "z", "å", "ä", "ö"]),
+        ("Danish_Norwegian_CI_AS", &["a", "z", "æ", "ø", "å"]),
+        ("German_PhoneBook_CI_AS", &["ad", "ä", "af"]),
+        ("Traditional_Spanish_CI_AS", &["cz", "ch", "d", "lz", "ll", "m", "nz", "ñ"]),
+        ("Modern_Spanish_CI_AS", &["ch", "cz", "d", "nz", "ñ", "o"]),
+        ("Czech_CI_AS", &["c", "č", "d", "h", "ch", "i"]),
+        ("Polish_CI_AS", &["l", "ł", "m", "z", "ź", "ż"]),
+        ("Hungarian_CI_AS", &["cz", "cs", "d"]),
+        ("Turkish_CI_AS", &["h", "ı", "i", "j"]),
+        ("Cyrillic_General_CI_AS", &["а", "б", "е", "ж", "я"]),
+        ("Greek_CI_AS", &["α", "β", "ω"]),
+        ("Chinese_PRC_CI_AS", &["啊", "北", "中"]),
+        ("Chinese_PRC_Stroke_CI_AS", &["一", "人", "中", "北"]),
+        ("Japanese_CI_AS", &["あ", "か", "が", "ん", "一"]),
+    ];
+    for (name, texts) in ascending {
+        let mut shuffled = texts.to_vec();
+        shuffled.reverse();
+        assert_eq!(sorted(name, &shuffled), texts, "{name}");
+    }
+    assert_eq!(sorted("Estonian_CS_AS", &["Z", "t", "z", "õ"]), ["z", "Z", "t", "õ"]);
+}
+
+#[test]
+fn languages_are_blind_to_what_their_names_say() {
+    let equal = |name: &str, a: &str, b: &str| Collation::by_name(name).expect(name).compare(a, b).is_eq();
+    assert!(equal("Turkish_CI_AS", "ı", "I") && equal("Turkish_CI_AS", "i", "İ") && !equal("Turkish_CI_AS", "i", "I"));
+    assert!(equal("Cyrillic_General_CI_AS", "ПРИВЕТ  ", "привет"));
+    assert!(!equal("Cyrillic_General_CS_AS", "ПРИВЕТ", "привет"));
+    assert!(equal("Greek_CI_AI", "ΆΛΦΑ", "αλφα") && !equal("Greek_CI_AS", "ά", "α"));
+    assert!(equal("Greek_CS_AI", "ά", "α") && !equal("Greek_CS_AI", "Ά", "α"));
+    let kana = [("あ", "ア"), ("ア", "ｱ"), ("a", "ａ")];
+    for (name, wanted) in [
+        ("Japanese_CI_AS", [true, true, true]),
+        ("Japanese_CS_AS", [true, true, true]),
+        ("Japanese_CI_AS_KS", [false, true, true]),
+        ("Japanese_CI_AI_WS", [true, false, false]),
+        ("Japanese_CS_AS_KS_WS", [false, false, false]),
+    ] {
+        assert_eq!(kana.map(|(a, b)| equal(name, a, b)), wanted, "{name}");
+    }
+    let of = |name: &str| Collation::by_name(name).expect(name);
+    assert_eq!((of("Turkish_CI_AS").fold('I'), of("Turkish_CI_AS").fold('İ')), ('ı', 'i'));
+    assert_eq!((of("Turkish_CI_AS").upper_case('i'), of("Turkish_CI_AS").lower_case('I')), ('İ', 'ı'));
+    assert_eq!((of("French_CI_AI").fold('É'), of("Finnish_Swedish_CI_AI").fold('Ä')), ('e', 'ä'));
+    assert!(of("Cyrillic_General_CI_AS").in_range('Б', 'а', 'в'));
 }

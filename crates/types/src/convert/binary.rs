@@ -1,6 +1,6 @@
 //! Conversions to binary strings and unique identifiers.
 
-use crate::code_page;
+use crate::code_page::CodePage;
 use crate::datetime::DATETIME_DAY;
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
@@ -10,6 +10,7 @@ pub(super) fn to_binary(
     value: &Value,
     from: &SqlType,
     to: &SqlType,
+    page: CodePage,
     style: Option<i32>,
     out: &mut Value,
 ) -> Result<(), SqlError> {
@@ -19,7 +20,7 @@ pub(super) fn to_binary(
         Value::Bin(bytes) => bytes,
         Value::Guid(bytes) => bytes,
         Value::Str(text) => {
-            owned = from_text(text, from, to, style)?;
+            owned = from_text(text, from, to, page, style)?;
             &owned
         }
         _ => number_bytes(value, from, to, &mut number)?,
@@ -67,13 +68,22 @@ fn number_bytes<'b>(
 }
 
 /// Style 0: the characters' bytes; 1: hexadecimal with `0x` in front; 2: hexadecimal.
-fn from_text(text: &str, from: &SqlType, to: &SqlType, style: Option<i32>) -> Result<Vec<u8>, SqlError> {
+fn from_text(
+    text: &str,
+    from: &SqlType,
+    to: &SqlType,
+    page: CodePage,
+    style: Option<i32>,
+) -> Result<Vec<u8>, SqlError> {
     let failed = || SqlError::error_converting(from.error_name(), to.error_name());
     let digits = match style {
         Some(1) => text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")).ok_or_else(failed)?,
         Some(2) => text,
-        None | Some(0) if from.is_unicode() => return Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
-        None | Some(0) => return Ok(text.chars().map(|c| code_page::to_byte(c).unwrap_or(b'?')).collect()),
+        None | Some(0) => {
+            let mut bytes = Vec::with_capacity(text.len());
+            page.of(from).encode(text, &mut bytes);
+            return Ok(bytes);
+        }
         Some(style) => return Err(SqlError::invalid_style(style, from.error_name())),
     };
     let digits = digits.trim_end_matches(' ').as_bytes();

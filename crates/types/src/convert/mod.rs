@@ -10,9 +10,9 @@ mod text;
 
 pub(crate) use dates::{moment_of, time_of};
 pub(crate) use numbers::{as_f64, exact, float_in, money_from_decimal};
-pub(crate) use text::{float_text, money_text, push_blanks, scientific};
+pub(crate) use text::{Writing, float_text, money_text, push_blanks, scientific};
 
-use crate::code_page;
+use crate::code_page::CodePage;
 use crate::datetime::{DateFormat, Language, Reading};
 use crate::error::SqlError;
 use crate::functions::Context;
@@ -150,18 +150,36 @@ pub fn convert_into(
     style: Option<i32>,
     out: &mut Value,
 ) -> Result<(), SqlError> {
+    convert_in(CodePage::Western, value, from, to, style, out)
+}
+
+/// [`convert_into`] where `char` and `varchar` have a code page: of a text it is that of the result, of a binary that of the text which
+/// it is made of or made into.
+///
+/// # Errors
+/// As [`convert`]; `out` is then unspecified.
+#[inline]
+pub fn convert_in(
+    page: CodePage,
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    style: Option<i32>,
+    out: &mut Value,
+) -> Result<(), SqlError> {
     match (value, to) {
         (Value::Null, _) => *out = Value::Null,
         (Value::Int(v), SqlType::Int) => *out = Value::Int(*v),
         (Value::BigInt(v), SqlType::BigInt) => *out = Value::BigInt(*v),
         (Value::Int(v), SqlType::BigInt) => *out = Value::BigInt(i64::from(*v)),
         (Value::DateTime(v), SqlType::DateTime) => *out = Value::DateTime(*v),
-        _ => return convert_slowly(value, from, to, style, out),
+        _ => return convert_slowly(page, value, from, to, style, out),
     }
     Ok(())
 }
 
 fn convert_slowly(
+    page: CodePage,
     value: &Value,
     from: &SqlType,
     to: &SqlType,
@@ -173,12 +191,12 @@ fn convert_slowly(
         return Err(SqlError::explicit_conversion_not_allowed(from.error_name(), to.error_name()));
     }
     if let (Value::Variant(variant), true) = (value, *to != Variant) {
-        return convert_into(variant.value(), variant.ty(), to, style, out);
+        return convert_in(page, variant.value(), variant.ty(), to, style, out);
     }
     if let (Xml, Value::Str(text)) = (from, value) {
         match to {
             Binary(_) | VarBinary(_) => return xml::to_binary(text, to, style, out),
-            Char(_) | VarChar(_) | NChar(_) | NVarChar(_) => return xml::to_text(text, to, style, out),
+            Char(_) | VarChar(_) | NChar(_) | NVarChar(_) => return xml::to_text(text, to, page, style, out),
             _ => {}
         }
     }
@@ -193,9 +211,10 @@ fn convert_slowly(
             *out = dates::to_date(value, from, to, style)?;
         }
         Char(_) | VarChar(_) | NChar(_) | NVarChar(_) | Text | NText => {
-            text::to_text(value, from, to, style, Language::ENGLISH, out)?;
+            let writing = Writing { page, language: Language::ENGLISH };
+            text::to_text(value, from, to, style, writing, out)?;
         }
-        Binary(_) | VarBinary(_) | Image => binary::to_binary(value, from, to, style, out)?,
+        Binary(_) | VarBinary(_) | Image => binary::to_binary(value, from, to, page, style, out)?,
         UniqueIdentifier => *out = binary::to_guid(value)?,
     }
     Ok(())
@@ -224,17 +243,34 @@ pub fn assign(
     target: Target<'_>,
     out: &mut Value,
 ) -> Result<(), SqlError> {
+    assign_in(CodePage::Western, value, from, to, target, out)
+}
+
+/// [`assign`] to what has a code page.
+///
+/// # Errors
+/// As [`assign`].
+#[inline]
+pub fn assign_in(
+    page: CodePage,
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    target: Target<'_>,
+    out: &mut Value,
+) -> Result<(), SqlError> {
     match (value, to) {
         (Value::Null, _) => *out = Value::Null,
         (Value::Int(v), SqlType::Int) => *out = Value::Int(*v),
         (Value::BigInt(v), SqlType::BigInt) => *out = Value::BigInt(*v),
         (Value::DateTime(v), SqlType::DateTime) => *out = Value::DateTime(*v),
-        _ => return assign_slowly(value, from, to, target, out),
+        _ => return assign_slowly(page, value, from, to, target, out),
     }
     Ok(())
 }
 
 fn assign_slowly(
+    page: CodePage,
     value: &Value,
     from: &SqlType,
     to: &SqlType,
@@ -255,22 +291,21 @@ fn assign_slowly(
         }
     }
     if let Target::Column { table, column } = target {
-        check_length(value, to, table, column)?;
+        check_length(page, value, to, table, column)?;
     }
-    convert_into(value, from, to, None, out)
+    convert_in(page, value, from, to, None, out)
 }
 
 /// Error 2628 when a string is longer than its column; blanks at its end do not count.
 #[inline]
-fn check_length(value: &Value, to: &SqlType, table: &str, column: &str) -> Result<(), SqlError> {
+fn check_length(page: CodePage, value: &Value, to: &SqlType, table: &str, column: &str) -> Result<(), SqlError> {
     let Some(Length::Limit(limit)) = to.declared_length() else {
         return Ok(());
     };
     let limit = usize::from(limit);
     match value {
         Value::Str(text) if text.len() > limit && to.is_string() => {
-            let unicode = to.is_unicode();
-            let start = code_page::prefix(text, limit, unicode);
+            let start = page.of(to).prefix(text, limit);
             if text[start.len()..].bytes().any(|byte| byte != b' ') {
                 return Err(too_long(start, table, column));
             }
@@ -314,7 +349,7 @@ impl Context {
         out: &mut Value,
     ) -> Result<(), SqlError> {
         if self.date_format == DateFormat::default() && !self.language.has_own_names() {
-            return convert_into(value, from, to, style, out);
+            return convert_in(self.code_page, value, from, to, style, out);
         }
         let (reads, writes) = (to.is_date_or_time(), to.is_string());
         match value {
@@ -327,9 +362,10 @@ impl Context {
                 Ok(())
             }
             _ if writes && from.is_date_or_time() && !value.is_null() => {
-                text::to_text(value, from, to, style, self.language, out)
+                let writing = Writing { page: self.code_page, language: self.language };
+                text::to_text(value, from, to, style, writing, out)
             }
-            _ => convert_into(value, from, to, style, out),
+            _ => convert_in(self.code_page, value, from, to, style, out),
         }
     }
 
@@ -369,8 +405,8 @@ impl Context {
         }
         if self.language.has_own_names() && from.is_date_or_time() && to.is_string() {
             let text = self.convert(value, from, &SqlType::VarChar(Length::Max), None)?;
-            return assign(&text, &SqlType::VarChar(Length::Max), to, target, out);
+            return assign_in(self.code_page, &text, &SqlType::VarChar(Length::Max), to, target, out);
         }
-        assign(value, from, to, target, out)
+        assign_in(self.code_page, value, from, to, target, out)
     }
 }

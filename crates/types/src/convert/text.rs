@@ -1,24 +1,33 @@
 //! Conversions to character strings.
 
-use crate::code_page;
+use crate::code_page::CodePage;
 use crate::datetime::{Language, style_text};
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 use std::fmt::Write;
 
-/// `language` is what months are named in.
+/// How values are written as texts.
+#[derive(Clone, Copy)]
+pub(crate) struct Writing<'a> {
+    /// What `char` and `varchar` have.
+    pub(crate) page: CodePage,
+    /// What months are named in.
+    pub(crate) language: &'a Language,
+}
+
 pub(super) fn to_text(
     value: &Value,
     from: &SqlType,
     to: &SqlType,
     style: Option<i32>,
-    language: &Language,
+    writing: Writing<'_>,
     out: &mut Value,
 ) -> Result<(), SqlError> {
+    let page = writing.page.of(to);
     if let Value::Str(text) = value {
         let buffer = out.string_buffer();
-        fit(text, to, buffer);
+        fit(text, to, page, buffer);
         return Ok(());
     }
     let limit = to.declared_length().map_or(usize::MAX, Length::limit);
@@ -46,8 +55,8 @@ pub(super) fn to_text(
         Value::Float(v) => float_style(*v, style, from, buffer)?,
         Value::Real(v) => float_style(f64::from(*v), style, from, buffer)?,
         Value::Guid(bytes) => crate::display::write_guid(bytes, buffer),
-        Value::Bin(bytes) => binary_text(bytes, from, to, style, buffer)?,
-        _ => date_text(value, from, style, language, buffer)?,
+        Value::Bin(bytes) => binary_text(bytes, from, page, style, buffer)?,
+        _ => date_text(value, from, style, writing.language, buffer)?,
     }
     if buffer.len() > limit {
         match value {
@@ -59,7 +68,7 @@ pub(super) fn to_text(
             _ => {}
         }
     }
-    fit_in_place(to, buffer);
+    fit_in_place(to, page, buffer);
     Ok(())
 }
 
@@ -70,32 +79,31 @@ fn put(buffer: &mut String, value: impl std::fmt::Display) {
 
 /// A string cut to the declared length, in the type's code page, filled up with blanks for `char` and `nchar`.
 #[inline]
-fn fit(text: &str, to: &SqlType, buffer: &mut String) {
-    let unicode = to.is_unicode();
+fn fit(text: &str, to: &SqlType, page: CodePage, buffer: &mut String) {
     let limit = to.declared_length().map_or(usize::MAX, Length::limit);
     if text.is_ascii() {
         buffer.push_str(&text[..text.len().min(limit)]);
-    } else if unicode {
-        buffer.push_str(code_page::prefix(text, limit, true));
+    } else if page.is_unicode() {
+        buffer.push_str(page.prefix(text, limit));
     } else {
-        let replaced = code_page::replace_foreign(text);
-        buffer.push_str(code_page::prefix(&replaced, limit, false));
+        let replaced = page.replace_foreign(text);
+        buffer.push_str(page.prefix(&replaced, limit));
     }
-    pad(to, buffer);
+    pad(to, page, buffer);
 }
 
-fn fit_in_place(to: &SqlType, buffer: &mut String) {
+fn fit_in_place(to: &SqlType, page: CodePage, buffer: &mut String) {
     if let Some(Length::Limit(limit)) = to.declared_length() {
-        let end = code_page::prefix(buffer, usize::from(limit), to.is_unicode()).len();
+        let end = page.prefix(buffer, usize::from(limit)).len();
         buffer.truncate(end);
     }
-    pad(to, buffer);
+    pad(to, page, buffer);
 }
 
 #[inline]
-fn pad(to: &SqlType, buffer: &mut String) {
+fn pad(to: &SqlType, page: CodePage, buffer: &mut String) {
     if let SqlType::Char(n) | SqlType::NChar(n) = *to {
-        let missing = usize::from(n).saturating_sub(code_page::units(buffer, to.is_unicode()));
+        let missing = usize::from(n).saturating_sub(page.units(buffer));
         push_blanks(missing, buffer);
     }
 }
@@ -186,16 +194,12 @@ fn push_exponent(exponent: i32, digits: usize, letter: char, buffer: &mut String
 fn binary_text(
     bytes: &[u8],
     from: &SqlType,
-    to: &SqlType,
+    page: CodePage,
     style: Option<i32>,
     buffer: &mut String,
 ) -> Result<(), SqlError> {
     match style.unwrap_or(0) {
-        0 if to.is_unicode() => {
-            let units = bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]));
-            buffer.extend(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)));
-        }
-        0 => buffer.extend(bytes.iter().map(|&byte| code_page::from_byte(byte))),
+        0 => page.decode(bytes, buffer),
         style @ (1 | 2) => {
             if style == 1 {
                 buffer.push_str("0x");

@@ -164,6 +164,7 @@ error_table! {
     448 16 1 invalid_collation(name) "Invalid collation '{name}'.";
     451 16 1 collation_conflict_in_column(left, right, operator, statement, column) "Cannot resolve collation conflict between \"{left}\" and \"{right}\" in {operator} operator occurring in {statement} statement column {column}.";
     457 16 1 collation_conflict_converted(from, to, left, right, operator) "Implicit conversion of {from} value to {to} cannot be performed because the collation of the value is unresolved due to a collation conflict between \"{left}\" and \"{right}\" in {operator} operator.";
+    459 16 1 collation_of_unicode_only(name) "Collation '{name}' is supported on Unicode data types only and cannot be applied to char, varchar or text data types.";
     460 16 1 recursive_distinct(name) "DISTINCT operator is not allowed in the recursive part of a recursive common table expression '{name}'.";
     461 16 1 recursive_top(name) "The TOP or OFFSET operator is not allowed in the recursive part of a recursive common table expression '{name}'.";
     462 16 1 recursive_outer_join(name) "Outer join is not allowed in the recursive part of a recursive common table expression '{name}'.";
@@ -512,6 +513,8 @@ error_table! {
     5061 16 1 database_lock_not_placed(database) "ALTER DATABASE failed because a lock could not be placed on database '{database}'. Try again later.";
     5064 16 1 database_has_its_user(name) "Changes to the state or options of database '{name}' cannot be made at this time. The database is in single-user mode, and a user is currently connected to it.";
     5069 16 1 alter_database_failed() "ALTER DATABASE statement failed.";
+    5072 16 1 database_collation_not_set(name, collation) "ALTER DATABASE failed. The default collation of database '{name}' cannot be set to {collation}.";
+    5075 16 1 depends_on_database_collation(kind, name) "The {kind} '{name}' is dependent on database collation. The database collation cannot be changed if a schema-bound object depends on it. Remove the dependencies on the database collation and then retry the operation.";
     5070 16 2 database_has_users(name) "Database state cannot be changed while other users are using the database '{name}'";
     5074 16 1 object_depends_on_column(kind, name, column) "The {kind} '{name}' is dependent on column '{column}'.";
     5084 10 1 setting_database_option(option, value, database) "Setting database option {option} to {value} for database '{database}'.";

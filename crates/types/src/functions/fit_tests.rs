@@ -1,7 +1,7 @@
 //! Whatever a function or a conversion gives has the type that it declares: what has not cannot be sent or stored.
 
 use super::*;
-use crate::code_page;
+use crate::code_page::CodePage;
 use crate::datetime::{DateTime, DateTime2, SmallDateTime};
 use crate::decimal::Decimal;
 
@@ -12,9 +12,8 @@ fn fits(value: &Value, ty: &SqlType) -> bool {
     match (value, ty) {
         (Value::Null, _) => true,
         (Value::Str(text), ty) if ty.is_string() => {
-            let unicode = ty.is_unicode();
-            code_page::units(text, unicode) <= limit
-                && (unicode || text.chars().all(|c| code_page::to_byte(c).is_some()))
+            let page = CodePage::Western.of(ty);
+            page.units(text) <= limit && text.chars().all(|c| page.holds(c))
         }
         (Value::Bin(bytes), ty) if ty.is_binary() => bytes.len() <= limit,
         (Value::Str(_), SqlType::Xml) => true,

@@ -26,6 +26,7 @@ mod zone;
 pub use message::format_message;
 pub use table::{AT_TIME_ZONE, FUNCTIONS, JSON_ARRAY, JSON_OBJECT, PARSE, TRY_PARSE, WRITE};
 
+use crate::code_page::CodePage;
 use crate::collation::Collation;
 use crate::convert;
 use crate::datetime::{DateFormat, DatePart, DateTimeOffset, Language, SUNDAY};
@@ -97,6 +98,8 @@ pub struct Context {
     pub now: DateTimeOffset,
     /// What the function called now compares texts by.
     pub collation: Collation,
+    /// What texts of `char` and `varchar` have that are converted now.
+    pub code_page: CodePage,
     /// DATEFIRST: the first day of weeks, 1 (Monday) to 7 (Sunday).
     pub date_first: u8,
     /// DATEFORMAT: how texts are read as dates.
@@ -118,6 +121,7 @@ impl Context {
         Context {
             now,
             collation,
+            code_page: CodePage::Western,
             date_first: SUNDAY,
             date_format,
             language: Language::ENGLISH,

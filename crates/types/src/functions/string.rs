@@ -1,7 +1,8 @@
-//! String functions. Positions and lengths count UTF-16 units of `nvarchar` and bytes of `varchar`, from 1.
+//! String functions. Positions and lengths count UTF-16 units, from 1, and whole characters in collations of supplementary ones; only
+//! DATALENGTH and what a type holds at most count a `varchar`'s bytes.
 
 use super::{Context, longest_text, text, text_type, whole};
-use crate::code_page::{self, offset_of_unit, units};
+use crate::code_page::{CodePage, length_of, offset_of};
 use crate::collation::Collation;
 use crate::convert::push_blanks;
 use crate::error::SqlError;
@@ -91,11 +92,26 @@ fn position(number: usize, types: &[SqlType]) -> Evaluated {
     })
 }
 
+/// What the texts of a type are made of.
+fn page(context: &Context, ty: &SqlType) -> CodePage {
+    context.collation.code_page().of(ty)
+}
+
+/// A text's length as positions count.
+fn length(context: &Context, text: &str) -> usize {
+    length_of(text, context.collation.counts_characters())
+}
+
+/// The byte offset of a position from 0.
+fn offset(context: &Context, text: &str, at: usize) -> usize {
+    offset_of(text, at, context.collation.counts_characters())
+}
+
 /// A text cut to the longest its type holds.
-fn limited(mut text: String, types: &[SqlType]) -> Evaluated {
+fn limited(context: &Context, mut text: String, types: &[SqlType]) -> Evaluated {
     let ty = longest_text(types);
     let limit = ty.declared_length().map_or(usize::MAX, Length::limit);
-    let end = code_page::prefix(&text, limit, ty.is_unicode()).len();
+    let end = page(context, &ty).prefix(&text, limit).len();
     text.truncate(end);
     Ok(Value::Str(text))
 }
@@ -105,15 +121,14 @@ pub(super) fn len(context: &mut Context, values: &[Value], types: &[SqlType]) ->
         return position(bytes.len(), types);
     }
     let text = text(context, values, types, 0)?;
-    position(units(text.trim_end_matches(' '), true), types)
+    position(length(context, text.trim_end_matches(' ')), types)
 }
 
-pub(super) fn datalength(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+pub(super) fn datalength(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let bytes = match &values[0] {
         Value::Variant(variant) => variant.data_bytes(),
         Value::Bin(bytes) => bytes.len(),
-        Value::Str(text) if types[0].is_unicode() || types[0] == SqlType::Xml => units(text, true) * 2,
-        Value::Str(text) => units(text, false),
+        Value::Str(text) => page(context, &types[0]).bytes(text),
         _ => types[0].max_length() as usize,
     };
     position(bytes, types)
@@ -136,13 +151,13 @@ pub(super) fn substring(context: &mut Context, values: &[Value], types: &[SqlTyp
         return Ok(Value::Bin(bytes[from.min(bytes.len())..to.min(bytes.len())].to_vec()));
     }
     let text = text(context, values, types, 0)?;
-    Ok(Value::from(between(&text, from, to, types[0].is_unicode())))
+    Ok(Value::from(between(context, &text, from, to)))
 }
 
-/// The units from `from` up to, not including, `to`.
-fn between(text: &str, from: usize, to: usize, unicode: bool) -> &str {
-    let start = offset_of_unit(text, from, unicode);
-    let end = offset_of_unit(text, to, unicode);
+/// What stands from one position up to, not including, another.
+fn between<'t>(context: &Context, text: &'t str, from: usize, to: usize) -> &'t str {
+    let start = offset(context, text, from);
+    let end = offset(context, text, to);
     &text[start..end.max(start)]
 }
 
@@ -150,44 +165,29 @@ pub(super) fn left(context: &mut Context, values: &[Value], types: &[SqlType]) -
     let count =
         usize::try_from(whole(values, types, 1)?).map_err(|_| SqlError::invalid_length_of_left_or_substring())?;
     let text = text(context, values, types, 0)?;
-    Ok(Value::from(between(&text, 0, count, types[0].is_unicode())))
+    Ok(Value::from(between(context, &text, 0, count)))
 }
 
 pub(super) fn right(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let count = usize::try_from(whole(values, types, 1)?).map_err(|_| SqlError::invalid_length("right"))?;
     let text = text(context, values, types, 0)?;
-    let unicode = types[0].is_unicode();
-    let all = units(&text, unicode);
-    Ok(Value::from(between(&text, all.saturating_sub(count), all, unicode)))
+    let all = length(context, &text);
+    Ok(Value::from(between(context, &text, all.saturating_sub(count), all)))
 }
 
 pub(super) fn upper(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let text = text(context, values, types, 0)?;
-    Ok(Value::Str(map_case(&text, char::to_uppercase, |c| c.to_ascii_uppercase(), types[0].is_unicode())))
+    Ok(Value::Str(map_case(&text, page(context, &types[0]), |c| context.collation.upper_case(c))))
 }
 
 pub(super) fn lower(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let text = text(context, values, types, 0)?;
-    Ok(Value::Str(map_case(&text, char::to_lowercase, |c| c.to_ascii_lowercase(), types[0].is_unicode())))
+    Ok(Value::Str(map_case(&text, page(context, &types[0]), |c| context.collation.lower_case(c))))
 }
 
 /// Maps character by character; one whose other case is longer, or not in the code page, stays.
-fn map_case<I: Iterator<Item = char>>(
-    text: &str,
-    map: impl Fn(char) -> I,
-    ascii: impl Fn(char) -> char,
-    unicode: bool,
-) -> String {
-    let other_case = |c: char| {
-        if c.is_ascii() {
-            return ascii(c);
-        }
-        let mut mapped = map(c);
-        match (mapped.next(), mapped.next()) {
-            (Some(one), None) if unicode || code_page::to_byte(one).is_some() => one,
-            _ => c,
-        }
-    };
+fn map_case(text: &str, page: CodePage, map: impl Fn(char) -> char) -> String {
+    let other_case = |c: char| Some(map(c)).filter(|other| page.holds(*other)).unwrap_or(c);
     text.chars().map(other_case).collect()
 }
 
@@ -231,26 +231,25 @@ fn find(text: &str, wanted: &str, from: usize, collation: Collation) -> Option<(
 pub(super) fn charindex(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let (wanted, text) = (text(context, values, types, 0)?, text(context, values, types, 1)?);
     let start = if values.len() > 2 { whole(values, types, 2)?.max(1) as usize } else { 1 };
-    let unicode = types[1].is_unicode();
-    let from = offset_of_unit(&text, start - 1, unicode);
+    let from = offset(context, &text, start - 1);
     if wanted.is_empty() {
         return position(0, types);
     }
     let found = find(&text, &wanted, from, context.collation);
-    position(found.map_or(0, |(at, _)| units(&text[..at], unicode) + 1), types)
+    position(found.map_or(0, |(at, _)| length(context, &text[..at]) + 1), types)
 }
 
 pub(super) fn patindex(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let (pattern, text) = (text(context, values, types, 0)?, text(context, values, types, 1)?);
     let found = LikePattern::new(&pattern, None, context.collation).find(&text);
-    position(found.map_or(0, |at| units(&text[..at], types[1].is_unicode()) + 1), types)
+    position(found.map_or(0, |at| length(context, &text[..at]) + 1), types)
 }
 
 pub(super) fn replace(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let (text, wanted, by) =
         (text(context, values, types, 0)?, text(context, values, types, 1)?, text(context, values, types, 2)?);
     if wanted.is_empty() {
-        return limited(text.into_owned(), types);
+        return limited(context, text.into_owned(), types);
     }
     let mut replaced = String::with_capacity(text.len());
     let mut from = 0;
@@ -260,7 +259,7 @@ pub(super) fn replace(context: &mut Context, values: &[Value], types: &[SqlType]
         from = end;
     }
     replaced.push_str(&text[from..]);
-    limited(replaced, types)
+    limited(context, replaced, types)
 }
 
 pub(super) fn replicate(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
@@ -275,11 +274,11 @@ pub(super) fn replicate(context: &mut Context, values: &[Value], types: &[SqlTyp
     const MAX_BYTES: usize = 1 << 31;
     let ty = longest_text(types);
     let count = match ty.declared_length() {
-        Some(Length::Limit(limit)) => count.min(usize::from(limit) / units(&text, ty.is_unicode()) + 1),
+        Some(Length::Limit(limit)) => count.min(usize::from(limit) / page(context, &ty).units(&text) + 1),
         _ if text.len().saturating_mul(count) >= MAX_BYTES => return Err(SqlError::insufficient_memory("default")),
         _ => count,
     };
-    limited(text.repeat(count), types)
+    limited(context, text.repeat(count), types)
 }
 
 pub(super) fn space(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
@@ -298,7 +297,7 @@ pub(super) fn concat(context: &mut Context, values: &[Value], types: &[SqlType])
             joined.push_str(&text(context, values, types, at)?);
         }
     }
-    limited(joined, types)
+    limited(context, joined, types)
 }
 
 pub(super) fn concat_ws(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
@@ -314,7 +313,7 @@ pub(super) fn concat_ws(context: &mut Context, values: &[Value], types: &[SqlTyp
             joined.push_str(&text(context, values, types, at)?);
         }
     }
-    limited(joined, types)
+    limited(context, joined, types)
 }
 
 /// A NULL replacement deletes.
@@ -323,15 +322,14 @@ pub(super) fn stuff(context: &mut Context, values: &[Value], types: &[SqlType]) 
         return Ok(Value::Null);
     }
     let text = text(context, values, types, 0)?;
-    let (start, length) = (whole(values, types, 1)?, whole(values, types, 2)?);
-    let unicode = types[0].is_unicode();
-    if start < 1 || length < 0 || start as usize > units(&text, unicode) {
+    let (start, gone) = (whole(values, types, 1)?, whole(values, types, 2)?);
+    if start < 1 || gone < 0 || start as usize > length(context, &text) {
         return Ok(Value::Null);
     }
-    let from = offset_of_unit(&text, start as usize - 1, unicode);
-    let to = offset_of_unit(&text, (start - 1).saturating_add(length) as usize, unicode);
+    let from = offset(context, &text, start as usize - 1);
+    let to = offset(context, &text, (start - 1).saturating_add(gone) as usize);
     let by = if values[3].is_null() { "".into() } else { super::text(context, values, types, 3)? };
-    limited([&text[..from], &by, &text[to..]].concat(), types)
+    limited(context, [&text[..from], &by, &text[to..]].concat(), types)
 }
 
 /// The type of the column.
@@ -342,21 +340,20 @@ pub(super) fn written_type(types: &[SqlType]) -> Typed {
 /// `WRITE(value, offset, length)` of the first argument, whose column's name is the last one. Offsets are from 0. A value of NULL cuts at
 /// the offset, an offset of NULL appends, a length of NULL goes to the end.
 pub(super) fn write(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let [old, new, offset, length, column] = values else { return Ok(Value::Null) };
+    let [old, new, start, span, column] = values else { return Ok(Value::Null) };
     if old.is_null() {
         return Err(SqlError::mutator_of_null("Write", column.as_str().unwrap_or_default()));
     }
-    if new.is_null() && offset.is_null() {
+    if new.is_null() && start.is_null() {
         return Ok(old.clone());
     }
-    let unicode = types[0].is_unicode();
     let bytes = |value: &Value| if let Value::Bin(bytes) = value { bytes.len() } else { 0 };
     let old_text = if types[0].is_binary() { "".into() } else { text(context, values, types, 0)? };
-    let end = if types[0].is_binary() { bytes(old) } else { units(&old_text, unicode) };
-    let asked = offset.as_i64();
+    let end = if types[0].is_binary() { bytes(old) } else { length(context, &old_text) };
+    let asked = start.as_i64();
     let from = asked.map_or(Some(end), |offset| usize::try_from(offset).ok()).filter(|from| *from <= end);
     let from = from.ok_or_else(|| SqlError::offset_outside_lob(asked.unwrap_or_default()))?;
-    let gone = match length.as_i64() {
+    let gone = match span.as_i64() {
         _ if new.is_null() || asked.is_none() => end - from,
         None => end - from,
         Some(length) => {
@@ -368,7 +365,7 @@ pub(super) fn write(context: &mut Context, values: &[Value], types: &[SqlType]) 
         let new = if let Value::Bin(new) = new { &new[..] } else { &[] };
         return Ok(Value::Bin([&old[..from], new, &old[from + gone..]].concat()));
     }
-    let at = |unit: usize| offset_of_unit(&old_text, unit, unicode);
+    let at = |unit: usize| offset(context, &old_text, unit);
     let new = if new.is_null() { "".into() } else { text(context, values, types, 1)? };
     Ok(Value::Str([&old_text[..at(from)], &new, &old_text[at(from + gone)..]].concat()))
 }
@@ -401,7 +398,11 @@ pub(super) fn str(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evalu
 
 pub(super) fn ascii(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let first = text(context, values, types, 0)?.chars().next();
-    Ok(first.map_or(Value::Null, |c| Value::Int(i32::from(code_page::to_byte(c).unwrap_or(b'?')))))
+    let mut bytes = Vec::new();
+    if let Some(c) = first {
+        context.collation.code_page().encode(c.encode_utf8(&mut [0; 4]), &mut bytes);
+    }
+    Ok(bytes.first().map_or(Value::Null, |byte| Value::Int(i32::from(*byte))))
 }
 
 pub(super) fn unicode(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
@@ -409,9 +410,12 @@ pub(super) fn unicode(context: &mut Context, values: &[Value], types: &[SqlType]
     Ok(first.map_or(Value::Null, |unit| Value::Int(i32::from(unit))))
 }
 
-pub(super) fn char_of(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let byte = u8::try_from(whole(values, types, 0)?).ok();
-    Ok(byte.map_or(Value::Null, |byte| Value::Str(code_page::from_byte(byte).to_string())))
+pub(super) fn char_of(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    let Ok(byte) = u8::try_from(whole(values, types, 0)?) else { return Ok(Value::Null) };
+    let mut text = String::new();
+    context.collation.code_page().decode(&[byte], &mut text);
+    // A byte that begins a longer character is none.
+    Ok(if text.contains(char::REPLACEMENT_CHARACTER) { Value::Null } else { Value::Str(text) })
 }
 
 pub(super) fn nchar(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
@@ -431,7 +435,7 @@ pub(super) fn quotename(context: &mut Context, values: &[Value], types: &[SqlTyp
         Some(c @ ('\'' | '"' | '`')) => (c, c),
         Some(_) => return Ok(Value::Null),
     };
-    if units(&name, true) > 128 {
+    if length_of(&name, false) > 128 {
         return Ok(Value::Null);
     }
     let mut quoted = String::with_capacity(name.len() + 2);
@@ -453,8 +457,8 @@ pub(super) fn translate(context: &mut Context, values: &[Value], types: &[SqlTyp
     if !from.chars().map(char::len_utf16).eq(to.chars().map(char::len_utf16)) {
         return Err(SqlError::translate_lengths_differ());
     }
-    let unicode = types[0].is_unicode();
-    let in_type = |c: char| if unicode || code_page::to_byte(c).is_some() { c } else { '?' };
+    let page = page(context, &types[0]);
+    let in_type = |c: char| if page.holds(c) { c } else { '?' };
     let fold = |c: char| context.collation.fold(c);
     let pairs: Vec<(char, char)> = from.chars().map(fold).zip(to.chars().map(in_type)).collect();
     let translated = text.chars().map(|c| pairs.iter().find(|(from, _)| *from == fold(c)).map_or(c, |(_, to)| *to));

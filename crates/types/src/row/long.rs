@@ -63,7 +63,7 @@ impl RowLayout {
         }
         let text = String::from_utf8(content).ok().filter(|_| ty.is_string() || *ty == SqlType::Xml);
         let mut text = text.ok_or(RowError::Corrupt { column })?;
-        rest::pad(&mut text, ty);
+        rest::pad(&mut text, &self.columns[column]);
         Ok(Value::Str(text))
     }
 }

@@ -129,7 +129,7 @@ struct KeyStep {
 #[derive(Debug, Clone, Copy)]
 struct RestStep {
     rest: RestColumn,
-    ty: SqlType,
+    ty: ColumnType,
     output: Option<usize>,
 }
 
@@ -269,11 +269,8 @@ impl RowLayout {
         });
         let mut key: Vec<KeyStep> = key_steps.collect();
         key.truncate(key.iter().rposition(|step| step.output.is_some()).map_or(0, |last| last + 1));
-        let rest_steps = self.rest.iter().map(|&rest| RestStep {
-            rest,
-            ty: self.columns[rest.column].ty,
-            output: output(rest.column),
-        });
+        let rest_steps =
+            self.rest.iter().map(|&rest| RestStep { rest, ty: self.columns[rest.column], output: output(rest.column) });
         let mut rest: Vec<RestStep> = rest_steps.collect();
         rest.truncate(rest.iter().rposition(|step| step.output.is_some()).map_or(0, |last| last + 1));
         let copies = wanted.iter().enumerate().filter_map(|(place, &column)| {

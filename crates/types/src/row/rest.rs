@@ -1,7 +1,6 @@
 //! Columns of the rest: compact bytes.
 
-use super::RowError;
-use crate::code_page;
+use super::{ColumnType, RowError};
 use crate::convert::push_blanks;
 use crate::datetime::{Date, DateTime, DateTime2, DateTimeOffset, SmallDateTime, Time};
 use crate::decimal::Decimal;
@@ -81,9 +80,10 @@ pub(super) fn content<'t>(text: &'t str, ty: &SqlType) -> &'t [u8] {
 }
 
 /// Gives a string of `char` its blanks back.
-pub(super) fn pad(text: &mut String, ty: &SqlType) {
-    if let SqlType::Char(n) | SqlType::NChar(n) = *ty {
-        let missing = usize::from(n).saturating_sub(code_page::units(text, ty.is_unicode()));
+pub(super) fn pad(text: &mut String, column: &ColumnType) {
+    if let SqlType::Char(n) | SqlType::NChar(n) = column.ty {
+        let page = column.collation.code_page().of(&column.ty);
+        let missing = usize::from(n).saturating_sub(page.units(text));
         push_blanks(missing, text);
     }
 }
@@ -208,7 +208,8 @@ fn take_type(bytes: &[u8]) -> Option<(SqlType, &[u8])> {
 
 /// Reads one value into `place`, if it is wanted, and gives the bytes behind it; `None` when they are damaged.
 #[inline]
-pub(super) fn decode<'b>(bytes: &'b [u8], ty: &SqlType, place: Option<&mut Value>) -> Option<&'b [u8]> {
+pub(super) fn decode<'b>(bytes: &'b [u8], column: &ColumnType, place: Option<&mut Value>) -> Option<&'b [u8]> {
+    let ty = &column.ty;
     let (value, behind) = match *ty {
         SqlType::Int => {
             let (number, behind) = take_zigzag(bytes)?;
@@ -225,7 +226,7 @@ pub(super) fn decode<'b>(bytes: &'b [u8], ty: &SqlType, place: Option<&mut Value
         _ if ty.is_string() || *ty == SqlType::Xml => {
             let (own, behind) = take_bytes(bytes)?;
             if let Some(place) = place {
-                decode_text(own, ty, place)?;
+                decode_text(own, column, place)?;
             }
             return Some(behind);
         }
@@ -244,11 +245,11 @@ pub(super) fn decode<'b>(bytes: &'b [u8], ty: &SqlType, place: Option<&mut Value
     Some(behind)
 }
 
-fn decode_text(own: &[u8], ty: &SqlType, place: &mut Value) -> Option<()> {
+fn decode_text(own: &[u8], column: &ColumnType, place: &mut Value) -> Option<()> {
     let text = std::str::from_utf8(own).ok()?;
     let buffer = place.string_buffer();
     buffer.push_str(text);
-    pad(buffer, ty);
+    pad(buffer, column);
     Some(())
 }
 
@@ -322,7 +323,7 @@ fn decode_others<'b>(bytes: &'b [u8], ty: &SqlType) -> Option<(Value, &'b [u8])>
         SqlType::Variant => {
             let (own, behind) = take_type(bytes)?;
             let mut value = Value::Null;
-            let behind = decode(behind, &own, Some(&mut value))?;
+            let behind = decode(behind, &ColumnType::new(own, false), Some(&mut value))?;
             (Value::Variant(Box::new(Variant::new(own, value)?)), behind)
         }
         _ => return None,

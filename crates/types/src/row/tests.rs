@@ -1,4 +1,5 @@
 use super::*;
+use crate::code_page::CodePage;
 use crate::compare::order;
 use crate::datetime::{Date, DateTime, DateTime2, DateTimeOffset, SmallDateTime, Time};
 use crate::decimal::{Decimal, power_of_ten};
@@ -61,7 +62,7 @@ fn text(unicode: bool) -> BoxedStrategy<String> {
 }
 
 /// A value of a type, as assignment leaves it.
-fn value(ty: SqlType) -> BoxedStrategy<Value> {
+fn value(ty: SqlType, page: CodePage) -> BoxedStrategy<Value> {
     let (days, tick_days) = (3_652_058i64, 864_000_000_000i64);
     match ty {
         SqlType::Bit => any::<bool>().prop_map(Value::Bit).boxed(),
@@ -105,7 +106,7 @@ fn value(ty: SqlType) -> BoxedStrategy<Value> {
         }
         SqlType::Char(n) | SqlType::NChar(n) => text(ty.is_unicode())
             .prop_map(move |mut text| {
-                while crate::code_page::units(&text, ty.is_unicode()) < usize::from(n) {
+                while page.of(&ty).units(&text) < usize::from(n) {
                     text.push(' ');
                 }
                 Value::Str(text)
@@ -118,7 +119,7 @@ fn value(ty: SqlType) -> BoxedStrategy<Value> {
 /// Values of all types that a `sql_variant` holds.
 fn variants() -> BoxedStrategy<Value> {
     let types = sql_type().prop_filter("it holds them", crate::variant::Variant::holds);
-    let pairs = types.prop_flat_map(|ty| (Just(ty), value(ty)));
+    let pairs = types.prop_flat_map(|ty| (Just(ty), value(ty, CodePage::Western)));
     pairs
         .prop_map(|(ty, value)| {
             let variant = crate::variant::Variant::new(ty, value).expect("it holds them");
@@ -129,7 +130,7 @@ fn variants() -> BoxedStrategy<Value> {
 
 fn nullable_value(column: ColumnType) -> BoxedStrategy<Value> {
     let nulls = if column.nullable { 1 } else { 0 };
-    prop_oneof![5 => value(column.ty), nulls => Just(Value::Null)].boxed()
+    prop_oneof![5 => value(column.ty, column.collation.code_page()), nulls => Just(Value::Null)].boxed()
 }
 
 fn collation() -> impl Strategy<Value = Collation> {
@@ -316,7 +317,7 @@ fn columns_of_rows() -> impl Strategy<Value = (usize, Vec<(ColumnType, Vec<Value
         let column = column().prop_flat_map(move |column| {
             let one = nullable_value(column).prop_map(move |value| vec![value; rows]);
             let many = proptest::collection::vec(nullable_value(column), rows);
-            let filled = proptest::collection::vec(value(column.ty), rows);
+            let filled = proptest::collection::vec(value(column.ty, column.collation.code_page()), rows);
             (Just(column), prop_oneof![2 => one, 1 => many, 1 => filled])
         });
         (Just(rows), proptest::collection::vec(column, width))

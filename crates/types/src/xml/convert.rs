@@ -2,7 +2,7 @@
 
 use super::name::is_character;
 use super::read::{Reading, read};
-use crate::code_page;
+use crate::code_page::CodePage;
 use crate::convert::push_blanks;
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
@@ -50,7 +50,11 @@ fn decoded(bytes: &[u8]) -> Result<String, SqlError> {
             let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
             match declared_encoding(bytes).map(|name| name.to_ascii_lowercase()).as_deref() {
                 None | Some("utf-8" | "us-ascii") => utf_8(bytes),
-                Some("windows-1252" | "iso-8859-1") => bytes.iter().map(|&byte| code_page::from_byte(byte)).collect(),
+                Some("windows-1252" | "iso-8859-1") => {
+                    let mut text = String::with_capacity(bytes.len());
+                    CodePage::Western.decode(bytes, &mut text);
+                    text
+                }
                 Some("utf-16" | "ucs-2") => {
                     return Err(at_declaration(bytes, SqlError::xml_encoding_not_switched));
                 }
@@ -93,12 +97,18 @@ fn utf_8(bytes: &[u8]) -> String {
 ///
 /// # Errors
 /// 6360 for a style that there is not, 6354 where it is too long, 6355 where the code page lacks a character.
-pub(crate) fn to_text(text: &str, to: &SqlType, style: Option<i32>, out: &mut Value) -> Result<(), SqlError> {
+pub(crate) fn to_text(
+    text: &str,
+    to: &SqlType,
+    page: CodePage,
+    style: Option<i32>,
+    out: &mut Value,
+) -> Result<(), SqlError> {
     check_style(style)?;
-    let unicode = to.is_unicode();
-    let units = code_page::units(text, true);
+    let page = page.of(to);
+    let units = page.units(text);
     check_length(units, to)?;
-    if !unicode && text.chars().any(|c| code_page::to_byte(c).is_none()) {
+    if !text.chars().all(|c| page.holds(c)) {
         return Err(SqlError::xml_not_in_code_page());
     }
     let buffer = out.string_buffer();

@@ -14,7 +14,7 @@ mod text;
 mod xml;
 
 use super::options::Encoding;
-use pikepole_types::{Collation, Length, SqlError, SqlType};
+use pikepole_types::{CodePage, Collation, Length, SqlError, SqlType};
 
 #[cfg(test)]
 mod tests;
@@ -100,7 +100,11 @@ fn decode(bytes: &[u8]) -> String {
     let bytes = bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
-        Err(_) => bytes.iter().map(|byte| pikepole_types::code_page::from_byte(*byte)).collect(),
+        Err(_) => {
+            let mut text = String::new();
+            CodePage::Western.decode(bytes, &mut text);
+            text
+        }
     }
 }
 
@@ -142,7 +146,10 @@ fn terminator(text: &str) -> Option<Vec<u8>> {
             }
             _ => c,
         };
-        bytes.push(pikepole_types::code_page::to_byte(c)?);
+        if !CodePage::Western.holds(c) {
+            return None;
+        }
+        CodePage::Western.encode(c.encode_utf8(&mut [0; 4]), &mut bytes);
     }
     Some(bytes)
 }
@@ -152,11 +159,8 @@ fn encoding_of(collation: &str) -> Result<Option<Encoding>, ()> {
     if collation.is_empty() || collation.eq_ignore_ascii_case("RAW") {
         return Ok(None);
     }
-    match Collation::by_name(collation) {
-        Some(collation) if collation.is_utf8() => Ok(Some(Encoding::Utf8)),
-        Some(_) => Ok(Some(Encoding::Latin)),
-        None => Err(()),
-    }
+    let collation = Collation::by_name(collation).ok_or(())?;
+    Ok(Some(Encoding::of(collation.code_page())))
 }
 
 /// The type that a name such as SQLINT stands for, of both kinds of files. Texts and binaries have this many bytes at most (0: it is not said), times

@@ -10,7 +10,7 @@ mod number;
 mod tests;
 
 use super::{Context, text};
-use crate::code_page;
+use crate::code_page::CodePage;
 use crate::convert::{self, moment_of};
 use crate::datetime::Language;
 use crate::decimal::{Decimal, PRECISION_MAX};
@@ -39,7 +39,7 @@ pub(super) fn format(context: &mut Context, values: &[Value], types: &[SqlType])
         return Ok(Value::Null);
     }
     let picture = text(context, values, types, 1)?;
-    let picture = code_page::prefix(&picture, UNITS_MAX, true);
+    let picture = CodePage::Utf16.prefix(&picture, UNITS_MAX);
     let formatted = match (moment_of(&values[0]), &values[0]) {
         (Some(moment), Value::Time(_)) => date::format_time(moment, picture, language),
         (Some(moment), _) => date::format_moment(moment, picture, language),
@@ -53,7 +53,7 @@ pub(super) fn format(context: &mut Context, values: &[Value], types: &[SqlType])
             exact.and_then(|value| number::format_number(&Number { value, is_integer, is_float }, picture, language))
         }
     };
-    Ok(formatted.map_or(Value::Null, |text| Value::from(code_page::prefix(&text, UNITS_MAX, true))))
+    Ok(formatted.map_or(Value::Null, |text| Value::from(CodePage::Utf16.prefix(&text, UNITS_MAX))))
 }
 
 /// The fifteen digits of a float that count, as far as a decimal has them.
