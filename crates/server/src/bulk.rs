@@ -242,6 +242,7 @@ impl Bulk {
         let info = |column: &BulkColumn| {
             let ty = match column.info.sql_type() {
                 SqlType::Null => SqlType::NVarChar(Length::Max),
+                SqlType::Clr(_) => SqlType::VarBinary(Length::Max),
                 ty => ty,
             };
             ColumnInfo::new("", ty, true)

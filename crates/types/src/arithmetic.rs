@@ -65,6 +65,9 @@ pub fn operator_type(op: ArithmeticOp, left: &SqlType, right: &SqlType) -> Resul
         (Null, other) | (other, Null) => (other, other),
         both => both,
     };
+    if let Some(ty @ Clr(_)) = [left, right].into_iter().find(|ty| matches!(ty, Clr(_))) {
+        return Err(SqlError::invalid_operator(op.name(), ty.name()));
+    }
     let texts = left.is_string() && right.is_string();
     let binaries = left.is_binary() && right.is_binary();
     if texts || binaries {

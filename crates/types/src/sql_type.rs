@@ -1,5 +1,6 @@
 //! The types themselves: parameters, names, sizes, precedence and the type two operands meet at.
 
+use crate::clr::{ClrType, HIERARCHY_BYTES_MAX};
 use crate::error::SqlError;
 use std::fmt;
 
@@ -82,6 +83,8 @@ pub enum SqlType {
     Variant,
     /// `xml`, without a collection of schemas.
     Xml,
+    /// `hierarchyid`, `geometry`, `geography`.
+    Clr(ClrType),
 }
 
 use SqlType::*;
@@ -116,6 +119,7 @@ impl SqlType {
             UniqueIdentifier => "uniqueidentifier",
             Variant => "sql_variant",
             Xml => "xml",
+            Clr(ty) => ty.name(),
         }
     }
 
@@ -127,7 +131,7 @@ impl SqlType {
         }
     }
 
-    /// `system_type_id` of `sys.types`; also the user type id of a plain type.
+    /// `system_type_id` of `sys.types`.
     pub fn system_type_id(&self) -> u8 {
         match self {
             Null | Int => 56,
@@ -155,6 +159,15 @@ impl SqlType {
             UniqueIdentifier => 36,
             Variant => 98,
             Xml => 241,
+            Clr(_) => 240,
+        }
+    }
+
+    /// `user_type_id` of `sys.types`.
+    pub fn user_type_id(&self) -> i32 {
+        match self {
+            Clr(ty) => ty.user_type_id(),
+            _ => self.system_type_id().into(),
         }
     }
 
@@ -185,7 +198,8 @@ impl SqlType {
             NVarChar(length) => varying(length, 2),
             UniqueIdentifier => 16,
             Variant => 8016,
-            Xml => -1,
+            Xml | Clr(ClrType::Geometry | ClrType::Geography) => -1,
+            Clr(ClrType::HierarchyId) => HIERARCHY_BYTES_MAX as i16,
         }
     }
 
@@ -252,9 +266,17 @@ impl SqlType {
         matches!(self, Date | Time(_) | DateTime | SmallDateTime | DateTime2(_) | DateTimeOffset(_))
     }
 
-    /// Whether values may be of any length: of strings and binaries declared `(max)`, and of `xml`.
+    /// Whether values are compared, ordered and grouped.
+    pub fn is_comparable(&self) -> bool {
+        !matches!(self, Xml | Clr(ClrType::Geometry | ClrType::Geography))
+    }
+
+    /// Whether values may be of any length: of strings and binaries declared `(max)`, of `xml` and of shapes.
     pub fn is_max(&self) -> bool {
-        matches!(self, VarChar(Length::Max) | NVarChar(Length::Max) | VarBinary(Length::Max) | Xml)
+        match self {
+            VarChar(length) | NVarChar(length) | VarBinary(length) => *length == Length::Max,
+            _ => !self.is_comparable(),
+        }
     }
 
     /// The declared length of a string or binary in its own units (bytes, or UTF-16 units for `nchar` and `nvarchar`).
@@ -311,6 +333,7 @@ impl SqlType {
             DateTimeOffset(_) => 23,
             Xml => 24,
             Variant => 25,
+            Clr(_) => 26,
         }
     }
 }

@@ -17,7 +17,7 @@ fn fits(value: &Value, ty: &SqlType) -> bool {
                 && (unicode || text.chars().all(|c| code_page::to_byte(c).is_some()))
         }
         (Value::Bin(bytes), ty) if ty.is_binary() => bytes.len() <= limit,
-        (Value::Str(_), SqlType::Xml) => true,
+        (Value::Str(_), SqlType::Xml) | (Value::Bin(_), SqlType::Clr(_)) => true,
         (Value::Decimal(v), SqlType::Decimal { precision, scale }) => {
             v.scale() <= *scale && v.rescale(*precision, *scale).is_some()
         }

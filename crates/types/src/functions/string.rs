@@ -18,7 +18,8 @@ pub(super) fn int_type(_: &[SqlType]) -> Typed {
 
 /// `bigint` for `(max)` types, `int` for all others.
 pub(super) fn position_type(types: &[SqlType]) -> Typed {
-    Ok(if types.iter().any(SqlType::is_max) { SqlType::BigInt } else { SqlType::Int })
+    let is_long = |ty: &SqlType| ty.is_max() && !matches!(ty, SqlType::Clr(_));
+    Ok(if types.iter().any(is_long) { SqlType::BigInt } else { SqlType::Int })
 }
 
 pub(super) fn char_type(_: &[SqlType]) -> Typed {

@@ -24,6 +24,7 @@ mod rest;
 
 pub use columns::{ColumnValues, RowBytes};
 pub use long::content_bytes_max;
+pub(crate) use rest::pad;
 
 use crate::collation::Collation;
 use crate::sql_type::SqlType;

@@ -81,7 +81,7 @@ pub(super) fn content<'t>(text: &'t str, ty: &SqlType) -> &'t [u8] {
 }
 
 /// Gives a string of `char` its blanks back.
-pub(super) fn pad(text: &mut String, ty: &SqlType) {
+pub(crate) fn pad(text: &mut String, ty: &SqlType) {
     if let SqlType::Char(n) | SqlType::NChar(n) = *ty {
         let missing = usize::from(n).saturating_sub(code_page::units(text, ty.is_unicode()));
         push_blanks(missing, text);
@@ -135,7 +135,7 @@ fn encode_others(value: &Value, ty: &SqlType, out: &mut Vec<u8>) -> Option<()> {
             push_varint(v.utc_ticks() as u64, out);
             push_zigzag(i64::from(v.offset_minutes()), out);
         }
-        (SqlType::Binary(_) | SqlType::VarBinary(_), Value::Bin(bytes)) => push_bytes(bytes, out),
+        (SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Clr(_), Value::Bin(bytes)) => push_bytes(bytes, out),
         (SqlType::Xml, Value::Str(text)) => push_bytes(text.as_bytes(), out),
         (SqlType::UniqueIdentifier, Value::Guid(bytes)) => out.extend_from_slice(bytes),
         (SqlType::Variant, Value::Variant(variant)) => {
@@ -229,7 +229,7 @@ pub(super) fn decode<'b>(bytes: &'b [u8], ty: &SqlType, place: Option<&mut Value
             }
             return Some(behind);
         }
-        SqlType::Binary(_) | SqlType::VarBinary(_) => {
+        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Clr(_) => {
             let (own, behind) = take_bytes(bytes)?;
             if let Some(place) = place {
                 place.binary_buffer().extend_from_slice(own);
