@@ -44,7 +44,7 @@ SELECT g FROM places UNION SELECT g FROM places
 GO
 CREATE INDEX by_shape ON places (g)
 GO
-CREATE SPATIAL INDEX by_shape ON places (e)
+CREATE SPATIAL INDEX by_shape ON places (g) WITH (BOUNDING_BOX = (0, 0, 10, 10))
 GO
 DROP TABLE places
 GO

@@ -288,8 +288,8 @@ impl Display for Stored<'_, Expr> {
 /// The arguments of a method; nothing for a property.
 fn write_given(f: &mut Formatter<'_>, arguments: Option<&[Expr]>) -> Result {
     let Some(arguments) = arguments else { return Ok(()) };
-    let arguments: Vec<_> = arguments.iter().map(Stored).collect();
-    write!(f, "({})", Commas(&arguments))
+    let arguments: Vec<String> = arguments.iter().map(|argument| Stored(argument).to_string()).collect();
+    write!(f, "({})", arguments.join(","))
 }
 
 fn write_column(f: &mut Formatter<'_>, column: &ColumnRef) -> Result {
