@@ -104,7 +104,7 @@ pub(super) fn convex_hull(call: &Call<'_>) -> Answer {
 pub(super) fn reduced(call: &Call<'_>) -> Answer {
     let own = call.own()?;
     let tolerance = call.float(0);
-    if !(tolerance >= 0.0) {
+    if tolerance < 0.0 {
         return Err(call.refused(
             Class::OutOfRange,
             &format!(
@@ -143,7 +143,7 @@ pub(super) fn buffer(call: &Call<'_>) -> Answer {
 /// `BufferWithTolerance(distance, tolerance, relative)`
 pub(super) fn buffer_with_tolerance(call: &Call<'_>) -> Answer {
     let tolerance = call.float(1);
-    if !(tolerance > 0.0) {
+    if tolerance <= 0.0 {
         return Err(call.refused(
             Class::OutOfRange,
             &format!(

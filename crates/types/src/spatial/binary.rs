@@ -121,10 +121,8 @@ impl Instance {
         let flat = Flat::of(&self.shape, if is_new { 2 } else { 1 });
         let has_z = flat.points.iter().any(|point| point.z.is_some());
         let has_m = flat.points.iter().any(|point| point.m.is_some());
-        let mut properties = u8::from(has_z) * HAS_Z | u8::from(has_m) * HAS_M | u8::from(self.valid) * IS_VALID;
-        if large {
-            properties |= IS_LARGE;
-        }
+        let switches = [(has_z, HAS_Z), (has_m, HAS_M), (self.valid, IS_VALID), (large, IS_LARGE)];
+        let properties = switches.iter().filter(|(on, _)| *on).fold(0, |all, (_, switch)| all | switch);
         let short = match (&self.shape, flat.points.len()) {
             (Shape::Point(Some(_)), _) if self.valid => IS_POINT,
             (Shape::Line(_), 2) if self.valid => IS_LINE,

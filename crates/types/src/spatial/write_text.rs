@@ -90,7 +90,7 @@ fn number(number: f64, out: &mut String) {
     // A write to a string does not fail.
     let _ = match exponent {
         -4..=14 => write!(out, "{number}"),
-        0.. => write!(out, "{digits}E+{exponent:02}"),
+        15.. => write!(out, "{digits}E+{exponent:02}"),
         _ => write!(out, "{digits}E-{:02}", -exponent),
     };
 }
