@@ -242,6 +242,7 @@ impl Bulk {
         let info = |column: &BulkColumn| {
             let ty = match column.info.sql_type() {
                 SqlType::Null => SqlType::NVarChar(Length::Max),
+                SqlType::Clr(_) => SqlType::VarBinary(Length::Max),
                 // Drivers load texts and bytes as these into columns of other types.
                 ty => ty.without_text_or_image(),
             };

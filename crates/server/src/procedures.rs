@@ -336,7 +336,12 @@ fn argument(given: &GivenParameter<'_>) -> Result<Argument, SqlError> {
 }
 
 fn column_type(ty: SqlType) -> SqlType {
-    if ty == SqlType::Null { UNTYPED } else { ty }
+    match ty {
+        SqlType::Null => UNTYPED,
+        // Bytes that a client says are such a value are looked at where they become one.
+        SqlType::Clr(_) => SqlType::VarBinary(Length::Max),
+        ty => ty,
+    }
 }
 
 /// A table as the session wants it: its columns in the order of the type's. One that is NULL has no rows.

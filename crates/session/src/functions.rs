@@ -678,7 +678,7 @@ fn index_property(call: &Call<'_>) -> Answer {
 fn odbc_scale(call: &Call<'_>) -> Answer {
     let (Some(id), Some(scale)) = (call.number(0), call.number(1)) else { return Ok(None) };
     let second = SecondName::by_id(id).map(|second| &second.ty);
-    let Some(ty) = TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).or(second) else { return Ok(None) };
+    let Some(ty) = TYPES.iter().find(|ty| ty.user_type_id() == id).or(second) else { return Ok(None) };
     let approximate = matches!(ty, SqlType::Real | SqlType::Float);
     let has_one = ty.is_number() && !approximate && *ty != SqlType::Bit || ty.is_date_or_time();
     Ok(has_one.then_some(Value::Int(scale)))
@@ -689,7 +689,7 @@ fn type_id(call: &Call<'_>) -> Answer {
     let number = match parts.name.to_ascii_lowercase().as_str() {
         "timestamp" | "rowversion" => Some(189),
         name => {
-            let first = TYPES.iter().find(|ty| ty.name() == name).map(|ty| ty.system_type_id().into());
+            let first = TYPES.iter().find(|ty| ty.name() == name).map(SqlType::user_type_id);
             first.or_else(|| SecondName::by_name(name).map(|second| second.user_type_id))
         }
     };
@@ -706,7 +706,7 @@ fn type_name(call: &Call<'_>) -> Answer {
     let name = match id {
         189 => Some("timestamp"),
         id => {
-            let first = TYPES.iter().find(|ty| i32::from(ty.system_type_id()) == id).map(|ty| ty.name());
+            let first = TYPES.iter().find(|ty| ty.user_type_id() == id).map(|ty| ty.name());
             first.or_else(|| SecondName::by_id(id).map(|second| second.name))
         }
     };

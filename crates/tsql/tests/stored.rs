@@ -12,6 +12,13 @@ fn condition(text: &str) -> String {
 }
 
 #[test]
+fn members_of_types_are_in_brackets() {
+    assert_eq!(condition("g.STArea() > 1"), "([g].[STArea]()>(1))");
+    assert_eq!(condition("g.STSrid = 4326"), "([g].[STSrid]=(4326))");
+    assert_eq!(expression("geometry::Point(1, 2, 0).STX"), "([geometry]::[Point]((1),(2),(0)).[STX])");
+}
+
+#[test]
 fn constants_stand_in_parentheses() {
     for (text, wanted) in [
         ("0", "((0))"),

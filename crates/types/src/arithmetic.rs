@@ -65,6 +65,9 @@ pub fn operator_type(op: ArithmeticOp, left: &SqlType, right: &SqlType) -> Resul
         (Null, other) | (other, Null) => (other, other),
         both => both,
     };
+    if let Some(ty @ Clr(_)) = [left, right].into_iter().find(|ty| matches!(ty, Clr(_))) {
+        return Err(SqlError::invalid_operator(op.name(), ty.name()));
+    }
     if left.is_text_or_image() || right.is_text_or_image() {
         return Err(refused(op, left, right));
     }

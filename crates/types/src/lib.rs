@@ -14,10 +14,12 @@
 //! | rows on pages and keys in trees | [`RowLayout`] |
 //! | result sets as text | [`to_text`] |
 //! | bytes of `char` and `varchar` | [`CodePage`] |
+//! | places in a tree, shapes | [`hierarchy`], [`spatial`] |
 
 mod aggregate;
 mod aggregate_more;
 mod arithmetic;
+mod clr;
 mod code_page;
 mod collation;
 mod compare;
@@ -27,10 +29,12 @@ mod decimal;
 mod display;
 mod error;
 mod functions;
+pub mod hierarchy;
 pub mod json;
 mod like;
 mod row;
 mod second_name;
+pub mod spatial;
 mod sql_type;
 mod time_zone;
 mod value;
@@ -39,6 +43,7 @@ pub mod xml;
 
 pub use aggregate::{Accumulator, Aggregate, aggregate_type};
 pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate, operator_type};
+pub use clr::{CLR_ASSEMBLY, CLR_ASSEMBLY_FULL, ClrType, shown as clr_text};
 pub use code_page::CodePage;
 pub use collation::{Collated, Collation};
 pub use compare::{compare, hash, order};

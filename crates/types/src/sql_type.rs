@@ -1,5 +1,6 @@
 //! The types themselves: parameters, names, sizes, precedence and the type two operands meet at.
 
+use crate::clr::{ClrType, HIERARCHY_BYTES_MAX};
 use crate::error::SqlError;
 use std::fmt;
 
@@ -88,6 +89,8 @@ pub enum SqlType {
     NText,
     /// `image`, likewise a `varbinary(max)`.
     Image,
+    /// `hierarchyid`, `geometry`, `geography`.
+    Clr(ClrType),
 }
 
 use SqlType::*;
@@ -125,6 +128,7 @@ impl SqlType {
             Text => "text",
             NText => "ntext",
             Image => "image",
+            Clr(ty) => ty.name(),
         }
     }
 
@@ -136,7 +140,7 @@ impl SqlType {
         }
     }
 
-    /// `system_type_id` of `sys.types`; also the user type id of a plain type.
+    /// `system_type_id` of `sys.types`.
     pub fn system_type_id(&self) -> u8 {
         match self {
             Null | Int => 56,
@@ -167,6 +171,15 @@ impl SqlType {
             Text => 35,
             NText => 99,
             Image => 34,
+            Clr(_) => 240,
+        }
+    }
+
+    /// `user_type_id` of `sys.types`.
+    pub fn user_type_id(&self) -> i32 {
+        match self {
+            Clr(ty) => ty.user_type_id(),
+            _ => self.system_type_id().into(),
         }
     }
 
@@ -197,7 +210,8 @@ impl SqlType {
             NVarChar(length) => varying(length, 2),
             UniqueIdentifier | Text | NText | Image => 16,
             Variant => 8016,
-            Xml => -1,
+            Xml | Clr(ClrType::Geometry | ClrType::Geography) => -1,
+            Clr(ClrType::HierarchyId) => HIERARCHY_BYTES_MAX as i16,
         }
     }
 
@@ -270,10 +284,15 @@ impl SqlType {
         matches!(self, Date | Time(_) | DateTime | SmallDateTime | DateTime2(_) | DateTimeOffset(_))
     }
 
-    /// Whether values may be of any length: of strings and binaries declared `(max)`, of `xml`, `text`, `ntext` and `image`.
+    /// Whether values are compared, ordered and grouped.
+    pub fn is_comparable(&self) -> bool {
+        !matches!(self, Xml | Text | NText | Image | Clr(ClrType::Geometry | ClrType::Geography))
+    }
+
+    /// Whether values may be of any length: of strings and binaries declared `(max)`, of `xml`, `text`, `ntext`, `image` and shapes.
     pub fn is_max(&self) -> bool {
         let is_declared_so = self.declared_length() == Some(Length::Max);
-        is_declared_so || self.is_text_or_image() || *self == Xml
+        is_declared_so || !self.is_comparable()
     }
 
     /// The most characters or bytes that a value has, where the type's name alone says it.
@@ -353,6 +372,7 @@ impl SqlType {
             DateTimeOffset(_) => 26,
             Xml => 27,
             Variant => 28,
+            Clr(_) => 29,
         }
     }
 }

@@ -30,7 +30,7 @@ impl Variant {
 
     /// Whether values of a type fit into a `sql_variant`: all but those of `(max)` types.
     pub fn holds(ty: &SqlType) -> bool {
-        !ty.is_max() && !matches!(ty, SqlType::Null | SqlType::Variant)
+        !ty.is_max() && !matches!(ty, SqlType::Null | SqlType::Variant | SqlType::Clr(_))
     }
 
     /// The type of the value.

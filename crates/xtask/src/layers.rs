@@ -10,6 +10,7 @@ pub const LAYERS: &[&str] = &[
     "scheduler",
     "log",
     "types",
+    "clr",
     "tds",
     "storage",
     "transaction",

@@ -21,6 +21,23 @@ pub(super) enum NewValue<'t> {
     Default,
     Expr(&'t tree::Expr),
     Method(&'t tree::Name, &'t [tree::Expr]),
+    Property(&'t tree::Name, &'t tree::Expr),
+}
+
+/// The column that is assigned to and its new value: `c.property = value` parses as a column with a qualifier.
+pub(super) fn assigned<'t>(
+    column: &'t tree::ColumnRef,
+    op: tree::AssignOp,
+    value: NewValue<'t>,
+    find: impl Fn(&tree::Name) -> Result<usize, Fault>,
+) -> Result<(usize, NewValue<'t>), Fault> {
+    match (find(&column.name), &column.qualifier, value) {
+        (Err(fault), Some(receiver), NewValue::Expr(value)) if op == tree::AssignOp::Set => {
+            let index = find(&receiver.name).map_err(|_| fault)?;
+            Ok((index, NewValue::Property(&column.name, value)))
+        }
+        (index, _, value) => Ok((index?, value)),
+    }
 }
 
 #[derive(Default)]
@@ -191,7 +208,8 @@ impl Binder<'_> {
             tree::Assignment::Both { column, op, value, .. } => (column, *op, NewValue::Expr(value)),
         };
         let table = Arc::clone(&target.table);
-        let index = target.column(&self.scope().sources, &column.name)?;
+        let sources = &self.scope().sources;
+        let (index, value) = assigned(column, op, value, |name| target.column(sources, name))?;
         if set.assignments.iter().any(|(column, _)| *column == index) {
             return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
         }
@@ -209,6 +227,11 @@ impl Binder<'_> {
             NewValue::Method(method, arguments) => {
                 let old = column_of(target.registers, &table, index);
                 let value = self.written(&table, index, old, (method, arguments))?;
+                super::modify::column_value(&table, index, value)?
+            }
+            NewValue::Property(property, value) => {
+                let old = column_of(target.registers, &table, index);
+                let value = self.with_property(old, &table.columns[index].name, property, value)?;
                 super::modify::column_value(&table, index, value)?
             }
             NewValue::Expr(value) => {

@@ -95,7 +95,7 @@ pub(crate) fn in_column(collated: Collated, statement: &str, place: usize) -> Re
 /// # Errors
 /// 305 for a value of xml, 306 for one of `text` and its like, 451 for a text whose parts' collations do not agree.
 pub(super) fn order_key(typed: Typed, descending: bool, place: usize) -> Result<SortKey, Fault> {
-    super::xml::comparable(&typed.ty)?;
+    comparable(&typed.ty, "ORDER BY")?;
     let collation = in_column(typed.collated, "ORDER BY", place)?;
     Ok(SortKey { expr: typed.expr, descending, collation })
 }
@@ -137,10 +137,15 @@ pub(super) fn compared_type(op: Comparison, left: &Typed, right: &Typed) -> Resu
 /// # Errors
 /// 446 and 468 when they do not agree; 305 and 402 for values of xml.
 pub(super) fn compared(op: Comparison, left: &Typed, right: &Typed, ty: &SqlType) -> Result<Collation, Fault> {
+    if let SqlType::Clr(of) = ty
+        && !ty.is_comparable()
+    {
+        return Err(Box::new(SqlError::invalid_operator(operation(op), of.name())));
+    }
     if *ty == SqlType::Xml {
         let is_xml = |ty: &SqlType| matches!(ty, SqlType::Xml | SqlType::Null);
         if is_xml(&left.ty) && is_xml(&right.ty) {
-            super::xml::comparable(ty)?;
+            return Err(Box::new(SqlError::xml_not_comparable()));
         }
         let (left, right) = (left.ty.error_name(), right.ty.error_name());
         return Err(Box::new(SqlError::types_incompatible(left, right, operation(op))));
@@ -149,6 +154,19 @@ pub(super) fn compared(op: Comparison, left: &Typed, right: &Typed, ty: &SqlType
         return Ok(Collation::default());
     }
     Ok(left.collated.compared(right.collated, operation(op))?)
+}
+
+/// Refuses values that are not compared where a clause compares them.
+///
+/// # Errors
+/// 305 for values of xml, 306 for `text` and its like, 249 for shapes.
+pub(super) fn comparable(ty: &SqlType, clause: &str) -> Result<(), Fault> {
+    match ty {
+        SqlType::Xml => Err(Box::new(SqlError::xml_not_comparable())),
+        _ if ty.is_text_or_image() => Err(Box::new(SqlError::text_not_comparable())),
+        _ if !ty.is_comparable() => Err(Box::new(SqlError::not_comparable(ty.name(), clause))),
+        _ => Ok(()),
+    }
 }
 
 /// What the value of an operator or function has that is made of texts.

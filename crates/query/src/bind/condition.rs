@@ -218,7 +218,7 @@ impl Binder<'_> {
         if typed.ty.is_string() {
             return Ok(typed);
         }
-        if matches!(typed.ty, SqlType::Variant | SqlType::Xml | SqlType::Image) {
+        if matches!(typed.ty, SqlType::Variant | SqlType::Xml | SqlType::Image | SqlType::Clr(_)) {
             return Err(Box::new(SqlError::argument_type_invalid(typed.ty.error_name(), place, "like")));
         }
         let ty = SqlType::NVarChar(pikepole_types::Length::Limit(4000));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::expression::Fault;
 use pikepole_engine::{Catalog, UserType, UserTypeKind};
 use pikepole_tsql::{DataType, TypeArguments};
-use pikepole_types::{Length, SecondName, SqlError, SqlType};
+use pikepole_types::{ClrType, Length, SecondName, SqlError, SqlType};
 
 /// Where a type stands, which decides the default length of strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,7 +187,7 @@ fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<
         "sql_variant" => plain(SqlType::Variant),
         // Only a column gets its numbers by itself; elsewhere it is the eight bytes of one.
         "rowversion" | "timestamp" => plain(SqlType::Binary(8)),
-        "hierarchyid" | "geography" | "geometry" => Err(crate::errors::unsupported(format!("The type {name}"))),
+        _ if let Some(ty) = ClrType::by_name(&name) => plain(SqlType::Clr(ty)),
         _ => Err(Box::new(SqlError::type_unknown(position, shown(written)))),
     }
 }

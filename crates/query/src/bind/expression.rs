@@ -41,7 +41,10 @@ impl Binder<'_> {
         use tree::ExprKind;
         match &expr.kind {
             ExprKind::Literal(value) => self.literal(value),
-            ExprKind::Column(column) => self.column(column),
+            ExprKind::Column(column) => match (self.column(column), &column.qualifier) {
+                (Err(fault), Some(_)) => self.property(column)?.ok_or(fault),
+                (found, _) => found,
+            },
             ExprKind::Variable(name) => {
                 if let Some(argument) = self.parameter(name)? {
                     return Ok(argument);
@@ -60,6 +63,7 @@ impl Binder<'_> {
             ExprKind::Binary(binary) => self.binary_chain(binary),
             ExprKind::Function(call) => self.call(call),
             ExprKind::Method(call) => self.method(call),
+            ExprKind::Static(call) => self.static_member(call),
             ExprKind::Niladic(niladic) => self.niladic(*niladic),
             ExprKind::Case(case) => self.case(case),
             ExprKind::Cast(cast) => {
@@ -142,7 +146,12 @@ impl Binder<'_> {
             if !self.scopes.iter().any(|scope| scope.grouping.is_some()) {
                 return Ok(None);
             }
-            let found = self.resolve(column)?;
+            let found = match self.resolve(column) {
+                Ok(found) => found,
+                // A property of a column, perhaps.
+                Err(fault) if column.qualifier.is_none() => return Err(fault),
+                Err(_) => return self.key_in_scopes(expr),
+            };
             let scope = &self.scopes[found.level];
             if scope.in_aggregate {
                 return Ok(None);
@@ -158,6 +167,11 @@ impl Binder<'_> {
         if matches!(expr.kind, tree::ExprKind::Literal(_) | tree::ExprKind::Variable(_)) {
             return Ok(None);
         }
+        self.key_in_scopes(expr)
+    }
+
+    /// The value of a GROUP BY expression that is written like this one, here or in an outer query.
+    fn key_in_scopes(&mut self, expr: &tree::Expr) -> Result<Option<Typed>, Fault> {
         let Some(last) = self.scopes.len().checked_sub(1) else {
             return Ok(None);
         };

@@ -165,7 +165,7 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::incorrect_syntax("within")));
         }
         let input_type = input.as_ref().map_or(SqlType::Int, |input| input.ty);
-        if input_type == SqlType::Xml && (call.distinct || !counting) {
+        if !input_type.is_comparable() && (call.distinct || !counting) {
             return Err(Box::new(SqlError::operand_type_invalid(input_type.error_name(), function.name())));
         }
         let ty = aggregate_type(function, &input_type)?;
@@ -306,7 +306,7 @@ pub(crate) fn aggregate(name: &str) -> Option<Aggregate> {
     Aggregate::by_name(name)
 }
 
-fn is_system(schema: &str) -> bool {
+pub(super) fn is_system(schema: &str) -> bool {
     schema.eq_ignore_ascii_case("sys")
 }
 
@@ -340,10 +340,10 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>, defau
         let (ty, name) = (SqlType::Variant.error_name(), function.name.to_ascii_lowercase());
         return Err(Box::new(SqlError::argument_type_invalid(ty, place + 1, name)));
     }
-    if let Some(place) = types.iter().position(|ty| *ty == SqlType::Xml)
+    if let Some(place) = types.iter().position(|ty| matches!(ty, SqlType::Xml | SqlType::Clr(_)))
         && function.name != "DATALENGTH"
     {
-        let (ty, name) = (SqlType::Xml.error_name(), function.name.to_ascii_lowercase());
+        let (ty, name) = (types[place].error_name(), function.name.to_ascii_lowercase());
         return Err(Box::new(SqlError::argument_type_invalid(ty, place + 1, name)));
     }
     refuse_text_or_image(function.name, &arguments)?;

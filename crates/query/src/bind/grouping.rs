@@ -48,7 +48,7 @@ impl Binder<'_> {
         let mark = self.pending.len();
         let typed = self.expr(expr)?;
         self.below_groups(mark).map_err(|()| SqlError::aggregate_in_group_by())?;
-        super::xml::comparable(&typed.ty)?;
+        super::collate::comparable(&typed.ty, "GROUP BY")?;
         if typed.expr.is_const() {
             return Err(Box::new(SqlError::group_by_needs_a_column()));
         }
@@ -131,7 +131,8 @@ impl Binder<'_> {
     /// Which grouping value an expression is.
     fn grouping_key_of(&mut self, expr: &tree::Expr) -> Result<Option<usize>, Fault> {
         let slot = match &expr.kind {
-            tree::ExprKind::Column(column) => Some(self.resolve(column)?.slot),
+            tree::ExprKind::Column(column) if column.qualifier.is_none() => Some(self.resolve(column)?.slot),
+            tree::ExprKind::Column(column) => self.resolve(column).ok().map(|found| found.slot),
             _ => None,
         };
         let keys = self.scope().grouping.iter().flat_map(|grouping| &grouping.keys);

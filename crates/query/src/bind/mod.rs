@@ -2,6 +2,7 @@
 
 mod bulk;
 mod change;
+mod clr;
 mod collate;
 mod condition;
 mod current;

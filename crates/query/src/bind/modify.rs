@@ -468,7 +468,11 @@ impl Binder<'_> {
             },
             tree::Assignment::Both { column, op, value, .. } => (column, *op, NewValue::Expr(value)),
         };
-        let index = table.column(&column.name.text).ok_or_else(|| SqlError::invalid_column(&column.name.text))?;
+        let find = |name: &tree::Name| {
+            let found = table.column(&name.text);
+            found.ok_or_else(|| Box::new(SqlError::invalid_column(&name.text)))
+        };
+        let (index, value) = super::change::assigned(column, op, value, find)?;
         if assignments.iter().any(|(column, _)| *column == index) {
             return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
         }
@@ -486,6 +490,11 @@ impl Binder<'_> {
             NewValue::Method(method, arguments) => {
                 let old = self.target_column(index);
                 let value = self.written(table, index, old, (method, arguments))?;
+                column_value(table, index, value)?
+            }
+            NewValue::Property(property, value) => {
+                let old = self.target_column(index);
+                let value = self.with_property(old, &table.columns[index].name, property, value)?;
                 column_value(table, index, value)?
             }
             NewValue::Expr(value) => {

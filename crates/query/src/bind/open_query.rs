@@ -261,7 +261,8 @@ fn moved_expr(expr: &Expr, to: &dyn Fn(usize) -> Option<usize>) -> Option<Expr> 
         | Expr::Host(..)
         | Expr::Case(_)
         | Expr::Truth(_)
-        | Expr::Xml(_) => return None,
+        | Expr::Xml(_)
+        | Expr::Clr(_) => return None,
     })
 }
 

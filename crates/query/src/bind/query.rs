@@ -274,7 +274,9 @@ impl Binder<'_> {
                     let typed = self.expr(expr)?;
                     let name = match (alias, &expr.kind) {
                         (Some(alias), _) => alias.text.clone(),
-                        (None, tree::ExprKind::Column(column)) => column.name.text.clone(),
+                        (None, tree::ExprKind::Column(column)) if self.resolve(column).is_ok() => {
+                            column.name.text.clone()
+                        }
                         _ => String::new(),
                     };
                     items.add(name, &typed, self.provenance(expr))?;
@@ -564,7 +566,8 @@ pub(super) fn aggregates_in(expr: &tree::Expr) -> bool {
                 || call.over.as_ref().is_some_and(window_aggregates)
         }
         ExprKind::Unary(_, inner) | ExprKind::Collate(inner, _) => aggregates_in(inner),
-        ExprKind::Method(call) => aggregates_in(&call.receiver),
+        ExprKind::Method(call) => aggregates_in(&call.receiver) || call.arguments.iter().flatten().any(aggregates_in),
+        ExprKind::Static(call) => call.arguments.iter().flatten().any(aggregates_in),
         ExprKind::Binary(binary) => {
             let mut left = &binary.left;
             let mut found = aggregates_in(&binary.right);

@@ -7,7 +7,7 @@ use super::{Binder, Bound, conjuncts, filtered};
 use crate::expression::{Expr, Fault, Integer, Predicate};
 use crate::plan::{More, Node, SortKey, TopCount, WideTop};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::SqlError;
 
 /// TOP of a SELECT.
 enum BoundTop {
@@ -84,8 +84,9 @@ impl Binder<'_> {
         let having_applies = self.pending.len();
         self.scope().clause = Clause::SelectList;
         let mut items = self.items(&select.items)?;
-        let not_distinct = |ty: &SqlType| *ty == SqlType::Xml || ty.is_text_or_image();
-        if let Some(column) = items.columns.iter().find(|column| select.distinct && not_distinct(&column.ty)) {
+        if select.distinct
+            && let Some(column) = items.columns.iter().find(|column| !column.ty.is_comparable())
+        {
             return Err(Box::new(SqlError::not_distinct(column.ty.name())));
         }
         self.check_numbers(select, tail.order_by, top.is_some() || tail.offset.is_some())?;

@@ -97,7 +97,7 @@ impl Binder<'_> {
             }
             for (place, (column, other)) in columns.iter_mut().zip(&input.columns).enumerate() {
                 column.ty = implicit_type(&column.ty, &other.ty)?;
-                if (column.ty == SqlType::Xml || column.ty.is_text_or_image()) && verb != "UNION ALL" {
+                if !column.ty.is_comparable() && verb != "UNION ALL" {
                     return Err(Box::new(SqlError::not_in_set_operation(column.ty.name())));
                 }
                 column.nullable |= other.nullable;

@@ -138,10 +138,13 @@ pub(crate) fn convert_to(typed: Typed, to: &SqlType) -> Result<Typed, Fault> {
     if let (Some(from), Some(width)) = (Width::of(&typed.ty), Width::of(to)) {
         return Ok(integer_to(typed, from, width));
     }
-    if conversion(&typed.ty, to) != Conversion::Implicit {
+    let possible = conversion(&typed.ty, to);
+    if possible != Conversion::Implicit {
         let (from, to) = (typed.ty.error_name(), to.error_name());
         return Err(Box::new(match typed.ty {
-            SqlType::Variant => SqlError::implicit_conversion_not_allowed(from, to),
+            SqlType::Variant | SqlType::Clr(_) if possible == Conversion::Explicit => {
+                SqlError::implicit_conversion_not_allowed(from, to)
+            }
             _ => SqlError::operand_type_clash(from, to),
         }));
     }

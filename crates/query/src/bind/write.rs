@@ -18,7 +18,7 @@ impl Binder<'_> {
         (method, arguments): (&tree::Name, &[tree::Expr]),
     ) -> Result<Typed, Fault> {
         let column = &table.columns[index];
-        if !method.is("WRITE") {
+        if !method.is("WRITE") || matches!(column.ty, SqlType::Clr(_)) {
             let place = format!("{}.{}", table.name, column.name);
             return self.mutated(present, &column.name, &place, method, arguments);
         }

@@ -38,19 +38,27 @@ impl Binder<'_> {
     /// `x.method(...)`, where `x` is no name.
     pub(super) fn method(&mut self, call: &tree::MethodCall) -> Result<Typed, Fault> {
         let typed = self.maybe_node(&call.receiver)?;
+        let arguments: Option<Vec<&tree::Expr>> = call.arguments.as_ref().map(|list| list.iter().collect());
+        if let SqlType::Clr(ty) = typed.ty {
+            return self.member(ty, Some(typed), &call.method, arguments.as_deref());
+        }
         let receiver = Receiver::checked(typed, String::new())?;
-        let arguments: Vec<&tree::Expr> = call.arguments.iter().collect();
+        let arguments = arguments.ok_or_else(|| Box::new(SqlError::not_a_method(&call.method.text)))?;
         self.xml_method(receiver, &call.method, &arguments)
     }
 
-    /// `c.method(...)`, where `c` is a column of xml; None for what is the call of a function in a schema.
+    /// `c.method(...)`, where `c` is a column of a type that has methods; None for what is the call of a function in a schema.
     pub(super) fn column_method(&mut self, call: &tree::FunctionCall) -> Result<Option<Typed>, Fault> {
         let known = Method::by_name(call.name.name.as_str()).is_some();
-        let Some(receiver) =
-            self.column_receiver(&call.name).filter(|receiver| known || receiver.typed.ty == SqlType::Xml)
+        let Some(receiver) = self
+            .column_receiver(&call.name)
+            .filter(|receiver| known || matches!(receiver.typed.ty, SqlType::Xml | SqlType::Clr(_)))
         else {
             return Ok(None);
         };
+        if let SqlType::Clr(ty) = receiver.typed.ty {
+            return self.member(ty, Some(receiver.typed), &call.name.name, Some(&expressions(call)?)).map(Some);
+        }
         let receiver = Receiver::checked(receiver.typed, receiver.name)?;
         self.xml_method(receiver, &call.name.name, &expressions(call)?).map(Some)
     }
@@ -109,6 +117,9 @@ impl Binder<'_> {
         method: &tree::Name,
         arguments: &[tree::Expr],
     ) -> Result<Typed, Fault> {
+        if let SqlType::Clr(ty) = old.ty {
+            return Err(super::clr::no_mutator(ty, &method.text));
+        }
         let receiver = Receiver::checked(old, place.to_owned())?;
         let known = match Method::by_name(&method.text) {
             None => return Err(Box::new(SqlError::not_a_method(&method.text))),
@@ -236,14 +247,5 @@ fn literal(expr: &tree::Expr, position: usize, method: Method) -> Result<&str, F
     match &expr.kind {
         tree::ExprKind::Literal(tree::Literal::String { value, .. }) => Ok(value),
         _ => Err(Box::new(SqlError::method_argument_not_literal(position, method.name()))),
-    }
-}
-
-/// Refuses values of xml, `text`, `ntext` and `image` where values are compared or ordered.
-pub(super) fn comparable(ty: &SqlType) -> Result<(), Fault> {
-    match ty {
-        SqlType::Xml => Err(Box::new(SqlError::xml_not_comparable())),
-        ty if ty.is_text_or_image() => Err(Box::new(SqlError::text_not_comparable())),
-        _ => Ok(()),
     }
 }

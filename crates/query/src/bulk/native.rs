@@ -66,6 +66,7 @@ pub(crate) fn field_of(ty: &SqlType, page: CodePage, nullable: bool, wide: bool)
         | SqlType::Time(_)
         | SqlType::DateTime2(_)
         | SqlType::DateTimeOffset(_) => (Host::Native(*ty), 1),
+        SqlType::Clr(_) => (Host::Native(SqlType::VarBinary(Length::Max)), 8),
         SqlType::Null | SqlType::Variant | SqlType::Xml => return None,
         ty => (Host::Native(*ty), u8::from(nullable)),
     };

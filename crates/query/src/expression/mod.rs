@@ -4,6 +4,7 @@
 //! columns of the current row, subquery results, aggregates). Leaves give references into that array, so comparing or storing
 //! a column or a variable copies nothing. Integer work runs on [`Integer`], conditions on [`Predicate`].
 
+mod clr;
 mod integer;
 mod predicate;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod tests;
 mod walk;
 mod xml;
 
+pub use clr::ClrCall;
 pub use integer::{Integer, IntegerOp, Width, integer_of};
 pub use predicate::{Comparison, Predicate};
 pub use xml::XmlMethod;
@@ -72,6 +74,8 @@ pub enum Expr {
     Truth(Box<Predicate>),
     /// A method of xml.
     Xml(Box<XmlMethod>),
+    /// A member of a CLR type.
+    Clr(Box<ClrCall>),
 }
 
 /// See [`Expr::Short`].
@@ -214,6 +218,7 @@ impl Expr {
                 }
             }
             Expr::Xml(method) => method.eval(env, out)?,
+            Expr::Clr(call) => call.eval(env, out)?,
             Expr::Truth(predicate) => {
                 *out = predicate.eval(env)?.map_or(Value::Null, Value::Bit);
             }

@@ -34,6 +34,7 @@ impl Expr {
             }
             Expr::Truth(predicate) => predicate.visit_slots(visit),
             Expr::Xml(method) => method.operands().for_each(|expr| expr.visit_slots(visit)),
+            Expr::Clr(call) => call.operands().for_each(|expr| expr.visit_slots(visit)),
         }
     }
 }

@@ -58,6 +58,7 @@ impl Expr {
             }
             Expr::Truth(predicate) => predicate.is_portable(),
             Expr::Xml(method) => method.operands().all(Expr::is_portable),
+            Expr::Clr(call) => call.operands().all(Expr::is_portable),
         }
     }
 }

@@ -352,19 +352,18 @@ impl<'a> Compiler<'a> {
         Ok(convert_to(typed, &text)?.expr)
     }
 
-    /// `SET @x.modify(...)`
-    fn call_mutator(
+    /// `SET @x.modify(...)`, `SET @x.STSrid = ...`
+    fn mutate(
         &mut self,
         variable: &tree::Name,
-        method: &tree::Name,
-        arguments: &[tree::Expr],
+        change: impl FnOnce(&mut Binder<'_>, Typed, &str) -> Result<Typed, Fault>,
     ) -> Result<(), Fault> {
         let (slot, ty) = self.variable(variable)?;
         let value = {
             let names = self.names();
             let mut binder = Binder::new(&names, self.reserved);
             let old = Typed::new(Expr::Slot(slot), ty, true);
-            binder.mutated(old, &variable.text, "", method, arguments)?.expr
+            change(&mut binder, old, &variable.text)?.expr
         };
         self.emit(Instruction::Assign { slot, value });
         Ok(())
@@ -506,7 +505,12 @@ impl<'a> Compiler<'a> {
                     self.assign(slot, value, set.op);
                 }
                 tree::SetValue::Cursor(definition) => self.set_cursor(statement, &set.variable, definition)?,
-                tree::SetValue::Method(method, arguments) => self.call_mutator(&set.variable, method, arguments)?,
+                tree::SetValue::Method(method, arguments) => {
+                    self.mutate(&set.variable, |binder, old, name| binder.mutated(old, name, "", method, arguments))?;
+                }
+                tree::SetValue::Property(property, value) => {
+                    self.mutate(&set.variable, |binder, old, name| binder.with_property(old, name, property, value))?;
+                }
             },
             StatementKind::SetOption(option) => self.set_option(statement, option)?,
             StatementKind::SetIsolation(level) => {

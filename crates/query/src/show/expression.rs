@@ -8,6 +8,7 @@ use crate::expression::{Case, Comparison, Expr, Integer, IntegerOp, Predicate};
 use crate::host::Host;
 use crate::plan::{Action, Aggregate, Node, SortKey, Statement};
 use crate::program::Variable;
+use pikepole_clr::Form;
 use pikepole_types::{ArithmeticOp, SqlType, Value, write_text};
 
 /// What the slots of a statement are called: variables and columns by their names, all others `[Expr1005]`.
@@ -126,6 +127,19 @@ impl<'a> SlotNames<'a> {
                 self.expr(&method.receiver, out);
                 out.push('.');
                 self.call(method.method.name(), &method.inputs, out);
+            }
+            Expr::Clr(call) => {
+                match &call.receiver {
+                    None => out.push_str(&format!("{}::", call.ty.name())),
+                    Some(receiver) => {
+                        self.expr(receiver, out);
+                        out.push('.');
+                    }
+                }
+                match call.method.form {
+                    Form::Property | Form::StaticProperty => out.push_str(call.method.name),
+                    _ => self.call(call.method.name, &call.arguments, out),
+                }
             }
         }
     }

@@ -457,6 +457,7 @@ pub(super) fn odbc_sizes(ty: &SqlType) -> (i32, i32) {
         (Some(units), _) => (units, units * if ty.is_unicode() { 2 } else { 1 }),
         (None, Some(Limit(units))) => (units.into(), bytes),
         (None, Some(Max)) => (0, bytes),
+        (None, None) if matches!(ty, SqlType::Clr(_)) => (bytes.max(0), bytes.max(0)),
         (None, None) => (ty.precision().into(), bytes),
     }
 }
@@ -498,6 +499,7 @@ pub(super) fn odbc_type(ty: &SqlType, second: Option<&SecondName>) -> (i16, Opti
         SqlType::UniqueIdentifier => (-11, None),
         SqlType::Variant => (-150, None),
         SqlType::Xml => (-152, None),
+        SqlType::Clr(_) => (-151, None),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::result_set::{NAME, ResultSet, string, text};
 use crate::views::columns::TYPES;
 use pikepole_engine::{Index, Module, ReferentialAction, Table};
 use pikepole_query::{Declared, ExecutionContext, Output, Provenance};
-use pikepole_types::{LikePattern, SqlError, SqlType, Value};
+use pikepole_types::{ClrType, LikePattern, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 const SMALL: SqlType = SqlType::SmallInt;
@@ -442,7 +442,7 @@ pub(super) fn data_types(arguments: &Arguments<'_>, output: &mut dyn Output) {
         ("USERTYPE", SMALL),
     ]);
     let wanted: Option<i16> = arguments.text(0).and_then(|number| number.parse().ok()).filter(|number| *number != 0);
-    let mut types: Vec<&SqlType> = TYPES.iter().collect();
+    let mut types: Vec<&SqlType> = TYPES.iter().filter(|ty| !matches!(ty, SqlType::Clr(_))).collect();
     types.sort_by_key(|ty| odbc_type(ty, None).0);
     for ty in types {
         let (odbc, sub) = odbc_type(ty, None);
@@ -641,6 +641,7 @@ pub(crate) fn described_columns(
     ]);
     for (place, column) in columns.into_iter().flatten().enumerate() {
         let (ty, collation) = (column.ty, column.collated.shown());
+        let clr = if let SqlType::Clr(clr) = ty { Some(clr) } else { None };
         let of_text = |value: Value| if ty.is_string() { value } else { Value::Null };
         let mut row = vec![
             Value::Bit(false),
@@ -648,13 +649,14 @@ pub(crate) fn described_columns(
             if column.name.is_empty() { Value::Null } else { string(column.name) },
             Value::Bit(column.nullable),
             Value::Int(ty.system_type_id().into()),
-            string(ty.to_string()),
+            clr.map_or(string(ty.to_string()), |_| Value::Null),
             Value::SmallInt(ty.max_length()),
             Value::TinyInt(ty.precision()),
             Value::TinyInt(ty.scale()),
             of_text(string(collation.name())),
         ];
-        row.extend(std::iter::repeat_n(Value::Null, 9));
+        row.extend(user_type(clr));
+        row.extend(std::iter::repeat_n(Value::Null, 4));
         let is_case_sensitive = ty.is_string() && collation.is_case_sensitive();
         row.extend([Value::Bit(false), Value::Bit(is_case_sensitive), Value::Bit(false)]);
         row.extend(std::iter::repeat_n(Value::Null, 5));
@@ -667,4 +669,11 @@ pub(crate) fn described_columns(
         set.push(row);
     }
     Ok(set)
+}
+
+/// What `sp_describe_first_result_set` says of a type that is no name of a type that holds values by itself: its number, its database,
+/// schema and name, and its class.
+fn user_type(clr: Option<ClrType>) -> [Value; 5] {
+    let Some(clr) = clr else { return [const { Value::Null }; 5] };
+    [Value::Int(clr.user_type_id()), string("master"), string("sys"), string(clr.name()), string(clr.qualified_name())]
 }

@@ -6,7 +6,7 @@ use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use crate::modules::{self, ParameterInfo};
 use pikepole_engine::Column;
 use pikepole_query::{ColumnInfo, Declared, Provenance};
-use pikepole_types::{Length, SecondName, SqlError, SqlType};
+use pikepole_types::{ClrType, Length, SecondName, SqlError, SqlType};
 
 /// The collation of every database.
 pub(crate) const COLLATION: &str = "SQL_Latin1_General_CP1_CI_AS";
@@ -118,7 +118,7 @@ fn with_declared(row: RowBuilder, declared: &Declared) -> RowBuilder {
 /// A type's numbers and sizes.
 pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
     row.integer("system_type_id", ty.system_type_id())
-        .integer("user_type_id", ty.system_type_id())
+        .integer("user_type_id", ty.user_type_id())
         .integer("max_length", ty.max_length())
         .integer("precision", ty.precision())
         .integer("scale", ty.scale())
@@ -255,6 +255,9 @@ pub(crate) const TYPES: &[SqlType] = &[
     SqlType::Image,
     SqlType::Text,
     SqlType::NText,
+    SqlType::Clr(ClrType::HierarchyId),
+    SqlType::Clr(ClrType::Geometry),
+    SqlType::Clr(ClrType::Geography),
 ];
 
 fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

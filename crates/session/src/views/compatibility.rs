@@ -215,7 +215,7 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("name", name)
             .integer("id", object_id)
             .integer("xtype", ty.system_type_id())
-            .integer("xusertype", ty.system_type_id())
+            .integer("xusertype", ty.user_type_id())
             .integer("length", ty.max_length())
             .integer("xprec", ty.precision())
             .integer("xscale", ty.scale())

@@ -39,21 +39,6 @@ pub(super) const VIEWS: &[View] = &[
         ],
     ),
     empty(
-        "assemblies",
-        &[
-            ("name", Name, No),
-            ("principal_id", Int, Yes),
-            ("assembly_id", Int, No),
-            ("clr_name", Text(4000), Yes),
-            ("permission_set", TinyInt, Yes),
-            ("permission_set_desc", Text(60), Yes),
-            ("is_visible", Bit, No),
-            ("create_date", DateTime, No),
-            ("modify_date", DateTime, No),
-            ("is_user_defined", Bit, Yes),
-        ],
-    ),
-    empty(
         "sql_expression_dependencies",
         &[
             ("referencing_id", Int, No),

@@ -10,32 +10,6 @@ use super::indexes::INDEX;
 use super::objects::{MODULE, OBJECT};
 
 pub(super) const VIEWS: &[View] = &[
-    empty(
-        "assembly_types",
-        &[
-            ("name", Name, No),
-            ("system_type_id", TinyInt, No),
-            ("user_type_id", Int, No),
-            ("schema_id", Int, No),
-            ("principal_id", Int, Yes),
-            ("max_length", SmallInt, No),
-            ("precision", TinyInt, No),
-            ("scale", TinyInt, No),
-            ("collation_name", Name, Yes),
-            ("is_nullable", Bit, Yes),
-            ("is_user_defined", Bit, No),
-            ("is_assembly_type", Bit, No),
-            ("default_object_id", Int, No),
-            ("rule_object_id", Int, No),
-            ("is_table_type", Bit, No),
-            ("assembly_id", Int, No),
-            ("assembly_class", Name, Yes),
-            ("is_binary_ordered", Bit, Yes),
-            ("is_fixed_length", Bit, Yes),
-            ("prog_id", Text(40), Yes),
-            ("assembly_qualified_name", Text(4000), Yes),
-        ],
-    ),
     empty("assembly_references", &[("assembly_id", Int, No), ("referenced_assembly_id", Int, No)]),
     empty(
         "assembly_files",

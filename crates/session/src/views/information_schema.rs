@@ -241,8 +241,9 @@ pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
     } else if let Some(units) = ty.units_max() {
         let bytes = if ty.is_unicode() { 2 } else { 1 };
         row = row.integer("CHARACTER_MAXIMUM_LENGTH", units).integer("CHARACTER_OCTET_LENGTH", units * bytes);
-    } else if *ty == SqlType::Xml {
-        row = row.integer("CHARACTER_MAXIMUM_LENGTH", -1).integer("CHARACTER_OCTET_LENGTH", -1);
+    } else if matches!(ty, SqlType::Xml | SqlType::Clr(_)) {
+        let length = ty.max_length();
+        row = row.integer("CHARACTER_MAXIMUM_LENGTH", length).integer("CHARACTER_OCTET_LENGTH", length);
     }
     if ty.is_string() {
         row = row.text("CHARACTER_SET_NAME", if ty.is_unicode() { "UNICODE" } else { "iso_1" });

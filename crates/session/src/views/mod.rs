@@ -7,6 +7,7 @@
 //! A table-valued function is one row of the table [`FUNCTIONS`]: a view, and the types of its arguments, which its rows find
 //! converted in [`Source::arguments`]. FROM calls it as any function of the system, also at the right side of APPLY.
 
+mod assemblies;
 mod collations;
 pub(crate) mod columns;
 mod compatibility;
@@ -301,6 +302,7 @@ const VIEWS: &[&[View]] = &[
     objects::VIEWS,
     columns::VIEWS,
     types::VIEWS,
+    assemblies::VIEWS,
     sequences::VIEWS,
     triggers::VIEWS,
     extended_properties::VIEWS,

@@ -155,6 +155,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("registered_search_property_lists", 5),
     ("assembly_modules", 6),
     ("assembly_types", 21),
+    ("spatial_reference_systems", 6),
     ("assembly_references", 2),
     ("assembly_files", 4),
     ("sql_dependencies", 9),

@@ -8,7 +8,7 @@ use pikepole_engine::{UserType, UserTypeKind};
 use pikepole_types::{SecondName, SqlError, SqlType};
 
 /// The columns of `sys.types`.
-const TYPE: &[ColumnOf] = &[
+pub(super) const TYPE: &[ColumnOf] = &[
     ("name", Name, No),
     ("system_type_id", TinyInt, No),
     ("user_type_id", Int, No),
@@ -63,15 +63,20 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
-fn types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+/// What the views of types say of one of the system's.
+pub(super) fn type_row(view: &View, source: &Source<'_>, name: &str, ty: &SqlType) -> RowBuilder {
     let sys = source.catalog.schema("sys").map_or(4, |schema| schema.schema_id);
     let collation = source.database.options().collation.name();
-    let row = |name: &str, ty: &SqlType| {
-        with_type(view.row().text("name", name), ty)
-            .integer("schema_id", sys)
-            .text_if("collation_name", ty.is_string().then_some(collation))
-            .bit("is_nullable", true)
-    };
+    with_type(view.row().text("name", name), ty)
+        .integer("schema_id", sys)
+        .text_if("collation_name", ty.is_string().then_some(collation))
+        .bit("is_nullable", true)
+        .bit("is_assembly_type", matches!(ty, SqlType::Clr(_)))
+}
+
+fn types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let collation = source.database.options().collation.name();
+    let row = |name: &str, ty: &SqlType| type_row(view, source, name, ty);
     let mut rows: Rows = TYPES.iter().map(|ty| row(ty.name(), ty).done()).collect();
     for second in SecondName::ALL {
         let row = with_named_type(row(second.name, &second.ty), &second.ty, Some(second));

@@ -118,7 +118,7 @@ impl TokenReader {
         if count != NO_COLUMNS {
             for _ in 0..count {
                 let (_user_type, flags) = (reader.u32(WHAT)?, reader.u16(WHAT)?);
-                let info = TypeInfo::read(reader, VERSION)?;
+                let info = TypeInfo::read_told(reader, VERSION)?;
                 if matches!(info.token(), TypeToken::Text | TypeToken::NText | TypeToken::Image) {
                     for _ in 0..reader.u8(WHAT)? {
                         reader.long_text(WHAT)?;
@@ -198,7 +198,7 @@ fn read_returned(reader: &mut Reader<'_>) -> Result<ReplyToken, TdsError> {
     let _name = reader.short_text(WHAT)?;
     // Status, user type, flags.
     reader.take(7, WHAT)?;
-    let info = TypeInfo::read(reader, VERSION)?;
+    let info = TypeInfo::read_told(reader, VERSION)?;
     let mut value = Value::Null;
     info.read_value(reader, Place::Parameter, &mut value)?;
     Ok(ReplyToken::Returned(value))

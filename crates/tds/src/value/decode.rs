@@ -104,7 +104,7 @@ impl TypeInfo {
                 let bytes = bytes.strip_prefix(&[0xFF, 0xFE]).unwrap_or(bytes);
                 return push_utf16(bytes, value.string_buffer(), WHAT);
             }
-            T::Binary | T::VarBinary | T::OldBinary | T::OldVarBinary | T::Image => {
+            T::Binary | T::VarBinary | T::OldBinary | T::OldVarBinary | T::Image | T::Udt => {
                 value.binary_buffer().extend_from_slice(bytes);
                 return Ok(());
             }

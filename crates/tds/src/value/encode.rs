@@ -37,7 +37,7 @@ impl TypeInfo {
             }
             (_, Value::Str(text)) => self.put_text(text, place, out),
             (_, Value::Bin(bytes)) => {
-                matches!(self.token(), T::Binary | T::VarBinary | T::Image).then_some(())?;
+                matches!(self.token(), T::Binary | T::VarBinary | T::Image | T::Udt).then_some(())?;
                 self.put_length(bytes.len(), place, out)?;
                 out.extend_from_slice(bytes);
                 self.put_end(out);

@@ -5,7 +5,7 @@ use crate::error::TdsError;
 use crate::put::Put;
 use crate::read::Reader;
 use crate::version::TdsVersion;
-use pikepole_types::{CodePage, Length, SqlType};
+use pikepole_types::{ClrType, CodePage, Length, SqlType};
 
 /// The most digits of a decimal.
 const PRECISION_MAX: u8 = 38;
@@ -161,6 +161,8 @@ pub struct TypeInfo {
     precision: u8,
     scale: u8,
     collation: WireCollation,
+    /// Which type a [`TypeToken::Udt`] is.
+    clr: Option<ClrType>,
 }
 
 impl TypeInfo {
@@ -168,7 +170,7 @@ impl TypeInfo {
     pub const NULL: TypeInfo = TypeInfo::plain(T::Null, 0);
 
     const fn plain(token: TypeToken, length: u32) -> TypeInfo {
-        TypeInfo { token, length, precision: 0, scale: 0, collation: WireCollation::DEFAULT }
+        TypeInfo { token, length, precision: 0, scale: 0, collation: WireCollation::DEFAULT, clr: None }
     }
 
     fn scaled(token: TypeToken, scale: u8, length: u32) -> TypeInfo {
@@ -243,6 +245,8 @@ impl TypeInfo {
             SqlType::Variant => TypeInfo::plain(T::Variant, VARIANT_BYTES_MAX),
             SqlType::Xml if !version.is_wide() => TypeInfo::plain(T::NText, NTEXT_BYTES_MAX),
             SqlType::Xml => TypeInfo::bare(T::Xml),
+            SqlType::Clr(_) if !version.is_wide() => TypeInfo::plain(T::Image, i32::MAX as u32),
+            SqlType::Clr(clr) => TypeInfo::of_clr(clr),
             // As texts to older clients: 0001-01-01, 00:00:00.0000000, both, both with +00:00.
             SqlType::Date if !version.has_date_types() => TypeInfo::plain(T::NVarChar, 10 * 2),
             SqlType::Time(_) if !version.has_date_types() => TypeInfo::plain(T::NVarChar, 16 * 2),
@@ -262,6 +266,11 @@ impl TypeInfo {
             SqlType::NText => TypeInfo::plain(T::NText, NTEXT_BYTES_MAX),
             SqlType::Image => TypeInfo::plain(T::Image, TEXT_BYTES_MAX),
         }
+    }
+
+    fn of_clr(clr: ClrType) -> TypeInfo {
+        let length = u32::try_from(SqlType::Clr(clr).max_length()).unwrap_or(MAX_LENGTH);
+        TypeInfo { clr: Some(clr), ..TypeInfo::plain(T::Udt, length) }
     }
 
     fn varying(token: TypeToken, old_max: TypeToken, length: Length, unit: u32, version: TdsVersion) -> TypeInfo {
@@ -335,7 +344,8 @@ impl TypeInfo {
         let is_max = self.framing() == Framing::Chunks;
         let is_wide = self.page().is_some_and(|page| page != CodePage::Western);
         match self.token {
-            T::Null | T::Udt | T::Table | T::Vector => SqlType::Null,
+            T::Udt => self.clr.map_or(SqlType::Null, SqlType::Clr),
+            T::Null | T::Table | T::Vector => SqlType::Null,
             T::Variant => SqlType::Variant,
             T::Bit | T::BitN => SqlType::Bit,
             T::Int1 => SqlType::TinyInt,
@@ -413,6 +423,18 @@ impl TypeInfo {
         Ok(info)
     }
 
+    /// As [`TypeInfo::read`], of what a server tells: it says more of a type that is an assembly's.
+    pub(crate) fn read_told(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
+        const WHAT: &str = "a type of an assembly";
+        if reader.rest().first() != Some(&(T::Udt as u8)) {
+            return TypeInfo::read(reader, version);
+        }
+        let (_token, _length) = (reader.u8(WHAT)?, reader.u16(WHAT)?);
+        let info = clr_type(reader)?;
+        reader.long_text(WHAT)?;
+        Ok(info)
+    }
+
     pub(crate) fn read(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
         let mut info = TypeInfo::read_unchecked(reader)?;
         // A driver that has no value says no length either.
@@ -443,7 +465,7 @@ impl TypeInfo {
         let refuse = |name: &str| Err(TdsError::Unsupported(format!("A value of type {name} from a client")));
         let mut info = TypeInfo::bare(token);
         match token {
-            T::Udt => return refuse("udt"),
+            T::Udt => info = clr_type(reader)?,
             T::Json => return refuse("json"),
             T::Vector => return refuse("vector"),
             T::Table => return refuse("table in this place"),
@@ -515,9 +537,26 @@ impl TypeInfo {
                 out.extend_from_slice(&self.collation.to_bytes());
             }
             T::Xml => out.put_u8(0),
+            T::Udt => self.write_clr(out),
             _ => {}
         }
     }
+
+    fn write_clr(&self, out: &mut Vec<u8>) {
+        let Some(clr) = self.clr else { return };
+        out.put_u16(self.length as u16);
+        ["master", "sys", clr.name()].iter().for_each(|part| out.put_short_text(part));
+        out.put_long_text(&clr.qualified_name(), usize::MAX);
+    }
+}
+
+/// A type of an assembly: its database, its schema and its name, of which the last one says which it is.
+fn clr_type(reader: &mut Reader<'_>) -> Result<TypeInfo, TdsError> {
+    const WHAT: &str = "the name of a type";
+    let (_database, _schema) = (reader.short_text(WHAT)?, reader.short_text(WHAT)?);
+    let name = reader.short_text(WHAT)?;
+    let known = ClrType::by_name(&name).map(TypeInfo::of_clr);
+    known.ok_or_else(|| TdsError::Unsupported(format!("A value of type {name} from a client")))
 }
 
 /// The schema of an `xml`, which is only named.

@@ -65,6 +65,7 @@ fn variables(f: &mut Formatter<'_>, kind: &StatementKind) -> Result {
                 SetValue::Expr(expr) => write!(f, "SET {variable} {op} {expr}"),
                 SetValue::Cursor(cursor) => write!(f, "SET {variable} {op} CURSOR {cursor}"),
                 SetValue::Method(method, arguments) => write!(f, "SET {variable}.{method}({})", Commas(arguments)),
+                SetValue::Property(property, value) => write!(f, "SET {variable}.{property} = {value}"),
             }
         }
         StatementKind::SetOption(option) => option.fmt(f),

@@ -29,10 +29,16 @@ pub(super) fn is_bare_receiver(expr: &Expr) -> bool {
         ExprKind::Variable(_)
             | ExprKind::Function(_)
             | ExprKind::Method(_)
+            | ExprKind::Static(_)
             | ExprKind::Subquery(_)
             | ExprKind::Cast(_)
             | ExprKind::Convert(_)
     )
+}
+
+/// The arguments of a method; nothing for a property.
+fn write_arguments(f: &mut Formatter<'_>, arguments: Option<&[Expr]>) -> Result {
+    arguments.map_or(Ok(()), |arguments| write!(f, "({})", Commas(arguments)))
 }
 
 /// An expression, in parentheses when it binds more weakly than its place wants.
@@ -86,7 +92,12 @@ impl Display for Expr {
                     true => call.receiver.fmt(f)?,
                     false => write!(f, "({})", call.receiver)?,
                 }
-                write!(f, ".{}({})", call.method, Commas(&call.arguments))
+                write!(f, ".{}", call.method)?;
+                write_arguments(f, call.arguments.as_deref())
+            }
+            ExprKind::Static(call) => {
+                write!(f, "{}::{}", call.ty, call.method)?;
+                write_arguments(f, call.arguments.as_deref())
             }
             ExprKind::Niladic(niladic) => f.write_str(match niladic {
                 Niladic::CurrentTimestamp => "CURRENT_TIMESTAMP",

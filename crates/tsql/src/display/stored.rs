@@ -221,12 +221,17 @@ impl Display for Stored<'_, Expr> {
             }
             ExprKind::Function(call) => write_call(f, call),
             ExprKind::Method(call) => {
-                let arguments: Vec<_> = call.arguments.iter().map(Stored).collect();
                 match is_bare_receiver(&call.receiver) {
                     true => Stored(&call.receiver).fmt(f)?,
                     false => write!(f, "({})", Stored(&call.receiver))?,
                 }
-                write!(f, ".[{}]({})", call.method.text, Commas(&arguments))
+                write!(f, ".[{}]", call.method.text)?;
+                write_given(f, call.arguments.as_deref())
+            }
+            ExprKind::Static(call) => {
+                let schema = call.ty.schema_str().map_or(String::new(), |schema| format!("[{schema}]."));
+                write!(f, "{schema}[{}]::[{}]", call.ty.name.text, call.method.text)?;
+                write_given(f, call.arguments.as_deref())
             }
             ExprKind::Niladic(niladic) => f.write_str(match niladic {
                 Niladic::CurrentTimestamp => "getdate()",
@@ -278,6 +283,13 @@ impl Display for Stored<'_, Expr> {
             ExprKind::Subquery(_) => self.0.fmt(f),
         }
     }
+}
+
+/// The arguments of a method; nothing for a property.
+fn write_given(f: &mut Formatter<'_>, arguments: Option<&[Expr]>) -> Result {
+    let Some(arguments) = arguments else { return Ok(()) };
+    let arguments: Vec<String> = arguments.iter().map(|argument| Stored(argument).to_string()).collect();
+    write!(f, "({})", arguments.join(","))
 }
 
 fn write_column(f: &mut Formatter<'_>, column: &ColumnRef) -> Result {

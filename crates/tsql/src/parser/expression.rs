@@ -5,7 +5,8 @@ use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind, value};
 use crate::tree::{
-    Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, MethodCall, Name, Niladic, ObjectName, Query, UnaryOp,
+    Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, MethodCall, Name, Niladic, ObjectName, Query, StaticCall,
+    UnaryOp,
 };
 
 impl Parser<'_> {
@@ -102,7 +103,7 @@ impl Parser<'_> {
     /// COLLATE, AT TIME ZONE and calls of methods behind an operand.
     pub(super) fn suffixes(&mut self, mut expr: Expr) -> Parsed<Expr> {
         loop {
-            if self.at_method() {
+            if self.at_member() {
                 expr = self.method_of(expr)?;
             } else if self.at_keyword(Keyword::Collate) {
                 self.bump();
@@ -125,12 +126,33 @@ impl Parser<'_> {
         self.at_symbol(Symbol::Dot) && self.nth_name(1) && self.nth_symbol(2, Symbol::Open)
     }
 
+    /// Whether `.method(` or `.property` comes next.
+    fn at_member(&self) -> bool {
+        self.at_symbol(Symbol::Dot) && self.nth_name(1)
+    }
+
     fn method_of(&mut self, receiver: Expr) -> Parsed<Expr> {
         self.expect_symbol(Symbol::Dot)?;
         let method = self.name()?;
-        let arguments = self.method_arguments()?;
+        let arguments = self.member_arguments()?;
         let span = receiver.span.to(self.span_from(self.tokens[self.at - 1]));
         Ok(Expr::new(ExprKind::Method(Box::new(MethodCall { receiver, method, arguments })), span))
+    }
+
+    /// What a method is given; None behind the name of a property.
+    fn member_arguments(&mut self) -> Parsed<Option<Vec<Expr>>> {
+        if self.at_symbol(Symbol::Open) { self.method_arguments().map(Some) } else { Ok(None) }
+    }
+
+    /// `::method(...)` behind the name of a type.
+    #[inline(never)]
+    fn static_call(&mut self, ty: ObjectName) -> Parsed<Expr> {
+        self.expect_symbol(Symbol::DoubleColon)?;
+        let method = self.name()?;
+        let arguments = self.member_arguments()?;
+        let span = ty.span().to(self.span_from(self.tokens[self.at - 1]));
+        self.grow()?;
+        Ok(Expr::new(ExprKind::Static(Box::new(StaticCall { ty, method, arguments })), span))
     }
 
     /// What a method is given, with the parentheses.
@@ -268,6 +290,9 @@ impl Parser<'_> {
         if self.at_symbol(Symbol::Open) {
             return self.function_call(ObjectName::of(first));
         }
+        if self.at_symbol(Symbol::DoubleColon) {
+            return self.static_call(ObjectName::of(first));
+        }
         if !self.at_symbol(Symbol::Dot) {
             let span = first.span;
             return Ok(Expr::new(ExprKind::Column(ColumnRef { qualifier: None, name: first }), span));
@@ -275,6 +300,9 @@ impl Parser<'_> {
         let name = self.object_name_after(first)?;
         if self.at_symbol(Symbol::Open) {
             return self.function_call(name);
+        }
+        if self.at_symbol(Symbol::DoubleColon) {
+            return self.static_call(name);
         }
         let span = name.span();
         Ok(Expr::new(ExprKind::Column(column_of(name)), span))

@@ -86,12 +86,37 @@ impl Parser<'_> {
         } else {
             self.index_columns()?
         };
+        if kind == IndexKind::Spatial {
+            self.tessellation()?;
+        }
         let include = self.optional_include()?;
         let filter = self.index_filter()?;
         let options = self.index_options()?;
         let on = self.optional_placement()?;
         let index = CreateIndex { unique, clustered, kind, name, table, columns, include, filter, options, on };
         Ok(StatementKind::CreateIndex(Box::new(index)))
+    }
+
+    /// `USING scheme` and `WITH (BOUNDING_BOX = (...), ...)` of a spatial index. As such indexes are refused, nothing is kept of them.
+    fn tessellation(&mut self) -> Parsed<()> {
+        if self.eat_word("USING") {
+            self.name()?;
+        }
+        if !self.eat_keyword(Keyword::With) {
+            return Ok(());
+        }
+        self.expect_symbol(Symbol::Open)?;
+        let mut open = 1;
+        while open > 0 {
+            match self.peek().kind {
+                TokenKind::Symbol(Symbol::Open) => open += 1,
+                TokenKind::Symbol(Symbol::Close) => open -= 1,
+                TokenKind::End | TokenKind::Bad => return Err(self.unexpected()),
+                _ => {}
+            }
+            self.bump();
+        }
+        Ok(())
     }
 
     /// `WITH (...)`, or the older `WITH FILLFACTOR = 80, DROP_EXISTING` without parentheses.

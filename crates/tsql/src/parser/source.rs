@@ -409,6 +409,7 @@ impl Parser<'_> {
         let expr = self.part(|parser| parser.suffixes(operand))?;
         let ExprKind::Method(method) = expr.kind else { return Err(self.unexpected()) };
         let MethodCall { receiver, method, arguments } = *method;
+        let Some(arguments) = arguments else { return Err(self.unexpected()) };
         let arguments = arguments.into_iter().map(FunctionArgument::Expr).collect();
         let call = FunctionCall { arguments, ..FunctionCall::named(ObjectName::of(method)) };
         self.function_rows(Some(receiver), call)

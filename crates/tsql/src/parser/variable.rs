@@ -191,6 +191,15 @@ impl Parser<'_> {
             let value = SetValue::Method(self.name()?, self.method_arguments()?);
             return Ok(StatementKind::SetVariable(Box::new(SetVariable { variable, op: AssignOp::Set, value })));
         }
+        if self.eat_symbol(Symbol::Dot) {
+            let property = self.name()?;
+            let op = self.assign_op()?;
+            if op != AssignOp::Set {
+                return Err(self.unexpected());
+            }
+            let value = SetValue::Property(property, self.expression()?);
+            return Ok(StatementKind::SetVariable(Box::new(SetVariable { variable, op, value })));
+        }
         let op = self.assign_op()?;
         let value = if self.eat_keyword(Keyword::Cursor) {
             SetValue::Cursor(Box::new(self.cursor_definition(Vec::new())?))

@@ -122,6 +122,8 @@ pub enum SetValue {
     Cursor(Box<CursorDefinition>),
     /// `SET @variable.method(...)`: the method and its arguments.
     Method(Name, Vec<Expr>),
+    /// `SET @variable.property = value`
+    Property(Name, Expr),
 }
 
 /// `SET option value`

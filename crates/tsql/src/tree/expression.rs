@@ -49,9 +49,11 @@ pub enum ExprKind {
     Binary(Box<Binary>),
     /// A function call, also of aggregates and window functions.
     Function(Box<FunctionCall>),
-    /// `x.method(...)`, where `x` is no name: `@x.query('...')`, `(SELECT ...).value(...)`. With a name before it, it parses as the call
-    /// of a function in a schema.
+    /// `x.method(...)`, where `x` is no name: `@x.query('...')`, `(SELECT ...).value(...)`, and the property `x.STX`. With a name before
+    /// it, a method parses as the call of a function in a schema, and a property as a column.
     Method(Box<MethodCall>),
+    /// `type::method(...)`
+    Static(Box<StaticCall>),
     /// CURRENT_TIMESTAMP and its like, which take no parentheses.
     Niladic(Niladic),
     /// `CASE ... END`
@@ -223,8 +225,19 @@ pub struct MethodCall {
     pub receiver: Expr,
     /// Its name.
     pub method: Name,
-    /// Its arguments.
-    pub arguments: Vec<Expr>,
+    /// Its arguments; None for a property.
+    pub arguments: Option<Vec<Expr>>,
+}
+
+/// See [`ExprKind::Static`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct StaticCall {
+    /// The type.
+    pub ty: ObjectName,
+    /// The method's name.
+    pub method: Name,
+    /// Its arguments; None for a property.
+    pub arguments: Option<Vec<Expr>>,
 }
 
 /// What a window function does with NULLs.

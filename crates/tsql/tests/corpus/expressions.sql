@@ -55,3 +55,7 @@ GO
 SELECT CHECKSUM(*), BINARY_CHECKSUM(a, b), COUNT_BIG(*), GROUPING(a), COUNT(ALL a) FROM t GROUP BY a
 GO
 SELECT CASE WHEN (CASE WHEN a = 1 THEN 1 ELSE 0 END) = 1 THEN (SELECT MAX(b) FROM t) ELSE NULLIF(COALESCE(a, b), IIF(c = d, 1, 2)) END
+SELECT @g.STX, @g.STPointN(2).STX, (SELECT @g).STArea(), (@g).STSrid, geometry::Point(1, 2, 0).STAsText(), sys.hierarchyid::[Null], t.g.STArea(), t.g.STX FROM t
+GO
+SET @g.STSrid = 4326
+GO

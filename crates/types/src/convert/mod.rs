@@ -10,8 +10,9 @@ mod text;
 
 pub(crate) use dates::{moment_of, time_of};
 pub(crate) use numbers::{as_f64, exact, float_in, money_from_decimal};
-pub(crate) use text::{Writing, float_text, money_text, push_blanks, scientific};
+pub(crate) use text::{Writing, float_text, money_text, pad, push_blanks, scientific};
 
+use crate::clr;
 use crate::code_page::CodePage;
 use crate::datetime::{DateFormat, Language, Reading};
 use crate::error::SqlError;
@@ -56,6 +57,9 @@ pub fn conversion(from: &SqlType, to: &SqlType) -> Conversion {
     let (from_number, to_number) = (from.is_number(), to.is_number());
     match (from, to) {
         (_, Null) => None,
+        (Clr(_), _) if to.is_string() || to.is_binary() => Explicit,
+        (_, Clr(_)) if from.is_string() || from.is_binary() => Implicit,
+        (Clr(_), _) | (_, Clr(_)) => None,
         _ if from.is_text_or_image() || to.is_text_or_image() => of_text_or_image(from, to),
         (_, Variant) if crate::variant::Variant::holds(from) => Implicit,
         (_, Variant) => None,
@@ -200,8 +204,15 @@ fn convert_slowly(
             _ => {}
         }
     }
+    if let (Clr(ty), Value::Bin(bytes), true) = (from, value, to.is_string()) {
+        return clr::to_text(bytes, *ty, to, out);
+    }
+    if let (Clr(ty), Value::Bin(bytes), true) = (from, value, to.is_binary()) {
+        clr::check_room(bytes, *ty, to)?;
+    }
     match to {
         Null => *out = Value::Null,
+        Clr(ty) => clr::from_value(value, from, *ty, out)?,
         Xml => xml::from_value(value, from, style, out)?,
         Variant => *out = in_variant(value, from)?,
         Bit | TinyInt | SmallInt | Int | BigInt | Decimal { .. } | Money | SmallMoney | Real | Float => {

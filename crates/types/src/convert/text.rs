@@ -101,7 +101,7 @@ fn fit_in_place(to: &SqlType, page: CodePage, buffer: &mut String) {
 }
 
 #[inline]
-fn pad(to: &SqlType, page: CodePage, buffer: &mut String) {
+pub(crate) fn pad(to: &SqlType, page: CodePage, buffer: &mut String) {
     if let SqlType::Char(n) | SqlType::NChar(n) = *to {
         let missing = usize::from(n).saturating_sub(page.units(buffer));
         push_blanks(missing, buffer);

@@ -114,6 +114,7 @@ error_table! {
     246 16 1 recursive_without_anchor(name) "No anchor member was specified for recursive query \"{name}\".";
     247 16 1 anchor_in_recursive_part(name) "An anchor member was found in the recursive part of recursive query \"{name}\".";
     248 16 1 text_overflows_int(from, value) "The conversion of the {from} value '{value}' overflowed an int column.";
+    249 16 1 not_comparable(ty, clause) "The type \"{ty}\" is not comparable. It cannot be used in the {clause} clause.";
     252 16 1 recursive_without_union_all(name) "Recursive common table expression '{name}' does not contain a top-level UNION ALL operator.";
     253 16 1 recursive_twice(name) "Recursive member of a common table expression '{name}' has multiple recursive references.";
     256 16 1 text_type_required(ty, function) "The data type {ty} is invalid for the {function} function. Allowed types are: char/varchar, nchar/nvarchar, and binary/varbinary.";
@@ -539,6 +540,9 @@ error_table! {
     6104 16 1 kill_own_process() "Cannot use KILL to kill your own process.";
     6106 16 2 process_not_active(session) "Process ID {session} is not an active process ID.";
     6107 14 1 kill_system_process() "Only user processes can be killed.";
+    6200 16 1 member_is_mutator(name, class) "Method '{name}' of type '{class}' in assembly 'Microsoft.SqlServer.Types' is marked as a mutator. Mutators cannot be used in the read-only portion of the query.";
+    6201 16 1 member_is_no_mutator(name, class) "Method '{name}' of type '{class}' in assembly 'Microsoft.SqlServer.Types' is not marked as a mutator. Only mutators can be used in the update portion of the query.";
+    6207 16 1 clr_value_would_be_padded(ty) "Error converting {ty} to fixed length binary type. The result would be padded and cannot be converted back.";
     6305 16 1 xml_change_expected() "XQuery data manipulation expression required in XML data type method.";
     6306 16 1 xquery_empty() "Invalid XQuery expression passed to XML data type method.";
     6307 16 1 xml_attribute_outside() "XML well-formedness check: Attribute cannot appear outside of element declaration. Rewrite your XQuery so it returns well-formed XML.";
@@ -553,6 +557,11 @@ error_table! {
     6360 16 1 xml_target_style_invalid(style) "{style} is not a valid style number when converting from XML.";
     6365 16 1 xml_too_long() "An XML operation resulted an XML data type exceeding 2GB in size. Operation aborted.";
     6401 16 1 savepoint_unknown(name) "Cannot roll back {name}. No transaction or savepoint of that name was found.";
+    6506 16 10 method_unknown(name, class) "Could not find method '{name}' for type '{class}' in assembly 'Microsoft.SqlServer.Types'";
+    6522 16 1 clr_exception(routine, exception, text) "A .NET Framework error occurred during execution of user-defined routine or aggregate \"{routine}\": \r\n{exception}: {text}\r\n{exception}: \r\n.";
+    6569 16 1 clr_parameter_is_null(ty, method, position) "'{ty}::{method}' failed because parameter {position} is not allowed to be null.";
+    6592 16 3 property_unknown(name, class) "Could not find property or field '{name}' for type '{class}' in assembly 'Microsoft.SqlServer.Types'.";
+    6595 16 1 property_is_read_only(name, class) "Could not assign to property '{name}' for type '{class}' in assembly 'Microsoft.SqlServer.Types' because it is read only.";
     6800 16 1 xml_auto_without_table() "FOR XML AUTO requires at least one table for generating XML tags. Use FOR XML RAW or add a FROM clause with a table name.";
     6801 16 1 xml_explicit_columns_missing() "FOR XML EXPLICIT requires at least three columns, including the tag column, the parent column, and at least one data column.";
     6802 16 1 xml_explicit_name_invalid(column) "FOR XML EXPLICIT query contains the invalid column name '{column}'. Use the TAGNAME!TAGID!ATTRIBUTENAME[!..] format where TAGID is a positive integer.";

@@ -16,7 +16,7 @@ fn fits(value: &Value, ty: &SqlType) -> bool {
             page.units(text) <= limit && text.chars().all(|c| page.holds(c))
         }
         (Value::Bin(bytes), ty) if ty.is_binary() => bytes.len() <= limit,
-        (Value::Str(_), SqlType::Xml) => true,
+        (Value::Str(_), SqlType::Xml) | (Value::Bin(_), SqlType::Clr(_)) => true,
         (Value::Decimal(v), SqlType::Decimal { precision, scale }) => {
             v.scale() <= *scale && v.rescale(*precision, *scale).is_some()
         }

@@ -19,7 +19,7 @@ pub(super) fn int_type(_: &[SqlType]) -> Typed {
 
 /// `bigint` for `(max)` types, `int` for all others.
 pub(super) fn position_type(types: &[SqlType]) -> Typed {
-    let is_long = |ty: &SqlType| ty.is_max() && !ty.is_text_or_image();
+    let is_long = |ty: &SqlType| ty.is_max() && !ty.is_text_or_image() && !matches!(ty, SqlType::Clr(_));
     Ok(if types.iter().any(is_long) { SqlType::BigInt } else { SqlType::Int })
 }
 

@@ -10,7 +10,7 @@ use crate::value::Value;
 
 /// Whether a value can be read back from its key bytes.
 pub(super) fn gives_back(ty: &SqlType) -> bool {
-    !(ty.is_string() || ty.is_binary() || matches!(ty, SqlType::DateTimeOffset(_) | SqlType::Variant))
+    !(ty.is_string() || ty.is_binary() || matches!(ty, SqlType::DateTimeOffset(_) | SqlType::Variant | SqlType::Clr(_)))
 }
 
 /// Bytes of a type's key, when they are always as many.
@@ -88,7 +88,9 @@ fn encode_value(value: &Value, ty: &ColumnType, out: &mut Vec<u8>) -> Option<()>
         (SqlType::DateTime2(_), Value::DateTime2(v)) => unsigned(v.ticks() as u64),
         (SqlType::DateTimeOffset(_), Value::DateTimeOffset(v)) => unsigned(v.utc_ticks() as u64),
         (SqlType::UniqueIdentifier, Value::Guid(bytes)) => out.extend(GUID_ORDER.map(|at| bytes[at])),
-        (SqlType::Binary(_) | SqlType::VarBinary(_), Value::Bin(bytes)) => push_escaped(trim_zeros(bytes), out),
+        (SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Clr(_), Value::Bin(bytes)) => {
+            push_escaped(trim_zeros(bytes), out)
+        }
         (ty_, Value::Str(text)) if ty_.is_string() => ty.collation.write_key(text, out),
         _ => return None,
     }

@@ -7,6 +7,7 @@
 //! is stands in the place of the mark. The bytes of a value are those that the rest has behind its length.
 
 use super::{RowError, RowLayout, rest};
+use crate::clr::{ClrType, HIERARCHY_BYTES_MAX};
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 
@@ -23,7 +24,8 @@ pub fn content_bytes_max(ty: &SqlType) -> Option<usize> {
             Length::Limit(n) => usize::from(n) * 3,
             Length::Max => i32::MAX as usize,
         },
-        SqlType::Xml | SqlType::Text | SqlType::NText | SqlType::Image => i32::MAX as usize,
+        SqlType::Clr(ClrType::HierarchyId) => HIERARCHY_BYTES_MAX,
+        SqlType::Xml | SqlType::Text | SqlType::NText | SqlType::Image | SqlType::Clr(_) => i32::MAX as usize,
         SqlType::Binary(n) => n.into(),
         SqlType::VarBinary(Length::Limit(n)) => n.into(),
         SqlType::VarBinary(Length::Max) => i32::MAX as usize,
@@ -58,7 +60,7 @@ impl RowLayout {
     /// [`RowError::Corrupt`] for bytes that are none of the type's.
     pub fn value_of(&self, column: usize, content: Vec<u8>) -> Result<Value, RowError> {
         let ty = &self.columns[column].ty;
-        if ty.is_binary() {
+        if ty.is_binary() || matches!(ty, SqlType::Clr(_)) {
             return Ok(Value::Bin(content));
         }
         let text = String::from_utf8(content).ok().filter(|_| ty.is_string() || *ty == SqlType::Xml);

@@ -135,7 +135,9 @@ fn encode_others(value: &Value, ty: &SqlType, out: &mut Vec<u8>) -> Option<()> {
             push_varint(v.utc_ticks() as u64, out);
             push_zigzag(i64::from(v.offset_minutes()), out);
         }
-        (SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Image, Value::Bin(bytes)) => push_bytes(bytes, out),
+        (SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Image | SqlType::Clr(_), Value::Bin(bytes)) => {
+            push_bytes(bytes, out);
+        }
         (SqlType::Xml | SqlType::Text | SqlType::NText, Value::Str(text)) => push_bytes(text.as_bytes(), out),
         (SqlType::UniqueIdentifier, Value::Guid(bytes)) => out.extend_from_slice(bytes),
         (SqlType::Variant, Value::Variant(variant)) => {
@@ -230,7 +232,7 @@ pub(super) fn decode<'b>(bytes: &'b [u8], column: &ColumnType, place: Option<&mu
             }
             return Some(behind);
         }
-        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Image => {
+        SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Image | SqlType::Clr(_) => {
             let (own, behind) = take_bytes(bytes)?;
             if let Some(place) = place {
                 place.binary_buffer().extend_from_slice(own);
