@@ -44,6 +44,7 @@ pub use application_lock::LockOwner;
 pub use bind::{Declared, undeclared_parameters};
 pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
+pub use errors::cancelled;
 pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
 pub use output::{Collected, ColumnInfo, Definition, Discard, Done, DoneKind, Event, Output, Provenance};
 pub use program::LoadOptions;
