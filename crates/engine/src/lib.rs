@@ -91,8 +91,9 @@ pub use security::{
     SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
-    CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, MASTER, NodeMemory,
-    PolicyRow, ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags,
+    CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, MASTER, MODEL,
+    MODEL_ID, MSDB, MSDB_ID, NodeMemory, PolicyRow, ProcessAffinity, Progress, SchedulerChoice, Server,
+    ServerConfiguration, ServerOptions, TraceFlags,
 };
 pub use table::{
     BulkWriter, CheckWatch, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount,

@@ -22,6 +22,7 @@ mod functions;
 mod guids;
 mod host;
 mod modules;
+mod msdb;
 mod names;
 mod options;
 mod procedures;

@@ -39,8 +39,7 @@ impl Machine<'_> {
         }
         if let Some(procedure) = TextProcedure::of(plain) {
             let home = self.context.database().name();
-            let is_here =
-                |database: &str| database.eq_ignore_ascii_case(home) || procedure == TextProcedure::ForEachDatabase;
+            let is_here = |database: &str| database.eq_ignore_ascii_case(home) || procedure.is_of_all_databases();
             if name.database_str().is_some_and(|database| !is_here(database)) {
                 return Err(errors::unsupported(format!("{plain} in another database")));
             }
