@@ -50,8 +50,11 @@ pub struct Identity {
 pub struct Computed {
     /// The expression, as T-SQL.
     pub text: String,
-    /// PERSISTED was said; the value is stored with the row either way.
+    /// PERSISTED was said; the value is stored with the row either way, unless it is computed when it is read.
     pub persisted: bool,
+    /// Its value is another one each time: it is computed whenever it is read, and the row has NULL in its place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub when_read: bool,
 }
 
 /// A CHECK constraint.
@@ -297,6 +300,11 @@ impl TableRecord {
     pub fn column(&self, name: &str) -> Option<usize> {
         let name = name.to_lowercase();
         self.columns.iter().position(|column| column.name.to_lowercase() == name)
+    }
+
+    /// Whether a column is computed whenever it is read.
+    pub(crate) fn is_computed_when_read(&self) -> bool {
+        self.columns.iter().any(|column| column.computed.as_ref().is_some_and(|computed| computed.when_read))
     }
 
     /// Position of the identity column.

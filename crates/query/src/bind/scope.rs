@@ -1,6 +1,7 @@
 //! What names mean at one level of a query.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::typed::Typed;
 use super::window::WindowCall;
@@ -23,13 +24,16 @@ pub(crate) struct SourceColumn {
     pub(crate) provenance: Provenance,
     /// A column of `nodes()`, which methods and IS NULL read, and nothing else.
     pub(crate) is_node: bool,
+    /// The expression of a column that is computed whenever it is read.
+    pub(crate) when_read: Option<Arc<str>>,
 }
 
 impl SourceColumn {
     /// A column whose texts compare as the default collation says.
     pub(crate) fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> SourceColumn {
         let provenance = Provenance::default();
-        SourceColumn { name: name.into(), ty, nullable, collated: Collated::Default, provenance, is_node: false }
+        let (name, collated) = (name.into(), Collated::Default);
+        SourceColumn { name, ty, nullable, collated, provenance, is_node: false, when_read: None }
     }
 }
 
@@ -225,8 +229,11 @@ pub(crate) struct Column {
     pub(crate) is_node: bool,
     /// How errors call it: `t.c`.
     pub(crate) display: String,
-    /// The index of the scope it was found in.
+    /// The index of the scope it was found in, and of its source there.
     pub(crate) level: usize,
+    pub(crate) source: usize,
+    /// The expression of a column that is computed whenever it is read.
+    pub(crate) when_read: Option<Arc<str>>,
 }
 
 impl Binder<'_> {
@@ -268,6 +275,8 @@ impl Binder<'_> {
                     is_node: info.is_node,
                     display: format!("{}.{}", source.alias, info.name),
                     level,
+                    source: place,
+                    when_read: info.when_read.clone(),
                 });
             }
             if self.scopes[level].barrier {

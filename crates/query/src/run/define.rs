@@ -140,6 +140,10 @@ impl Machine<'_> {
         table_definition::check_ignores_duplicates(&create.options, create.unique)?;
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
         let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
+        let keys = create.columns.iter().filter_map(|column| table.column(&column.name.text));
+        if let Some(column) = keys.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
+            return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
+        }
         let definition = self.index_definition(create, &table)?;
         self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await
     }
