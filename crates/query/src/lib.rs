@@ -114,12 +114,13 @@ pub fn prepare(
 ) -> Result<Arc<Program>, Vec<SqlError>> {
     let database = context.database().id();
     let quoted = context.settings.quoted_identifier;
-    if let Some(program) = context.plans.batch(database, quoted, parameters, text)
+    let schema = context.default_schema();
+    if let Some(program) = context.plans.batch(database, (quoted, &schema), parameters, text)
         && program.fits(|| context.catalog().catalog)
     {
         return Ok(program);
     }
     let program = compile(text, parameters, &context.compile_context(host))?;
-    context.plans.keep_batch(quoted, parameters, &program);
+    context.plans.keep_batch((quoted, &schema), parameters, &program);
     Ok(program)
 }
