@@ -431,6 +431,36 @@ pub struct Trigger {
     pub not_for_replication: bool,
     /// DISABLE TRIGGER.
     pub disabled: bool,
+    /// The events for which it runs before the others of its table, and behind them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<TriggerEvent>,
+    /// See `first`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last: Vec<TriggerEvent>,
+}
+
+/// Where a trigger runs among those of its table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TriggerPlace {
+    /// Before all others.
+    First,
+    /// Nobody has said.
+    Anywhere,
+    /// Behind all others.
+    Last,
+}
+
+impl Trigger {
+    /// Where it runs for an event.
+    pub fn place(&self, event: TriggerEvent) -> TriggerPlace {
+        if self.first.contains(&event) {
+            TriggerPlace::First
+        } else if self.last.contains(&event) {
+            TriggerPlace::Last
+        } else {
+            TriggerPlace::Anywhere
+        }
+    }
 }
 
 /// A stored procedure.

@@ -12,6 +12,7 @@ mod privileges;
 mod rename;
 mod sequence;
 mod server;
+mod trigger_order;
 
 use crate::host::SessionHost;
 use crate::security::{MemberOf, change_membership};
@@ -99,6 +100,7 @@ const PROCEDURES: &[Procedure] = &[
         required: 1,
     },
     Procedure { name: "sp_spaceused", parameters: &["@objname", "@updateusage"], required: 0 },
+    Procedure { name: "sp_settriggerorder", parameters: trigger_order::PARAMETERS, required: 3 },
     Procedure { name: "sp_addrolemember", parameters: &["@rolename", "@membername"], required: 2 },
     Procedure { name: "sp_droprolemember", parameters: &["@rolename", "@membername"], required: 2 },
     Procedure { name: "sp_addsrvrolemember", parameters: &["@loginame", "@rolename"], required: 2 },
@@ -394,6 +396,7 @@ pub(crate) async fn call(
             let only_views = procedure.name == "sp_refreshview";
             describe::refresh(&arguments.text(0).unwrap_or_default(), only_views, context, host)?;
         }
+        "sp_settriggerorder" => trigger_order::set(&arguments, context).await?,
         "sp_addmessage" => message::add(host, &arguments, context).await?,
         "sp_altermessage" => message::alter(host, &arguments, context).await?,
         "sp_dropmessage" => message::drop(host, &arguments, context).await?,
