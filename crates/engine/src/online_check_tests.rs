@@ -100,7 +100,7 @@ fn a_check_is_sound_while_others_write() {
             pikepole_scheduler::yield_now().await;
         }
         for writer in writers {
-            writer.await;
+            writer.await.expect("a writer does not panic");
         }
     });
     assert_eq!(db.check_catalog(), Vec::<String>::new());

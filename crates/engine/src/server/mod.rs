@@ -45,7 +45,7 @@ use crate::database::{
 use crate::error::OpenError;
 use crate::placement::PlacementPlan;
 use crate::security::{LoginGate, PasswordCost};
-use crate::temporary::{TEMPDB, TEMPDB_ID};
+use crate::temporary::TEMPDB;
 use backups::RestoringEntry;
 
 /// The database that sessions begin in.
@@ -448,56 +448,6 @@ impl Server {
             Entry::Online(database) if database.id() == id => Some(database.clone()),
             _ => None,
         })
-    }
-
-    /// All databases, by id.
-    pub fn databases(&self) -> Vec<DatabaseInfo> {
-        let mut rows: Vec<DatabaseInfo> = read(&self.databases)
-            .values()
-            .map(|entry| match entry {
-                Entry::Online(database) => DatabaseInfo {
-                    id: database.id(),
-                    name: database.name().to_owned(),
-                    created_us: database.created_us(),
-                    state: DatabaseState::Online,
-                    options: database.options(),
-                },
-                Entry::Restoring(entry) => DatabaseInfo {
-                    id: entry.file.id,
-                    name: entry.file.name.clone(),
-                    created_us: entry.file.created_us,
-                    state: DatabaseState::Restoring,
-                    options: entry.file.options,
-                },
-                Entry::Suspect { id, name, why, .. } => DatabaseInfo {
-                    id: *id,
-                    name: name.clone(),
-                    created_us: 0,
-                    state: DatabaseState::Suspect(why.clone()),
-                    options: DatabaseOptions::default(),
-                },
-                Entry::Offline { file, .. } => DatabaseInfo {
-                    id: file.id,
-                    name: file.name.clone(),
-                    created_us: file.created_us,
-                    state: DatabaseState::Offline,
-                    options: file.options,
-                },
-                Entry::Unused { file, .. } => DatabaseInfo {
-                    id: file.id,
-                    name: file.name.clone(),
-                    created_us: file.created_us,
-                    state: DatabaseState::Online,
-                    options: file.options,
-                },
-            })
-            .collect();
-        if rows.iter().all(|row| row.id != TEMPDB_ID) {
-            rows.push(self.tempdb_row());
-        }
-        self.add_system_rows(&mut rows);
-        rows.sort_by_key(|row| row.id);
-        rows
     }
 
     /// CREATE DATABASE.

@@ -1,4 +1,4 @@
-//! `model` and `msdb`: databases that every server has, and that cost nothing until somebody uses them.
+//! The list of databases, and in it `model` and `msdb`: every server has them, and they cost nothing until somebody uses them.
 //!
 //! ```text
 //!   not made ──first use──► online ──server ends──► closed, in its folder ──first use of the next run──► online
@@ -13,6 +13,7 @@ use pikepole_types::SqlError;
 
 use super::{DatabaseInfo, DatabaseState, Entry, Server, lock, read, write};
 use crate::database::{Database, DatabaseFile, DatabaseOptions};
+use crate::temporary::TEMPDB_ID;
 
 /// The template of new databases.
 pub const MODEL: &str = "model";
@@ -30,6 +31,56 @@ pub(super) fn id_of(name: &str) -> Option<i32> {
 }
 
 impl Server {
+    /// All databases, by id.
+    pub fn databases(&self) -> Vec<DatabaseInfo> {
+        let mut rows: Vec<DatabaseInfo> = read(&self.databases)
+            .values()
+            .map(|entry| match entry {
+                Entry::Online(database) => DatabaseInfo {
+                    id: database.id(),
+                    name: database.name().to_owned(),
+                    created_us: database.created_us(),
+                    state: DatabaseState::Online,
+                    options: database.options(),
+                },
+                Entry::Restoring(entry) => DatabaseInfo {
+                    id: entry.file.id,
+                    name: entry.file.name.clone(),
+                    created_us: entry.file.created_us,
+                    state: DatabaseState::Restoring,
+                    options: entry.file.options,
+                },
+                Entry::Suspect { id, name, why, .. } => DatabaseInfo {
+                    id: *id,
+                    name: name.clone(),
+                    created_us: 0,
+                    state: DatabaseState::Suspect(why.clone()),
+                    options: DatabaseOptions::default(),
+                },
+                Entry::Offline { file, .. } => DatabaseInfo {
+                    id: file.id,
+                    name: file.name.clone(),
+                    created_us: file.created_us,
+                    state: DatabaseState::Offline,
+                    options: file.options,
+                },
+                Entry::Unused { file, .. } => DatabaseInfo {
+                    id: file.id,
+                    name: file.name.clone(),
+                    created_us: file.created_us,
+                    state: DatabaseState::Online,
+                    options: file.options,
+                },
+            })
+            .collect();
+        if rows.iter().all(|row| row.id != TEMPDB_ID) {
+            rows.push(self.tempdb_row());
+        }
+        self.add_system_rows(&mut rows);
+        rows.sort_by_key(|row| row.id);
+        rows
+    }
+
     /// `model` or `msdb`, made or opened if this server has not needed it yet. What is in it is for the caller to see to.
     ///
     /// # Errors
