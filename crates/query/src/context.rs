@@ -22,7 +22,7 @@ use crate::settings::{Isolation, Settings};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
-    Catalog, Database, Durability, IndexDefinition, Lsn, MASTER, Mark, Need, Server, Transaction, UserMessage,
+    Catalog, Database, Durability, IndexDefinition, Lsn, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
 };
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, SqlError};
@@ -170,7 +170,13 @@ impl ExecutionContext {
         let catalog = self.database.catalog(&self.transaction);
         let changed = self.transaction.changed_elsewhere().map(|(id, catalog)| (id, Arc::clone(catalog)));
         let view = CatalogView::new(&self.server, Arc::clone(&self.database), catalog, changed.collect());
-        view.with_format_files(&self.format_files)
+        view.with_format_files(&self.format_files).with_default_schema(self.default_schema())
+    }
+
+    /// The schema that the session's user makes objects in and looks names up in first; None: `dbo`.
+    pub fn default_schema(&self) -> Option<Arc<str>> {
+        let own = self.token().user().default_schema.as_deref()?;
+        (!own.eq_ignore_ascii_case("dbo")).then(|| own.into())
     }
 
     /// The definitions of any database, those among them that the session's transaction has changed and not committed.
@@ -267,6 +273,12 @@ impl ExecutionContext {
     /// `CURSOR_STATUS`: 1 for an open cursor with rows, 0 without, -1 for a closed one, -3 for none of this name.
     pub fn cursor_status(&self, name: &str, global: bool) -> i16 {
         self.cursors.status(name, global, self.state.nest_level)
+    }
+
+    /// What the text of a module is compiled against now.
+    pub(crate) fn compile_context_of<'a>(&'a self, host: &'a dyn Host, module: &Module) -> CompileContext<'a> {
+        let context = self.compile_context(host);
+        CompileContext { catalog: context.catalog.clone().of_module(&module.schema), ..context }
     }
 
     /// What texts are compiled against now.

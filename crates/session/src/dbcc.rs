@@ -1,10 +1,10 @@
-//! DBCC: statistics cleared, trace flags, log space and segments, open transactions.
+//! DBCC: checks, statistics cleared, trace flags, log space and segments, open transactions.
 
-use crate::check_identity;
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, print, string, text};
 use crate::unsupported;
 use crate::views::{self, log};
+use crate::{check_identity, dbcc_check};
 use pikepole_contention::Statistics;
 use pikepole_engine::{Database, Permission, Securable};
 use pikepole_query::{ExecutionContext, Output};
@@ -21,12 +21,6 @@ const EVENT_UNITS_MAX: u16 = 4000;
 
 /// Commands that SQL Server has and this engine refuses by name.
 const REFUSED: &[&str] = &[
-    "CHECKALLOC",
-    "CHECKCATALOG",
-    "CHECKCONSTRAINTS",
-    "CHECKDB",
-    "CHECKFILEGROUP",
-    "CHECKTABLE",
     "CLEANTABLE",
     "CLONEDATABASE",
     "DBREINDEX",
@@ -51,6 +45,7 @@ pub(crate) async fn run(
     host: &mut SessionHost,
     command: &Dbcc,
     context: &mut ExecutionContext,
+    line: u32,
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
     match command.name.as_str() {
@@ -60,6 +55,11 @@ pub(crate) async fn run(
         "TRACESTATUS" => trace_status(host, command, output)?,
         "LOGINFO" => log_info(host, command, context, output)?,
         "OPENTRAN" => open_transactions(host, command, context, output)?,
+        "CHECKDB" | "CHECKALLOC" | "CHECKFILEGROUP" | "CHECKTABLE" | "CHECKCATALOG" => {
+            dbcc_check::run(host, command, context, line, output).await?;
+        }
+        // The machine has looked at those that there are.
+        "CHECKCONSTRAINTS" => {}
         "CHECKIDENT" => check_identity::run(command, context, output).await?,
         "USEROPTIONS" => user_options(host, context, output),
         "INPUTBUFFER" => input_buffer(host, command, context, output)?,
@@ -176,7 +176,11 @@ fn trace_status(host: &SessionHost, command: &Dbcc, output: &mut dyn Output) -> 
 }
 
 /// The database that a command's first argument names, by name or id; the current one for none, and for 0.
-fn named_database(host: &SessionHost, command: &Dbcc, context: &ExecutionContext) -> Result<Arc<Database>, SqlError> {
+pub(crate) fn named_database(
+    host: &SessionHost,
+    command: &Dbcc,
+    context: &ExecutionContext,
+) -> Result<Arc<Database>, SqlError> {
     let Some(named) = command.arguments.first().and_then(DbccArgument::text) else {
         return Ok(Arc::clone(context.database()));
     };

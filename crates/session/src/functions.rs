@@ -463,16 +463,15 @@ fn database_property(call: &Call<'_>) -> Answer {
 
 fn schema_id(call: &Call<'_>) -> Answer {
     let catalog = call.catalog();
-    if call.arguments.is_empty() {
-        return int(1);
-    }
-    let found = call.text(0).and_then(|name| catalog.schema(name));
+    let default = call.context.default_schema();
+    let own = if call.arguments.is_empty() { Some(default.as_deref().unwrap_or("dbo")) } else { None };
+    let found = own.or(call.text(0)).and_then(|name| catalog.schema(name));
     Ok(found.map(|schema| Value::Int(schema.schema_id)))
 }
 
 fn schema_name(call: &Call<'_>) -> Answer {
     if call.arguments.is_empty() {
-        return string("dbo");
+        return string(call.context.default_schema().as_deref().unwrap_or("dbo"));
     }
     let catalog = call.catalog();
     Ok(call.number(0).and_then(|id| names::schema_name(&catalog, id)).map(Value::Str))
@@ -489,7 +488,9 @@ fn object_id(call: &Call<'_>) -> Answer {
         return Ok(table.map(|table| Value::Int(table.object_id)));
     }
     let Some((_, catalog)) = call.catalog_of(&parts) else { return Ok(None) };
-    let found = names::find(&catalog, parts.schema.as_deref(), &parts.name);
+    let default = call.context.default_schema().filter(|_| parts.schema.is_none() && parts.database.is_none());
+    let own = default.and_then(|schema| names::find(&catalog, Some(&schema), &parts.name));
+    let found = own.or_else(|| names::find(&catalog, parts.schema.as_deref(), &parts.name));
     let wanted = call.text(1);
     let fits = |found: &Found| wanted.is_none_or(|kind| kind.trim().eq_ignore_ascii_case(found.code.trim()));
     Ok(found.filter(fits).map(|found| Value::Int(found.object_id)))

@@ -8,6 +8,7 @@
 use crate::connection::{ConnectionInfo, KillSwitch};
 use crate::cpu_history::CpuHistory;
 use crate::guids::GuidSequence;
+use crate::msdb::SystemDatabases;
 use crate::options::ClientOptions;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
@@ -284,6 +285,7 @@ pub struct Registry {
     sessions: Spinlock<BTreeMap<i32, SharedCell>>,
     plans: Arc<PlanCache>,
     server_name: String,
+    system_databases: SystemDatabases,
     guids: GuidSequence,
     cpu_history: CpuHistory,
 }
@@ -295,6 +297,7 @@ impl Registry {
             sessions: Spinlock::new(SpinlockClass::SESSION_TABLE, statistics, BTreeMap::new()),
             plans: Arc::new(PlanCache::default()),
             server_name: machine_name(),
+            system_databases: SystemDatabases::default(),
             guids: GuidSequence::new(),
             cpu_history: CpuHistory::begin(),
         })
@@ -313,6 +316,11 @@ impl Registry {
     /// `NEWSEQUENTIALID()`.
     pub(crate) fn next_guid(&self) -> [u8; 16] {
         self.guids.next()
+    }
+
+    /// The databases that are made when they are first named.
+    pub(crate) fn system_databases(&self) -> &SystemDatabases {
+        &self.system_databases
     }
 
     /// `@@SERVERNAME`: the machine's name.

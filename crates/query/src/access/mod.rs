@@ -102,6 +102,8 @@ pub struct Column {
     pub default: Option<String>,
     /// Whether its values are computed: it takes none.
     pub computed: bool,
+    /// The expression, where it is computed whenever it is read.
+    pub when_read: Option<String>,
     /// Whether each change of the row gives it a new number.
     pub rowversion: bool,
     /// How its texts compare.
@@ -214,6 +216,7 @@ impl Table {
                     nullable: column.nullable,
                     default: column.default.as_ref().map(|default| default.text.clone()),
                     computed: column.computed.is_some(),
+                    when_read: column.computed.as_ref().filter(|own| own.when_read).map(|own| own.text.clone()),
                     rowversion: column.rowversion,
                     collation: column.collation,
                 })

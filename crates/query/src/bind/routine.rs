@@ -246,7 +246,7 @@ impl Binder<'_> {
             return Ok(None);
         };
         let found = place.view.catalog.function(&place.schema, &place.name).cloned();
-        Ok(found.map(|function| (function, place.view)))
+        Ok(found.map(|function| (function, place.view.of_module(&place.schema))))
     }
 
     /// The arguments of a call, each of its parameter's type.

@@ -494,6 +494,7 @@ pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
             Column { computed: true, .. } => Provenance::Computed,
             _ => Provenance::Stored,
         },
+        when_read: column.when_read.as_deref().map(Into::into),
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
     table.columns.iter().enumerate().map(column).collect()

@@ -233,14 +233,18 @@ impl Machine<'_> {
         wanted: &table_definition::WantedComputed,
     ) -> Result<(NewColumn, ColumnMap), Fault> {
         let columns = super::constraints::table_columns(table);
-        let (ty, nullable, collation) = self.computed_type(wanted, &table.name, &columns, &[])?;
+        let (ty, nullable, collation, when_read) = self.computed_type(wanted, &table.name, &columns, &[])?;
         let catalog = self.context.catalog();
         let names = Names::of(&catalog, &*self.host);
-        let typed = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
+        let (typed, _) = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
         let value = bind::assign_to(typed, &ty, Some((&table.display, &wanted.name)))?;
         let (name, user_type) = (wanted.name.clone(), None);
         let definition = ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type, collation };
-        Ok((NewColumn { definition, source: None, rowversion: false }, ColumnMap::Compute(value)))
+        let column = NewColumn { definition, source: None, rowversion: false };
+        if when_read {
+            return Ok((column, ColumnMap::Fill { allowed: true, value: Value::Null, name: wanted.name.clone() }));
+        }
+        Ok((column, ColumnMap::Compute(value)))
     }
 
     fn new_column(

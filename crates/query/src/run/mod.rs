@@ -15,6 +15,7 @@ mod bulk_insert;
 mod bulk_rowset;
 mod call;
 mod change;
+mod check_constraints;
 mod client_cursor;
 mod constraints;
 mod cursor;

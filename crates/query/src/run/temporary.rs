@@ -146,6 +146,6 @@ impl Machine<'_> {
         if name.is_temporary() || name.name.text.starts_with('@') {
             return Ok(name.schema_str().unwrap_or("dbo").to_owned());
         }
-        self.own_schema(name)
+        self.schema_of(name, false)
     }
 }

@@ -10,6 +10,19 @@ use super::{Function, View};
 
 pub(super) const VIEWS: &[View] = &[
     empty(
+        "dm_server_audit_status",
+        &[
+            ("audit_id", Int, No),
+            ("name", Name, No),
+            ("status", SmallInt, No),
+            ("status_desc", Text(256), No),
+            ("status_time", DateTime, No),
+            ("event_session_address", Bytes(8), Yes),
+            ("audit_file_path", Text(256), Yes),
+            ("audit_file_size", BigInt, Yes),
+        ],
+    ),
+    empty(
         "dm_exec_query_memory_grants",
         &[
             ("session_id", SmallInt, Yes),

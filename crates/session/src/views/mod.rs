@@ -21,6 +21,7 @@ mod empty_management;
 mod execution;
 pub(crate) mod extended_properties;
 pub(crate) mod files;
+mod index_operations;
 pub(crate) mod index_shapes;
 mod index_uses;
 mod indexes;
@@ -283,6 +284,7 @@ const FUNCTIONS: &[&[Function]] = &[
     volumes::FUNCTIONS,
     empty_management::FUNCTIONS,
     index_shapes::FUNCTIONS,
+    index_operations::FUNCTIONS,
 ];
 
 /// Every view of every module.
