@@ -20,6 +20,7 @@ mod empty_management;
 mod execution;
 pub(crate) mod extended_properties;
 pub(crate) mod files;
+mod grants;
 pub(crate) mod index_shapes;
 mod index_uses;
 mod indexes;
@@ -316,6 +317,7 @@ const VIEWS: &[&[View]] = &[
     ring_buffers::VIEWS,
     runs::VIEWS,
     volumes::VIEWS,
+    grants::VIEWS,
     empty::VIEWS,
     empty_catalog::VIEWS,
     empty_management::VIEWS,
