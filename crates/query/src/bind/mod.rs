@@ -27,6 +27,7 @@ mod outer_join;
 mod output;
 mod permission;
 mod pivot;
+mod push_down;
 mod query;
 mod recursive;
 mod routine;
