@@ -91,9 +91,10 @@ pub use security::{
     SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
-    Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, MASTER,
-    MODEL, MODEL_ID, MSDB, MSDB_ID, NodeMemory, PolicyRow, ProcessAffinity, Progress, SchedulerChoice, Server,
-    ServerConfiguration, ServerOptions, TraceFlags,
+    Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, GrantRow,
+    MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress,
+    SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags, Workspace, WorkspaceLimits,
+    WorkspaceTotals,
 };
 pub use table::{
     BulkWriter, CheckWatch, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount,

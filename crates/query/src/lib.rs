@@ -31,6 +31,7 @@ mod runs;
 mod security;
 mod settings;
 mod show;
+mod spill;
 mod state;
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod offline;
 mod options;
 mod system_databases;
 mod trace_flags;
+mod workspace;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -37,6 +38,7 @@ pub use memory::{DatabaseMemory, NodeMemory};
 pub use options::{SchedulerChoice, ServerOptions};
 pub use system_databases::{MODEL, MODEL_ID, MSDB, MSDB_ID};
 pub use trace_flags::TraceFlags;
+pub use workspace::{GrantRow, MemoryGrant, Workspace, WorkspaceLimits, WorkspaceTotals};
 
 use crate::database::{
     DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, OpenContext, RecoveryModel, UserAccess,
@@ -177,6 +179,7 @@ pub struct Server {
     ids_drawn: AtomicU64,
     closed: AtomicBool,
     login_gate: LoginGate,
+    workspace: Arc<Workspace>,
     /// The turn of whoever makes tempdb.
     making_tempdb: Mutex<()>,
     /// The turn of whoever makes or opens `model` or `msdb`.
@@ -208,6 +211,11 @@ fn write<T>(rw: &RwLock<T>) -> pikepole_contention::sync::RwLockWriteGuard<'_, T
 
 fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The memory of all nodes of the machine; zero when nobody says.
+fn memory_bytes(topology: &Topology) -> u64 {
+    topology.memory_nodes.iter().map(|node| node.memory_bytes).sum()
 }
 
 /// How many log writers a database has.
@@ -243,7 +251,9 @@ impl Server {
         context.log.memory_node = placement.log_memory_node(&topology);
         context.store.memory_nodes = placement.memory_nodes();
         context.log_writer_cpus = placement.log_writers.iter().flatten().copied().collect();
+        let workspace = Workspace::new(configuration.workspace(memory_bytes(&topology)));
         let server = Arc::new(Server {
+            workspace,
             statistics,
             schedulers,
             started,
@@ -266,6 +276,11 @@ impl Server {
         server.open_databases()?;
         server.set_idle_hook();
         Ok(server)
+    }
+
+    /// The memory that statements work in.
+    pub fn workspace(&self) -> &Arc<Workspace> {
+        &self.workspace
     }
 
     fn open_databases(&self) -> Result<(), OpenError> {
@@ -596,6 +611,7 @@ impl Server {
         let effect = changed.set(name, value)?;
         self.write_configuration(&changed)?;
         *configuration = changed;
+        self.workspace.set_limits(configuration.workspace(memory_bytes(&self.topology)));
         for entry in read(&self.databases).values() {
             if let Entry::Online(database) = entry {
                 self.put_in_force(&configuration, database);

@@ -10,6 +10,7 @@ use crate::expression::{Fault, Width};
 use crate::parallel::{Filling, Team};
 use crate::plan::{KeyValue, Scan};
 use crate::run::Run;
+use crate::spill::MemoryWait;
 pub use names::CatalogView;
 pub(crate) use names::{OtherStamp, Place};
 pub(crate) use pikepole_engine::Need;
@@ -38,6 +39,8 @@ pub(crate) enum Stop {
     Fill(Arc<Filling>),
     /// More of a file must be read first.
     File(Arc<ReadAhead>),
+    /// There must be memory first, or rows be written or read that find none.
+    Memory(MemoryWait),
     /// It failed.
     Error(Fault),
 }

@@ -513,6 +513,7 @@ impl Machine<'_> {
                     filling.step(database, tx).await?;
                 }
                 Err(Stop::File(file)) => self.context.await_file(&file).await?,
+                Err(Stop::Memory(wait)) => self.context.await_memory(wait).await?,
                 // It calls no function: its rows were collected, or are a file's.
                 Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
                 Err(Stop::Error(fault)) => return Err(fault),

@@ -11,6 +11,7 @@
 
 mod administer;
 mod alter_table;
+mod apply;
 mod bulk_insert;
 mod bulk_rowset;
 mod call;
@@ -27,10 +28,13 @@ mod document_explicit;
 mod document_xml;
 mod elsewhere;
 mod frame;
+mod full_join;
 mod function;
 mod gone;
 mod group;
+mod group_values;
 mod index_filter;
+mod join;
 mod modify;
 mod more;
 mod number;
@@ -46,6 +50,7 @@ mod request;
 mod rules;
 mod sequence;
 mod show_plan;
+mod sort;
 mod split;
 mod spool;
 mod statement;
@@ -84,6 +89,7 @@ use crate::output::{ColumnInfo, Done, DoneKind, Output};
 use crate::parallel::{Dispenser, Worker};
 use crate::plan::{LiveSlots, Statement};
 use crate::program::Program;
+use crate::spill::Budget;
 use crate::state::SessionState;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
@@ -137,6 +143,21 @@ impl Run<'_> {
             Around::Worker { engine: Some((database, child)), .. } => Ok((&**database, &mut **child)),
             Around::Worker { engine: None, .. } => Err(crate::errors::worker_lost()),
         }
+    }
+
+    /// What the session's statements may keep in memory; none within a worker, which keeps nothing.
+    #[inline]
+    pub(crate) fn budget(&self) -> Option<&Arc<Budget>> {
+        match &self.around {
+            Around::Session { context, .. } => Some(&context.budget),
+            Around::Worker { .. } => None,
+        }
+    }
+
+    /// Whether rows of the session are on tapes.
+    #[inline]
+    pub(crate) fn has_spilled(&self) -> bool {
+        self.budget().is_some_and(|budget| budget.has_spilled())
     }
 
     /// How many workers a plan may have; none within a worker.
@@ -355,6 +376,7 @@ impl Machine<'_> {
                     Ok(())
                 }
                 Err(Stop::File(file)) => self.context.await_file(&file).await,
+                Err(Stop::Memory(wait)) => self.context.await_memory(wait).await,
                 Err(Stop::Fill(filling)) => {
                     let (database, tx) = self.context.engine();
                     filling.step(database, tx).await

@@ -21,6 +21,7 @@ mod empty_management;
 mod execution;
 pub(crate) mod extended_properties;
 pub(crate) mod files;
+mod grants;
 mod index_operations;
 pub(crate) mod index_shapes;
 mod index_uses;
@@ -320,6 +321,7 @@ const VIEWS: &[&[View]] = &[
     ring_buffers::VIEWS,
     runs::VIEWS,
     volumes::VIEWS,
+    grants::VIEWS,
     empty::VIEWS,
     empty_catalog::VIEWS,
     empty_management::VIEWS,
