@@ -126,12 +126,14 @@ impl Binder<'_> {
         if let Some((leaf, columns)) = self.transition(name) {
             return Ok((leaf, columns, Vec::new()));
         }
+        self.check_bound_name(name)?;
         if let Some(table) = self.catalog().table(name)? {
             let (_, needs) = self.require_read(name)?;
             let columns = table_columns(&table);
             return Ok((Leaf::Table(table), columns, needs));
         }
         if let Some((text, catalog)) = self.catalog().view_text(name)? {
+            self.check_bound_module(name, &text)?;
             let (owner, needs) = self.require_read(name)?;
             let (leaf, columns) =
                 self.in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expand_view(name, &text)))?;

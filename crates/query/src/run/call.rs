@@ -177,7 +177,10 @@ impl Machine<'_> {
             }
         };
         let program = crate::prepare(&text, &declared, self.context, &*self.host).map_err(first_error)?;
-        self.call(program, arguments, call.status, "sp_executesql")
+        self.call(program, arguments, call.status, "sp_executesql")?;
+        self.context.state.procedure_levels += 1;
+        self.frame.is_of_procedure = true;
+        Ok(())
     }
 
     fn leading_text(&mut self, call: &Execute, at: usize, name: &str) -> Result<String, Fault> {
@@ -404,6 +407,7 @@ impl Machine<'_> {
         state.scope_identity = std::mem::take(&mut frame.caller_identity);
         let level = state.nest_level;
         state.nest_level -= 1;
+        state.procedure_levels -= i32::from(frame.is_of_procedure);
         if let Some(fired) = frame.trigger.take() {
             state.triggers.pop();
             self.context.resume_statement(fired.outer);

@@ -308,6 +308,7 @@ impl Machine<'_> {
         let catalog = self.context.catalog();
         let names = Names::of(&catalog, &*self.host);
         let mut binder = bind::Binder::new(&names, 0);
+        binder.begin_module("view", &create.name.dotted(), &create.options);
         let bound = binder.query(query)?;
         let view = &create.name.name.text;
         if create.columns.is_empty() {

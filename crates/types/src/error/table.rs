@@ -202,6 +202,7 @@ error_table! {
     926 14 1 database_suspect(name) "Database '{name}' cannot be opened. It has been marked SUSPECT by recovery. See the SQL Server errorlog for more information.";
     927 14 2 database_is_restoring(name) "Database '{name}' cannot be opened. It is in the middle of a restore.";
     942 14 4 database_offline(name) "Database '{name}' cannot be opened because it is offline.";
+    1002 15 1 scale_invalid(scale) "Specified scale {scale} is invalid.";
     1007 15 1 number_literal_out_of_range(text) "The number '{text}' is out of the range for numeric representation (maximum precision 38).";
     1011 16 1 correlation_name_twice(name) "The correlation name '{name}' is specified multiple times in a FROM clause.";
     1013 16 1 same_exposed_names(left, right) "The objects \"{left}\" and \"{right}\" in the FROM clause have the same exposed names. Use correlation names to distinguish them.";
@@ -217,6 +218,7 @@ error_table! {
     1038 15 4 name_is_empty() "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     1046 15 1 subquery_not_allowed() "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     1047 15 1 hints_conflict() "Conflicting locking hints specified.";
+    1054 15 6 syntax_not_schema_bound(syntax) "Syntax '{syntax}' is not allowed in schema-bound objects.";
     1060 15 1 top_not_an_integer() "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     1065 15 1 nolock_on_target() "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
@@ -328,6 +330,7 @@ error_table! {
     2715 16 6 type_unknown(position, name) "Column, parameter, or variable #{position}: Cannot find data type {name}.";
     2716 16 1 width_not_allowed(position, ty) "Column, parameter, or variable #{position}: Cannot specify a column width on data type {ty}.";
     2717 15 2 parameter_size_too_large(size, kind, name, maximum) "The size ({size}) given to the {kind} '{name}' exceeds the maximum allowed ({maximum}).";
+    2720 16 1 schema_bound_to_system_object(kind, module, name) "Cannot schema bind {kind} '{module}' because it references system object '{name}'.";
     2727 11 1 index_missing(name) "Cannot find index '{name}'.";
     2732 16 1 error_number_invalid(number, minimum, maximum) "Error number {number} is invalid. The number must be from {minimum} through {maximum} and it cannot be 50000.";
     2740 16 1 language_unknown(name) "SET LANGUAGE failed because '{name}' is not an official language name or a language alias on this SQL Server.";
@@ -439,6 +442,8 @@ error_table! {
     4403 16 1 view_groups_rows(view) "Cannot update the view or function '{view}' because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
     4405 16 1 view_of_many_tables(view) "View or function '{view}' is not updatable because the modification affects multiple base tables.";
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
+    4512 16 3 schema_bound_name_invalid(kind, module, name) "Cannot schema bind {kind} '{module}' because name '{name}' is invalid for schema binding. Names must be in two-part format and an object cannot reference itself.";
+    4513 16 2 schema_bound_to_unbound(kind, module, name) "Cannot schema bind {kind} '{module}'. '{name}' is not schema bound.";
     4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
     4606 16 1 permission_not_of_object(permission) "Granted or revoked privilege {permission} is not compatible with object.";
     4610 16 1 grant_in_current_database() "You can only grant or revoke permissions on objects in the current database.";
@@ -717,6 +722,7 @@ error_table! {
     10756 15 1 window_frame_needs_order() "Window frame with ROWS or RANGE must have an ORDER BY clause.";
     10758 15 1 window_order_not_allowed(function) "The function '{function}' may not have ORDER BY in OVER clause.";
     10759 15 1 distinct_with_over() "Use of DISTINCT is not allowed with the OVER clause.";
+    10760 16 1 scale_not_constant(ty) "Scale argument is not valid. Valid expressions for data type {ty} scale argument are integer constants and integer constant expressions.";
     10761 15 1 parse_type_invalid(ty, function) "Invalid data type {ty} in function {function}.";
     11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
     11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
@@ -793,6 +799,7 @@ error_table! {
     15413 11 1 role_in_itself() "Cannot make a role a member of itself.";
     15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
+    15471 10 1 text_is_encrypted(name) "The text for object '{name}' is encrypted.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     15530 16 1 transferred_name_exists(name) "The object with name \"{name}\" already exists.";
     15600 15 1 invalid_parameter_or_option(procedure) "An invalid parameter or option was specified for procedure '{procedure}'.";
