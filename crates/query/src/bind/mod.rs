@@ -31,6 +31,7 @@ mod query;
 mod recursive;
 mod routine;
 mod rules;
+mod sample;
 mod schema_bound;
 mod scope;
 mod select;

@@ -50,8 +50,11 @@ impl Binder<'_> {
         }
         match source {
             tree::TableSource::Table(table) => {
-                if table.system_time.is_some() || table.sample.is_some() {
-                    return Err(errors::unsupported("FOR SYSTEM_TIME or TABLESAMPLE"));
+                if table.system_time.is_some() {
+                    return Err(errors::unsupported("FOR SYSTEM_TIME"));
+                }
+                if let Some(sample) = &table.sample {
+                    return self.sampled(table, sample);
                 }
                 if self.is_target_ref(table) {
                     return self.target_source(table);
@@ -475,7 +478,7 @@ fn exposed_name(source: &tree::TableSource) -> Option<(tree::Name, Option<String
 }
 
 /// The alias of a table or, where that is none, its name and schema.
-fn table_name(table: &tree::TableRef) -> (&tree::Name, Option<String>) {
+pub(super) fn table_name(table: &tree::TableRef) -> (&tree::Name, Option<String>) {
     match &table.alias {
         Some(alias) => (alias, None),
         None => (&table.name.name, Some(table.name.schema_str().unwrap_or("dbo").to_owned())),

@@ -167,9 +167,14 @@ error_table! {
     467 16 1 recursive_aggregate(name) "GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression '{name}'.";
     468 16 9 collation_conflict(left, right, operation) "Cannot resolve the collation conflict between \"{left}\" and \"{right}\" in the {operation} operation.";
     473 16 1 pivot_value_incorrect(value) "The incorrect value \"{value}\" is supplied in the PIVOT operator.";
+    476 15 1 sample_percent_invalid(percent, table) "Invalid PERCENT tablesample size \"{percent}\" for table \"{table}\". The PERCENT tablesample size must be between 0 and 100.";
+    477 15 1 sample_rows_invalid(table) "Invalid ROWS value or REPEATABLE seed in the TABLESAMPLE clause for table \"{table}\". The value or seed must be an integer.";
     487 16 1 invalid_option(statement) "An invalid option was specified for the statement \"{statement}\".";
     491 16 1 bulk_rowset_without_name() "A correlation name must be specified for the bulk rowset in the from clause.";
     493 16 1 nodes_column_used(column) "The column '{column}' that was returned from the nodes() method cannot be used directly. It can only be used with one of the four XML data type methods, exist(), nodes(), query(), and value(), or in IS NULL and IS NOT NULL checks.";
+    494 16 1 sample_of_local_tables() "The TABLESAMPLE clause can only be used with local tables.";
+    497 15 1 sample_variables() "Variables are not allowed in the TABLESAMPLE or REPEATABLE clauses.";
+    498 15 1 sample_value_invalid() "Invalid value in the TABLESAMPLE clause.";
     500 16 1 table_parameter_columns(given, wanted) "Trying to pass a table-valued parameter with {given} column(s) where the corresponding user-defined table type requires {wanted} column(s).";
     506 16 1 invalid_like_escape(text, predicate) "The invalid escape character \"{text}\" was specified in a {predicate} predicate.";
     512 16 1 subquery_many_rows() "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.";
@@ -632,6 +637,7 @@ error_table! {
     8731 16 1 percentile_out_of_range() "Input parameter of percentile function is outside of range [0...1].";
     8733 16 1 separator_not_constant() "Separator parameter for STRING_AGG must be a string literal or variable.";
     8748 16 1 split_ordinal_not_constant() "The enable_ordinal argument for STRING_SPLIT only supports constant values (not variables or columns).";
+    8985 16 1 file_not_found(file, database) "Could not locate file '{file}' for database '{database}' in sys.database_files. The file either does not exist, or was dropped.";
     8989 10 1 check_database_found(allocation_errors, consistency_errors, database) "CHECKDB found {allocation_errors} allocation errors and {consistency_errors} consistency errors in database '{database}'.";
     8990 10 1 check_table_found(allocation_errors, consistency_errors, table) "CHECKDB found {allocation_errors} allocation errors and {consistency_errors} consistency errors in table '{table}'.";
 
