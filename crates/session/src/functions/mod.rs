@@ -1,23 +1,30 @@
 //! Functions and globals that only a session can answer: names and numbers of objects, who and where the session is, what
 //! the server is. One table says which there are.
 
+mod activity;
+mod principals;
 mod properties;
+mod storage;
 
 use crate::host::SessionHost;
 use crate::modules;
 use crate::names::{self, Found, Parts};
+use crate::procedures::application_lock;
 use crate::security::{self, functions as who};
+use crate::views;
 use crate::views::columns::{TYPES, max_length};
-use crate::views::{self, PRIMARY, PRIMARY_NAME};
+use crate::views::transactions::transaction_id;
 use pikepole_engine::{Catalog, Database, Table};
-use pikepole_query::{ExecutionContext, HostFunction, RunningTrigger};
+use pikepole_query::{ExecutionContext, HostFunction, NullDefault, RunningTrigger};
 use pikepole_types::{Decimal, Length, SecondName, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
 pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
-/// `@@OPTIONS`, what is always on: ANSI_PADDING, ANSI_NULLS, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
-const OPTION_BITS: i32 = 16 | 32 | 1024 | 4096;
+/// `@@OPTIONS`, what is always on: ANSI_PADDING, ANSI_NULLS and CONCAT_NULL_YIELDS_NULL.
+const OPTION_BITS: i32 = 16 | 32 | 4096;
+const OPTION_ANSI_NULL_DFLT_ON: i32 = 1024;
+const OPTION_ANSI_NULL_DFLT_OFF: i32 = 2048;
 const OPTION_ANSI_WARNINGS: i32 = 8;
 const OPTION_CURSOR_CLOSE_ON_COMMIT: i32 = 4;
 const OPTION_ARITHABORT: i32 = 64;
@@ -135,6 +142,22 @@ const FUNCTIONS: &[Definition] = &[
     function("HAS_PERMS_BY_NAME", SqlType::Int, (3, 5), |call| {
         who::has_permission(call.host, call.context, call.arguments)
     }),
+    function("PERMISSIONS", SqlType::Int, (0, 2), principals::permissions),
+    function("LOGINPROPERTY", SqlType::Variant, (2, 2), principals::login_property),
+    function("APPLOCK_MODE", SqlType::NVarChar(Length::Limit(32)), (3, 3), |call| {
+        application_lock::mode_held(call.arguments, call.context)
+    }),
+    function("APPLOCK_TEST", SqlType::SmallInt, (4, 4), |call| application_lock::test(call.arguments, call.context)),
+    function("CURRENT_TRANSACTION_ID", SqlType::BigInt, (0, 0), |call| {
+        let (database, session_id) = (call.context.database(), call.context.state.session_id);
+        let open = database.open_transactions().into_iter().find(|open| open.session_id == session_id);
+        Ok(open.map(|open| Value::BigInt(transaction_id(database, open.id))))
+    }),
+    function("GETANSINULL", SqlType::Int, (0, 1), |call| {
+        let named = call.text(0).map(|name| call.host.server.database(name).is_ok());
+        let on = call.context.settings.null_default == NullDefault::On;
+        if named.unwrap_or(call.arguments.is_empty()) { int(on.into()) } else { Ok(None) }
+    }),
     function("HAS_DBACCESS", SqlType::Int, (1, 1), |call| who::has_access(call.host, call.context, call.arguments)),
     // Databases.
     function("DB_ID", SqlType::Int, (0, 1), database_id),
@@ -143,13 +166,30 @@ const FUNCTIONS: &[Definition] = &[
     // No database is in an availability group: each is where it is to be backed up, and none has a role.
     function("FN_HADR_BACKUP_IS_PREFERRED_REPLICA", SqlType::Bit, (1, 1), |_| Ok(Some(Value::Bit(true)))),
     function("FN_HADR_IS_PRIMARY_REPLICA", SqlType::Bit, (1, 1), |_| Ok(None)),
-    function("FILEGROUP_ID", SqlType::Int, (1, 1), |call| {
-        let is_primary = call.text(0).is_some_and(|name| name.eq_ignore_ascii_case(PRIMARY_NAME));
-        Ok(is_primary.then_some(Value::Int(PRIMARY)))
-    }),
-    function("FILEGROUP_NAME", NAME, (1, 1), |call| {
-        Ok((call.number(0) == Some(PRIMARY)).then(|| Value::Str(PRIMARY_NAME.to_string())))
-    }),
+    function("FILEGROUP_ID", SqlType::Int, (1, 1), storage::filegroup_id),
+    function("FILEGROUP_NAME", NAME, (1, 1), storage::filegroup_name),
+    function("FILEGROUPPROPERTY", SqlType::Int, (2, 2), storage::filegroup_property),
+    function("FILE_ID", SqlType::SmallInt, (1, 1), storage::file_id_small),
+    function("FILE_IDEX", SqlType::Int, (1, 1), storage::file_id),
+    function("FILE_NAME", NAME, (1, 1), storage::file_name),
+    function("FILEPROPERTY", SqlType::Int, (2, 2), storage::file_property),
+    // What it tells is of files that lie in a cloud's store of blobs.
+    function("FILEPROPERTYEX", SqlType::Variant, (2, 2), |_| Ok(None)),
+    // What the server has done.
+    function("@@CONNECTIONS", SqlType::Int, (0, 0), activity::connections),
+    function("@@CPU_BUSY", SqlType::Int, (0, 0), activity::cpu_busy),
+    function("@@IDLE", SqlType::Int, (0, 0), activity::idle),
+    function("@@IO_BUSY", SqlType::Int, (0, 0), activity::io_busy),
+    function("@@PACK_RECEIVED", SqlType::Int, (0, 0), activity::packets_received),
+    function("@@PACK_SENT", SqlType::Int, (0, 0), activity::packets_sent),
+    // An error of a connection ends it, and one of a file ends the database's changes: neither is counted.
+    function("@@PACKET_ERRORS", SqlType::Int, (0, 0), |_| int(0)),
+    function("@@TOTAL_ERRORS", SqlType::Int, (0, 0), |_| int(0)),
+    function("@@TIMETICKS", SqlType::Int, (0, 0), |_| int(activity::TICK_US as i32)),
+    function("@@TOTAL_READ", SqlType::Int, (0, 0), activity::total_read),
+    function("@@TOTAL_WRITE", SqlType::Int, (0, 0), activity::total_write),
+    // No other server calls procedures here.
+    function("@@REMSERVER", NAME, (0, 0), |_| Ok(None)),
     // Schemas and objects.
     function("SCHEMA_ID", SqlType::Int, (0, 1), schema_id),
     function("SCHEMA_NAME", NAME, (0, 1), schema_name),
@@ -166,6 +206,9 @@ const FUNCTIONS: &[Definition] = &[
     function("COLUMNPROPERTY", SqlType::Int, (3, 3), column_property),
     function("INDEX_COL", NAME, (3, 3), index_column),
     function("INDEXPROPERTY", SqlType::Int, (3, 3), index_property),
+    function("INDEXKEY_PROPERTY", SqlType::Int, (4, 4), properties::index_key_property),
+    // Nothing is kept by CREATE STATISTICS, and so it has no date.
+    function("STATS_DATE", SqlType::DateTime, (2, 2), |_| Ok(None)),
     function("IDENT_CURRENT", NUMERIC, (1, 1), |call| {
         let (database, table) = match call.named_table()? {
             Some(found) => found,
@@ -178,6 +221,7 @@ const FUNCTIONS: &[Definition] = &[
     // Types.
     function("TYPE_ID", SqlType::Int, (1, 1), type_id),
     function("TYPE_NAME", NAME, (1, 1), type_name),
+    function("TYPEPROPERTY", SqlType::Int, (2, 2), properties::type_property),
     function("ODBCSCALE", SqlType::Int, (2, 2), odbc_scale),
     // Names.
     function("PARSENAME", NAME, (2, 2), parse_name),
@@ -339,6 +383,8 @@ fn options(call: &Call<'_>) -> i32 {
         (call.host.options.arithabort, OPTION_ARITHABORT),
         (call.host.options.arithignore, OPTION_ARITHIGNORE),
         (settings.ansi_warnings, OPTION_ANSI_WARNINGS),
+        (settings.null_default == NullDefault::On, OPTION_ANSI_NULL_DFLT_ON),
+        (settings.null_default == NullDefault::Off, OPTION_ANSI_NULL_DFLT_OFF),
         (settings.quoted_identifier, OPTION_QUOTED_IDENTIFIER),
         (settings.nocount, OPTION_NOCOUNT),
         (settings.xact_abort, OPTION_XACT_ABORT),

@@ -4,10 +4,10 @@ use super::{Answer, Call, PRODUCT_VERSION, flag, int, string};
 use crate::connection::ConnectionInfo;
 use crate::modules;
 use crate::names;
-use crate::views::columns::COLLATION;
+use crate::views::columns::{COLLATION, TYPES};
 use crate::views::databases::COMPATIBILITY_LEVEL;
-use pikepole_engine::{Catalog, Table, Trigger, TriggerEvent};
-use pikepole_types::{Collation, DateTime, Length, SqlType, Value, Variant};
+use pikepole_engine::{Catalog, Table, Trigger, TriggerEvent, UserTypeKind};
+use pikepole_types::{Collation, DateTime, Length, SecondName, SqlType, Value, Variant};
 
 /// `EditionID` of the Developer Edition, which has everything.
 const EDITION_DEVELOPER: i64 = -2_117_995_310;
@@ -46,8 +46,13 @@ pub(super) fn server_property(call: &Call<'_>) -> Answer {
         "sqlcharset" => return Ok(Some(Value::TinyInt(1))),
         "sqlsortorder" => return Ok(Some(Value::TinyInt(52))),
         "editionid" => return Ok(Some(Value::BigInt(EDITION_DEVELOPER))),
-        "filestreamconfiguredlevel" | "filestreameffectivelevel" | "isbigdatacluster" | "istempdbmetadatamemoryoptimized"
-        | "isserversuspendedforsnapshotbackup" | "suspendeddatabasecount" | "isexternalauthenticationonly"
+        "filestreamconfiguredlevel"
+        | "filestreameffectivelevel"
+        | "isbigdatacluster"
+        | "istempdbmetadatamemoryoptimized"
+        | "isserversuspendedforsnapshotbackup"
+        | "suspendeddatabasecount"
+        | "isexternalauthenticationonly"
         | "isexternalgovernanceenabled" => return int(0),
         "processid" => return int(i32::try_from(std::process::id()).unwrap_or(i32::MAX)),
         "licensetype" => "DISABLED".to_string(),
@@ -180,10 +185,23 @@ pub(super) fn object_property(call: &Call<'_>) -> Answer {
             _ => None,
         }),
         "isexecuted" => flag(matches!(code, "P " | "V " | "FN" | "IF" | "TF" | "TR")),
-        "isrule" | "isextendedproc" | "isreplproc" | "isqueue" | "tableisfake" | "tableispinned" | "tablehasrowguidcol"
-        | "tablehastextimage" | "tablehasactivefulltextindex" | "isindexed" | "isindexable" | "tablefulltextcatalogid"
-        | "tablehasvardecimalstorageformat" | "tablehascolumnset" => flag(false),
-        "tablehasuniquecnst" => flag(of_table(|table| table.indexes.iter().any(|index| index.constraint && !index.primary_key))),
+        "isrule"
+        | "isextendedproc"
+        | "isreplproc"
+        | "isqueue"
+        | "tableisfake"
+        | "tableispinned"
+        | "tablehasrowguidcol"
+        | "tablehastextimage"
+        | "tablehasactivefulltextindex"
+        | "isindexed"
+        | "isindexable"
+        | "tablefulltextcatalogid"
+        | "tablehasvardecimalstorageformat"
+        | "tablehascolumnset" => flag(false),
+        "tablehasuniquecnst" => {
+            flag(of_table(|table| table.indexes.iter().any(|index| index.constraint && !index.primary_key)))
+        }
         "tablehasnonclustindex" => flag(of_table(|table| table.indexes.iter().any(|index| !index.clustered))),
         "tablehasdefaultcnst" => flag(of_table(|table| table.columns.iter().any(|column| column.default.is_some()))),
         "isansinullson" | "isquotedidenton" | "tableisansinullson" | "tableisquotedidenton" => flag(true),
@@ -298,4 +316,47 @@ fn product_date() -> Option<Value> {
     const UNITS_OF_DAY: i64 = 86_400 * 300;
     let value = Value::DateTime(DateTime::from_ticks(DAY * UNITS_OF_DAY)?);
     Some(Value::Variant(Box::new(Variant::new(SqlType::DateTime, value)?)))
+}
+
+/// TYPEPROPERTY: digits of a type, by its name.
+pub(super) fn type_property(call: &Call<'_>) -> Answer {
+    let (Some(parts), Some(property)) = (call.text(0).and_then(names::parts), call.text(1)) else { return Ok(None) };
+    let name = parts.name.to_ascii_lowercase();
+    let is_system = parts.schema.as_ref().is_none_or(|schema| schema.eq_ignore_ascii_case("sys"));
+    let system =
+        TYPES.iter().find(|ty| ty.name() == name).or_else(|| SecondName::by_name(&name).map(|second| &second.ty));
+    let catalog = call.catalog();
+    let own = || match &catalog.user_type(parts.schema.as_deref().unwrap_or("dbo"), &parts.name)?.kind {
+        UserTypeKind::Alias { ty, nullable, .. } => Some((*ty, *nullable)),
+        _ => None,
+    };
+    let Some((ty, nullable)) = system.filter(|_| is_system).map(|ty| (*ty, true)).or_else(own) else { return Ok(None) };
+    Ok(match property.to_ascii_lowercase().as_str() {
+        "allowsnull" => flag(nullable),
+        "ownerid" => Some(Value::Int(1)),
+        "precision" => Some(Value::Int(match ty.declared_length() {
+            Some(Length::Limit(length)) => length.into(),
+            Some(Length::Max) => -1,
+            None => ty.precision().into(),
+        })),
+        "scale" => (ty.is_number() || ty.is_date_or_time()).then_some(Value::Int(ty.scale().into())),
+        "usesansitrim" => (ty.is_string() || ty.is_binary()).then_some(Value::Int(1)),
+        _ => None,
+    })
+}
+
+/// INDEXKEY_PROPERTY: the column of a key's place, and whether it descends.
+pub(super) fn index_key_property(call: &Call<'_>) -> Answer {
+    let (Some(object_id), Some(index_id), Some(key)) = (call.number(0), call.number(1), call.number(2)) else {
+        return Ok(None);
+    };
+    let (Some(table), Some(property)) = (call.table_by_id(object_id), call.text(3)) else { return Ok(None) };
+    let index = table.indexes.iter().find(|index| index.index_id == index_id);
+    let place = key.checked_sub(1).and_then(|place| usize::try_from(place).ok());
+    let Some(column) = index.zip(place).and_then(|(index, place)| index.columns.get(place)) else { return Ok(None) };
+    Ok(match property.to_ascii_lowercase().as_str() {
+        "columnid" => Some(Value::Int(column.column as i32 + 1)),
+        "isdescending" => flag(column.descending),
+        _ => None,
+    })
 }

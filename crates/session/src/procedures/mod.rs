@@ -1,6 +1,6 @@
 //! System procedures: which there are, how their arguments are matched, and calling one.
 
-mod application_lock;
+pub(crate) mod application_lock;
 mod constraint;
 mod describe;
 mod error_log;

@@ -40,7 +40,7 @@ mod space;
 mod statistics;
 pub(crate) mod texts;
 mod time_zones;
-mod transactions;
+pub(crate) mod transactions;
 mod triggers;
 mod types;
 mod volumes;
