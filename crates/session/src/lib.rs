@@ -16,6 +16,7 @@ mod configuration;
 mod connection;
 mod cpu_history;
 mod dbcc;
+mod dbcc_space;
 pub mod error_log;
 mod functions;
 mod guids;

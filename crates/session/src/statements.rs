@@ -105,8 +105,20 @@ fn check_backup(backup: &Backup, context: &ExecutionContext) -> Result<(), SqlEr
 /// What DBCC shows of a session is the session's; the rest is the server's administrators', or the database's owner's.
 fn check_dbcc(command: &Dbcc, context: &ExecutionContext) -> Result<(), SqlError> {
     const OF_EVERYBODY: &[&str] = &["USEROPTIONS", "HELP", "INPUTBUFFER"];
-    const OF_THE_OWNER: &[&str] =
-        &["CHECKDB", "CHECKTABLE", "CHECKIDENT", "SQLPERF", "LOGINFO", "OPENTRAN", "SHOWFILESTATS"];
+    const OF_THE_OWNER: &[&str] = &[
+        "CHECKDB",
+        "CHECKTABLE",
+        "CHECKIDENT",
+        "CLEANTABLE",
+        "INDEXDEFRAG",
+        "LOGINFO",
+        "OPENTRAN",
+        "SHOWFILESTATS",
+        "SHRINKDATABASE",
+        "SHRINKFILE",
+        "SQLPERF",
+        "UPDATEUSAGE",
+    ];
     let token = context.token();
     let name = command.name.as_str();
     let allowed = OF_EVERYBODY.contains(&name)
