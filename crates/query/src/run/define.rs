@@ -139,7 +139,12 @@ impl Machine<'_> {
         }
         table_definition::check_ignores_duplicates(&create.options, create.unique)?;
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
-        let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
+        let catalog = self.context.catalog();
+        let Some(table) = catalog.table(&create.table)? else {
+            let is_view = catalog.view_text(&create.table)?.is_some();
+            return Err(if is_view { errors::unsupported("An index on a view") } else { missing() });
+        };
+        drop(catalog);
         let definition = self.index_definition(create, &table)?;
         self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await
     }
