@@ -47,7 +47,7 @@ impl Binder<'_> {
         if name.eq_ignore_ascii_case("IDENTITY") {
             return Err(Box::new(SqlError::identity_without_into()));
         }
-        if call.star && name.eq_ignore_ascii_case("CHECKSUM") {
+        if call.star && (name.eq_ignore_ascii_case("CHECKSUM") || name.eq_ignore_ascii_case("BINARY_CHECKSUM")) {
             let arguments = self.all_columns()?;
             return self.named_call(name, arguments);
         }
@@ -205,7 +205,7 @@ impl Binder<'_> {
         let reads_columns = |fault: &Fault| matches!(fault.number, 207 | 4104 | 8120);
         let separator = match bound {
             Err(fault) if reads_columns(&fault) => return Err(Box::new(SqlError::separator_not_constant())),
-            bound => bound?.folded(),
+            bound => bound?,
         };
         if !is_variable && !separator.expr.is_const() {
             return Err(Box::new(SqlError::separator_not_constant()));

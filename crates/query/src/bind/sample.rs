@@ -21,6 +21,8 @@ const PARTS: f64 = 1_000_000.0;
 impl Binder<'_> {
     pub(super) fn sampled(&mut self, table: &tree::TableRef, sample: &tree::TableSample) -> Result<JoinTree, Fault> {
         if self.catalog().table(&table.name)?.is_none() {
+            // What is not there may be made before the statement runs.
+            self.named(&table.name)?;
             return Err(Box::new(SqlError::sample_of_local_tables()));
         }
         let name = &table.name.name.text;
@@ -71,7 +73,7 @@ impl Binder<'_> {
         let sources = std::mem::take(&mut self.scope().sources);
         let typed = self.expr(expr);
         self.scope().sources = sources;
-        match super::convert_to(typed?, &SqlType::Float)?.folded().expr {
+        match super::convert_to(typed?, &SqlType::Float)?.expr {
             Expr::Const(Value::Float(number)) => Ok(number),
             _ => Err(Box::new(SqlError::sample_variables())),
         }

@@ -119,7 +119,7 @@ impl Binder<'_> {
 
     /// What a name in FROM stands for: a common table, a table, a view, or a view of the host; and the requirements whose columns
     /// are to be watched.
-    fn named(&mut self, name: &tree::ObjectName) -> Result<(Leaf, Vec<SourceColumn>, Vec<usize>), Fault> {
+    pub(super) fn named(&mut self, name: &tree::ObjectName) -> Result<(Leaf, Vec<SourceColumn>, Vec<usize>), Fault> {
         if name.schema.is_none()
             && name.database.is_none()
             && let Some(common) = self.common_table(&name.name)

@@ -47,6 +47,8 @@ GO
 SELECT STRING_AGG(v, CHAR(13)) AS crs, STRING_AGG(v, ', ' + 'x') AS more, STRING_AGG(v, CONCAT(CHAR(45), '-')) AS called
 FROM (VALUES ('a'), ('b')) AS t (v);
 GO
+DECLARE @between varchar(5) = '+'; SELECT STRING_AGG(v, @between) AS of_variable FROM (VALUES ('a'), ('b')) AS t (v);
+GO
 SELECT STRING_AGG(v, v + ',') FROM (VALUES ('a'), ('b')) AS t (v);
 GO
 CREATE PROCEDURE dbo.nest AS

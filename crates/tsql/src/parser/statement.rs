@@ -41,10 +41,10 @@ impl Parser<'_> {
     pub(super) fn statement(&mut self) -> Parsed<Statement> {
         self.nested(|parser| {
             let (at, first) = (parser.at, parser.peek());
-            // Of these the first words would be a database's name.
-            if parser.nth_keyword(1, Keyword::Database)
-                && let Some(error) = parser.refused(at)
-            {
+            // Of these the first words would be the name of a database or a cursor.
+            let names_by_words = matches!(first.kind, TokenKind::Keyword(Keyword::Open | Keyword::Close))
+                || parser.nth_keyword(1, Keyword::Database);
+            if names_by_words && let Some(error) = parser.refused(at) {
                 return Err(error);
             }
             let kind = match first.kind {
