@@ -60,7 +60,7 @@ pub use run::{
 };
 pub use runs::{Measure, RunTotals, StatementRuns};
 pub use security::{Requirement, SessionSecurity, is_welcome};
-pub use settings::{Isolation, Settings, ShowPlan};
+pub use settings::{Isolation, NullDefault, Settings, ShowPlan};
 pub use state::{RunningTrigger, SessionState};
 
 use pikepole_types::SqlError;

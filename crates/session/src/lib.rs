@@ -17,6 +17,7 @@ mod connection;
 mod cpu_history;
 mod dbcc;
 mod dbcc_check;
+mod dbcc_space;
 pub mod error_log;
 mod functions;
 mod guids;

@@ -106,17 +106,22 @@ fn check_backup(backup: &Backup, context: &ExecutionContext) -> Result<(), SqlEr
 fn check_dbcc(command: &Dbcc, context: &ExecutionContext) -> Result<(), SqlError> {
     const OF_EVERYBODY: &[&str] = &["USEROPTIONS", "HELP", "INPUTBUFFER"];
     const OF_THE_OWNER: &[&str] = &[
-        "CHECKDB",
-        "CHECKTABLE",
         "CHECKALLOC",
         "CHECKCATALOG",
         "CHECKCONSTRAINTS",
+        "CHECKDB",
         "CHECKFILEGROUP",
         "CHECKIDENT",
-        "SQLPERF",
+        "CHECKTABLE",
+        "CLEANTABLE",
+        "INDEXDEFRAG",
         "LOGINFO",
         "OPENTRAN",
         "SHOWFILESTATS",
+        "SHRINKDATABASE",
+        "SHRINKFILE",
+        "SQLPERF",
+        "UPDATEUSAGE",
     ];
     let token = context.token();
     let name = command.name.as_str();

@@ -32,6 +32,8 @@ mod query;
 mod recursive;
 mod routine;
 mod rules;
+mod sample;
+mod schema_bound;
 mod scope;
 mod select;
 mod sequence;
@@ -165,6 +167,8 @@ pub(crate) struct Binder<'a> {
     slots_read: HashSet<usize>,
     /// True once an expression reads a column of the outermost scope's first source, which is what UPDATE and DELETE change.
     pub(crate) reads_target: bool,
+    /// The module being made, when it is bound to the schema.
+    schema_bound: Option<schema_bound::SchemaBound>,
     /// The owner of the view being expanded.
     view_owner: Option<i32>,
     /// What the names in the view or function being expanded are looked up in, when that is not what the statement's are.
@@ -256,6 +260,7 @@ impl<'a> Binder<'a> {
             watched: Vec::new(),
             slots_read: HashSet::new(),
             reads_target: false,
+            schema_bound: None,
             view_owner: None,
             inner_catalog: None,
             expose: None,

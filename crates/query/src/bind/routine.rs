@@ -54,6 +54,7 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
         return Err(errors::unsupported("RETURNS NULL ON NULL INPUT"));
     }
     let mut binder = Binder::new(names, 0);
+    binder.begin_module("function", &function.name.dotted(), &function.options);
     let mut arguments = Vec::new();
     for (place, parameter) in function.parameters.iter().enumerate() {
         if parameter.output {
@@ -301,6 +302,7 @@ impl Binder<'_> {
             Box::new(SqlError::new(4121, 16, 1, text))
         };
         let (module, catalog) = self.function_of(&call.name)?.ok_or_else(unknown)?;
+        self.check_bound_module(&call.name, &module.text)?;
         let function = parsed_function(&module.text, &call.name.dotted())?;
         let tree::FunctionReturns::Scalar { data_type, body } = &function.returns else {
             return Err(unknown());

@@ -8,6 +8,7 @@ use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::{Env, Expr, Fault};
 use crate::host::Host;
+use crate::settings::NullDefault;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{ColumnDefinition, LockEscalation, NewColumn};
 use pikepole_tsql::{self as tree, ObjectName};
@@ -253,7 +254,9 @@ impl Machine<'_> {
         definition: &tree::ColumnDefinition,
         position: usize,
     ) -> Result<(NewColumn, ColumnMap), Fault> {
-        let column = table_definition::column(definition, position, &table.name, &self.context.catalog().catalog)?;
+        let nulls = self.context.settings.null_default;
+        let catalog = self.context.catalog();
+        let column = table_definition::column(definition, position, &table.name, &catalog.catalog, nulls)?;
         if column.identity.is_some() {
             return Ok((NewColumn { definition: column, source: None, rowversion: false }, ColumnMap::Number));
         }
@@ -321,7 +324,8 @@ impl Machine<'_> {
             let what = if old.computed { "COMPUTED" } else { "TIMESTAMP" };
             return Err(Box::new(SqlError::column_not_alterable(&old.name, what)));
         }
-        let wanted = table_definition::column(definition, at + 1, &table.name, &self.context.catalog().catalog)?;
+        let nulls = self.context.settings.null_default;
+        let wanted = table_definition::column(definition, at + 1, &table.name, &self.context.catalog().catalog, nulls)?;
         check_text_or_image(&old.name, &old.ty, &wanted.ty)?;
         if wanted.collation != old.collation {
             self.check_column_is_free(&table, at, ColumnChange::Recollate)?;
@@ -329,7 +333,7 @@ impl Machine<'_> {
             self.check_column_is_free(&table, at, ColumnChange::Retype(wanted.ty))?;
         }
         let (mut columns, mut maps) = kept_columns(&table, None);
-        let nullable = definition.nullable.unwrap_or(true);
+        let nullable = definition.nullable.unwrap_or(nulls == NullDefault::On);
         columns[at].definition.ty = wanted.ty;
         columns[at].definition.collation = wanted.collation;
         columns[at].definition.user_type = wanted.user_type;

@@ -185,16 +185,19 @@ impl Machine<'_> {
                 (text, declared, &call.arguments[2..])
             }
         };
-        let Some(database) = self.elsewhere(name)? else {
-            let program = crate::prepare(&text, &declared, self.context, &*self.host).map_err(first_error)?;
-            return self.call(program, arguments, call.status, "sp_executesql");
-        };
+        let elsewhere = self.elsewhere(name)?;
         let home = Arc::clone(self.context.database());
-        self.context.move_to(&database)?;
+        if let Some(database) = &elsewhere {
+            self.context.move_to(database)?;
+        }
         let program = crate::prepare(&text, &declared, self.context, &*self.host).map_err(first_error);
-        self.context.move_back(&home);
+        if elsewhere.is_some() {
+            self.context.move_back(&home);
+        }
         self.call(program?, arguments, call.status, "sp_executesql")?;
-        self.context.move_to(&database)
+        self.context.state.procedure_levels += 1;
+        self.frame.is_of_procedure = true;
+        elsewhere.map_or(Ok(()), |database| self.context.move_to(&database))
     }
 
     fn leading_text(&mut self, call: &Execute, at: usize, name: &str) -> Result<String, Fault> {
@@ -421,6 +424,7 @@ impl Machine<'_> {
         state.scope_identity = std::mem::take(&mut frame.caller_identity);
         let level = state.nest_level;
         state.nest_level -= 1;
+        state.procedure_levels -= i32::from(frame.is_of_procedure);
         if let Some(fired) = frame.trigger.take() {
             state.triggers.pop();
             self.context.resume_statement(fired.outer);

@@ -155,7 +155,12 @@ impl Machine<'_> {
         }
         table_definition::check_ignores_duplicates(&create.options, create.unique)?;
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
-        let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
+        let catalog = self.context.catalog();
+        let Some(table) = catalog.table(&create.table)? else {
+            let is_view = catalog.view_text(&create.table)?.is_some();
+            return Err(if is_view { errors::unsupported("An index on a view") } else { missing() });
+        };
+        drop(catalog);
         let keys = create.columns.iter().filter_map(|column| table.column(&column.name.text));
         if let Some(column) = keys.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
             return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
@@ -328,6 +333,7 @@ impl Machine<'_> {
         let catalog = self.context.catalog().of_module(schema);
         let names = Names::of(&catalog, &*self.host);
         let mut binder = bind::Binder::new(&names, 0);
+        binder.begin_module("view", &create.name.dotted(), &create.options);
         let bound = binder.query(query)?;
         let view = &create.name.name.text;
         if create.columns.is_empty() {

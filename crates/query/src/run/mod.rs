@@ -315,6 +315,7 @@ async fn run_at(
     frame.transaction_count = context.state.transaction_count;
     context.state.nest_level = level;
     context.state.batch_aborted = false;
+    context.state.procedure_levels = 0;
     context.state.procedure_id = 0;
     context.state.caught.clear();
     context.state.triggers.clear();
@@ -443,6 +444,7 @@ impl Machine<'_> {
         }
         self.context.state.caught.clear();
         self.context.state.nest_level = 0;
+        self.context.state.procedure_levels = 0;
         self.context.state.procedure_id = 0;
         self.context.end_batch();
         self.context.rest();

@@ -113,7 +113,9 @@ impl Machine<'_> {
         residence: Residence,
     ) -> Result<(), Fault> {
         let schema = self.schema_of_new(&create.name)?;
-        let (mut definition, wishes) = match table_definition::table(create, schema, &self.context.catalog().catalog) {
+        let nulls = self.context.settings.null_default;
+        let read = table_definition::table(create, schema, &self.context.catalog().catalog, nulls);
+        let (mut definition, wishes) = match read {
             Err(fault) if fault.number == KEY_ON_NULLABLE => {
                 // Two errors say it: why, and what did not come of it.
                 self.output.error(&fault.at_line(self.line()));

@@ -1,6 +1,6 @@
 //! System procedures: which there are, how their arguments are matched, and calling one.
 
-mod application_lock;
+pub(crate) mod application_lock;
 mod constraint;
 mod describe;
 mod error_log;
@@ -17,8 +17,8 @@ mod trigger_order;
 
 use crate::host::SessionHost;
 use crate::security::{MemberOf, change_membership};
-pub(crate) use odbc::described_columns;
 use crate::unsupported;
+pub(crate) use odbc::described_columns;
 use pikepole_engine::{Permission, PrincipalKind, Securable};
 use pikepole_query::{Argument, ExecutionContext, Output};
 use pikepole_types::{SqlError, SqlType, Target, Value};

@@ -43,13 +43,14 @@ mod space;
 mod statistics;
 pub(crate) mod texts;
 mod time_zones;
-mod transactions;
+pub(crate) mod transactions;
 mod triggers;
 mod types;
 mod volumes;
 mod waiting;
 
 use crate::host::SessionHost;
+use crate::modules;
 use crate::registry::Registry;
 use crate::security as security_of;
 use pikepole_engine::{Catalog, Database, Lsn, Module, SecurityToken, Server};
@@ -98,9 +99,10 @@ impl Source<'_> {
         self.arguments.get(place).and_then(Value::as_i64)
     }
 
-    /// The text of a procedure or view, for who may read it.
+    /// The text of a procedure or view, for who may read it; of one WITH ENCRYPTION nobody may.
     pub(crate) fn shown_text<'m>(&self, module: &'m Module) -> Option<&'m str> {
-        security_of::shows_text(self.token, self.catalog, module.object_id).then_some(module.text.as_str())
+        let shown = security_of::shows_text(self.token, self.catalog, module.object_id);
+        (shown && !modules::is_encrypted(&module.text)).then_some(module.text.as_str())
     }
 
     /// The databases that are open.

@@ -170,9 +170,14 @@ error_table! {
     467 16 1 recursive_aggregate(name) "GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression '{name}'.";
     468 16 9 collation_conflict(left, right, operation) "Cannot resolve the collation conflict between \"{left}\" and \"{right}\" in the {operation} operation.";
     473 16 1 pivot_value_incorrect(value) "The incorrect value \"{value}\" is supplied in the PIVOT operator.";
+    476 15 1 sample_percent_invalid(percent, table) "Invalid PERCENT tablesample size \"{percent}\" for table \"{table}\". The PERCENT tablesample size must be between 0 and 100.";
+    477 15 1 sample_rows_invalid(table) "Invalid ROWS value or REPEATABLE seed in the TABLESAMPLE clause for table \"{table}\". The value or seed must be an integer.";
     487 16 1 invalid_option(statement) "An invalid option was specified for the statement \"{statement}\".";
     491 16 1 bulk_rowset_without_name() "A correlation name must be specified for the bulk rowset in the from clause.";
     493 16 1 nodes_column_used(column) "The column '{column}' that was returned from the nodes() method cannot be used directly. It can only be used with one of the four XML data type methods, exist(), nodes(), query(), and value(), or in IS NULL and IS NOT NULL checks.";
+    494 16 1 sample_of_local_tables() "The TABLESAMPLE clause can only be used with local tables.";
+    497 15 1 sample_variables() "Variables are not allowed in the TABLESAMPLE or REPEATABLE clauses.";
+    498 15 1 sample_value_invalid() "Invalid value in the TABLESAMPLE clause.";
     500 16 1 table_parameter_columns(given, wanted) "Trying to pass a table-valued parameter with {given} column(s) where the corresponding user-defined table type requires {wanted} column(s).";
     506 16 1 invalid_like_escape(text, predicate) "The invalid escape character \"{text}\" was specified in a {predicate} predicate.";
     512 16 1 subquery_many_rows() "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.";
@@ -205,6 +210,7 @@ error_table! {
     926 14 1 database_suspect(name) "Database '{name}' cannot be opened. It has been marked SUSPECT by recovery. See the SQL Server errorlog for more information.";
     927 14 2 database_is_restoring(name) "Database '{name}' cannot be opened. It is in the middle of a restore.";
     942 14 4 database_offline(name) "Database '{name}' cannot be opened because it is offline.";
+    1002 15 1 scale_invalid(scale) "Specified scale {scale} is invalid.";
     1007 15 1 number_literal_out_of_range(text) "The number '{text}' is out of the range for numeric representation (maximum precision 38).";
     1011 16 1 correlation_name_twice(name) "The correlation name '{name}' is specified multiple times in a FROM clause.";
     1013 16 1 same_exposed_names(left, right) "The objects \"{left}\" and \"{right}\" in the FROM clause have the same exposed names. Use correlation names to distinguish them.";
@@ -220,6 +226,7 @@ error_table! {
     1038 15 4 name_is_empty() "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     1046 15 1 subquery_not_allowed() "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     1047 15 1 hints_conflict() "Conflicting locking hints specified.";
+    1054 15 6 syntax_not_schema_bound(syntax) "Syntax '{syntax}' is not allowed in schema-bound objects.";
     1060 15 1 top_not_an_integer() "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     1065 15 1 nolock_on_target() "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
@@ -336,6 +343,7 @@ error_table! {
     2715 16 6 type_unknown(position, name) "Column, parameter, or variable #{position}: Cannot find data type {name}.";
     2716 16 1 width_not_allowed(position, ty) "Column, parameter, or variable #{position}: Cannot specify a column width on data type {ty}.";
     2717 15 2 parameter_size_too_large(size, kind, name, maximum) "The size ({size}) given to the {kind} '{name}' exceeds the maximum allowed ({maximum}).";
+    2720 16 1 schema_bound_to_system_object(kind, module, name) "Cannot schema bind {kind} '{module}' because it references system object '{name}'.";
     2727 11 1 index_missing(name) "Cannot find index '{name}'.";
     2729 16 1 column_not_deterministic(column, kind, table) "Column '{column}' in {kind} '{table}' cannot be used in an index or statistics or as a partition key because it is non-deterministic.";
     2732 16 1 error_number_invalid(number, minimum, maximum) "Error number {number} is invalid. The number must be from {minimum} through {maximum} and it cannot be 50000.";
@@ -449,6 +457,8 @@ error_table! {
     4403 16 1 view_groups_rows(view) "Cannot update the view or function '{view}' because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
     4405 16 1 view_of_many_tables(view) "View or function '{view}' is not updatable because the modification affects multiple base tables.";
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
+    4512 16 3 schema_bound_name_invalid(kind, module, name) "Cannot schema bind {kind} '{module}' because name '{name}' is invalid for schema binding. Names must be in two-part format and an object cannot reference itself.";
+    4513 16 2 schema_bound_to_unbound(kind, module, name) "Cannot schema bind {kind} '{module}'. '{name}' is not schema bound.";
     4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
     4606 16 1 permission_not_of_object(permission) "Granted or revoked privilege {permission} is not compatible with object.";
     4610 16 1 grant_in_current_database() "You can only grant or revoke permissions on objects in the current database.";
@@ -669,6 +679,7 @@ error_table! {
     8955 16 1 row_of_check(values) "Data row identified by ({values}).";
     8956 16 1 entry_of_check(values) "Index row with index values ({values}).";
     8958 10 1 minimum_repair_level(level, command, name) "{level} is the minimum repair level for the errors found by {command} ({name}).";
+    8985 16 1 file_not_found(file, database) "Could not locate file '{file}' for database '{database}' in sys.database_files. The file either does not exist, or was dropped.";
     8989 10 1 check_of_database_found(command, allocation_errors, consistency_errors, database) "{command} found {allocation_errors} allocation errors and {consistency_errors} consistency errors in database '{database}'.";
     8990 10 1 check_of_table_found(command, allocation_errors, consistency_errors, table, object_id) "{command} found {allocation_errors} allocation errors and {consistency_errors} consistency errors in table '{table}' (object ID {object_id}).";
     8992 16 1 check_of_catalog(what) "Check Catalog Msg 3853, State 1: {what}.";
@@ -760,6 +771,7 @@ error_table! {
     10756 15 1 window_frame_needs_order() "Window frame with ROWS or RANGE must have an ORDER BY clause.";
     10758 15 1 window_order_not_allowed(function) "The function '{function}' may not have ORDER BY in OVER clause.";
     10759 15 1 distinct_with_over() "Use of DISTINCT is not allowed with the OVER clause.";
+    10760 16 1 scale_not_constant(ty) "Scale argument is not valid. Valid expressions for data type {ty} scale argument are integer constants and integer constant expressions.";
     10761 15 1 parse_type_invalid(ty, function) "Invalid data type {ty} in function {function}.";
     11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
     11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
@@ -840,6 +852,7 @@ error_table! {
     15413 11 1 role_in_itself() "Cannot make a role a member of itself.";
     15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
+    15471 10 1 text_is_encrypted(name) "The text for object '{name}' is encrypted.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     15530 16 1 transferred_name_exists(name) "The object with name \"{name}\" already exists.";
     15600 15 1 invalid_parameter_or_option(procedure) "An invalid parameter or option was specified for procedure '{procedure}'.";
