@@ -52,6 +52,8 @@ mod crash_tests;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
+mod online_check_tests;
+#[cfg(test)]
 mod repeated_key_tests;
 #[cfg(test)]
 mod tests;
@@ -61,7 +63,7 @@ mod unlogged_tests;
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
     Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, LockEscalation, Module,
-    Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent, View,
+    Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent, TriggerPlace, View,
 };
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
 pub use catalog::message::UserMessage;
@@ -72,8 +74,8 @@ pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
     Admission, ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, Fill, IndexDefinition,
     IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn,
-    NumberRange, PropertyChange, PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch,
-    RowMap, TableDefinition, Tested, TriggerDefinition, UserAccess,
+    NumberRange, PageCheck, PageFinding, PropertyChange, PropertyPlace, PutMode, RecordChange, RecoveryModel,
+    RecoveryProgress, RecoveryWatch, RowMap, TableDefinition, Tested, TriggerDefinition, UserAccess,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};
@@ -89,13 +91,14 @@ pub use security::{
     SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
-    Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, MASTER,
-    NodeMemory, PolicyRow, ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions,
-    TraceFlags,
+    Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, GrantRow,
+    MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress,
+    SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags, Workspace, WorkspaceLimits,
+    WorkspaceTotals,
 };
 pub use table::{
-    BulkWriter, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount, ScanRange,
-    Table, TableParts, TableReads, TableScan, TableWriter, UseCount, UseCounter,
+    BulkWriter, CheckWatch, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount,
+    ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan, TableWriter, UseCount, UseCounter,
 };
 pub use temporary::{Residence, TEMPDB, TEMPDB_ID, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

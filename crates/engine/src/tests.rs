@@ -552,7 +552,8 @@ fn everything_is_there_after_a_restart() {
     drop(first);
     let second = server(&disk);
     let rows: Vec<(i32, String)> = second.databases().into_iter().map(|d| (d.id, d.name)).collect();
-    assert_eq!(rows, [(1, "master".to_owned()), (2, "tempdb".to_owned()), (5, "Sales".to_owned())]);
+    let expected = [(1, "master"), (2, "tempdb"), (3, "model"), (4, "msdb"), (5, "Sales")];
+    assert_eq!(rows, expected.map(|(id, name)| (id, name.to_owned())));
     assert_eq!(second.policies()[0].value, "SPINLOCK");
     let db = second.database("sales").expect("it is there");
     assert_eq!(db.options().delayed_durability, DelayedDurability::Forced);

@@ -26,6 +26,7 @@ pub enum LockOwner {
 struct Held {
     name: String,
     named: NamedLock,
+    mode: LockMode,
     count: u32,
 }
 
@@ -50,10 +51,15 @@ impl ApplicationLocks {
     }
 }
 
-fn note(held: &mut Vec<Held>, name: &str, named: NamedLock) {
+fn note(held: &mut Vec<Held>, name: &str, named: NamedLock, mode: LockMode) {
     match held.iter_mut().find(|held| held.name == name) {
-        Some(held) => held.count += 1,
-        None => held.push(Held { name: name.to_owned(), named, count: 1 }),
+        Some(held) => {
+            held.count += 1;
+            if !held.mode.covers(mode) {
+                held.mode = mode;
+            }
+        }
+        None => held.push(Held { name: name.to_owned(), named, mode, count: 1 }),
     }
 }
 
@@ -108,8 +114,36 @@ impl ExecutionContext {
                 Err(Blocked::Stale) => return Err(crate::errors::definition_changed()),
             }
         }
-        note(held, name, named);
+        note(held, name, named, mode);
         Ok(waited)
+    }
+
+    /// How the owner holds the lock of a name in the current database.
+    pub fn name_mode(&self, name: &str, owner: LockOwner) -> Option<LockMode> {
+        let locks = &self.application_locks;
+        let held = match owner {
+            LockOwner::Transaction => Some(&locks.of_transaction),
+            LockOwner::Session => {
+                let id = self.database().id();
+                locks.of_session.iter().find(|locks| locks.database.id() == id).map(|locks| &locks.held)
+            }
+        };
+        held?.iter().find(|held| held.name == name).map(|held| held.mode)
+    }
+
+    /// Whether the owner would get the lock of a name in the current database at once.
+    pub fn name_is_free(&self, name: &str, mode: LockMode, owner: LockOwner) -> bool {
+        let database = self.database();
+        let own = match owner {
+            LockOwner::Transaction => self.transaction.id(),
+            LockOwner::Session => {
+                let of_session = &self.application_locks.of_session;
+                let locks = of_session.iter().find(|locks| locks.database.id() == database.id());
+                locks.and_then(|locks| locks.transaction.id())
+            }
+        };
+        let held = self.name_mode(name, owner);
+        held.is_some_and(|held| held.covers(mode)) || database.is_name_free(name, mode, own)
     }
 
     /// Gives a name's lock back, once; whether the owner held it.

@@ -20,7 +20,7 @@ const SHARDS: usize = 16;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
-    Batch { database: i32, quoted_identifier: bool, parameters: Box<str>, text: Arc<str> },
+    Batch { database: i32, quoted_identifier: bool, schema: Option<Arc<str>>, parameters: Box<str>, text: Arc<str> },
     Procedure { database: i32, object_id: i32 },
 }
 
@@ -88,19 +88,25 @@ impl PlanCache {
         shard.insert(key, Entry { program: Arc::clone(program), uses: 1 });
     }
 
-    /// A compiled batch.
-    pub(crate) fn batch(&self, database: i32, quoted: bool, parameters: &str, text: &str) -> Option<Arc<Program>> {
+    /// A compiled batch. `schema` is where its names are looked up first.
+    pub(crate) fn batch(
+        &self,
+        database: i32,
+        (quoted, schema): (bool, &Option<Arc<str>>),
+        parameters: &str,
+        text: &str,
+    ) -> Option<Arc<Program>> {
         if text.len() > TEXT_BYTES_MAX {
             return None;
         }
-        self.find(&batch_key(database, quoted, parameters, text.into()), None)
+        self.find(&batch_key(database, (quoted, schema), parameters, text.into()), None)
     }
 
     /// Keeps a compiled batch.
-    pub(crate) fn keep_batch(&self, quoted: bool, parameters: &str, program: &Arc<Program>) {
+    pub(crate) fn keep_batch(&self, looked_up: (bool, &Option<Arc<str>>), parameters: &str, program: &Arc<Program>) {
         if let Some(source) = program.source.as_ref().filter(|source| source.text.len() <= TEXT_BYTES_MAX) {
             let text = Arc::clone(&source.text);
-            self.store(batch_key(program.database_id, quoted, parameters, text), program);
+            self.store(batch_key(program.database_id, looked_up, parameters, text), program);
         }
     }
 
@@ -154,6 +160,11 @@ impl PlanCache {
     }
 }
 
-fn batch_key(database: i32, quoted_identifier: bool, parameters: &str, text: Arc<str>) -> Key {
-    Key::Batch { database, quoted_identifier, parameters: parameters.into(), text }
+fn batch_key(
+    database: i32,
+    (quoted_identifier, schema): (bool, &Option<Arc<str>>),
+    parameters: &str,
+    text: Arc<str>,
+) -> Key {
+    Key::Batch { database, quoted_identifier, schema: schema.clone(), parameters: parameters.into(), text }
 }

@@ -19,10 +19,11 @@ use crate::progress::Progress;
 use crate::run::{Cursors, SpareFrames, TemporaryProcedures};
 use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
+use crate::spill::{Budget, MemoryWait};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
-    Catalog, Database, Durability, IndexDefinition, Lsn, MASTER, Mark, Need, Server, Transaction, UserMessage,
+    Catalog, Database, Durability, IndexDefinition, Lsn, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
 };
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, SqlError};
@@ -69,6 +70,8 @@ pub struct ExecutionContext {
     pub progress: Arc<Progress>,
     /// The format files of the statement that is being bound.
     pub(crate) format_files: Arc<FormatFiles>,
+    /// What its statements may keep in memory.
+    pub(crate) budget: Arc<Budget>,
     pub(crate) spare_frames: SpareFrames,
     /// The table with IDENTITY_INSERT ON: its database, object id and name.
     pub(crate) identity_insert: Option<(i32, i32, String)>,
@@ -113,7 +116,6 @@ impl ExecutionContext {
             module_acts: false,
             transaction: database.transaction(session_id),
             application_locks: ApplicationLocks::default(),
-            server,
             database,
             settings: Settings::default(),
             state: SessionState::new(session_id),
@@ -122,6 +124,7 @@ impl ExecutionContext {
             activity: Arc::default(),
             progress: Arc::default(),
             format_files: Arc::default(),
+            budget: Budget::new(&server, session_id),
             spare_frames: SpareFrames::default(),
             identity_insert: None,
             cursors: Cursors::default(),
@@ -136,6 +139,7 @@ impl ExecutionContext {
             transactions_ended: 0,
             random_seed: random_seed(session_id),
             context_info: None,
+            server,
         }
     }
 
@@ -170,7 +174,13 @@ impl ExecutionContext {
         let catalog = self.database.catalog(&self.transaction);
         let changed = self.transaction.changed_elsewhere().map(|(id, catalog)| (id, Arc::clone(catalog)));
         let view = CatalogView::new(&self.server, Arc::clone(&self.database), catalog, changed.collect());
-        view.with_format_files(&self.format_files)
+        view.with_format_files(&self.format_files).with_default_schema(self.default_schema())
+    }
+
+    /// The schema that the session's user makes objects in and looks names up in first; None: `dbo`.
+    pub fn default_schema(&self) -> Option<Arc<str>> {
+        let own = self.token().user().default_schema.as_deref()?;
+        (!own.eq_ignore_ascii_case("dbo")).then(|| own.into())
     }
 
     /// The definitions of any database, those among them that the session's transaction has changed and not committed.
@@ -267,6 +277,12 @@ impl ExecutionContext {
     /// `CURSOR_STATUS`: 1 for an open cursor with rows, 0 without, -1 for a closed one, -3 for none of this name.
     pub fn cursor_status(&self, name: &str, global: bool) -> i16 {
         self.cursors.status(name, global, self.state.nest_level)
+    }
+
+    /// What the text of a module is compiled against now.
+    pub(crate) fn compile_context_of<'a>(&'a self, host: &'a dyn Host, module: &Module) -> CompileContext<'a> {
+        let context = self.compile_context(host);
+        CompileContext { catalog: context.catalog.clone().of_module(&module.schema), ..context }
     }
 
     /// What texts are compiled against now.
@@ -430,6 +446,14 @@ impl ExecutionContext {
         self.unless_cancelled(file.ready()).await
     }
 
+    /// Waits for memory, or for the file that rows are in which found none.
+    ///
+    /// # Errors
+    /// As of [`Budget::await_memory`]; 3617 when the batch was cancelled.
+    pub(crate) async fn await_memory(&self, wait: MemoryWait) -> Result<(), Fault> {
+        self.budget.await_memory(wait, || look(&self.cancelled)).await
+    }
+
     /// Waits for what may take long.
     ///
     /// # Errors
@@ -497,7 +521,7 @@ impl ExecutionContext {
                 Err(Stop::Blocked(need)) => self.satisfy(need).await?,
                 Err(Stop::Team(team)) => team.ended().await,
                 // The end of a statement reads no function.
-                Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_) | Stop::Fill(_) | Stop::File(_)) => {
+                Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_) | Stop::Fill(_) | Stop::File(_) | Stop::Memory(_)) => {
                     return Err(crate::errors::definition_changed());
                 }
                 Err(Stop::Error(fault)) => return Err(fault),

@@ -78,7 +78,7 @@ pub(crate) fn definition_changed() -> Fault {
 
 /// 3617: the client has given the batch up.
 #[cold]
-pub(crate) fn cancelled() -> Fault {
+pub fn cancelled() -> Fault {
     Box::new(SqlError::new(CANCELLED, 11, 0, "Operation cancelled by user."))
 }
 

@@ -31,6 +31,7 @@ mod runs;
 mod security;
 mod settings;
 mod show;
+mod spill;
 mod state;
 
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub use application_lock::LockOwner;
 pub use bind::{Declared, undeclared_parameters};
 pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
+pub use errors::cancelled;
 pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
 pub use output::{Collected, ColumnInfo, Definition, Discard, Done, DoneKind, Event, Output, Provenance};
 pub use program::LoadOptions;
@@ -58,7 +60,7 @@ pub use run::{
 };
 pub use runs::{Measure, RunTotals, StatementRuns};
 pub use security::{Requirement, SessionSecurity, is_welcome};
-pub use settings::{Isolation, Settings, ShowPlan};
+pub use settings::{Isolation, NullDefault, Settings, ShowPlan};
 pub use state::{RunningTrigger, SessionState};
 
 use pikepole_types::SqlError;
@@ -113,12 +115,13 @@ pub fn prepare(
 ) -> Result<Arc<Program>, Vec<SqlError>> {
     let database = context.database().id();
     let quoted = context.settings.quoted_identifier;
-    if let Some(program) = context.plans.batch(database, quoted, parameters, text)
+    let schema = context.default_schema();
+    if let Some(program) = context.plans.batch(database, (quoted, &schema), parameters, text)
         && program.fits(|| context.catalog().catalog)
     {
         return Ok(program);
     }
     let program = compile(text, parameters, &context.compile_context(host))?;
-    context.plans.keep_batch(quoted, parameters, &program);
+    context.plans.keep_batch((quoted, &schema), parameters, &program);
     Ok(program)
 }

@@ -12,14 +12,14 @@ pub struct Progress {
 
 impl Progress {
     /// So much of a whole is done, and so many rows.
-    pub(crate) fn set(&self, done: u64, whole: u64, rows: u64) {
+    pub fn set(&self, done: u64, whole: u64, rows: u64) {
         let share = u128::from(done.min(whole)) * 100_000 / u128::from(whole.max(1));
         self.done.store(share as u32, Ordering::Relaxed);
         self.rows.store(rows, Ordering::Relaxed);
     }
 
     /// Nothing is under way.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.set(0, 0, 0);
     }
 

@@ -54,6 +54,30 @@ impl ShowPlan {
     }
 }
 
+/// Whether columns of which nothing is said take NULL: ANSI_NULL_DFLT_ON and ANSI_NULL_DFLT_OFF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NullDefault {
+    /// ANSI_NULL_DFLT_ON is on: they do.
+    #[default]
+    On,
+    /// ANSI_NULL_DFLT_OFF is on: they do not.
+    Off,
+    /// Both are off: as the database's ANSI_NULL_DEFAULT says, which is off here.
+    OfDatabase,
+}
+
+impl NullDefault {
+    /// What is in force after SET of an option of the two, in upper case, and on or off.
+    pub fn after(self, option: &str, on: bool) -> NullDefault {
+        let own = if option == "ANSI_NULL_DFLT_ON" { NullDefault::On } else { NullDefault::Off };
+        match on {
+            true => own,
+            false if self == own => NullDefault::OfDatabase,
+            false => self,
+        }
+    }
+}
+
 /// The options of one session that the machine obeys. A procedure restores them when it ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
@@ -83,6 +107,8 @@ pub struct Settings {
     pub cursor_close_on_commit: bool,
     /// ANSI_NULLS, which is always on.
     pub ansi_nulls: bool,
+    /// ANSI_NULL_DFLT_ON and ANSI_NULL_DFLT_OFF.
+    pub null_default: NullDefault,
     /// ANSI_WARNINGS: no text is cut to fit into a column, and NULLs that an aggregate leaves out are told.
     pub ansi_warnings: bool,
     /// QUOTED_IDENTIFIER.
@@ -142,6 +168,7 @@ impl Default for Settings {
             statistics_time: false,
             cursor_close_on_commit: false,
             ansi_nulls: true,
+            null_default: NullDefault::default(),
             ansi_warnings: true,
             quoted_identifier: true,
             row_count: 0,
@@ -152,5 +179,20 @@ impl Default for Settings {
             language: Language::ENGLISH,
             isolation: Isolation::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_the_two_defaults_of_null_one_switches_the_other_off() {
+        let off = NullDefault::On.after("ANSI_NULL_DFLT_OFF", true);
+        assert_eq!(off, NullDefault::Off);
+        assert_eq!(off.after("ANSI_NULL_DFLT_ON", false), NullDefault::Off);
+        assert_eq!(off.after("ANSI_NULL_DFLT_OFF", false), NullDefault::OfDatabase);
+        assert_eq!(off.after("ANSI_NULL_DFLT_ON", true), NullDefault::On);
+        assert_eq!(NullDefault::On.after("ANSI_NULL_DFLT_ON", false), NullDefault::OfDatabase);
     }
 }

@@ -30,8 +30,10 @@ pub struct SessionState {
     pub doomed: bool,
     /// Whether an error has ended the batch that ran last.
     pub batch_aborted: bool,
-    /// `@@NESTLEVEL`.
+    /// How many calls there are within each other.
     pub nest_level: i32,
+    /// How many of them are texts that sp_executesql runs: in `@@NESTLEVEL` it counts itself.
+    pub procedure_levels: i32,
     /// `@@PROCID`: the object id of the running procedure, or 0.
     pub procedure_id: i32,
     /// The triggers that are running, innermost last.
@@ -61,6 +63,7 @@ impl SessionState {
             doomed: false,
             batch_aborted: false,
             nest_level: 0,
+            procedure_levels: 0,
             procedure_id: 0,
             triggers: Vec::new(),
             identity: Value::Null,
@@ -187,7 +190,7 @@ impl Global {
             Global::RowCount | Global::RowCountBig => Some(state.row_count),
             Global::Error => Some(state.last_error.into()),
             Global::TransactionCount => Some(state.transaction_count.into()),
-            Global::NestLevel => Some(state.nest_level.into()),
+            Global::NestLevel => Some((state.nest_level + state.procedure_levels).into()),
             Global::FetchStatus => Some(state.fetch_status.into()),
             Global::CursorRows => Some(state.cursor_rows.into()),
             Global::ProcedureId => Some(state.procedure_id.into()),

@@ -2,8 +2,8 @@
 
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, string, text};
-use crate::unsupported;
 use crate::views::datetime;
+use crate::{msdb, unsupported};
 use pikepole_engine::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, RecoveryModel, RestoreOptions};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{Backup, Literal, SettingOption, SettingValue};
@@ -68,6 +68,7 @@ pub(crate) async fn backup(
     };
     let database = whole_database(statement, context, "BACKUP")?;
     let (options, stats) = backup_options(kind, statement)?;
+    let device = options.device.clone();
     let server = host.server.clone();
     let uses_it = context.database().name().eq_ignore_ascii_case(&database);
     if options.norecovery && kind == BackupKind::Log && uses_it {
@@ -78,7 +79,35 @@ pub(crate) async fn backup(
     let outcome = server.backup(&database, options, &mut |percent| percents.reached(percent)).await?;
     percents.reached(100);
     processed(output, "BACKUP", kind, &database, &outcome);
+    note(host, &device, outcome.position, context, None).await;
     Ok(())
+}
+
+/// Writes what was done to msdb. The backup is whole whatever becomes of that.
+async fn note(
+    host: &SessionHost,
+    device: &str,
+    position: usize,
+    context: &ExecutionContext,
+    restored: Option<msdb::Restored<'_>>,
+) {
+    let Ok(sets) = host.server.list_backups(device).await else { return };
+    let Ok(media) = host.server.backup_media(device).await else { return };
+    let Some(set) = position.checked_sub(1).and_then(|index| sets.get(index)) else { return };
+    let Ok(msdb) = host.registry.system_databases().msdb(&host.server, host.session_id).await else { return };
+    let event = msdb::Event {
+        session_id: host.session_id,
+        set,
+        media: &media,
+        device,
+        user: &context.security().login().name,
+        server: host.registry.server_name(),
+    };
+    // msdb itself being full or offline is no matter of the backup.
+    let _ = match restored {
+        None => msdb::backed_up(&msdb, event).await,
+        Some(restored) => msdb::restored(&msdb, event, restored).await,
+    };
 }
 
 fn backup_options(kind: BackupKind, statement: &Backup) -> Result<(BackupOptions, Option<u8>), SqlError> {
@@ -179,6 +208,14 @@ async fn restore_database(
     }
     let (options, stats) = restore_options(statement)?;
     let to_be_recovered = options.recovery;
+    let device = options.device.clone();
+    let restored = msdb::Restored {
+        database: &database,
+        replace: options.replace,
+        recovery: options.recovery,
+        stop_at_us: options.stop_at_us,
+        at_us: u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0),
+    };
     let mut percents = Percents::new(output, stats);
     let mut progress = |percent| percents.reached(percent);
     let outcome = match kind {
@@ -190,6 +227,9 @@ async fn restore_database(
         output.message(&SqlError::before_the_stop_point());
     }
     processed(output, "RESTORE", kind, &database, &outcome);
+    if !database.eq_ignore_ascii_case(pikepole_engine::MSDB) {
+        note(host, &device, outcome.position, context, Some(restored)).await;
+    }
     Ok(())
 }
 
@@ -318,7 +358,7 @@ fn lsn(lsn: u64) -> Value {
     Decimal::new(i128::from(lsn), 25, 0).map_or(Value::Null, Value::Decimal)
 }
 
-fn guid(number: u64) -> [u8; 16] {
+pub(crate) fn guid(number: u64) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&number.to_le_bytes());
     bytes[8..].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());

@@ -23,6 +23,8 @@ const NUMBERS: &[(&str, i32)] = &[
     ("default full-text language", 1126),
     ("two digit year cutoff", 1127),
     ("max degree of parallelism", 1539),
+    ("min memory per query (KB)", 1540),
+    ("query wait (s)", 1541),
     ("transform noise words", 1555),
 ];
 
@@ -47,7 +49,7 @@ pub(crate) fn options(server: &Server) -> Vec<ConfigurationOption> {
         .policies()
         .into_iter()
         .map(|policy| {
-            let is_numeric = policy.allowed.iter().all(|value| value.parse::<u32>().is_ok());
+            let is_numeric = policy.allowed.iter().all(|value| value.parse::<i64>().is_ok());
             let bound = |value: Option<&&str>| value.filter(|_| is_numeric).map(|value| (*value).to_string());
             let words = if is_numeric { &[] } else { policy.allowed };
             ConfigurationOption {

@@ -96,6 +96,12 @@ impl Account {
     }
 }
 
+/// The time that the process has spent on CPUs, in microseconds.
+pub(crate) fn process_us() -> u64 {
+    let now = Account::now();
+    now.user_us + now.kernel_us
+}
+
 impl CpuHistory {
     /// Begins now.
     pub(crate) fn begin() -> CpuHistory {

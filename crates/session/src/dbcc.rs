@@ -1,13 +1,13 @@
-//! DBCC: statistics cleared, trace flags, log space and segments, open transactions.
+//! DBCC: checks, statistics cleared, trace flags, log space and segments, open transactions.
 
-use crate::check_identity;
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, print, string, text};
 use crate::unsupported;
 use crate::views::{self, log};
+use crate::{check_identity, dbcc_check, dbcc_space};
 use pikepole_contention::Statistics;
 use pikepole_engine::{Database, Permission, Securable};
-use pikepole_query::{ExecutionContext, Output};
+use pikepole_query::{ExecutionContext, NullDefault, Output};
 use pikepole_tsql::{Dbcc, DbccArgument};
 use pikepole_types::{SqlError, SqlType, Value, to_text};
 use std::collections::BTreeSet;
@@ -21,29 +21,15 @@ const EVENT_UNITS_MAX: u16 = 4000;
 
 /// Commands that SQL Server has and this engine refuses by name.
 const REFUSED: &[&str] = &[
-    "CHECKALLOC",
-    "CHECKCATALOG",
-    "CHECKCONSTRAINTS",
-    "CHECKDB",
-    "CHECKFILEGROUP",
-    "CHECKTABLE",
-    "CLEANTABLE",
     "CLONEDATABASE",
     "DBREINDEX",
-    "FREESESSIONCACHE",
-    "FREESYSTEMCACHE",
-    "HELP",
-    "INDEXDEFRAG",
     "MEMORYSTATUS",
     "OUTPUTBUFFER",
     "PAGE",
     "PROCCACHE",
     "SHOWCONTIG",
     "SHOW_STATISTICS",
-    "SHRINKDATABASE",
-    "SHRINKFILE",
     "SHRINKLOG",
-    "UPDATEUSAGE",
 ];
 
 /// Runs one command.
@@ -51,6 +37,7 @@ pub(crate) async fn run(
     host: &mut SessionHost,
     command: &Dbcc,
     context: &mut ExecutionContext,
+    line: u32,
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
     match command.name.as_str() {
@@ -60,6 +47,11 @@ pub(crate) async fn run(
         "TRACESTATUS" => trace_status(host, command, output)?,
         "LOGINFO" => log_info(host, command, context, output)?,
         "OPENTRAN" => open_transactions(host, command, context, output)?,
+        "CHECKDB" | "CHECKALLOC" | "CHECKFILEGROUP" | "CHECKTABLE" | "CHECKCATALOG" => {
+            dbcc_check::run(host, command, context, line, output).await?;
+        }
+        // The machine has looked at those that there are.
+        "CHECKCONSTRAINTS" => {}
         "CHECKIDENT" => check_identity::run(command, context, output).await?,
         "USEROPTIONS" => user_options(host, context, output),
         "INPUTBUFFER" => input_buffer(host, command, context, output)?,
@@ -72,6 +64,23 @@ pub(crate) async fn run(
         }
         // Since SQL Server 2005 tables cannot be pinned, and asking for it does nothing.
         "PINTABLE" | "UNPINTABLE" => {}
+        "SHRINKFILE" => dbcc_space::shrink_file(command, context, output)?,
+        "SHRINKDATABASE" => {
+            let database = named_database(host, command, context)?;
+            dbcc_space::shrink_database(command, &database, context, output)?;
+        }
+        "UPDATEUSAGE" | "CLEANTABLE" => {
+            let database = named_database(host, command, context)?;
+            dbcc_space::look_at_table(command, &database, context)?;
+        }
+        "INDEXDEFRAG" => {
+            let database = named_database(host, command, context)?;
+            dbcc_space::defragment(command, &database, context, output)?;
+        }
+        "HELP" => help(command, output)?,
+        // Connections to other servers are what it would forget.
+        "FREESESSIONCACHE" => {}
+        "FREESYSTEMCACHE" => free_system_cache(host, command)?,
         "FREEPROCCACHE" => host.registry.plans().clear(),
         name if REFUSED.contains(&name) => return Err(unsupported(format!("DBCC {name}"))),
         _ => return Err(SqlError::incorrect_dbcc()),
@@ -80,6 +89,58 @@ pub(crate) async fn run(
     if !quiet {
         output.message(&SqlError::dbcc_completed());
     }
+    Ok(())
+}
+
+/// The commands, as HELP shows them.
+const SYNTAX: &[(&str, &str)] = &[
+    ("checkident", "('table_name' [, { NORESEED | { RESEED [, new_reseed_value ] } } ]) [ WITH NO_INFOMSGS ]"),
+    ("cleantable", "({ 'database_name' | database_id | 0 }, 'table_name' [, batch_size ]) [ WITH NO_INFOMSGS ]"),
+    ("dropcleanbuffers", "[ WITH NO_INFOMSGS ]"),
+    ("freeproccache", "[ WITH NO_INFOMSGS ]"),
+    ("freesessioncache", "[ WITH NO_INFOMSGS ]"),
+    ("freesystemcache", "('ALL' | 'SQL Plans' | 'Object Plans' [, pool_name ]) [ WITH NO_INFOMSGS ]"),
+    ("help", "({ 'dbcc_statement' | '?' }) [ WITH NO_INFOMSGS ]"),
+    ("indexdefrag", "({ 'database_name' | database_id | 0 }, 'table_name', 'index_name') [ WITH NO_INFOMSGS ]"),
+    ("inputbuffer", "(session_id) [ WITH NO_INFOMSGS ]"),
+    ("loginfo", "[ ({ 'database_name' | database_id | 0 }) ]"),
+    ("opentran", "[ ({ 'database_name' | database_id | 0 }) ] [ WITH TABLERESULTS [, NO_INFOMSGS ] ]"),
+    (
+        "shrinkdatabase",
+        "({ 'database_name' | database_id | 0 } [, target_percent ] [, { NOTRUNCATE | TRUNCATEONLY } ]) [ WITH NO_INFOMSGS ]",
+    ),
+    (
+        "shrinkfile",
+        "({ 'file_name' | file_id } [, { EMPTYFILE | target_size } ] [, { NOTRUNCATE | TRUNCATEONLY } ]) [ WITH NO_INFOMSGS ]",
+    ),
+    ("sqlperf", "(LOGSPACE | 'sys.dm_os_wait_stats', CLEAR) [ WITH NO_INFOMSGS ]"),
+    ("traceoff", "(trace# [, ...n ] [, -1 ]) [ WITH NO_INFOMSGS ]"),
+    ("traceon", "(trace# [, ...n ] [, -1 ]) [ WITH NO_INFOMSGS ]"),
+    ("tracestatus", "([ trace# [, ...n ] ] [, -1 ]) [ WITH NO_INFOMSGS ]"),
+    ("updateusage", "({ 'database_name' | database_id | 0 } [, 'table_name' [, 'index_name' ] ]) [ WITH NO_INFOMSGS ]"),
+    ("useroptions", "[ WITH NO_INFOMSGS ]"),
+];
+
+/// HELP: the commands for '?', how one is written for its name.
+fn help(command: &Dbcc, output: &mut dyn Output) -> Result<(), SqlError> {
+    let wanted = command.arguments.first().and_then(DbccArgument::text).ok_or_else(SqlError::dbcc_parameter_count)?;
+    if wanted == "?" {
+        SYNTAX.iter().for_each(|(name, _)| print(output, *name));
+        return Ok(());
+    }
+    let found = SYNTAX.iter().find(|(name, _)| name.eq_ignore_ascii_case(&wanted));
+    let (name, syntax) = found.ok_or_else(|| SqlError::dbcc_parameter_incorrect(1))?;
+    print(output, format!("dbcc {name} {syntax}"));
+    Ok(())
+}
+
+/// FREESYSTEMCACHE: of the stores of SQL Server that it names, plans are the one here that can be forgotten.
+fn free_system_cache(host: &SessionHost, command: &Dbcc) -> Result<(), SqlError> {
+    let wanted = command.arguments.first().and_then(DbccArgument::text).ok_or_else(SqlError::dbcc_parameter_count)?;
+    if !["ALL", "SQL Plans", "Object Plans"].iter().any(|store| store.eq_ignore_ascii_case(&wanted)) {
+        return Err(SqlError::dbcc_parameter_incorrect(1));
+    }
+    host.registry.plans().clear();
     Ok(())
 }
 
@@ -176,7 +237,11 @@ fn trace_status(host: &SessionHost, command: &Dbcc, output: &mut dyn Output) -> 
 }
 
 /// The database that a command's first argument names, by name or id; the current one for none, and for 0.
-fn named_database(host: &SessionHost, command: &Dbcc, context: &ExecutionContext) -> Result<Arc<Database>, SqlError> {
+pub(crate) fn named_database(
+    host: &SessionHost,
+    command: &Dbcc,
+    context: &ExecutionContext,
+) -> Result<Arc<Database>, SqlError> {
     let Some(named) = command.arguments.first().and_then(DbccArgument::text) else {
         return Ok(Arc::clone(context.database()));
     };
@@ -320,7 +385,8 @@ fn user_options(host: &SessionHost, context: &ExecutionContext, output: &mut dyn
     let switches = [
         ("quoted_identifier", settings.quoted_identifier),
         ("arithabort", host.options.arithabort),
-        ("ansi_null_dflt_on", true),
+        ("ansi_null_dflt_on", settings.null_default == NullDefault::On),
+        ("ansi_null_dflt_off", settings.null_default == NullDefault::Off),
         ("ansi_warnings", settings.ansi_warnings),
         ("ansi_padding", true),
         ("ansi_nulls", true),

@@ -29,6 +29,13 @@ pub(crate) struct SessionHost {
     pub(crate) session_context: SessionContext,
 }
 
+impl SessionHost {
+    /// The databases that a text names are made if nobody has named them before.
+    pub(crate) async fn prepare_for(&self, text: &str) {
+        self.registry.system_databases().prepare_for(&self.server, self.session_id, text).await;
+    }
+}
+
 impl Host for SessionHost {
     fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable> {
         let (id, view) = views::find(schema, name)?;

@@ -2,7 +2,7 @@
 
 use pikepole_engine::Catalog;
 use pikepole_query::{Declared, declared_type};
-use pikepole_tsql::{DataType, FunctionReturns, Parameter, StatementKind};
+use pikepole_tsql::{DataType, FunctionReturns, ModuleOption, Parameter, StatementKind};
 
 /// A parameter of a procedure.
 #[derive(Debug, Clone)]
@@ -22,6 +22,28 @@ pub(crate) fn parameters(catalog: &Catalog, text: &str) -> Vec<ParameterInfo> {
         Some(StatementKind::CreateFunction(function)) => all(catalog, &function.parameters),
         _ => Vec::new(),
     }
+}
+
+/// Whether the module that a text makes says this word in its WITH: `ENCRYPTION`, `SCHEMABINDING`, ...
+pub(crate) fn says(text: &str, option: &str) -> bool {
+    // Most texts have the word nowhere, and need no parsing.
+    if !text.to_ascii_uppercase().contains(option) {
+        return false;
+    }
+    let Ok(batch) = pikepole_tsql::parse(text) else { return false };
+    let options = match batch.statements.first().map(|statement| &statement.kind) {
+        Some(StatementKind::CreateProcedure(procedure)) => &procedure.options,
+        Some(StatementKind::CreateFunction(function)) => &function.options,
+        Some(StatementKind::CreateView(view)) => &view.options,
+        Some(StatementKind::CreateTrigger(trigger)) => &trigger.options,
+        _ => return false,
+    };
+    options.iter().any(|found| matches!(found, ModuleOption::Word(word) if word == option))
+}
+
+/// Whether the module that a text makes is WITH ENCRYPTION: nobody is shown it.
+pub(crate) fn is_encrypted(text: &str) -> bool {
+    says(text, "ENCRYPTION")
 }
 
 /// The type that a scalar function returns; None: the text makes something else.

@@ -24,10 +24,9 @@ impl Default for ClientOptions {
 }
 
 /// Options that are always on here; OFF would change what statements mean.
-const ALWAYS_ON: &[&str] =
-    &["ANSI_NULLS", "ANSI_PADDING", "ANSI_DEFAULTS", "CONCAT_NULL_YIELDS_NULL", "ANSI_NULL_DFLT_ON"];
+const ALWAYS_ON: &[&str] = &["ANSI_NULLS", "ANSI_PADDING", "ANSI_DEFAULTS", "CONCAT_NULL_YIELDS_NULL"];
 /// Options that are always off here; ON would change what statements do.
-const ALWAYS_OFF: &[&str] = &["NUMERIC_ROUNDABORT", "FORCEPLAN", "ANSI_NULL_DFLT_OFF", "REMOTE_PROC_TRANSACTIONS"];
+const ALWAYS_OFF: &[&str] = &["NUMERIC_ROUNDABORT", "FORCEPLAN", "REMOTE_PROC_TRANSACTIONS"];
 /// Options that make no difference here, whatever they are set to.
 const INDIFFERENT: &[&str] = &["NO_BROWSETABLE", "OFFSETS"];
 
@@ -118,6 +117,9 @@ impl ClientOptions {
             }
             ("ARITHABORT", OptionSetting::Off) if !settings.ansi_warnings => {
                 return Err(unsupported("SET ARITHABORT OFF while ANSI_WARNINGS is off"));
+            }
+            ("ANSI_NULL_DFLT_ON" | "ANSI_NULL_DFLT_OFF", _) => {
+                settings.null_default = settings.null_default.after(name, on);
             }
             ("ANSI_WARNINGS", _) => settings.ansi_warnings = on,
             ("ARITHABORT", _) => self.arithabort = on,

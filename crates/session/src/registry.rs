@@ -8,11 +8,12 @@
 use crate::connection::{ConnectionInfo, KillSwitch};
 use crate::cpu_history::CpuHistory;
 use crate::guids::GuidSequence;
+use crate::msdb::SystemDatabases;
 use crate::options::ClientOptions;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
-use pikepole_query::{Activity, ExecutionContext, Isolation, PlanCache, Progress, Running, Settings};
+use pikepole_query::{Activity, ExecutionContext, Isolation, NullDefault, PlanCache, Progress, Running, Settings};
 use pikepole_types::{DateFormat, Language};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -68,6 +69,7 @@ pub(crate) struct ShownOptions {
     pub(crate) date_format: DateFormat,
     pub(crate) language: &'static Language,
     pub(crate) quoted_identifier: bool,
+    pub(crate) ansi_null_dflt_on: bool,
     pub(crate) ansi_warnings: bool,
     pub(crate) arithabort: bool,
     /// As the views number it.
@@ -85,6 +87,7 @@ impl ShownOptions {
             date_format: settings.date_format,
             language: settings.language,
             quoted_identifier: settings.quoted_identifier,
+            ansi_null_dflt_on: settings.null_default == NullDefault::On,
             ansi_warnings: settings.ansi_warnings,
             arithabort: options.arithabort,
             isolation: match settings.isolation {
@@ -284,8 +287,17 @@ pub struct Registry {
     sessions: Spinlock<BTreeMap<i32, SharedCell>>,
     plans: Arc<PlanCache>,
     server_name: String,
+    system_databases: SystemDatabases,
     guids: GuidSequence,
     cpu_history: CpuHistory,
+    packets: Packets,
+}
+
+/// What connections that have ended read and wrote.
+#[derive(Default)]
+struct Packets {
+    reads: AtomicU64,
+    writes: AtomicU64,
 }
 
 impl Registry {
@@ -295,8 +307,10 @@ impl Registry {
             sessions: Spinlock::new(SpinlockClass::SESSION_TABLE, statistics, BTreeMap::new()),
             plans: Arc::new(PlanCache::default()),
             server_name: machine_name(),
+            system_databases: SystemDatabases::default(),
             guids: GuidSequence::new(),
             cpu_history: CpuHistory::begin(),
+            packets: Packets::default(),
         })
     }
 
@@ -313,6 +327,11 @@ impl Registry {
     /// `NEWSEQUENTIALID()`.
     pub(crate) fn next_guid(&self) -> [u8; 16] {
         self.guids.next()
+    }
+
+    /// The databases that are made when they are first named.
+    pub(crate) fn system_databases(&self) -> &SystemDatabases {
+        &self.system_databases
     }
 
     /// `@@SERVERNAME`: the machine's name.
@@ -332,7 +351,20 @@ impl Registry {
     /// Removes a session; its number may be given again.
     pub(crate) fn remove(&self, session_id: i32) {
         let removed = self.sessions.lock().remove(&session_id);
-        drop(removed);
+        if let Some(connection) = removed.as_ref().and_then(|cell| cell.connection()) {
+            self.packets.reads.fetch_add(connection.reads.load(Ordering::Relaxed), Ordering::Relaxed);
+            self.packets.writes.fetch_add(connection.writes.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    }
+
+    /// Requests that were read from connections and writes to them, of those that have ended too.
+    pub(crate) fn packets(&self) -> (u64, u64) {
+        let sessions = self.sessions.lock();
+        let ended = (self.packets.reads.load(Ordering::Relaxed), self.packets.writes.load(Ordering::Relaxed));
+        sessions.values().filter_map(|cell| cell.connection()).fold(ended, |(reads, writes), connection| {
+            let (read, written) = (&connection.reads, &connection.writes);
+            (reads + read.load(Ordering::Relaxed), writes + written.load(Ordering::Relaxed))
+        })
     }
 
     /// Asks a session to end; whether there is one of this number.

@@ -32,6 +32,7 @@ impl Session {
         let mut watched = Watched::new(output);
         self.request_begins();
         let (context, host) = self.parts();
+        host.prepare_for(prepared.text()).await;
         let result = if host.options.allows_running(prepared.text(), context, &mut watched) {
             pikepole_scheduler::set_command(crate::session::RUNNING);
             pikepole_query::call(prepared, arguments, context, host, &mut watched).await
@@ -56,6 +57,7 @@ impl Session {
         let mut watched = Watched::new(output);
         self.request_begins();
         let (context, host) = self.parts();
+        host.prepare_for(prepared.text()).await;
         pikepole_scheduler::set_command(crate::session::RUNNING);
         let result = pikepole_query::open_cursor(name, prepared, arguments, context, host, &mut watched).await;
         let rows = result.as_ref().map_or(0, |cursor| cursor.rows.len() as u64);

@@ -223,6 +223,7 @@ impl Session {
     }
 
     async fn run_batch(&mut self, sql: &str, parameters: &mut [Parameter], output: &mut Watched<'_>) {
+        self.host.prepare_for(sql).await;
         let context = self.context.as_mut().expect("only a dropped session has none");
         if !self.host.options.allows_running(sql, context, output) {
             return;

@@ -26,7 +26,7 @@ pub(crate) async fn run(
             let database = Arc::clone(context.database());
             database.checkpoint(context.transaction()).await
         }
-        StatementKind::Dbcc(command) => dbcc::run(host, command, context, output).await,
+        StatementKind::Dbcc(command) => dbcc::run(host, command, context, statement.line(), output).await,
         StatementKind::AlterServerConfiguration(change) => configure(host, change, output),
         // Options take effect when they are set.
         StatementKind::Reconfigure { .. } => Ok(()),
@@ -105,8 +105,24 @@ fn check_backup(backup: &Backup, context: &ExecutionContext) -> Result<(), SqlEr
 /// What DBCC shows of a session is the session's; the rest is the server's administrators', or the database's owner's.
 fn check_dbcc(command: &Dbcc, context: &ExecutionContext) -> Result<(), SqlError> {
     const OF_EVERYBODY: &[&str] = &["USEROPTIONS", "HELP", "INPUTBUFFER"];
-    const OF_THE_OWNER: &[&str] =
-        &["CHECKDB", "CHECKTABLE", "CHECKIDENT", "SQLPERF", "LOGINFO", "OPENTRAN", "SHOWFILESTATS"];
+    const OF_THE_OWNER: &[&str] = &[
+        "CHECKALLOC",
+        "CHECKCATALOG",
+        "CHECKCONSTRAINTS",
+        "CHECKDB",
+        "CHECKFILEGROUP",
+        "CHECKIDENT",
+        "CHECKTABLE",
+        "CLEANTABLE",
+        "INDEXDEFRAG",
+        "LOGINFO",
+        "OPENTRAN",
+        "SHOWFILESTATS",
+        "SHRINKDATABASE",
+        "SHRINKFILE",
+        "SQLPERF",
+        "UPDATEUSAGE",
+    ];
     let token = context.token();
     let name = command.name.as_str();
     let allowed = OF_EVERYBODY.contains(&name)

@@ -53,7 +53,11 @@ impl Output for Printer {
     }
 
     fn message(&mut self, message: &SqlError) {
-        self.line(&message.message);
+        match message.message.split_once(" pages in ") {
+            // How long a backup took is another one each time.
+            Some((processed, _)) => self.line(format!("{processed} pages in (so long)")),
+            None => self.line(&message.message),
+        }
     }
 
     fn error(&mut self, error: &SqlError) {

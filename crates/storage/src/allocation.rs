@@ -398,6 +398,12 @@ impl Store {
         (used.sum(), own.extents.len() as u64 * u64::from(EXTENT_PAGES))
     }
 
+    /// Pages that all objects use.
+    pub fn used_pages(&self) -> u64 {
+        let objects = self.space.lock().objects();
+        objects.into_iter().map(|object| self.pages_of(object).0).sum()
+    }
+
     /// Pages that an object uses, for guesses: of a large one all that are in its extents, so that the map is not held for long.
     pub(crate) fn pages_guessed(&self, object: u32) -> u64 {
         let space = self.space.lock();

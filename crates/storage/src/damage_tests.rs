@@ -7,8 +7,8 @@ use crate::page::PAGE_BYTES;
 use crate::store::{DOUBLE_WRITE_FILE, MASTER_FILE};
 use crate::test_support::{FOLDER, Fixture, Random, context};
 use crate::{
-    ChangeOutcome, Heap, LogContext, Need, PAGES_FILE, PageId, RowHeader, ScanRange, Stop, StorageError, Tree,
-    TreeCursor,
+    ChangeOutcome, Heap, LogContext, Need, OnlineCheck, PAGES_FILE, PageId, RowHeader, ScanRange, Stop, StorageError,
+    Tree, TreeCursor,
 };
 
 const TREE: u32 = 20;
@@ -45,6 +45,13 @@ fn read_all(fixture: &Fixture, root: PageId) -> Result<usize, StorageError> {
     Ok(rows)
 }
 
+/// A check of all pages as it is done while the store is used.
+fn checked_in_use(fixture: &Fixture) -> OnlineCheck {
+    let mut check = OnlineCheck::default();
+    while check.step(&fixture.store, &|_| true).expect("pages that can be read") {}
+    check
+}
+
 #[test]
 fn a_closed_database_opens_clean() {
     let (fixture, root) = filled();
@@ -54,6 +61,8 @@ fn a_closed_database_opens_clean() {
     assert_eq!(read_all(&again, root).expect("all rows"), 3_000);
     let report = again.store.check().expect("a check");
     assert!(report.is_sound());
+    let online = checked_in_use(&again);
+    assert_eq!((online.findings.as_slice(), online.pages), (&[][..], u64::from(report.pages)));
     assert_eq!((report.objects[0].rows, report.objects[0].root), (3_000, Some(root)));
     assert!(report.objects[0].levels >= 2 && report.pages > 80, "{report:?}");
 }
@@ -69,6 +78,8 @@ fn a_flipped_bit_in_a_page_is_named() {
         let again = reopen(&fixture).expect("the map is whole");
         let report = again.store.check().expect("a check");
         assert!(report.findings.iter().any(|finding| finding.page.0 == page), "{page}: {:?}", report.findings);
+        let online = checked_in_use(&again);
+        assert!(online.findings.iter().any(|finding| finding.page.0 == page), "{page}: {:?}", online.findings);
         let read = read_all(&again, root);
         assert!(matches!(read, Err(StorageError::Corrupt { page: named, .. }) if named.0 == page), "{read:?}");
         fixture.simulated.flip_bit(path(PAGES_FILE), offset).expect("a bit");

@@ -221,6 +221,13 @@ pub struct TableLock {
     strong: Mutex<Strong>,
 }
 
+impl TableLock {
+    /// The number of what it locks.
+    pub fn number(&self) -> u32 {
+        self.object
+    }
+}
+
 impl std::fmt::Debug for TableLock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "TableLock({})", self.object)

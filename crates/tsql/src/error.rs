@@ -157,6 +157,11 @@ impl SyntaxError {
         SyntaxError::new(321, 1, line, message)
     }
 
+    pub(crate) fn not_supported(line: u32, statement: &str) -> Box<SyntaxError> {
+        let message = format!("{statement} is not supported in this version of Pikepole.");
+        Box::new(SyntaxError { severity: 16, ..*SyntaxError::new(40517, 1, line, message) })
+    }
+
     pub(crate) fn text_too_long() -> Box<SyntaxError> {
         let message = "There is insufficient system memory in resource pool 'internal' to run this query.";
         Box::new(SyntaxError { severity: 17, ..*SyntaxError::new(701, 123, 1, message.to_string()) })

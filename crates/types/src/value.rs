@@ -66,6 +66,17 @@ impl Value {
         matches!(self, Value::Null)
     }
 
+    /// Bytes that it has in memory beside itself.
+    #[inline]
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            Value::Str(text) => text.capacity(),
+            Value::Bin(bytes) => bytes.capacity(),
+            Value::Variant(variant) => size_of::<Variant>() + variant.value().heap_bytes(),
+            _ => 0,
+        }
+    }
+
     /// The value of any integer type or bit, widened; `None` for all others and NULL.
     #[inline]
     pub fn as_i64(&self) -> Option<i64> {

@@ -50,8 +50,11 @@ pub struct Identity {
 pub struct Computed {
     /// The expression, as T-SQL.
     pub text: String,
-    /// PERSISTED was said; the value is stored with the row either way.
+    /// PERSISTED was said; the value is stored with the row either way, unless it is computed when it is read.
     pub persisted: bool,
+    /// Its value is another one each time: it is computed whenever it is read, and the row has NULL in its place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub when_read: bool,
 }
 
 /// A CHECK constraint.
@@ -299,6 +302,11 @@ impl TableRecord {
         self.columns.iter().position(|column| column.name.to_lowercase() == name)
     }
 
+    /// Whether a column is computed whenever it is read.
+    pub(crate) fn is_computed_when_read(&self) -> bool {
+        self.columns.iter().any(|column| column.computed.as_ref().is_some_and(|computed| computed.when_read))
+    }
+
     /// Position of the identity column.
     pub fn identity_column(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.identity.is_some())
@@ -423,6 +431,36 @@ pub struct Trigger {
     pub not_for_replication: bool,
     /// DISABLE TRIGGER.
     pub disabled: bool,
+    /// The events for which it runs before the others of its table, and behind them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub first: Vec<TriggerEvent>,
+    /// See `first`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub last: Vec<TriggerEvent>,
+}
+
+/// Where a trigger runs among those of its table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TriggerPlace {
+    /// Before all others.
+    First,
+    /// Nobody has said.
+    Anywhere,
+    /// Behind all others.
+    Last,
+}
+
+impl Trigger {
+    /// Where it runs for an event.
+    pub fn place(&self, event: TriggerEvent) -> TriggerPlace {
+        if self.first.contains(&event) {
+            TriggerPlace::First
+        } else if self.last.contains(&event) {
+            TriggerPlace::Last
+        } else {
+            TriggerPlace::Anywhere
+        }
+    }
 }
 
 /// A stored procedure.

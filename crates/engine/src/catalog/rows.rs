@@ -3,7 +3,8 @@
 //! ```text
 //!   key   [ kind 1 | id 4 | chunk 4 ]      all big-endian; an id's sign bit is flipped so that bytes compare as numbers
 //!   rest  kind 1: [ format 1 | JSON ...]   cut into chunks of CHUNK_BYTES, so that a long procedure fits; format 2: a table with
-//!                                          a place for long values; format 3: one with keys as `format_of` says
+//!                                          a place for long values; format 3: one with keys as `format_of` says; format 4: one with
+//!                                          a column that is computed when it is read
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
@@ -30,6 +31,9 @@ const FORMAT: u8 = 1;
 const FORMAT_MARKED: u8 = 2;
 /// A table that programs before it would misread: see [`format_of`]. Its rows may end in marks.
 const FORMAT_KEYED: u8 = 3;
+
+/// A table with a column that is computed when it is read: programs before it would read the NULL that rows have in its place.
+const FORMAT_WHEN_READ: u8 = 4;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +72,7 @@ fn format_of(object: &StoredObject) -> u8 {
     let is_new = |index: &Index| (index.clustered && !index.unique) || !index.tests.is_empty() || index.disabled;
     let is_keyed = |table: &TableRecord| table.has_collations() || table.indexes.iter().any(is_new);
     match object {
+        StoredObject::Table(table) if table.is_computed_when_read() => FORMAT_WHEN_READ,
         StoredObject::Table(table) if is_keyed(table) => FORMAT_KEYED,
         StoredObject::Type(of) if of.table().is_some_and(is_keyed) => FORMAT_KEYED,
         StoredObject::Table(table) if table.overflow.is_some() => FORMAT_MARKED,
@@ -168,13 +173,15 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT | FORMAT_MARKED | FORMAT_KEYED), json)) => match serde_json::from_slice(json) {
-                Ok(mut object) => {
-                    with_columns(&mut object, read_by_name);
-                    self.objects.push(object);
+            Some((&(FORMAT | FORMAT_MARKED | FORMAT_KEYED | FORMAT_WHEN_READ), json)) => {
+                match serde_json::from_slice(json) {
+                    Ok(mut object) => {
+                        with_columns(&mut object, read_by_name);
+                        self.objects.push(object);
+                    }
+                    Err(error) => self.damage.push(format!("object {id}: {error}")),
                 }
-                Err(error) => self.damage.push(format!("object {id}: {error}")),
-            },
+            }
             Some((format, _)) => self.damage.push(format!("object {id} has the unknown format {format}")),
             None => self.damage.push(format!("object {id} is empty")),
         }
@@ -261,6 +268,9 @@ mod tests {
         };
         let (old, new) = (table(""), table(r#","collation":"Latin1_General_BIN2""#));
         assert_eq!((encode(&old)[0][0], encode(&new)[0][0]), (FORMAT, FORMAT_KEYED));
+        let clock = table(r#","computed":{"text":"getdate()","persisted":false,"when_read":true}"#);
+        let stored = table(r#","computed":{"text":"1","persisted":false}"#);
+        assert_eq!((encode(&clock)[0][0], encode(&stored)[0][0]), (FORMAT_WHEN_READ, FORMAT));
         for (object, collation) in [(old, Collation::default()), (new, Collation::BINARY)] {
             let mut decoder = Decoder::default();
             decoder.row(&row_key(RowKind::Object, 3, 0), &encode(&object)[0]);

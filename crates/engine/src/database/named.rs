@@ -4,7 +4,7 @@
 use std::sync::{Arc, Weak};
 
 use pikepole_contention::sync::atomic::Ordering;
-use pikepole_transaction::{LockMode, TableLock};
+use pikepole_transaction::{LockMode, LockRow, LockedThing, TableLock, TransactionId};
 
 use super::{Database, lock};
 use crate::error::Blocked;
@@ -42,6 +42,17 @@ impl Database {
     pub fn try_lock_named(&self, tx: &mut Transaction, named: &NamedLock, mode: LockMode) -> Result<(), Blocked> {
         let locked = tx.inner.try_lock(&named.0, mode);
         locked.map_err(|stop| self.place(tx, "").stop(stop))
+    }
+
+    /// Whether a transaction of this id would get the lock of a name at once.
+    pub fn is_name_free(&self, name: &str, mode: LockMode, own: Option<TransactionId>) -> bool {
+        let kept = lock(&self.named_locks).iter().find(|(kept, _)| kept == name).and_then(|(_, kept)| kept.upgrade());
+        let Some(kept) = kept else { return true };
+        let in_the_way = |row: &LockRow| {
+            let others = row.id.is_none() || row.id != own;
+            row.thing == LockedThing::Object(kept.number()) && others && row.mode.conflicts(mode)
+        };
+        !self.locks().iter().any(in_the_way)
     }
 
     /// Gives a named lock back, in all modes that the transaction holds it in.

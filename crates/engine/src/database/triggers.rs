@@ -11,7 +11,7 @@ use pikepole_types::SqlError;
 
 use super::definitions::now_us;
 use super::{Database, PutMode};
-use crate::catalog::definition::{Module, ReferentialAction, StoredObject, Trigger, TriggerEvent};
+use crate::catalog::definition::{Module, ReferentialAction, StoredObject, Trigger, TriggerEvent, TriggerPlace};
 use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::RowKind;
 use crate::catalog::{Catalog, Object};
@@ -87,6 +87,9 @@ impl Database {
             instead_of,
             not_for_replication,
             disabled: existing.is_some_and(|existing| existing.disabled),
+            // ALTER TRIGGER takes its place from it.
+            first: Vec::new(),
+            last: Vec::new(),
         };
         self.renew_parent(tx, &mut catalog, parent_id).await?;
         self.store_object(tx, &StoredObject::Trigger(trigger.clone())).await?;
@@ -132,6 +135,39 @@ impl Database {
             self.store_object(tx, &StoredObject::Trigger(trigger.clone())).await?;
             catalog.put(Object::Trigger(Arc::new(trigger)));
         }
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// `sp_settriggerorder`: gives a trigger its place among the others of its table for one event.
+    ///
+    /// # Errors
+    /// 15130 when another one has that place.
+    pub async fn place_trigger(
+        &self,
+        tx: &mut Transaction,
+        trigger: &Trigger,
+        event: TriggerEvent,
+        place: TriggerPlace,
+    ) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let own = |other: &Trigger| other.module.object_id == trigger.module.object_id;
+        let taken = |other: &Arc<Trigger>| !own(other) && other.place(event) == place;
+        if place != TriggerPlace::Anywhere && catalog.triggers_of(trigger.parent_id).any(taken) {
+            let order = if place == TriggerPlace::First { "first" } else { "last" };
+            return Err(SqlError::trigger_order_taken(order, event.name()));
+        }
+        self.renew_parent(tx, &mut catalog, trigger.parent_id).await?;
+        let mut placed = trigger.clone();
+        placed.first.retain(|other| *other != event);
+        placed.last.retain(|other| *other != event);
+        match place {
+            TriggerPlace::First => placed.first.push(event),
+            TriggerPlace::Last => placed.last.push(event),
+            TriggerPlace::Anywhere => {}
+        }
+        self.store_object(tx, &StoredObject::Trigger(placed.clone())).await?;
+        catalog.put(Object::Trigger(Arc::new(placed)));
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())
     }

@@ -275,9 +275,12 @@ impl Server {
         let file = match databases.get(&key) {
             Some(Entry::Online(database)) => database.database_file(),
             Some(Entry::Restoring(entry)) => entry.file.clone(),
-            Some(Entry::Offline { file, .. }) => DatabaseFile::clone(file),
+            Some(Entry::Offline { file, .. } | Entry::Unused { file, .. }) => DatabaseFile::clone(file),
             Some(Entry::Suspect { id, name, .. }) => DatabaseFile { id: *id, ..DatabaseFile::placeholder(name) },
-            None => DatabaseFile { id: super::free_id(&databases), ..DatabaseFile::placeholder(name) },
+            None => {
+                let id = super::system_databases::id_of(name).unwrap_or_else(|| super::free_id(&databases));
+                DatabaseFile { id, ..DatabaseFile::placeholder(name) }
+            }
         };
         let former = databases.remove(&key).map(Box::new);
         let entry = RestoringEntry { file, folder: None, former, busy: true };
@@ -293,7 +296,9 @@ impl Server {
         };
         let former = entry.former.as_deref().map(|former| match former {
             Entry::Online(database) => Former::Online(database.clone()),
-            Entry::Suspect { folder, .. } | Entry::Offline { folder, .. } => Former::Suspect(folder.clone()),
+            Entry::Suspect { folder, .. } | Entry::Offline { folder, .. } | Entry::Unused { folder, .. } => {
+                Former::Suspect(folder.clone())
+            }
             Entry::Restoring(restoring) => Former::Restoring(restoring.folder.clone().unwrap_or_default()),
         });
         (entry.file.clone(), former)

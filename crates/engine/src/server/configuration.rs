@@ -19,6 +19,7 @@ use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
 
 use super::TraceFlags;
+use super::WorkspaceLimits;
 use super::options::{SchedulerChoice, ServerOptions};
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
@@ -70,7 +71,7 @@ pub struct PolicyRow {
     /// What it may be; the classic way first.
     pub allowed: &'static [&'static str],
     /// The value that it has unless it is set.
-    pub default: &'static str,
+    pub default: Cow<'static, str>,
     /// What it is about.
     pub description: &'static str,
     /// When a new value is in force.
@@ -101,6 +102,12 @@ const LARGE_PAGES: usize = 12;
 const COMMIT_GATHERING: usize = 13;
 const POOL_GROWTH: usize = 14;
 const COMMIT_ACKNOWLEDGE: usize = 15;
+const WORKSPACE_MEMORY: usize = 16;
+const QUERY_MEMORY_MIN: usize = 17;
+const QUERY_SHARE: usize = 18;
+const QUERY_WAIT: usize = 19;
+/// From here on options are numbers between the two that `allowed` has, kept as what they are above the least.
+const FIRST_NUMBER: usize = WORKSPACE_MEMORY;
 
 /// The place of `LOG_WRITER_CPUS`' values in its table.
 const ISOLATED: usize = 1;
@@ -121,7 +128,7 @@ const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-const POLICIES: [PolicyDefinition; 16] = [
+const POLICIES: [PolicyDefinition; 20] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -234,7 +241,57 @@ const POLICIES: [PolicyDefinition; 16] = [
         description: "calls that a client sends in one message: each waits for its commit to be durable, or their answers do, together",
         takes_effect: Effect::Now,
     },
+    PolicyDefinition {
+        name: "max workspace memory (MB)",
+        allowed: &["0", "2147483647"],
+        default: 0,
+        description: "memory that all statements work in together, for sorts and hash tables; 0: a quarter of the machine's",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "min memory per query (KB)",
+        allowed: &["512", "2147483647"],
+        default: 512,
+        description: "memory that a statement is given before it sorts or hashes more than a little",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "max memory grant (%)",
+        allowed: &["1", "100"],
+        default: 24,
+        description: "how much of the workspace memory a statement has at most; what needs more goes on in files of tempdb",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "query wait (s)",
+        allowed: &["-1", "2147483647"],
+        default: 0,
+        description: "how long a statement waits for its first memory; -1: ten minutes",
+        takes_effect: Effect::Now,
+    },
 ];
+
+/// The least and the greatest value of an option that is a number.
+fn bounds(at: usize) -> Option<(i64, i64)> {
+    let number = |text: &str| text.parse::<i64>().ok();
+    let allowed = (at >= FIRST_NUMBER).then_some(POLICIES[at].allowed)?;
+    number(allowed.first()?).zip(number(allowed.last()?))
+}
+
+/// What an option has unless it is set.
+fn default_text(at: usize) -> Cow<'static, str> {
+    match bounds(at) {
+        Some((least, _)) => (least + POLICIES[at].default as i64).to_string().into(),
+        None => POLICIES[at].allowed[POLICIES[at].default].into(),
+    }
+}
+
+/// The share of the machine's memory that statements work in unless a size is set.
+const WORKSPACE_PART: u64 = 4;
+/// And what it is where nobody knows how much memory the machine has, or at least.
+const WORKSPACE_BYTES_MIN: u64 = 64 << 20;
+/// The longest wait for memory unless one is set.
+const QUERY_WAIT_MS: u64 = 600_000;
 
 /// The file's content.
 #[derive(Serialize, Deserialize)]
@@ -326,6 +383,17 @@ impl ServerConfiguration {
             self.log_writer_cpus = cpus;
             return Ok(policy.takes_effect);
         }
+        if let Some((least, greatest)) = bounds(at) {
+            let number = value.trim().parse::<i64>().ok().filter(|number| (least..=greatest).contains(number));
+            let number = number.ok_or_else(|| {
+                let name = policy.name;
+                unknown(format!(
+                    "'{value}' is not a value of the configuration option {name}. The values are {least} to {greatest}."
+                ))
+            })?;
+            self.values[at] = usize::try_from(number - least).unwrap_or(usize::MAX);
+            return Ok(policy.takes_effect);
+        }
         let words = policy.allowed.iter().filter(|allowed| at != LOG_WRITER_CPUS || **allowed != "CPU LIST");
         let Some(chosen) = words.into_iter().position(|allowed| plain(allowed) == plain(value)) else {
             return Err(unknown(format!(
@@ -341,7 +409,28 @@ impl ServerConfiguration {
     fn value(&self, at: usize) -> Cow<'static, str> {
         match (at, self.values[at]) {
             (LOG_WRITER_CPUS, CPU_LIST) => list_text(&self.log_writer_cpus).into(),
+            (at, _) if at >= FIRST_NUMBER => self.number(at).to_string().into(),
             (_, value) => POLICIES[at].allowed[value].into(),
+        }
+    }
+
+    /// The value of an option that is a number.
+    fn number(&self, at: usize) -> i64 {
+        bounds(at).map_or(0, |(least, _)| least + self.values[at] as i64)
+    }
+
+    /// What statements may work in, on a machine with so much memory.
+    pub(super) fn workspace(&self, machine_bytes: u64) -> WorkspaceLimits {
+        let number = |at: usize| u64::try_from(self.number(at)).ok();
+        let total_bytes = match number(WORKSPACE_MEMORY) {
+            None | Some(0) => (machine_bytes / WORKSPACE_PART).max(WORKSPACE_BYTES_MIN),
+            Some(megabytes) => megabytes << 20,
+        };
+        WorkspaceLimits {
+            total_bytes,
+            first_bytes: number(QUERY_MEMORY_MIN).unwrap_or(0) << 10,
+            share_percent: number(QUERY_SHARE).unwrap_or(100),
+            wait_ms: number(QUERY_WAIT).map_or(QUERY_WAIT_MS, |seconds| seconds * 1000),
         }
     }
 
@@ -355,7 +444,7 @@ impl ServerConfiguration {
                 value: self.value(at),
                 running: if policy.takes_effect == Effect::Now { self.value(at) } else { started.value(at) },
                 allowed: policy.allowed,
-                default: policy.allowed[policy.default],
+                default: default_text(at),
                 description: policy.description,
                 takes_effect: policy.takes_effect,
             })
@@ -625,6 +714,16 @@ mod tests {
         assert_eq!(read.reservation(), Reservation::Spinlock);
         let error = read.set("LOG_RESERVATION", "chunky").expect_err("no value");
         assert!(error.message.contains("SPINLOCK, ATOMIC"), "{error}");
+        assert_eq!(read.set("min memory per query (KB)", "511").expect_err("too little").number, 15123);
+        assert_eq!(read.set("Min Memory Per Query (KB)", "2048").expect("a value"), Effect::Now);
+        assert_eq!(read.set("query wait (s)", "7").expect("a value"), Effect::Now);
+        let limits = read.workspace(8 << 30);
+        assert_eq!((limits.total_bytes, limits.first_bytes, limits.wait_ms), (2 << 30, 2 << 20, 7000));
+        let defaults = ServerConfiguration::default().workspace(0);
+        assert_eq!((defaults.total_bytes, defaults.first_bytes), (WORKSPACE_BYTES_MIN, 1 << 20));
+        assert_eq!((defaults.share_percent, defaults.wait_ms), (25, QUERY_WAIT_MS));
+        let row = read.rows(&ServerConfiguration::default()).swap_remove(QUERY_WAIT);
+        assert_eq!((&*row.value, &*row.default), ("7", "-1"));
         let error = read.set("NOTHING", "x").expect_err("no option");
         assert!(error.message.contains("HEAP_INSERT_TARGETS"), "{error}");
         assert_eq!(read.set("LOG_WRITERS", "4").expect("a value"), Effect::Now);

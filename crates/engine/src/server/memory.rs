@@ -60,7 +60,7 @@ impl Server {
                 buffer_pool: database.store().memory().clone(),
                 log_buffer: database.log().memory().clone(),
             }),
-            Entry::Restoring(_) | Entry::Suspect { .. } | Entry::Offline { .. } => None,
+            Entry::Restoring(_) | Entry::Suspect { .. } | Entry::Offline { .. } | Entry::Unused { .. } => None,
         };
         let mut all: Vec<DatabaseMemory> = read(&self.databases).values().filter_map(of_entry).collect();
         all.sort_by_key(|memory| memory.database_id);

@@ -15,7 +15,9 @@ mod configuration;
 mod memory;
 mod offline;
 mod options;
+mod system_databases;
 mod trace_flags;
+mod workspace;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -34,7 +36,9 @@ pub use backups::Progress;
 pub use configuration::{Acknowledge, Effect, Exchange, PolicyRow, ServerConfiguration};
 pub use memory::{DatabaseMemory, NodeMemory};
 pub use options::{SchedulerChoice, ServerOptions};
+pub use system_databases::{MODEL, MODEL_ID, MSDB, MSDB_ID};
 pub use trace_flags::TraceFlags;
+pub use workspace::{GrantRow, MemoryGrant, Workspace, WorkspaceLimits, WorkspaceTotals};
 
 use crate::database::{
     DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, OpenContext, RecoveryModel, UserAccess,
@@ -43,10 +47,10 @@ use crate::database::{
 use crate::error::OpenError;
 use crate::placement::PlacementPlan;
 use crate::security::{LoginGate, PasswordCost};
-use crate::temporary::{TEMPDB, TEMPDB_ID};
+use crate::temporary::TEMPDB;
 use backups::RestoringEntry;
 
-/// The database that is always there.
+/// The database that sessions begin in.
 pub const MASTER: &str = "master";
 /// Its id.
 const MASTER_ID: i32 = 1;
@@ -124,8 +128,21 @@ pub enum DatabaseOption {
 enum Entry {
     Online(Arc<Database>),
     Restoring(Box<RestoringEntry>),
-    Suspect { id: i32, name: String, folder: PathBuf, why: String },
-    Offline { file: Box<DatabaseFile>, folder: PathBuf },
+    Suspect {
+        id: i32,
+        name: String,
+        folder: PathBuf,
+        why: String,
+    },
+    Offline {
+        file: Box<DatabaseFile>,
+        folder: PathBuf,
+    },
+    /// Not opened before somebody uses it.
+    Unused {
+        file: Box<DatabaseFile>,
+        folder: PathBuf,
+    },
 }
 
 impl Entry {
@@ -134,7 +151,7 @@ impl Entry {
             Entry::Online(database) => database.id(),
             Entry::Restoring(entry) => entry.file.id,
             Entry::Suspect { id, .. } => *id,
-            Entry::Offline { file, .. } => file.id,
+            Entry::Offline { file, .. } | Entry::Unused { file, .. } => file.id,
         }
     }
 }
@@ -162,8 +179,11 @@ pub struct Server {
     ids_drawn: AtomicU64,
     closed: AtomicBool,
     login_gate: LoginGate,
+    workspace: Arc<Workspace>,
     /// The turn of whoever makes tempdb.
     making_tempdb: Mutex<()>,
+    /// The turn of whoever makes or opens `model` or `msdb`.
+    making_system_database: Mutex<()>,
     started_us: i64,
     _folder_lock: FolderLock,
 }
@@ -191,6 +211,11 @@ fn write<T>(rw: &RwLock<T>) -> pikepole_contention::sync::RwLockWriteGuard<'_, T
 
 fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// The memory of all nodes of the machine; zero when nobody says.
+fn memory_bytes(topology: &Topology) -> u64 {
+    topology.memory_nodes.iter().map(|node| node.memory_bytes).sum()
 }
 
 /// How many log writers a database has.
@@ -226,7 +251,9 @@ impl Server {
         context.log.memory_node = placement.log_memory_node(&topology);
         context.store.memory_nodes = placement.memory_nodes();
         context.log_writer_cpus = placement.log_writers.iter().flatten().copied().collect();
+        let workspace = Workspace::new(configuration.workspace(memory_bytes(&topology)));
         let server = Arc::new(Server {
+            workspace,
             statistics,
             schedulers,
             started,
@@ -241,6 +268,7 @@ impl Server {
             closed: AtomicBool::new(false),
             login_gate: LoginGate::default(),
             making_tempdb: Mutex::new(()),
+            making_system_database: Mutex::new(()),
             started_us: pikepole_machine::clock::unix_time_us(),
             _folder_lock: folder_lock,
             options,
@@ -248,6 +276,11 @@ impl Server {
         server.open_databases()?;
         server.set_idle_hook();
         Ok(server)
+    }
+
+    /// The memory that statements work in.
+    pub fn workspace(&self) -> &Arc<Workspace> {
+        &self.workspace
     }
 
     fn open_databases(&self) -> Result<(), OpenError> {
@@ -288,6 +321,10 @@ impl Server {
             }
             Ok(file) if file.offline => {
                 write(&self.databases).insert(name.to_lowercase(), Entry::Offline { file: Box::new(file), folder });
+                return;
+            }
+            Ok(file) if system_databases::id_of(&file.name) == Some(file.id) => {
+                write(&self.databases).insert(name.to_lowercase(), Entry::Unused { file: Box::new(file), folder });
                 return;
             }
             file => file.and_then(|file| Database::open(&self.context, &folder, file)),
@@ -406,7 +443,11 @@ impl Server {
     /// # Errors
     /// 911 when there is none; 926 when it could not be opened; 927 in the middle of a restore; 942 when it is offline.
     pub fn database(&self, name: &str) -> Result<Arc<Database>, SqlError> {
-        match read(&self.databases).get(&name.to_lowercase()) {
+        let key = name.to_lowercase();
+        if matches!(read(&self.databases).get(&key), Some(Entry::Unused { .. })) {
+            self.open_unused(&key);
+        }
+        match read(&self.databases).get(&key) {
             Some(Entry::Online(database)) => Ok(database.clone()),
             Some(Entry::Suspect { name, why, .. }) => {
                 let mut error = SqlError::database_suspect(name);
@@ -414,7 +455,9 @@ impl Server {
                 Err(error)
             }
             Some(Entry::Restoring(entry)) => Err(SqlError::database_is_restoring(&entry.file.name)),
-            Some(Entry::Offline { file, .. }) => Err(SqlError::database_offline(&file.name)),
+            Some(Entry::Offline { file, .. } | Entry::Unused { file, .. }) => {
+                Err(SqlError::database_offline(&file.name))
+            }
             None => Err(SqlError::database_unknown(name)),
         }
     }
@@ -427,48 +470,6 @@ impl Server {
         })
     }
 
-    /// All databases, by id.
-    pub fn databases(&self) -> Vec<DatabaseInfo> {
-        let mut rows: Vec<DatabaseInfo> = read(&self.databases)
-            .values()
-            .map(|entry| match entry {
-                Entry::Online(database) => DatabaseInfo {
-                    id: database.id(),
-                    name: database.name().to_owned(),
-                    created_us: database.created_us(),
-                    state: DatabaseState::Online,
-                    options: database.options(),
-                },
-                Entry::Restoring(entry) => DatabaseInfo {
-                    id: entry.file.id,
-                    name: entry.file.name.clone(),
-                    created_us: entry.file.created_us,
-                    state: DatabaseState::Restoring,
-                    options: entry.file.options,
-                },
-                Entry::Suspect { id, name, why, .. } => DatabaseInfo {
-                    id: *id,
-                    name: name.clone(),
-                    created_us: 0,
-                    state: DatabaseState::Suspect(why.clone()),
-                    options: DatabaseOptions::default(),
-                },
-                Entry::Offline { file, .. } => DatabaseInfo {
-                    id: file.id,
-                    name: file.name.clone(),
-                    created_us: file.created_us,
-                    state: DatabaseState::Offline,
-                    options: file.options,
-                },
-            })
-            .collect();
-        if rows.iter().all(|row| row.id != TEMPDB_ID) {
-            rows.push(self.tempdb_row());
-        }
-        rows.sort_by_key(|row| row.id);
-        rows
-    }
-
     /// CREATE DATABASE.
     ///
     /// # Errors
@@ -476,13 +477,22 @@ impl Server {
     pub async fn create_database(self: &Arc<Self>, name: &str, collation: Collation) -> Result<(), SqlError> {
         let id = {
             let databases = read(&self.databases);
-            if databases.contains_key(&name.to_lowercase()) || name.eq_ignore_ascii_case(TEMPDB) {
+            let is_system = name.eq_ignore_ascii_case(TEMPDB) || system_databases::id_of(name).is_some();
+            if databases.contains_key(&name.to_lowercase()) || is_system {
                 return Err(SqlError::database_exists(name));
             }
             free_id(&databases)
         };
         let (server, owned) = (self.clone(), name.to_owned());
-        let made = pikepole_scheduler::run_blocking(move || server.create_now(&owned, id, collation)).await;
+        let made = pikepole_scheduler::run_blocking(move || {
+            server.create_now(&owned, id, collation)?;
+            let (Some(options), Ok(database)) = (server.options_of_model(), server.database(&owned)) else {
+                return Ok(());
+            };
+            // Its collation is what was asked for, not the model's.
+            database.set_options(DatabaseOptions { collation, ..options }).map_err(|error| error.message)
+        })
+        .await;
         made.map_err(|why| {
             let mut error = SqlError::create_database_failed();
             error.message = format!("{} ({why})", error.message);
@@ -509,10 +519,14 @@ impl Server {
     /// DROP DATABASE.
     ///
     /// # Errors
-    /// 3701 when there is none; 3702 when a session uses it; 3708 for master and tempdb.
+    /// 3701 when there is none; 3702 when a session uses it; 3708 for master, tempdb, model and msdb.
     pub async fn drop_database(self: &Arc<Self>, name: &str) -> Result<(), SqlError> {
         let key = name.to_lowercase();
-        if key == MASTER || key == TEMPDB {
+        let is_system = match read(&self.databases).get(&key) {
+            Some(entry) => system_databases::id_of(&key) == Some(entry.id()),
+            None => system_databases::id_of(&key).is_some(),
+        };
+        if key == MASTER || key == TEMPDB || is_system {
             return Err(SqlError::system_object("drop", "database", name, "database"));
         }
         self.until_left(&key).await;
@@ -535,7 +549,9 @@ impl Server {
                 database.statistics().retire();
                 database.folder().to_path_buf()
             }
-            Some(Entry::Suspect { folder, .. } | Entry::Offline { folder, .. }) => folder,
+            Some(Entry::Suspect { folder, .. } | Entry::Offline { folder, .. } | Entry::Unused { folder, .. }) => {
+                folder
+            }
             Some(Entry::Restoring(entry)) => entry.folder.unwrap_or_default(),
             None => return Ok(()),
         };
@@ -619,6 +635,7 @@ impl Server {
         let effect = changed.set(name, value)?;
         self.write_configuration(&changed)?;
         *configuration = changed;
+        self.workspace.set_limits(configuration.workspace(memory_bytes(&self.topology)));
         for entry in read(&self.databases).values() {
             if let Entry::Online(database) = entry {
                 self.put_in_force(&configuration, database);
@@ -645,7 +662,7 @@ impl Server {
             .values()
             .filter_map(|entry| match entry {
                 Entry::Online(database) => Some(database.clone()),
-                Entry::Restoring(_) | Entry::Suspect { .. } | Entry::Offline { .. } => None,
+                _ => None,
             })
             .collect();
         let mut result = Ok(());

@@ -10,6 +10,7 @@ use crate::expression::{Fault, Width};
 use crate::parallel::{Filling, Team};
 use crate::plan::{KeyValue, Scan};
 use crate::run::Run;
+use crate::spill::MemoryWait;
 pub use names::CatalogView;
 pub(crate) use names::{OtherStamp, Place};
 pub(crate) use pikepole_engine::Need;
@@ -38,6 +39,8 @@ pub(crate) enum Stop {
     Fill(Arc<Filling>),
     /// More of a file must be read first.
     File(Arc<ReadAhead>),
+    /// There must be memory first, or rows be written or read that find none.
+    Memory(MemoryWait),
     /// It failed.
     Error(Fault),
 }
@@ -102,6 +105,8 @@ pub struct Column {
     pub default: Option<String>,
     /// Whether its values are computed: it takes none.
     pub computed: bool,
+    /// The expression, where it is computed whenever it is read.
+    pub when_read: Option<String>,
     /// Whether each change of the row gives it a new number.
     pub rowversion: bool,
     /// How its texts compare.
@@ -214,6 +219,7 @@ impl Table {
                     nullable: column.nullable,
                     default: column.default.as_ref().map(|default| default.text.clone()),
                     computed: column.computed.is_some(),
+                    when_read: column.computed.as_ref().filter(|own| own.when_read).map(|own| own.text.clone()),
                     rowversion: column.rowversion,
                     collation: column.collation,
                 })

@@ -29,6 +29,8 @@ pub struct CatalogView {
     level: i32,
     /// The session's format files, when it can read some.
     format_files: Option<Arc<FormatFiles>>,
+    /// Names without a schema are looked up in this one before `dbo`.
+    default_schema: Option<Arc<str>>,
 }
 
 /// What the views have in common that names of one statement are looked up in.
@@ -89,7 +91,8 @@ impl CatalogView {
         let (server, own) = (Arc::clone(server), database.id());
         let around =
             Around { server, own, changed, found_temporary: AtomicBool::new(false), others: Mutex::new(Vec::new()) };
-        CatalogView { database, catalog, around: Arc::new(around), temporary: None, level: 0, format_files: None }
+        let (around, default_schema) = (Arc::new(around), None);
+        CatalogView { database, catalog, around, temporary: None, level: 0, format_files: None, default_schema }
     }
 
     /// The collation of texts that nothing else gives one.
@@ -105,6 +108,25 @@ impl CatalogView {
     /// The same view for a session that can read format files.
     pub(crate) fn with_format_files(self, files: &Arc<FormatFiles>) -> CatalogView {
         CatalogView { format_files: Some(Arc::clone(files)), ..self }
+    }
+
+    /// The same view where names without a schema are looked up in this one before `dbo`.
+    pub(crate) fn with_default_schema(self, schema: Option<Arc<str>>) -> CatalogView {
+        CatalogView { default_schema: schema, ..self }
+    }
+
+    /// The same view for what a module of this schema names.
+    pub(crate) fn of_module(self, schema: &str) -> CatalogView {
+        let own = (!schema.eq_ignore_ascii_case("dbo")).then(|| schema.into());
+        self.with_default_schema(own)
+    }
+
+    /// The schema that a name of this catalog means which says none.
+    fn implied_schema(&self, name: &str) -> Cow<'static, str> {
+        match &self.default_schema {
+            Some(own) if self.catalog.object(own, name).is_some() => own.to_string().into(),
+            _ => "dbo".into(),
+        }
     }
 
     /// A format file by its name.
@@ -220,7 +242,7 @@ impl CatalogView {
         }
     }
 
-    /// Where a name leads to: `dbo` when it says no schema; tempdb for `##t`. None: there is no such database.
+    /// Where a name leads to: the default schema or `dbo` when it says none; tempdb for `##t`. None: there is no such database.
     ///
     /// # Errors
     /// A name on a linked server is refused by name; as of [`CatalogView::of_database`].
@@ -233,8 +255,13 @@ impl CatalogView {
             Some(database) => self.of_database(database)?,
             None => Some(self.clone()),
         };
-        let (schema, name) = (name.schema_str().unwrap_or("dbo"), name.name.text.as_str());
-        Ok(view.map(|view| Place { view, schema: schema.into(), name: name.into() }))
+        let Some(view) = view else { return Ok(None) };
+        let schema = match name.schema_str() {
+            Some(schema) => schema.into(),
+            None if database.is_some() => "dbo".into(),
+            None => view.implied_schema(&name.name.text),
+        };
+        Ok(Some(Place { view, schema, name: name.name.text.as_str().into() }))
     }
 
     /// The table of a name.
@@ -273,7 +300,7 @@ impl CatalogView {
             return Ok(None);
         };
         let found = place.view.catalog.view(&place.schema, &place.name).map(|view| view.text.clone());
-        Ok(found.map(|text| (text, place.view)))
+        Ok(found.map(|text| (text, place.view.of_module(&place.schema))))
     }
 }
 

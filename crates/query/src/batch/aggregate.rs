@@ -182,6 +182,7 @@ impl AggregateCursor {
     }
 
     pub(crate) fn forget(&mut self) {
+        self.input.forget();
         self.serial.iter_mut().for_each(Cursor::forget);
     }
 

@@ -24,6 +24,11 @@ impl BatchCursor {
         self.next = 0;
     }
 
+    /// See [`Operator::forget`].
+    pub(crate) fn forget(&mut self) {
+        self.operator.forget();
+    }
+
     /// The operator, while no row was asked for.
     pub(crate) fn operator(&mut self) -> &mut Operator {
         &mut self.operator

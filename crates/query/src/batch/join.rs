@@ -138,6 +138,11 @@ impl ListJoin {
         self.at_hand = None;
     }
 
+    /// See [`Operator::forget`].
+    pub(crate) fn forget(&mut self) {
+        self.left.forget();
+    }
+
     pub(crate) fn next(&mut self, left: &Node, run: &mut Run<'_>) -> Result<Option<Batch>, Stop> {
         if self.rows.is_none() {
             self.rows = Some(self.list_batch(run)?);

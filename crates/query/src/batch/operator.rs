@@ -175,6 +175,18 @@ impl Operator {
         }
     }
 
+    /// Lets go of the rows kept below it: a statement has ended.
+    pub(crate) fn forget(&mut self) {
+        match self {
+            Operator::Product(_) | Operator::File(_) | Operator::Kept(_) | Operator::Scan(_) => {}
+            Operator::FromRows(rows) => rows.cursor.forget(),
+            Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.forget(),
+            Operator::ListJoin(join) => join.forget(),
+            Operator::Top(top) => top.input.forget(),
+            Operator::Concat { inputs, .. } => inputs.iter_mut().for_each(Operator::forget),
+        }
+    }
+
     /// Makes what workers share: lists, series, bounds. Gives the ordinals of the rows; none when rows cannot be made from
     /// them. To be called before the first row is asked for; the operator can run by itself afterwards all the same.
     ///

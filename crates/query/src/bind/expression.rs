@@ -123,6 +123,9 @@ impl Binder<'_> {
             ColumnAccess::Withheld => return Err(Box::new(SqlError::text_in_transition_table())),
         }
         self.check_grouped(&found)?;
+        if let Some(text) = &found.when_read {
+            return self.computed_when_read(&found, text);
+        }
         Ok(Typed::new(Expr::Slot(found.slot), found.ty, found.nullable).collated(found.collated))
     }
 
@@ -158,7 +161,8 @@ impl Binder<'_> {
             }
             let keys = scope.grouping.iter().flat_map(|grouping| &grouping.keys);
             for key in keys {
-                if key.is_column(found.slot) {
+                let same_text = found.when_read.is_some() && key.tree == *expr;
+                if key.is_column(found.slot) || same_text {
                     return Ok(Some(key.typed()));
                 }
             }

@@ -47,7 +47,7 @@ impl Binder<'_> {
         if name.eq_ignore_ascii_case("IDENTITY") {
             return Err(Box::new(SqlError::identity_without_into()));
         }
-        if call.star && name.eq_ignore_ascii_case("CHECKSUM") {
+        if call.star && (name.eq_ignore_ascii_case("CHECKSUM") || name.eq_ignore_ascii_case("BINARY_CHECKSUM")) {
             let arguments = self.all_columns()?;
             return self.named_call(name, arguments);
         }
@@ -201,10 +201,19 @@ impl Binder<'_> {
         };
         let separator = call.arguments.get(1).and_then(tree::FunctionArgument::expr);
         let separator = separator.ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
-        if !matches!(separator.kind, tree::ExprKind::Literal(_) | tree::ExprKind::Variable(_)) {
+        let is_variable = matches!(separator.kind, tree::ExprKind::Variable(_));
+        // It is not of the rows that are grouped.
+        let sources = std::mem::take(&mut self.scope().sources);
+        let bound = self.expr(separator);
+        self.scope().sources = sources;
+        let reads_columns = |fault: &Fault| matches!(fault.number, 207 | 4104 | 8120);
+        let separator = match bound {
+            Err(fault) if reads_columns(&fault) => return Err(Box::new(SqlError::separator_not_constant())),
+            bound => bound?,
+        };
+        if !is_variable && !separator.expr.is_const() {
             return Err(Box::new(SqlError::separator_not_constant()));
         }
-        let separator = self.expr(separator)?;
         if !separator.ty.is_string() {
             let ty = separator.ty.error_name();
             return Err(Box::new(SqlError::argument_type_invalid(ty, 2, "string_agg")));
@@ -347,7 +356,7 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>, defau
         return Err(Box::new(SqlError::argument_type_invalid(ty, place + 1, name)));
     }
     refuse_text_or_image(function.name, &arguments)?;
-    let ty = (function.result_type)(&types)?;
+    let ty = with_scale((function.result_type)(&types)?, function.name, &arguments)?;
     let part = match arguments.first().map(|argument| &argument.expr) {
         Some(Expr::Const(Value::Str(part))) => Some(part.as_str()),
         _ => None,
@@ -364,6 +373,25 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>, defau
     let expr = Expr::Call(Box::new(Call { function, arguments, types, collation }));
     let typed = Typed::new(expr, ty, nullable).collated(collated);
     Ok(if constant { typed.folded() } else { typed })
+}
+
+/// The type of TIMEFROMPARTS and its kin, whose digits behind the second their last argument says.
+fn with_scale(ty: SqlType, function: &str, arguments: &[Typed]) -> Result<SqlType, Fault> {
+    let of_scale = match function {
+        "TIMEFROMPARTS" => SqlType::Time,
+        "DATETIME2FROMPARTS" => SqlType::DateTime2,
+        "DATETIMEOFFSETFROMPARTS" => SqlType::DateTimeOffset,
+        _ => return Ok(ty),
+    };
+    let scale = match arguments.last().map(|argument| &argument.expr) {
+        Some(Expr::Const(value)) => value.as_i64(),
+        _ => None,
+    };
+    let scale = scale.ok_or_else(|| SqlError::scale_not_constant(ty.error_name()))?;
+    match u8::try_from(scale) {
+        Ok(scale @ 0..=7) => Ok(of_scale(scale)),
+        _ => Err(Box::new(SqlError::scale_invalid(scale))),
+    }
 }
 
 /// The bare word of `DATEADD(day, ...)` or `ISJSON(x, OBJECT)`.

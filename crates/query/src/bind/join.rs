@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use super::join_order::{Member, Place};
 use super::key_range::key_range;
-use super::open_query::OpenQuery;
+use super::open_query::{OpenQuery, moved};
 use super::outer_join::simplified;
+use super::push_down::{plain, push_down};
 use super::scope::Source;
 use super::{Binder, Bound, filtered};
 use crate::access::Table;
@@ -361,13 +362,34 @@ impl Binder<'_> {
             // Nobody knows how many rows a trigger or a view of the system has.
             Leaf::Rows(node @ Node::Virtual { .. }) => spooled(node, source, &mut mine, &ready),
             Leaf::Rows(node) => node,
-            Leaf::Derived(bound) => spooled(derived_node(source, bound), source, &mut mine, &ready),
+            Leaf::Derived(bound) => {
+                let bound = with_conditions(bound, source.registers, &mut mine, variables);
+                spooled(derived_node(source, bound), source, &mut mine, &ready)
+            }
             Leaf::Open(query) => self.open_node(source, *query, keeps, &mut mine, &ready),
             Leaf::Work(_) => Node::One,
         };
         available.push(source.registers);
         filtered(node, mine)
     }
+}
+
+/// A planned query with those of the conditions on its columns, which stand in `own`, that move down into it: see [`push_down`].
+fn with_conditions(mut bound: Bound, own: Registers, mine: &mut Vec<Predicate>, variables: usize) -> Bound {
+    let mut taken = Vec::new();
+    mine.retain(|condition| {
+        let values = &bound.values;
+        let below = |slot: usize| match own.range().contains(&slot) {
+            true => values.get(slot - own.first).and_then(plain),
+            false => (slot < variables).then_some(Expr::Slot(slot)),
+        };
+        let moved = moved(condition, &below);
+        let stays = moved.is_none();
+        taken.extend(moved);
+        stays
+    });
+    bound.node = push_down(bound.node, taken, variables);
+    bound
 }
 
 /// Whether a condition is one of constants that holds for no row, as in `ON 1 = 0`.

@@ -28,10 +28,13 @@ mod outer_join;
 mod output;
 mod permission;
 mod pivot;
+mod push_down;
 mod query;
 mod recursive;
 mod routine;
 mod rules;
+mod sample;
+mod schema_bound;
 mod scope;
 mod select;
 mod sequence;
@@ -78,7 +81,7 @@ use crate::program::{LateKind, Variable};
 use crate::security::Requirement;
 use pikepole_engine::{LockMode, Permission};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{SqlError, SqlType, Value};
 
 pub(crate) use scope::Scope;
 
@@ -152,6 +155,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) reads_clock: bool,
     /// `OPTION (MAXDOP n)` of the statement.
     degree: Option<u16>,
+    /// `OPTION (MAX_GRANT_PERCENT = n)`.
+    memory_percent: Option<f64>,
     /// The hints behind the name of the table that UPDATE, DELETE or MERGE changes.
     target_hints: Vec<tree::TableHint>,
     /// The lock that hints of the changed table ask for.
@@ -163,6 +168,8 @@ pub(crate) struct Binder<'a> {
     slots_read: HashSet<usize>,
     /// True once an expression reads a column of the outermost scope's first source, which is what UPDATE and DELETE change.
     pub(crate) reads_target: bool,
+    /// The module being made, when it is bound to the schema.
+    schema_bound: Option<schema_bound::SchemaBound>,
     /// The owner of the view being expanded.
     view_owner: Option<i32>,
     /// What the names in the view or function being expanded are looked up in, when that is not what the statement's are.
@@ -247,12 +254,14 @@ impl<'a> Binder<'a> {
             calls_methods: false,
             reads_clock: false,
             degree: None,
+            memory_percent: None,
             target_hints: Vec::new(),
             table_lock: None,
             requirements: Vec::new(),
             watched: Vec::new(),
             slots_read: HashSet::new(),
             reads_target: false,
+            schema_bound: None,
             view_owner: None,
             inner_catalog: None,
             expose: None,
@@ -285,11 +294,24 @@ impl<'a> Binder<'a> {
         self.recursion_hint(hints)
     }
 
-    /// Takes what OPTION says: the number of workers. Other hints change no result.
+    /// Takes what OPTION says: the number of workers, the share of memory. Other hints change no result.
     ///
     /// # Errors
-    /// 102 for a number of workers that is none.
+    /// 102 for a number of workers or a share that is none.
     pub(crate) fn options(&mut self, hints: &[tree::QueryHint]) -> Result<(), Fault> {
+        for hint in hints.iter().filter(|hint| hint.name == "MAX_GRANT_PERCENT") {
+            let percent = match hint.value.as_ref().map(|value| self.expr(value)).transpose()? {
+                Some(Typed { expr: Expr::Const(value), ty, .. }) => {
+                    pikepole_types::convert(&value, &ty, &SqlType::Float, None).ok()
+                }
+                _ => None,
+            };
+            let percent = match percent {
+                Some(Value::Float(percent)) if (0.0..=100.0).contains(&percent) => percent,
+                _ => return Err(SqlError::new(102, 15, 1, "Incorrect syntax near 'MAX_GRANT_PERCENT'.").into()),
+            };
+            self.memory_percent = Some(percent);
+        }
         for hint in hints.iter().filter(|hint| hint.name == "MAXDOP") {
             let typed = match &hint.value {
                 Some(value) => self.expr(value)?.expr,
@@ -399,6 +421,7 @@ impl<'a> Binder<'a> {
             touches,
             reads_clock: self.reads_clock,
             degree: self.degree,
+            memory_percent: self.memory_percent,
             requirements: self.requirements,
             virtual_sources: self.virtual_sources,
             rules,

@@ -14,7 +14,7 @@ use super::scope::{Scope, Source};
 use super::select::no_tail;
 use super::{Binder, Bound};
 use crate::access::{KeyColumn, Table};
-use crate::expression::{Expr, Fault, Integer, Predicate};
+use crate::expression::{Expr, Fault, Integer, Predicate, integer_of};
 use crate::output::ColumnInfo;
 use crate::plan::{JoinKind, Node, Registers};
 use pikepole_tsql as tree;
@@ -52,8 +52,8 @@ impl OpenQuery {
     /// A condition on its columns, which stand in `own`, as one on what these repeat; none if one of them is more than that.
     fn moved(&self, condition: &Predicate, own: Registers) -> Option<Predicate> {
         let below = |slot: usize| match own.range().contains(&slot) {
-            true => self.below(slot - own.first),
-            false => Some(slot),
+            true => self.below(slot - own.first).map(Expr::Slot),
+            false => Some(Expr::Slot(slot)),
         };
         moved(condition, &below)
     }
@@ -143,7 +143,8 @@ fn may_stay_open(query: &tree::Query, select: &tree::Select) -> bool {
     is_whole && query.for_clause.is_none() && select.into.is_none() && !select.distinct
 }
 
-fn slot_of(expr: &Expr) -> Option<usize> {
+/// The slot that a value only repeats.
+pub(super) fn slot_of(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::Slot(slot) => Some(*slot),
         Expr::Integer(integer, _) => match integer.as_ref() {
@@ -181,9 +182,9 @@ fn leads_key(table: &Table, column: usize) -> bool {
     leads(&table.key) || table.indexes.iter().any(|index| index.serves_equality() && leads(&index.key))
 }
 
-/// A condition with other slots. None where a slot has none; where what is made of such a slot can fail; and for conditions that call
+/// A condition with other slots, or constants, in the place of slots. None where a slot has none; where what is made of such a slot can fail; and for conditions that call
 /// what is not of the types crate: these may do something, and stay where they are.
-fn moved(condition: &Predicate, to: &dyn Fn(usize) -> Option<usize>) -> Option<Predicate> {
+pub(super) fn moved(condition: &Predicate, to: &dyn Fn(usize) -> Option<Expr>) -> Option<Predicate> {
     let pair = |sides: &[Expr; 2]| Some(Box::new([moved_expr(&sides[0], to)?, moved_expr(&sides[1], to)?]));
     let all = |parts: &[Predicate]| parts.iter().map(|part| moved(part, to)).collect::<Option<Vec<_>>>();
     Some(match condition {
@@ -214,11 +215,11 @@ fn moved(condition: &Predicate, to: &dyn Fn(usize) -> Option<usize>) -> Option<P
     })
 }
 
-fn moved_list(list: &[Expr], to: &dyn Fn(usize) -> Option<usize>) -> Option<Vec<Expr>> {
+fn moved_list(list: &[Expr], to: &dyn Fn(usize) -> Option<Expr>) -> Option<Vec<Expr>> {
     list.iter().map(|expr| moved_expr(expr, to)).collect()
 }
 
-fn moved_expr(expr: &Expr, to: &dyn Fn(usize) -> Option<usize>) -> Option<Expr> {
+fn moved_expr(expr: &Expr, to: &dyn Fn(usize) -> Option<Expr>) -> Option<Expr> {
     let boxed = |expr: &Expr| moved_expr(expr, to).map(Box::new);
     let cannot_fail = match expr {
         Expr::Convert(convert) => convert.from.is_string() && convert.to.is_string(),
@@ -226,13 +227,13 @@ fn moved_expr(expr: &Expr, to: &dyn Fn(usize) -> Option<usize>) -> Option<Expr> 
         _ => true,
     };
     let mut moves = false;
-    expr.visit_slots(&mut |slot| moves |= to(slot) != Some(slot));
+    expr.visit_slots(&mut |slot| moves |= to(slot).as_ref().and_then(slot_of) != Some(slot));
     if moves && !cannot_fail {
         return None;
     }
     Some(match expr {
         Expr::Const(value) => Expr::Const(value.clone()),
-        Expr::Slot(slot) => Expr::Slot(to(*slot)?),
+        Expr::Slot(slot) => to(*slot)?,
         Expr::Integer(integer, width) => Expr::Integer(Box::new(moved_integer(integer, to)?), *width),
         Expr::Whole(integer, precision) => Expr::Whole(Box::new(moved_integer(integer, to)?), *precision),
         Expr::Negate(inner) => Expr::Negate(boxed(inner)?),
@@ -266,17 +267,20 @@ fn moved_expr(expr: &Expr, to: &dyn Fn(usize) -> Option<usize>) -> Option<Expr> 
     })
 }
 
-fn moved_integer(integer: &Integer, to: &dyn Fn(usize) -> Option<usize>) -> Option<Integer> {
+fn moved_integer(integer: &Integer, to: &dyn Fn(usize) -> Option<Expr>) -> Option<Integer> {
     let boxed = |inner: &Integer| moved_integer(inner, to).map(Box::new);
     let cannot_fail = matches!(integer, Integer::Const(_) | Integer::Slot(_) | Integer::Other(_));
     let mut moves = false;
-    integer.visit_slots(&mut |slot| moves |= to(slot) != Some(slot));
+    integer.visit_slots(&mut |slot| moves |= to(slot).as_ref().and_then(slot_of) != Some(slot));
     if moves && !cannot_fail {
         return None;
     }
     Some(match integer {
         Integer::Const(value) => Integer::Const(*value),
-        Integer::Slot(slot) => Integer::Slot(to(*slot)?),
+        Integer::Slot(slot) => match to(*slot)? {
+            Expr::Const(value) => Integer::Const(integer_of(&value)),
+            other => Integer::Slot(slot_of(&other)?),
+        },
         Integer::Binary { op, width, operands } => {
             let operands = Box::new([moved_integer(&operands[0], to)?, moved_integer(&operands[1], to)?]);
             Integer::Binary { op: *op, width: *width, operands }

@@ -192,7 +192,10 @@ impl Binder<'_> {
         bind: impl FnOnce(&mut Self) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
         let outer = self.inner_catalog.replace(Rc::new(catalog));
+        // What is asked of the outer text is not asked of the inner.
+        let schema_bound = self.schema_bound.take();
         let bound = bind(self);
+        self.schema_bound = schema_bound;
         self.inner_catalog = outer;
         bound
     }

@@ -268,6 +268,7 @@ impl Binder<'_> {
         for item in list {
             match item {
                 tree::SelectItem::Star { qualifier, .. } => {
+                    self.check_bound_star()?;
                     self.star(qualifier.as_deref(), &mut items)?;
                 }
                 tree::SelectItem::Expr { expr, alias } => {

@@ -54,6 +54,7 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
         return Err(errors::unsupported("RETURNS NULL ON NULL INPUT"));
     }
     let mut binder = Binder::new(names, 0);
+    binder.begin_module("function", &function.name.dotted(), &function.options);
     let mut arguments = Vec::new();
     for (place, parameter) in function.parameters.iter().enumerate() {
         if parameter.output {
@@ -243,7 +244,7 @@ impl Binder<'_> {
             return Ok(None);
         };
         let found = place.view.catalog.function(&place.schema, &place.name).cloned();
-        Ok(found.map(|function| (function, place.view)))
+        Ok(found.map(|function| (function, place.view.of_module(&place.schema))))
     }
 
     /// The arguments of a call, each of its parameter's type.
@@ -298,6 +299,7 @@ impl Binder<'_> {
             Box::new(SqlError::new(4121, 16, 1, text))
         };
         let (module, catalog) = self.function_of(&call.name)?.ok_or_else(unknown)?;
+        self.check_bound_module(&call.name, &module.text)?;
         let function = parsed_function(&module.text, &call.name.dotted())?;
         let tree::FunctionReturns::Scalar { data_type, body } = &function.returns else {
             return Err(unknown());

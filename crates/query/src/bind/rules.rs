@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::scope::SourceColumn;
+use super::scope::{Column, SourceColumn};
 use super::typed::Typed;
-use super::{Binder, Names, PendingApply, Scope, applied};
+use super::{Binder, Names, PendingApply, Scope, applied, assign_to};
 use crate::access::Table;
 use crate::expression::{Expr, Fault};
 use crate::output::DoneKind;
@@ -36,23 +36,20 @@ impl TableColumn {
     }
 }
 
-/// Binds the expression of a computed column over registers that begin at zero.
+/// Binds the expression of a computed column over registers that begin at zero; whether its value is another one each time.
 ///
 /// # Errors
-/// Names, types; 1046 for a subquery; an expression whose value is not always the same, by name.
+/// Names, types; 1046 for a subquery.
 pub(crate) fn computed_column(
     expr: &tree::Expr,
     table: &str,
     columns: &[TableColumn],
     names: &Names<'_>,
-) -> Result<Typed, Fault> {
+) -> Result<(Typed, bool), Fault> {
     let mut binder = Binder::new(names, columns.len());
     let registers = Registers { first: 0, count: columns.len() };
     let typed = binder.value_of_row(table, columns, registers, expr)?;
-    if binder.reads_clock {
-        return Err(crate::errors::unsupported("A computed column whose value is not always the same"));
-    }
-    Ok(typed)
+    Ok((typed, binder.reads_clock))
 }
 
 /// Binds a CHECK condition, to report its errors.
@@ -124,6 +121,31 @@ fn parsed_condition(text: &str) -> Result<tree::Condition, Fault> {
 }
 
 impl Binder<'_> {
+    /// The value of a column that is computed whenever it is read: its expression over the row of its source.
+    pub(super) fn computed_when_read(&mut self, found: &Column, text: &str) -> Result<Typed, Fault> {
+        let source = &self.scopes[found.level].sources[found.source];
+        let (alias, registers) = (source.alias.clone(), source.registers);
+        let column = |column: &SourceColumn| TableColumn {
+            name: column.name.clone(),
+            ty: column.ty,
+            nullable: column.nullable,
+            collated: column.collated,
+        };
+        let columns: Vec<TableColumn> = source.columns.iter().map(column).collect();
+        let expr = parsed_expression(text)?;
+        let typed = self.value_of_row(&alias, &columns, registers, &expr)?;
+        let value = assign_to(typed, &found.ty, found.collated.shown(), None)?;
+        let mut read = Vec::new();
+        value.visit_slots(&mut |slot| read.push(slot));
+        for slot in read {
+            let index = slot.wrapping_sub(registers.first);
+            if let Some(used) = self.scopes[found.level].sources[found.source].used.get_mut(index) {
+                *used = true;
+            }
+        }
+        Ok(Typed::new(value, found.ty, true).collated(found.collated))
+    }
+
     /// Binds an expression of one row that can be evaluated at once.
     fn value_of_row(
         &mut self,
@@ -249,7 +271,7 @@ impl Binder<'_> {
         let columns = TableColumn::all(&table.engine);
         let registers = rules.registers;
         for (place, column) in table.engine.columns.iter().enumerate() {
-            let Some(computed) = &column.computed else { continue };
+            let Some(computed) = column.computed.as_ref().filter(|computed| !computed.when_read) else { continue };
             let expr = parsed_expression(&computed.text)?;
             let typed = self.value_of_row(&table.name, &columns, registers, &expr)?;
             let value: Expr = super::modify::column_value(table, place, typed)?;

@@ -1,6 +1,7 @@
 //! What names mean at one level of a query.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::typed::Typed;
 use super::window::WindowCall;
@@ -23,6 +24,8 @@ pub(crate) struct SourceColumn {
     pub(crate) provenance: Provenance,
     /// Who may read it.
     pub(crate) access: ColumnAccess,
+    /// The expression of a column that is computed whenever it is read.
+    pub(crate) when_read: Option<Arc<str>>,
 }
 
 /// Who may read a column.
@@ -40,14 +43,8 @@ impl SourceColumn {
     /// A column whose texts compare as the default collation says.
     pub(crate) fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> SourceColumn {
         let provenance = Provenance::default();
-        SourceColumn {
-            name: name.into(),
-            ty,
-            nullable,
-            collated: Collated::Default,
-            provenance,
-            access: ColumnAccess::All,
-        }
+        let (name, collated) = (name.into(), Collated::Default);
+        SourceColumn { name, ty, nullable, collated, provenance, access: ColumnAccess::All, when_read: None }
     }
 }
 
@@ -243,8 +240,11 @@ pub(crate) struct Column {
     pub(crate) access: ColumnAccess,
     /// How errors call it: `t.c`.
     pub(crate) display: String,
-    /// The index of the scope it was found in.
+    /// The index of the scope it was found in, and of its source there.
     pub(crate) level: usize,
+    pub(crate) source: usize,
+    /// The expression of a column that is computed whenever it is read.
+    pub(crate) when_read: Option<Arc<str>>,
 }
 
 impl Binder<'_> {
@@ -286,6 +286,8 @@ impl Binder<'_> {
                     access: info.access,
                     display: format!("{}.{}", source.alias, info.name),
                     level,
+                    source: place,
+                    when_read: info.when_read.clone(),
                 });
             }
             if self.scopes[level].barrier {

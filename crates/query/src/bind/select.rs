@@ -1,6 +1,7 @@
 //! SELECT: its clauses bound one after the other, then its plan.
 
 use super::join::JoinTree;
+use super::push_down::{can_move, push_down};
 use super::query::{Items, aggregates_in, carried, cut, item_aggregates, sorted};
 use super::scope::Clause;
 use super::{Binder, Bound, conjuncts, filtered};
@@ -118,7 +119,8 @@ impl Binder<'_> {
         }
         self.pending = having_pending;
         node = self.place_pending(0, node);
-        node = filtered(node, having);
+        let (down, stay) = having.into_iter().partition(can_move);
+        node = filtered(push_down(node, down, self.names.variables.len()), stay);
         node = self.numbered(node);
         self.pending = late;
         node = self.in_order_of_numbers(node, &items)?;

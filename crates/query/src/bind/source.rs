@@ -50,8 +50,11 @@ impl Binder<'_> {
         }
         match source {
             tree::TableSource::Table(table) => {
-                if table.system_time.is_some() || table.sample.is_some() {
-                    return Err(errors::unsupported("FOR SYSTEM_TIME or TABLESAMPLE"));
+                if table.system_time.is_some() {
+                    return Err(errors::unsupported("FOR SYSTEM_TIME"));
+                }
+                if let Some(sample) = &table.sample {
+                    return self.sampled(table, sample);
                 }
                 if self.is_target_ref(table) {
                     return self.target_source(table);
@@ -116,7 +119,7 @@ impl Binder<'_> {
 
     /// What a name in FROM stands for: a common table, a table, a view, or a view of the host; and the requirements whose columns
     /// are to be watched.
-    fn named(&mut self, name: &tree::ObjectName) -> Result<(Leaf, Vec<SourceColumn>, Vec<usize>), Fault> {
+    pub(super) fn named(&mut self, name: &tree::ObjectName) -> Result<(Leaf, Vec<SourceColumn>, Vec<usize>), Fault> {
         if name.schema.is_none()
             && name.database.is_none()
             && let Some(common) = self.common_table(&name.name)
@@ -126,12 +129,14 @@ impl Binder<'_> {
         if let Some((leaf, columns)) = self.transition(name) {
             return Ok((leaf, columns, Vec::new()));
         }
+        self.check_bound_name(name)?;
         if let Some(table) = self.catalog().table(name)? {
             let (_, needs) = self.require_read(name)?;
             let columns = table_columns(&table);
             return Ok((Leaf::Table(table), columns, needs));
         }
         if let Some((text, catalog)) = self.catalog().view_text(name)? {
+            self.check_bound_module(name, &text)?;
             let (owner, needs) = self.require_read(name)?;
             let (leaf, columns) =
                 self.in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expand_view(name, &text)))?;
@@ -473,7 +478,7 @@ fn exposed_name(source: &tree::TableSource) -> Option<(tree::Name, Option<String
 }
 
 /// The alias of a table or, where that is none, its name and schema.
-fn table_name(table: &tree::TableRef) -> (&tree::Name, Option<String>) {
+pub(super) fn table_name(table: &tree::TableRef) -> (&tree::Name, Option<String>) {
     match &table.alias {
         Some(alias) => (alias, None),
         None => (&table.name.name, Some(table.name.schema_str().unwrap_or("dbo").to_owned())),
@@ -494,6 +499,7 @@ pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
             Column { computed: true, .. } => Provenance::Computed,
             _ => Provenance::Stored,
         },
+        when_read: column.when_read.as_deref().map(Into::into),
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
     table.columns.iter().enumerate().map(column).collect()

@@ -81,11 +81,11 @@ impl FieldTarget {
             *out = value;
             return Ok(());
         }
+        // A NUL stands for what is empty and no NULL.
+        let bytes = if (is_text || self.ty.is_binary()) && bytes == [0] { &[] } else { bytes };
         if self.ty.is_binary() {
             return self.read_binary(bytes, out);
         }
-        // A NUL stands for what is empty and no NULL.
-        let bytes = if is_text && bytes == [0] { &[] } else { bytes };
         let decoded = decode(bytes, encoding).ok_or(Misfit::Mismatch)?;
         match (&self.ty, text) {
             (SqlType::VarChar(Length::Limit(most)) | SqlType::NVarChar(Length::Limit(most)), _)

@@ -89,7 +89,7 @@ impl Worker {
                 Err(Stop::Blocked(need)) => self.satisfy(need).await?,
                 Err(Stop::File(file)) => awaited(file.ready(), None, || self.look()).await?,
                 Err(Stop::Stale) => return Err(errors::definition_changed()),
-                Err(Stop::Again(_) | Stop::Rows(_) | Stop::Team(_) | Stop::Fill(_)) => {
+                Err(Stop::Again(_) | Stop::Rows(_) | Stop::Team(_) | Stop::Fill(_) | Stop::Memory(_)) => {
                     return Err(errors::worker_lost());
                 }
             }

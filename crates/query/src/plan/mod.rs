@@ -75,6 +75,14 @@ pub struct KeyRange {
     pub descending: bool,
 }
 
+impl KeyRange {
+    /// Whether it is all rows, in the order in which they are stored.
+    pub fn is_whole(&self) -> bool {
+        let KeyRange { prefix, low, high, point, index, descending: _ } = self;
+        prefix.is_empty() && low.is_none() && high.is_none() && index.is_none() && !point
+    }
+}
+
 /// A scan of a table.
 #[derive(Debug, Clone)]
 pub struct Scan {
@@ -104,8 +112,7 @@ impl Scan {
 
     /// Whether it reads all rows of a table of the database, in the order in which they are stored, and locks none.
     pub fn is_whole(&self) -> bool {
-        let KeyRange { prefix, low, high, point, index, descending: _ } = &self.range;
-        let all = prefix.is_empty() && low.is_none() && high.is_none() && index.is_none() && !point;
+        let all = self.range.is_whole();
         let locks = self.hints.locks(Isolation::ReadCommitted);
         all && !self.reverse && self.locator.is_none() && !locks && !self.table.is_temporary()
     }
@@ -568,6 +575,8 @@ pub struct Statement {
     pub reads_clock: bool,
     /// `OPTION (MAXDOP n)`: workers at most, 0 for as many as the server gives.
     pub degree: Option<u16>,
+    /// `OPTION (MAX_GRANT_PERCENT = n)`: hundredths of the workspace's memory, at most.
+    pub memory_percent: Option<f64>,
     /// The permissions that it needs.
     pub requirements: Vec<crate::security::Requirement>,
     /// The database and version of the catalog it was bound against.

@@ -64,6 +64,8 @@ pub struct ProcedureIdentity {
     pub object_id: i32,
     /// The name as errors report it.
     pub name: String,
+    /// The name of its schema.
+    pub schema: String,
     /// The principal that owns it.
     pub owner: i32,
     /// See [`Module::execute_as`].
@@ -73,13 +75,14 @@ pub struct ProcedureIdentity {
 impl ProcedureIdentity {
     /// A module of the catalog.
     pub(crate) fn of(module: &Module, owner: i32) -> ProcedureIdentity {
-        let (object_id, name) = (module.object_id, module.name.clone());
-        ProcedureIdentity { object_id, name, owner, execute_as: module.execute_as }
+        let (object_id, name, schema) = (module.object_id, module.name.clone(), module.schema.clone());
+        ProcedureIdentity { object_id, name, schema, owner, execute_as: module.execute_as }
     }
 
     /// A module that is compiled to see whether it can be.
-    pub(crate) fn to_be(name: &str) -> ProcedureIdentity {
-        ProcedureIdentity { object_id: 0, name: name.to_owned(), owner: DBO, execute_as: None }
+    pub(crate) fn to_be(name: &str, schema: &str) -> ProcedureIdentity {
+        let (name, schema) = (name.to_owned(), schema.to_owned());
+        ProcedureIdentity { object_id: 0, name, schema, owner: DBO, execute_as: None }
     }
 }
 

@@ -1,12 +1,15 @@
-//! BACKUP, RESTORE, DBCC, SET DATEFIRST and SET DATEFORMAT with variables: the host reads the tree as parsed, so their values are put in their places first.
+//! BACKUP, RESTORE, DBCC, SET DATEFIRST, DATEFORMAT, CONTEXT_INFO and their like with variables: the host reads the tree as parsed, so their values are put in their places first.
 
 use pikepole_tsql::{
     Backup, Dbcc, DbccArgument, Expr, ExprKind, Literal, OptionSetting, SetOption, SettingOption, SettingValue,
     Statement, StatementKind,
 };
-use pikepole_types::{Value, to_text};
+use pikepole_types::{Length, SqlType, Value, to_text};
 
 use super::Machine;
+
+/// What CONTEXT_INFO can be set to.
+const CONTEXT_INFO: SqlType = SqlType::VarBinary(Length::Limit(128));
 
 impl Machine<'_> {
     /// The statement with values in the place of variables; None when it has none that are known.
@@ -39,13 +42,21 @@ impl Machine<'_> {
         changed.then_some(statement)
     }
 
-    /// SET DATEFIRST, DATEFORMAT or LANGUAGE with the value of its variable.
+    /// SET DATEFIRST, DATEFORMAT, LANGUAGE, CONTEXT_INFO, DEADLOCK_PRIORITY or TEXTSIZE with the value of its variable.
     fn with_value(&self, option: &SetOption) -> Option<SetOption> {
         let OptionSetting::Value(Expr { kind: ExprKind::Variable(name), span }) = &option.value else { return None };
-        let value = self.variable(&name.text)?.0;
+        let (value, ty) = self.variable(&name.text)?;
         let literal = match option.names.first()?.as_str() {
-            "DATEFIRST" => Literal::Int(i32::try_from(value.as_i64()?).ok()?),
+            "DATEFIRST" | "TEXTSIZE" => Literal::Int(i32::try_from(value.as_i64()?).ok()?),
             "DATEFORMAT" | "LANGUAGE" => Literal::String { value: value.as_str()?.to_owned(), national: true },
+            "DEADLOCK_PRIORITY" => match value.as_i64() {
+                Some(number) => Literal::Int(i32::try_from(number).ok()?),
+                None => Literal::String { value: value.as_str()?.to_owned(), national: true },
+            },
+            "CONTEXT_INFO" => match pikepole_types::convert(&value, &ty, &CONTEXT_INFO, None).ok()? {
+                Value::Bin(bytes) => Literal::Binary(bytes),
+                _ => return None,
+            },
             _ => return None,
         };
         let value = Expr::new(ExprKind::Literal(literal), *span);
@@ -70,7 +81,7 @@ impl Machine<'_> {
         filled
     }
 
-    fn variable(&self, name: &str) -> Option<(Value, pikepole_types::SqlType)> {
+    fn variable(&self, name: &str) -> Option<(Value, SqlType)> {
         let variables = &self.frame.program.variables;
         let slot = variables.iter().position(|variable| variable.name.eq_ignore_ascii_case(name))?;
         Some((self.frame.slots[slot].clone(), variables[slot].ty))

@@ -8,6 +8,7 @@ use crate::bind::{self, ColumnDefaults, Names};
 use crate::errors;
 use crate::expression::{Env, Expr, Fault};
 use crate::host::Host;
+use crate::settings::NullDefault;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{ColumnDefinition, LockEscalation, NewColumn};
 use pikepole_tsql::{self as tree, ObjectName};
@@ -233,14 +234,18 @@ impl Machine<'_> {
         wanted: &table_definition::WantedComputed,
     ) -> Result<(NewColumn, ColumnMap), Fault> {
         let columns = super::constraints::table_columns(table);
-        let (ty, nullable, collation) = self.computed_type(wanted, &table.name, &columns, &[])?;
+        let (ty, nullable, collation, when_read) = self.computed_type(wanted, &table.name, &columns, &[])?;
         let catalog = self.context.catalog();
         let names = Names::of(&catalog, &*self.host);
-        let typed = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
+        let (typed, _) = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
         let value = bind::assign_to(typed, &ty, collation, Some((&table.display, &wanted.name)))?;
         let (name, user_type) = (wanted.name.clone(), None);
         let definition = ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type, collation };
-        Ok((NewColumn { definition, source: None, rowversion: false }, ColumnMap::Compute(value)))
+        let column = NewColumn { definition, source: None, rowversion: false };
+        if when_read {
+            return Ok((column, ColumnMap::Fill { allowed: true, value: Value::Null, name: wanted.name.clone() }));
+        }
+        Ok((column, ColumnMap::Compute(value)))
     }
 
     /// A column that a table gets.
@@ -252,7 +257,8 @@ impl Machine<'_> {
     ) -> Result<ColumnDefinition, Fault> {
         let catalog = self.context.catalog();
         let of = if table.is_temporary() { ColumnDefaults::of_temporary } else { ColumnDefaults::of };
-        table_definition::column(definition, position, &table.name, &catalog.catalog, of(catalog.collation()))
+        let (defaults, nulls) = (of(catalog.collation()), self.context.settings.null_default);
+        table_definition::column(definition, position, &table.name, &catalog.catalog, defaults, nulls)
     }
 
     fn new_column(
@@ -329,6 +335,7 @@ impl Machine<'_> {
             let what = if old.computed { "COMPUTED" } else { "TIMESTAMP" };
             return Err(Box::new(SqlError::column_not_alterable(&old.name, what)));
         }
+        let nulls = self.context.settings.null_default;
         let wanted = self.column_of(&table, definition, at + 1)?;
         check_text_or_image(&old.name, &old.ty, &wanted.ty)?;
         if wanted.collation != old.collation {
@@ -337,7 +344,7 @@ impl Machine<'_> {
             self.check_column_is_free(&table, at, ColumnChange::Retype(wanted.ty))?;
         }
         let (mut columns, mut maps) = kept_columns(&table, None);
-        let nullable = definition.nullable.unwrap_or(true);
+        let nullable = definition.nullable.unwrap_or(nulls == NullDefault::On);
         columns[at].definition.ty = wanted.ty;
         columns[at].definition.collation = wanted.collation;
         columns[at].definition.user_type = wanted.user_type;

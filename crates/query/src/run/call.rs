@@ -35,12 +35,11 @@ impl Machine<'_> {
         let name = self.target_name(&call.target)?;
         let plain = name.name.text.as_str();
         if plain.eq_ignore_ascii_case("sp_executesql") {
-            return self.execute_sql(call);
+            return self.execute_sql(&name, call);
         }
         if let Some(procedure) = TextProcedure::of(plain) {
             let home = self.context.database().name();
-            let is_here =
-                |database: &str| database.eq_ignore_ascii_case(home) || procedure == TextProcedure::ForEachDatabase;
+            let is_here = |database: &str| database.eq_ignore_ascii_case(home) || procedure.is_of_all_databases();
             if name.database_str().is_some_and(|database| !is_here(database)) {
                 return Err(errors::unsupported(format!("{plain} in another database")));
             }
@@ -117,7 +116,7 @@ impl Machine<'_> {
         if name.is_temporary() {
             return self.temporary_procedure(name);
         }
-        let view = self.context.catalog();
+        let view = self.names_of_module();
         let missing = || Box::new(SqlError::procedure_unknown(name.dotted()));
         let place =
             view.place(name).map_err(|fault| if fault.number == SYNONYM_INVALID { missing() } else { fault })?;
@@ -135,11 +134,20 @@ impl Machine<'_> {
             return Ok(program);
         }
         let identity = ProcedureIdentity::of(&found, owner);
-        let context = self.context.compile_context(&*self.host);
+        let context = self.context.compile_context_of(&*self.host, &found);
         let compiled = compile_procedure(&found.text, identity, &context);
         let program = compiled.map_err(first_error)?;
         self.context.plans.keep_procedure(database, found.object_id, &program);
         Ok(program)
+    }
+
+    /// Where the running module looks names up; a text does so as its user does.
+    fn names_of_module(&self) -> CatalogView {
+        let view = self.context.catalog();
+        match &self.frame.program.procedure {
+            Some(module) => view.of_module(&module.schema),
+            None => view,
+        }
     }
 
     /// EXECUTE on a procedure of this owner, unless one of the same owner calls it.
@@ -166,8 +174,9 @@ impl Machine<'_> {
         self.call(program, &[], None, "")
     }
 
-    /// sp_executesql: the text, the declarations of its parameters, and their values.
-    fn execute_sql(&mut self, call: &Execute) -> Result<(), Fault> {
+    /// sp_executesql: the text, the declarations of its parameters, and their values. Called by the name of another database, the
+    /// text is compiled and runs there.
+    fn execute_sql(&mut self, name: &ObjectName, call: &Execute) -> Result<(), Fault> {
         let text = self.leading_text(call, 0, "@statement")?;
         let (text, declared, arguments) = match call.arguments.get(1) {
             None => (text, String::new(), &[][..]),
@@ -176,8 +185,19 @@ impl Machine<'_> {
                 (text, declared, &call.arguments[2..])
             }
         };
-        let program = crate::prepare(&text, &declared, self.context, &*self.host).map_err(first_error)?;
-        self.call(program, arguments, call.status, "sp_executesql")
+        let elsewhere = self.elsewhere(name)?;
+        let home = Arc::clone(self.context.database());
+        if let Some(database) = &elsewhere {
+            self.context.move_to(database)?;
+        }
+        let program = crate::prepare(&text, &declared, self.context, &*self.host).map_err(first_error);
+        if elsewhere.is_some() {
+            self.context.move_back(&home);
+        }
+        self.call(program?, arguments, call.status, "sp_executesql")?;
+        self.context.state.procedure_levels += 1;
+        self.frame.is_of_procedure = true;
+        elsewhere.map_or(Ok(()), |database| self.context.move_to(&database))
     }
 
     fn leading_text(&mut self, call: &Execute, at: usize, name: &str) -> Result<String, Fault> {
@@ -408,6 +428,7 @@ impl Machine<'_> {
         state.scope_identity = std::mem::take(&mut frame.caller_identity);
         let level = state.nest_level;
         state.nest_level -= 1;
+        state.procedure_levels -= i32::from(frame.is_of_procedure);
         if let Some(fired) = frame.trigger.take() {
             state.triggers.pop();
             self.context.resume_statement(fired.outer);
@@ -500,6 +521,7 @@ impl Machine<'_> {
                     filling.step(database, tx).await?;
                 }
                 Err(Stop::File(file)) => self.context.await_file(&file).await?,
+                Err(Stop::Memory(wait)) => self.context.await_memory(wait).await?,
                 // It calls no function: its rows were collected, or are a file's.
                 Err(Stop::Stale | Stop::Again(_) | Stop::Rows(_)) => return Err(crate::errors::definition_changed()),
                 Err(Stop::Error(fault)) => return Err(fault),

@@ -12,7 +12,7 @@ use crate::bind::{self, Names, TableColumn};
 use crate::errors;
 use crate::expression::Fault;
 use crate::security::Requirement;
-use pikepole_engine::{Check, Computed, ForeignKey, Permission, ReferentialAction, TableDefinition};
+use pikepole_engine::{Check, Computed, ForeignKey, IndexDefinition, Permission, ReferentialAction, TableDefinition};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Collated, Collation, Length, SqlError, SqlType};
 
@@ -53,7 +53,12 @@ impl Machine<'_> {
             })
             .collect();
         for wanted in &wishes.computed {
-            let (ty, nullable, collation) = self.computed_type(wanted, &definition.name, &known, &wishes.computed)?;
+            let (ty, nullable, collation, when_read) =
+                self.computed_type(wanted, &definition.name, &known, &wishes.computed)?;
+            let in_key = |index: &IndexDefinition| index.columns.iter().any(|(name, _)| *name == wanted.name);
+            if when_read && definition.indexes.iter().any(in_key) {
+                return Err(Box::new(SqlError::column_not_deterministic(&wanted.name, "table", &definition.name)));
+            }
             for column in definition.columns.iter_mut().filter(|column| column.name == wanted.name) {
                 (column.ty, column.nullable, column.collation) = (ty, nullable, collation);
             }
@@ -61,27 +66,31 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The type of a computed column, whether it can be NULL, and its collation.
+    /// The type of a computed column, whether it can be NULL, its collation, and whether it is computed whenever it is read.
     pub(crate) fn computed_type(
         &self,
         wanted: &super::table_definition::WantedComputed,
         table: &str,
         columns: &[TableColumn],
         computed: &[super::table_definition::WantedComputed],
-    ) -> Result<(SqlType, bool, Collation), Fault> {
+    ) -> Result<(SqlType, bool, Collation, bool), Fault> {
         if wanted.not_null && !wanted.persisted {
             return Err(errors::unsupported("NOT NULL of a computed column that is not PERSISTED"));
         }
         let catalog = self.context.catalog();
         let names = Names::of(&catalog, &*self.host);
-        let typed = bind::computed_column(&wanted.expr, table, columns, &names).map_err(|fault| {
+        let (typed, when_read) = bind::computed_column(&wanted.expr, table, columns, &names).map_err(|fault| {
             let column = fault.message.split('\'').nth(1).unwrap_or_default().to_owned();
             let other = computed.iter().any(|other| other.name.eq_ignore_ascii_case(&column));
             if fault.number == 207 && other { Box::new(SqlError::computed_of_computed(column, table)) } else { fault }
         })?;
+        if when_read && wanted.persisted {
+            return Err(Box::new(SqlError::computed_not_persistable(&wanted.name, table)));
+        }
         let ty = if typed.ty == SqlType::Null { SqlType::Int } else { typed.ty };
         let collation = bind::in_column(typed.collated, "CREATE TABLE", 1)?;
-        Ok((ty, !wanted.not_null && (typed.nullable || !bind::is_certain(&wanted.expr)), collation))
+        let nullable = when_read || !wanted.not_null && (typed.nullable || !bind::is_certain(&wanted.expr));
+        Ok((ty, nullable, collation, when_read))
     }
 
     /// Adds what a definition wants beside columns and keys. `check_rows`: the rows that are there must keep it.
@@ -93,11 +102,20 @@ impl Machine<'_> {
     ) -> Result<(), Fault> {
         if !wishes.computed.is_empty() || wishes.rowversion.is_some() {
             let table = self.table_of(name)?;
+            let columns = table_columns(&table);
+            let mut when_read = Vec::new();
+            for wanted in &wishes.computed {
+                if self.computed_type(wanted, &table.name, &columns, &wishes.computed)?.3 {
+                    when_read.push(&wanted.name);
+                }
+            }
             let (database, tx) = self.context.engine();
             let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
                 for column in &mut record.columns {
                     if let Some(wanted) = wishes.computed.iter().find(|wanted| wanted.name == column.name) {
-                        column.computed = Some(Computed { text: wanted.text.clone(), persisted: wanted.persisted });
+                        let when_read = when_read.contains(&&wanted.name);
+                        let (text, persisted) = (wanted.text.clone(), wanted.persisted);
+                        column.computed = Some(Computed { text, persisted, when_read });
                     }
                     column.rowversion |= wishes.rowversion.as_ref() == Some(&column.name);
                 }
@@ -387,6 +405,10 @@ impl Machine<'_> {
         for key in keys {
             let table = self.table_of(name)?;
             let degree = key.degree;
+            let names = key.definition.columns.iter().filter_map(|(name, _)| table.column(name));
+            if let Some(column) = names.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
+                return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
+            }
             let definition = key.for_table(!table.key.is_empty());
             self.context.build_index(&table.engine, definition, degree).await?;
         }

@@ -4,21 +4,22 @@
 //! [`Stop::Blocked`] or [`Stop::Yield`]: all progress is in the cursors, so that the caller awaits the need, or its turn, and calls
 //! `next` again.
 
-use hashbrown::HashMap;
-use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::Run;
+use super::apply::ApplyCursor;
 use super::group::GroupCursor;
+use super::join::JoinCursor;
 use super::more::MoreCursor;
 use super::number::NumberCursor;
 use super::profile::{CountedCursor, Making};
+use super::sort::SortCursor;
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::batch::{AggregateCursor, BatchCursor, Operator};
 use crate::errors;
-use crate::expression::{Comparison, Expr, Fault, Integer};
-use crate::plan::{Aggregate, JoinKind, Node, Registers, SortKey, Test};
-use pikepole_types::{Collation, Value};
+use crate::expression::{Expr, Fault, Integer};
+use crate::plan::{Aggregate, Node, Registers};
+use pikepole_types::Value;
 
 /// One operator's state.
 pub(crate) enum Cursor {
@@ -46,38 +47,6 @@ pub(crate) struct CallCursor {
     rows: Option<Arc<Vec<Vec<Value>>>>,
     /// True once the rows have been asked for.
     asked: bool,
-    next: usize,
-}
-
-pub(crate) struct JoinCursor {
-    left: Cursor,
-    right: Cursor,
-    /// True while the right side is being read for the current left row.
-    within: bool,
-    matched: bool,
-}
-
-pub(crate) struct ApplyCursor {
-    input: Cursor,
-    subquery: Cursor,
-    /// True while the subquery is being read for the current row.
-    within: bool,
-    /// True when the subquery's result holds for every row.
-    settled: bool,
-    found: Value,
-    rows: u64,
-    /// The rows' values by hash, for IN.
-    list: HashMap<u64, Vec<Value>>,
-    /// The smallest and the largest value, and whether there was a NULL, for ANY and ALL.
-    extremes: (Value, Value),
-    has_null: bool,
-}
-
-pub(crate) struct SortCursor {
-    input: Cursor,
-    filled: bool,
-    /// Per row, the sort keys and then the carried values.
-    rows: Vec<Vec<Value>>,
     next: usize,
 }
 
@@ -112,20 +81,10 @@ impl Cursor {
             }
             Node::Call { .. } => Cursor::Called(CallCursor::default()),
             Node::Filter { input, .. } | Node::Compute { input, .. } => Cursor::Through(Box::new(new(input))),
-            Node::Join { left, right, .. } => {
-                Cursor::Join(Box::new(JoinCursor { left: new(left), right: new(right), within: false, matched: false }))
+            Node::Join { left, right, .. } => Cursor::Join(Box::new(JoinCursor::new(new(left), new(right), making))),
+            Node::Apply { input, subquery, .. } => {
+                Cursor::Apply(Box::new(ApplyCursor::new(new(input), new(subquery), making)))
             }
-            Node::Apply { input, subquery, .. } => Cursor::Apply(Box::new(ApplyCursor {
-                input: new(input),
-                subquery: new(subquery),
-                within: false,
-                settled: false,
-                found: Value::Null,
-                rows: 0,
-                list: HashMap::new(),
-                extremes: (Value::Null, Value::Null),
-                has_null: false,
-            })),
             Node::Group { input, keys, aggregates } => {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
                 let plain = keys.is_empty() && aggregates.iter().all(is_plain);
@@ -138,9 +97,7 @@ impl Cursor {
                     None => serial,
                 }
             }
-            Node::Sort { input, .. } => {
-                Cursor::Sort(Box::new(SortCursor { input: new(input), filled: false, rows: Vec::new(), next: 0 }))
-            }
+            Node::Sort { input, .. } => Cursor::Sort(Box::new(SortCursor::new(new(input)))),
             Node::Number { input, .. } => Cursor::Number(Box::new(NumberCursor::new(new(input)))),
             Node::Top { input, .. } => {
                 Cursor::Top(Box::new(TopCursor { input: new(input), started: false, skip: 0, left: 0 }))
@@ -160,23 +117,11 @@ impl Cursor {
             Cursor::Listed { next, .. } => *next = 0,
             Cursor::Called(call) => *call = CallCursor::default(),
             Cursor::Through(input) => input.open(),
-            Cursor::Join(join) => {
-                join.within = false;
-                join.left.open();
-            }
-            Cursor::Apply(apply) => {
-                apply.within = false;
-                apply.settled = false;
-                apply.input.open();
-            }
+            Cursor::Join(join) => join.open(),
+            Cursor::Apply(apply) => apply.open(),
             Cursor::Group(group) => group.open(),
             Cursor::Aggregate(aggregate) => aggregate.open(),
-            Cursor::Sort(sort) => {
-                sort.filled = false;
-                sort.rows.clear();
-                sort.next = 0;
-                sort.input.open();
-            }
+            Cursor::Sort(sort) => sort.open(),
             Cursor::Number(number) => number.open(),
             Cursor::Batch(batch) => batch.open(),
             Cursor::Top(top) => {
@@ -195,19 +140,14 @@ impl Cursor {
     /// Lets go of the rows kept from one opening to the next: a statement has ended.
     pub(crate) fn forget(&mut self) {
         match self {
-            Cursor::One { .. } | Cursor::Scan(_) | Cursor::Listed { .. } | Cursor::Called(_) | Cursor::Batch(_) => {}
+            Cursor::One { .. } | Cursor::Scan(_) | Cursor::Listed { .. } | Cursor::Called(_) => {}
+            Cursor::Batch(batch) => batch.forget(),
             Cursor::Aggregate(aggregate) => aggregate.forget(),
             Cursor::Through(input) => input.forget(),
-            Cursor::Join(join) => {
-                join.left.forget();
-                join.right.forget();
-            }
-            Cursor::Apply(apply) => {
-                apply.input.forget();
-                apply.subquery.forget();
-            }
-            Cursor::Group(group) => group.input_cursor().forget(),
-            Cursor::Sort(sort) => sort.input.forget(),
+            Cursor::Join(join) => join.forget(),
+            Cursor::Apply(apply) => apply.forget(),
+            Cursor::Group(group) => group.forget(),
+            Cursor::Sort(sort) => sort.forget(),
             Cursor::Number(number) => number.input_cursor().forget(),
             Cursor::Top(top) => top.input.forget(),
             Cursor::Concat { inputs, .. } => inputs.iter_mut().for_each(Cursor::forget),
@@ -220,10 +160,7 @@ impl Cursor {
     pub(crate) fn again(&mut self) {
         match self {
             Cursor::One { given } => *given = false,
-            Cursor::Apply(apply) => {
-                apply.within = false;
-                apply.input.again();
-            }
+            Cursor::Apply(apply) => apply.again(),
             Cursor::Counted(counted) => counted.inner.again(),
             _ => {}
         }
@@ -336,13 +273,34 @@ impl Cursor {
         }
     }
 
+    /// The part of the kept rows that the row outside looks for, where these are on tapes: of the first ones below that are.
+    pub(crate) fn spilled_part(&self, node: &Node, run: &mut Run<'_>) -> Result<Option<usize>, Fault> {
+        match (self, node) {
+            (Cursor::Counted(counted), _) => counted.inner.spilled_part(node, run),
+            (Cursor::Through(input), Node::Filter { input: node, .. } | Node::Compute { input: node, .. }) => {
+                input.spilled_part(node, run)
+            }
+            (Cursor::Join(join), Node::Join { left, right, .. }) => {
+                let (left_cursor, right_cursor) = join.sides();
+                match left_cursor.spilled_part(left, run)? {
+                    None => right_cursor.spilled_part(right, run),
+                    part => Ok(part),
+                }
+            }
+            (Cursor::Top(top), Node::Top { input, .. }) => top.input.spilled_part(input, run),
+            (Cursor::Group(group), Node::Group { input, .. }) => group.input_cursor().spilled_part(input, run),
+            (Cursor::More(cursor), Node::More(more)) => cursor.spilled_part(more, run),
+            _ => Ok(None),
+        }
+    }
+
     /// The cursor of the scan whose rows a statement changes: the one below filters and subquery tests.
     pub(crate) fn target_scan(&mut self) -> Option<&mut ScanCursor> {
         match self {
             Cursor::Scan(scan) => Some(scan),
             Cursor::Through(input) => input.target_scan(),
-            Cursor::Apply(apply) => apply.input.target_scan(),
-            Cursor::Join(join) => join.left.target_scan(),
+            Cursor::Apply(apply) => apply.input().target_scan(),
+            Cursor::Join(join) => join.left().target_scan(),
             Cursor::Top(top) => top.input.target_scan(),
             Cursor::Counted(counted) => counted.inner.target_scan(),
             _ => None,
@@ -382,206 +340,6 @@ impl CallCursor {
         };
         Ok(listed_row(&rows, &mut self.next, registers, run))
     }
-}
-
-impl JoinCursor {
-    fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
-        let Node::Join { left, right, kind, on, right_registers } = node else {
-            return Ok(false);
-        };
-        loop {
-            if !self.within {
-                if !self.left.next(left, run)? {
-                    return Ok(false);
-                }
-                self.right.open();
-                self.within = true;
-                self.matched = false;
-            }
-            while self.right.next(right, run)? {
-                let joins = match on {
-                    Some(predicate) => predicate.holds(&mut run.env())?,
-                    None => true,
-                };
-                if joins {
-                    self.matched = true;
-                    return Ok(true);
-                }
-            }
-            self.within = false;
-            if *kind == JoinKind::Left && !self.matched {
-                for registers in right_registers {
-                    run.slots[registers.range()].fill(Value::Null);
-                }
-                return Ok(true);
-            }
-        }
-    }
-}
-
-impl ApplyCursor {
-    fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
-        let Node::Apply { input, subquery, test, slot, correlated, guards } = node else {
-            return Ok(false);
-        };
-        if !self.within {
-            if !self.input.next(input, run)? {
-                return Ok(false);
-            }
-            for guard in guards {
-                if guard.condition.holds(&mut run.env())? != guard.holds {
-                    run.slots[*slot] = Value::Null;
-                    return Ok(true);
-                }
-            }
-            if !self.settled {
-                self.subquery.open();
-                self.within = true;
-                self.rows = 0;
-                self.list.clear();
-                self.extremes = (Value::Null, Value::Null);
-                self.has_null = false;
-                self.found = match test {
-                    Test::Exists => Value::Bit(false),
-                    Test::Scalar(_) | Test::In { .. } | Test::Extremes { .. } => Value::Null,
-                };
-            }
-        }
-        if self.within {
-            while !self.decided(test) && self.subquery.next(subquery, run)? {
-                self.take_row(test, run)?;
-            }
-            self.within = false;
-            self.settled = !correlated;
-        }
-        if let Test::In { left, collation, .. } = test {
-            self.look_up(left, *collation, run)?;
-        }
-        if let Test::Extremes { left, op, all, collation, .. } = test {
-            let value = left.eval(&mut run.env())?;
-            self.found = self.compare_extremes(&value, *op, *all, *collation);
-        }
-        run.slots[*slot].clone_from(&self.found);
-        Ok(true)
-    }
-
-    /// True when further rows of the subquery change nothing.
-    fn decided(&self, test: &Test) -> bool {
-        matches!(test, Test::Exists) && self.rows > 0
-    }
-
-    fn take_row(&mut self, test: &Test, run: &mut Run<'_>) -> Result<(), Fault> {
-        self.rows += 1;
-        match test {
-            Test::Exists => self.found = Value::Bit(true),
-            Test::Scalar(_) if self.rows > 1 => return Err(errors::subquery_many_rows()),
-            Test::Scalar(expr) => expr.eval_into(&mut run.env(), &mut self.found)?,
-            Test::In { right, collation, .. } => {
-                let value = right.eval(&mut run.env())?;
-                let code = pikepole_types::hash(&value, *collation);
-                self.list.entry(code).or_default().push(value);
-            }
-            Test::Extremes { right, collation, .. } => {
-                let value = right.eval(&mut run.env())?;
-                self.take_extreme(value, *collation);
-            }
-        }
-        Ok(())
-    }
-
-    fn take_extreme(&mut self, value: Value, collation: Collation) {
-        if value.is_null() {
-            self.has_null = true;
-            return;
-        }
-        let (least, greatest) = &mut self.extremes;
-        if least.is_null() || pikepole_types::order(&value, least, collation).is_lt() {
-            least.clone_from(&value);
-        }
-        if greatest.is_null() || pikepole_types::order(&value, greatest, collation).is_gt() {
-            *greatest = value;
-        }
-    }
-
-    /// Whether `value op x` holds for one of the rows' values, or for all: what holds for all holds for the extremes.
-    fn compare_extremes(&self, value: &Value, op: Comparison, all: bool, collation: Collation) -> Value {
-        if self.rows == 0 {
-            return Value::Bit(all);
-        }
-        if value.is_null() {
-            return Value::Null;
-        }
-        let (least, greatest) = &self.extremes;
-        let holds = |extreme: &Value| op.holds(pikepole_types::order(value, extreme, collation));
-        let known = !least.is_null();
-        let (one, every) = (known && (holds(least) || holds(greatest)), !known || (holds(least) && holds(greatest)));
-        match (all, self.has_null) {
-            (false, _) if one => Value::Bit(true),
-            (true, _) if !every => Value::Bit(false),
-            (_, true) => Value::Null,
-            (all, false) => Value::Bit(all),
-        }
-    }
-
-    /// Whether `left` is in the list: UNKNOWN when it is NULL or not found among values that hold a NULL.
-    fn look_up(&mut self, left: &Expr, collation: Collation, run: &mut Run<'_>) -> Result<(), Fault> {
-        let value = left.eval(&mut run.env())?;
-        let has = |wanted: &Value| {
-            let code = pikepole_types::hash(wanted, collation);
-            self.list
-                .get(&code)
-                .is_some_and(|bucket| bucket.iter().any(|item| pikepole_types::order(item, wanted, collation).is_eq()))
-        };
-        self.found = if self.rows == 0 {
-            Value::Bit(false)
-        } else if value.is_null() {
-            Value::Null
-        } else if has(&value) {
-            Value::Bit(true)
-        } else if has(&Value::Null) {
-            Value::Null
-        } else {
-            Value::Bit(false)
-        };
-        Ok(())
-    }
-}
-
-impl SortCursor {
-    fn next(&mut self, node: &Node, keys: &[SortKey], carry: &[usize], run: &mut Run<'_>) -> Result<bool, Stop> {
-        if !self.filled {
-            while self.input.next(node, run)? {
-                let mut row = Vec::with_capacity(keys.len() + carry.len());
-                for key in keys {
-                    row.push(key.expr.eval(&mut run.env())?);
-                }
-                row.extend(carry.iter().map(|slot| run.slots[*slot].clone()));
-                self.rows.push(row);
-            }
-            // A stable sort: rows of equal keys keep the order of their scan.
-            self.rows.sort_by(|a, b| compare_keys(keys, a, b));
-            self.filled = true;
-        }
-        let Some(row) = self.rows.get_mut(self.next) else {
-            return Ok(false);
-        };
-        self.next += 1;
-        for (slot, value) in carry.iter().zip(&mut row[keys.len()..]) {
-            std::mem::swap(&mut run.slots[*slot], value);
-        }
-        Ok(true)
-    }
-}
-
-pub(super) fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value]) -> Ordering {
-    for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
-        let ordering = key.order(a, b);
-        let ordering = if key.descending { ordering.reverse() } else { ordering };
-        if ordering.is_ne() {
-            return ordering;
-        }
-    }
-    Ordering::Equal
 }
 
 impl TopCursor {

@@ -13,7 +13,7 @@ use crate::bind::{self, Names};
 use crate::errors;
 use crate::expression::Fault;
 use crate::output::{Definition, Done, DoneKind};
-use crate::program::{ProcedureIdentity, compile_function, compile_procedure};
+use crate::program::{CompileContext, ProcedureIdentity, compile_function, compile_procedure};
 use pikepole_engine::{
     DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, ModuleDefinition, PutMode, RecoveryModel, Residence,
     UserAccess,
@@ -108,6 +108,22 @@ impl Machine<'_> {
         }
     }
 
+    /// The schema of an object that is made under this name: the user's default one when the name says none. What is altered is
+    /// looked up like any other name.
+    pub(crate) fn schema_of(&self, name: &ObjectName, alters: bool) -> Result<String, Fault> {
+        let found = self.own_schema(name)?;
+        match self.context.default_schema() {
+            Some(own) if !alters && name.schema.is_none() && name.database.is_none() => Ok(own.to_string()),
+            _ => Ok(found),
+        }
+    }
+
+    /// What the text of a module of a schema is compiled against.
+    pub(super) fn compile_context_in(&self, schema: &str) -> CompileContext<'_> {
+        let context = self.context.compile_context(&*self.host);
+        CompileContext { catalog: context.catalog.clone().of_module(schema), ..context }
+    }
+
     async fn create_table(&mut self, create: &tree::CreateTable) -> Result<(), Fault> {
         let residence = if create.name.is_temporary() { Residence::Temporary } else { Residence::Database };
         self.create_table_as(create, residence).await
@@ -139,7 +155,16 @@ impl Machine<'_> {
         }
         table_definition::check_ignores_duplicates(&create.options, create.unique)?;
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
-        let table = self.context.catalog().table(&create.table)?.ok_or_else(missing)?;
+        let catalog = self.context.catalog();
+        let Some(table) = catalog.table(&create.table)? else {
+            let is_view = catalog.view_text(&create.table)?.is_some();
+            return Err(if is_view { errors::unsupported("An index on a view") } else { missing() });
+        };
+        drop(catalog);
+        let keys = create.columns.iter().filter_map(|column| table.column(&column.name.text));
+        if let Some(column) = keys.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
+            return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
+        }
         let definition = self.index_definition(create, &table)?;
         self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await
     }
@@ -196,10 +221,10 @@ impl Machine<'_> {
             }
             return self.create_temporary_procedure(create, text);
         }
-        let schema = self.own_schema(&create.name)?;
+        let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         let acts_for = self.module_principal(&create.options, &schema)?;
-        let identity = ProcedureIdentity::to_be(&create.name.name.text);
-        let context = self.context.compile_context(&*self.host);
+        let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema);
+        let context = self.compile_context_in(&schema);
         if let Err(found) = compile_procedure(text, identity, &context) {
             return Err(self.report_all(found));
         }
@@ -226,11 +251,11 @@ impl Machine<'_> {
     }
 
     async fn create_view(&mut self, create: &tree::CreateView, text: &str) -> Result<(), Fault> {
-        let schema = self.own_schema(&create.name)?;
+        let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         if let Some(says) = tree::execute_as(&create.options) {
             return Err(Box::new(SqlError::incorrect_syntax(says)));
         }
-        self.check_view(create)?;
+        self.check_view(create, &schema)?;
         if create.check_option {
             self.check_option(create)?;
         }
@@ -256,15 +281,15 @@ impl Machine<'_> {
     }
 
     async fn create_function(&mut self, create: &tree::CreateFunction, text: &str) -> Result<(), Fault> {
-        let schema = self.own_schema(&create.name)?;
+        let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         {
-            let catalog = self.context.catalog();
+            let catalog = self.context.catalog().of_module(&schema);
             let names = Names::of(&catalog, &*self.host);
             bind::check_function(create, &names)?;
         }
         if bind::is_run(create) {
-            let identity = ProcedureIdentity::to_be(&create.name.name.text);
-            let context = self.context.compile_context(&*self.host);
+            let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema);
+            let context = self.compile_context_in(&schema);
             if let Err(found) = compile_function(text, identity, &context) {
                 return Err(self.report_all(found));
             }
@@ -286,7 +311,7 @@ impl Machine<'_> {
 
     /// What a synonym stands for is looked for when it is used.
     async fn create_synonym(&mut self, create: &tree::CreateSynonym) -> Result<(), Fault> {
-        let schema = self.own_schema(&create.name)?;
+        let schema = self.schema_of(&create.name, false)?;
         let base = &create.target;
         let parts = [&base.server, &base.database, &base.schema].into_iter();
         let mut parts: Vec<&str> = parts.map(|part| part.as_ref().map_or("", tree::Name::as_str)).collect();
@@ -299,15 +324,16 @@ impl Machine<'_> {
         Ok(database.create_synonym(tx, &schema, &create.name.name.text, &base).await?)
     }
 
-    fn check_view(&self, create: &tree::CreateView) -> Result<(), Fault> {
+    fn check_view(&self, create: &tree::CreateView, schema: &str) -> Result<(), Fault> {
         let query = &create.query;
         let cut = matches!(&query.body, tree::QueryBody::Select(select) if select.top.is_some());
         if !query.order_by.is_empty() && !cut && query.offset.is_none() {
             return Err(Box::new(SqlError::order_by_in_derived_table()));
         }
-        let catalog = self.context.catalog();
+        let catalog = self.context.catalog().of_module(schema);
         let names = Names::of(&catalog, &*self.host);
         let mut binder = bind::Binder::new(&names, 0);
+        binder.begin_module("view", &create.name.dotted(), &create.options);
         let bound = binder.query(query)?;
         let view = &create.name.name.text;
         if create.columns.is_empty() {

@@ -39,8 +39,8 @@ impl Machine<'_> {
         };
         let own_schema = schema.as_ref().map_or("dbo", |schema| schema.name.as_str());
         let acts_for = self.module_principal(&create.options, own_schema)?;
-        let identity = ProcedureIdentity::to_be(&name);
-        let context = self.context.compile_context(&*self.host);
+        let identity = ProcedureIdentity::to_be(&name, own_schema);
+        let context = self.compile_context_in(own_schema);
         if let Err(found) = compile_trigger(text, identity, shape, &context) {
             return Err(self.report_all(found));
         }

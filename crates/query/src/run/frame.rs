@@ -40,6 +40,8 @@ pub(crate) struct Frame {
     pub(crate) caught_base: usize,
     /// Of the caller: see [`crate::context::ExecutionContext::enter_module_context`].
     pub(crate) caller_context: (usize, bool),
+    /// Of a text that sp_executesql runs.
+    pub(crate) is_of_procedure: bool,
     /// The settings to restore when the frame ends.
     pub(crate) settings: Option<Settings>,
     /// The caller's `@@PROCID` and `SCOPE_IDENTITY()`.
@@ -84,6 +86,7 @@ impl Frame {
             database: None,
             caught_base: 0,
             caller_context: (1, false),
+            is_of_procedure: false,
             settings: None,
             caller_procedure: 0,
             caller_identity: Value::Null,
@@ -103,6 +106,7 @@ impl Frame {
         self.slots[..variables].fill(Value::Null);
         self.on_return = Return::default();
         self.caught_base = 0;
+        self.is_of_procedure = false;
         self.settings = None;
         self.caller_procedure = 0;
         self.error_status = 0;

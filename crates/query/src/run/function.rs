@@ -56,7 +56,7 @@ impl Machine<'_> {
         }
         let owner = view.catalog.schema_by_id(function.schema_id).map_or(DBO, |schema| schema.owner);
         let identity = ProcedureIdentity::of(function, owner);
-        let context = self.context.compile_context(&*self.host);
+        let context = self.context.compile_context_of(&*self.host, function);
         let program = compile_function(&function.text, identity, &context).map_err(first_error)?;
         self.context.plans.keep_procedure(database, function.object_id, &program);
         Ok(program)

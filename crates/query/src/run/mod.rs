@@ -11,10 +11,12 @@
 
 mod administer;
 mod alter_table;
+mod apply;
 mod bulk_insert;
 mod bulk_rowset;
 mod call;
 mod change;
+mod check_constraints;
 mod client_cursor;
 mod constraints;
 mod cursor;
@@ -26,10 +28,13 @@ mod document_explicit;
 mod document_xml;
 mod elsewhere;
 mod frame;
+mod full_join;
 mod function;
 mod gone;
 mod group;
+mod group_values;
 mod index_filter;
+mod join;
 mod modify;
 mod more;
 mod number;
@@ -45,6 +50,7 @@ mod request;
 mod rules;
 mod sequence;
 mod show_plan;
+mod sort;
 mod split;
 mod spool;
 mod statement;
@@ -83,6 +89,7 @@ use crate::output::{ColumnInfo, Done, DoneKind, Output};
 use crate::parallel::{Dispenser, Worker};
 use crate::plan::{LiveSlots, Statement};
 use crate::program::Program;
+use crate::spill::Budget;
 use crate::state::SessionState;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
@@ -136,6 +143,21 @@ impl Run<'_> {
             Around::Worker { engine: Some((database, child)), .. } => Ok((&**database, &mut **child)),
             Around::Worker { engine: None, .. } => Err(crate::errors::worker_lost()),
         }
+    }
+
+    /// What the session's statements may keep in memory; none within a worker, which keeps nothing.
+    #[inline]
+    pub(crate) fn budget(&self) -> Option<&Arc<Budget>> {
+        match &self.around {
+            Around::Session { context, .. } => Some(&context.budget),
+            Around::Worker { .. } => None,
+        }
+    }
+
+    /// Whether rows of the session are on tapes.
+    #[inline]
+    pub(crate) fn has_spilled(&self) -> bool {
+        self.budget().is_some_and(|budget| budget.has_spilled())
     }
 
     /// How many workers a plan may have; none within a worker.
@@ -293,6 +315,7 @@ async fn run_at(
     frame.transaction_count = context.state.transaction_count;
     context.state.nest_level = level;
     context.state.batch_aborted = false;
+    context.state.procedure_levels = 0;
     context.state.procedure_id = 0;
     context.state.caught.clear();
     context.state.triggers.clear();
@@ -354,6 +377,7 @@ impl Machine<'_> {
                     Ok(())
                 }
                 Err(Stop::File(file)) => self.context.await_file(&file).await,
+                Err(Stop::Memory(wait)) => self.context.await_memory(wait).await,
                 Err(Stop::Fill(filling)) => {
                     let (database, tx) = self.context.engine();
                     filling.step(database, tx).await
@@ -420,6 +444,7 @@ impl Machine<'_> {
         }
         self.context.state.caught.clear();
         self.context.state.nest_level = 0;
+        self.context.state.procedure_levels = 0;
         self.context.state.procedure_id = 0;
         self.context.end_batch();
         self.context.rest();

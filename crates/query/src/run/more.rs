@@ -3,17 +3,19 @@
 use super::Run;
 use super::cursor::{Cursor, bound};
 use super::document::DocumentCursor;
+use super::full_join::FullCursor;
 use super::open_json::OpenCursor;
 use super::profile::Making;
 use super::recursive::RecursiveCursor;
 use super::split::SplitCursor;
-use super::spool::{FullCursor, SpoolCursor};
+use super::spool::SpoolCursor;
 use super::windows::WindowCursor;
 use super::xml_nodes::NodesCursor;
 use crate::access::{Pace, Stop};
 use crate::errors;
 use crate::expression::{Fault, Width};
 use crate::plan::{Expand, More, NextNumber, SortKey, TopCount, WideTop};
+use crate::spill::RowList;
 use pikepole_types::{Decimal, SqlError, SqlType, Value};
 
 /// The state of one of the further operators.
@@ -79,7 +81,7 @@ impl MoreCursor {
             MoreCursor::Spool(spool) => spool.forget(),
             MoreCursor::Full(join) => join.forget(),
             MoreCursor::Top(top) => {
-                top.rows = Vec::new();
+                top.rows.clear();
                 top.input.forget();
             }
             MoreCursor::Expand(expand) => expand.input.forget(),
@@ -90,6 +92,14 @@ impl MoreCursor {
             MoreCursor::Document(document) => document.forget(),
             MoreCursor::OpenJson(open) => *open = OpenCursor::default(),
             MoreCursor::Nodes(nodes) => *nodes = NodesCursor::default(),
+        }
+    }
+
+    /// See [`Cursor::spilled_part`].
+    pub(crate) fn spilled_part(&self, more: &More, run: &mut Run<'_>) -> Result<Option<usize>, Fault> {
+        match (self, more) {
+            (MoreCursor::Spool(cursor), More::Spool(spool)) => cursor.spilled_part(spool, run),
+            _ => Ok(None),
         }
     }
 
@@ -139,9 +149,8 @@ fn next_number(given: &mut bool, next: &NextNumber, run: &mut Run<'_>) -> Result
 pub(crate) struct TopState {
     input: Cursor,
     /// All rows, where they must be counted; none before.
-    rows: Vec<Vec<Value>>,
+    rows: RowList,
     filled: bool,
-    next: usize,
     /// How many rows to give; none before the first.
     count: Option<u64>,
     given: u64,
@@ -154,9 +163,8 @@ impl TopState {
     fn new(input: Cursor) -> TopState {
         TopState {
             input,
-            rows: Vec::new(),
+            rows: RowList::default(),
             filled: false,
-            next: 0,
             count: None,
             given: 0,
             last: Vec::new(),
@@ -168,7 +176,6 @@ impl TopState {
         self.input.open();
         self.rows.clear();
         self.filled = false;
-        self.next = 0;
         self.count = None;
         self.given = 0;
     }
@@ -180,7 +187,7 @@ impl TopState {
             (None, TopCount::Percent(percent)) => {
                 let percent = percent_of(&percent.eval(&mut run.env())?)?;
                 self.fill(plan, run)?;
-                share(percent, self.rows.len())
+                share(percent, self.rows.len() as usize)
             }
         };
         self.count = Some(count);
@@ -209,11 +216,13 @@ impl TopState {
 
     fn fill(&mut self, plan: &WideTop, run: &mut Run<'_>) -> Result<(), Stop> {
         while !self.filled {
-            if !self.input.next(&plan.input, run)? {
+            self.rows.settle()?;
+            if self.rows.is_complete() || !self.input.next(&plan.input, run)? {
+                self.rows.finish()?;
                 self.filled = true;
                 break;
             }
-            self.rows.push(plan.carry.iter().map(|slot| run.slots[*slot].clone()).collect());
+            self.rows.push(plan.carry.iter().map(|slot| run.slots[*slot].clone()).collect(), run)?;
         }
         Ok(())
     }
@@ -223,13 +232,10 @@ impl TopState {
             return self.input.next(&plan.input, run);
         }
         self.pace.step()?;
-        let Some(row) = self.rows.get_mut(self.next) else {
+        let Some(row) = self.rows.next()? else {
             return Ok(false);
         };
-        self.next += 1;
-        for (slot, value) in plan.carry.iter().zip(row) {
-            std::mem::swap(&mut run.slots[*slot], value);
-        }
+        plan.carry.iter().zip(row).for_each(|(slot, value)| run.slots[*slot] = value);
         Ok(true)
     }
 }

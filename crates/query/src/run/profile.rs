@@ -20,12 +20,14 @@ pub(crate) struct Making<'a> {
     pub(crate) live: &'a LiveSlots,
     /// Where operators count what they do.
     pub(crate) profile: Option<&'a Profile>,
+    /// Whether rows may come in another order than that of their source: nobody asks the scan below where it stands.
+    pub(crate) regroups: bool,
 }
 
 impl<'a> Making<'a> {
     /// Cursors that count nothing.
     pub(crate) fn plain(live: &'a LiveSlots) -> Making<'a> {
-        Making { live, profile: None }
+        Making { live, profile: None, regroups: true }
     }
 }
 

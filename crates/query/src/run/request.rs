@@ -24,6 +24,7 @@ pub struct Prepared {
 struct Kept {
     database: i32,
     quoted_identifier: bool,
+    schema: Option<Arc<str>>,
     /// What the cache had dropped when it was found there: the program is looked up again after that, so that the views see it.
     dropped: u64,
     program: Arc<Program>,
@@ -51,17 +52,18 @@ impl Prepared {
     /// As [`crate::compile`].
     pub fn program(&mut self, context: &ExecutionContext, host: &dyn Host) -> Result<Arc<Program>, Vec<SqlError>> {
         let (database, quoted_identifier) = (context.database().id(), context.settings.quoted_identifier);
-        let dropped = context.plans.dropped();
+        let (dropped, schema) = (context.plans.dropped(), context.default_schema());
         if let Some(kept) = &self.program
             && kept.database == database
             && kept.quoted_identifier == quoted_identifier
+            && kept.schema == schema
             && kept.dropped == dropped
             && kept.program.fits(|| context.catalog().catalog)
         {
             return Ok(Arc::clone(&kept.program));
         }
         let program = crate::prepare(&self.text, &self.declarations, context, host)?;
-        self.program = Some(Kept { database, quoted_identifier, dropped, program: Arc::clone(&program) });
+        self.program = Some(Kept { database, quoted_identifier, schema, dropped, program: Arc::clone(&program) });
         Ok(program)
     }
 

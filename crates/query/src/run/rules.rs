@@ -451,6 +451,7 @@ impl Machine<'_> {
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
                 Err(Stop::Rows(call)) => self.fetch_call(&mut state, call).await?,
                 Err(Stop::Team(team)) => team.ended().await,
+                Err(Stop::Memory(wait)) => self.context.await_memory(wait).await?,
                 Err(Stop::Stale | Stop::Again(_) | Stop::Fill(_) | Stop::File(_)) => {
                     return Err(crate::errors::definition_changed());
                 }

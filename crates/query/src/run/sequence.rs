@@ -51,7 +51,7 @@ fn set<T>(place: &mut Option<T>, value: T, option: &str) -> Result<(), Fault> {
 impl Machine<'_> {
     /// CREATE SEQUENCE and ALTER SEQUENCE.
     pub(crate) async fn define_sequence(&mut self, create: &tree::CreateSequence) -> Result<(), Fault> {
-        let schema = self.own_schema(&create.name)?;
+        let schema = self.schema_of(&create.name, false)?;
         let wishes = self.sequence_wishes(create)?;
         let name = create.name.name.text.as_str();
         let (database, tx) = self.context.engine();

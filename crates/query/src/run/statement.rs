@@ -207,7 +207,9 @@ impl StatementState {
 
     fn set_plan(&mut self, plan: Arc<Statement>, profiled: bool) {
         self.profile = profiled.then(Arc::default);
-        let making = Making { live: &plan.live, profile: self.profile.as_deref() };
+        // Rows are changed where the scan stands that has found them.
+        let regroups = !matches!(plan.action, Action::Update(_) | Action::Delete(_));
+        let making = Making { live: &plan.live, profile: self.profile.as_deref(), regroups };
         self.cursor = Some(Cursor::new(&plan.source, making));
         self.modify = ModifyState::new(&plan);
         self.change = ChangeState::default();
@@ -468,6 +470,9 @@ impl Machine<'_> {
         }
         if plan.reads_clock {
             self.functions.now = super::step::now();
+        }
+        if (plan.memory_percent.is_some() || self.context.budget.is_touched()) && self.context.functions == 0 {
+            self.context.budget.begin(plan.memory_percent);
         }
         if let Some(profile) = &state.profile {
             profile.clear();

@@ -4,6 +4,7 @@ use super::index_filter::{FilterColumn, FilterOf};
 use crate::bind::{ColumnDefaults, column_collation, declared};
 use crate::errors;
 use crate::expression::Fault;
+use crate::settings::NullDefault;
 use pikepole_engine::{Catalog, ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
@@ -105,6 +106,7 @@ pub(crate) fn table(
     schema: String,
     catalog: &Catalog,
     defaults: ColumnDefaults,
+    nulls: NullDefault,
 ) -> Result<(TableDefinition, Wishes), Fault> {
     for option in &create.options {
         let plain = matches!(option.value, Some(tree::SettingValue::Off) | None);
@@ -119,7 +121,7 @@ pub(crate) fn table(
     let mut wishes = Wishes::default();
     for definition in create.columns() {
         let position = columns.len() + 1;
-        columns.push(column(definition, position, &name, catalog, defaults)?);
+        columns.push(column(definition, position, &name, catalog, defaults, nulls)?);
         wishes.column(definition);
     }
     let inline_index = |inline: &tree::InlineIndex, own: Option<&tree::Name>| {
@@ -204,6 +206,7 @@ pub(crate) fn column(
     table: &str,
     catalog: &Catalog,
     defaults: ColumnDefaults,
+    nulls: NullDefault,
 ) -> Result<ColumnDefinition, Fault> {
     let name = &definition.name.text;
     let tree::ColumnKind::Stored(data_type) = &definition.kind else {
@@ -245,7 +248,11 @@ pub(crate) fn column(
     Ok(ColumnDefinition {
         name: name.clone(),
         ty,
-        nullable: definition.nullable.unwrap_or(identity.is_none() && declared.is_nullable()),
+        nullable: definition.nullable.unwrap_or_else(|| {
+            // A user's type says it itself.
+            let by_default = nulls == NullDefault::On || declared.user_type().is_some();
+            identity.is_none() && declared.is_nullable() && by_default
+        }),
         default,
         identity,
         user_type: declared.user_type_id(),

@@ -117,8 +117,9 @@ impl Machine<'_> {
         // A variable of a table has the collation of the database that it is declared in.
         let is_named = residence != Residence::Database && !create.name.name.text.starts_with('@');
         let of = if is_named { ColumnDefaults::of_temporary } else { ColumnDefaults::of };
-        let defaults = of(catalog.collation());
-        let (mut definition, wishes) = match table_definition::table(create, schema, &catalog.catalog, defaults) {
+        let (defaults, nulls) = (of(catalog.collation()), self.context.settings.null_default);
+        let read = table_definition::table(create, schema, &catalog.catalog, defaults, nulls);
+        let (mut definition, wishes) = match read {
             Err(fault) if fault.number == KEY_ON_NULLABLE => {
                 // Two errors say it: why, and what did not come of it.
                 self.output.error(&fault.at_line(self.line()));
@@ -151,6 +152,6 @@ impl Machine<'_> {
         if name.is_temporary() || name.name.text.starts_with('@') {
             return Ok(name.schema_str().unwrap_or("dbo").to_owned());
         }
-        self.own_schema(name)
+        self.schema_of(name, false)
     }
 }

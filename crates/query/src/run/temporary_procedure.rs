@@ -68,7 +68,8 @@ impl Machine<'_> {
         owner: i32,
         text: &str,
     ) -> Result<Arc<Program>, Vec<SqlError>> {
-        let identity = ProcedureIdentity { object_id, name: name.to_owned(), owner, execute_as: None };
+        let (name, schema) = (name.to_owned(), pikepole_engine::DEFAULT_SCHEMA.to_owned());
+        let identity = ProcedureIdentity { object_id, name, schema, owner, execute_as: None };
         compile_procedure(text, identity, &self.context.compile_context(&*self.host))
     }
 

@@ -1,12 +1,12 @@
 //! System procedures of which a call runs a text: `sp_addtype` and `sp_droptype` the statement that took their place,
-//! `sp_MSforeachtable` and `sp_MSforeachdb` a loop over names.
+//! `sp_MSforeachtable` and `sp_MSforeachdb` a loop over names, `sp_delete_backuphistory` and its kin changes of msdb.
 
 use super::Machine;
 use super::call::first_error;
 use crate::expression::Fault;
 use crate::program::Execute;
 use pikepole_tsql::DataType;
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{SqlError, SqlType, Value};
 
 /// One of these procedures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub(crate) enum TextProcedure {
     DropType,
     ForEachTable,
     ForEachDatabase,
+    DeleteBackupHistory,
+    DeleteDatabaseHistory,
 }
 
 /// The tables that `sp_MSforeachtable` visits, as `?` stands for them; `@whereand` goes on from here and knows both sources by these names.
@@ -30,6 +32,8 @@ impl TextProcedure {
             TextProcedure::DropType,
             TextProcedure::ForEachTable,
             TextProcedure::ForEachDatabase,
+            TextProcedure::DeleteBackupHistory,
+            TextProcedure::DeleteDatabaseHistory,
         ];
         all.into_iter().find(|procedure| procedure.name().eq_ignore_ascii_case(name))
     }
@@ -40,7 +44,17 @@ impl TextProcedure {
             TextProcedure::DropType => "sp_droptype",
             TextProcedure::ForEachTable => "sp_MSforeachtable",
             TextProcedure::ForEachDatabase => "sp_MSforeachdb",
+            TextProcedure::DeleteBackupHistory => "sp_delete_backuphistory",
+            TextProcedure::DeleteDatabaseHistory => "sp_delete_database_backuphistory",
         }
+    }
+
+    /// Whether it does the same wherever it is called.
+    pub(crate) fn is_of_all_databases(self) -> bool {
+        matches!(
+            self,
+            TextProcedure::ForEachDatabase | TextProcedure::DeleteBackupHistory | TextProcedure::DeleteDatabaseHistory
+        )
     }
 
     /// Its parameters, in order, and how many of them must be given.
@@ -52,6 +66,8 @@ impl TextProcedure {
                 &["@command1", "@replacechar", "@command2", "@command3", "@whereand", "@precommand", "@postcommand"],
                 1,
             ),
+            TextProcedure::DeleteBackupHistory => (&["@oldest_date"], 1),
+            TextProcedure::DeleteDatabaseHistory => (&["@database_name"], 1),
             TextProcedure::ForEachDatabase => {
                 (&["@command1", "@replacechar", "@command2", "@command3", "@precommand", "@postcommand"], 1)
             }
@@ -67,6 +83,12 @@ impl TextProcedure {
                 Ok(for_each(&format!("{TABLES} {}", text(4)), &given[..4], [text(5), text(6)]))
             }
             TextProcedure::ForEachDatabase => Ok(for_each(DATABASES, &given[..4], [text(4), text(5)])),
+            TextProcedure::DeleteBackupHistory => {
+                Ok(delete_history(&format!("backup_finish_date < CAST({} AS datetime)", literal(text(0)))))
+            }
+            TextProcedure::DeleteDatabaseHistory => {
+                Ok(delete_history(&format!("database_name = {}", literal(text(0)))))
+            }
             TextProcedure::DropType => Ok(format!("DROP TYPE {name}")),
             TextProcedure::AddType => {
                 let null = match text(2).trim().to_ascii_uppercase().as_str() {
@@ -93,7 +115,7 @@ fn type_of(text: &str) -> Option<DataType> {
 /// A loop over the names that a query gives. `given` is the first command, what in the commands stands for a name, and the other
 /// commands; around the loop a text runs before it and one after it.
 fn for_each(names: &str, given: &[Option<String>], around: [&str; 2]) -> String {
-    let quoted = |text: &str| format!("N'{}'", text.replace('\'', "''"));
+    let quoted = literal;
     let mark = quoted(given[1].as_deref().unwrap_or("?"));
     let commands = [&given[0], &given[2], &given[3]].into_iter().flatten();
     let commands: String = commands
@@ -108,6 +130,47 @@ fn for_each(names: &str, given: &[Option<String>], around: [&str; 2]) -> String 
          WHILE @@FETCH_STATUS = 0 BEGIN\n{commands}FETCH NEXT FROM each_name INTO @name;\nEND;\n\
          CLOSE each_name; DEALLOCATE each_name;\n{behind}"
     )
+}
+
+fn literal(text: &str) -> String {
+    format!("N'{}'", text.replace('\'', "''"))
+}
+
+/// Deletes from msdb the sets that a condition is true of, and all that refers to them.
+fn delete_history(condition: &str) -> String {
+    let of_sets = "WHERE backup_set_id IN (SELECT id FROM @sets)";
+    let of_restores = "WHERE restore_history_id IN (SELECT id FROM @restores)";
+    let of_media = "WHERE media_set_id IN (SELECT media FROM @sets) \
+        AND media_set_id NOT IN (SELECT media_set_id FROM msdb.dbo.backupset)";
+    format!(
+        "SET NOCOUNT ON;\n\
+         DECLARE @sets table (id int PRIMARY KEY, media int NOT NULL);\n\
+         DECLARE @restores table (id int PRIMARY KEY);\n\
+         INSERT @sets SELECT backup_set_id, media_set_id FROM msdb.dbo.backupset WHERE {condition};\n\
+         INSERT @restores SELECT restore_history_id FROM msdb.dbo.restorehistory {of_sets};\n\
+         DELETE msdb.dbo.restorefile {of_restores};\n\
+         DELETE msdb.dbo.restorefilegroup {of_restores};\n\
+         DELETE msdb.dbo.restorehistory {of_restores};\n\
+         DELETE msdb.dbo.backupfile {of_sets};\n\
+         DELETE msdb.dbo.backupfilegroup {of_sets};\n\
+         DELETE msdb.dbo.backupset {of_sets};\n\
+         DELETE msdb.dbo.backupmediafamily {of_media};\n\
+         DELETE msdb.dbo.backupmediaset {of_media};"
+    )
+}
+
+/// A moment or a text as a literal can say it.
+fn given_text(value: &Value) -> Option<String> {
+    let ty = match value {
+        Value::Str(text) => return Some(text.clone()),
+        Value::DateTime(_) => SqlType::DateTime,
+        Value::SmallDateTime(_) => SqlType::SmallDateTime,
+        Value::Date(_) => SqlType::Date,
+        Value::DateTime2(_) => SqlType::DateTime2(3),
+        _ => return None,
+    };
+    // datetime takes three digits of a second at most.
+    Some(pikepole_types::to_text(value, &ty))
 }
 
 fn bracketed(name: &str) -> String {
@@ -129,8 +192,8 @@ impl Machine<'_> {
             };
             let place = given.get_mut(at).ok_or_else(|| SqlError::too_many_arguments(procedure.name()))?;
             *place = match argument.value.as_ref().map(|value| value.eval(&mut self.env())).transpose()? {
-                Some(Value::Str(text)) => Some(text),
-                _ => None,
+                Some(value) => given_text(&value),
+                None => None,
             };
         }
         if let Some(at) = given[..required].iter().position(Option::is_none) {

@@ -108,6 +108,13 @@ impl Machine<'_> {
             Instruction::Host(statement) => {
                 let filled = self.with_values(statement);
                 let statement = filled.as_ref().unwrap_or(statement);
+                self.context.state.last_error = 0;
+                if let pikepole_tsql::StatementKind::Dbcc(command) = &statement.kind
+                    && command.name == "CHECKCONSTRAINTS"
+                    && self.check_constraints(command)?
+                {
+                    return Ok(());
+                }
                 self.host.statement(statement, self.context, self.output).await?;
                 self.context.settings.inform(&mut self.functions);
                 // The host has told the views what it did.
@@ -119,7 +126,9 @@ impl Machine<'_> {
         if counts_nothing(instruction) {
             self.done_without_count();
         }
-        if !matches!(instruction, Instruction::RaiseError(raise) if raise.set_error) {
+        // What the host has told without ending its statement is in `@@ERROR`.
+        let is_told = matches!(instruction, Instruction::Host(_));
+        if !is_told && !matches!(instruction, Instruction::RaiseError(raise) if raise.set_error) {
             self.context.state.last_error = 0;
         }
         self.frame.pc += 1;

@@ -274,7 +274,7 @@ impl Machine<'_> {
         };
         let owner = view.catalog.schema_by_id(module.schema_id).map_or(DBO, |schema| schema.owner);
         let identity = ProcedureIdentity::of(module, owner);
-        let context = self.context.compile_context(&*self.host);
+        let context = self.context.compile_context_of(&*self.host, module);
         let program = compile_trigger(&module.text, identity, shape, &context).map_err(first_error)?;
         self.context.plans.keep_procedure(database, module.object_id, &program);
         Ok(program)

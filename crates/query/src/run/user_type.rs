@@ -25,7 +25,7 @@ pub(crate) struct Lent {
 impl Machine<'_> {
     /// CREATE TYPE.
     pub(crate) async fn create_type(&mut self, create: &tree::CreateType) -> Result<(), Fault> {
-        let schema = self.own_schema(&create.name)?;
+        let schema = self.schema_of(&create.name, false)?;
         let name = create.name.name.text.as_str();
         let catalog = self.context.catalog();
         if catalog.catalog.user_type(&schema, name).is_some() {

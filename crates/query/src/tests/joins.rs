@@ -61,7 +61,7 @@ fn condition(chance: &mut Chance, sources: &[String]) -> String {
         5 => format!("({x}.a = 1 AND {y}.b = {value} OR {x}.a = 2 AND {y}.b = 0)"),
         6 => format!("{x}.{p} + 1 = {y}.{q}"),
         7 => format!("{x}.{p} IN (1, 2, {value})"),
-        8 => format!("{x}.c = 'y'"),
+        8 => format!("{x}.c{} = 'y'", chance.pick(&["", " COLLATE Latin1_General_BIN2"])),
         9 => format!("({x}.{p} IS NULL OR {y}.{q} = {value})"),
         10 => format!("ISNULL({x}.{p}, {value}) = {value}"),
         11 => format!("NOT ({x}.{p} = {value} AND {y}.{q} = 1)"),
@@ -85,6 +85,10 @@ fn source(chance: &mut Chance, name: &str) -> String {
     if !chance.one_in(3) {
         return format!("t{table} {name}");
     }
+    if chance.one_in(3) {
+        let c = "q.c COLLATE SQL_Latin1_General_CP1_CI_AS AS c";
+        return format!("(SELECT {CLOSE} q.k, q.a, q.b, {c} FROM ({}) q) {name}", made_of_many(chance));
+    }
     let (y, z) = ("y".to_owned(), "z".to_owned());
     let c = chance.pick(&["y.c", "y.c", "UPPER(y.c)"]);
     let second = chance.below(TABLES);
@@ -95,6 +99,34 @@ fn source(chance: &mut Chance, name: &str) -> String {
         _ => format!("t{table} y"),
     };
     format!("(SELECT {CLOSE} y.k, y.a, y.b, {c} AS c FROM {body} WHERE {}) {name}", conditions(chance, &[y], 0))
+}
+
+/// A query whose rows are made of several: groups, sets, windows.
+fn made_of_many(chance: &mut Chance) -> String {
+    let (table, second) = (chance.below(TABLES), chance.below(TABLES));
+    let filter = conditions(chance, &["y".to_owned()], 0);
+    let from = format!("FROM t{table} y WHERE {filter}");
+    let binary = chance.pick(&["", " COLLATE Latin1_General_BIN2"]);
+    match chance.below(8) {
+        0 => format!("SELECT a AS k, a, b, MAX(c) c {from} GROUP BY a, b"),
+        1 => format!("SELECT COUNT(*) k, MAX(a) a, b, MAX(c{binary}) c {from} GROUP BY b, c{binary}"),
+        2 => format!("SELECT DISTINCT b AS k, a, b, c{binary} AS c {from}"),
+        3 => format!("SELECT MIN(k) k, a, b, MAX(c) c {from} GROUP BY ROLLUP (a, b)"),
+        4 => format!(
+            "SELECT ROW_NUMBER() OVER (PARTITION BY b, a ORDER BY k) k, a, b, MAX(c) OVER (PARTITION BY b) c {from}"
+        ),
+        5 => {
+            let set = chance.pick(&["UNION", "UNION ALL", "EXCEPT", "INTERSECT"]);
+            format!("SELECT k, a, b, UPPER(c{binary}) c {from} {set} SELECT k, b, b, UPPER(c) FROM t{second}")
+        }
+        6 => format!(
+            "SELECT k, a, b, (SELECT MAX(z.c) FROM t{second} z WHERE z.a = y.b) c {from} UNION ALL SELECT 1, 2, 3, 'y'"
+        ),
+        _ => {
+            let join = format!("t{table} y JOIN t{second} z ON {}", conditions(chance, &["y".into(), "z".into()], 1));
+            format!("SELECT y.b AS k, z.a, y.b, MIN(z.c) c FROM {join} GROUP BY y.b, z.a")
+        }
+    }
 }
 
 /// FROM, and what its sources are called.
@@ -408,6 +440,35 @@ fn conditions_move_into_queries_that_only_choose() {
 }
 
 #[test]
+fn conditions_move_into_queries_that_put_rows_together() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let mut reads = |query: &str| reads(&mut client, query);
+    let parts = "SELECT p, s, COUNT(*) AS n FROM item GROUP BY p, s";
+    assert_eq!(reads("SELECT n FROM (SELECT i, COUNT(*) AS n FROM item GROUP BY i) AS d WHERE d.i = 5"), "item=");
+    assert_eq!(reads("SELECT 1 FROM (SELECT DISTINCT i, p FROM item) AS d WHERE d.i = 5"), "item=");
+    let both = "SELECT i FROM item UNION SELECT p FROM part";
+    assert_eq!(reads(&format!("SELECT 1 FROM ({both}) AS d WHERE d.i = 5")), "item= part=");
+    let three = "SELECT i FROM item UNION ALL SELECT p FROM part EXCEPT SELECT s FROM supplier";
+    assert_eq!(reads(&format!("SELECT 1 FROM ({three}) AS d WHERE d.i = 5")), "item= part= supplier=");
+    let window = "SELECT i, ROW_NUMBER() OVER (PARTITION BY i ORDER BY p) AS r FROM item";
+    assert_eq!(reads(&format!("SELECT 1 FROM ({window}) AS d WHERE d.i = 5 AND d.r = 1")), "item=");
+    let window = "SELECT i, SUM(p) OVER (PARTITION BY i) AS r FROM item";
+    assert_eq!(reads(&format!("SELECT 1 FROM ({window}) AS d WHERE d.i = 5")), "item=");
+    assert_eq!(reads("SELECT i, COUNT(*) FROM item GROUP BY i HAVING i = 5 AND COUNT(*) > 1"), "item=");
+    assert_eq!(reads("SELECT 1 FROM (SELECT s, p FROM item GROUP BY s, p) AS d WHERE d.p = 5 AND d.s = 6"), "item");
+    let kinds = "SELECT i, 'i' AS kind, 1 AS n FROM item UNION ALL SELECT p, 'p', 2 FROM part";
+    assert_eq!(reads(&format!("SELECT 1 FROM ({kinds}) AS d WHERE d.kind = 'P' AND d.i = 5")), "part=");
+    assert_eq!(reads(&format!("SELECT 1 FROM ({kinds}) AS d WHERE d.n < 2")), "item");
+    // What is not of all rows that are put together stays outside.
+    assert_eq!(reads(&format!("SELECT 1 FROM ({parts}) AS d WHERE d.n = 5")), "item");
+    assert_eq!(reads("SELECT 1 FROM (SELECT MIN(i) AS i FROM item) AS d WHERE d.i = 5"), "item");
+    assert_eq!(reads("SELECT 1 FROM (SELECT i FROM item GROUP BY ROLLUP (i)) AS d WHERE d.i = 5"), "item");
+    assert_eq!(reads("SELECT 1 FROM (SELECT TOP (5) i FROM item GROUP BY i) AS d WHERE d.i = 5"), "item");
+    assert_eq!(reads("SELECT 1 FROM (SELECT i, SUM(p) OVER (ORDER BY i) AS r FROM item) AS d WHERE d.i = 5"), "item");
+}
+
+#[test]
 fn conditions_that_can_fail_stay_behind_the_query() {
     let mut client = Client::alone();
     client.quiet(
@@ -417,6 +478,11 @@ fn conditions_that_can_fail_stay_behind_the_query() {
     let numbers = "(SELECT t.v, k.n, t.i FROM texts AS t JOIN kinds AS k ON k.i = t.i WHERE k.n = 1) AS d";
     for condition in ["CAST(d.v AS int) = 5", "2147483645 + d.i = 2147483647", "10 / d.n = 10", "d.v = 5"] {
         let lines = client.lines(&format!("SELECT d.v FROM {numbers} WHERE {condition}"));
+        assert_eq!(lines, ["5", "(1 rows)"], "{condition}");
+    }
+    let grouped = "(SELECT v, i FROM texts WHERE i = 2 GROUP BY v, i UNION SELECT '5', 2 FROM texts WHERE i = 2) AS d";
+    for condition in ["CAST(d.v AS int) = 5", "2147483645 + d.i = 2147483647", "d.v = 5"] {
+        let lines = client.lines(&format!("SELECT d.v FROM {grouped} WHERE {condition}"));
         assert_eq!(lines, ["5", "(1 rows)"], "{condition}");
     }
     let text = "SELECT i FROM (SELECT i, v FROM texts WHERE i > 0) AS d WHERE d.v = N'5' AND d.i = 2";

@@ -22,6 +22,7 @@ mod parallel;
 mod queries;
 mod rules;
 mod select;
+mod spill;
 mod synonyms;
 mod temporary;
 

@@ -4,7 +4,7 @@
 use super::Arguments;
 use pikepole_engine::LockMode;
 use pikepole_query::{ExecutionContext, LockOwner};
-use pikepole_types::SqlError;
+use pikepole_types::{SqlError, Value};
 
 /// Characters of a resource's name that count.
 const NAME_MAX: usize = 255;
@@ -108,4 +108,30 @@ pub(super) fn release(arguments: &Arguments<'_>, context: &mut ExecutionContext)
         "Cannot release the application lock (Database Principal: '{principal}', Resource: '{name}') because it is not currently held."
     );
     Err(SqlError::new(1223, 16, 1, text))
+}
+
+/// The arguments that the functions have in common: principal, resource, and at `owner` the owner.
+fn named(arguments: &[Value], owner_at: usize, context: &ExecutionContext) -> Result<(String, LockOwner), SqlError> {
+    let text = |place: usize| arguments.get(place).and_then(Value::as_str).map(str::to_owned);
+    let resource = Resource::of(text(1), text(0), context)?;
+    Ok((resource.key(), owner(text(owner_at).as_deref(), context)?))
+}
+
+/// `APPLOCK_MODE(principal, resource, owner)`: how the owner holds the lock.
+pub(crate) fn mode_held(arguments: &[Value], context: &ExecutionContext) -> Result<Option<Value>, SqlError> {
+    let (key, owner) = named(arguments, 2, context)?;
+    let mode = match context.name_mode(&key, owner) {
+        None => "NoLock",
+        Some(LockMode::S) => "Shared",
+        Some(LockMode::IX) => "IntentExclusive",
+        Some(_) => "Exclusive",
+    };
+    Ok(Some(Value::from(mode)))
+}
+
+/// `APPLOCK_TEST(principal, resource, mode, owner)`: whether the owner would get the lock at once.
+pub(crate) fn test(arguments: &[Value], context: &ExecutionContext) -> Result<Option<Value>, SqlError> {
+    let (key, owner) = named(arguments, 3, context)?;
+    let mode = mode(arguments.get(2).and_then(Value::as_str))?;
+    Ok(Some(Value::SmallInt(context.name_is_free(&key, mode, owner).into())))
 }

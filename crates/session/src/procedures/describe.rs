@@ -288,6 +288,10 @@ pub(super) fn help_text(name: &str, context: &ExecutionContext, output: &mut dyn
     if !security::shows_text(context.token(), catalog, module.object_id) {
         return Err(SqlError::object_not_in_database(name, context.database().name()));
     }
+    if modules::is_encrypted(&module.text) {
+        output.message(&SqlError::text_is_encrypted(name));
+        return Ok(());
+    }
     for line in module.text.split_inclusive('\n') {
         let characters: Vec<char> = line.chars().collect();
         for part in characters.chunks(TEXT_ROW_CHARACTERS) {

@@ -1,6 +1,6 @@
 //! System procedures: which there are, how their arguments are matched, and calling one.
 
-mod application_lock;
+pub(crate) mod application_lock;
 mod constraint;
 mod describe;
 mod error_log;
@@ -13,9 +13,11 @@ mod rename;
 mod sequence;
 mod server;
 mod table_option;
+mod trigger_order;
 
 use crate::host::SessionHost;
 use crate::security::{MemberOf, change_membership};
+use crate::unsupported;
 pub(crate) use odbc::described_columns;
 use pikepole_engine::{Permission, PrincipalKind, Securable};
 use pikepole_query::{Argument, ExecutionContext, Output};
@@ -31,6 +33,40 @@ struct Procedure {
 /// The parameters of `sp_special_columns` and `sp_special_columns_100`.
 const SPECIAL_COLUMNS: &[&str] =
     &["@table_name", "@table_owner", "@qualifier", "@col_type", "@scope", "@nullable", "@ODBCVer"];
+
+/// Procedures of msdb for what this server has not: an agent that runs jobs, and mail. Their numbers follow those of the others.
+const REFUSED: &[&str] = &[
+    "sp_add_alert",
+    "sp_add_category",
+    "sp_add_job",
+    "sp_add_jobschedule",
+    "sp_add_jobserver",
+    "sp_add_jobstep",
+    "sp_add_notification",
+    "sp_add_operator",
+    "sp_add_schedule",
+    "sp_attach_schedule",
+    "sp_delete_job",
+    "sp_delete_jobstep",
+    "sp_delete_schedule",
+    "sp_detach_schedule",
+    "sp_help_job",
+    "sp_help_jobactivity",
+    "sp_help_jobhistory",
+    "sp_help_jobschedule",
+    "sp_help_jobstep",
+    "sp_purge_jobhistory",
+    "sp_send_dbmail",
+    "sp_start_job",
+    "sp_stop_job",
+    "sp_update_job",
+    "sp_update_jobstep",
+    "sp_update_schedule",
+    "sysmail_add_account_sp",
+    "sysmail_add_profile_sp",
+    "sysmail_help_profile_sp",
+    "sysmail_start_sp",
+];
 
 /// Every system procedure; a procedure's number is its place here.
 const PROCEDURES: &[Procedure] = &[
@@ -66,6 +102,7 @@ const PROCEDURES: &[Procedure] = &[
         required: 1,
     },
     Procedure { name: "sp_spaceused", parameters: &["@objname", "@updateusage"], required: 0 },
+    Procedure { name: "sp_settriggerorder", parameters: trigger_order::PARAMETERS, required: 3 },
     Procedure { name: "sp_addrolemember", parameters: &["@rolename", "@membername"], required: 2 },
     Procedure { name: "sp_droprolemember", parameters: &["@rolename", "@membername"], required: 2 },
     Procedure { name: "sp_addsrvrolemember", parameters: &["@loginame", "@rolename"], required: 2 },
@@ -190,7 +227,8 @@ const PROCEDURES: &[Procedure] = &[
 
 /// The system procedure called `name`.
 pub(crate) fn find(name: &str) -> Option<u32> {
-    let place = PROCEDURES.iter().position(|procedure| procedure.name.eq_ignore_ascii_case(name))?;
+    let known = PROCEDURES.iter().map(|procedure| procedure.name);
+    let place = known.chain(REFUSED.iter().copied()).position(|own| own.eq_ignore_ascii_case(name))?;
     Some(place as u32)
 }
 
@@ -286,6 +324,9 @@ pub(crate) async fn call(
     context: &mut ExecutionContext,
     output: &mut dyn Output,
 ) -> Result<i32, SqlError> {
+    if let Some(refused) = (id as usize).checked_sub(PROCEDURES.len()).and_then(|place| REFUSED.get(place)) {
+        return Err(unsupported(format!("The procedure {refused}")));
+    }
     let procedure = PROCEDURES.get(id as usize).ok_or_else(|| SqlError::procedure_unknown(id))?;
     let arguments = Arguments::of(procedure, given)?;
     context.refresh_security().map_err(|fault| *fault)?;
@@ -361,6 +402,7 @@ pub(crate) async fn call(
             let only_views = procedure.name == "sp_refreshview";
             describe::refresh(&arguments.text(0).unwrap_or_default(), only_views, context, host)?;
         }
+        "sp_settriggerorder" => trigger_order::set(&arguments, context).await?,
         "sp_addmessage" => message::add(host, &arguments, context).await?,
         "sp_altermessage" => message::alter(host, &arguments, context).await?,
         "sp_dropmessage" => message::drop(host, &arguments, context).await?,

@@ -76,7 +76,7 @@ pub(crate) async fn drop_principals(
 }
 
 /// The principals of a kind's level as the session sees them, its own uncommitted ones included.
-fn principals(
+pub(crate) fn principals(
     host: &SessionHost,
     context: &ExecutionContext,
     kind: PrincipalKind,
@@ -89,7 +89,7 @@ fn principals(
     }
 }
 
-fn is_master(context: &ExecutionContext) -> bool {
+pub(crate) fn is_master(context: &ExecutionContext) -> bool {
     context.database().name() == pikepole_engine::MASTER
 }
 

@@ -30,7 +30,7 @@ pub(super) async fn create_user(
     let mut schema = None;
     for option in &written.options {
         match option.name.as_str() {
-            "DEFAULT_SCHEMA" => schema = Some(default_schema(&option_name(option)?)?),
+            "DEFAULT_SCHEMA" => schema = Some(option_name(option)?),
             other => return Err(unsupported(format!("The user option {other}"))),
         }
     }
@@ -63,15 +63,6 @@ pub(super) async fn create_user(
     apply(host, context, vec![create]).await
 }
 
-/// Names without a schema are looked up in `dbo` for everybody.
-fn default_schema(name: &str) -> Result<String, SqlError> {
-    if name.eq_ignore_ascii_case("dbo") {
-        Ok("dbo".to_owned())
-    } else {
-        Err(unsupported("A DEFAULT_SCHEMA other than dbo"))
-    }
-}
-
 fn login_sid(host: &SessionHost, context: &ExecutionContext, name: &str) -> Result<Vec<u8>, SqlError> {
     let logins = principals(host, context, PrincipalKind::Login)?;
     let login = logins.find(name).filter(|login| login.kind == PrincipalKind::Login);
@@ -97,12 +88,10 @@ pub(super) async fn alter_user(
     if let Some((clause, _)) = written.clauses.first() {
         return Err(unsupported(format!("ALTER USER ... {clause}")));
     }
-    let (mut renamed, mut sid) = (None, None);
+    let (mut renamed, mut sid, mut schema) = (None, None, None);
     for option in &written.options {
         match option.name.as_str() {
-            "DEFAULT_SCHEMA" => {
-                default_schema(&option_name(option)?)?;
-            }
+            "DEFAULT_SCHEMA" => schema = Some(option_name(option)?),
             "NAME" => renamed = Some(option_name(option)?),
             "LOGIN" => sid = Some(login_sid(host, context, &option_name(option)?)?),
             other => return Err(unsupported(format!("The user option {other}"))),
@@ -122,6 +111,8 @@ pub(super) async fn alter_user(
     let alter = Change::alter(user, move |user| {
         user.name = renamed.unwrap_or_else(|| user.name.clone());
         user.sid = sid.unwrap_or_else(|| user.sid.clone());
+        // It need not be there yet.
+        user.default_schema = schema.or_else(|| user.default_schema.take());
         Ok(())
     });
     apply(host, context, vec![alter]).await

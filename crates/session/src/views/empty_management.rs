@@ -1,4 +1,4 @@
-//! Management views that monitoring tools read and that are always empty here: of replicas, governed resources, memory grants, missing
+//! Management views that monitoring tools read and that are always empty here: of replicas, governed resources, missing
 //! indexes, traces, event sessions, encryption, column stores, statistics. A query over one is answered, with no rows, which is the truth.
 
 use super::Kind::{
@@ -10,53 +10,16 @@ use super::{Function, View};
 
 pub(super) const VIEWS: &[View] = &[
     empty(
-        "dm_exec_query_memory_grants",
+        "dm_server_audit_status",
         &[
-            ("session_id", SmallInt, Yes),
-            ("request_id", Int, Yes),
-            ("scheduler_id", Int, Yes),
-            ("dop", SmallInt, Yes),
-            ("request_time", DateTime, Yes),
-            ("grant_time", DateTime, Yes),
-            ("requested_memory_kb", BigInt, Yes),
-            ("granted_memory_kb", BigInt, Yes),
-            ("required_memory_kb", BigInt, Yes),
-            ("used_memory_kb", BigInt, Yes),
-            ("max_used_memory_kb", BigInt, Yes),
-            ("query_cost", Float, Yes),
-            ("timeout_sec", Int, Yes),
-            ("resource_semaphore_id", SmallInt, Yes),
-            ("queue_id", SmallInt, Yes),
-            ("wait_order", Int, Yes),
-            ("is_next_candidate", Bit, Yes),
-            ("wait_time_ms", BigInt, Yes),
-            ("plan_handle", Bytes(64), Yes),
-            ("sql_handle", Bytes(64), Yes),
-            ("group_id", Int, Yes),
-            ("pool_id", Int, Yes),
-            ("is_small", Bit, Yes),
-            ("ideal_memory_kb", BigInt, Yes),
-            ("reserved_worker_count", Int, Yes),
-            ("used_worker_count", Int, Yes),
-            ("max_used_worker_count", Int, Yes),
-            ("reserved_node_bitmap", BigInt, Yes),
-        ],
-    ),
-    empty(
-        "dm_exec_query_resource_semaphores",
-        &[
-            ("resource_semaphore_id", SmallInt, Yes),
-            ("target_memory_kb", BigInt, Yes),
-            ("max_target_memory_kb", BigInt, Yes),
-            ("total_memory_kb", BigInt, Yes),
-            ("available_memory_kb", BigInt, Yes),
-            ("granted_memory_kb", BigInt, Yes),
-            ("used_memory_kb", BigInt, Yes),
-            ("grantee_count", Int, Yes),
-            ("waiter_count", Int, Yes),
-            ("timeout_error_count", BigInt, Yes),
-            ("forced_grant_count", BigInt, Yes),
-            ("pool_id", Int, Yes),
+            ("audit_id", Int, No),
+            ("name", Name, No),
+            ("status", SmallInt, No),
+            ("status_desc", Text(256), No),
+            ("status_time", DateTime, No),
+            ("event_session_address", Bytes(8), Yes),
+            ("audit_file_path", Text(256), Yes),
+            ("audit_file_size", BigInt, Yes),
         ],
     ),
     empty(

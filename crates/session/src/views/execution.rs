@@ -241,7 +241,7 @@ fn with_options(row: RowBuilder, options: &ShownOptions) -> RowBuilder {
         .integer("date_first", options.date_first)
         .bit("quoted_identifier", options.quoted_identifier)
         .bit("arithabort", options.arithabort)
-        .bit("ansi_null_dflt_on", true)
+        .bit("ansi_null_dflt_on", options.ansi_null_dflt_on)
         .bit("ansi_warnings", options.ansi_warnings)
         .bit("ansi_padding", true)
         .bit("ansi_nulls", true)

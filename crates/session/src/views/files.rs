@@ -11,7 +11,7 @@ use pikepole_engine::Database;
 use pikepole_types::SqlError;
 
 /// Bytes of a page, the unit of file sizes.
-const PAGE_BYTES: u64 = 8192;
+pub(crate) const PAGE_BYTES: u64 = 8192;
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -147,7 +147,7 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
 }];
 
 /// The file id of a database's pages.
-const DATA_FILE_ID: i32 = 1;
+pub(crate) const DATA_FILE_ID: i32 = 1;
 
 /// Bytes of the page files of a database.
 pub(crate) fn data_bytes(database: &Database) -> u64 {

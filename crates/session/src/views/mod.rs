@@ -22,6 +22,8 @@ mod empty_management;
 mod execution;
 pub(crate) mod extended_properties;
 pub(crate) mod files;
+mod grants;
+mod index_operations;
 pub(crate) mod index_shapes;
 mod index_uses;
 mod indexes;
@@ -42,13 +44,14 @@ mod space;
 mod statistics;
 pub(crate) mod texts;
 mod time_zones;
-mod transactions;
+pub(crate) mod transactions;
 mod triggers;
 mod types;
 mod volumes;
 mod waiting;
 
 use crate::host::SessionHost;
+use crate::modules;
 use crate::registry::Registry;
 use crate::security as security_of;
 use pikepole_engine::{Catalog, Database, Lsn, Module, SecurityToken, Server};
@@ -97,9 +100,10 @@ impl Source<'_> {
         self.arguments.get(place).and_then(Value::as_i64)
     }
 
-    /// The text of a procedure or view, for who may read it.
+    /// The text of a procedure or view, for who may read it; of one WITH ENCRYPTION nobody may.
     pub(crate) fn shown_text<'m>(&self, module: &'m Module) -> Option<&'m str> {
-        security_of::shows_text(self.token, self.catalog, module.object_id).then_some(module.text.as_str())
+        let shown = security_of::shows_text(self.token, self.catalog, module.object_id);
+        (shown && !modules::is_encrypted(&module.text)).then_some(module.text.as_str())
     }
 
     /// The databases that are open.
@@ -284,6 +288,7 @@ const FUNCTIONS: &[&[Function]] = &[
     volumes::FUNCTIONS,
     empty_management::FUNCTIONS,
     index_shapes::FUNCTIONS,
+    index_operations::FUNCTIONS,
 ];
 
 /// Every view of every module.
@@ -320,6 +325,7 @@ const VIEWS: &[&[View]] = &[
     ring_buffers::VIEWS,
     runs::VIEWS,
     volumes::VIEWS,
+    grants::VIEWS,
     empty::VIEWS,
     empty_catalog::VIEWS,
     empty_management::VIEWS,

@@ -66,6 +66,41 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: sql_logins,
     },
+    View {
+        schema: "sys",
+        name: "syslogins",
+        columns: &[
+            ("sid", Bytes(85), Yes),
+            ("status", SmallInt, Yes),
+            ("createdate", DateTime, No),
+            ("updatedate", DateTime, No),
+            ("accdate", DateTime, No),
+            ("totcpu", Int, Yes),
+            ("totio", Int, Yes),
+            ("spacelimit", Int, Yes),
+            ("timelimit", Int, Yes),
+            ("resultlimit", Int, Yes),
+            ("name", Name, No),
+            ("dbname", Name, Yes),
+            ("password", Name, Yes),
+            ("language", Name, Yes),
+            ("denylogin", Int, Yes),
+            ("hasaccess", Int, Yes),
+            ("isntname", Int, Yes),
+            ("isntgroup", Int, Yes),
+            ("isntuser", Int, Yes),
+            ("sysadmin", Int, Yes),
+            ("securityadmin", Int, Yes),
+            ("serveradmin", Int, Yes),
+            ("setupadmin", Int, Yes),
+            ("processadmin", Int, Yes),
+            ("diskadmin", Int, Yes),
+            ("dbcreator", Int, Yes),
+            ("bulkadmin", Int, Yes),
+            ("loginname", Name, No),
+        ],
+        rows: old_logins,
+    },
     View { schema: "sys", name: "server_role_members", columns: MEMBER, rows: server_role_members },
     View { schema: "sys", name: "server_permissions", columns: PERMISSION, rows: server_permissions },
     View {
@@ -209,6 +244,46 @@ fn sql_logins(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             let row = login_row(view, source, principal).bit("is_policy_checked", login.check_policy);
             rows.push(row.bit("is_expiration_checked", login.check_expiration).done());
         }
+    }
+    Ok(rows)
+}
+
+/// Logins as they were before there were principals: a column for each role of the server.
+fn old_logins(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    const ROLES: [&str; 8] = [
+        "sysadmin",
+        "securityadmin",
+        "serveradmin",
+        "setupadmin",
+        "processadmin",
+        "diskadmin",
+        "dbcreator",
+        "bulkadmin",
+    ];
+    let logins = logins(source)?;
+    let made_us = source.server.database(pikepole_engine::MASTER).map_or(0, |master| master.created_us());
+    let mut rows = Vec::new();
+    for principal in seen(source, &logins) {
+        let Some(login) = &principal.login else { continue };
+        let created = created_us(principal, made_us);
+        let row = view
+            .row()
+            .value("sid", Value::Bin(sid_of(principal)))
+            .moment("createdate", created)
+            .moment("updatedate", modified_us(principal, made_us))
+            .moment("accdate", created)
+            .text("name", &principal.name)
+            .text("loginname", &principal.name)
+            .text("dbname", &login.default_database)
+            .text("language", &login.default_language)
+            .integer("denylogin", 0)
+            .integer("hasaccess", 1);
+        let row = ["isntname", "isntgroup", "isntuser"].iter().fold(row, |row, column| row.integer(column, 0));
+        let has = |role: &str| {
+            let known = logins.find(role).is_some_and(|role| principal.roles.contains(&role.id));
+            known || role == "sysadmin" && principal.id == pikepole_engine::SA
+        };
+        rows.push(ROLES.iter().fold(row, |row, role| row.integer(role, i32::from(has(role)))).done());
     }
     Ok(rows)
 }

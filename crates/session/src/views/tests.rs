@@ -245,6 +245,10 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("column_store_row_groups", 10),
     ("database_scoped_configurations", 5),
     ("dm_db_stats_properties", 9),
+    ("dm_db_index_operational_stats", 51),
+    ("dm_os_file_exists", 3),
+    ("dm_server_audit_status", 8),
+    ("syslogins", 28),
 ];
 
 #[test]

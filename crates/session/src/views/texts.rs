@@ -7,6 +7,7 @@
 use super::Kind::{Bit, Bytes, Int, LongText, Name, SmallInt, Text, Variant, Xml};
 use super::Nullable::{No, Yes};
 use super::{Function, Rows, Source, View};
+use crate::modules;
 use crate::registry::SessionRow;
 use pikepole_query::{CachedProgram, Program, Running, TextHandle};
 use pikepole_types::{Length, SqlError, SqlType, Value};
@@ -174,12 +175,18 @@ pub(crate) fn shown_text(program: &Program) -> String {
 fn sql_text(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let Some(program) = by_handle(source, "sys.dm_exec_sql_text")? else { return Ok(Rows::new()) };
     let row = of_program(view, &program);
-    Ok(vec![row.text("text", shown_text(&program)).done()])
+    let shown = (!is_encrypted(&program)).then(|| shown_text(&program));
+    Ok(vec![row.text_if("text", shown).done()])
+}
+
+/// Whether a program is that of a module WITH ENCRYPTION, whose text and plans nobody is shown.
+fn is_encrypted(program: &Program) -> bool {
+    program.procedure().is_some() && modules::is_encrypted(program.text())
 }
 
 /// The columns that texts and plans have in common.
 fn of_program(view: &View, program: &Program) -> super::RowBuilder {
-    let row = view.row().integer("dbid", program.database_id());
+    let row = view.row().integer("dbid", program.database_id()).bit("encrypted", is_encrypted(program));
     match program.procedure() {
         Some(procedure) => row.integer("objectid", procedure.object_id),
         None => row,
@@ -192,7 +199,7 @@ fn query_plan(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     // From 0 to -1 is the whole text, which is what no offsets mean, too.
     let whole = source.integer(1).unwrap_or(0) == 0 && source.integer(2).unwrap_or(-1) == -1;
     let place = source.integer(1).filter(|_| !whole).and_then(|start| i32::try_from(start).ok());
-    let plan = program.plan_document(place, source.host);
+    let plan = if is_encrypted(&program) { None } else { program.plan_document(place, source.host) };
     Ok(vec![of_program(view, &program).text_if("query_plan", plan).done()])
 }
 

@@ -5,7 +5,8 @@ use super::Nullable::{No, Yes};
 use super::memory::kb_of;
 use super::{Function, Rows, Source, View};
 use pikepole_machine::{SystemFiles, Volume};
-use pikepole_types::SqlError;
+use pikepole_types::{SqlError, Value};
+use std::path::Path;
 
 pub(super) const VIEWS: &[View] = &[View {
     schema: "sys",
@@ -25,34 +26,59 @@ pub(super) const VIEWS: &[View] = &[View {
     rows: sys_memory,
 }];
 
-pub(super) const FUNCTIONS: &[Function] = &[Function {
-    view: View {
-        schema: "sys",
-        name: "dm_os_volume_stats",
-        columns: &[
-            ("database_id", Int, No),
-            ("file_id", Int, No),
-            ("volume_mount_point", Text(512), Yes),
-            ("volume_id", Text(512), Yes),
-            ("logical_volume_name", Text(512), Yes),
-            ("file_system_type", Text(512), Yes),
-            ("total_bytes", BigInt, Yes),
-            ("available_bytes", BigInt, Yes),
-            ("supports_compression", TinyInt, Yes),
-            ("supports_alternate_streams", TinyInt, Yes),
-            ("supports_sparse_files", TinyInt, Yes),
-            ("is_read_only", TinyInt, Yes),
-            ("is_compressed", TinyInt, Yes),
-            ("incurs_seek_penalty", TinyInt, Yes),
-        ],
-        rows: volume_stats,
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        view: View {
+            schema: "sys",
+            name: "dm_os_volume_stats",
+            columns: &[
+                ("database_id", Int, No),
+                ("file_id", Int, No),
+                ("volume_mount_point", Text(512), Yes),
+                ("volume_id", Text(512), Yes),
+                ("logical_volume_name", Text(512), Yes),
+                ("file_system_type", Text(512), Yes),
+                ("total_bytes", BigInt, Yes),
+                ("available_bytes", BigInt, Yes),
+                ("supports_compression", TinyInt, Yes),
+                ("supports_alternate_streams", TinyInt, Yes),
+                ("supports_sparse_files", TinyInt, Yes),
+                ("is_read_only", TinyInt, Yes),
+                ("is_compressed", TinyInt, Yes),
+                ("incurs_seek_penalty", TinyInt, Yes),
+            ],
+            rows: volume_stats,
+        },
+        parameters: &[Int, Int],
     },
-    parameters: &[Int, Int],
-}];
+    Function {
+        view: View {
+            schema: "sys",
+            name: "dm_os_file_exists",
+            columns: &[
+                ("file_exists", Bit, No),
+                ("file_is_a_directory", Bit, No),
+                ("parent_directory_exists", Bit, No),
+            ],
+            rows: file_exists,
+        },
+        parameters: &[Text(4000)],
+    },
+];
 
 /// What of the memory must be available for it to be plenty, and below what it is short.
 const PLENTY_SHARE: u64 = 8;
 const SHORT_SHARE: u64 = 64;
+
+/// What is at a path of the server's machine.
+fn file_exists(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let Some(path) = source.arguments.first().and_then(Value::as_str) else { return Ok(Rows::new()) };
+    let (disk, path) = (source.server.disk(), Path::new(path));
+    let is_folder = disk.is_dir(path);
+    let parent = path.parent().is_some_and(|parent| disk.is_dir(parent));
+    let row = view.row().bit("file_exists", !is_folder && disk.exists(path)).bit("file_is_a_directory", is_folder);
+    Ok(vec![row.bit("parent_directory_exists", parent).done()])
+}
 
 fn sys_memory(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
     let meminfo = SystemFiles::below("/").read("proc/meminfo").unwrap_or_default();

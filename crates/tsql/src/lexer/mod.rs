@@ -49,6 +49,15 @@ pub(crate) fn lex(text: &str, quoted_identifier: bool) -> Tokens {
     }
 }
 
+/// What is special between two delimiters.
+#[derive(Default)]
+struct Delimited {
+    /// The closing one is doubled there.
+    doubled: bool,
+    /// A backslash ends a line there, so that the text goes on in the next.
+    continued: bool,
+}
+
 struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -207,13 +216,13 @@ impl Lexer<'_> {
     }
 
     fn quoted_text(&mut self, quote: u8, national: bool) -> Result<TokenKind, Box<SyntaxError>> {
-        let doubled = self.delimited(quote)?;
-        Ok(TokenKind::Text { national, doubled })
+        let Delimited { doubled, continued } = self.delimited(quote)?;
+        Ok(TokenKind::Text { national, doubled, continued })
     }
 
     fn quoted_name(&mut self, close: u8) -> Result<TokenKind, Box<SyntaxError>> {
         let (start, line) = (self.at, self.line);
-        let doubled = self.delimited(close)?;
+        let Delimited { doubled, .. } = self.delimited(close)?;
         let inner = &self.text[start + 1..self.at - 1];
         if inner.is_empty() {
             return Err(SyntaxError::name_empty(line));
@@ -227,21 +236,23 @@ impl Lexer<'_> {
         Ok(TokenKind::QuotedName { doubled })
     }
 
-    /// Moves from an opening delimiter behind the closing one; whether one is doubled between.
-    fn delimited(&mut self, close: u8) -> Result<bool, Box<SyntaxError>> {
+    /// Moves from an opening delimiter behind the closing one.
+    fn delimited(&mut self, close: u8) -> Result<Delimited, Box<SyntaxError>> {
         let (start, line) = (self.at + 1, self.line);
-        let mut doubled = false;
+        let mut found = Delimited::default();
         self.at += 1;
         while let Some(&byte) = self.bytes.get(self.at) {
             self.at += 1;
             if byte == close {
                 if self.byte(0) != close {
-                    return Ok(doubled);
+                    return Ok(found);
                 }
-                doubled = true;
+                found.doubled = true;
                 self.at += 1;
             } else if byte == b'\n' {
                 self.line += 1;
+            } else if byte == b'\\' && line_end(&self.bytes[self.at..]).is_some() {
+                found.continued = true;
             }
         }
         Err(SyntaxError::unclosed_quote(line, &self.text[start..]))
@@ -300,6 +311,35 @@ impl Lexer<'_> {
 /// Whether a character continues a name though it is no letter: combining marks, as several scripts need them.
 fn is_mark(letter: char) -> bool {
     matches!(letter, '\u{0300}'..='\u{036F}' | '\u{200C}' | '\u{200D}' | '\u{203F}')
+}
+
+/// The length of the line's end that a text begins with.
+fn line_end(text: &[u8]) -> Option<usize> {
+    match text {
+        [b'\n', ..] => Some(1),
+        [b'\r', b'\n', ..] => Some(2),
+        _ => None,
+    }
+}
+
+/// A text without the ends of lines that have a backslash before them, and without these backslashes.
+pub(crate) fn join_lines(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        let behind = &rest[at + 1..];
+        match line_end(behind.as_bytes()) {
+            Some(length) => {
+                joined.push_str(&rest[..at]);
+                rest = &behind[length..];
+            }
+            None => {
+                joined.push_str(&rest[..=at]);
+                rest = behind;
+            }
+        }
+    }
+    joined + rest
 }
 
 /// Halves doubled delimiters.

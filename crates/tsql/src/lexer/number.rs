@@ -1,6 +1,6 @@
 //! Numbers: where they end, and what they are worth.
 
-use super::{Lexer, TokenKind};
+use super::{Lexer, TokenKind, join_lines, line_end};
 use crate::error::{Parsed, SyntaxError};
 use crate::tree::Literal;
 
@@ -17,8 +17,16 @@ impl Lexer<'_> {
     pub(super) fn number(&mut self) -> TokenKind {
         if self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'X') {
             self.at += 2;
-            while self.byte(0).is_ascii_hexdigit() {
-                self.at += 1;
+            loop {
+                let behind = self.bytes.get(self.at + 1..).and_then(line_end).filter(|_| self.byte(0) == b'\\');
+                match behind {
+                    Some(length) => {
+                        self.at += 1 + length;
+                        self.line += 1;
+                    }
+                    None if self.byte(0).is_ascii_hexdigit() => self.at += 1,
+                    None => break,
+                }
             }
             return TokenKind::Binary;
         }
@@ -71,7 +79,7 @@ pub(crate) fn value(kind: TokenKind, text: &str, line: u32) -> Parsed<Literal> {
         },
         TokenKind::Float => float(text, line),
         TokenKind::Money => money(text, line),
-        TokenKind::Binary => Ok(Literal::Binary(binary(&text[2..]))),
+        TokenKind::Binary => Ok(Literal::Binary(binary(&join_lines(&text[2..])))),
         _ => exact(text, line),
     }
 }

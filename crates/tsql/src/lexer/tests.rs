@@ -42,9 +42,20 @@ fn texts_and_their_quotes() {
     assert_eq!(pieces("'a''b' N'c' n'' ''''"), ["'a''b'", "N'c'", "n''", "''''", ""]);
     assert_eq!(
         kinds("'a''b' N'c'")[..2],
-        [TokenKind::Text { national: false, doubled: true }, TokenKind::Text { national: true, doubled: false },]
+        [
+            TokenKind::Text { national: false, doubled: true, continued: false },
+            TokenKind::Text { national: true, doubled: false, continued: false },
+        ]
     );
     assert_eq!(undouble("a''b''''c", '\''), "a'b''c");
+}
+
+#[test]
+fn a_backslash_joins_lines() {
+    assert_eq!(kinds("'a\\\nb'")[0], TokenKind::Text { national: false, doubled: false, continued: true });
+    assert_eq!(join_lines("a\\\nb\\\r\n\\c\\"), "ab\\c\\");
+    assert_eq!(number("0xAB\\\nC\\\r\nD"), Literal::Binary(vec![0xAB, 0xCD]));
+    assert_eq!(lex("0xA\\\nB 'c\\\nd' x", true).tokens[2].line, 3);
 }
 
 #[test]

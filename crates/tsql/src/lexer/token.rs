@@ -24,6 +24,8 @@ pub(crate) enum TokenKind {
         national: bool,
         /// A quote is doubled inside.
         doubled: bool,
+        /// A backslash ends a line inside: neither of them is part of the text.
+        continued: bool,
     },
     /// Digits alone.
     Integer,

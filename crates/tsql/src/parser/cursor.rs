@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::error::{Parsed, SyntaxError};
-use crate::lexer::{Keyword, Symbol, Token, TokenKind, undouble};
+use crate::lexer::{Keyword, Symbol, Token, TokenKind, join_lines, undouble};
 use crate::tree::{Name, Span};
 
 impl<'a> Parser<'a> {
@@ -180,10 +180,12 @@ impl<'a> Parser<'a> {
     /// The text inside quotes.
     pub(super) fn text_value(&self, token: Token) -> String {
         let source = self.source(token);
-        let TokenKind::Text { national, doubled } = token.kind else { return source.to_string() };
+        let TokenKind::Text { national, doubled, continued } = token.kind else { return source.to_string() };
         let quoted = &source[usize::from(national)..];
         let inner = &quoted[1..quoted.len() - 1];
-        if doubled { undouble(inner, if quoted.starts_with('"') { '"' } else { '\'' }) } else { inner.to_string() }
+        let text =
+            if doubled { undouble(inner, if quoted.starts_with('"') { '"' } else { '\'' }) } else { inner.to_string() };
+        if continued { join_lines(&text) } else { text }
     }
 
     /// Whether the token `ahead` can be an identifier.

@@ -3,10 +3,10 @@
 
 use super::Parser;
 use crate::error::Parsed;
-use crate::lexer::{Symbol, Token, TokenKind};
+use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 use crate::tree::{
-    Binary, BinaryOp, ColumnRef, Convert, DataType, Expr, ExprKind, FunctionArgument, Literal, Name, ObjectName,
-    TypeArguments,
+    Binary, BinaryOp, ColumnRef, Convert, DataType, Expr, ExprKind, FunctionArgument, FunctionCall, Literal, Name,
+    ObjectName, TypeArguments,
 };
 
 /// ODBC's functions that T-SQL has under another name, with the same arguments.
@@ -101,11 +101,28 @@ impl Parser<'_> {
         ExprKind::Convert(Box::new(Convert { data_type, expr, style, lenient: false }))
     }
 
+    /// `EXTRACT(part FROM x)` behind its name.
+    fn extract(&mut self) -> Parsed<ExprKind> {
+        self.expect_symbol(Symbol::Open)?;
+        let part = self.any_word()?;
+        self.expect_keyword(Keyword::From)?;
+        let date = self.expression()?;
+        self.expect_symbol(Symbol::Close)?;
+        let span = part.span;
+        let name = Name { text: "DATEPART".to_owned(), span };
+        let part = Expr::new(ExprKind::Column(ColumnRef { qualifier: None, name: part }), span);
+        let arguments = vec![FunctionArgument::Expr(part), FunctionArgument::Expr(date)];
+        Ok(ExprKind::Function(Box::new(FunctionCall { arguments, ..FunctionCall::named(ObjectName::of(name)) })))
+    }
+
     fn escaped_function(&mut self, first: Token) -> Parsed<ExprKind> {
         let mut name = self.any_word()?;
         let is = |wanted: &str| name.text.eq_ignore_ascii_case(wanted);
         let (date, time) = (is("CURDATE") || is("CURRENT_DATE"), is("CURTIME") || is("CURRENT_TIME"));
-        let (modulo, truncate) = (is("MOD"), is("TRUNCATE"));
+        let (modulo, truncate, bits) = (is("MOD"), is("TRUNCATE"), is("BIT_LENGTH"));
+        if is("EXTRACT") {
+            return self.extract();
+        }
         let interval = is("TIMESTAMPADD") || is("TIMESTAMPDIFF");
         let part = PARTS.iter().find(|(odbc, ..)| is(odbc));
         if let Some(own) = named(RENAMED, &name.text) {
@@ -133,6 +150,11 @@ impl Parser<'_> {
             let now = Expr::new(ExprKind::Function(call), span);
             let (length, style) = if date { (10, 23) } else { (8, 108) };
             return Ok(self.conversion(first, now, "varchar", TypeArguments::One(length), Some(style)));
+        } else if bits {
+            "DATALENGTH".clone_into(&mut call.name.name.text);
+            let left = Expr::new(ExprKind::Function(call), span);
+            let right = Expr::new(ExprKind::Literal(Literal::Int(8)), span);
+            return Ok(ExprKind::Binary(Box::new(Binary { left, op: BinaryOp::Multiply, right })));
         } else if modulo && call.arguments.len() == 2 {
             let mut operands = std::mem::take(&mut call.arguments).into_iter();
             if let (Some(FunctionArgument::Expr(left)), Some(FunctionArgument::Expr(right))) =

@@ -21,6 +21,7 @@ mod module;
 mod names;
 mod options;
 mod query;
+mod refused;
 mod source;
 mod special;
 mod statement;

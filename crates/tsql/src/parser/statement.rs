@@ -40,13 +40,20 @@ impl Parser<'_> {
     /// One statement, without a semicolon behind it.
     pub(super) fn statement(&mut self) -> Parsed<Statement> {
         self.nested(|parser| {
-            let first = parser.peek();
+            let (at, first) = (parser.at, parser.peek());
+            // Of these the first words would be the name of a database or a cursor.
+            let names_by_words = matches!(first.kind, TokenKind::Keyword(Keyword::Open | Keyword::Close))
+                || parser.nth_keyword(1, Keyword::Database);
+            if names_by_words && let Some(error) = parser.refused(at) {
+                return Err(error);
+            }
             let kind = match first.kind {
-                TokenKind::Keyword(keyword) => parser.keyword_statement(keyword)?,
-                TokenKind::Word | TokenKind::QuotedName { .. } => parser.word_statement()?,
-                TokenKind::Symbol(Symbol::Open) => parser.select_statement()?,
+                TokenKind::Keyword(keyword) => parser.keyword_statement(keyword),
+                TokenKind::Word | TokenKind::QuotedName { .. } => parser.word_statement(),
+                TokenKind::Symbol(Symbol::Open) => parser.select_statement(),
                 _ => return Err(parser.unexpected()),
             };
+            let kind = kind.map_err(|error| parser.refused(at).unwrap_or(error))?;
             parser.first_statement = false;
             Ok(Statement { kind, span: parser.span_from(first) })
         })
@@ -102,6 +109,10 @@ impl Parser<'_> {
         }
         if self.nth_keyword(1, Keyword::Trigger) && (self.at_word("ENABLE") || self.at_word("DISABLE")) {
             return self.set_trigger();
+        }
+        // As the first words of a batch they would be a procedure's call.
+        if let Some(error) = self.refused(self.at) {
+            return Err(error);
         }
         if self.first_statement {
             return self.call(None).map(|call| StatementKind::Execute(Box::new(call)));

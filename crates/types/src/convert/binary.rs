@@ -1,10 +1,20 @@
 //! Conversions to binary strings and unique identifiers.
+//!
+//! Numbers of fixed width and the old date types are their big-endian bytes. A decimal is its precision, its scale, a zero, its
+//! sign and its digits as a little-endian number of whole words; the younger date types are the count of their digits (but for
+//! `date`), then their units since midnight and their days, little-endian. `dates` and `numbers` read the same bytes.
 
 use crate::code_page::CodePage;
-use crate::datetime::DATETIME_DAY;
+use crate::datetime::{DATETIME_DAY, DAY};
+use crate::decimal::Decimal;
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
+
+/// Bytes of the longest number: a decimal's head and digits.
+const NUMBER_BYTES_MAX: usize = 20;
+/// Bytes of a decimal before its digits.
+pub(super) const DECIMAL_HEAD: usize = 4;
 
 pub(super) fn to_binary(
     value: &Value,
@@ -14,7 +24,7 @@ pub(super) fn to_binary(
     style: Option<i32>,
     out: &mut Value,
 ) -> Result<(), SqlError> {
-    let mut number = [0u8; 8];
+    let mut number = [0u8; NUMBER_BYTES_MAX];
     let owned: Vec<u8>;
     let bytes: &[u8] = match value {
         Value::Bin(bytes) => bytes,
@@ -43,12 +53,12 @@ pub(super) fn to_binary(
     Ok(())
 }
 
-/// The big-endian bytes of a number, as many as its type has.
+/// The bytes of a number, a date or a time.
 fn number_bytes<'b>(
     value: &Value,
     from: &SqlType,
     to: &SqlType,
-    buffer: &'b mut [u8; 8],
+    buffer: &'b mut [u8; NUMBER_BYTES_MAX],
 ) -> Result<&'b [u8], SqlError> {
     let (number, size) = match value {
         Value::Bit(_) | Value::TinyInt(_) => (value.as_i64().unwrap_or(0), 1),
@@ -56,15 +66,60 @@ fn number_bytes<'b>(
         Value::Int(v) => (i64::from(*v), 4),
         Value::BigInt(v) | Value::Money(v) => (*v, 8),
         Value::SmallMoney(v) => (i64::from(*v), 4),
+        Value::Float(v) => (v.to_bits() as i64, 8),
+        Value::Real(v) => (i64::from(v.to_bits()), 4),
         Value::DateTime(v) => {
             let (days, ticks) = (v.ticks().div_euclid(DATETIME_DAY), v.ticks().rem_euclid(DATETIME_DAY));
             (days << 32 | ticks, 8)
         }
         Value::SmallDateTime(v) => (i64::from(v.minutes() / 1440) << 16 | i64::from(v.minutes() % 1440), 4),
+        Value::Decimal(v) => return Ok(decimal_bytes(v, buffer)),
+        Value::Date(_) | Value::Time(_) | Value::DateTime2(_) | Value::DateTimeOffset(_) => {
+            return Ok(time_bytes(value, from, buffer));
+        }
         _ => return Err(SqlError::explicit_conversion_not_allowed(from.error_name(), to.error_name())),
     };
-    *buffer = number.to_be_bytes();
-    Ok(&buffer[8 - size..])
+    buffer[..8].copy_from_slice(&number.to_be_bytes());
+    Ok(&buffer[8 - size..8])
+}
+
+fn decimal_bytes<'b>(decimal: &Decimal, buffer: &'b mut [u8; NUMBER_BYTES_MAX]) -> &'b [u8] {
+    let mantissa = decimal.mantissa();
+    buffer[..DECIMAL_HEAD].copy_from_slice(&[decimal.precision(), decimal.scale(), 0, u8::from(mantissa >= 0)]);
+    let digits = mantissa.unsigned_abs();
+    buffer[DECIMAL_HEAD..].copy_from_slice(&digits.to_le_bytes());
+    let words = (128 - digits.leading_zeros()).div_ceil(32).max(1) as usize;
+    &buffer[..DECIMAL_HEAD + words * 4]
+}
+
+/// The bytes of a date or time of the younger types; a `datetimeoffset` is in UTC, with its offset behind.
+fn time_bytes<'b>(value: &Value, from: &SqlType, buffer: &'b mut [u8; NUMBER_BYTES_MAX]) -> &'b [u8] {
+    let (days, ticks, offset) = match value {
+        Value::Date(v) => (Some(i64::from(v.days())), None, None),
+        Value::Time(v) => (None, Some(v.ticks()), None),
+        Value::DateTime2(v) => (Some(v.ticks() / DAY), Some(v.ticks() % DAY), None),
+        Value::DateTimeOffset(v) => {
+            (Some(v.utc_ticks() / DAY), Some(v.utc_ticks() % DAY), Some(i64::from(v.offset_minutes())))
+        }
+        _ => (None, None, None),
+    };
+    let mut length = 0;
+    let mut put = |number: i64, size: usize| {
+        buffer[length..length + size].copy_from_slice(&number.to_le_bytes()[..size]);
+        length += size;
+    };
+    if let Some(ticks) = ticks {
+        let scale = from.scale().min(7);
+        put(scale.into(), 1);
+        put(ticks / 10i64.pow(7 - u32::from(scale)), SqlType::Time(scale).max_length() as usize);
+    }
+    if let Some(days) = days {
+        put(days, 3);
+    }
+    if let Some(offset) = offset {
+        put(offset, 2);
+    }
+    &buffer[..length]
 }
 
 /// Style 0: the characters' bytes; 1: hexadecimal with `0x` in front; 2: hexadecimal.

@@ -53,7 +53,8 @@ pub(super) fn to_date(value: &Value, from: &SqlType, to: &SqlType, style: Option
     }
     match value {
         Value::Str(text) => from_text(text, from, to, style, Reading::default()),
-        Value::Bin(bytes) => from_binary(bytes, to),
+        Value::Bin(bytes) if matches!(to, SqlType::DateTime | SqlType::SmallDateTime) => from_binary(bytes, to),
+        Value::Bin(bytes) => younger_from_binary(bytes, to).ok_or_else(|| SqlError::invalid_data(to.error_name())),
         _ => {
             let days = super::as_f64(value).unwrap_or_default();
             let overflow = || SqlError::arithmetic_overflow("expression", to.error_name());
@@ -93,6 +94,35 @@ pub(super) fn from_text(
         return Err(syntax());
     }
     time_of(parsed.moment, to).ok_or_else(out_of_range)
+}
+
+/// A date or time from the bytes that one of its type converts to; what follows them is ignored.
+fn younger_from_binary(bytes: &[u8], to: &SqlType) -> Option<Value> {
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0i64, |number, byte| number << 8 | i64::from(*byte));
+    let mut rest = bytes;
+    let mut ticks = 0;
+    if *to != SqlType::Date {
+        let (&scale, behind) = rest.split_first().filter(|(scale, _)| **scale <= 7)?;
+        let (units, behind) = behind.split_at_checked(SqlType::Time(scale).max_length() as usize)?;
+        ticks = number(units) * 10i64.pow(7 - u32::from(scale));
+        rest = behind;
+    }
+    let mut days = i64::from(DAYS_TO_1900);
+    if !matches!(to, SqlType::Time(_)) {
+        let (date, behind) = rest.split_at_checked(3)?;
+        days = number(date);
+        rest = behind;
+    }
+    if ticks >= DAY || days > i64::from(DAYS_MAX) {
+        return None;
+    }
+    let moment = Moment::local(days * DAY + ticks);
+    if !matches!(to, SqlType::DateTimeOffset(_)) {
+        return time_of(moment, to);
+    }
+    let offset = i16::from_le_bytes(*rest.first_chunk::<2>()?);
+    let exact = DateTimeOffset::new(moment.ticks, offset)?;
+    time_of(exact.moment(), to)
 }
 
 /// The eight bytes of a `datetime`: days, then ticks of 1/300 s, both big-endian.

@@ -98,12 +98,10 @@ pub fn conversion(from: &SqlType, to: &SqlType) -> Conversion {
             Real | Float => None,
             DateTime | SmallDateTime => Implicit,
             _ if to_number => Implicit,
-            _ => None,
+            _ => Explicit,
         },
-        (Real | Float | Decimal { .. }, _) if to.is_binary() => None,
         _ if from_number && to.is_binary() => Implicit,
-        (DateTime | SmallDateTime, Binary(_) | VarBinary(_)) => Explicit,
-        _ if to.is_binary() => None,
+        _ if to.is_binary() => Explicit,
         _ if from_number => {
             if matches!(to, DateTime | SmallDateTime) {
                 Implicit

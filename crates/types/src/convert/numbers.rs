@@ -1,5 +1,6 @@
 //! Conversions to numbers.
 
+use super::binary::DECIMAL_HEAD;
 use crate::decimal::{Decimal, ParseDecimal};
 use crate::error::SqlError;
 use crate::sql_type::SqlType;
@@ -187,7 +188,11 @@ fn to_decimal(value: &Value, from: &SqlType, precision: u8, scale: u8) -> Result
             Err(ParseDecimal::Overflow) => None,
             Err(ParseDecimal::NotANumber) => return Err(SqlError::error_converting(from.error_name(), "numeric")),
         },
-        Value::Bin(_) => return Err(SqlError::error_converting(from.error_name(), "numeric")),
+        Value::Bin(bytes) => {
+            let decimal = decimal_from_bytes(bytes);
+            let decimal = decimal.ok_or_else(|| SqlError::error_converting(from.error_name(), "numeric"))?;
+            decimal.rescale(precision, scale)
+        }
         _ => match (exact(value), as_f64(value).or_else(|| days_of(value))) {
             (Some(v), _) => v.rescale(precision, scale),
             (None, Some(v)) => Decimal::from_f64(v, precision, scale),
@@ -197,6 +202,17 @@ fn to_decimal(value: &Value, from: &SqlType, precision: u8, scale: u8) -> Result
         },
     };
     decimal.map(Value::Decimal).ok_or_else(overflow)
+}
+
+/// Precision, scale, a byte that means nothing, the sign (0 is minus), and the digits as a little-endian number, whose zeros at the
+/// end may be missing.
+fn decimal_from_bytes(bytes: &[u8]) -> Option<Decimal> {
+    let ([precision, scale, _, sign], digits) = bytes.split_first_chunk::<DECIMAL_HEAD>()?;
+    let mut mantissa = [0u8; 16];
+    let (low, rest) = digits.split_at(digits.len().min(16));
+    mantissa[..low.len()].copy_from_slice(low);
+    let mantissa = i128::try_from(u128::from_le_bytes(mantissa)).ok().filter(|_| rest.iter().all(|byte| *byte == 0))?;
+    Decimal::new(if *sign == 0 { -mantissa } else { mantissa }, *precision, *scale)
 }
 
 fn to_money(value: &Value, from: &SqlType, to: &SqlType) -> Result<Value, SqlError> {

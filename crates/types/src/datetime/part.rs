@@ -169,7 +169,7 @@ pub(crate) fn date_add(part: DatePart, count: i64, moment: Moment) -> Option<Mom
         Quarter => count.checked_mul(3)?,
         Month => count,
         Nanosecond => {
-            let ticks = moment.ticks.checked_add(count / 100)?;
+            let ticks = moment.ticks.checked_add(count.saturating_add(50 * count.signum()) / 100)?;
             return in_calendar(Moment { ticks, ..moment });
         }
         _ => {

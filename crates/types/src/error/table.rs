@@ -172,9 +172,14 @@ error_table! {
     467 16 1 recursive_aggregate(name) "GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression '{name}'.";
     468 16 9 collation_conflict(left, right, operation) "Cannot resolve the collation conflict between \"{left}\" and \"{right}\" in the {operation} operation.";
     473 16 1 pivot_value_incorrect(value) "The incorrect value \"{value}\" is supplied in the PIVOT operator.";
+    476 15 1 sample_percent_invalid(percent, table) "Invalid PERCENT tablesample size \"{percent}\" for table \"{table}\". The PERCENT tablesample size must be between 0 and 100.";
+    477 15 1 sample_rows_invalid(table) "Invalid ROWS value or REPEATABLE seed in the TABLESAMPLE clause for table \"{table}\". The value or seed must be an integer.";
     487 16 1 invalid_option(statement) "An invalid option was specified for the statement \"{statement}\".";
     491 16 1 bulk_rowset_without_name() "A correlation name must be specified for the bulk rowset in the from clause.";
     493 16 1 nodes_column_used(column) "The column '{column}' that was returned from the nodes() method cannot be used directly. It can only be used with one of the four XML data type methods, exist(), nodes(), query(), and value(), or in IS NULL and IS NOT NULL checks.";
+    494 16 1 sample_of_local_tables() "The TABLESAMPLE clause can only be used with local tables.";
+    497 15 1 sample_variables() "Variables are not allowed in the TABLESAMPLE or REPEATABLE clauses.";
+    498 15 1 sample_value_invalid() "Invalid value in the TABLESAMPLE clause.";
     500 16 1 table_parameter_columns(given, wanted) "Trying to pass a table-valued parameter with {given} column(s) where the corresponding user-defined table type requires {wanted} column(s).";
     506 16 1 invalid_like_escape(text, predicate) "The invalid escape character \"{text}\" was specified in a {predicate} predicate.";
     512 16 1 subquery_many_rows() "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.";
@@ -207,6 +212,7 @@ error_table! {
     926 14 1 database_suspect(name) "Database '{name}' cannot be opened. It has been marked SUSPECT by recovery. See the SQL Server errorlog for more information.";
     927 14 2 database_is_restoring(name) "Database '{name}' cannot be opened. It is in the middle of a restore.";
     942 14 4 database_offline(name) "Database '{name}' cannot be opened because it is offline.";
+    1002 15 1 scale_invalid(scale) "Specified scale {scale} is invalid.";
     1007 15 1 number_literal_out_of_range(text) "The number '{text}' is out of the range for numeric representation (maximum precision 38).";
     1011 16 1 correlation_name_twice(name) "The correlation name '{name}' is specified multiple times in a FROM clause.";
     1013 16 1 same_exposed_names(left, right) "The objects \"{left}\" and \"{right}\" in the FROM clause have the same exposed names. Use correlation names to distinguish them.";
@@ -222,6 +228,7 @@ error_table! {
     1038 15 4 name_is_empty() "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     1046 15 1 subquery_not_allowed() "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     1047 15 1 hints_conflict() "Conflicting locking hints specified.";
+    1054 15 6 syntax_not_schema_bound(syntax) "Syntax '{syntax}' is not allowed in schema-bound objects.";
     1060 15 1 top_not_an_integer() "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     1065 15 1 nolock_on_target() "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
@@ -229,6 +236,7 @@ error_table! {
     1084 15 1 trigger_event_unknown(event) "'{event}' is an invalid event type.";
     1087 15 2 table_variable_not_declared(name) "Must declare the table variable \"{name}\".";
     1088 16 12 object_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
+    1098 15 1 events_not_on_target() "The specified event type(s) is/are not valid on the specified target object.";
     1101 17 1 no_page_for_database(database, filegroup) "Could not allocate a new page for database '{database}' because of insufficient disk space in filegroup '{filegroup}'. Create the necessary space by dropping objects in the filegroup, adding additional files to the filegroup, or setting autogrowth on for existing files in the filegroup.";
     1105 17 2 no_space_for_object(object, database, filegroup) "Could not allocate space for object '{object}' in database '{database}' because the '{filegroup}' filegroup is full. Create disk space by deleting unneeded files, dropping objects in the filegroup, adding additional files to the filegroup, or setting autogrowth on for existing files in the filegroup.";
     1204 19 4 no_lock_resource() "The instance of the SQL Server Database Engine cannot obtain a LOCK resource at this time. Rerun your statement when there are fewer active users. Ask the database administrator to check the lock and memory configuration for this instance, or to check for long-running transactions.";
@@ -320,11 +328,14 @@ error_table! {
     2396 16 1 xquery_attribute_outside(place) "XQuery [{place}]: Attribute may not appear outside of an element";
     2501 16 45 table_or_object_not_found(name) "Cannot find a table or object with the name \"{name}\". Check the system catalog.";
     2520 16 5 database_not_found(name) "Could not find database '{name}'. The database either does not exist, or was dropped before a statement tried to use it. Verify if the database exists by querying the sys.databases catalog view.";
+    2511 16 1 keys_out_of_order(object_id, index_id, unit) "Table error: Object ID {object_id}, index ID {index_id}, {unit}. Keys out of order.";
     2526 16 3 incorrect_dbcc() "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
     2528 10 1 dbcc_completed() "DBCC execution completed. If DBCC printed error messages, contact your system administrator.";
+    2536 10 1 dbcc_results(name) "DBCC results for '{name}'.";
     2560 16 9 dbcc_parameter_incorrect(position) "Parameter {position} is incorrect for this DBCC statement.";
     2571 14 1 dbcc_permission(user, command) "User '{user}' does not have permission to run DBCC {command}.";
     2583 16 3 dbcc_parameter_count() "An incorrect number of parameters was given to the DBCC statement.";
+    2593 10 1 rows_in_pages(rows, pages, object) "There are {rows} rows in {pages} pages for object \"{object}\".";
     2601 14 1 duplicate_key_in_index(object, index, key) "Cannot insert duplicate key row in object '{object}' with unique index '{index}'. The duplicate key value is {key}.";
     2627 14 1 duplicate_key(kind, constraint, object, key) "Violation of {kind} constraint '{constraint}'. Cannot insert duplicate key in object '{object}'. The duplicate key value is {key}.";
     2628 16 1 truncated_in_column(table, column, value) "String or binary data would be truncated in table '{table}', column '{column}'. Truncated value: '{value}'.";
@@ -334,7 +345,9 @@ error_table! {
     2715 16 6 type_unknown(position, name) "Column, parameter, or variable #{position}: Cannot find data type {name}.";
     2716 16 1 width_not_allowed(position, ty) "Column, parameter, or variable #{position}: Cannot specify a column width on data type {ty}.";
     2717 15 2 parameter_size_too_large(size, kind, name, maximum) "The size ({size}) given to the {kind} '{name}' exceeds the maximum allowed ({maximum}).";
+    2720 16 1 schema_bound_to_system_object(kind, module, name) "Cannot schema bind {kind} '{module}' because it references system object '{name}'.";
     2727 11 1 index_missing(name) "Cannot find index '{name}'.";
+    2729 16 1 column_not_deterministic(column, kind, table) "Column '{column}' in {kind} '{table}' cannot be used in an index or statistics or as a partition key because it is non-deterministic.";
     2732 16 1 error_number_invalid(number, minimum, maximum) "Error number {number} is invalid. The number must be from {minimum} through {maximum} and it cannot be 50000.";
     2739 16 1 text_in_local_variable() "The text, ntext, and image data types are invalid for local variables.";
     2740 16 1 language_unknown(name) "SET LANGUAGE failed because '{name}' is not an official language name or a language alias on this SQL Server.";
@@ -446,6 +459,8 @@ error_table! {
     4403 16 1 view_groups_rows(view) "Cannot update the view or function '{view}' because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
     4405 16 1 view_of_many_tables(view) "View or function '{view}' is not updatable because the modification affects multiple base tables.";
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
+    4512 16 3 schema_bound_name_invalid(kind, module, name) "Cannot schema bind {kind} '{module}' because name '{name}' is invalid for schema binding. Names must be in two-part format and an object cannot reference itself.";
+    4513 16 2 schema_bound_to_unbound(kind, module, name) "Cannot schema bind {kind} '{module}'. '{name}' is not schema bound.";
     4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
     4606 16 1 permission_not_of_object(permission) "Granted or revoked privilege {permission} is not compatible with object.";
     4610 16 1 grant_in_current_database() "You can only grant or revoke permissions on objects in the current database.";
@@ -507,6 +522,7 @@ error_table! {
     4928 16 1 column_not_alterable(column, what) "Cannot alter column '{column}' because it is '{what}'.";
 
     // ALTER DATABASE and files.
+    4936 16 1 computed_not_persistable(column, table) "Computed column '{column}' in table '{table}' cannot be persisted because the column is non-deterministic.";
     5011 14 5 alter_database_denied(name) "User does not have permission to alter database '{name}', the database does not exist, or the database is not in a state that allows access checks.";
     5030 16 12 database_not_locked_exclusively() "The database could not be exclusively locked to perform the operation.";
     5058 16 1 database_option_not_settable(option, database) "Option '{option}' cannot be set in database '{database}'.";
@@ -523,6 +539,7 @@ error_table! {
     5123 16 1 file_not_created(error, file) "CREATE FILE encountered operating system error {error} while attempting to open or create the physical file '{file}'.";
     5133 16 1 directory_lookup_failed(file, error) "Directory lookup for the file \"{file}\" failed with the operating system error {error}.";
     5149 16 3 file_not_expanded(error, file) "MODIFY FILE encountered operating system error {error} while attempting to expand the physical file '{file}'.";
+    5281 10 1 estimated_space(command, database, kilobytes) "Estimated TEMPDB space (in KB) needed for {command} on database {database} = {kilobytes}.";
     5302 16 1 mutator_of_null(method, column) "Mutator '{method}' on '{column}' cannot be called on a null value.";
     5308 16 1 window_order_by_position() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
     5309 16 1 window_order_by_constant() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
@@ -608,6 +625,7 @@ error_table! {
     7330 16 2 bulk_row_not_fetched() "Cannot fetch a row from OLE DB provider \"BULK\" for linked server \"(null)\".";
     7399 16 1 bulk_provider_failed() "The OLE DB provider \"BULK\" for linked server \"(null)\" reported an error. The provider did not give any information about the error.";
     7955 16 2 spid_invalid(spid) "Invalid SPID {spid} specified.";
+    7966 10 1 no_index_warning(command) "Warning: NO_INDEX option of {command} being used. Checks on non-system indexes will be skipped.";
     7968 10 1 open_transaction_information(database) "Transaction information for database '{database}'.";
     7969 16 1 no_open_transactions() "No active open transactions.";
     7997 16 1 no_identity_column(table) "'{table}' does not contain an identity column.";
@@ -665,8 +683,18 @@ error_table! {
     8731 16 1 percentile_out_of_range() "Input parameter of percentile function is outside of range [0...1].";
     8733 16 1 separator_not_constant() "Separator parameter for STRING_AGG must be a string literal or variable.";
     8748 16 1 split_ordinal_not_constant() "The enable_ordinal argument for STRING_SPLIT only supports constant values (not variables or columns).";
-    8989 10 1 check_database_found(allocation_errors, consistency_errors, database) "CHECKDB found {allocation_errors} allocation errors and {consistency_errors} consistency errors in database '{database}'.";
-    8990 10 1 check_table_found(allocation_errors, consistency_errors, table) "CHECKDB found {allocation_errors} allocation errors and {consistency_errors} consistency errors in table '{table}'.";
+    8928 16 1 page_not_processed(object_id, index_id, unit, page) "Object ID {object_id}, index ID {index_id}, {unit}: Page {page} could not be processed. See other errors for details.";
+    8929 16 1 rows_not_processed(object_id, index_id, unit, why) "Object ID {object_id}, index ID {index_id}, {unit}: Errors found: {why}";
+    8939 16 98 page_test_failed(object_id, index_id, unit, page, why) "Table error: Object ID {object_id}, index ID {index_id}, {unit}, page {page}. Test ({why}) failed.";
+    8951 16 1 row_without_entry(table, object_id, index, index_id) "Table error: table '{table}' (ID {object_id}). Data row does not have a matching index row in the index '{index}' (ID {index_id}). Possible missing or invalid keys for the index row matching:";
+    8952 16 1 entry_without_row(table, object_id, index, index_id) "Table error: table '{table}' (ID {object_id}). Index row in index '{index}' (ID {index_id}) does not match any data row. Possible extra or invalid keys for:";
+    8955 16 1 row_of_check(values) "Data row identified by ({values}).";
+    8956 16 1 entry_of_check(values) "Index row with index values ({values}).";
+    8958 10 1 minimum_repair_level(level, command, name) "{level} is the minimum repair level for the errors found by {command} ({name}).";
+    8985 16 1 file_not_found(file, database) "Could not locate file '{file}' for database '{database}' in sys.database_files. The file either does not exist, or was dropped.";
+    8989 10 1 check_of_database_found(command, allocation_errors, consistency_errors, database) "{command} found {allocation_errors} allocation errors and {consistency_errors} consistency errors in database '{database}'.";
+    8990 10 1 check_of_table_found(command, allocation_errors, consistency_errors, table, object_id) "{command} found {allocation_errors} allocation errors and {consistency_errors} consistency errors in table '{table}' (object ID {object_id}).";
+    8992 16 1 check_of_catalog(what) "Check Catalog Msg 3853, State 1: {what}.";
 
     // The log.
     9001 21 1 log_not_available(database) "The log for database '{database}' is not available. Check the operating system error log for related error messages. Resolve any errors and restart the database.";
@@ -755,6 +783,7 @@ error_table! {
     10756 15 1 window_frame_needs_order() "Window frame with ROWS or RANGE must have an ORDER BY clause.";
     10758 15 1 window_order_not_allowed(function) "The function '{function}' may not have ORDER BY in OVER clause.";
     10759 15 1 distinct_with_over() "Use of DISTINCT is not allowed with the OVER clause.";
+    10760 16 1 scale_not_constant(ty) "Scale argument is not valid. Valid expressions for data type {ty} scale argument are integer constants and integer constant expressions.";
     10761 15 1 parse_type_invalid(ty, function) "Invalid data type {ty} in function {function}.";
     11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
     11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
@@ -805,7 +834,9 @@ error_table! {
     15117 16 1 password_too_long() "Password validation failed. The password is too long: it may have at most 128 characters.";
     15122 16 1 expiration_needs_policy() "The CHECK_EXPIRATION option cannot be used when CHECK_POLICY is OFF.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
+    15125 16 1 trigger_of_another(trigger, event) "Trigger '{trigger}' is not a trigger for '{event}'.";
     15129 16 1 configuration_value_invalid(value, name) "'{value}' is not a valid value for configuration option '{name}'.";
+    15130 16 1 trigger_order_taken(order, event) "There already exists a '{order}' trigger for '{event}'.";
     15135 16 8 property_object_invalid(name) "Object is invalid. Extended properties are not permitted on '{name}', or the object does not exist.";
     15136 16 1 principal_is_context() "The database principal is set as the execution context of one or more procedures, functions, or event notifications and cannot be dropped.";
     15138 16 1 principal_owns(kind) "The database principal owns a {kind} in the database, and cannot be dropped.";
@@ -833,6 +864,7 @@ error_table! {
     15413 11 1 role_in_itself() "Cannot make a role a member of itself.";
     15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
+    15471 10 1 text_is_encrypted(name) "The text for object '{name}' is encrypted.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     15530 16 1 transferred_name_exists(name) "The object with name \"{name}\" already exists.";
     15600 15 1 invalid_parameter_or_option(procedure) "An invalid parameter or option was specified for procedure '{procedure}'.";

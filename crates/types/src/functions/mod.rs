@@ -9,6 +9,7 @@
 
 mod bits;
 mod bucket;
+mod checksum;
 mod compress;
 mod date;
 mod format;

@@ -1,7 +1,7 @@
 //! Functions on NULL, on any type, and those of the random state.
 
 use super::{Context, text, whole};
-use crate::compare::{compare, hash, order};
+use crate::compare::{compare, order};
 use crate::convert;
 use crate::error::SqlError;
 use crate::sql_type::{SqlType, implicit_type};
@@ -73,15 +73,6 @@ pub(super) fn greatest(context: &mut Context, values: &[Value], types: &[SqlType
 
 pub(super) fn least(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     extreme(context, values, types, Ordering::Less)
-}
-
-/// A hash of the arguments; equal arguments give equal numbers. The numbers are our own, not another product's.
-pub(super) fn checksum(context: &mut Context, values: &[Value], _: &[SqlType]) -> Evaluated {
-    let mut sum = 0u64;
-    for value in values {
-        sum = sum.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ hash(value, context.collation);
-    }
-    Ok(Value::Int((sum ^ sum >> 32) as i32))
 }
 
 pub(super) fn variant_type(_: &[SqlType]) -> Typed {

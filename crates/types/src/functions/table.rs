@@ -1,7 +1,8 @@
 //! The table of functions, ascending by name.
 
 use super::{
-    Function, bits, bucket, compress, date, format, hash, json, math, message, other, parse, string, words, zone,
+    Function, bits, bucket, checksum, compress, date, format, hash, json, math, message, other, parse, string, words,
+    zone,
 };
 use crate::value::Value;
 
@@ -77,11 +78,12 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("ASIN", 1..=1, math::float_type, math::asin),
     strict!("ATAN", 1..=1, math::float_type, math::atan),
     strict!("ATN2", 2..=2, math::float_type, math::atn2),
+    lenient!("BINARY_CHECKSUM", 1..=254, string::int_type, checksum::binary_checksum),
     strict!("BIT_COUNT", 1..=1, bits::bit_count_type, bits::bit_count),
     strict!("CEILING", 1..=1, math::whole_type, math::ceiling),
     strict!("CHAR", 1..=1, string::char_type, string::char_of),
     strict!("CHARINDEX", 2..=3, string::position_type, string::charindex),
-    lenient!("CHECKSUM", 1..=254, string::int_type, other::checksum),
+    lenient!("CHECKSUM", 1..=254, string::int_type, checksum::checksum),
     lenient!("CHOOSE", 2..=254, other::choose_type, other::choose),
     strict!("COMPRESS", 1..=1, compress::compress_type, compress::compress),
     lenient!("CONCAT", 2..=254, string::concat_type, string::concat),
@@ -90,6 +92,8 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("COT", 1..=1, math::float_type, math::cot),
     changing!("CRYPT_GEN_RANDOM", 1..=2, hash::random_type, hash::crypt_gen_random),
     changing!("CURRENT_TIMESTAMP", 0..=0, date::datetime_type, date::getdate),
+    lenient!("CURRENT_TIMEZONE", 0..=0, zone::name_type, zone::current_timezone),
+    lenient!("CURRENT_TIMEZONE_ID", 0..=0, zone::name_type, zone::current_timezone_id),
     strict!("DATALENGTH", 1..=1, string::position_type, string::datalength),
     of_part!("DATEADD", 3, date::dateadd_type, date::dateadd),
     of_part!("DATEDIFF", 3, string::int_type, date::datediff),
@@ -139,6 +143,8 @@ pub static FUNCTIONS: &[Function] = &[
     strict!("PATINDEX", 2..=2, string::position_type, string::patindex),
     strict!("PI", 0..=0, math::float_type, math::pi),
     strict!("POWER", 2..=2, math::power_type, math::power),
+    strict!("PWDCOMPARE", 2..=3, string::int_type, hash::pwdcompare),
+    changing!("PWDENCRYPT", 1..=1, hash::pwdencrypt_type, hash::pwdencrypt),
     strict!("QUOTENAME", 1..=2, string::quotename_type, string::quotename),
     strict!("RADIANS", 1..=1, math::angle_type, math::radians),
     changing!("RAND", 0..=1, math::float_type, math::rand),

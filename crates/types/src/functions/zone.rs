@@ -4,7 +4,7 @@ use super::{Context, text, whole};
 use crate::convert::{moment_of, time_of};
 use crate::datetime::{DAY, Date, DatePart, DateTimeOffset, Moment, SECOND, Time, day_of_week};
 use crate::error::SqlError;
-use crate::sql_type::SqlType;
+use crate::sql_type::{Length, SqlType};
 use crate::time_zone::TimeZone;
 use crate::value::Value;
 
@@ -25,6 +25,19 @@ pub(super) fn offset_type(types: &[SqlType]) -> Typed {
 
 pub(super) fn time_type(_: &[SqlType]) -> Typed {
     Ok(SqlType::Time(7))
+}
+
+pub(super) fn name_type(_: &[SqlType]) -> Typed {
+    Ok(SqlType::VarChar(Length::Limit(128)))
+}
+
+/// The zone of the server's clock, which is UTC.
+pub(super) fn current_timezone(_: &mut Context, _: &[Value], _: &[SqlType]) -> Evaluated {
+    Ok(Value::from("(UTC) Coordinated Universal Time"))
+}
+
+pub(super) fn current_timezone_id(_: &mut Context, _: &[Value], _: &[SqlType]) -> Evaluated {
+    Ok(Value::from("UTC"))
 }
 
 pub(super) fn smalldatetime_type(_: &[SqlType]) -> Typed {

@@ -20,6 +20,7 @@
 mod columns;
 mod key;
 mod long;
+mod loose;
 mod rest;
 
 pub use columns::{ColumnValues, RowBytes};

@@ -30,7 +30,7 @@ fn push_zigzag(number: i64, out: &mut Vec<u8>) {
 }
 
 #[inline]
-fn take_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+pub(super) fn take_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let (&first, mut behind) = bytes.split_first()?;
     if first < 0x80 {
         return Some((u64::from(first), behind));
@@ -150,7 +150,7 @@ fn encode_others(value: &Value, ty: &SqlType, out: &mut Vec<u8>) -> Option<()> {
 }
 
 /// Appends a type: its number in `sys.types`, and its parameters as varints.
-fn push_type(ty: &SqlType, out: &mut Vec<u8>) {
+pub(super) fn push_type(ty: &SqlType, out: &mut Vec<u8>) {
     out.push(ty.system_type_id());
     match *ty {
         SqlType::Decimal { precision, scale } => out.extend_from_slice(&[precision, scale]),
@@ -164,7 +164,7 @@ fn push_type(ty: &SqlType, out: &mut Vec<u8>) {
 }
 
 /// Reads a type that a `sql_variant` holds.
-fn take_type(bytes: &[u8]) -> Option<(SqlType, &[u8])> {
+pub(super) fn take_type(bytes: &[u8]) -> Option<(SqlType, &[u8])> {
     let (&number, behind) = bytes.split_first()?;
     let plain = [
         SqlType::Bit,

@@ -414,3 +414,31 @@ fn wrong_columns_are_refused() {
     let valid = Some([true, false].as_slice());
     assert_eq!(refused(ColumnValues::Codes { codes: &[0, 0], valid }), RowError::Null { column: 0 });
 }
+
+/// A value of some type.
+fn any_value() -> impl Strategy<Value = Value> {
+    sql_type().prop_flat_map(|ty| value(ty, CodePage::Western))
+}
+
+proptest! {
+    #[test]
+    fn values_come_back_with_their_kinds(values in proptest::collection::vec(any_value(), 0..6)) {
+        let mut bytes = Vec::new();
+        for value in values.iter().chain([&Value::Null]) {
+            prop_assert!(value.push_loose(&mut bytes));
+        }
+        let mut rest = bytes.as_slice();
+        for expected in values.iter().chain([&Value::Null]) {
+            let (value, behind) = Value::take_loose(rest).expect("its own bytes");
+            prop_assert_eq!(&value, expected);
+            prop_assert!(Value::take_loose(&rest[..rest.len() - behind.len() - 1]).is_none(), "it is cut off");
+            rest = behind;
+        }
+        prop_assert!(rest.is_empty());
+    }
+
+    #[test]
+    fn no_bytes_of_loose_values_panic(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+        let _ = Value::take_loose(&bytes);
+    }
+}

@@ -1,22 +1,30 @@
 //! Functions and globals that only a session can answer: names and numbers of objects, who and where the session is, what
 //! the server is. One table says which there are.
 
-use crate::connection::ConnectionInfo;
+mod activity;
+mod principals;
+mod properties;
+mod storage;
+
 use crate::host::SessionHost;
+use crate::modules;
 use crate::names::{self, Found, Parts};
+use crate::procedures::application_lock;
 use crate::security::{self, functions as who};
+use crate::views;
 use crate::views::columns::TYPES;
-use crate::views::databases::COMPATIBILITY_LEVEL;
-use crate::views::{self, PRIMARY, PRIMARY_NAME};
-use pikepole_engine::{Catalog, Database, Table, Trigger, TriggerEvent};
-use pikepole_query::{ExecutionContext, HostFunction, RunningTrigger};
-use pikepole_types::{Collation, Decimal, Length, SecondName, SqlError, SqlType, Value};
+use crate::views::transactions::transaction_id;
+use pikepole_engine::{Catalog, Database, Table};
+use pikepole_query::{ExecutionContext, HostFunction, NullDefault, RunningTrigger};
+use pikepole_types::{Decimal, Length, SecondName, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
 pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
-/// `@@OPTIONS`, what is always on: ANSI_PADDING, ANSI_NULLS, ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL.
-const OPTION_BITS: i32 = 16 | 32 | 1024 | 4096;
+/// `@@OPTIONS`, what is always on: ANSI_PADDING, ANSI_NULLS and CONCAT_NULL_YIELDS_NULL.
+const OPTION_BITS: i32 = 16 | 32 | 4096;
+const OPTION_ANSI_NULL_DFLT_ON: i32 = 1024;
+const OPTION_ANSI_NULL_DFLT_OFF: i32 = 2048;
 const OPTION_ANSI_WARNINGS: i32 = 8;
 const OPTION_CURSOR_CLOSE_ON_COMMIT: i32 = 4;
 const OPTION_ARITHABORT: i32 = 64;
@@ -25,6 +33,11 @@ const OPTION_QUOTED_IDENTIFIER: i32 = 256;
 const OPTION_NOCOUNT: i32 = 512;
 const OPTION_XACT_ABORT: i32 = 16_384;
 const OPTION_IMPLICIT_TRANSACTIONS: i32 = 2;
+
+use properties::{
+    collation_property, column_property, connection_property, database_property, index_property, object_property,
+    object_property_ex, server_property, session_property,
+};
 
 const NAME: SqlType = SqlType::NVarChar(Length::Limit(128));
 const TEXT: SqlType = SqlType::NVarChar(Length::Limit(4000));
@@ -129,6 +142,22 @@ const FUNCTIONS: &[Definition] = &[
     function("HAS_PERMS_BY_NAME", SqlType::Int, (3, 5), |call| {
         who::has_permission(call.host, call.context, call.arguments)
     }),
+    function("PERMISSIONS", SqlType::Int, (0, 2), principals::permissions),
+    function("LOGINPROPERTY", SqlType::Variant, (2, 2), principals::login_property),
+    function("APPLOCK_MODE", SqlType::NVarChar(Length::Limit(32)), (3, 3), |call| {
+        application_lock::mode_held(call.arguments, call.context)
+    }),
+    function("APPLOCK_TEST", SqlType::SmallInt, (4, 4), |call| application_lock::test(call.arguments, call.context)),
+    function("CURRENT_TRANSACTION_ID", SqlType::BigInt, (0, 0), |call| {
+        let (database, session_id) = (call.context.database(), call.context.state.session_id);
+        let open = database.open_transactions().into_iter().find(|open| open.session_id == session_id);
+        Ok(open.map(|open| Value::BigInt(transaction_id(database, open.id))))
+    }),
+    function("GETANSINULL", SqlType::Int, (0, 1), |call| {
+        let named = call.text(0).map(|name| call.host.server.database(name).is_ok());
+        let on = call.context.settings.null_default == NullDefault::On;
+        if named.unwrap_or(call.arguments.is_empty()) { int(on.into()) } else { Ok(None) }
+    }),
     function("HAS_DBACCESS", SqlType::Int, (1, 1), |call| who::has_access(call.host, call.context, call.arguments)),
     // Databases.
     function("DB_ID", SqlType::Int, (0, 1), database_id),
@@ -137,13 +166,30 @@ const FUNCTIONS: &[Definition] = &[
     // No database is in an availability group: each is where it is to be backed up, and none has a role.
     function("FN_HADR_BACKUP_IS_PREFERRED_REPLICA", SqlType::Bit, (1, 1), |_| Ok(Some(Value::Bit(true)))),
     function("FN_HADR_IS_PRIMARY_REPLICA", SqlType::Bit, (1, 1), |_| Ok(None)),
-    function("FILEGROUP_ID", SqlType::Int, (1, 1), |call| {
-        let is_primary = call.text(0).is_some_and(|name| name.eq_ignore_ascii_case(PRIMARY_NAME));
-        Ok(is_primary.then_some(Value::Int(PRIMARY)))
-    }),
-    function("FILEGROUP_NAME", NAME, (1, 1), |call| {
-        Ok((call.number(0) == Some(PRIMARY)).then(|| Value::Str(PRIMARY_NAME.to_string())))
-    }),
+    function("FILEGROUP_ID", SqlType::Int, (1, 1), storage::filegroup_id),
+    function("FILEGROUP_NAME", NAME, (1, 1), storage::filegroup_name),
+    function("FILEGROUPPROPERTY", SqlType::Int, (2, 2), storage::filegroup_property),
+    function("FILE_ID", SqlType::SmallInt, (1, 1), storage::file_id_small),
+    function("FILE_IDEX", SqlType::Int, (1, 1), storage::file_id),
+    function("FILE_NAME", NAME, (1, 1), storage::file_name),
+    function("FILEPROPERTY", SqlType::Int, (2, 2), storage::file_property),
+    // What it tells is of files that lie in a cloud's store of blobs.
+    function("FILEPROPERTYEX", SqlType::Variant, (2, 2), |_| Ok(None)),
+    // What the server has done.
+    function("@@CONNECTIONS", SqlType::Int, (0, 0), activity::connections),
+    function("@@CPU_BUSY", SqlType::Int, (0, 0), activity::cpu_busy),
+    function("@@IDLE", SqlType::Int, (0, 0), activity::idle),
+    function("@@IO_BUSY", SqlType::Int, (0, 0), activity::io_busy),
+    function("@@PACK_RECEIVED", SqlType::Int, (0, 0), activity::packets_received),
+    function("@@PACK_SENT", SqlType::Int, (0, 0), activity::packets_sent),
+    // An error of a connection ends it, and one of a file ends the database's changes: neither is counted.
+    function("@@PACKET_ERRORS", SqlType::Int, (0, 0), |_| int(0)),
+    function("@@TOTAL_ERRORS", SqlType::Int, (0, 0), |_| int(0)),
+    function("@@TIMETICKS", SqlType::Int, (0, 0), |_| int(activity::TICK_US as i32)),
+    function("@@TOTAL_READ", SqlType::Int, (0, 0), activity::total_read),
+    function("@@TOTAL_WRITE", SqlType::Int, (0, 0), activity::total_write),
+    // No other server calls procedures here.
+    function("@@REMSERVER", NAME, (0, 0), |_| Ok(None)),
     // Schemas and objects.
     function("SCHEMA_ID", SqlType::Int, (0, 1), schema_id),
     function("SCHEMA_NAME", NAME, (0, 1), schema_name),
@@ -153,13 +199,16 @@ const FUNCTIONS: &[Definition] = &[
     function("TRIGGER_NESTLEVEL", SqlType::Int, (0, 3), trigger_level),
     function("OBJECT_DEFINITION", LONG_TEXT, (1, 1), object_definition),
     function("OBJECTPROPERTY", SqlType::Int, (2, 2), object_property),
-    function("OBJECTPROPERTYEX", SqlType::Int, (2, 2), object_property),
+    function("OBJECTPROPERTYEX", SqlType::Variant, (2, 2), object_property_ex),
     // Columns, indexes, identities.
     function("COL_NAME", NAME, (2, 2), column_name),
     function("COL_LENGTH", SqlType::SmallInt, (2, 2), column_length),
     function("COLUMNPROPERTY", SqlType::Int, (3, 3), column_property),
     function("INDEX_COL", NAME, (3, 3), index_column),
     function("INDEXPROPERTY", SqlType::Int, (3, 3), index_property),
+    function("INDEXKEY_PROPERTY", SqlType::Int, (4, 4), properties::index_key_property),
+    // Nothing is kept by CREATE STATISTICS, and so it has no date.
+    function("STATS_DATE", SqlType::DateTime, (2, 2), |_| Ok(None)),
     function("IDENT_CURRENT", NUMERIC, (1, 1), |call| {
         let (database, table) = match call.named_table()? {
             Some(found) => found,
@@ -172,6 +221,7 @@ const FUNCTIONS: &[Definition] = &[
     // Types.
     function("TYPE_ID", SqlType::Int, (1, 1), type_id),
     function("TYPE_NAME", NAME, (1, 1), type_name),
+    function("TYPEPROPERTY", SqlType::Int, (2, 2), properties::type_property),
     function("ODBCSCALE", SqlType::Int, (2, 2), odbc_scale),
     // Names.
     function("PARSENAME", NAME, (2, 2), parse_name),
@@ -217,6 +267,8 @@ fn in_variant(property: &Value) -> Result<Value, SqlError> {
         Value::Variant(_) => SqlType::Variant,
         Value::Str(text) if text.encode_utf16().count() <= NAME_UNITS_MAX => NAME,
         Value::Str(_) => TEXT,
+        Value::BigInt(_) => SqlType::BigInt,
+        Value::TinyInt(_) => SqlType::TinyInt,
         _ => SqlType::Int,
     };
     pikepole_types::convert(property, &ty, &SqlType::Variant, None)
@@ -331,85 +383,14 @@ fn options(call: &Call<'_>) -> i32 {
         (call.host.options.arithabort, OPTION_ARITHABORT),
         (call.host.options.arithignore, OPTION_ARITHIGNORE),
         (settings.ansi_warnings, OPTION_ANSI_WARNINGS),
+        (settings.null_default == NullDefault::On, OPTION_ANSI_NULL_DFLT_ON),
+        (settings.null_default == NullDefault::Off, OPTION_ANSI_NULL_DFLT_OFF),
         (settings.quoted_identifier, OPTION_QUOTED_IDENTIFIER),
         (settings.nocount, OPTION_NOCOUNT),
         (settings.xact_abort, OPTION_XACT_ABORT),
         (settings.implicit_transactions, OPTION_IMPLICIT_TRANSACTIONS),
     ];
     switched.iter().filter(|(on, _)| *on).fold(OPTION_BITS, |bits, (_, bit)| bits | bit)
-}
-
-fn collation_property(call: &Call<'_>) -> Answer {
-    let (Some(name), Some(property)) = (call.text(0), call.text(1)) else { return Ok(None) };
-    let Some(collation) = Collation::by_name(name) else { return Ok(None) };
-    match property.to_ascii_lowercase().as_str() {
-        "codepage" => int(collation.code_page().number().into()),
-        "lcid" => int(collation.lcid()),
-        "comparisonstyle" => int(collation.comparison_style()),
-        "version" => Ok(Some(Value::TinyInt(collation.version()))),
-        _ => Ok(None),
-    }
-}
-
-fn server_property(call: &Call<'_>) -> Answer {
-    let Some(name) = call.text(0) else { return Ok(None) };
-    let server_name = || call.host.registry.server_name().to_string();
-    let folder = || call.host.server.folder().display().to_string();
-    let text = match name.to_ascii_lowercase().as_str() {
-        "productversion" | "resourceversion" => PRODUCT_VERSION.to_string(),
-        "productmajorversion" => "16".to_string(),
-        "productminorversion" => "0".to_string(),
-        "productbuild" => "1000".to_string(),
-        "productlevel" => "RTM".to_string(),
-        "edition" => "Developer Edition (64-bit)".to_string(),
-        "engineedition" => return int(3),
-        "servername" | "machinename" | "computernamephysicalnetbios" => server_name(),
-        "collation" => Collation::default().name().to_string(),
-        "lcid" => return int(1033),
-        "sqlcharsetname" => "iso_1".to_string(),
-        "sqlsortordername" => "nocase_iso".to_string(),
-        "processid" => return int(i32::try_from(std::process::id()).unwrap_or(i32::MAX)),
-        "licensetype" => "DISABLED".to_string(),
-        "instancedefaultdatapath" | "instancedefaultlogpath" => folder(),
-        "isclustered"
-        | "ishadrenabled"
-        | "issingleuser"
-        | "isfulltextinstalled"
-        | "isintegratedsecurityonly"
-        | "isxtpsupported"
-        | "islocaldb"
-        | "ispolybaseinstalled"
-        | "isadvancedanalyticsinstalled" => return int(0),
-        _ => return Ok(None),
-    };
-    string(text)
-}
-
-fn connection_property(call: &Call<'_>) -> Answer {
-    let connection = call.host.cell.connection();
-    let transport = if connection.is_some() { "TCP" } else { "Shared memory" };
-    let of_connection =
-        |shown: fn(&ConnectionInfo) -> String| connection.map(|connection| Value::Str(shown(connection)));
-    Ok(match call.text(0).unwrap_or_default().to_ascii_lowercase().as_str() {
-        "net_transport" | "physical_net_transport" => return string(transport),
-        "protocol_type" => return string("TSQL"),
-        "auth_scheme" => return string("SQL"),
-        "local_net_address" => of_connection(|connection| connection.local.ip().to_string()),
-        "local_tcp_port" => connection.map(|connection| Value::Int(connection.local.port().into())),
-        "client_net_address" => of_connection(|connection| connection.client.ip().to_string()),
-        _ => None,
-    })
-}
-
-fn session_property(call: &Call<'_>) -> Answer {
-    let on = match call.text(0).unwrap_or_default().to_ascii_uppercase().as_str() {
-        "QUOTED_IDENTIFIER" => call.context.settings.quoted_identifier,
-        "ANSI_WARNINGS" => call.context.settings.ansi_warnings,
-        "ANSI_NULLS" | "ANSI_PADDING" | "ARITHABORT" | "CONCAT_NULL_YIELDS_NULL" => true,
-        "NUMERIC_ROUNDABORT" => false,
-        _ => return Ok(None),
-    };
-    int(on.into())
 }
 
 fn database_id(call: &Call<'_>) -> Answer {
@@ -432,47 +413,17 @@ fn database_name(call: &Call<'_>) -> Answer {
     Ok(found.map(|database| Value::Str(database.name.clone())))
 }
 
-fn database_property(call: &Call<'_>) -> Answer {
-    let (Some(name), Some(property)) = (call.text(0), call.text(1)) else { return Ok(None) };
-    let databases = call.host.server.databases();
-    let found = databases.iter().find(|database| database.name.to_lowercase() == name.to_lowercase());
-    let Some(database) = found else { return Ok(None) };
-    match property.to_ascii_lowercase().as_str() {
-        "status" => string(database.state.name()),
-        "collation" => string(database.options.collation.name()),
-        "recovery" => string(database.options.recovery.name()),
-        "updateability" => string("READ_WRITE"),
-        "useraccess" => string(database.options.user_access.name()),
-        "version" => int(957),
-        "compatibilitylevel" => int(COMPATIBILITY_LEVEL),
-        "isansinullsenabled"
-        | "isansipaddingenabled"
-        | "isansiwarningsenabled"
-        | "isquotedidentifiersenabled"
-        | "isnullconcat"
-        | "isarithmeticabortenabled" => int(1),
-        "isautoclose"
-        | "isautoshrink"
-        | "isinstandby"
-        | "isautocreatestatistics"
-        | "isautoupdatestatistics"
-        | "isfulltextenabled" => int(0),
-        _ => Ok(None),
-    }
-}
-
 fn schema_id(call: &Call<'_>) -> Answer {
     let catalog = call.catalog();
-    if call.arguments.is_empty() {
-        return int(1);
-    }
-    let found = call.text(0).and_then(|name| catalog.schema(name));
+    let default = call.context.default_schema();
+    let own = if call.arguments.is_empty() { Some(default.as_deref().unwrap_or("dbo")) } else { None };
+    let found = own.or(call.text(0)).and_then(|name| catalog.schema(name));
     Ok(found.map(|schema| Value::Int(schema.schema_id)))
 }
 
 fn schema_name(call: &Call<'_>) -> Answer {
     if call.arguments.is_empty() {
-        return string("dbo");
+        return string(call.context.default_schema().as_deref().unwrap_or("dbo"));
     }
     let catalog = call.catalog();
     Ok(call.number(0).and_then(|id| names::schema_name(&catalog, id)).map(Value::Str))
@@ -489,7 +440,9 @@ fn object_id(call: &Call<'_>) -> Answer {
         return Ok(table.map(|table| Value::Int(table.object_id)));
     }
     let Some((_, catalog)) = call.catalog_of(&parts) else { return Ok(None) };
-    let found = names::find(&catalog, parts.schema.as_deref(), &parts.name);
+    let default = call.context.default_schema().filter(|_| parts.schema.is_none() && parts.database.is_none());
+    let own = default.and_then(|schema| names::find(&catalog, Some(&schema), &parts.name));
+    let found = own.or_else(|| names::find(&catalog, parts.schema.as_deref(), &parts.name));
     let wanted = call.text(1);
     let fits = |found: &Found| wanted.is_none_or(|kind| kind.trim().eq_ignore_ascii_case(found.code.trim()));
     Ok(found.filter(fits).map(|found| Value::Int(found.object_id)))
@@ -500,7 +453,7 @@ fn object_definition(call: &Call<'_>) -> Answer {
     let Some(id) = call.number(0) else { return Ok(None) };
     if let Some(module) = catalog.modules().find(|module| module.object_id == id) {
         let shown = security::shows_text(call.context.token(), &catalog, id);
-        return Ok(shown.then(|| Value::Str(module.text.clone())));
+        return Ok((shown && !modules::is_encrypted(&module.text)).then(|| Value::Str(module.text.clone())));
     }
     let check = catalog.tables().flat_map(|table| table.checks.iter()).find(|check| check.object_id == id);
     if let Some(check) = check {
@@ -528,79 +481,6 @@ fn trigger_level(call: &Call<'_>) -> Answer {
     int(i32::try_from(call.context.state.triggers.iter().filter(counts).count()).unwrap_or(i32::MAX))
 }
 
-/// What OBJECTPROPERTY says of triggers, and of the tables and views that have them.
-fn trigger_property(catalog: &Catalog, id: i32, property: &str) -> Option<Value> {
-    let own = catalog.triggers().find(|trigger| trigger.module.object_id == id);
-    let is = |ask: &dyn Fn(&Trigger) -> bool| own.and_then(|trigger| flag(ask(trigger)));
-    let of_table = |event: TriggerEvent, counts: bool| {
-        let count =
-            catalog.triggers_of(id).filter(|trigger| trigger.events.contains(&event) && !trigger.instead_of).count();
-        let count = i32::try_from(count).unwrap_or(i32::MAX);
-        if counts { Some(Value::Int(count)) } else { flag(count > 0) }
-    };
-    match property {
-        "istrigger" => flag(own.is_some()),
-        "execisinserttrigger" => is(&|trigger| trigger.events.contains(&TriggerEvent::Insert)),
-        "execisupdatetrigger" => is(&|trigger| trigger.events.contains(&TriggerEvent::Update)),
-        "execisdeletetrigger" => is(&|trigger| trigger.events.contains(&TriggerEvent::Delete)),
-        "execisaftertrigger" => is(&|trigger| !trigger.instead_of),
-        "execisinsteadoftrigger" => is(&|trigger| trigger.instead_of),
-        "execistriggerdisabled" => is(&|trigger| trigger.disabled),
-        "execistriggernotforrepl" => is(&|trigger| trigger.not_for_replication),
-        "execisfirstinserttrigger"
-        | "execisfirstupdatetrigger"
-        | "execisfirstdeletetrigger"
-        | "execislastinserttrigger"
-        | "execislastupdatetrigger"
-        | "execislastdeletetrigger" => is(&|_| false),
-        "tablehasinserttrigger" => of_table(TriggerEvent::Insert, false),
-        "tablehasupdatetrigger" => of_table(TriggerEvent::Update, false),
-        "tablehasdeletetrigger" => of_table(TriggerEvent::Delete, false),
-        "tableinserttriggercount" => of_table(TriggerEvent::Insert, true),
-        "tableupdatetriggercount" => of_table(TriggerEvent::Update, true),
-        "tabledeletetriggercount" => of_table(TriggerEvent::Delete, true),
-        _ => None,
-    }
-}
-
-fn object_property(call: &Call<'_>) -> Answer {
-    let catalog = call.catalog();
-    let (Some(id), Some(property)) = (call.number(0), call.text(1)) else { return Ok(None) };
-    let Some(object) = names::by_id(&catalog, id) else { return Ok(None) };
-    let (code, table) = (object.code, catalog.table_by_id(id));
-    let of_table = |ask: fn(&Table) -> bool| table.map(|table| ask(table)).unwrap_or(false);
-    Ok(match property.to_ascii_lowercase().as_str() {
-        "istable" => flag(code == "U "),
-        "isusertable" => flag(code == "U "),
-        "isview" => flag(code == "V "),
-        "isprocedure" => flag(code == "P "),
-        "isprimarykey" => flag(code == "PK"),
-        "isuniquecnst" => flag(code == "UQ"),
-        "isdefaultcnst" => flag(code == "D "),
-        "isconstraint" => flag(matches!(code, "PK" | "UQ" | "D " | "C " | "F ")),
-        "ismsshipped" | "issystemtable" => flag(id < 0),
-        "tabletemporaltype" | "tableismemoryoptimized" => flag(false),
-        "isscalarfunction" => flag(code == "FN"),
-        "istablefunction" => flag(matches!(code, "IF" | "TF")),
-        "isinlinefunction" => flag(code == "IF"),
-        "ischeckcnst" => flag(code == "C "),
-        "isforeignkey" => flag(code == "F "),
-        "tablehasforeignkey" => flag(of_table(|table| !table.foreign_keys.is_empty())),
-        "tablehascheckcnst" => flag(of_table(|table| !table.checks.is_empty())),
-        "tablehasforeignref" => flag(catalog.references_to(id).next().is_some()),
-        "tablehastimestamp" => flag(of_table(|table| table.columns.iter().any(|column| column.rowversion))),
-        "tablehasprimarykey" => flag(of_table(|table| table.indexes.iter().any(|index| index.primary_key))),
-        "tablehasidentity" => flag(of_table(|table| table.identity_column().is_some())),
-        "tablehasclustindex" => flag(of_table(|table| table.clustered().is_some())),
-        "tablehasindex" => flag(of_table(|table| !table.indexes.is_empty())),
-        property if property.contains("trigger") => trigger_property(&catalog, id, property),
-        "execisansinullson" | "execisquotedidenton" => flag(true),
-        "schemaid" => catalog.schema(&object.schema).map(|schema| Value::Int(schema.schema_id)),
-        "ownerid" => Some(Value::Int(1)),
-        _ => None,
-    })
-}
-
 fn column_name(call: &Call<'_>) -> Answer {
     let (Some(object_id), Some(column_id)) = (call.number(0), call.number(1)) else { return Ok(None) };
     let Some(place) = column_id.checked_sub(1).and_then(|place| usize::try_from(place).ok()) else { return Ok(None) };
@@ -614,37 +494,6 @@ fn column_length(call: &Call<'_>) -> Answer {
     Ok(table.column(column).map(|place| Value::SmallInt(table.columns[place].ty.max_length())))
 }
 
-fn column_property(call: &Call<'_>) -> Answer {
-    let (Some(object_id), Some(column), Some(property)) = (call.number(0), call.text(1), call.text(2)) else {
-        return Ok(None);
-    };
-    let Some(table) = call.table_by_id(object_id) else { return Ok(None) };
-    let Some(place) = table.column(column) else { return Ok(None) };
-    let column = &table.columns[place];
-    Ok(match property.to_ascii_lowercase().as_str() {
-        "allowsnull" => flag(column.nullable),
-        // Columns that are dropped leave no gaps in the numbers.
-        "columnid" | "ordinal" => Some(Value::Int(place as i32 + 1)),
-        "isidentity" => flag(column.identity.is_some()),
-        "iscomputed" => flag(column.computed.is_some()),
-        "isrowguidcol" | "issparse" | "ishidden" | "isidnotforrepl" => flag(false),
-        "precision" => Some(Value::Int(match column.ty.declared_length() {
-            Some(Length::Limit(length)) => length.into(),
-            Some(Length::Max) => -1,
-            None => column.ty.precision().into(),
-        })),
-        "scale" => Some(Value::Int(column.ty.scale().into())),
-        "charmaxlen" => match (column.ty.units_max(), column.ty.declared_length()) {
-            (Some(units), _) => Some(Value::Int(units)),
-            (None, Some(Length::Limit(length))) => Some(Value::Int(length.into())),
-            (None, Some(Length::Max)) => Some(Value::Int(-1)),
-            (None, None) => None,
-        },
-        "usesansitrim" => column.ty.is_string().then_some(Value::Int(1)),
-        _ => None,
-    })
-}
-
 fn index_column(call: &Call<'_>) -> Answer {
     let (Some((_, table)), Some(index_id), Some(key)) = (call.named_table()?, call.number(1), call.number(2)) else {
         return Ok(None);
@@ -653,25 +502,6 @@ fn index_column(call: &Call<'_>) -> Answer {
     let place = key.checked_sub(1).and_then(|place| usize::try_from(place).ok());
     let column = index.zip(place).and_then(|(index, place)| index.columns.get(place));
     Ok(column.map(|column| Value::Str(table.columns[column.column].name.clone())))
-}
-
-fn index_property(call: &Call<'_>) -> Answer {
-    let catalog = call.catalog();
-    let (Some(object_id), Some(name), Some(property)) = (call.number(0), call.text(1), call.text(2)) else {
-        return Ok(None);
-    };
-    let Some(table) = catalog.table_by_id(object_id) else { return Ok(None) };
-    let found = table.indexes.iter().find(|index| index.name.to_lowercase() == name.to_lowercase());
-    let Some(index) = found else { return Ok(None) };
-    Ok(match property.to_ascii_lowercase().as_str() {
-        "indexid" => Some(Value::Int(index.index_id)),
-        "isclustered" => flag(index.clustered),
-        "isunique" => flag(index.unique),
-        "isdisabled" => flag(index.disabled),
-        "ishypothetical" | "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
-        "indexfillfactor" => Some(Value::Int(0)),
-        _ => None,
-    })
 }
 
 /// The scale of a type as ODBC sees it: none for what has no digits that could be behind a point.

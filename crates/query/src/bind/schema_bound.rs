@@ -1,0 +1,69 @@
+//! What WITH SCHEMABINDING asks of the text of a view or function: names of two parts that mean nothing of the system's and no module
+//! that is not bound itself, and no star. It is looked at when the module is made; what other modules say is theirs.
+
+use super::Binder;
+use crate::expression::Fault;
+use pikepole_tsql as tree;
+use pikepole_types::SqlError;
+
+/// The module that is being made WITH SCHEMABINDING.
+#[derive(Debug, Clone)]
+pub(super) struct SchemaBound {
+    /// `view` or `function`.
+    kind: &'static str,
+    name: String,
+}
+
+/// Whether a module's options say SCHEMABINDING.
+fn says_so(options: &[tree::ModuleOption]) -> bool {
+    options.iter().any(|option| matches!(option, tree::ModuleOption::Word(word) if word == "SCHEMABINDING"))
+}
+
+/// Whether the module that a text makes is bound to the schema.
+fn is_bound(text: &str) -> bool {
+    let Ok(batch) = tree::parse(text) else { return false };
+    match batch.statements.first().map(|statement| &statement.kind) {
+        Some(tree::StatementKind::CreateView(view)) => says_so(&view.options),
+        Some(tree::StatementKind::CreateFunction(function)) => says_so(&function.options),
+        _ => false,
+    }
+}
+
+impl Binder<'_> {
+    /// From here on the text of this module is bound; what is asked of it depends on its options.
+    pub(crate) fn begin_module(&mut self, kind: &'static str, name: &str, options: &[tree::ModuleOption]) {
+        self.schema_bound = says_so(options).then(|| SchemaBound { kind, name: name.to_owned() });
+    }
+
+    /// # Errors
+    /// 4512 for a name that has not two parts, 2720 for one of the system's.
+    pub(super) fn check_bound_name(&self, name: &tree::ObjectName) -> Result<(), Fault> {
+        let Some(SchemaBound { kind, name: module }) = &self.schema_bound else { return Ok(()) };
+        let Some(schema) = name.schema_str().filter(|_| name.database.is_none()) else {
+            return Err(Box::new(SqlError::schema_bound_name_invalid(kind, module, name.dotted())));
+        };
+        if schema.eq_ignore_ascii_case("sys") || schema.eq_ignore_ascii_case("information_schema") {
+            return Err(Box::new(SqlError::schema_bound_to_system_object(kind, module, name.dotted())));
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// 4513 for a view or function, of this text, that is not bound to the schema.
+    pub(super) fn check_bound_module(&self, name: &tree::ObjectName, text: &str) -> Result<(), Fault> {
+        let Some(SchemaBound { kind, name: module }) = &self.schema_bound else { return Ok(()) };
+        if is_bound(text) {
+            return Ok(());
+        }
+        Err(Box::new(SqlError::schema_bound_to_unbound(kind, module, name.dotted())))
+    }
+
+    /// # Errors
+    /// 1054: there is no star in what is bound to the schema.
+    pub(super) fn check_bound_star(&self) -> Result<(), Fault> {
+        if self.schema_bound.is_none() {
+            return Ok(());
+        }
+        Err(Box::new(SqlError::syntax_not_schema_bound("*")))
+    }
+}

@@ -1,0 +1,360 @@
+//! Properties: of the server, its databases, the connection and the session, and of objects, columns, indexes and collations.
+
+use super::{Answer, Call, PRODUCT_VERSION, flag, int, string};
+use crate::connection::ConnectionInfo;
+use crate::modules;
+use crate::names;
+use crate::views::columns::TYPES;
+use crate::views::databases::COMPATIBILITY_LEVEL;
+use pikepole_engine::{Catalog, Table, Trigger, TriggerEvent, UserTypeKind};
+use pikepole_types::{Collation, DateTime, Length, SecondName, SqlType, Value, Variant};
+
+/// `EditionID` of the Developer Edition, which has everything.
+const EDITION_DEVELOPER: i64 = -2_117_995_310;
+
+pub(super) fn collation_property(call: &Call<'_>) -> Answer {
+    let (Some(name), Some(property)) = (call.text(0), call.text(1)) else { return Ok(None) };
+    let Some(collation) = Collation::by_name(name) else { return Ok(None) };
+    match property.to_ascii_lowercase().as_str() {
+        "codepage" => int(collation.code_page().number().into()),
+        "lcid" => int(collation.lcid()),
+        "comparisonstyle" => int(collation.comparison_style()),
+        "version" => Ok(Some(Value::TinyInt(collation.version()))),
+        _ => Ok(None),
+    }
+}
+
+pub(super) fn server_property(call: &Call<'_>) -> Answer {
+    let Some(name) = call.text(0) else { return Ok(None) };
+    let server_name = || call.host.registry.server_name().to_string();
+    let folder = || call.host.server.folder().display().to_string();
+    let text = match name.to_ascii_lowercase().as_str() {
+        "productversion" | "resourceversion" => PRODUCT_VERSION.to_string(),
+        "productmajorversion" => "16".to_string(),
+        "productminorversion" => "0".to_string(),
+        "productbuild" => "1000".to_string(),
+        "productlevel" => "RTM".to_string(),
+        "edition" => "Developer Edition (64-bit)".to_string(),
+        "engineedition" => return int(3),
+        "servername" | "machinename" | "computernamephysicalnetbios" => server_name(),
+        "collation" => Collation::default().name().to_string(),
+        "lcid" => return int(1033),
+        "sqlcharsetname" => "iso_1".to_string(),
+        "sqlsortordername" => "nocase_iso".to_string(),
+        "resourcelastupdatedatetime" => return Ok(product_date()),
+        "comparisonstyle" => return int(Collation::default().comparison_style()),
+        "sqlcharset" => return Ok(Some(Value::TinyInt(1))),
+        "sqlsortorder" => return Ok(Some(Value::TinyInt(52))),
+        "editionid" => return Ok(Some(Value::BigInt(EDITION_DEVELOPER))),
+        "filestreamconfiguredlevel"
+        | "filestreameffectivelevel"
+        | "isbigdatacluster"
+        | "istempdbmetadatamemoryoptimized"
+        | "isserversuspendedforsnapshotbackup"
+        | "suspendeddatabasecount"
+        | "isexternalauthenticationonly"
+        | "isexternalgovernanceenabled" => return int(0),
+        "processid" => return int(i32::try_from(std::process::id()).unwrap_or(i32::MAX)),
+        "licensetype" => "DISABLED".to_string(),
+        "instancedefaultdatapath" | "instancedefaultlogpath" => folder(),
+        "isclustered"
+        | "ishadrenabled"
+        | "issingleuser"
+        | "isfulltextinstalled"
+        | "isintegratedsecurityonly"
+        | "isxtpsupported"
+        | "islocaldb"
+        | "ispolybaseinstalled"
+        | "isadvancedanalyticsinstalled" => return int(0),
+        _ => return Ok(None),
+    };
+    string(text)
+}
+
+pub(super) fn connection_property(call: &Call<'_>) -> Answer {
+    let connection = call.host.cell.connection();
+    let transport = if connection.is_some() { "TCP" } else { "Shared memory" };
+    let of_connection =
+        |shown: fn(&ConnectionInfo) -> String| connection.map(|connection| Value::Str(shown(connection)));
+    Ok(match call.text(0).unwrap_or_default().to_ascii_lowercase().as_str() {
+        "net_transport" | "physical_net_transport" => return string(transport),
+        "protocol_type" => return string("TSQL"),
+        "auth_scheme" => return string("SQL"),
+        "local_net_address" => of_connection(|connection| connection.local.ip().to_string()),
+        "local_tcp_port" => connection.map(|connection| Value::Int(connection.local.port().into())),
+        "client_net_address" => of_connection(|connection| connection.client.ip().to_string()),
+        _ => None,
+    })
+}
+
+pub(super) fn session_property(call: &Call<'_>) -> Answer {
+    let on = match call.text(0).unwrap_or_default().to_ascii_uppercase().as_str() {
+        "QUOTED_IDENTIFIER" => call.context.settings.quoted_identifier,
+        "ANSI_WARNINGS" => call.context.settings.ansi_warnings,
+        "ANSI_NULLS" | "ANSI_PADDING" | "ARITHABORT" | "CONCAT_NULL_YIELDS_NULL" => true,
+        "NUMERIC_ROUNDABORT" => false,
+        _ => return Ok(None),
+    };
+    int(on.into())
+}
+
+pub(super) fn database_property(call: &Call<'_>) -> Answer {
+    let (Some(name), Some(property)) = (call.text(0), call.text(1)) else { return Ok(None) };
+    let databases = call.host.server.databases();
+    let found = databases.iter().find(|database| database.name.to_lowercase() == name.to_lowercase());
+    let Some(database) = found else { return Ok(None) };
+    match property.to_ascii_lowercase().as_str() {
+        "status" => string(database.state.name()),
+        "collation" => string(database.options.collation.name()),
+        "recovery" => string(database.options.recovery.name()),
+        "updateability" => string("READ_WRITE"),
+        "useraccess" => string(database.options.user_access.name()),
+        "version" => int(957),
+        "compatibilitylevel" => int(COMPATIBILITY_LEVEL),
+        "isansinullsenabled"
+        | "isansipaddingenabled"
+        | "isansiwarningsenabled"
+        | "isquotedidentifiersenabled"
+        | "isnullconcat"
+        | "isarithmeticabortenabled" => int(1),
+        "isautoclose"
+        | "isautoshrink"
+        | "isinstandby"
+        | "isautocreatestatistics"
+        | "isautoupdatestatistics"
+        | "isfulltextenabled" => int(0),
+        _ => Ok(None),
+    }
+}
+
+/// What OBJECTPROPERTY says of triggers, and of the tables and views that have them.
+fn trigger_property(catalog: &Catalog, id: i32, property: &str) -> Option<Value> {
+    let own = catalog.triggers().find(|trigger| trigger.module.object_id == id);
+    let is = |ask: &dyn Fn(&Trigger) -> bool| own.and_then(|trigger| flag(ask(trigger)));
+    let of_table = |event: TriggerEvent, counts: bool| {
+        let count =
+            catalog.triggers_of(id).filter(|trigger| trigger.events.contains(&event) && !trigger.instead_of).count();
+        let count = i32::try_from(count).unwrap_or(i32::MAX);
+        if counts { Some(Value::Int(count)) } else { flag(count > 0) }
+    };
+    match property {
+        "istrigger" => flag(own.is_some()),
+        "execisinserttrigger" => is(&|trigger| trigger.events.contains(&TriggerEvent::Insert)),
+        "execisupdatetrigger" => is(&|trigger| trigger.events.contains(&TriggerEvent::Update)),
+        "execisdeletetrigger" => is(&|trigger| trigger.events.contains(&TriggerEvent::Delete)),
+        "execisaftertrigger" => is(&|trigger| !trigger.instead_of),
+        "execisinsteadoftrigger" => is(&|trigger| trigger.instead_of),
+        "execistriggerdisabled" => is(&|trigger| trigger.disabled),
+        "execistriggernotforrepl" => is(&|trigger| trigger.not_for_replication),
+        "execisfirstinserttrigger"
+        | "execisfirstupdatetrigger"
+        | "execisfirstdeletetrigger"
+        | "execislastinserttrigger"
+        | "execislastupdatetrigger"
+        | "execislastdeletetrigger" => is(&|_| false),
+        "tablehasinserttrigger" => of_table(TriggerEvent::Insert, false),
+        "tablehasupdatetrigger" => of_table(TriggerEvent::Update, false),
+        "tablehasdeletetrigger" => of_table(TriggerEvent::Delete, false),
+        "tableinserttriggercount" => of_table(TriggerEvent::Insert, true),
+        "tableupdatetriggercount" => of_table(TriggerEvent::Update, true),
+        "tabledeletetriggercount" => of_table(TriggerEvent::Delete, true),
+        _ => None,
+    }
+}
+
+pub(super) fn object_property(call: &Call<'_>) -> Answer {
+    let catalog = call.catalog();
+    let (Some(id), Some(property)) = (call.number(0), call.text(1)) else { return Ok(None) };
+    let Some(object) = names::by_id(&catalog, id) else { return Ok(None) };
+    let (code, table) = (object.code, catalog.table_by_id(id));
+    let of_table = |ask: fn(&Table) -> bool| table.map(|table| ask(table)).unwrap_or(false);
+    Ok(match property.to_ascii_lowercase().as_str() {
+        "istable" => flag(code == "U "),
+        "isusertable" => flag(code == "U "),
+        "isview" => flag(code == "V "),
+        "isprocedure" => flag(code == "P "),
+        "isprimarykey" => flag(code == "PK"),
+        "isuniquecnst" => flag(code == "UQ"),
+        "isdefaultcnst" => flag(code == "D "),
+        "isconstraint" => flag(matches!(code, "PK" | "UQ" | "D " | "C " | "F ")),
+        "isschemabound" => schema_bound(&catalog, id),
+        "isencrypted" => module_says(&catalog, id, "ENCRYPTION"),
+        // A function that is not bound to the schema is taken for one that is not.
+        "isdeterministic" => schema_bound(&catalog, id).filter(|_| code != "V ").and_then(|bound| match bound {
+            Value::Int(0) => flag(false),
+            _ => None,
+        }),
+        "isexecuted" => flag(matches!(code, "P " | "V " | "FN" | "IF" | "TF" | "TR")),
+        "isrule"
+        | "isextendedproc"
+        | "isreplproc"
+        | "isqueue"
+        | "tableisfake"
+        | "tableispinned"
+        | "tablehasrowguidcol"
+        | "tablehastextimage"
+        | "tablehasactivefulltextindex"
+        | "isindexed"
+        | "isindexable"
+        | "tablefulltextcatalogid"
+        | "tablehasvardecimalstorageformat"
+        | "tablehascolumnset" => flag(false),
+        "tablehasuniquecnst" => {
+            flag(of_table(|table| table.indexes.iter().any(|index| index.constraint && !index.primary_key)))
+        }
+        "tablehasnonclustindex" => flag(of_table(|table| table.indexes.iter().any(|index| !index.clustered))),
+        "tablehasdefaultcnst" => flag(of_table(|table| table.columns.iter().any(|column| column.default.is_some()))),
+        "isansinullson" | "isquotedidenton" | "tableisansinullson" | "tableisquotedidenton" => flag(true),
+        "isuserdefinedtype" => flag(code == "TT"),
+        "ismsshipped" | "issystemtable" => flag(id < 0),
+        "tabletemporaltype" | "tableismemoryoptimized" => flag(false),
+        "isscalarfunction" => flag(code == "FN"),
+        "istablefunction" => flag(matches!(code, "IF" | "TF")),
+        "isinlinefunction" => flag(code == "IF"),
+        "ischeckcnst" => flag(code == "C "),
+        "isforeignkey" => flag(code == "F "),
+        "tablehasforeignkey" => flag(of_table(|table| !table.foreign_keys.is_empty())),
+        "tablehascheckcnst" => flag(of_table(|table| !table.checks.is_empty())),
+        "tablehasforeignref" => flag(catalog.references_to(id).next().is_some()),
+        "tablehastimestamp" => flag(of_table(|table| table.columns.iter().any(|column| column.rowversion))),
+        "tablehasprimarykey" => flag(of_table(|table| table.indexes.iter().any(|index| index.primary_key))),
+        "tablehasidentity" => flag(of_table(|table| table.identity_column().is_some())),
+        "tablehasclustindex" => flag(of_table(|table| table.clustered().is_some())),
+        "tablehasindex" => flag(of_table(|table| !table.indexes.is_empty())),
+        property if property.contains("trigger") => trigger_property(&catalog, id, property),
+        "execisansinullson" | "execisquotedidenton" => flag(true),
+        "schemaid" => catalog.schema(&object.schema).map(|schema| Value::Int(schema.schema_id)),
+        "ownerid" => Some(Value::Int(1)),
+        _ => None,
+    })
+}
+
+pub(super) fn column_property(call: &Call<'_>) -> Answer {
+    let (Some(object_id), Some(column), Some(property)) = (call.number(0), call.text(1), call.text(2)) else {
+        return Ok(None);
+    };
+    let Some(table) = call.table_by_id(object_id) else { return Ok(None) };
+    let Some(place) = table.column(column) else { return Ok(None) };
+    let column = &table.columns[place];
+    Ok(match property.to_ascii_lowercase().as_str() {
+        "allowsnull" => flag(column.nullable),
+        // Columns that are dropped leave no gaps in the numbers.
+        "columnid" | "ordinal" => Some(Value::Int(place as i32 + 1)),
+        "isidentity" => flag(column.identity.is_some()),
+        "iscomputed" => flag(column.computed.is_some()),
+        "isrowguidcol" | "issparse" | "ishidden" | "isidnotforrepl" => flag(false),
+        "precision" => Some(Value::Int(match column.ty.declared_length() {
+            Some(Length::Limit(length)) => length.into(),
+            Some(Length::Max) => -1,
+            None => column.ty.precision().into(),
+        })),
+        "scale" => Some(Value::Int(column.ty.scale().into())),
+        "charmaxlen" => match (column.ty.units_max(), column.ty.declared_length()) {
+            (Some(units), _) => Some(Value::Int(units)),
+            (None, Some(Length::Limit(length))) => Some(Value::Int(length.into())),
+            (None, Some(Length::Max)) => Some(Value::Int(-1)),
+            (None, None) => None,
+        },
+        "usesansitrim" => column.ty.is_string().then_some(Value::Int(1)),
+        _ => None,
+    })
+}
+
+pub(super) fn index_property(call: &Call<'_>) -> Answer {
+    let catalog = call.catalog();
+    let (Some(object_id), Some(name), Some(property)) = (call.number(0), call.text(1), call.text(2)) else {
+        return Ok(None);
+    };
+    let Some(table) = catalog.table_by_id(object_id) else { return Ok(None) };
+    let found = table.indexes.iter().find(|index| index.name.to_lowercase() == name.to_lowercase());
+    let Some(index) = found else { return Ok(None) };
+    Ok(match property.to_ascii_lowercase().as_str() {
+        "indexid" => Some(Value::Int(index.index_id)),
+        "isclustered" => flag(index.clustered),
+        "isunique" => flag(index.unique),
+        "isdisabled" => flag(index.disabled),
+        "ishypothetical" | "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
+        "indexfillfactor" => Some(Value::Int(0)),
+        _ => None,
+    })
+}
+
+/// OBJECTPROPERTYEX: what OBJECTPROPERTY says, and the kind of an object, or of what a synonym stands for.
+pub(super) fn object_property_ex(call: &Call<'_>) -> Answer {
+    if !call.text(1).is_some_and(|property| property.eq_ignore_ascii_case("BaseType")) {
+        return object_property(call);
+    }
+    let catalog = call.catalog();
+    let Some(object) = call.number(0).and_then(|id| names::by_id(&catalog, id)) else { return Ok(None) };
+    if object.code != "SN" {
+        return string(object.code);
+    }
+    let mut stands = catalog.synonyms().filter(|synonym| synonym.object_id == object.object_id);
+    let base = stands.next().and_then(|synonym| names::parts(&synonym.text));
+    let Some((parts, (_, catalog))) = base.and_then(|parts| call.catalog_of(&parts).map(|found| (parts, found))) else {
+        return Ok(None);
+    };
+    Ok(names::find(&catalog, parts.schema.as_deref(), &parts.name).map(|found| Value::from(found.code)))
+}
+
+/// What a module's WITH says; none of what is no module.
+fn module_says(catalog: &Catalog, id: i32, option: &str) -> Option<Value> {
+    let module = catalog.modules().find(|module| module.object_id == id)?;
+    flag(modules::says(&module.text, option))
+}
+
+fn schema_bound(catalog: &Catalog, id: i32) -> Option<Value> {
+    module_says(catalog, id, "SCHEMABINDING")
+}
+
+/// When the definitions of what belongs to the system changed last: the day of the version that [`PRODUCT_VERSION`] is.
+fn product_date() -> Option<Value> {
+    /// 2022-10-08 in days since 1900-01-01, and the units that a `datetime` has in a day.
+    const DAY: i64 = 44_840;
+    const UNITS_OF_DAY: i64 = 86_400 * 300;
+    let value = Value::DateTime(DateTime::from_ticks(DAY * UNITS_OF_DAY)?);
+    Some(Value::Variant(Box::new(Variant::new(SqlType::DateTime, value)?)))
+}
+
+/// TYPEPROPERTY: digits of a type, by its name.
+pub(super) fn type_property(call: &Call<'_>) -> Answer {
+    let (Some(parts), Some(property)) = (call.text(0).and_then(names::parts), call.text(1)) else { return Ok(None) };
+    let name = parts.name.to_ascii_lowercase();
+    let is_system = parts.schema.as_ref().is_none_or(|schema| schema.eq_ignore_ascii_case("sys"));
+    let system =
+        TYPES.iter().find(|ty| ty.name() == name).or_else(|| SecondName::by_name(&name).map(|second| &second.ty));
+    let catalog = call.catalog();
+    let own = || match &catalog.user_type(parts.schema.as_deref().unwrap_or("dbo"), &parts.name)?.kind {
+        UserTypeKind::Alias { ty, nullable, .. } => Some((*ty, *nullable)),
+        _ => None,
+    };
+    let Some((ty, nullable)) = system.filter(|_| is_system).map(|ty| (*ty, true)).or_else(own) else { return Ok(None) };
+    Ok(match property.to_ascii_lowercase().as_str() {
+        "allowsnull" => flag(nullable),
+        "ownerid" => Some(Value::Int(1)),
+        "precision" => Some(Value::Int(match ty.declared_length() {
+            Some(Length::Limit(length)) => length.into(),
+            Some(Length::Max) => -1,
+            None => ty.precision().into(),
+        })),
+        "scale" => (ty.is_number() || ty.is_date_or_time()).then_some(Value::Int(ty.scale().into())),
+        "usesansitrim" => (ty.is_string() || ty.is_binary()).then_some(Value::Int(1)),
+        _ => None,
+    })
+}
+
+/// INDEXKEY_PROPERTY: the column of a key's place, and whether it descends.
+pub(super) fn index_key_property(call: &Call<'_>) -> Answer {
+    let (Some(object_id), Some(index_id), Some(key)) = (call.number(0), call.number(1), call.number(2)) else {
+        return Ok(None);
+    };
+    let (Some(table), Some(property)) = (call.table_by_id(object_id), call.text(3)) else { return Ok(None) };
+    let index = table.indexes.iter().find(|index| index.index_id == index_id);
+    let place = key.checked_sub(1).and_then(|place| usize::try_from(place).ok());
+    let Some(column) = index.zip(place).and_then(|(index, place)| index.columns.get(place)) else { return Ok(None) };
+    Ok(match property.to_ascii_lowercase().as_str() {
+        "columnid" => Some(Value::Int(column.column as i32 + 1)),
+        "isdescending" => flag(column.descending),
+        _ => None,
+    })
+}

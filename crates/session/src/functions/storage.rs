@@ -1,0 +1,69 @@
+//! Files and filegroups. A database has one filegroup, and two files: its pages and its log (`views::files`).
+
+use super::{Answer, Call, flag, int, string};
+use crate::views::files::{DATA_FILE_ID, PAGE_BYTES};
+use crate::views::log::LOG_FILE_ID;
+use crate::views::{PRIMARY, PRIMARY_NAME};
+use pikepole_types::Value;
+
+/// The file of the current database that a name means.
+fn file_id_of(call: &Call<'_>) -> Option<i32> {
+    let (name, database) = (call.text(0)?.to_lowercase(), call.context.database().name().to_lowercase());
+    if name == database { Some(DATA_FILE_ID) } else { (name.strip_suffix("_log")? == database).then_some(LOG_FILE_ID) }
+}
+
+/// FILE_ID and FILE_IDEX.
+pub(super) fn file_id(call: &Call<'_>) -> Answer {
+    Ok(file_id_of(call).map(Value::Int))
+}
+
+pub(super) fn file_id_small(call: &Call<'_>) -> Answer {
+    Ok(file_id_of(call).and_then(|id| i16::try_from(id).ok()).map(Value::SmallInt))
+}
+
+pub(super) fn file_name(call: &Call<'_>) -> Answer {
+    let name = call.context.database().name();
+    match call.number(0) {
+        Some(DATA_FILE_ID) => string(name),
+        Some(LOG_FILE_ID) => string(format!("{name}_log")),
+        _ => Ok(None),
+    }
+}
+
+pub(super) fn file_property(call: &Call<'_>) -> Answer {
+    let (Some(file), Some(property)) = (file_id_of(call), call.text(1)) else { return Ok(None) };
+    let database = call.context.database();
+    match property.to_ascii_lowercase().as_str() {
+        "isreadonly" => int(0),
+        "isprimaryfile" => Ok(flag(file == DATA_FILE_ID)),
+        "islogfile" => Ok(flag(file == LOG_FILE_ID)),
+        "spaceused" => {
+            let pages = if file == DATA_FILE_ID {
+                database.store().used_pages()
+            } else {
+                database.log_stats().bytes_used / PAGE_BYTES
+            };
+            int(i32::try_from(pages).unwrap_or(i32::MAX))
+        }
+        _ => Ok(None),
+    }
+}
+
+pub(super) fn filegroup_id(call: &Call<'_>) -> Answer {
+    let is_primary = call.text(0).is_some_and(|name| name.eq_ignore_ascii_case(PRIMARY_NAME));
+    Ok(is_primary.then_some(Value::Int(PRIMARY)))
+}
+
+pub(super) fn filegroup_name(call: &Call<'_>) -> Answer {
+    Ok((call.number(0) == Some(PRIMARY)).then(|| Value::Str(PRIMARY_NAME.to_string())))
+}
+
+pub(super) fn filegroup_property(call: &Call<'_>) -> Answer {
+    let is_primary = call.text(0).is_some_and(|name| name.eq_ignore_ascii_case(PRIMARY_NAME));
+    let Some(property) = call.text(1).filter(|_| is_primary) else { return Ok(None) };
+    match property.to_ascii_lowercase().as_str() {
+        "isreadonly" | "isuserdefinedfg" => int(0),
+        "isdefault" => int(1),
+        _ => Ok(None),
+    }
+}
