@@ -193,7 +193,10 @@ fn send_back(info: &TypeInfo, value: &Value, version: TdsVersion) {
         let mut value_again = Value::Null;
         again.parse_value(&mut rest, &mut value_again).expect("what was written");
         assert!(rest.is_empty());
-        assert_eq!((again.sql_type(), &value_again), (ty, value));
+        // Bytes that are no character have come in as one that only Unicode has.
+        if !value.as_str().is_some_and(|text| text.contains(char::REPLACEMENT_CHARACTER)) {
+            assert_eq!((again.sql_type(), &value_again), (ty, value));
+        }
     }
 }
 

@@ -254,9 +254,9 @@ fn other_types_of_clients_are_understood() {
         ("2F 05 00", SqlType::Char(5), Value::Null),
         ("25 05 01 FF", SqlType::VarBinary(Length::Limit(5)), Value::Bin(vec![255])),
         ("2D 05 01 FF", SqlType::Binary(5), Value::Bin(vec![255])),
-        ("23 FFFFFF7F 0904D00034 02000000 6162", SqlType::VarChar(Length::Max), str_of("ab")),
-        ("63 FFFFFF7F 0904D00034 02000000 6100", SqlType::NVarChar(Length::Max), str_of("a")),
-        ("22 FFFFFF7F FFFFFFFF", SqlType::VarBinary(Length::Max), Value::Null),
+        ("23 FFFFFF7F 0904D00034 02000000 6162", SqlType::Text, str_of("ab")),
+        ("63 FFFFFF7F 0904D00034 02000000 6100", SqlType::NText, str_of("a")),
+        ("22 FFFFFF7F FFFFFFFF", SqlType::Image, Value::Null),
         ("F1 00 0400000000000000 04000000 FFFE6100 00000000", SqlType::NVarChar(Length::Max), str_of("a")),
         ("F1 01 016400 00 01007300 FFFFFFFFFFFFFFFF", SqlType::NVarChar(Length::Max), Value::Null),
         // UTF-8 goes beyond what varchar holds here.
@@ -375,15 +375,15 @@ fn older_clients_get_what_they_know() {
         assert_eq!(read_value, str_of(text), "{ty}");
         assert_eq!(typed(&ty, &Value::Null, TdsVersion::V7_2)[8..], [0xFF, 0xFF]);
     }
-    for (ty, value, token) in [
-        (SqlType::VarChar(Length::Max), str_of("é"), 0x23),
-        (SqlType::NVarChar(Length::Max), str_of("😀"), 0x63),
-        (SqlType::VarBinary(Length::Max), Value::Bin(vec![1]), 0x22),
+    for (ty, value, token, older) in [
+        (SqlType::VarChar(Length::Max), str_of("é"), 0x23, SqlType::Text),
+        (SqlType::NVarChar(Length::Max), str_of("😀"), 0x63, SqlType::NText),
+        (SqlType::VarBinary(Length::Max), Value::Bin(vec![1]), 0x22, SqlType::Image),
     ] {
         let bytes = typed(&ty, &value, TdsVersion::V7_1);
         assert_eq!(bytes[0], token);
         let (info, read_value) = read(&bytes, TdsVersion::V7_1).expect("a value");
-        assert_eq!((info.sql_type(), read_value), (ty, value));
+        assert_eq!((info.sql_type(), read_value), (older, value));
     }
 }
 

@@ -221,7 +221,7 @@ pub(super) fn of_call(
 
 /// A text of `char` or `varchar` in another code page; its length grows with what characters take there.
 fn in_page(typed: Typed, page: CodePage) -> Typed {
-    if !matches!(typed.ty, SqlType::Char(_) | SqlType::VarChar(_)) || typed.page() == page {
+    if !matches!(typed.ty, SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text) || typed.page() == page {
         return typed;
     }
     let grown = |bytes: u16| usize::from(bytes).saturating_mul(page.width_max()).min(8000) as u16;

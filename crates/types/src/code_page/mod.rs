@@ -99,7 +99,7 @@ impl CodePage {
     /// What a type's texts are made of whose collation has this code page.
     #[inline]
     pub fn of(self, ty: &SqlType) -> CodePage {
-        if matches!(ty, SqlType::Char(_) | SqlType::VarChar(_)) { self } else { CodePage::Utf16 }
+        if matches!(ty, SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Text) { self } else { CodePage::Utf16 }
     }
 
     /// Whether it has all characters.

@@ -327,8 +327,8 @@ error_table! {
     2395 16 1 xquery_function_unknown(place, space, name) "XQuery [{place}]: There is no function '{{{space}}}:{name}()'";
     2396 16 1 xquery_attribute_outside(place) "XQuery [{place}]: Attribute may not appear outside of an element";
     2501 16 45 table_or_object_not_found(name) "Cannot find a table or object with the name \"{name}\". Check the system catalog.";
-    2520 16 5 database_not_found(name) "Could not find database '{name}'. The database either does not exist, or was dropped before a statement tried to use it. Verify if the database exists by querying the sys.databases catalog view.";
     2511 16 1 keys_out_of_order(object_id, index_id, unit) "Table error: Object ID {object_id}, index ID {index_id}, {unit}. Keys out of order.";
+    2520 16 5 database_not_found(name) "Could not find database '{name}'. The database either does not exist, or was dropped before a statement tried to use it. Verify if the database exists by querying the sys.databases catalog view.";
     2526 16 3 incorrect_dbcc() "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
     2528 10 1 dbcc_completed() "DBCC execution completed. If DBCC printed error messages, contact your system administrator.";
     2536 10 1 dbcc_results(name) "DBCC results for '{name}'.";
@@ -530,10 +530,10 @@ error_table! {
     5061 16 1 database_lock_not_placed(database) "ALTER DATABASE failed because a lock could not be placed on database '{database}'. Try again later.";
     5064 16 1 database_has_its_user(name) "Changes to the state or options of database '{name}' cannot be made at this time. The database is in single-user mode, and a user is currently connected to it.";
     5069 16 1 alter_database_failed() "ALTER DATABASE statement failed.";
-    5072 16 1 database_collation_not_set(name, collation) "ALTER DATABASE failed. The default collation of database '{name}' cannot be set to {collation}.";
-    5075 16 1 depends_on_database_collation(kind, name) "The {kind} '{name}' is dependent on database collation. The database collation cannot be changed if a schema-bound object depends on it. Remove the dependencies on the database collation and then retry the operation.";
     5070 16 2 database_has_users(name) "Database state cannot be changed while other users are using the database '{name}'";
+    5072 16 1 database_collation_not_set(name, collation) "ALTER DATABASE failed. The default collation of database '{name}' cannot be set to {collation}.";
     5074 16 1 object_depends_on_column(kind, name, column) "The {kind} '{name}' is dependent on column '{column}'.";
+    5075 16 1 depends_on_database_collation(kind, name) "The {kind} '{name}' is dependent on database collation. The database collation cannot be changed if a schema-bound object depends on it. Remove the dependencies on the database collation and then retry the operation.";
     5084 10 1 setting_database_option(option, value, database) "Setting database option {option} to {value} for database '{database}'.";
     5120 16 101 file_not_opened(file, error, text) "Unable to open the physical file \"{file}\". Operating system error {error}: \"{text}\".";
     5123 16 1 file_not_created(error, file) "CREATE FILE encountered operating system error {error} while attempting to open or create the physical file '{file}'.";
