@@ -1,5 +1,7 @@
 //! What a session carries from statement to statement: its database, transaction, settings, globals and caches.
 
+mod promise;
+
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -23,20 +25,14 @@ use crate::spill::{Budget, MemoryWait};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
-    Catalog, Database, Durability, IndexDefinition, Lsn, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
+    Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
 };
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, SqlError};
+use promise::Promise;
 
 /// Who waits for a lock looks this often whether its batch was cancelled.
 const CANCEL_LOOK_MS: u64 = 100;
-
-/// Commits that have returned and are not durable yet, as far as the session knows.
-struct Promise {
-    database: Arc<Database>,
-    /// Where the last of them ends in the log.
-    end: Lsn,
-}
 
 /// A savepoint of the open transaction.
 struct Savepoint {
@@ -576,47 +572,6 @@ impl ExecutionContext {
         if self.state.transaction_count == 0 {
             self.forget_transaction();
         }
-    }
-
-    /// From now on commits return before they are durable, or no longer do. Who says so calls [`harden`](Self::harden) before
-    /// anybody outside hears of them.
-    pub fn promise_commits(&mut self, promises: bool) {
-        self.promises = promises;
-    }
-
-    #[inline]
-    fn durability(&self) -> Durability {
-        if !self.promises {
-            return Durability::Full;
-        }
-        // One log is waited for in the end: commits in another database wait for themselves.
-        let is_elsewhere = self.promise.as_ref().is_some_and(|promise| !Arc::ptr_eq(&promise.database, &self.database));
-        if is_elsewhere { Durability::Full } else { Durability::Promised }
-    }
-
-    #[inline]
-    fn note_promise(&mut self, durability: Durability) {
-        if durability != Durability::Promised {
-            return;
-        }
-        let end = self.transaction.unhardened();
-        match &mut self.promise {
-            Some(promise) => promise.end = promise.end.max(end),
-            None if end > Lsn::ZERO => self.promise = Some(Promise { database: Arc::clone(&self.database), end }),
-            None => {}
-        }
-    }
-
-    /// Waits until all that was promised is durable.
-    ///
-    /// # Errors
-    /// 9001 when the log failed: what was promised is not kept, and stays so.
-    pub async fn harden(&mut self) -> Result<(), SqlError> {
-        if let Some(promise) = &self.promise {
-            promise.database.harden(promise.end).await?;
-            self.promise = None;
-        }
-        Ok(())
     }
 
     fn begin(&mut self) {

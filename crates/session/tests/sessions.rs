@@ -161,7 +161,7 @@ fn every_view_can_be_selected_from_whole() {
         };
         // Functions are called with NULL for all that they take.
         let calls = match kind.as_str() {
-            "TF" => [0, 1, 2, 3, 5, 7].map(|arguments| format!("({})", vec!["NULL"; arguments].join(", "))).to_vec(),
+            "TF" => [0, 1, 2, 3, 4, 5, 7].map(|arguments| format!("({})", vec!["NULL"; arguments].join(", "))).to_vec(),
             _ => vec![String::new()],
         };
         let outputs =

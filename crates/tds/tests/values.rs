@@ -277,7 +277,7 @@ fn other_types_of_clients_are_understood() {
 #[test]
 fn what_no_type_has_is_refused() {
     let unsupported = |bytes: &str| assert!(matches!(read(&hex(bytes), V), Err(TdsError::Unsupported(_))), "{bytes}");
-    unsupported("F0 FFFF 00 00 00 0000");
+    unsupported("F0 00 00 01 7800");
     unsupported("F4");
     unsupported("F3 00 00 00 FFFF 00 00");
     unsupported("A7 0500 1904D000FF 0100 E9");

@@ -136,6 +136,7 @@ const AREAS: &[(&str, Area)] = &[
     ("pikepole_transaction", Area::Transactions),
     ("pikepole_transaction::id", Area::Ids),
     ("pikepole_types", Area::TSql),
+    ("pikepole_clr", Area::TSql),
     ("pikepole_tsql", Area::TSql),
     ("pikepole_query", Area::TSql),
     ("pikepole_session", Area::TSql),

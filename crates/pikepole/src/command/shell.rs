@@ -60,10 +60,10 @@ pub fn run(script: Script<'_>, interrupt: &Interrupt) -> Result<bool, CommandErr
     loop {
         match editor.readline(&format!("{}> ", script.next_line())) {
             Ok(line) => {
-                editor.add_history_entry(&line)?;
-                if take(&mut script, line, interrupt)? == Flow::Quit {
+                if take(&mut script, line.clone(), interrupt)? == Flow::Quit {
                     break;
                 }
+                editor.add_history_entry(&line)?;
             }
             Err(ReadlineError::Interrupted) => script.reset(),
             Err(ReadlineError::Eof) => break,

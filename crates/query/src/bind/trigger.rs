@@ -170,7 +170,7 @@ fn firing(table: &Table, event: TriggerEvent, columns: &[usize], enabled: &[&Arc
         after: Vec::new(),
         updated: (0..table.columns.len()).map(updated).collect(),
     };
-    let mut ordered: Vec<&Arc<Trigger>> = enabled.iter().copied().collect();
+    let mut ordered: Vec<&Arc<Trigger>> = enabled.to_vec();
     ordered.sort_by_key(|trigger| trigger.place(event));
     for trigger in ordered.iter().filter(|trigger| trigger.events.contains(&event)) {
         if trigger.instead_of {

@@ -106,20 +106,10 @@ impl Machine<'_> {
                 self.context.state.row_count = 0;
             }
             Instruction::Host(statement) => {
-                let filled = self.with_values(statement);
-                let statement = filled.as_ref().unwrap_or(statement);
-                self.context.state.last_error = 0;
-                if let pikepole_tsql::StatementKind::Dbcc(command) = &statement.kind
-                    && command.name == "CHECKCONSTRAINTS"
-                    && self.check_constraints(command)?
-                {
+                let is_done = self.host_statement(statement).await?;
+                if !is_done {
                     return Ok(());
                 }
-                self.host.statement(statement, self.context, self.output).await?;
-                self.context.settings.inform(&mut self.functions);
-                // The host has told the views what it did.
-                self.command = "";
-                self.context.state.row_count = 0;
             }
             _ => {}
         }
@@ -133,6 +123,25 @@ impl Machine<'_> {
         }
         self.frame.pc += 1;
         Ok(())
+    }
+
+    /// A statement that the host runs. False: it has put a query in its place.
+    async fn host_statement(&mut self, statement: &pikepole_tsql::Statement) -> Result<bool, Fault> {
+        let filled = self.with_values(statement);
+        let statement = filled.as_ref().unwrap_or(statement);
+        self.context.state.last_error = 0;
+        if let pikepole_tsql::StatementKind::Dbcc(command) = &statement.kind
+            && command.name == "CHECKCONSTRAINTS"
+            && self.check_constraints(command)?
+        {
+            return Ok(false);
+        }
+        self.host.statement(statement, self.context, self.output).await?;
+        self.context.settings.inform(&mut self.functions);
+        // The host has told the views what it did.
+        self.command = "";
+        self.context.state.row_count = 0;
+        Ok(true)
     }
 
     fn name(&self, name: &Name) -> String {

@@ -34,6 +34,6 @@ pub(super) fn is(fault: Planted) -> bool {
 pub(super) fn comes(fault: Planted) -> bool {
     is(fault) && {
         COUNT.set(COUNT.get() + 1);
-        COUNT.get() % 100 == 0
+        COUNT.get().is_multiple_of(100)
     }
 }

@@ -316,6 +316,21 @@ fn check_qualifiers(procedure: &Procedure, arguments: &Arguments<'_>, database: 
     }
 }
 
+/// The procedures that older scripts put members into roles with.
+async fn change_role(
+    name: &str,
+    arguments: &Arguments<'_>,
+    host: &SessionHost,
+    context: &mut ExecutionContext,
+) -> Result<(), SqlError> {
+    let of_server = name.ends_with("srvrolemember");
+    let (first, second) = (arguments.text(0).unwrap_or_default(), arguments.text(1).unwrap_or_default());
+    let (role, member) = if of_server { (&second, &first) } else { (&first, &second) };
+    let kind = if of_server { PrincipalKind::ServerRole } else { PrincipalKind::Role };
+    let adds = name.starts_with("sp_add");
+    change_membership(host, context, &MemberOf { kind, role, member, adds }).await
+}
+
 /// Calls the procedure that [`find`] gave this number; the result is its return status.
 pub(crate) async fn call(
     host: &mut SessionHost,
@@ -333,12 +348,7 @@ pub(crate) async fn call(
     check_qualifiers(procedure, &arguments, context.database().name())?;
     match procedure.name {
         "sp_addrolemember" | "sp_droprolemember" | "sp_addsrvrolemember" | "sp_dropsrvrolemember" => {
-            let of_server = procedure.name.ends_with("srvrolemember");
-            let (first, second) = (arguments.text(0).unwrap_or_default(), arguments.text(1).unwrap_or_default());
-            let (role, member) = if of_server { (&second, &first) } else { (&first, &second) };
-            let kind = if of_server { PrincipalKind::ServerRole } else { PrincipalKind::Role };
-            let adds = procedure.name.starts_with("sp_add");
-            change_membership(host, context, &MemberOf { kind, role, member, adds }).await?;
+            change_role(procedure.name, &arguments, host, context).await?;
         }
         "sp_configure" if arguments.text(1).is_some() && !may_configure(context) => {
             return Err(SqlError::no_permission());

@@ -178,7 +178,6 @@ fn users_and_roles_are_made_changed_and_dropped() {
         (15063, "CREATE USER ann2 FOR LOGIN ann"),
         (15063, "CREATE USER boss FOR LOGIN sa"),
         (15007, "CREATE USER nobody"),
-        (40517, "CREATE USER x WITHOUT LOGIN WITH DEFAULT_SCHEMA = s"),
         (15023, "CREATE ROLE ann"),
         (15150, "DROP USER dbo"),
         (15150, "ALTER USER guest WITH NAME = visitor"),

@@ -113,7 +113,7 @@ mod tests {
             )
         };
         assert_eq!(of("a"), Ok(Value::Int(97)));
-        assert_eq!(of("aa"), Ok(Value::Int(97 * 16 ^ 97)));
+        assert_eq!(of("aa"), Ok(Value::Int((97 * 16) ^ 97)));
         // Two pairs of texts that are known to meet.
         assert_eq!(of("bQ"), of("aa"));
         assert_eq!(of("ABA"), of("ACQ"));

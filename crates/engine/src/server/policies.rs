@@ -1,0 +1,50 @@
+//! The policies as others ask for them and change them; what they are stands in `configuration`.
+
+use super::configuration::{Acknowledge, Effect, Exchange, PolicyRow};
+use super::{Entry, Server, lock, memory_bytes, read};
+use pikepole_types::SqlError;
+
+impl Server {
+    /// `max degree of parallelism`: workers of a statement that says nothing about it.
+    pub fn max_degree(&self) -> usize {
+        match lock(&self.configuration).max_degree() {
+            0 => self.schedulers.count(),
+            degree => degree,
+        }
+    }
+
+    /// `EXCHANGE`: what a parallel INSERT gathers from its workers.
+    pub fn exchange(&self) -> Exchange {
+        lock(&self.configuration).exchange()
+    }
+
+    /// `COMMIT_ACKNOWLEDGE`: who waits for the commits of calls that came in one message.
+    pub fn acknowledge(&self) -> Acknowledge {
+        lock(&self.configuration).acknowledge()
+    }
+
+    /// Every policy with its value and what it may be.
+    pub fn policies(&self) -> Vec<PolicyRow> {
+        lock(&self.configuration).rows(&self.started)
+    }
+
+    /// ALTER SERVER CONFIGURATION SET PIKEPOLE name = value: keeps the value, and puts it in force where that can be done
+    /// while the server runs.
+    ///
+    /// # Errors
+    /// 15123 for a name or value that is not one, saying which there are.
+    pub fn set_policy(&self, name: &str, value: &str) -> Result<Effect, SqlError> {
+        let mut configuration = lock(&self.configuration);
+        let mut changed = configuration.clone();
+        let effect = changed.set(name, value)?;
+        self.write_configuration(&changed)?;
+        *configuration = changed;
+        self.workspace.set_limits(configuration.workspace(memory_bytes(&self.topology)));
+        for entry in read(&self.databases).values() {
+            if let Entry::Online(database) = entry {
+                self.put_in_force(&configuration, database);
+            }
+        }
+        Ok(effect)
+    }
+}
