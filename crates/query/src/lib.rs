@@ -87,8 +87,9 @@ pub fn first_result_set(
     context: &ExecutionContext,
     host: &dyn Host,
 ) -> Result<Option<Vec<ColumnInfo>>, Vec<SqlError>> {
-    let program = compile(text, parameters, &context.compile_context(host))?;
-    Ok(program.first_columns())
+    let compile_context = context.compile_context(host);
+    let program = compile(text, parameters, &compile_context)?;
+    Ok(program.first_columns(&compile_context))
 }
 
 /// The columns of its table that a CHECK constraint reads, by their places; none while its condition cannot be bound.

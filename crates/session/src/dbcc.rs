@@ -94,7 +94,28 @@ pub(crate) async fn run(
 
 /// The commands, as HELP shows them.
 const SYNTAX: &[(&str, &str)] = &[
+    (
+        "checkalloc",
+        "[ ({ 'database_name' | database_id | 0 } [, NOINDEX ]) ] [ WITH NO_INFOMSGS [, ESTIMATEONLY ] [, TABLERESULTS ] ]",
+    ),
+    ("checkcatalog", "[ ({ 'database_name' | database_id | 0 }) ] [ WITH NO_INFOMSGS ]"),
+    (
+        "checkconstraints",
+        "[ ({ 'table_name' | table_id | 'constraint_name' | constraint_id }) ] [ WITH { ALL_CONSTRAINTS | ALL_ERRORMSGS } [, NO_INFOMSGS ] ]",
+    ),
+    (
+        "checkdb",
+        "[ ({ 'database_name' | database_id | 0 } [, NOINDEX ]) ] [ WITH NO_INFOMSGS [, PHYSICAL_ONLY ] [, ESTIMATEONLY ] [, TABLERESULTS ] ]",
+    ),
+    (
+        "checkfilegroup",
+        "[ ({ 'filegroup_name' | filegroup_id | 0 } [, NOINDEX ]) ] [ WITH NO_INFOMSGS [, PHYSICAL_ONLY ] [, ESTIMATEONLY ] [, TABLERESULTS ] ]",
+    ),
     ("checkident", "('table_name' [, { NORESEED | { RESEED [, new_reseed_value ] } } ]) [ WITH NO_INFOMSGS ]"),
+    (
+        "checktable",
+        "({ 'table_name' | table_id } [, { NOINDEX | index_id } ]) [ WITH NO_INFOMSGS [, PHYSICAL_ONLY ] [, ESTIMATEONLY ] [, TABLERESULTS ] ]",
+    ),
     ("cleantable", "({ 'database_name' | database_id | 0 }, 'table_name' [, batch_size ]) [ WITH NO_INFOMSGS ]"),
     ("dropcleanbuffers", "[ WITH NO_INFOMSGS ]"),
     ("freeproccache", "[ WITH NO_INFOMSGS ]"),

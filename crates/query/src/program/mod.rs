@@ -11,6 +11,7 @@ mod compile_error;
 mod compile_flow;
 mod compile_module;
 mod compile_table;
+mod first_rows;
 mod function;
 mod handle;
 mod jumps;
@@ -237,17 +238,6 @@ impl Program {
             return false;
         }
         self.user_types.iter().all(|known| catalog.user_type(&known.schema, &known.name) == Some(known))
-    }
-
-    /// The columns of the first SELECT that sends rows.
-    pub(crate) fn first_columns(&self) -> Option<Vec<crate::output::ColumnInfo>> {
-        self.late.iter().find_map(|late| {
-            let plan = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone()?;
-            match &plan.action {
-                plan::Action::Select { columns, .. } => Some(columns.clone()),
-                _ => None,
-            }
-        })
     }
 
     /// What each of its statements needs permission for, as far as they are bound.
