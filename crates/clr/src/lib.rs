@@ -1,6 +1,6 @@
 //! Methods of the system's CLR types: `hierarchyid`, `geometry` and `geography`.
 //!
-//! A type's members are rows of tables: [`hierarchy::METHODS`], and [`shape::METHODS`] for both types of shapes. [`find`] gives one by its
+//! A type's members are rows of tables: `hierarchy::METHODS`, and `shape::METHODS` for both types of shapes. [`find`] gives one by its
 //! name, which is written as it is here, and [`Method::call`] runs it. Values come and go as [`Value`]s of the types that the row says,
 //! shapes and places in their serialized form; what a row does not say is the same for all: a NULL receiver gives NULL, so does a NULL
 //! text, binary or shape, and a NULL number is error 6569.

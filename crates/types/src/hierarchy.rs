@@ -8,7 +8,7 @@
 //!   = prefix, bits of the number in its range, 1 where the label ends or 0 where another number of it follows
 //! ```
 //!
-//! [`RANGES`] has the prefixes. They grow with the numbers, so bytes are in the order of the tree: a place before its descendants, and
+//! `RANGES` has the prefixes. They grow with the numbers, so bytes are in the order of the tree: a place before its descendants, and
 //! these before its next sibling. A number that another one of its label follows is written as its successor: so `/1.1/` is behind `/1/`
 //! and all that is below it.
 

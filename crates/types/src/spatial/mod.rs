@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a value's bytes | [`Instance::read`], [`Instance::to_value`] |
 //! | well-known text | [`Instance::parse`], [`Instance::to_text`] |
-//! | whether a shape is what its kind asks for | [`valid`] |
+//! | whether a shape is what its kind asks for | `valid` |
 //!
 //! A point has `x` and `y`; on the earth these are longitude and latitude, in degrees, as in texts. Bytes have them the other way round
 //! there. An instance knows whether it is valid: that is looked at once, when a shape is made, and kept with it.
