@@ -6,6 +6,7 @@ use super::Nullable::Yes;
 use super::{Function, Rows, View};
 use crate::host::SessionHost;
 use crate::procedures::described_columns;
+use crate::security;
 use pikepole_query::ExecutionContext;
 use pikepole_types::{SqlError, Value};
 
@@ -105,8 +106,9 @@ pub(crate) fn read(arguments: &[Value], host: &SessionHost, context: &ExecutionC
 /// What is to be described, and its declarations: a text, or a call of the module with this number.
 fn asked(arguments: &[Value], context: &ExecutionContext) -> Option<(String, String)> {
     if let Some(id) = arguments.first().and_then(Value::as_i64) {
-        let catalog = context.catalog();
-        let module = catalog.definitions().procedures().find(|module| i64::from(module.object_id) == id)?;
+        // Nobody is told of a module that is hidden from them.
+        let catalog = security::catalog(context);
+        let module = catalog.procedures().find(|module| i64::from(module.object_id) == id)?;
         let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
         return Some((format!("EXEC {}.{}", quoted(&module.schema), quoted(&module.name)), String::new()));
     }
