@@ -1,4 +1,4 @@
-//! The server's configuration: one policy for each serialisation point, by the names of `contention.md`.
+//! The server's configuration: one policy for each serialisation point, by the names that the views show.
 //!
 //! `pikepole.toml` holds the values that differ from the defaults. One table below declares every policy: its values, the
 //! default, and whether it can change while the server runs.
