@@ -34,6 +34,7 @@ mod log_view;
 #[cfg(test)]
 mod long_tests;
 mod part;
+mod patience;
 pub mod placement;
 mod security;
 mod server;
@@ -79,6 +80,7 @@ pub use database::{
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};
+pub use patience::{awaited, is_for_lock};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
 pub use pikepole_storage::{EncodedRows, LevelShape, LogContext, ReadMeter, Reads, ShapeDepth, pages_read};

@@ -10,6 +10,7 @@
 use std::sync::Arc;
 
 use pikepole_contention::WaitType;
+use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_log::Lsn;
 use pikepole_scheduler as scheduler;
 use pikepole_storage::StorageError;
@@ -20,6 +21,7 @@ use crate::catalog::Catalog;
 use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
 use crate::part::Part;
+use crate::patience::{Patience, is_for_lock};
 use crate::table::{Counts, TableState};
 use crate::temporary::{Residence, TEMPDB_ID, Temporary};
 
@@ -100,6 +102,8 @@ pub struct Transaction {
     pub(crate) parts: Vec<Part>,
     /// Where the operation that stopped for a need was made.
     pub(crate) blocked_in: Residence,
+    /// How long it waits for others.
+    patience: Patience,
     /// Counts its statements.
     statements: u64,
     /// Counts the rows whose keys it has made different from equal ones.
@@ -116,6 +120,7 @@ impl Transaction {
             temporary: None,
             parts: Vec::new(),
             blocked_in: Residence::Database,
+            patience: Patience::default(),
             statements: 0,
             counts: Counts::default(),
         }
@@ -164,6 +169,13 @@ impl Transaction {
     pub fn set_isolation(&mut self, isolation: Isolation) {
         self.inner.set_isolation(isolation);
         self.for_each_part(|part| part.set_isolation(isolation));
+    }
+
+    /// How long operations wait for the locks of others from now on: [`Database::await_need`].
+    #[inline]
+    pub fn set_patience(&mut self, timeout_ms: Option<u64>, cancelled: &Arc<AtomicBool>) {
+        self.patience.set(timeout_ms, cancelled);
+        self.for_each_part(|part| part.patience.set(timeout_ms, cancelled));
     }
 
     /// The present point of the transaction: a savepoint.
@@ -527,6 +539,18 @@ impl Database {
         satisfied.map_err(|error| self.place(tx, &growing_for).transaction(&error))
     }
 
+    /// Awaits what an operation lacks; for the locks of others as long as the session's patience lasts.
+    ///
+    /// # Errors
+    /// As of [`Database::satisfy`]; 1222 when LOCK_TIMEOUT has passed, 3617 for a cancelled request.
+    pub async fn await_need(&self, tx: &mut Transaction, need: Need) -> Result<(), Box<SqlError>> {
+        if !is_for_lock(&need) {
+            return self.satisfy(tx, need).await.map_err(Box::from);
+        }
+        let patience = tx.patience.clone();
+        patience.awaited(self.satisfy(tx, need)).await
+    }
+
     /// Runs an operation to its end: tries, satisfies what it lacks, tries again.
     ///
     /// # Errors
@@ -539,7 +563,7 @@ impl Database {
         loop {
             match operation(tx) {
                 Ok(done) => return Ok(done),
-                Err(Blocked::Need(need)) => self.satisfy(tx, need).await?,
+                Err(Blocked::Need(need)) => self.await_need(tx, need).await.map_err(Interrupted::Error)?,
                 Err(Blocked::Error(error)) => return Err(Interrupted::Error(error)),
                 Err(Blocked::Stale) => return Err(Interrupted::Stale),
             }

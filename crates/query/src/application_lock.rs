@@ -9,9 +9,9 @@
 
 use std::sync::Arc;
 
-use crate::context::{ExecutionContext, awaited, look};
+use crate::context::{ExecutionContext, look};
 use crate::expression::Fault;
-use pikepole_engine::{Blocked, Database, LockMode, NamedLock, Transaction};
+use pikepole_engine::{Blocked, Database, LockMode, NamedLock, Transaction, awaited};
 
 /// With what a lock ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,11 +2,8 @@
 
 mod promise;
 
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::Future;
 use std::sync::Arc;
-use std::task::Poll;
-use std::time::Duration;
 
 use crate::access::{CatalogStamp, CatalogView, OtherStamp, Stop};
 use crate::activity::Activity;
@@ -26,13 +23,11 @@ use crate::state::SessionState;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
     Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
+    awaited,
 };
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, SqlError};
 use promise::Promise;
-
-/// Who waits for a lock looks this often whether its batch was cancelled.
-const CANCEL_LOOK_MS: u64 = 100;
 
 /// A savepoint of the open transaction.
 struct Savepoint {
@@ -421,17 +416,15 @@ impl ExecutionContext {
     /// Awaits a need. A wait for another session's lock obeys LOCK_TIMEOUT and ends when the batch is cancelled.
     ///
     /// # Errors
-    /// 1222 when LOCK_TIMEOUT has passed, 1205 for a deadlock's victim, 3617 for a cancelled batch; what the log or the disk
-    /// failed with.
+    /// As of [`Database::await_need`].
     pub(crate) async fn satisfy(&mut self, need: Need) -> Result<(), Fault> {
-        let for_lock = is_for_lock(&need);
-        let left_ms = self.lock_timeout_ms();
-        let satisfied = self.database.satisfy(&mut self.transaction, need);
-        if !for_lock {
-            return satisfied.await.map_err(Fault::from);
-        }
-        let cancelled = &self.cancelled;
-        awaited(satisfied, left_ms, || look(cancelled)).await
+        self.lend_patience();
+        self.database.await_need(&mut self.transaction, need).await
+    }
+
+    /// What the engine waits for within the statement has the patience that the session has now.
+    fn lend_patience(&mut self) {
+        self.transaction.set_patience(self.lock_timeout_ms(), &self.cancelled);
     }
 
     /// Waits until more of a file has been read.
@@ -471,8 +464,16 @@ impl ExecutionContext {
         if self.settings.implicit_transactions && self.state.transaction_count == 0 {
             self.begin();
         }
+        self.lend_patience();
         self.statement = Some(self.database.begin_statement(&mut self.transaction));
         Ok(())
+    }
+
+    /// What was read for a statement that touches no table is over: such a statement has no end of its own.
+    pub fn end_reading(&mut self) {
+        if self.statement.is_none() {
+            self.database.end_statement(&mut self.transaction);
+        }
     }
 
     /// What follows sees what is committed now, where statements see that at all.
@@ -706,59 +707,9 @@ impl Drop for ExecutionContext {
     }
 }
 
-/// Whether a need is another session's to give.
-pub(crate) fn is_for_lock(need: &Need) -> bool {
-    matches!(need, Need::TransactionEnd(_) | Need::Lock(..) | Need::Keys(_))
-}
-
 /// 3617 for a batch that was cancelled.
 pub(crate) fn look(cancelled: &AtomicBool) -> Result<(), Fault> {
     if cancelled.load(Ordering::Relaxed) { Err(crate::errors::cancelled()) } else { Ok(()) }
-}
-
-/// Awaits a wait for a lock or for a time: to its end, for `left_ms` at most where that is set, or until `look` says no, which is asked
-/// now and then and whenever the task is polled: who cancels a request polls it.
-///
-/// # Errors
-/// 1222 when the time has passed, what `look` says, and the wait's own.
-pub(crate) async fn awaited(
-    satisfied: impl Future<Output = Result<(), SqlError>>,
-    mut left_ms: Option<u64>,
-    look: impl Fn() -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let mut satisfied = pin!(satisfied);
-    loop {
-        let slice_ms = left_ms.map_or(CANCEL_LOOK_MS, |left| left.min(CANCEL_LOOK_MS));
-        let slice = scheduler::sleep(Duration::from_millis(slice_ms));
-        if let Some(result) = first(satisfied.as_mut(), slice, &look).await? {
-            return result.map_err(Fault::from);
-        }
-        look()?;
-        left_ms = left_ms.map(|left| left - slice_ms);
-        if left_ms == Some(0) {
-            return Err(Box::new(SqlError::lock_timeout()));
-        }
-    }
-}
-
-/// What `wanted` gives, unless `other` ends first.
-///
-/// # Errors
-/// What `look` says.
-async fn first<T>(
-    wanted: Pin<&mut impl Future<Output = T>>,
-    other: impl Future,
-    look: impl Fn() -> Result<(), Fault>,
-) -> Result<Option<T>, Fault> {
-    let (mut wanted, mut other) = (wanted, pin!(other));
-    poll_fn(|context| match wanted.as_mut().poll(context) {
-        Poll::Ready(value) => Poll::Ready(Ok(Some(value))),
-        Poll::Pending => match look() {
-            Ok(()) => other.as_mut().poll(context).map(|_| Ok(None)),
-            Err(fault) => Poll::Ready(Err(fault)),
-        },
-    })
-    .await
 }
 
 /// A seed that differs from session to session and from start to start.

@@ -1,7 +1,7 @@
 //! Errors of this crate's own making, and how far each error reaches.
 
 use crate::expression::{Fault, Width};
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{CANCELLED, SqlError, SqlType};
 
 /// 8115.
 #[cold]
@@ -79,7 +79,7 @@ pub(crate) fn definition_changed() -> Fault {
 /// 3617: the client has given the batch up.
 #[cold]
 pub fn cancelled() -> Fault {
-    Box::new(SqlError::new(CANCELLED, 11, 0, "Operation cancelled by user."))
+    Box::new(SqlError::cancelled())
 }
 
 /// Values that do not have the types they were bound with; never reaches a user.
@@ -94,8 +94,6 @@ pub(crate) fn unexpected() -> Fault {
 pub(crate) fn worker_lost() -> Fault {
     Box::new(pikepole_engine::worker_lost())
 }
-
-const CANCELLED: i32 = 3617;
 
 /// Whether an error is that of a cancelled batch, which no TRY block catches.
 pub(crate) fn is_cancelled(error: &SqlError) -> bool {

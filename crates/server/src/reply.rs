@@ -9,7 +9,7 @@ use pikepole_session::{
     ColumnInfo, CursorTarget, Definition, Done as Ended, DoneKind as EndedKind, Output, Provenance,
 };
 use pikepole_tds::{Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, ReturnValue, TdsVersion};
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{CANCELLED, SqlError, SqlType, Value};
 use std::io;
 use std::task::{Context, Poll};
 
@@ -17,8 +17,6 @@ use std::task::{Context, Poll};
 const WAITING_BYTES_MAX: usize = 32 * 1024;
 /// It goes on when no more than this wait.
 const WAITING_BYTES_LEFT: usize = 8 * 1024;
-/// The error of a batch that was cancelled: the client knows that already.
-const CANCELLED: i32 = 3617;
 /// Errors from this severity on end the connection.
 const SEVERITY_FATAL: u8 = 20;
 /// The last word about a statement that failed; comes before its end.

@@ -284,6 +284,7 @@ pub(crate) async fn count_table(
     let database = Arc::clone(context.database());
     let mut scan = table.scan(pikepole_engine::ScanRange::all(), &[]);
     let counted = database.drive(context.transaction(), |tx| database.try_count(tx, table, &mut scan)).await;
+    context.end_reading();
     match counted {
         Ok(count) => Ok(count),
         Err(pikepole_engine::Interrupted::Error(error)) => Err(*error),

@@ -248,6 +248,44 @@ fn a_long_text_and_many_statements_are_no_trouble() {
 }
 
 #[test]
+fn who_has_counted_the_rows_of_tables_keeps_no_definition() {
+    let fixture = Fixture::new();
+    let (mut reader, mut owner) = (fixture.session(), fixture.session());
+    fixture.run(&mut owner, "CREATE TABLE kept (a int); CREATE TABLE gone (a int); SET LOCK_TIMEOUT 0");
+    for look in ["SELECT SUM(rows) FROM sys.partitions", "EXEC sp_spaceused", "EXEC sp_spaceused 'gone'"] {
+        assert_eq!(numbers(&fixture.run(&mut reader, look)), [0_i32; 0], "{look}");
+        let changed = fixture.run(&mut owner, "DROP TABLE gone; CREATE TABLE gone (a int)");
+        assert_eq!(numbers(&changed), [0_i32; 0], "{look}");
+    }
+    // Within a statement that touches a table of its own, and in a transaction.
+    let look = "BEGIN TRAN; SELECT (SELECT SUM(rows) FROM sys.partitions), COUNT(*) FROM kept";
+    assert_eq!(numbers(&fixture.run(&mut reader, look)), [0_i32; 0]);
+    assert_eq!(numbers(&fixture.run(&mut owner, "DROP TABLE gone")), [0_i32; 0]);
+}
+
+#[test]
+fn what_changes_definitions_waits_with_the_patience_of_its_session() {
+    let fixture = Fixture::new();
+    let (mut user, mut owner) = (fixture.session(), fixture.session());
+    fixture.run(&mut user, "CREATE TABLE used (a int); BEGIN TRAN; INSERT used VALUES (1)");
+    for change in ["DROP TABLE used", "ALTER TABLE used ADD b int", "CREATE INDEX i ON used (a)", "TRUNCATE TABLE used"]
+    {
+        let sql = format!("SET LOCK_TIMEOUT 20; {change}");
+        assert_eq!(numbers(&fixture.run(&mut owner, &sql)), [1222], "{change}");
+    }
+    let (switch, info) = (owner.cancel_switch(), owner.task_info());
+    let changing = fixture.server.schedulers().spawn(info, Placement::LeastLoaded, async move {
+        let mut output = Collected::default();
+        owner.run("SET LOCK_TIMEOUT -1; DROP TABLE used", &mut [], &mut output).await;
+        numbers(&output)
+    });
+    fixture.run(&mut user, "WAITFOR DELAY '00:00:01'");
+    switch.store(true, Ordering::Relaxed);
+    assert_eq!(fixture.server.schedulers().block_on(changing).expect("no panic"), [3617]);
+    assert_eq!(numbers(&fixture.run(&mut user, "COMMIT; DROP TABLE used")), [0_i32; 0]);
+}
+
+#[test]
 fn application_locks_are_of_the_session_or_the_transaction() {
     let fixture = Fixture::new();
     let (mut one, mut two) = (fixture.session(), fixture.session());

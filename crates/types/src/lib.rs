@@ -53,7 +53,7 @@ pub use datetime::{
 };
 pub use decimal::{Decimal, PRECISION_MAX, add_type, divide_type, multiply_type, remainder_type};
 pub use display::{base64, float_in_document, iso_text, to_text, write_text};
-pub use error::{ERRORS, ErrorTemplate, SqlError};
+pub use error::{CANCELLED, ERRORS, ErrorTemplate, SqlError};
 pub use functions::{
     AT_TIME_ZONE, Context, Eval, FUNCTIONS, Function, JSON_ARRAY, JSON_OBJECT, PARSE, ResultType, TRY_PARSE, WRITE,
     format_message, lookup,

@@ -19,13 +19,14 @@
 
 use std::ops::Bound;
 
-use pikepole_transaction::{Isolation, KeyLock, LockMode, LockedKeys, Need};
+use pikepole_transaction::{Isolation, KeyLock, LockMode, LockedKeys};
 use pikepole_types::SqlError;
 
 use super::scan::encode_bound;
 use super::{Table, TableScan};
 use crate::database::Database;
 use crate::error::Blocked;
+use crate::patience::is_for_lock;
 use crate::transaction::Transaction;
 
 /// What a table hint says in place of the transaction's level.
@@ -146,11 +147,6 @@ impl ReadHints {
     }
 }
 
-/// Whether a need is another transaction's to give.
-fn is_for_lock(blocked: &Blocked) -> bool {
-    matches!(blocked, Blocked::Need(Need::TransactionEnd(_) | Need::Keys(_) | Need::Lock(..)))
-}
-
 impl Database {
     /// Locks the table as the scan needs it. True: as a whole, so that nothing else need be locked.
     fn lock_to_read(
@@ -177,7 +173,9 @@ impl Database {
     /// Makes a wait for others an error, under NOWAIT.
     fn waited<T>(&self, scan: &TableScan, result: Result<T, Blocked>) -> Result<T, Blocked> {
         match result {
-            Err(blocked) if scan.hints.no_wait && is_for_lock(&blocked) => Err(SqlError::lock_timeout().into()),
+            Err(Blocked::Need(need)) if scan.hints.no_wait && is_for_lock(&need) => {
+                Err(SqlError::lock_timeout().into())
+            }
             result => result,
         }
     }
@@ -215,7 +213,7 @@ impl Database {
                 continue;
             }
             let read = match self.read_locked(tx, table, scan, locking, locks_rows) {
-                Err(blocked) if scan.hints.skips && is_for_lock(&blocked) => Ok(false),
+                Err(Blocked::Need(need)) if scan.hints.skips && is_for_lock(&need) => Ok(false),
                 read => self.waited(scan, read),
             };
             match read {
@@ -292,7 +290,7 @@ impl Database {
             Ok(found || locking.ranges && !whole)
         });
         match read {
-            Err(blocked) if scan.hints.skips && is_for_lock(&blocked) => Ok(false),
+            Err(Blocked::Need(need)) if scan.hints.skips && is_for_lock(&need) => Ok(false),
             read => self.waited(scan, read).map(|held| held && scan.found),
         }
     }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::Dispenser;
 use crate::access::Stop;
 use crate::batch::{Batch, Operator};
-use crate::context::{awaited, is_for_lock, look};
+use crate::context::look;
 use crate::errors;
 use crate::expression::Fault;
 use crate::plan::{LiveSlots, Node};
 use crate::run::{Around, Run};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::AtomicBool;
-use pikepole_engine::{Blocked, Database, Need, ReadMeter, Transaction};
+use pikepole_engine::{Blocked, Database, Need, ReadMeter, Transaction, awaited, is_for_lock};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{Context, Value};
 

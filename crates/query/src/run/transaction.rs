@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::recover::Origin;
 use super::{Capture, Machine};
-use crate::context::{awaited, look};
+use crate::context::look;
 use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Done, Output};
 use crate::program::{CursorOperation, Instruction, Name, RaiseError};
@@ -174,7 +174,7 @@ impl Machine<'_> {
             scheduler::sleep(time).await;
             Ok(())
         };
-        let delay = awaited(slept, None, || look(cancelled));
+        let delay = pikepole_engine::awaited(slept, None, || look(cancelled));
         scheduler::wait(WaitType::WAITFOR, delay).await
     }
 

@@ -207,7 +207,7 @@ impl Budget {
         };
         let given = std::future::poll_fn(|context| grant.poll(context).map(|_| Ok(())));
         let given = scheduler::wait(WaitType::RESOURCE_SEMAPHORE, given);
-        let waited = crate::context::awaited(given, Some(self.workspace().limits().wait_ms), look).await;
+        let waited = pikepole_engine::awaited(given, Some(self.workspace().limits().wait_ms), look).await;
         let waited = waited.map_err(|fault| match fault.number {
             LOCK_TIMEOUT => Box::new(SqlError::memory_grant_timeout(POOL)),
             _ => fault,

@@ -25,15 +25,17 @@ pub(crate) struct SystemDatabases {
     msdb: AtomicBool,
 }
 
-/// Whether a text has a word in it, whatever its case.
+/// Whether a text has a word in it, whatever its case. Asked of every text: only what begins like the word is compared.
 fn mentions(text: &str, word: &str) -> bool {
-    let bytes = text.as_bytes();
+    let (bytes, word) = (text.as_bytes(), word.as_bytes());
     let is_of_word = |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let found = |(at, part): (usize, &[u8])| {
-        let begins = at.checked_sub(1).is_none_or(|before| !is_of_word(before));
-        begins && part.eq_ignore_ascii_case(word.as_bytes()) && !is_of_word(at + word.len())
+    let is_found = |at: usize| {
+        let end = at + word.len();
+        let is_same = bytes.get(at..end).is_some_and(|part| part.eq_ignore_ascii_case(word));
+        is_same && at.checked_sub(1).is_none_or(|before| !is_of_word(before)) && !is_of_word(end)
     };
-    bytes.windows(word.len()).enumerate().any(found)
+    let Some(first) = word.first() else { return false };
+    memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), bytes).any(is_found)
 }
 
 /// Whether a text uses `model`. Many columns are called so: it must speak of databases too.

@@ -54,7 +54,16 @@ pub struct SqlError {
     pub message: String,
 }
 
+/// The number of [`SqlError::cancelled`].
+pub const CANCELLED: i32 = 3617;
+
 impl SqlError {
+    /// The end of a request that its client, or KILL, has given up. Clients do not see it: they hear that the request ended.
+    #[cold]
+    pub fn cancelled() -> SqlError {
+        SqlError::new(CANCELLED, 11, 0, "Operation cancelled by user.")
+    }
+
     /// An error that is not in the table: RAISERROR, THROW and messages of other layers' own.
     #[cold]
     pub fn new(number: i32, severity: u8, state: u8, message: impl Into<String>) -> SqlError {
