@@ -74,6 +74,12 @@ impl SyntaxError {
         SyntaxError::new(1038, 4, line, message.to_string())
     }
 
+    pub(crate) fn inner_order(line: u32) -> Box<SyntaxError> {
+        let message = "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table \
+                       expressions, unless TOP, OFFSET or FOR XML is also specified.";
+        SyntaxError::new(1033, 1, line, message.to_string())
+    }
+
     pub(crate) fn too_deep(line: u32) -> Box<SyntaxError> {
         let message = "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.";
         SyntaxError::new(191, 1, line, message.to_string())

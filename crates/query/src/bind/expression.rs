@@ -104,6 +104,9 @@ impl Binder<'_> {
             ExprKind::Coalesce(choices) => self.coalesce(choices),
             ExprKind::NullIf(operands) => {
                 let [left, right] = self.operands([&operands[0], &operands[1]])?;
+                if left.ty == SqlType::Null && left.undeclared.is_none() {
+                    return Err(Box::new(SqlError::nullif_of_null()));
+                }
                 let equal = self.compare(Comparison::Equal, left.clone(), right)?;
                 let null = Typed::constant(Value::Null, left.ty);
                 cases(vec![(equal, null)], Some(left))
@@ -294,6 +297,9 @@ impl Binder<'_> {
         let bound = self.choices(choices);
         self.guards.truncate(outer);
         let (typed, ty) = bound?;
+        if ty == SqlType::Null && typed.iter().all(|choice| choice.undeclared.is_none()) {
+            return Err(Box::new(SqlError::coalesce_of_nulls()));
+        }
         let nullable = typed.iter().all(|choice| choice.nullable);
         let collated = met(&typed, "COALESCE")?;
         let mut values = Vec::with_capacity(typed.len());

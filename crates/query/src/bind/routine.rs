@@ -86,7 +86,10 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
         tree::FunctionReturns::Inline(query) => {
             let bound = binder.in_body(arguments, |binder| binder.query(query))?;
             match bound.columns.iter().position(|column| column.name.is_empty()) {
-                None => Ok(()),
+                None => {
+                    let names: Vec<&str> = bound.columns.iter().map(|column| column.name.as_str()).collect();
+                    check_column_names(&names, &function.name.name.text)
+                }
                 Some(at) => Err(Box::new(SqlError::new(
                     4514,
                     16,
@@ -100,6 +103,19 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
             Ok(())
         }
     }
+}
+
+/// Whether the columns of a view or an inline function can be told apart.
+///
+/// # Errors
+/// 4506.
+pub(crate) fn check_column_names(names: &[&str], module: &str) -> Result<(), Fault> {
+    for (at, name) in names.iter().enumerate() {
+        if names[..at].iter().any(|earlier| earlier.eq_ignore_ascii_case(name)) {
+            return Err(Box::new(SqlError::module_column_twice(name, module)));
+        }
+    }
+    Ok(())
 }
 
 /// The columns of the table that a function fills.

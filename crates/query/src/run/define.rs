@@ -326,10 +326,6 @@ impl Machine<'_> {
 
     fn check_view(&self, create: &tree::CreateView, schema: &str) -> Result<(), Fault> {
         let query = &create.query;
-        let cut = matches!(&query.body, tree::QueryBody::Select(select) if select.top.is_some());
-        if !query.order_by.is_empty() && !cut && query.offset.is_none() {
-            return Err(Box::new(SqlError::order_by_in_derived_table()));
-        }
         let catalog = self.context.catalog().of_module(schema);
         let names = Names::of(&catalog, &*self.host);
         let mut binder = bind::Binder::new(&names, 0);
@@ -354,7 +350,11 @@ impl Machine<'_> {
         } else if create.columns.len() < bound.columns.len() {
             return Err(Box::new(SqlError::more_columns_than_listed(view)));
         }
-        Ok(())
+        let names: Vec<&str> = match create.columns.is_empty() {
+            true => bound.columns.iter().map(|column| column.name.as_str()).collect(),
+            false => create.columns.iter().map(tree::Name::as_str).collect(),
+        };
+        bind::check_column_names(&names, view)
     }
 
     async fn drop_objects(&mut self, drop: &tree::Drop) -> Result<(), Fault> {

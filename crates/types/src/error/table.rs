@@ -105,6 +105,7 @@ error_table! {
     234 16 2 no_space_for_money(ty) "There is insufficient result space to convert a money value to {ty}.";
     235 16 0 text_is_not_money() "Cannot convert a char value to money. The char value has incorrect syntax.";
     236 16 0 text_overflows_money() "The conversion from char data type to money resulted in a money overflow error.";
+    239 16 1 common_table_twice(name) "Duplicate common table expression name '{name}' was specified.";
     240 16 1 recursive_types_differ(column, name) "Types don't match between the anchor and the recursive part in column \"{column}\" of recursive query \"{name}\".";
     241 16 1 text_is_not_a_date() "Conversion failed when converting date and/or time from character string.";
     242 16 3 date_out_of_range(from, to) "The conversion of a {from} data type to a {to} data type resulted in an out-of-range value.";
@@ -214,6 +215,7 @@ error_table! {
     942 14 4 database_offline(name) "Database '{name}' cannot be opened because it is offline.";
     1002 15 1 scale_invalid(scale) "Specified scale {scale} is invalid.";
     1007 15 1 number_literal_out_of_range(text) "The number '{text}' is out of the range for numeric representation (maximum precision 38).";
+    1008 16 1 order_by_a_variable(position) "The SELECT item identified by the ORDER BY number {position} contains a variable as part of the expression identifying a column position. Variables are only allowed when ordering by an expression referencing a column name.";
     1011 16 1 correlation_name_twice(name) "The correlation name '{name}' is specified multiple times in a FROM clause.";
     1013 16 1 same_exposed_names(left, right) "The objects \"{left}\" and \"{right}\" in the FROM clause have the same exposed names. Use correlation names to distinguish them.";
     1014 15 1 invalid_top() "A TOP or FETCH clause contains an invalid value.";
@@ -443,7 +445,9 @@ error_table! {
     4113 16 1 not_a_window_function(function) "The function '{function}' is not a valid windowing function, and cannot be used with the OVER clause.";
     4116 16 1 tiles_not_positive() "The function 'ntile' takes only a positive int or bigint expression as its input.";
     4121 16 1 function_not_found(column, function) "Cannot find either column \"{column}\" or the user-defined function or aggregate \"{function}\", or the name is ambiguous.";
+    4127 16 1 coalesce_of_nulls() "At least one of the arguments to COALESCE must be an expression that is not the NULL constant.";
     4145 15 1 condition_expected(near) "An expression of non-boolean type specified in a context where a condition is expected, near '{near}'.";
+    4151 16 1 nullif_of_null() "The type of the first argument to NULLIF cannot be the NULL constant because the type of the first argument has to be known.";
     4193 16 1 window_frame_invalid(frame) "'{frame}' is not a valid window frame and cannot be used with the OVER clause.";
     4194 16 1 window_range_with_offset() "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
     4199 16 1 argument_value_invalid(value, position, function) "Argument value {value} is invalid for argument {position} of {function} function.";
@@ -459,6 +463,7 @@ error_table! {
     4403 16 1 view_groups_rows(view) "Cannot update the view or function '{view}' because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
     4405 16 1 view_of_many_tables(view) "View or function '{view}' is not updatable because the modification affects multiple base tables.";
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
+    4506 16 1 module_column_twice(column, module) "Column names in each view or function must be unique. Column name '{column}' in view or function '{module}' is specified more than once.";
     4512 16 3 schema_bound_name_invalid(kind, module, name) "Cannot schema bind {kind} '{module}' because name '{name}' is invalid for schema binding. Names must be in two-part format and an object cannot reference itself.";
     4513 16 2 schema_bound_to_unbound(kind, module, name) "Cannot schema bind {kind} '{module}'. '{name}' is not schema bound.";
     4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
@@ -679,6 +684,7 @@ error_table! {
     8197 16 6 trigger_target_invalid(object) "The object '{object}' does not exist or is invalid for this operation.";
     8645 17 1 memory_grant_timeout(pool) "A timeout occurred while waiting for memory resources to execute the query in resource pool '{pool}'. Rerun the query.";
     8672 16 1 merge_row_twice() "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
+    8711 16 1 orders_of_aggregates_differ() "Multiple ordered aggregate functions in the same scope have mutually incompatible orderings.";
     8730 16 1 shift_is_negative() "Offset parameter for Lag and Lead functions cannot be a negative value.";
     8731 16 1 percentile_out_of_range() "Input parameter of percentile function is outside of range [0...1].";
     8733 16 1 separator_not_constant() "Separator parameter for STRING_AGG must be a string literal or variable.";
@@ -777,6 +783,8 @@ error_table! {
     10735 15 1 filter_incorrect(kind, index, table) "Incorrect WHERE clause for filtered {kind} '{index}' on table '{table}'.";
     10738 15 1 too_many_value_rows() "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row values.";
     10741 15 2 top_with_offset() "A TOP can not be used in the same query or sub-query as a OFFSET.";
+    10742 15 1 offset_is_negative() "The offset specified in a OFFSET clause may not be negative.";
+    10744 15 1 fetch_not_positive() "The number of rows provided for a FETCH clause must be greater then zero.";
     10752 15 1 window_frame_not_allowed(function) "The function '{function}' may not have a window frame.";
     10753 15 1 over_needed(function) "The function '{function}' must have an OVER clause.";
     10754 15 1 within_group_needed(function) "The function '{function}' must have a WITHIN GROUP clause.";
