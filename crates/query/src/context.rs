@@ -556,7 +556,7 @@ impl ExecutionContext {
         };
     }
 
-    /// Triggers are about to run: under autocommit what their statement has done becomes a transaction. True: it has.
+    /// Triggers or other parts of a statement are about to run: under autocommit what their statement has done becomes a transaction. True: it has.
     pub(crate) fn begin_for_triggers(&mut self) -> bool {
         if self.state.transaction_count > 0 {
             return false;

@@ -164,6 +164,11 @@ impl Database {
             if lower.as_ref().is_some_and(|wanted| index.name.to_lowercase() != *wanted) {
                 continue;
             }
+            if let Some(columnstore) = &mut record.indexes[at].columnstore {
+                columnstore.disabled = false;
+                continue;
+            }
+            let index = &record.indexes[at];
             let clustered = index.clustered;
             // The clustered key, which entries lead to, can be another one than when the index was disabled.
             let bytes = key_bytes_max(&record, &index.columns, clustered, index.unique);

@@ -99,7 +99,10 @@ impl Machine<'_> {
         }
         match alter.action {
             tree::AlterIndexAction::Reorganize => Ok(()),
-            tree::AlterIndexAction::Set => self.set_ignores_duplicates(&table, alter).await.map(drop),
+            tree::AlterIndexAction::Set => {
+                self.set_compression_delay(&table, alter).await?;
+                self.set_ignores_duplicates(&table, alter).await.map(drop)
+            }
             tree::AlterIndexAction::Disable => self.disable_indexes(&table, name).await,
             tree::AlterIndexAction::Rebuild => {
                 let table = self.set_ignores_duplicates(&table, alter).await?;
@@ -107,6 +110,20 @@ impl Machine<'_> {
                 Ok(database.rebuild_indexes(tx, &table, name.map(tree::Name::as_str)).await?)
             }
         }
+    }
+
+    /// What COMPRESSION_DELAY among the options of ALTER INDEX ... SET says of columnstores.
+    async fn set_compression_delay(&mut self, table: &Table, alter: &tree::AlterIndex) -> Result<(), Fault> {
+        let Some(delay) = super::columnstore::compression_delay(&alter.options)? else { return Ok(()) };
+        let is_meant = |index: &pikepole_engine::Index| alter.name.as_ref().is_none_or(|name| name.is(&index.name));
+        let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
+            let meant = record.indexes.iter_mut().filter(|index| is_meant(index));
+            meant.filter_map(|index| index.columnstore.as_mut()).for_each(|own| own.compression_delay = delay);
+            Ok(())
+        };
+        let (database, tx) = self.context.engine();
+        database.alter_definition(tx, &table.engine, &change).await?;
+        Ok(())
     }
 
     /// What IGNORE_DUP_KEY among the options of ALTER INDEX says; the table as it is then.
@@ -149,7 +166,7 @@ impl Machine<'_> {
             catalog.catalog.references_to(table.object_id).map(|(_, key)| key.index_id).collect()
         };
         for index in table.engine.indexes.iter().filter(|index| is_meant(index)) {
-            if index.clustered {
+            if index.is_clustered() {
                 return Err(errors::unsupported("ALTER INDEX ... DISABLE of a clustered index"));
             }
             if references.contains(&index.index_id) {
@@ -158,7 +175,12 @@ impl Machine<'_> {
         }
         let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
             let meant = record.indexes.iter_mut().filter(|index| is_meant(index));
-            meant.for_each(|index| index.disabled = true);
+            for index in meant {
+                match &mut index.columnstore {
+                    Some(columnstore) => columnstore.disabled = true,
+                    None => index.disabled = true,
+                }
+            }
             Ok(())
         };
         let (database, tx) = self.context.engine();

@@ -123,6 +123,9 @@ impl Machine<'_> {
             };
             database.alter_definition(tx, &table.engine, &change).await?;
         }
+        for wanted in &wishes.columnstores {
+            self.create_columnstore(name, wanted).await?;
+        }
         for check in &wishes.checks {
             self.add_check(name, check, check_rows).await?;
         }
@@ -409,7 +412,7 @@ impl Machine<'_> {
             if let Some(column) = names.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
                 return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
             }
-            let definition = key.for_table(!table.key.is_empty());
+            let definition = key.for_table(table.engine.indexes.iter().any(pikepole_engine::Index::is_clustered));
             self.context.build_index(&table.engine, definition, degree).await?;
         }
         Ok(())

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::Machine;
+use super::columnstore::WantedColumnstore;
 use super::index_filter::{FilterColumn, FilterOf};
 use super::table_definition;
 use crate::access::Table;
@@ -81,16 +82,7 @@ impl Machine<'_> {
             StatementKind::CreateSequence(create) => self.define_sequence(create).await,
             StatementKind::CreateSynonym(create) => self.create_synonym(create).await,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Type => self.drop_types(drop).await,
-            StatementKind::CreateSchema(create) => {
-                if !create.elements.is_empty() {
-                    return Err(errors::unsupported("CREATE SCHEMA with objects in it"));
-                }
-                let name = create.name.as_ref().or(create.owner.as_ref());
-                let name = name.map_or("", tree::Name::as_str);
-                let owner = self.schema_owner(create)?;
-                let (database, tx) = self.context.engine();
-                Ok(database.create_schema(tx, name, owner).await?)
-            }
+            StatementKind::CreateSchema(create) => self.create_schema(create, text).await,
             StatementKind::Drop(drop) => self.drop_objects(drop).await,
             _ => Err(errors::unsupported("This statement")),
         }
@@ -124,7 +116,7 @@ impl Machine<'_> {
         CompileContext { catalog: context.catalog.clone().of_module(schema), ..context }
     }
 
-    async fn create_table(&mut self, create: &tree::CreateTable) -> Result<(), Fault> {
+    pub(super) async fn create_table(&mut self, create: &tree::CreateTable) -> Result<(), Fault> {
         let residence = if create.name.is_temporary() { Residence::Temporary } else { Residence::Database };
         self.create_table_as(create, residence).await
     }
@@ -150,8 +142,12 @@ impl Machine<'_> {
     }
 
     async fn create_index(&mut self, create: &tree::CreateIndex) -> Result<(), Fault> {
-        if create.kind != tree::IndexKind::Rows {
-            return Err(errors::unsupported("A columnstore, XML or spatial index"));
+        match create.kind {
+            tree::IndexKind::Rows => {}
+            tree::IndexKind::Columnstore => {
+                return self.create_columnstore(&create.table, &WantedColumnstore::of(create)?).await;
+            }
+            _ => return Err(errors::unsupported("An XML or spatial index")),
         }
         table_definition::check_ignores_duplicates(&create.options, create.unique)?;
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
@@ -250,7 +246,7 @@ impl Machine<'_> {
         Box::new(last.unwrap_or_else(|| SqlError::incorrect_syntax("")))
     }
 
-    async fn create_view(&mut self, create: &tree::CreateView, text: &str) -> Result<(), Fault> {
+    pub(super) async fn create_view(&mut self, create: &tree::CreateView, text: &str) -> Result<(), Fault> {
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         if let Some(says) = tree::execute_as(&create.options) {
             return Err(Box::new(SqlError::incorrect_syntax(says)));

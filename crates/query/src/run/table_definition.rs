@@ -1,5 +1,6 @@
 //! What CREATE TABLE and ALTER TABLE say, as the engine wants it.
 
+use super::columnstore::WantedColumnstore;
 use super::index_filter::{FilterColumn, FilterOf};
 use crate::bind::{ColumnDefaults, column_collation, declared};
 use crate::errors;
@@ -18,6 +19,8 @@ pub(crate) struct Wishes {
     pub(crate) computed: Vec<WantedComputed>,
     /// The rowversion column.
     pub(crate) rowversion: Option<String>,
+    /// Columnstore indexes.
+    pub(crate) columnstores: Vec<WantedColumnstore>,
 }
 
 /// A CHECK constraint.
@@ -140,12 +143,19 @@ pub(crate) fn table(
                     indexes.extend(wishes.constraint(&constraint.kind, constraint.name.as_ref(), own)?);
                 }
                 for inline in &definition.indexes {
+                    if inline.kind == tree::IndexKind::Columnstore {
+                        wishes.columnstores.push(WantedColumnstore::inline(inline)?);
+                        continue;
+                    }
                     indexes.push(inline_index(inline, Some(&definition.name))?);
                 }
             }
             tree::TableElement::Constraint(constraint) => {
                 let name = constraint.name.as_ref();
                 indexes.extend(wishes.constraint(&constraint.kind, name, None)?);
+            }
+            tree::TableElement::Index(inline) if inline.kind == tree::IndexKind::Columnstore => {
+                wishes.columnstores.push(WantedColumnstore::inline(inline)?);
             }
             tree::TableElement::Index(inline) => indexes.push(inline_index(inline, None)?),
             tree::TableElement::Period(..) => {
@@ -154,7 +164,7 @@ pub(crate) fn table(
         }
     }
     check_keys(create, &indexes)?;
-    let indexes = clustered_defaults(indexes);
+    let indexes = clustered_defaults(indexes, wishes.columnstores.iter().any(WantedColumnstore::is_clustered));
     Ok((TableDefinition { schema, name, columns, indexes }, wishes))
 }
 
@@ -182,8 +192,8 @@ pub(crate) struct Wanted {
 }
 
 /// A primary key is clustered unless it says otherwise or another index says CLUSTERED; everything else is not.
-fn clustered_defaults(indexes: Vec<Wanted>) -> Vec<IndexDefinition> {
-    let said = indexes.iter().any(|index| index.clustered == Some(true));
+fn clustered_defaults(indexes: Vec<Wanted>, by_column: bool) -> Vec<IndexDefinition> {
+    let said = by_column || indexes.iter().any(|index| index.clustered == Some(true));
     indexes
         .into_iter()
         .map(|index| {
@@ -335,7 +345,7 @@ fn inline_index(
     of: &FilterOf<'_>,
 ) -> Result<Wanted, Fault> {
     if inline.kind != tree::IndexKind::Rows || inline.hash {
-        return Err(errors::unsupported("A columnstore or HASH index"));
+        return Err(errors::unsupported("A HASH index"));
     }
     check_ignores_duplicates(&inline.options, inline.unique)?;
     let mut columns = key_columns(&inline.columns);

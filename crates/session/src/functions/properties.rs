@@ -219,7 +219,7 @@ pub(super) fn object_property(call: &Call<'_>) -> Answer {
         "tablehastimestamp" => flag(of_table(|table| table.columns.iter().any(|column| column.rowversion))),
         "tablehasprimarykey" => flag(of_table(|table| table.indexes.iter().any(|index| index.primary_key))),
         "tablehasidentity" => flag(of_table(|table| table.identity_column().is_some())),
-        "tablehasclustindex" => flag(of_table(|table| table.clustered().is_some())),
+        "tablehasclustindex" => flag(of_table(|table| table.indexes.iter().any(pikepole_engine::Index::is_clustered))),
         "tablehasindex" => flag(of_table(|table| !table.indexes.is_empty())),
         property if property.contains("trigger") => trigger_property(&catalog, id, property),
         "execisansinullson" | "execisquotedidenton" => flag(true),
@@ -270,9 +270,10 @@ pub(super) fn index_property(call: &Call<'_>) -> Answer {
     let Some(index) = found else { return Ok(None) };
     Ok(match property.to_ascii_lowercase().as_str() {
         "indexid" => Some(Value::Int(index.index_id)),
-        "isclustered" => flag(index.clustered),
+        "isclustered" => flag(index.is_clustered()),
         "isunique" => flag(index.unique),
-        "isdisabled" => flag(index.disabled),
+        "iscolumnstore" => flag(index.columnstore.is_some()),
+        "isdisabled" => flag(index.is_disabled()),
         "ishypothetical" | "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
         "indexfillfactor" => Some(Value::Int(0)),
         _ => None,

@@ -902,6 +902,14 @@ error_table! {
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
     18470 14 1 login_disabled(user) "Login failed for user '{user}'. Reason: The account is disabled.";
+    35301 15 1 columnstore_unique() "The statement failed because a columnstore index cannot be unique. Create the columnstore index without the UNIQUE keyword or create a unique index without the COLUMNSTORE keyword.";
+    35307 16 1 columnstore_of_computed(column, table) "The statement failed because column '{column}' on table '{table}' is a computed column. Columnstore index cannot include a computed column implicitly or explicitly.";
+    35311 15 1 columnstore_includes() "The statement failed because a columnstore index cannot have included columns. Create the columnstore index on the desired columns without specifying any included columns.";
+    35335 15 1 columnstore_key_list() "The statement failed because specifying a key list is not allowed when creating a clustered columnstore index. Create the clustered columnstore index without specifying a key list.";
+    35336 15 1 columnstore_key_list_missing() "The statement failed because specifying key list is missing when creating an index. Create the index with specifying key list .";
+    35339 16 1 columnstore_twice() "Multiple columnstore indexes are not supported.";
+    35343 16 1 columnstore_type(column) "The statement failed. Column '{column}' has a data type that cannot participate in a columnstore index.";
+    35372 16 3 columnstore_beside_clustered(table) "You cannot create more than one clustered index on table '{table}'. Consider creating a new clustered index using 'with (drop_existing = on)' option.";
     40517 16 1 two_databases_changed() "Changing more than one database in a transaction is not supported in this version of Pikepole.";
     40517 16 1 transfer_unsupported(what) "ALTER SCHEMA ... TRANSFER of {what} is not supported in this version of Pikepole.";
     40517 16 1 xml_definition_unsupported() "A definition of a document's type in a value of type xml is not supported in this version of Pikepole.";
