@@ -415,6 +415,18 @@ pub struct Module {
     /// The user that its statements act for, or [`Module::AS_OWNER`]; None: whoever calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execute_as: Option<i32>,
+    /// ANSI_NULLS as it was when the module was made: its comparisons go by that, whatever its callers have set.
+    #[serde(default = "on", skip_serializing_if = "is_on")]
+    pub ansi_nulls: bool,
+}
+
+/// Modules were all of ANSI_NULLS ON before there was another setting.
+fn on() -> bool {
+    true
+}
+
+fn is_on(setting: &bool) -> bool {
+    *setting
 }
 
 impl Module {

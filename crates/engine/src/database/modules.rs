@@ -35,6 +35,8 @@ pub struct ModuleDefinition<'a> {
     pub text: &'a str,
     /// See [`Module::execute_as`].
     pub execute_as: Option<i32>,
+    /// See [`Module::ansi_nulls`].
+    pub ansi_nulls: bool,
 }
 
 /// What the text is of.
@@ -105,12 +107,9 @@ impl Database {
     pub async fn put_view(
         &self,
         tx: &mut Transaction,
-        schema: &str,
-        name: &str,
-        text: &str,
+        definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        let definition = ModuleDefinition { schema, name, text, execute_as: None };
         self.put_module(tx, ModuleKind::View, definition, mode).await
     }
 
@@ -121,12 +120,9 @@ impl Database {
     pub async fn put_function(
         &self,
         tx: &mut Transaction,
-        schema: &str,
-        name: &str,
-        text: &str,
+        definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        let definition = ModuleDefinition { schema, name, text, execute_as: None };
         self.put_module(tx, ModuleKind::Function, definition, mode).await
     }
 
@@ -149,7 +145,7 @@ impl Database {
         name: &str,
         base: &str,
     ) -> Result<(), SqlError> {
-        let definition = ModuleDefinition { schema, name, text: base, execute_as: None };
+        let definition = ModuleDefinition { schema, name, text: base, execute_as: None, ansi_nulls: true };
         self.put_module(tx, ModuleKind::Synonym, definition, PutMode::Create).await
     }
 
@@ -168,7 +164,7 @@ impl Database {
         definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        let ModuleDefinition { schema, name, text, execute_as } = definition;
+        let ModuleDefinition { schema, name, text, execute_as, ansi_nulls } = definition;
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let schema = user_schema(&catalog, schema)?;
         let existing = match catalog.object(&schema.name, name) {
@@ -191,6 +187,7 @@ impl Database {
             created_us,
             modified_us: now,
             execute_as,
+            ansi_nulls,
         };
         self.store_object(tx, &kind.stored(module.clone())).await?;
         catalog.remove(module.object_id);

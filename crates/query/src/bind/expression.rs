@@ -464,6 +464,8 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
     right.want(&left.ty);
     let nullable = left.nullable || right.nullable;
     let constant = left.expr.is_const() && right.expr.is_const();
+    let is_null = |typed: &Typed| matches!(typed.expr, Expr::Const(Value::Null));
+    let joins_null = op == ArithmeticOp::Add && (is_null(&left) || is_null(&right));
     let ty = pikepole_types::operator_type(op, &left.ty, &right.ty)?;
     let collated = if ty.is_string() { met([&left, &right], "add")? } else { Collated::Default };
     let widths = (Width::of(&left.ty), Width::of(&right.ty), Width::of(&ty));
@@ -496,7 +498,8 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
         }
     };
     let typed = Typed::new(expr, ty, nullable).collated(collated);
-    Ok(if constant { typed.folded() } else { typed })
+    // What a text and NULL become is a question of CONCAT_NULL_YIELDS_NULL when the statement runs.
+    Ok(if constant && !(joins_null && ty.is_string()) { typed.folded() } else { typed })
 }
 
 /// Joined strings or binaries of `length` units at most, cut off where their type holds fewer.

@@ -260,7 +260,10 @@ impl Binder<'_> {
             return Ok(None);
         };
         let found = place.view.catalog.function(&place.schema, &place.name).cloned();
-        Ok(found.map(|function| (function, place.view.of_module(&place.schema))))
+        Ok(found.map(|function| {
+            let view = place.view.of_module(&function);
+            (function, view)
+        }))
     }
 
     /// The arguments of a call, each of its parameter's type.

@@ -71,19 +71,33 @@ pub struct ProcedureIdentity {
     pub owner: i32,
     /// See [`Module::execute_as`].
     pub execute_as: Option<i32>,
+    /// See [`Module::ansi_nulls`].
+    pub ansi_nulls: bool,
 }
 
 impl ProcedureIdentity {
     /// A module of the catalog.
     pub(crate) fn of(module: &Module, owner: i32) -> ProcedureIdentity {
         let (object_id, name, schema) = (module.object_id, module.name.clone(), module.schema.clone());
-        ProcedureIdentity { object_id, name, schema, owner, execute_as: module.execute_as }
+        ProcedureIdentity {
+            object_id,
+            name,
+            schema,
+            owner,
+            execute_as: module.execute_as,
+            ansi_nulls: module.ansi_nulls,
+        }
+    }
+
+    /// Whether it was compiled with what the module keeps beside its text.
+    pub(crate) fn keeps(&self, module: &Module) -> bool {
+        self.execute_as == module.execute_as && self.ansi_nulls == module.ansi_nulls
     }
 
     /// A module that is compiled to see whether it can be.
     pub(crate) fn to_be(name: &str, schema: &str) -> ProcedureIdentity {
         let (name, schema) = (name.to_owned(), schema.to_owned());
-        ProcedureIdentity { object_id: 0, name, schema, owner: DBO, execute_as: None }
+        ProcedureIdentity { object_id: 0, name, schema, owner: DBO, execute_as: None, ansi_nulls: true }
     }
 }
 

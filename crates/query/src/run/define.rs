@@ -113,7 +113,7 @@ impl Machine<'_> {
     /// What the text of a module of a schema is compiled against.
     pub(super) fn compile_context_in(&self, schema: &str) -> CompileContext<'_> {
         let context = self.context.compile_context(&*self.host);
-        CompileContext { catalog: context.catalog.clone().of_module(schema), ..context }
+        CompileContext { catalog: context.catalog.clone().in_schema(schema), ..context }
     }
 
     pub(super) async fn create_table(&mut self, create: &tree::CreateTable) -> Result<(), Fault> {
@@ -224,10 +224,21 @@ impl Machine<'_> {
         if let Err(found) = compile_procedure(text, identity, &context) {
             return Err(self.report_all(found));
         }
-        let (database, tx) = self.context.engine();
         let name = create.name.name.text.as_str();
-        let definition = ModuleDefinition { schema: &schema, name, text, execute_as: acts_for };
+        let definition = self.module(&schema, name, text, acts_for);
+        let (database, tx) = self.context.engine();
         Ok(database.put_procedure(tx, definition, put_mode(create.mode)).await?)
+    }
+
+    /// A module with what it keeps of the session's settings.
+    fn module<'m>(
+        &self,
+        schema: &'m str,
+        name: &'m str,
+        text: &'m str,
+        execute_as: Option<i32>,
+    ) -> ModuleDefinition<'m> {
+        ModuleDefinition { schema, name, text, execute_as, ansi_nulls: self.context.settings.ansi_nulls }
     }
 
     /// Who a module of a schema is to act for.
@@ -255,9 +266,9 @@ impl Machine<'_> {
         if create.check_option {
             self.check_option(create)?;
         }
+        let definition = self.module(&schema, &create.name.name.text, text, None);
         let (database, tx) = self.context.engine();
-        let (name, mode) = (&create.name.name.text, put_mode(create.mode));
-        Ok(database.put_view(tx, &schema, name, text, mode).await?)
+        Ok(database.put_view(tx, definition, put_mode(create.mode)).await?)
     }
 
     /// WITH CHECK OPTION can be kept where the condition reads the row alone.
@@ -279,7 +290,7 @@ impl Machine<'_> {
     async fn create_function(&mut self, create: &tree::CreateFunction, text: &str) -> Result<(), Fault> {
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         {
-            let catalog = self.context.catalog().of_module(&schema);
+            let catalog = self.context.catalog().in_schema(&schema);
             let names = Names::of(&catalog, &*self.host);
             bind::check_function(create, &names)?;
         }
@@ -290,9 +301,9 @@ impl Machine<'_> {
                 return Err(self.report_all(found));
             }
         }
+        let definition = self.module(&schema, &create.name.name.text, text, None);
         let (database, tx) = self.context.engine();
-        let (name, mode) = (&create.name.name.text, put_mode(create.mode));
-        Ok(database.put_function(tx, &schema, name, text, mode).await?)
+        Ok(database.put_function(tx, definition, put_mode(create.mode)).await?)
     }
 
     /// ALTER SCHEMA ... TRANSFER.
@@ -322,7 +333,7 @@ impl Machine<'_> {
 
     fn check_view(&self, create: &tree::CreateView, schema: &str) -> Result<(), Fault> {
         let query = &create.query;
-        let catalog = self.context.catalog().of_module(schema);
+        let catalog = self.context.catalog().in_schema(schema);
         let names = Names::of(&catalog, &*self.host);
         let mut binder = bind::Binder::new(&names, 0);
         binder.begin_module("view", &create.name.dotted(), &create.options);

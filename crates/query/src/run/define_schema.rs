@@ -28,7 +28,10 @@ impl Machine<'_> {
             _ => 2,
         });
         for element in elements {
-            self.schema_element(element, name, text).await.map_err(|fault| fault.at_line(element.line()))?;
+            if let Err(fault) = self.schema_element(element, name, text).await {
+                self.output.error(&fault.at_line(element.line()));
+                return Err(Box::new(SqlError::schema_not_created()));
+            }
         }
         Ok(())
     }

@@ -52,6 +52,7 @@ impl Machine<'_> {
             instead_of: create.instead_of,
             not_for_replication: create.not_for_replication,
             execute_as: acts_for,
+            ansi_nulls: self.context.settings.ansi_nulls,
         };
         let (database, tx) = self.context.engine();
         Ok(database.put_trigger(tx, definition, put_mode(create.mode)).await?)

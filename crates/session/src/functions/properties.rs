@@ -91,7 +91,10 @@ pub(super) fn session_property(call: &Call<'_>) -> Answer {
     let on = match call.text(0).unwrap_or_default().to_ascii_uppercase().as_str() {
         "QUOTED_IDENTIFIER" => call.context.settings.quoted_identifier,
         "ANSI_WARNINGS" => call.context.settings.ansi_warnings,
-        "ANSI_NULLS" | "ANSI_PADDING" | "ARITHABORT" | "CONCAT_NULL_YIELDS_NULL" => true,
+        "ANSI_NULLS" => call.context.settings.ansi_nulls,
+        "CONCAT_NULL_YIELDS_NULL" => call.context.settings.concat_null_yields_null,
+        "ARITHABORT" => call.host.options.arithabort,
+        "ANSI_PADDING" => true,
         "NUMERIC_ROUNDABORT" => false,
         _ => return Ok(None),
     };

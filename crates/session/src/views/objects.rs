@@ -471,7 +471,7 @@ fn sql_modules(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .row()
                 .integer("object_id", module.object_id)
                 .text_if("definition", source.shown_text(module))
-                .bit("uses_ansi_nulls", true)
+                .bit("uses_ansi_nulls", module.ansi_nulls)
                 .bit("uses_quoted_identifier", true)
                 .bit("is_schema_bound", modules::says(&module.text, "SCHEMABINDING"))
                 .bit("uses_database_collation", false)

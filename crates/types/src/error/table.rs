@@ -360,6 +360,7 @@ error_table! {
     2751 16 1 scale_too_large(position, scale, precision) "Column or parameter #{position}: Specified column scale {scale} is greater than the specified precision of {precision}.";
     2754 16 1 severity_needs_log(maximum) "Error severity levels greater than {maximum} can only be specified by members of the sysadmin role, using the WITH LOG option.";
     2756 16 1 state_invalid(value, minimum, maximum) "Invalid value {value} for state. Valid range is from {minimum} to {maximum}.";
+    2759 16 0 schema_not_created() "CREATE SCHEMA failed due to previous errors.";
     2760 16 1 schema_unknown(name) "The specified schema name \"{name}\" either does not exist or you do not have permission to use it.";
     2786 16 1 substitution_type_mismatch(position) "The data type of substitution parameter {position} does not match the expected type of the format specification.";
     2787 16 1 format_invalid(text) "Invalid format specification: '{text}'.";
