@@ -80,6 +80,23 @@ impl SyntaxError {
         SyntaxError::new(1033, 1, line, message.to_string())
     }
 
+    pub(crate) fn beside_changed_rows(number: i32, line: u32, clause: &str) -> Box<SyntaxError> {
+        let message = format!(
+            "{clause} is not allowed when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement."
+        );
+        SyntaxError::new(number, 1, line, message)
+    }
+
+    pub(crate) fn changed_rows_not_output(line: u32) -> Box<SyntaxError> {
+        let message = "A nested INSERT, UPDATE, DELETE, or MERGE statement must have an OUTPUT clause.";
+        SyntaxError::new(10716, 1, line, message.to_string())
+    }
+
+    pub(crate) fn changed_rows_output_into(line: u32) -> Box<SyntaxError> {
+        let message = "An OUTPUT INTO clause is not allowed in a nested INSERT, UPDATE, DELETE, or MERGE statement.";
+        SyntaxError::new(10720, 1, line, message.to_string())
+    }
+
     pub(crate) fn too_deep(line: u32) -> Box<SyntaxError> {
         let message = "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.";
         SyntaxError::new(191, 1, line, message.to_string())

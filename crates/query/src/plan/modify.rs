@@ -34,6 +34,17 @@ impl OutputPlan {
 pub struct OutputInto {
     /// How its rows are made; they are inserted when all rows have been changed.
     pub insert: Box<Insert>,
+    /// What the rows pass on their way: INSERT ... SELECT from a changing statement.
+    pub through: Option<Through>,
+}
+
+/// A query between OUTPUT and the table that its rows go into.
+#[derive(Debug, Clone)]
+pub struct Through {
+    /// What OUTPUT gives, and the slots that the query reads it from.
+    pub values: Vec<(usize, Expr)>,
+    /// Rows for which it does not hold are left out.
+    pub filter: Option<Predicate>,
 }
 
 /// Rows of one table that are changed as joined rows say: UPDATE and DELETE with FROM or through a common table, and MERGE.
@@ -128,7 +139,13 @@ impl OutputPlan {
     /// Calls `visit` with every slot it reads.
     pub fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
         self.values.iter().for_each(|value| value.visit_slots(visit));
-        self.into.iter().for_each(|into| visit_insert(&into.insert, visit));
+        if let Some(into) = &self.into {
+            visit_insert(&into.insert, visit);
+            if let Some(through) = &into.through {
+                through.values.iter().for_each(|(_, value)| value.visit_slots(visit));
+                through.filter.iter().for_each(|filter| filter.visit_slots(visit));
+            }
+        }
     }
 
     /// Whether rows go to the client.

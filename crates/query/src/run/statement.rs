@@ -610,6 +610,12 @@ impl Machine<'_> {
         state.phase = Phase::Idle;
         state.virtual_ready = false;
         state.virtual_rows.clear();
+        // An INSERT of changed rows tells of those that it has inserted.
+        let into = plan.action.output().and_then(|output| output.into.as_ref());
+        let inserts = into.is_some_and(|into| into.through.is_some());
+        if inserts {
+            state.rows = state.output.inserted();
+        }
         state.forget_rows(plan);
         if let Some(cursor) = &mut state.cursor {
             cursor.forget();
@@ -623,6 +629,7 @@ impl Machine<'_> {
             self.output.message(&SqlError::duplicate_key_ignored().at_line(self.line()));
         }
         let kind = match &plan.action {
+            _ if inserts => DoneKind::Insert,
             Action::Select { .. } => DoneKind::Select,
             Action::Assign { told, .. } => {
                 let rows = if *told == Told::Rows { state.rows } else { 1 };

@@ -155,6 +155,8 @@ error_table! {
     346 15 1 readonly_of_scalar(parameter) "The parameter \"{parameter}\" can not be declared READONLY since it is not a table-valued parameter.";
     350 16 1 column_of_table_type(column) "The column \"{column}\" does not have a valid data type. A column cannot be of a user-defined table type.";
     352 15 1 readonly_needed(parameter) "The table-valued parameter \"{parameter}\" must be declared with the READONLY option.";
+    355 16 1 changed_rows_into_triggers(table) "The target table '{table}' of the INSERT statement cannot have any enabled triggers when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
+    356 16 1 changed_rows_into_referenced(table, key) "The target table '{table}' of the INSERT statement cannot be on either side of a (primary key, foreign key) relationship when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement. Found reference constraint '{key}'.";
     402 16 1 types_incompatible(left, right, operator) "The data types {left} and {right} are incompatible in the {operator} operator.";
     403 16 1 invalid_operator(operator, ty) "Invalid operator for data type. Operator equals {operator}, type equals {ty}.";
     408 16 1 constant_in_order_by(position) "A constant expression was encountered in the ORDER BY list, position {position}.";
@@ -551,6 +553,7 @@ error_table! {
     5309 16 1 window_order_by_constant() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
     5313 16 1 synonym_invalid(name) "Synonym '{name}' refers to an invalid object.";
     5316 16 1 merge_instead_of_incomplete(target) "The target '{target}' of the MERGE statement has an INSTEAD OF trigger on some, but not all, of the actions specified in the MERGE statement. In a MERGE statement, if any action has an enabled INSTEAD OF trigger on the target, then all actions must have enabled INSTEAD OF triggers.";
+    5323 15 1 subquery_beside_changed_rows(clause) "Subqueries are not allowed in the {clause} clause when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
     5324 15 1 merge_clause_without_effect(clause) "In a MERGE statement, a '{clause}' clause with a search condition cannot appear after a '{clause}' clause with no search condition.";
     5335 16 1 not_in_set_operation(ty) "The data type {ty} cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators because it is not comparable.";
     5362 15 3 window_unknown(name) "Window '{name}' is undefined.";
