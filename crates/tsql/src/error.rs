@@ -87,6 +87,12 @@ impl SyntaxError {
         SyntaxError::new(number, 1, line, message)
     }
 
+    pub(crate) fn changed_rows_not_inserted(line: u32) -> Box<SyntaxError> {
+        let message = "A nested INSERT, UPDATE, DELETE, or MERGE statement is not allowed in a SELECT statement that is not the \
+                       immediate source of rows for an INSERT statement.";
+        SyntaxError::new(10729, 1, line, message.to_string())
+    }
+
     pub(crate) fn changed_rows_not_output(line: u32) -> Box<SyntaxError> {
         let message = "A nested INSERT, UPDATE, DELETE, or MERGE statement must have an OUTPUT clause.";
         SyntaxError::new(10716, 1, line, message.to_string())

@@ -170,6 +170,9 @@ pub struct Column {
     /// How its texts compare.
     #[serde(default, skip_serializing_if = "is_default")]
     pub collation: Collation,
+    /// SPARSE was said, which is shown: NULL takes a bit in each row here anyway.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sparse: bool,
 }
 
 fn is_default(collation: &Collation) -> bool {

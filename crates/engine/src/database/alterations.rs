@@ -314,6 +314,7 @@ impl Database {
             if let Some(old) = new.source.and_then(|old| former.get(old)) {
                 column.computed.clone_from(&old.computed);
                 column.rowversion = old.rowversion;
+                column.sparse = old.sparse;
             }
         }
         move_columns(&mut record, columns, &table)?;

@@ -476,6 +476,7 @@ impl Database {
                 rowversion: false,
                 user_type: definition.user_type,
                 collation: definition.collation,
+                sparse: false,
             });
         }
         Ok(columns)

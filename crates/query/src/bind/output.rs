@@ -13,6 +13,9 @@ use pikepole_engine::{Catalog, Permission, ReadHints};
 use pikepole_tsql as tree;
 use pikepole_types::{Length, SqlError, SqlType};
 
+/// An aggregate where OUTPUT stands.
+const AGGREGATE_IN_OUTPUT: i32 = 158;
+
 /// The rows that OUTPUT sees.
 #[derive(Default)]
 pub(super) struct OutputRows {
@@ -124,7 +127,7 @@ impl Binder<'_> {
         let mut through = None;
         if let Some(changed) = &into.through {
             let (selected, passed) = self.through(changed, items)?;
-            (items, through) = (selected, Some(passed));
+            (items, through) = (selected, Some(Box::new(passed)));
         }
         let columns = self.insert_columns(&table, &into.columns)?;
         if columns.len() != items.values.len() {
@@ -149,7 +152,10 @@ impl Binder<'_> {
         let mark = self.pending.len();
         self.scopes.push(Scope { clause: Clause::Output, barrier: true, ..Scope::default() });
         self.add_source(&changed.alias.text, columns, registers);
-        let bound = self.through_clauses(changed);
+        let bound = self.through_clauses(changed).map_err(|fault| match fault.number {
+            AGGREGATE_IN_OUTPUT => Box::new(SqlError::aggregate_beside_changed_rows("SELECT or WHERE")),
+            _ => fault,
+        });
         self.scopes.pop();
         let (items, filter) = bound?;
         if self.pending.len() > mark {

@@ -23,6 +23,11 @@ pub struct OutputPlan {
 }
 
 impl OutputPlan {
+    /// Whether the statement is written as an INSERT of the rows that it changes.
+    pub fn inserts_changed(&self) -> bool {
+        self.into.as_ref().is_some_and(|into| into.through.is_some())
+    }
+
     /// Whether it can fail when its row is written.
     pub fn can_fail(&self) -> bool {
         self.into.is_some() || !self.values.iter().all(|value| matches!(value, Expr::Slot(_) | Expr::Const(_)))
@@ -35,7 +40,7 @@ pub struct OutputInto {
     /// How its rows are made; they are inserted when all rows have been changed.
     pub insert: Box<Insert>,
     /// What the rows pass on their way: INSERT ... SELECT from a changing statement.
-    pub through: Option<Through>,
+    pub through: Option<Box<Through>>,
 }
 
 /// A query between OUTPUT and the table that its rows go into.

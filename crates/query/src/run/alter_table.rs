@@ -48,6 +48,9 @@ impl Machine<'_> {
                 self.set_constraints(&alter.table, check.unwrap_or(false), *enable, names).await
             }
             tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column).await,
+            tree::AlterTableAction::AlterColumnProperty { column, add, property } if property == "SPARSE" => {
+                self.set_sparse(&alter.table, column, *add).await
+            }
             tree::AlterTableAction::Drop(elements) => {
                 for element in elements {
                     self.drop_element(&alter.table, element).await?;
@@ -62,6 +65,28 @@ impl Machine<'_> {
             tree::AlterTableAction::Set(options) => self.set_table_options(&alter.table, options).await,
             _ => Err(errors::unsupported("This form of ALTER TABLE")),
         }
+    }
+
+    /// ALTER COLUMN ... ADD or DROP SPARSE.
+    ///
+    /// # Errors
+    /// 1731 for a column that cannot be sparse; 4924 for one that is not there.
+    async fn set_sparse(&mut self, name: &ObjectName, column: &tree::Name, sparse: bool) -> Result<(), Fault> {
+        let table = self.altered(name)?;
+        let missing = || SqlError::alter_column_unknown("ALTER TABLE ALTER COLUMN", &column.text, &table.name);
+        let place = table.column(&column.text).ok_or_else(missing)?;
+        let own = &table.engine.columns[place];
+        let special = own.identity.is_some() || own.computed.is_some() || own.rowversion || own.default.is_some();
+        if sparse && (special || !own.nullable || own.ty.is_text_or_image()) {
+            return Err(Box::new(SqlError::column_not_sparse(&column.text, &table.name)));
+        }
+        let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
+            record.columns[place].sparse = sparse;
+            Ok(())
+        };
+        let (database, tx) = self.context.engine();
+        database.alter_definition(tx, &table.engine, &change).await?;
+        Ok(())
     }
 
     /// ALTER TABLE ... SET (LOCK_ESCALATION = ...): kept for the views, since nothing here escalates.

@@ -100,7 +100,7 @@ impl Machine<'_> {
         wishes: Wishes,
         check_rows: bool,
     ) -> Result<(), Fault> {
-        if !wishes.computed.is_empty() || wishes.rowversion.is_some() {
+        if !wishes.computed.is_empty() || wishes.rowversion.is_some() || !wishes.sparse.is_empty() {
             let table = self.table_of(name)?;
             let columns = table_columns(&table);
             let mut when_read = Vec::new();
@@ -118,6 +118,7 @@ impl Machine<'_> {
                         column.computed = Some(Computed { text, persisted, when_read });
                     }
                     column.rowversion |= wishes.rowversion.as_ref() == Some(&column.name);
+                    column.sparse |= wishes.sparse.contains(&column.name);
                 }
                 Ok(())
             };

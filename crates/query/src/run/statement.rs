@@ -611,8 +611,7 @@ impl Machine<'_> {
         state.virtual_ready = false;
         state.virtual_rows.clear();
         // An INSERT of changed rows tells of those that it has inserted.
-        let into = plan.action.output().and_then(|output| output.into.as_ref());
-        let inserts = into.is_some_and(|into| into.through.is_some());
+        let inserts = plan.action.output().is_some_and(crate::plan::OutputPlan::inserts_changed);
         if inserts {
             state.rows = state.output.inserted();
         }

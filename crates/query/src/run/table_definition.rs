@@ -19,6 +19,8 @@ pub(crate) struct Wishes {
     pub(crate) computed: Vec<WantedComputed>,
     /// The rowversion column.
     pub(crate) rowversion: Option<String>,
+    /// SPARSE columns.
+    pub(crate) sparse: Vec<String>,
     /// Columnstore indexes.
     pub(crate) columnstores: Vec<WantedColumnstore>,
 }
@@ -82,6 +84,9 @@ impl Wishes {
     /// Notes what a column is beside its type.
     pub(crate) fn column(&mut self, definition: &tree::ColumnDefinition) {
         let name = definition.name.text.clone();
+        if definition.sparse {
+            self.sparse.push(name.clone());
+        }
         match &definition.kind {
             tree::ColumnKind::Computed { expr, persisted } => self.computed.push(WantedComputed {
                 name,
@@ -219,6 +224,9 @@ pub(crate) fn column(
     nulls: NullDefault,
 ) -> Result<ColumnDefinition, Fault> {
     let name = &definition.name.text;
+    if definition.sparse {
+        check_sparse(definition, catalog, position, table)?;
+    }
     let tree::ColumnKind::Stored(data_type) = &definition.kind else {
         return Ok(ColumnDefinition {
             name: name.clone(),
@@ -268,6 +276,25 @@ pub(crate) fn column(
         user_type: declared.user_type_id(),
         collation,
     })
+}
+
+/// A SPARSE column takes NULL and is of a type of the system's without text of its own.
+///
+/// # Errors
+/// 1731.
+fn check_sparse(
+    definition: &tree::ColumnDefinition,
+    catalog: &Catalog,
+    position: usize,
+    table: &str,
+) -> Result<(), Fault> {
+    let refused = || Err(Box::new(SqlError::column_not_sparse(&definition.name.text, table)));
+    let tree::ColumnKind::Stored(data_type) = &definition.kind else { return refused() };
+    let declared = declared(catalog, data_type, position)?;
+    let is_of_system = declared.user_type().is_none() && !is_rowversion(data_type);
+    let may_be = |ty: SqlType| !matches!(ty, SqlType::Text | SqlType::NText | SqlType::Image | SqlType::Clr(_));
+    let takes_null = definition.nullable != Some(false) && definition.identity.is_none() && !definition.rowguidcol;
+    if is_of_system && takes_null && declared.scalar().is_some_and(may_be) { Ok(()) } else { refused() }
 }
 
 fn identity(

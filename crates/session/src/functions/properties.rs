@@ -245,7 +245,8 @@ pub(super) fn column_property(call: &Call<'_>) -> Answer {
         "columnid" | "ordinal" => Some(Value::Int(place as i32 + 1)),
         "isidentity" => flag(column.identity.is_some()),
         "iscomputed" => flag(column.computed.is_some()),
-        "isrowguidcol" | "issparse" | "ishidden" | "isidnotforrepl" => flag(false),
+        "issparse" => flag(column.sparse),
+        "isrowguidcol" | "ishidden" | "isidnotforrepl" => flag(false),
         "precision" => Some(Value::Int(match column.ty.declared_length() {
             Some(Length::Limit(length)) => length.into(),
             Some(Length::Max) => -1,

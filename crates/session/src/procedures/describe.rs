@@ -353,6 +353,7 @@ fn viewed(info: ColumnInfo) -> Column {
         rowversion: false,
         user_type: None,
         collation: info.collated.shown(),
+        sparse: false,
     }
 }
 

@@ -249,6 +249,7 @@ error_table! {
     1505 16 1 duplicate_key_at_create(object, index, key) "The CREATE UNIQUE INDEX statement terminated because a duplicate key was found for the object name '{object}' and the index name '{index}'. The duplicate key value is {key}.";
     1701 16 1 row_size_too_large(table, size, overhead, maximum) "Creating or altering table '{table}' failed because the minimum row size would be {size}, including {overhead} bytes of internal overhead. This exceeds the maximum allowable table row size of {maximum} bytes.";
     1702 16 1 too_many_columns(column, table, maximum) "CREATE TABLE failed because column '{column}' in table '{table}' exceeds the maximum of {maximum} columns.";
+    1731 16 1 column_not_sparse(column, table) "Cannot create the sparse column '{column}' in the table '{table}' because an option or data type specified is not valid. A sparse column must be nullable and cannot have the ROWGUIDCOL, IDENTITY, or FILESTREAM properties. A sparse column cannot be of the following data types: text, ntext, image, geometry, geography, or user-defined type.";
     1750 16 0 constraint_not_created() "Could not create constraint or index. See previous errors.";
     1752 16 0 default_column_invalid(column, table) "Column '{column}' in table '{table}' is invalid for creating a default constraint.";
     1754 16 0 default_on_identity(table, column) "Defaults cannot be created on columns with an IDENTITY attribute. Table '{table}', column '{column}'.";
@@ -553,6 +554,7 @@ error_table! {
     5309 16 1 window_order_by_constant() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
     5313 16 1 synonym_invalid(name) "Synonym '{name}' refers to an invalid object.";
     5316 16 1 merge_instead_of_incomplete(target) "The target '{target}' of the MERGE statement has an INSTEAD OF trigger on some, but not all, of the actions specified in the MERGE statement. In a MERGE statement, if any action has an enabled INSTEAD OF trigger on the target, then all actions must have enabled INSTEAD OF triggers.";
+    5322 15 1 aggregate_beside_changed_rows(clause) "An aggregate function is not allowed in the {clause} clause when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
     5323 15 1 subquery_beside_changed_rows(clause) "Subqueries are not allowed in the {clause} clause when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
     5324 15 1 merge_clause_without_effect(clause) "In a MERGE statement, a '{clause}' clause with a search condition cannot appear after a '{clause}' clause with no search condition.";
     5335 16 1 not_in_set_operation(ty) "The data type {ty} cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators because it is not comparable.";
