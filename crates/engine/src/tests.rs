@@ -469,7 +469,14 @@ fn definitions_are_part_of_their_transaction() {
         assert!(db.catalog(&b.tx).table("dbo", "u").is_none());
         let save = a.tx.mark();
         let text = "CREATE PROCEDURE p AS SELECT 1";
-        let procedure = ModuleDefinition { schema: "dbo", name: "p", text, execute_as: None, ansi_nulls: true };
+        let procedure = ModuleDefinition {
+            schema: "dbo",
+            name: "p",
+            text,
+            execute_as: None,
+            ansi_nulls: true,
+            quoted_identifier: true,
+        };
         db.put_procedure(&mut a.tx, procedure, PutMode::Create).await.expect("new");
         db.rollback_to(&mut a.tx, save).await.expect("a savepoint");
         assert!(db.catalog(&a.tx).procedure("dbo", "p").is_none());
@@ -549,6 +556,7 @@ fn everything_is_there_after_a_restart() {
             text: &text,
             execute_as: Some(Module::AS_OWNER),
             ansi_nulls: true,
+            quoted_identifier: true,
         };
         db.put_procedure(&mut a.tx, procedure, PutMode::CreateOrAlter).await.expect("new");
         a.commit().await;

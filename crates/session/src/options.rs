@@ -91,6 +91,7 @@ impl ClientOptions {
             ("NOCOUNT", _) => settings.nocount = on,
             ("XACT_ABORT", _) => settings.xact_abort = on,
             ("IMPLICIT_TRANSACTIONS", _) => settings.implicit_transactions = on,
+            ("QUOTED_IDENTIFIER", _) if context.state.procedure_id != 0 => {}
             ("QUOTED_IDENTIFIER", _) => settings.quoted_identifier = on,
             ("PARSEONLY", _) => settings.parseonly = on,
             ("NOEXEC", _) => settings.noexec = on,

@@ -421,9 +421,12 @@ pub struct Module {
     /// ANSI_NULLS as it was when the module was made: its comparisons go by that, whatever its callers have set.
     #[serde(default = "on", skip_serializing_if = "is_on")]
     pub ansi_nulls: bool,
+    /// QUOTED_IDENTIFIER likewise: its text is read by that.
+    #[serde(default = "on", skip_serializing_if = "is_on")]
+    pub quoted_identifier: bool,
 }
 
-/// Modules were all of ANSI_NULLS ON before there was another setting.
+/// Modules of an earlier version were all made with ON, or can be read with it.
 fn on() -> bool {
     true
 }

@@ -215,6 +215,7 @@ mod tests {
             modified_us: 2,
             execute_as: None,
             ansi_nulls: true,
+            quoted_identifier: true,
         })
     }
 

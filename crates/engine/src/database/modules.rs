@@ -37,6 +37,8 @@ pub struct ModuleDefinition<'a> {
     pub execute_as: Option<i32>,
     /// See [`Module::ansi_nulls`].
     pub ansi_nulls: bool,
+    /// See [`Module::quoted_identifier`].
+    pub quoted_identifier: bool,
 }
 
 /// What the text is of.
@@ -145,7 +147,8 @@ impl Database {
         name: &str,
         base: &str,
     ) -> Result<(), SqlError> {
-        let definition = ModuleDefinition { schema, name, text: base, execute_as: None, ansi_nulls: true };
+        let definition =
+            ModuleDefinition { schema, name, text: base, execute_as: None, ansi_nulls: true, quoted_identifier: true };
         self.put_module(tx, ModuleKind::Synonym, definition, PutMode::Create).await
     }
 
@@ -164,7 +167,7 @@ impl Database {
         definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        let ModuleDefinition { schema, name, text, execute_as, ansi_nulls } = definition;
+        let ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier } = definition;
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let schema = user_schema(&catalog, schema)?;
         let existing = match catalog.object(&schema.name, name) {
@@ -188,6 +191,7 @@ impl Database {
             modified_us: now,
             execute_as,
             ansi_nulls,
+            quoted_identifier,
         };
         self.store_object(tx, &kind.stored(module.clone())).await?;
         catalog.remove(module.object_id);

@@ -37,6 +37,8 @@ pub struct TriggerDefinition {
     pub execute_as: Option<i32>,
     /// See [`Module::ansi_nulls`].
     pub ansi_nulls: bool,
+    /// See [`Module::quoted_identifier`].
+    pub quoted_identifier: bool,
 }
 
 impl Database {
@@ -61,6 +63,7 @@ impl Database {
             not_for_replication,
             execute_as,
             ansi_nulls,
+            quoted_identifier,
         } = definition;
         let parent = catalog.object_by_id(parent_id).cloned();
         let parent = parent.ok_or_else(|| SqlError::trigger_target_invalid(&name))?;
@@ -92,6 +95,7 @@ impl Database {
                 modified_us: now,
                 execute_as,
                 ansi_nulls,
+                quoted_identifier,
             },
             parent_id,
             events,

@@ -11,7 +11,7 @@ use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
     self as engine, Catalog, Database, Module, Residence, Server, TEMPDB, TemporaryEntry, TemporaryTables,
 };
-use pikepole_tsql::ObjectName;
+use pikepole_tsql::{ObjectName, ParseOptions};
 use pikepole_types::{Collation, SqlError};
 
 /// The error of a database that is not there.
@@ -35,6 +35,8 @@ pub struct CatalogView {
     default_schema: Option<Arc<str>>,
     /// ANSI_NULLS of the text whose names are looked up: OFF, `= NULL` and a variable that is NULL are found where NULL is.
     pub(crate) ansi_nulls: bool,
+    /// QUOTED_IDENTIFIER of the module whose names are looked up: how its text is read.
+    pub(crate) quoted_identifier: bool,
 }
 
 /// What the views have in common that names of one statement are looked up in.
@@ -105,6 +107,7 @@ impl CatalogView {
             format_files: None,
             default_schema,
             ansi_nulls: true,
+            quoted_identifier: true,
         }
     }
 
@@ -136,7 +139,13 @@ impl CatalogView {
 
     /// The same for the text of a module.
     pub(crate) fn of_module(self, module: &Module) -> CatalogView {
-        self.in_schema(&module.schema).with_nulls(module.ansi_nulls)
+        let view = self.in_schema(&module.schema).with_nulls(module.ansi_nulls);
+        CatalogView { quoted_identifier: module.quoted_identifier, ..view }
+    }
+
+    /// How the text of the module is read.
+    pub(crate) fn parse_options(&self) -> ParseOptions {
+        ParseOptions { quoted_identifier: self.quoted_identifier }
     }
 
     pub(crate) fn in_schema(self, schema: &str) -> CatalogView {

@@ -33,8 +33,10 @@ pub(crate) enum Given {
 }
 
 /// The function that a stored text makes.
-pub(crate) fn parsed_function(text: &str, name: &str) -> Result<tree::CreateFunction, Fault> {
-    let batch = tree::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+pub(crate) fn parsed_function(module: &Function, name: &str) -> Result<tree::CreateFunction, Fault> {
+    let options = tree::ParseOptions { quoted_identifier: module.quoted_identifier };
+    let batch =
+        tree::parse_with(&module.text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
     match batch.statements.into_iter().next().map(|statement| statement.kind) {
         Some(tree::StatementKind::CreateFunction(function)) => Ok(*function),
         _ => Err(Box::new(SqlError::invalid_object(name))),
@@ -319,7 +321,7 @@ impl Binder<'_> {
         };
         let (module, catalog) = self.function_of(&call.name)?.ok_or_else(unknown)?;
         self.check_bound_module(&call.name, &module.text)?;
-        let function = parsed_function(&module.text, &call.name.dotted())?;
+        let function = parsed_function(&module, &call.name.dotted())?;
         let tree::FunctionReturns::Scalar { data_type, body } = &function.returns else {
             return Err(unknown());
         };
@@ -430,7 +432,7 @@ impl Binder<'_> {
         let name = &source.call.name;
         let unknown = || Box::new(SqlError::invalid_object(name.dotted()));
         let (module, catalog) = self.function_of(name)?.ok_or_else(unknown)?;
-        let function = parsed_function(&module.text, &name.dotted())?;
+        let function = parsed_function(&module, &name.dotted())?;
         let query = match &function.returns {
             tree::FunctionReturns::Inline(query) => query,
             tree::FunctionReturns::Scalar { .. } => return Err(unknown()),

@@ -81,7 +81,7 @@ pub fn compile_procedure(
     identity: ProcedureIdentity,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse(text).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
     let Some(StatementKind::CreateProcedure(procedure)) = batch.statements.first().map(|statement| &statement.kind)
     else {
         return Err(vec![SqlError::procedure_unknown(&identity.name)]);

@@ -257,6 +257,7 @@ impl Machine<'_> {
         if let Some(identity) = &program.procedure {
             state.procedure_id = identity.object_id;
             self.context.settings.ansi_nulls = identity.ansi_nulls;
+            self.context.settings.quoted_identifier = identity.quoted_identifier;
         }
         state.nest_level += 1;
         let caller = std::mem::replace(&mut self.frame, frame);

@@ -219,7 +219,7 @@ impl Machine<'_> {
         }
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         let acts_for = self.module_principal(&create.options, &schema)?;
-        let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema);
+        let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema, &self.context.settings);
         let context = self.compile_context_in(&schema);
         if let Err(found) = compile_procedure(text, identity, &context) {
             return Err(self.report_all(found));
@@ -238,7 +238,9 @@ impl Machine<'_> {
         text: &'m str,
         execute_as: Option<i32>,
     ) -> ModuleDefinition<'m> {
-        ModuleDefinition { schema, name, text, execute_as, ansi_nulls: self.context.settings.ansi_nulls }
+        let settings = &self.context.settings;
+        let (ansi_nulls, quoted_identifier) = (settings.ansi_nulls, settings.quoted_identifier);
+        ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier }
     }
 
     /// Who a module of a schema is to act for.
@@ -295,7 +297,7 @@ impl Machine<'_> {
             bind::check_function(create, &names)?;
         }
         if bind::is_run(create) {
-            let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema);
+            let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema, &self.context.settings);
             let context = self.compile_context_in(&schema);
             if let Err(found) = compile_function(text, identity, &context) {
                 return Err(self.report_all(found));

@@ -76,6 +76,7 @@ impl Machine<'_> {
             owner,
             execute_as: None,
             ansi_nulls: self.context.settings.ansi_nulls,
+            quoted_identifier: self.context.settings.quoted_identifier,
         };
         compile_procedure(text, identity, &self.context.compile_context(&*self.host))
     }

@@ -472,7 +472,7 @@ fn sql_modules(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("object_id", module.object_id)
                 .text_if("definition", source.shown_text(module))
                 .bit("uses_ansi_nulls", module.ansi_nulls)
-                .bit("uses_quoted_identifier", true)
+                .bit("uses_quoted_identifier", module.quoted_identifier)
                 .bit("is_schema_bound", modules::says(&module.text, "SCHEMABINDING"))
                 .bit("uses_database_collation", false)
                 .bit("is_recompiled", modules::says(&module.text, "RECOMPILE"))
