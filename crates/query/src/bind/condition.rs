@@ -321,6 +321,11 @@ fn without_star(query: &tree::Query) -> Option<tree::Query> {
     Some(tree::Query { body, ..query.clone() })
 }
 
+/// Whether an operand is NULL or a variable: those alone ANSI_NULLS OFF compares with NULL.
+fn may_be_null(expr: &tree::Expr) -> bool {
+    matches!(expr.kind, tree::ExprKind::Literal(tree::Literal::Null) | tree::ExprKind::Variable(_))
+}
+
 #[cfg(test)]
 mod tests {
     use super::factored;
@@ -348,9 +353,4 @@ mod tests {
         assert_eq!(text("(a = b AND c = 1) OR (a = d AND e = 1)"), None);
         assert_eq!(text("a = b OR (a = b AND c = 1)"), None);
     }
-}
-
-/// Whether an operand is NULL or a variable: those alone ANSI_NULLS OFF compares with NULL.
-fn may_be_null(expr: &tree::Expr) -> bool {
-    matches!(expr.kind, tree::ExprKind::Literal(tree::Literal::Null) | tree::ExprKind::Variable(_))
 }
